@@ -1,0 +1,86 @@
+"""`kernelinfo explain PATH KERNEL` and `kernelinfo explain RULE`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from inspect import cleandoc
+from typing import Annotated
+
+import typer
+
+from kernelinfo import rules
+from kernelinfo.analysis import Options, analyse, matches
+from kernelinfo.cli import options
+from kernelinfo.cli.output import Problems, make_view, write
+from kernelinfo.errors import OptionError
+from kernelinfo.model import Problem, Result
+from kernelinfo.render import View, renderer
+from kernelinfo.render.explain import render_kernel
+from kernelinfo.render.names import short
+
+
+def command(
+    path: Annotated[str, typer.Argument(metavar="PATH|RULE", help="A file, or KI101.")],
+    kernel: Annotated[
+        str | None, typer.Argument(metavar="KERNEL", help="Its name, or a glob.")
+    ] = None,
+    arch: options.Arch = None,
+    run_as: options.RunAs = None,
+    workgroup_size: options.WorkgroupSize = None,
+    dynamic_lds: options.DynamicLds = 0,
+    no_trap_handler: options.NoTrapHandler = False,
+    format: options.Format = "text",
+    output: options.Output = None,
+    names: options.Names = "full",
+    color: options.Color = "auto",
+    width: options.Width = None,
+) -> None:
+    """One kernel: every number, its source and the arithmetic; or one rule."""
+    if kernel is None:
+        write(_rule(path), output)
+        return
+    view = make_view(names=names, color=color, width=width, output=output)
+    wanted = Options(
+        arch=arch,
+        run_as=run_as,
+        workgroup_size=workgroup_size,
+        dynamic_lds_bytes=dynamic_lds,
+        trap_handler=not no_trap_handler,
+    )
+    problems = Problems()
+    chosen = list(_named(kernel, problems.watch(analyse([path], wanted))))
+    if not any(isinstance(item, Result) for item in chosen) and not problems.found:
+        missing = Problem(path, f"no kernel named {kernel!r}; `kernelinfo {path}` lists them")
+        chosen += problems.watch([missing])
+    if format == "text":
+        write(_explanations(chosen, view), output)
+    else:
+        write(renderer(format)(chosen, view), output)
+    problems.exit()
+
+
+def _rule(name: str) -> Iterator[str]:
+    rule = rules.find(name)
+    if rule is None:
+        raise OptionError(f"{name}: no such rule; to explain a kernel give PATH and KERNEL")
+    yield f"{rule.number} {rule.name} ({rule.severity})\n\n{cleandoc(rule.documentation)}\n"
+
+
+def _named(wanted: str, items: Iterable[Result | Problem]) -> Iterator[Result | Problem]:
+    """The kernels of that name: mangled, demangled, without its parameters, or by a glob."""
+    for item in items:
+        if isinstance(item, Problem):
+            yield item
+            continue
+        kernel = item.kernel
+        if wanted == short(kernel.name) or matches(wanted, (kernel.name, kernel.symbol)):
+            yield item
+
+
+def _explanations(items: Iterable[Result | Problem], view: View) -> Iterator[str]:
+    first = True
+    for item in items:
+        if isinstance(item, Result):
+            yield from [] if first else ["\n"]
+            yield from render_kernel(item, view)
+            first = False

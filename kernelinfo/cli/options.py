@@ -1,0 +1,115 @@
+"""The options that several commands share, and how their values are read."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+import typer
+
+from kernelinfo import targets
+from kernelinfo.render import FormatName, NameStyle
+
+_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+
+
+def parse_bytes(text: str | int) -> int:
+    """Bytes, with `k`, `KiB`, `M` and the like for multiples of 1024."""
+    match = re.fullmatch(r"(\d{1,12})\s*([kmg]?)(?:i?b)?", str(text).strip().lower())
+    if match is None:
+        raise typer.BadParameter(f"{text!r} is no number of bytes; write 4096, 64k or 64KiB")
+    return int(match[1]) * _UNITS[match[2]]
+
+
+def parse_workgroup(text: str | int) -> int:
+    """Workitems, as one number or as `XxYxZ`."""
+    text = str(text).strip()
+    if re.fullmatch(r"\d{1,9}(x\d{1,9}){0,2}", text) is None:
+        raise typer.BadParameter(f"{text!r} is no workgroup size; write 256 or 16x16x1")
+    size = 1
+    for side in text.split("x"):
+        size *= int(side)
+    if size < 1:
+        raise typer.BadParameter("a workgroup has at least one workitem")
+    return size
+
+
+def _targets(incomplete: str) -> list[str]:
+    return [name for name in targets.known() if name.startswith(incomplete)]
+
+
+Arch = Annotated[
+    str | None,
+    typer.Option(
+        "--arch",
+        metavar="GFX",
+        autocompletion=_targets,
+        help="The target of inputs that do not name one.",
+    ),
+]
+NeededArch = Annotated[
+    str, typer.Option("--arch", metavar="GFX", autocompletion=_targets, help="The target.")
+]
+RunAs = Annotated[
+    str | None,
+    typer.Option(
+        "--as",
+        metavar="GFX",
+        autocompletion=_targets,
+        help="What if the same registers ran on this target.",
+    ),
+]
+WorkgroupSize = Annotated[
+    int | None,
+    typer.Option(
+        "--workgroup-size",
+        "--block",
+        metavar="N|XxYxZ",
+        parser=parse_workgroup,
+        help="Workitems that the host really launches.",
+    ),
+]
+DynamicLds = Annotated[
+    int,
+    typer.Option(
+        "--dynamic-lds",
+        metavar="BYTES",
+        parser=parse_bytes,
+        help="LDS per workgroup that the host asks for at launch; k, KiB and M are understood.",
+    ),
+]
+NoTrapHandler = Annotated[
+    bool,
+    typer.Option(
+        "--no-trap-handler", help="Leave out the 16 SGPRs a wave that ROCm's handler costs."
+    ),
+]
+Kernels = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-k",
+        "--kernel",
+        metavar="GLOB",
+        help="Only kernels of this name, demangled or mangled; re:REGEX too. Repeatable.",
+    ),
+]
+Exclude = Annotated[
+    list[str] | None,
+    typer.Option("--exclude", metavar="GLOB", help="Not kernels of this name. Repeatable."),
+]
+Format = Annotated[FormatName, typer.Option("--format", help="How to write the answer.")]
+Output = Annotated[
+    str | None, typer.Option("-o", "--output", metavar="FILE", help="Write there, not to stdout.")
+]
+Names = Annotated[NameStyle, typer.Option("--names", help="How to write kernel names.")]
+Color = Annotated[
+    str,
+    typer.Option("--color", metavar="auto|always|never", help="NO_COLOR is honoured with auto."),
+]
+Width = Annotated[
+    int | None, typer.Option("--width", metavar="N", min=40, help="Columns; the terminal's.")
+]
+WaveSize = Annotated[
+    int | None, typer.Option("--wave", metavar="32|64", help="Lanes in a wave; the target's own.")
+]
+CuMode = Annotated[bool, typer.Option("--cu-mode", help="CU mode, where WGP mode is the default.")]

@@ -1,0 +1,93 @@
+"""Where output goes, and what the exit code says."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Iterator
+
+import typer
+
+from kernelinfo.errors import OptionError
+from kernelinfo.model import Problem, Result
+from kernelinfo.render import NameStyle, View
+from kernelinfo.render.names import printable
+
+CANNOT_ANSWER = 2
+"""Unreadable or partly read input, an unknown target, no kernel, wrong usage."""
+
+_PIPED_WIDTH = 100
+
+
+def make_view(
+    *,
+    names: NameStyle = "full",
+    color: str = "auto",
+    width: int | None = None,
+    output: str | None = None,
+    top: int = 50,
+    group: bool = False,
+) -> View:
+    """How text is to look on what it goes to."""
+    if color not in ("auto", "always", "never"):
+        raise OptionError(f"--color {color}: give auto, always or never")
+    terminal = output is None and sys.stdout.isatty()
+    if width is None:
+        width = shutil.get_terminal_size().columns if terminal else _PIPED_WIDTH
+    wanted = terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    painted = color == "always" or (color == "auto" and wanted)
+    return View(names, width, terminal, painted, top, group)
+
+
+def write(pieces: Iterable[str], output: str | None) -> None:
+    """Write each piece as it comes. A reader that stops listening ends the program quietly."""
+    if output is not None:
+        try:
+            with open(output, "w", encoding="utf-8", errors="backslashreplace") as file:
+                file.writelines(pieces)
+        except OSError as error:
+            raise OptionError(f"{output}: {error.strerror}; give another file") from None
+        return
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="backslashreplace")
+    try:
+        for piece in pieces:
+            sys.stdout.write(piece)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The interpreter would complain again when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(0) from None
+
+
+class Problems:
+    """Lets a stream pass and tells its problems on standard error, each once."""
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self.found = False
+        self._quiet = quiet
+
+    def watch(self, items: Iterable[Result | Problem]) -> Iterator[Result | Problem]:
+        for item in items:
+            if isinstance(item, Problem):
+                self.found = True
+                tell(item)
+            yield item
+
+    def exit(self) -> None:
+        """Raises `typer.Exit` where something could not be answered."""
+        if self.found:
+            raise typer.Exit(CANNOT_ANSWER)
+
+
+def tell(problem: Problem) -> None:
+    """One line on standard error: path, place, what was found."""
+    place = problem.path
+    if problem.member:
+        place += f" › {problem.member}"
+    if problem.line is not None:
+        place += f":{problem.line}"
+    elif problem.offset:
+        place += f" at 0x{problem.offset:x}"
+    print(f"{printable(place)}: {printable(problem.message)}", file=sys.stderr)

@@ -1,0 +1,52 @@
+"""`kernelinfo report PATH...`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from kernelinfo.analysis import Options, analyse
+from kernelinfo.cli import options
+from kernelinfo.cli.output import Problems, make_view, write
+from kernelinfo.render import renderer
+
+
+def command(
+    paths: Annotated[
+        list[str],
+        typer.Argument(metavar="PATH...", help="Files, directories, globs, or - for stdin."),
+    ],
+    arch: options.Arch = None,
+    run_as: options.RunAs = None,
+    workgroup_size: options.WorkgroupSize = None,
+    dynamic_lds: options.DynamicLds = 0,
+    no_trap_handler: options.NoTrapHandler = False,
+    kernel: options.Kernels = None,
+    exclude: options.Exclude = None,
+    format: options.Format = "text",
+    output: options.Output = None,
+    names: options.Names = "full",
+    color: options.Color = "auto",
+    width: options.Width = None,
+    top: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Kernels in the table; 0 shows all.")
+    ] = 50,
+    group: Annotated[
+        bool, typer.Option("--group", help="Put the targets of one kernel together.")
+    ] = False,
+) -> None:
+    """A table, one row a kernel: what is reserved, how many waves fit, what limits them."""
+    view = make_view(names=names, color=color, width=width, output=output, top=top, group=group)
+    wanted = Options(
+        arch=arch,
+        run_as=run_as,
+        workgroup_size=workgroup_size,
+        dynamic_lds_bytes=dynamic_lds,
+        trap_handler=not no_trap_handler,
+        kernels=tuple(kernel or ()),
+        exclude=tuple(exclude or ()),
+    )
+    problems = Problems()
+    write(renderer(format)(problems.watch(analyse(paths, wanted)), view), output)
+    problems.exit()

@@ -1,0 +1,34 @@
+"""All that a user can cause; anything else that is raised is a bug of ours."""
+
+from difflib import get_close_matches
+
+
+class KernelinfoError(Exception):
+    """The message reads `where: what was found; what to do` and fits one line."""
+
+
+class ReadError(KernelinfoError):
+    """Bytes that are not what they claim to be, or cannot be read at all."""
+
+
+class OptionError(KernelinfoError):
+    """An option whose value means nothing."""
+
+
+class LaunchError(KernelinfoError):
+    """A launch or a register count that no hardware takes, given by the user."""
+
+
+class TargetsError(KernelinfoError):
+    """The table of hardware facts contradicts itself."""
+
+
+class UnknownTargetError(KernelinfoError):
+    """A processor that the table of hardware facts does not have."""
+
+    def __init__(self, name: str, known: tuple[str, ...]) -> None:
+        near = [target for target in known if name and target.startswith(name)]
+        near = near or get_close_matches(name, known, n=1)
+        hint = f"did you mean {near[0]}?" if near else "`kernelinfo arch` lists the known ones"
+        super().__init__(f"unknown target {name!r}; {hint}")
+        self.name = name

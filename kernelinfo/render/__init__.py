@@ -1,0 +1,44 @@
+"""Output formats: one module each, a function from the stream of results to pieces of text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Literal, cast
+
+from kernelinfo.model import Problem, Result
+
+FormatName = Literal["text", "json", "jsonl", "csv"]
+NameStyle = Literal["short", "full", "mangled"]
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """How the output is to look; only text heeds more than the names."""
+
+    names: NameStyle = "full"
+    width: int = 100
+    """Columns."""
+    fold: bool = False
+    """Long names may take a line of their own: for people, not for grep."""
+    color: bool = False
+    top: int = 50
+    """Kernels shown; 0 shows all."""
+    group: bool = False
+    """Kernels of the same name stand together, whatever their target."""
+
+
+Renderer = Callable[[Iterable[Result | Problem], View], Iterator[str]]
+
+_RENDERERS: dict[FormatName, str] = {
+    "text": "kernelinfo.render.text",
+    "json": "kernelinfo.render.json",
+    "jsonl": "kernelinfo.render.jsonl",
+    "csv": "kernelinfo.render.csv",
+}
+
+
+def renderer(name: FormatName) -> Renderer:
+    """The `render` function of the format's module, which is imported only now."""
+    return cast(Renderer, import_module(_RENDERERS[name]).render)

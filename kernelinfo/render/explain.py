@@ -1,0 +1,246 @@
+"""One kernel with its working: every number, the arithmetic behind it and where it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kernelinfo.arch import Arch
+from kernelinfo.limits import Demand, Limit, waves_of
+from kernelinfo.model import Fact, Kernel, Result
+from kernelinfo.occupancy import Occupancy
+from kernelinfo.render import View
+from kernelinfo.render.names import name_of, printable
+from kernelinfo.render.paint import Span, cells, left, paint, right
+from kernelinfo.render.profiler import expected
+from kernelinfo.render.text import next_step
+from kernelinfo.render.words import RESOURCES, bare, number, percent, size, waves_per_simd
+from kernelinfo.targets import Target
+
+_COLUMNS = ("resource", "asks", "reserved", "out of", "allows", "slack")
+_LABEL = 8
+
+
+def render_kernel(result: Result, view: View) -> Iterator[str]:
+    """The explanation of one kernel, line by line."""
+    kernel, occupancy = result.kernel, result.occupancy
+    where = printable(kernel.code_object.path)
+    if kernel.line is not None:
+        where += f":{kernel.line}"
+    own, target = kernel.code_object.target or "unknown target", kernel.target
+    on = own if target is None or target.name == own else f"{own}, what if on {target.name}"
+    lines: list[list[Span]] = [
+        [(name_of(kernel, view.names), "bold"), (f"   {on}  {where}", "")],
+        [],
+    ]
+    if occupancy is not None and kernel.demand is not None and target is not None:
+        lines += working(target, kernel.demand, occupancy, kernel)
+        lines += _labelled("from", [_said(fact) for fact in _registers(kernel)], "; ", view.width)
+        if expectation := expected(target, occupancy, kernel):
+            lines += _labelled("expect", expectation, "; ", view.width)
+    for finding in result.findings:
+        text = finding.message + (f"; {finding.hint}" if finding.hint else "")
+        lines.append([(f" {finding.rule}    {finding.severity}: {text}", "")])
+    lines += _footnote(occupancy)
+    return (paint(line, view.color) + "\n" for line in lines)
+
+
+def render_numbers(
+    target: Target, demand: Demand, occupancy: Occupancy, view: View
+) -> Iterator[str]:
+    """The same for numbers that belong to no kernel."""
+    yield paint([(f"{target.name} ({target.family})", "bold")], view.color) + "\n\n"
+    for line in [*working(target, demand, occupancy), *_footnote(occupancy)]:
+        yield paint(line, view.color) + "\n"
+
+
+def working(
+    target: Target, demand: Demand, occupancy: Occupancy, kernel: Kernel | None = None
+) -> list[list[Span]]:
+    """The table of resources, the result, the steps, and what is uncertain."""
+    rows = [_COLUMNS, *(_row(limit, occupancy, demand, kernel) for limit in occupancy.limits[1:])]
+    rows.append(_row(occupancy.limits[0], occupancy, demand, kernel))
+    widths = [max(cells(row[i]) for row in rows) for i in range(len(_COLUMNS))]
+    lines: list[list[Span]] = []
+    for index, row in enumerate(rows):
+        text = f" {left(row[0], widths[0])}  {right(row[1], widths[1])}  " + "  ".join(
+            left(cell, width) for cell, width in zip(row[2:], widths[2:], strict=True)
+        )
+        binding = "◄" in text
+        lines.append([(text, "bold" if index == 0 or binding else "")])
+    lines.append([(_labelled_text("result", _result(occupancy, kernel)), "bold")])
+    if occupancy.next:
+        lines.append([(_labelled_text("next", next_step(occupancy)), "")])
+    lines.append([(_labelled_text("steps", _steps(target, demand, occupancy)), "")])
+    if occupancy.range is not None:
+        span = occupancy.range
+        text = (
+            f"workgroups to {occupancy.launch.workgroup_size}: {number(round(span.min_percent, 1))}"
+            f"–{percent(span.max_percent)} "
+            f"(best {span.best_workgroup_size}, worst {span.worst_workgroup_size})"
+        )
+        lines.append([(_labelled_text("range", text), "")])
+    for reason in occupancy.obstacles:
+        lines.append([(_labelled_text("cannot", f"launch: {reason}"), "red")])
+    for reason in occupancy.at_most_because:
+        lines.append([(_labelled_text("at most", reason), "")])
+    if cap := target.waves.dispatch_cap_per_cu:
+        text = f"about {cap} waves per CU on these parts, whatever the kernel asks for"
+        lines.append([(_labelled_text("runtime", text), "")])
+    return lines
+
+
+def _row(
+    limit: Limit, occupancy: Occupancy, demand: Demand, kernel: Kernel | None
+) -> tuple[str, str, str, str, str, str]:
+    per = occupancy.per
+    marker = " ◄" if limit.resource in occupancy.limiters else ""
+    allows = "no limit"
+    if limit.waves_per_simd is not None:
+        allows = f"{waves_per_simd(limit.waves_per_simd)}{marker}"
+    asks, reserved = bare(limit.resource, limit.used), bare(limit.resource, limit.allocated)
+    granule = bare(limit.resource, limit.granule)
+    label = RESOURCES[limit.resource]
+    headroom = occupancy.headroom
+    match limit.resource:
+        case "slots":
+            group = waves_of(occupancy.launch.workgroup_size, demand.wave_size)
+            waves = "wave" if group == 1 else "waves"
+            label, asks = "block", str(occupancy.launch.workgroup_size)
+            reserved, out_of = f"{group} {waves}", f"{limit.available} slots per {per}"
+            return label, asks, reserved, out_of, allows, _assumed(occupancy)
+        case "vgpr":
+            used = kernel.used.vgprs if kernel else None
+            slack = _free(limit, headroom.vgprs, occupancy)
+            if used is not None and used != limit.used:
+                slack = f"the code uses {used}; {slack}"
+            return (
+                label,
+                asks,
+                f"{reserved} (by {granule})",
+                f"{limit.available} per lane",
+                allows,
+                slack,
+            )
+        case "sgpr":
+            trap = occupancy.allocated.trap_sgprs
+            reserved = f"{limit.allocated - trap} + {trap} ¹" if trap else reserved
+            slack = _free(limit, headroom.sgprs, occupancy)
+            return label, asks, reserved, f"{limit.available} per SIMD", allows, slack
+        case "lds":
+            out_of = f"{size(limit.available)} per {per}"
+            reserved = f"{reserved} (by {granule})" if limit.allocated else reserved
+            slack = _free(limit, headroom.lds_bytes, occupancy)
+            return label, asks, reserved, out_of, allows, slack
+        case "scratch":
+            out_of = f"{limit.available} waves per {per}"
+            return label, f"{asks}/lane", f"{size(limit.allocated)}/wave", out_of, allows, ""
+        case "barriers":
+            return label, asks, reserved, f"{limit.available} per {per}", allows, ""
+
+
+def _free(limit: Limit, free: int | None, occupancy: Occupancy) -> str:
+    parts = []
+    if free is not None and free > 0:
+        parts.append(f"+{bare(limit.resource, free)} free")
+    if len(occupancy.next) == 1 and occupancy.next[0].resource == limit.resource:
+        step = occupancy.next[0]
+        less = bare(limit.resource, -step.change)
+        parts.append(f"−{less} gives {waves_per_simd(step.waves_per_simd)}")
+    return "; ".join(parts)
+
+
+_ASSUMED = {
+    "option": "as given",
+    "config": "as configured",
+    "required": "required by the kernel",
+    "declared-max": "the declared maximum",
+    "hardware-max": "the hardware's maximum: none is declared",
+}
+
+
+def _assumed(occupancy: Occupancy) -> str:
+    return _ASSUMED[occupancy.launch.assumption]
+
+
+def _result(occupancy: Occupancy, kernel: Kernel | None) -> str:
+    per, bound = occupancy.per, "" if occupancy.exact else "at most "
+    groups = "workgroup" if occupancy.workgroups == 1 else "workgroups"
+    text = (
+        f"{bound}{occupancy.workgroups} {groups}/{per} · {occupancy.waves} of "
+        f"{occupancy.wave_slots} waves/{per} · {percent(occupancy.percent)}"
+    )
+    said = kernel.compiler_waves_per_simd if kernel else None
+    if said is None or kernel is None or kernel.code_object.target != occupancy.target:
+        return text
+    verdict = "agrees" if said == occupancy.waves_per_simd else "differs"
+    return f"{text}   the compiler said {said} waves/SIMD: {verdict}"
+
+
+def _steps(target: Target, demand: Demand, occupancy: Occupancy) -> str:
+    rungs = Arch(target).limits(
+        workgroup_size=min(occupancy.launch.workgroup_size, target.waves.max_workgroup_size),
+        wave_size=demand.wave_size,
+        wgp_mode=demand.wgp_mode if len(target.domains) > 1 else None,
+        trap_handler=occupancy.launch.trap_handler,
+    )
+    vgprs = next((limit.used for limit in occupancy.limits if limit.resource == "vgpr"), None)
+    steps: list[str] = []
+    passed = 0
+    for rung in rungs:
+        if rung.vgprs == passed:
+            continue
+        here = " ◄" if vgprs is not None and passed < vgprs <= rung.vgprs else ""
+        steps.append(f"{rung.vgprs}:{number(rung.waves_per_simd)}{here}")
+        passed = rung.vgprs
+    return "VGPRs ≤ " + "  ".join(steps) + " waves/SIMD"
+
+
+_IN_WORDS = {
+    "vgprs": "uses {} VGPRs",
+    "reserved_vgprs": "reserves {} VGPRs",
+    "accum_offset": "puts AGPRs from {} on",
+    "sgprs": "uses {} SGPRs",
+    "reserved_sgprs": "reserves {} SGPRs",
+    "lds_bytes": "{} B of LDS",
+    "scratch_bytes_per_lane": "{} B of scratch",
+    "max_workgroup_size": "at most {} workitems",
+}
+
+
+def _registers(kernel: Kernel) -> list[Fact]:
+    return [fact for name in _IN_WORDS for fact in kernel.facts if fact.name == name]
+
+
+def _said(fact: Fact) -> str:
+    place = ""
+    if fact.line is not None:
+        place = f" (line {fact.line})"
+    elif fact.offset is not None:
+        place = f" (offset 0x{fact.offset:x})"
+    return f"{fact.source} {_IN_WORDS[fact.name].format(fact.value)}{place}"
+
+
+def _footnote(occupancy: Occupancy | None) -> list[list[Span]]:
+    if occupancy is None or not any(limit.resource == "sgpr" for limit in occupancy.limits):
+        return []
+    if not occupancy.allocated.trap_sgprs:
+        return []
+    text = f" ¹ {occupancy.allocated.trap_sgprs} SGPRs for the trap handler that ROCm installs; "
+    return [[(text + "--no-trap-handler leaves them out", "dim")]]
+
+
+def _labelled_text(label: str, text: str) -> str:
+    return f" {left(label, _LABEL)} {text}"
+
+
+def _labelled(label: str, parts: list[str], separator: str, width: int) -> list[list[Span]]:
+    """A labelled list, broken between its parts."""
+    lines, line = [], ""
+    for part in parts:
+        if line and cells(line) + cells(part) > width - _LABEL - 4:
+            lines.append(line + separator.rstrip())
+            line = ""
+        line += (separator if line else "") + part
+    lines.append(line)
+    labels = [label] + [""] * (len(lines) - 1)
+    return [[(_labelled_text(name, text), "")] for name, text in zip(labels, lines, strict=True)]

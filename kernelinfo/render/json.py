@@ -1,0 +1,160 @@
+"""The report as one JSON document; report-schema.json beside this file describes every key."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from typing import Any
+
+from kernelinfo import __version__
+from kernelinfo.model import CodeObject, Fact, FactName, Kernel, Problem, Report, Result
+from kernelinfo.occupancy import Occupancy
+from kernelinfo.render import View
+
+SCHEMA = "kernelinfo/1"
+
+_PROVENANCE: dict[FactName, str] = {
+    "vgprs": "used.vgprs",
+    "agprs": "used.agprs",
+    "sgprs": "used.sgprs",
+    "lds_bytes": "used.lds_bytes",
+    "scratch_bytes_per_lane": "used.scratch_bytes_per_lane",
+    "reserved_vgprs": "allocated.vgprs",
+    "accum_offset": "allocated.arch_vgprs",
+    "reserved_sgprs": "allocated.sgprs",
+    "vgpr_spills": "spills.vgprs",
+    "sgpr_spills": "spills.sgprs",
+    "max_workgroup_size": "workgroup.declared_max",
+    "required_workgroup": "workgroup.required",
+    "wave_size": "wave_size",
+    "wgp_mode": "wgp_mode",
+    "tg_split": "flags.tg_split",
+    "dynamic_stack": "flags.dynamic_stack",
+    "indirect_call": "flags.indirect_call",
+    "recursion": "flags.recursion",
+    "code_bytes": "code_bytes",
+    "compiler_waves_per_simd": "compiler_occupancy.waves_per_simd",
+}
+"""Which key of a kernel each fact stands behind."""
+
+
+def render(items: Iterable[Result | Problem], view: View) -> Iterator[str]:
+    found = list(items)
+    report = Report(
+        tuple(item for item in found if isinstance(item, Result)),
+        tuple(item for item in found if isinstance(item, Problem)),
+    )
+    yield json.dumps(document(report), indent=1, ensure_ascii=True) + "\n"
+
+
+def document(report: Report) -> dict[str, Any]:
+    """The report as JSON values."""
+    inputs = {code_object: index for index, code_object in enumerate(report.code_objects)}
+    severities = Counter(f.severity for r in report.results for f in r.findings)
+    return {
+        "schema": SCHEMA,
+        "version": __version__,
+        "inputs": [code_object_document(code_object) for code_object in inputs],
+        "kernels": [
+            {"input": inputs[result.kernel.code_object], **kernel_document(result)}
+            for result in report.results
+        ],
+        "problems": [asdict(problem) for problem in report.problems],
+        "summary": {
+            "kernels": len(report.results),
+            "code_objects": len(inputs),
+            "targets": Counter(k.code_object.target or "unknown" for k in report.kernels),
+            "spilling": sum(1 for k in report.kernels if k.spills.vgprs or k.spills.sgprs),
+            "errors": severities["error"],
+            "warnings": severities["warning"],
+            "notes": severities["note"],
+            "suppressed": 0,
+        },
+    }
+
+
+def code_object_document(code_object: CodeObject) -> dict[str, Any]:
+    values = asdict(code_object)
+    return {("container" if key == "containers" else key): value for key, value in values.items()}
+
+
+def kernel_document(result: Result) -> dict[str, Any]:
+    """One kernel, without the key that says which input it comes from."""
+    kernel, occupancy = result.kernel, result.occupancy
+    launch = occupancy.launch if occupancy else None
+    return {
+        "symbol": kernel.symbol,
+        "name": kernel.name,
+        "target": kernel.target.name if kernel.target else kernel.code_object.target,
+        "source": None,
+        "wave_size": kernel.wave_size,
+        "wgp_mode": kernel.wgp_mode,
+        "code_bytes": kernel.code_bytes,
+        "workgroup": {
+            **asdict(kernel.workgroup),
+            "assumed": launch.workgroup_size if launch else None,
+            "assumption": launch.assumption if launch else None,
+        },
+        "used": {
+            "vgprs": kernel.used.vgprs,
+            "agprs": kernel.used.agprs,
+            "sgprs": kernel.used.sgprs,
+            "lds_bytes": kernel.used.lds_bytes,
+            "dynamic_lds_bytes": launch.dynamic_lds_bytes if launch else None,
+            "scratch_bytes_per_lane": kernel.used.scratch_bytes_per_lane,
+        },
+        "allocated": asdict(occupancy.allocated) if occupancy else None,
+        "spills": asdict(kernel.spills),
+        "flags": asdict(kernel.flags),
+        "occupancy": occupancy_document(occupancy) if occupancy else None,
+        "compiler_occupancy": _compiler_document(kernel, occupancy),
+        "provenance": _provenance(kernel),
+        "findings": [asdict(finding) for finding in result.findings],
+    }
+
+
+def occupancy_document(occupancy: Occupancy) -> dict[str, Any]:
+    return {
+        "percent": occupancy.percent,
+        "waves_per_simd": occupancy.waves_per_simd,
+        "launchable": occupancy.launchable,
+        "obstacles": list(occupancy.obstacles),
+        "exact": occupancy.exact,
+        "at_most_because": list(occupancy.at_most_because),
+        "resident": {
+            "per": occupancy.per,
+            "simds": occupancy.simds,
+            "workgroups": occupancy.workgroups,
+            "waves": occupancy.waves,
+            "wave_slots": occupancy.wave_slots,
+        },
+        "limiters": list(occupancy.limiters),
+        "limits": [
+            {key: value for key, value in asdict(limit).items() if key != "waves"}
+            for limit in occupancy.limits
+        ],
+        "next": [asdict(step) for step in occupancy.next],
+        "headroom": asdict(occupancy.headroom),
+        "range": asdict(occupancy.range) if occupancy.range else None,
+    }
+
+
+def _compiler_document(kernel: Kernel, occupancy: Occupancy | None) -> dict[str, Any] | None:
+    waves = kernel.compiler_waves_per_simd
+    if waves is None:
+        return None
+    agrees = None if occupancy is None else waves == occupancy.waves_per_simd
+    return {"waves_per_simd": waves, "agrees": agrees, "reason": None}
+
+
+def _provenance(kernel: Kernel) -> dict[str, dict[str, Any]]:
+    best: dict[FactName, Fact] = {}
+    for fact in kernel.facts:
+        best.setdefault(fact.name, fact)
+    return {
+        _PROVENANCE[name]: {"from": fact.source, "line": fact.line, "offset": fact.offset}
+        for name, fact in best.items()
+        if name in _PROVENANCE
+    }

@@ -1,0 +1,47 @@
+"""What rocprofiler-compute should show of a kernel, so that one run can confirm the prediction.
+
+Panels and metrics of rocprofiler-compute 3 (analysis configuration of the gfx90x and gfx94x SoCs):
+2.1.15 wavefront occupancy; 6.2 workgroup manager, resource allocation; 7.1 wavefront launch stats.
+"""
+
+from __future__ import annotations
+
+from kernelinfo.limits import Resource
+from kernelinfo.model import Kernel
+from kernelinfo.occupancy import Occupancy
+from kernelinfo.render.words import percent
+from kernelinfo.targets import Target
+
+_STALLS: dict[Resource, str] = {
+    "slots": "6.2.4",
+    "vgpr": "6.2.5",
+    "sgpr": "6.2.6",
+    "lds": "6.2.7",
+    "barriers": "6.2.8",
+}
+"""Insufficient SIMD wave slots, VGPRs, SGPRs; CU LDS, barriers."""
+
+
+def expected(target: Target, occupancy: Occupancy, kernel: Kernel) -> list[str]:
+    """The counters to look at, in words; empty for parts that the profiler does not know."""
+    if not target.devices or not occupancy.launchable or target.waves.dispatch_cap_per_cu:
+        return []
+    device = target.devices[0]
+    slots = occupancy.wave_slots * device.cus
+    waves = occupancy.waves * device.cus
+    lines = [
+        f"rocprof-compute 2.1.15 ≤ {percent(occupancy.percent)} "
+        f"({waves} of {slots} wavefronts on an {device.name})"
+    ]
+    stalled = [_STALLS[name] for name in occupancy.limiters if name in _STALLS]
+    idle = [metric for metric in _STALLS.values() if metric not in stalled]
+    lines.append(f"{', '.join(stalled)} > 0 once the grid fills the device")
+    lines.append(f"{', '.join(idle)} = 0")
+    allocated = occupancy.allocated
+    registers = {
+        "7.1.5 VGPRs": allocated.arch_vgprs,
+        "7.1.6 AGPRs": allocated.agprs,
+        "7.1.7 SGPRs": allocated.sgprs,
+    }
+    lines += [f"{metric} {value}" for metric, value in registers.items() if value is not None]
+    return lines

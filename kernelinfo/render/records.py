@@ -1,0 +1,39 @@
+"""Tables that hold no kernels: as JSON, JSON lines, CSV or aligned text."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from kernelinfo.render import FormatName
+from kernelinfo.render.paint import cells, left
+
+
+def render_records(records: Sequence[Mapping[str, Any]], format: FormatName) -> Iterator[str]:
+    """The records in a format for programs; in CSV a nested value is JSON in its cell."""
+    if format == "json":
+        yield json.dumps(records[0] if len(records) == 1 else records, indent=1) + "\n"
+    elif format == "jsonl":
+        for record in records:
+            yield json.dumps(record, separators=(",", ":")) + "\n"
+    else:
+        text = io.StringIO()
+        writer = csv.DictWriter(text, list(records[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows([{k: _cell(v) for k, v in record.items()} for record in records])
+        yield text.getvalue()
+
+
+def _cell(value: object) -> object:
+    return json.dumps(value) if isinstance(value, (dict, list, tuple)) else value
+
+
+def render_table(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Left-aligned columns."""
+    widths = [max(cells(row[i]) for row in (heading, *rows)) for i in range(len(heading))]
+    for row in (heading, *rows):
+        padded = (left(text, width) for text, width in zip(row, widths, strict=True))
+        yield (" " + "  ".join(padded)).rstrip() + "\n"

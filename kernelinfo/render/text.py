@@ -1,0 +1,277 @@
+"""The default report: one row a kernel, what the next step would take, what the rules found."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+
+from kernelinfo.model import CodeObject, Problem, Report, Result
+from kernelinfo.occupancy import Occupancy
+from kernelinfo.render import View
+from kernelinfo.render.names import name_of, printable, short
+from kernelinfo.render.paint import Span, cells, left, paint, right
+from kernelinfo.render.words import (
+    RESOURCES,
+    amount,
+    bare,
+    change,
+    compiler,
+    number,
+    percent,
+    plural,
+    size,
+    waves_per_simd,
+)
+
+_BAR = 8
+_HEADING = (
+    "block",
+    "VGPR",
+    "AGPR",
+    "SGPR",
+    "LDS",
+    "scratch",
+    "waves/SIMD",
+    "",
+    "occ",
+    "limited by",
+)
+_SEVERITY_STYLE = {"error": "bold red", "warning": "yellow", "note": "cyan"}
+_MANY_CODE_OBJECTS = 4
+"""More are shown in one table with a column for the target."""
+_MANY_KERNELS = 20
+"""More are sorted, the worst first."""
+
+
+def render(items: Iterable[Result | Problem], view: View) -> Iterator[str]:
+    """The report as text; problems are counted here and told on standard error."""
+    found = list(items)
+    report = Report(
+        tuple(item for item in found if isinstance(item, Result)),
+        tuple(item for item in found if isinstance(item, Problem)),
+    )
+    if not report.results:
+        return
+    shown = _shown(report.results, view)
+    for line in _report(report, shown, view):
+        yield paint(line, view.color) + "\n"
+
+
+def _shown(results: Sequence[Result], view: View) -> list[Result]:
+    ordered = list(results)
+    if len(ordered) > _MANY_KERNELS:
+        ordered.sort(key=_worst_first)
+    if view.group:
+        ordered.sort(key=lambda result: result.kernel.name)
+    return ordered[: view.top] if view.top else ordered
+
+
+def _worst_first(result: Result) -> tuple[float, int]:
+    if result.occupancy is None:
+        return -1, 0
+    return result.occupancy.percent, -len(result.findings)
+
+
+def _report(report: Report, shown: list[Result], view: View) -> Iterator[list[Span]]:
+    code_objects = report.code_objects
+    if view.group or len(code_objects) > _MANY_CODE_OBJECTS:
+        yield _overview(report)
+        yield []
+        yield from _table(shown, view, with_target=True)
+    else:
+        kernels = Counter(kernel.code_object for kernel in report.kernels)
+        shown.sort(key=lambda result: code_objects.index(result.kernel.code_object))
+        for code_object, results in groupby(shown, key=lambda r: r.kernel.code_object):
+            group = list(results)
+            yield _heading(code_object, group, kernels[code_object])
+            yield []
+            yield from _table(group, view, with_target=False)
+            yield []
+    if hidden := len(report.results) - len(shown):
+        yield [(f" … {plural(hidden, 'more kernel')}; --top 0 shows all", "dim")]
+    yield from ([(line, "dim")] for line in _legend(shown))
+    yield []
+    yield from _steps_and_findings(shown)
+    yield _summary(report)
+
+
+def _heading(code_object: CodeObject, results: list[Result], kernels: int) -> list[Span]:
+    where = printable(code_object.path)
+    if code_object.member:
+        where += f" › {printable(code_object.member)}"
+    sizes = {f"wave{r.kernel.demand.wave_size}" for r in results if r.kernel.demand}
+    about = [
+        code_object.target or "unknown target",
+        " and ".join(sorted(sizes)),
+        compiler(code_object),
+        plural(kernels, "kernel"),
+    ]
+    target = results[0].kernel.target
+    if target is not None and target.name == code_object.target:
+        about[0] = f"{target.name} ({target.family})"
+    elif target is not None:
+        about[0] = f"{code_object.target}, what if on {target.name} ({target.family})"
+    return [(where, "bold"), ("   " + " · ".join(text for text in about if text), "")]
+
+
+def _overview(report: Report) -> list[Span]:
+    paths = {code_object.path for code_object in report.code_objects}
+    targets = {code_object.target for code_object in report.code_objects}
+    where = printable(paths.pop()) if len(paths) == 1 else plural(len(paths), "file")
+    about = (
+        plural(len(targets), "target"),
+        plural(len(report.code_objects), "code object"),
+        plural(len(report.results), "kernel"),
+    )
+    return [(where, "bold"), ("   " + " · ".join(about), "")]
+
+
+def _table(results: list[Result], view: View, *, with_target: bool) -> Iterator[list[Span]]:
+    rows = [_row(result, with_target) for result in results]
+    names = [name_of(result.kernel, view.names) for result in results]
+    head = (("target",) if with_target else ()) + _HEADING
+    widths = [max(cells(row[i]) for row in [head, *rows]) for i in range(len(head) - 1)]
+    rest = sum(widths) + len(widths) + max(len(row[-1]) for row in [head, *rows])
+    most = max([cells("kernel"), *map(cells, names)])
+    room = min(most, max(view.width - rest - 2, cells("kernel")))
+    yield [(" " + left("kernel", room) + " " + _cells(head, widths), "bold")]
+    for name, row, result in zip(names, rows, results, strict=True):
+        if cells(name) > room and view.fold:
+            yield [(" " + name, "")]
+            name = ""
+        style = "" if result.occupancy and result.occupancy.launchable else "red"
+        yield [(" " + left(name, room) + " " + _cells(row, widths), style)]
+
+
+def _cells(row: Sequence[str], widths: list[int]) -> str:
+    numbers = [
+        left(text, width) if index == len(widths) - 2 else right(text, width)
+        for index, (text, width) in enumerate(zip(row[:-1], widths, strict=True))
+    ]
+    return " ".join([*numbers, f" {row[-1]}"])
+
+
+def _row(result: Result, with_target: bool) -> tuple[str, ...]:
+    kernel, occupancy = result.kernel, result.occupancy
+    target = (kernel.code_object.target or "?",) if with_target else ()
+    used = kernel.used
+    if occupancy is None:
+        numbers = (used.vgprs, used.agprs, used.sgprs, used.lds_bytes, used.scratch_bytes_per_lane)
+        return (*target, "?", *map(_or_unknown, numbers), "?", "", "?", "unknown target")
+    launch, allocated = occupancy.launch, occupancy.allocated
+    lds = None if used.lds_bytes is None else used.lds_bytes + launch.dynamic_lds_bytes
+    bound = "" if occupancy.exact else "≤"
+    return (
+        *target,
+        str(launch.workgroup_size),
+        _or_unknown(allocated.vgprs),
+        _or_unknown(used.agprs if allocated.agprs else allocated.agprs),
+        _or_unknown(allocated.sgprs),
+        "?" if lds is None else size(lds),
+        "?" if used.scratch_bytes_per_lane is None else size(used.scratch_bytes_per_lane),
+        bound + number(occupancy.waves_per_simd),
+        _bar(occupancy),
+        f"{bound}{occupancy.percent:.1f}%",
+        " ".join(RESOURCES[name] for name in occupancy.limiters)
+        if occupancy.launchable
+        else "cannot launch",
+    )
+
+
+def _or_unknown(value: int | None) -> str:
+    return "?" if value is None else str(value)
+
+
+def _bar(occupancy: Occupancy) -> str:
+    full = round(occupancy.percent * _BAR / 100)
+    return "■" * full + "·" * (_BAR - full)
+
+
+_SIZES = {
+    "option": "block = as given",
+    "config": "block = as configured",
+    "required": "block = the size the kernel requires",
+    "declared-max": "block = declared maximum, --workgroup-size N to change",
+    "hardware-max": "block = hardware's maximum, none is declared; --workgroup-size N to change",
+}
+
+
+def _legend(shown: list[Result]) -> Iterator[str]:
+    known = [result.occupancy for result in shown if result.occupancy]
+    assumptions = dict.fromkeys(occupancy.launch.assumption for occupancy in known)
+    yield " registers = what the hardware reserves; " + "; ".join(_SIZES[a] for a in assumptions)
+    if any(occupancy.allocated.agprs for occupancy in known):
+        yield " VGPR counts AGPRs where both share one file"
+    reasons = dict.fromkeys(reason for o in known for reason in o.at_most_because)
+    for reason in reasons:
+        yield f" ≤ {reason}"
+
+
+def _steps_and_findings(shown: list[Result]) -> Iterator[list[Span]]:
+    blocks = [(short(printable(r.kernel.name)), list(_lines_of(r))) for r in shown]
+    width = max([0, *(cells(name) for name, lines in blocks if lines and cells(name) <= 28)])
+    for name, lines in blocks:
+        if not lines:
+            continue
+        if cells(name) > width:
+            yield [(f" {name}", "")]
+            name = ""
+        for line in lines:
+            yield [(f" {left(name, width)}  ", ""), *line]
+            name = ""
+    if any(lines for _, lines in blocks):
+        yield []
+
+
+def _lines_of(result: Result) -> Iterator[list[Span]]:
+    occupancy = result.occupancy
+    if occupancy is None:
+        return
+    if occupancy.next:
+        yield [("next  ", "bold"), (next_step(occupancy), "")]
+    for finding in result.findings:
+        style = _SEVERITY_STYLE[finding.severity]
+        yield [
+            (f"{finding.rule} ", ""),
+            (f"{finding.severity:<8}", style),
+            (finding.message + (f"; {finding.hint}" if finding.hint else ""), ""),
+        ]
+
+
+def next_step(occupancy: Occupancy) -> str:
+    """`≤ 96 VGPRs (uses 122, −26) → 5 waves, 62.5 %`, every binding resource named."""
+    used = {limit.resource: limit.used for limit in occupancy.limits}
+    asks = [
+        f"≤ {amount(step.resource, step.at_most)} "
+        f"(uses {bare(step.resource, used[step.resource])}, {change(step.resource, step.change)})"
+        for step in occupancy.next
+    ]
+    reached = occupancy.next[0]
+    text = " and ".join(asks)
+    text += f" → {waves_per_simd(reached.waves_per_simd)}, {percent(reached.percent)}"
+    vgprs, free = occupancy.allocated.vgprs, occupancy.headroom.vgprs
+    if occupancy.limiters == ("lds",) and vgprs and free:
+        asked = next(limit.used for limit in occupancy.limits if limit.resource == "vgpr")
+        text += f"; until then {asked + free} VGPRs are free to use"
+    return text
+
+
+def _summary(report: Report) -> list[Span]:
+    severities = Counter(f.severity for r in report.results for f in r.findings)
+    counts = [
+        (plural(severities[severity], severity), _SEVERITY_STYLE[severity])
+        for severity in ("error", "warning", "note")
+        if severities[severity]
+    ]
+    line: list[Span] = [(" ", "")]
+    for index, (text, style) in enumerate(counts):
+        line += [(", " if index else "", ""), (text, style)]
+    read = (
+        f"{plural(len(report.problems), 'problem')}: not all was read"
+        if report.problems
+        else "all kernels read"
+    )
+    line.append((f"{' · ' if counts else ''}{read}", "bold red" if report.problems else ""))
+    line.append((" · occupancy is a ceiling, not a speed: `kernelinfo explain`", "dim"))
+    return line

@@ -1,0 +1,67 @@
+"""Numbers and hardware terms as the text formats write them."""
+
+from __future__ import annotations
+
+from kernelinfo.limits import Resource
+from kernelinfo.model import CodeObject
+
+RESOURCES: dict[Resource, str] = {
+    "slots": "slots",
+    "vgpr": "VGPR",
+    "sgpr": "SGPR",
+    "lds": "LDS",
+    "barriers": "barriers",
+    "scratch": "scratch",
+}
+
+
+def number(value: float) -> str:
+    """Without a fraction that says nothing: 8, 5.5, 0.25."""
+    return f"{value:.4g}"
+
+
+def percent(value: float) -> str:
+    return f"{number(round(value, 1))} %"
+
+
+def waves_per_simd(value: float) -> str:
+    return f"{number(value)} wave{'' if value == 1 else 's'}/SIMD"
+
+
+def plural(count: int, noun: str) -> str:
+    return f"{count:,} {noun}".replace(",", " ") + ("" if count == 1 else "s")
+
+
+def size(count: int) -> str:
+    """Bytes, in KiB where that is exact."""
+    if count and count % 1024 == 0:
+        return f"{count // 1024} KiB"
+    return f"{count} B" if count else "0"
+
+
+def bare(resource: Resource, value: int) -> str:
+    """`96`, `32 KiB`: the amount without the resource's name."""
+    return size(value) if resource in ("lds", "scratch") else str(value)
+
+
+def amount(resource: Resource, value: int) -> str:
+    """`96 VGPRs`, `32 KiB LDS`."""
+    many = "" if resource in ("lds", "scratch") else "s"
+    return f"{bare(resource, value)} {RESOURCES[resource]}{many}"
+
+
+def change(resource: Resource, value: int) -> str:
+    """`+14`, `−32 KiB`."""
+    return f"{'+' if value > 0 else '−'}{bare(resource, abs(value))}"
+
+
+def compiler(code_object: CodeObject) -> str | None:
+    """`clang 19.1.7` out of the compiler's own long stamp."""
+    stamp = code_object.compiler
+    if stamp is None:
+        return None
+    before, found, after = stamp.partition("clang version ")
+    if not found:
+        return stamp
+    vendor = "AMD " if before.startswith("AMD") else ""
+    return f"{vendor}clang {after.split(' ')[0].split('-')[0]}"

@@ -1,0 +1,21 @@
+"""KI002."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kernelinfo.model import Kernel
+from kernelinfo.occupancy import Occupancy
+from kernelinfo.rules.remark import Remark
+
+
+def lds_over_limit(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
+    """A workgroup asks for more LDS than one workgroup may have.
+
+    What it finds: static and dynamic LDS together above the hardware's limit for a workgroup.
+    Why it matters: the launch fails at run time; static LDS alone may still compile.
+    What to do: use less, or run on a target with more (`kernelinfo arch` lists them).
+    """
+    for text in occupancy.obstacles:
+        if "LDS" in text:
+            yield Remark(text)

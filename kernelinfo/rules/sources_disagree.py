@@ -1,0 +1,26 @@
+"""KI004."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kernelinfo.model import Fact, Kernel
+from kernelinfo.occupancy import Occupancy
+from kernelinfo.rules.remark import Remark
+
+
+def sources_disagree(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
+    """Descriptor, metadata and Kernel info say different things of one kernel.
+
+    What it finds: two sources that should agree and do not, beyond the compiler's known padding.
+    Why it matters: the file was edited, assembled by hand, or damaged; tools that read another
+    source report other numbers. The hardware obeys the descriptor, and so does this report.
+    What to do: rebuild the file, or correct the metadata of hand-written assembly.
+    """
+    for chosen, other in kernel.disagreements:
+        yield Remark(f"{_said(chosen)}, but {_said(other)}; the first counts")
+
+
+def _said(fact: Fact) -> str:
+    place = f" (line {fact.line})" if fact.line is not None else ""
+    return f"{fact.source} says {fact.name} {fact.value}{place}"

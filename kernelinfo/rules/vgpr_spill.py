@@ -1,0 +1,27 @@
+"""KI101."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kernelinfo.model import Kernel
+from kernelinfo.occupancy import Occupancy
+from kernelinfo.rules.remark import Remark
+
+_FEW = 4
+"""Spilled VGPRs that rarely cost anything: often one value saved across a call."""
+
+
+def vgpr_spill(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
+    """VGPRs did not fit and are kept in scratch memory or in AGPRs.
+
+    What it finds: a spill count above 0 in the metadata; a note when only a few spilled.
+    Why it matters: every reload costs a memory access for a whole wave.
+    What to do: look where the reloads are (`explain`); a looser launch bound gives more registers.
+    """
+    if spilled := kernel.spills.vgprs:
+        scratch = kernel.used.scratch_bytes_per_lane
+        where = f", {scratch} B of scratch per lane" if scratch else ", none of them to scratch"
+        yield Remark(
+            f"{spilled} VGPRs spilled{where}", severity="note" if spilled <= _FEW else None
+        )

@@ -1,0 +1,269 @@
+"""Hardware facts of each gfx target, from targets.toml; the file is the list of known targets."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from kernelinfo.errors import TargetsError, UnknownTargetError
+
+
+@dataclass(frozen=True, slots=True)
+class Waves:
+    """Wave slots of one SIMD (LLVM: EU)."""
+
+    default_size: Literal[32, 64]
+    """Lanes in a wave where the code does not say."""
+    slots_per_simd: int
+    max_workgroup_size: int
+    """Workitems."""
+    source: str
+    dispatch_cap_per_cu: int = 0
+    """Waves per CU beyond which the runtime does not dispatch on some parts; 0 where no cap."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vgprs:
+    """The vector register file of one SIMD as waves of one size see it; counts are per lane."""
+
+    wave_size: Literal[32, 64]
+    per_simd: int
+    addressable: int
+    """The most that one wave can have, AGPRs included where they share the file."""
+    granule: int
+    """What the hardware allocates in."""
+    encoding_granule: int
+    """What the kernel descriptor counts in."""
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Agprs:
+    """Accumulation registers: in a file of their own (gfx908) or part of the VGPR file."""
+
+    file: Literal["none", "separate", "unified"]
+    source: str
+    offset_granule: int = 0
+    """The descriptor's ACCUM_OFFSET and the VGPRs below it are multiples of this."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sgprs:
+    """Scalar registers, per wave."""
+
+    per_simd: int
+    """0 where every wave has its fixed share and SGPRs never limit."""
+    allocatable: int
+    """The most that one wave can have, VCC, flat scratch and XNACK included."""
+    granule: int
+    """What the hardware allocates in; on targets with a fixed share, that share."""
+    encoding_granule: int
+    """What the kernel descriptor counts in; 0 where it does not."""
+    trap_handler: int
+    """SGPRs the hardware adds to each wave when a trap handler is installed."""
+    with_vcc: int
+    """SGPRs that VCC takes beyond the numbered ones."""
+    with_xnack: int
+    """The same when XNACK is on, VCC included."""
+    with_flat_scratch: int
+    """The same with flat scratch, VCC and XNACK included."""
+    source: str
+    architected_flat_scratch: bool = False
+    """Flat scratch is taken whether or not the code uses it."""
+    fixed_allocation: int = 0
+    """Chips with the SGPR initialisation bug give every wave this many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lds:
+    bytes_per_workgroup: int
+    """The most that one workgroup may have."""
+    granule_bytes: int
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scratch:
+    granule_bytes: int
+    """What the scratch of one wave is rounded up to."""
+    bytes_per_wave: int
+    """The most that the hardware can address for one wave."""
+    source: str
+    cus_per_aperture: int = 0
+    """CUs that share one scratch aperture on the product with the fewest; 0 where not known."""
+    aperture_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """The block whose resources the waves of one workgroup share.
+
+    LLVM says "per CU" for it: "per whatever functional block the waves of a workgroup must share".
+    """
+
+    per: Literal["CU", "WGP"]
+    simds: int
+    lds_bytes: int
+    barriers: int
+    """Workgroups of more than one wave that fit."""
+    scratch_waves: int
+    """Waves that can have scratch at once."""
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """A product, as one agent of the runtime: of an MI250 one of its two dies."""
+
+    name: str
+    cus: int
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What one gfx target offers, each topic with its source."""
+
+    name: str
+    family: str
+    products: str
+    elf_mach: int
+    """EF_AMDGPU_MACH, the low byte of e_flags."""
+    confidence: str
+    waves: Waves
+    vgprs: tuple[Vgprs, ...]
+    agprs: Agprs
+    sgprs: Sgprs
+    lds: Lds
+    scratch: Scratch
+    domains: tuple[Domain, ...]
+    """The default one first; a second where WGP and CU mode can be chosen."""
+    tg_split: bool
+    """A workgroup without LDS may be spread over several CUs."""
+    devices: tuple[Device, ...] = ()
+    """Those whose CU count is known; AMD's product pages."""
+    members: tuple[str, ...] = ()
+    """The devices that code for a generic target may run on; they decide."""
+    caveat: str = ""
+    """Why a result is a bound, where the hardware is not fully known."""
+
+    def vgpr_file(self, wave_size: int) -> Vgprs:
+        """The register file as waves of `wave_size` lanes see it.
+
+        Raises `TargetsError` where the target has no such waves.
+        """
+        for file in self.vgprs:
+            if file.wave_size == wave_size:
+                return file
+        raise TargetsError(f"{self.name}: no waves of {wave_size} lanes")
+
+    def domain(self, wgp_mode: bool | None) -> Domain:
+        """The residency domain in WGP mode (True), CU mode (False) or the default (None)."""
+        if wgp_mode is None:
+            return self.domains[0]
+        per = "WGP" if wgp_mode else "CU"
+        return next((domain for domain in self.domains if domain.per == per), self.domains[0])
+
+
+_HEADING = re.compile(r"^\[(gfx[0-9a-z-]+)\]$", re.MULTILINE)
+
+
+@cache
+def _text() -> str:
+    return files("kernelinfo").joinpath("targets.toml").read_text("utf-8")
+
+
+@cache
+def known() -> tuple[str, ...]:
+    """The names of all targets, in the order of the file."""
+    return tuple(_HEADING.findall(_text()))
+
+
+@cache
+def find(name: str) -> Target:
+    """The target of that name.
+
+    Only its own tables are parsed: the whole file would take longer than a small report.
+    Raises `UnknownTargetError`, and `TargetsError` where its table is wrong.
+    """
+    text = _text()
+    for heading in _HEADING.finditer(text):
+        if heading[1] == name:
+            following = _HEADING.search(text, heading.end())
+            table = text[heading.start() : following.start() if following else None]
+            return _target(name, tomllib.loads(table)[name])
+    raise UnknownTargetError(name, known())
+
+
+@cache
+def by_elf_mach(mach: int) -> Target | None:
+    """The target whose code objects have `mach` in the low byte of e_flags; None if unknown."""
+    text = _text()
+    line = re.search(rf"^elf_mach = 0x{mach:02x}$", text, re.MULTILINE)
+    if line is None:
+        return None
+    *_, heading = _HEADING.finditer(text, 0, line.start())
+    return find(heading[1])
+
+
+def _target(name: str, table: dict[str, Any]) -> Target:
+    target = _build(Target, table | {"name": name}, f"targets.toml: [{name}]")
+    assert isinstance(target, Target)
+    for complaint in _contradictions(target):
+        raise TargetsError(f"targets.toml: [{name}]: {complaint}")
+    return target
+
+
+def _build(kind: Any, value: Any, where: str) -> Any:
+    """`value` as `kind`: a dataclass, a tuple of them, or a plain value of exactly that type."""
+    if is_dataclass(kind):
+        if not isinstance(value, dict):
+            raise TargetsError(f"{where}: a table was expected, not {value!r}")
+        names = {field.name for field in fields(kind)}
+        needed = {f.name for f in fields(kind) if f.default is MISSING}
+        if wrong := sorted((value.keys() - names) | (needed - value.keys())):
+            raise TargetsError(f"{where}: missing or unknown: {', '.join(wrong)}")
+        types = get_type_hints(kind)
+        return kind(**{k: _build(types[k], v, f"{where} {k}") for k, v in value.items()})  # type: ignore[operator]
+    if get_origin(kind) is tuple:
+        if not isinstance(value, list):
+            raise TargetsError(f"{where}: a list was expected, not {value!r}")
+        return tuple(_build(get_args(kind)[0], item, where) for item in value)
+    if get_origin(kind) is Literal:
+        if value not in get_args(kind):
+            raise TargetsError(f"{where}: {value!r} is none of {get_args(kind)}")
+    elif type(value) is not kind:
+        raise TargetsError(f"{where}: {kind.__name__} was expected, not {value!r}")
+    elif kind is str and not value.strip():
+        raise TargetsError(f"{where}: is empty")
+    return value
+
+
+def _contradictions(target: Target) -> list[str]:
+    """What cannot be true at once in one table; empty when it makes sense."""
+    files_by_size = {file.wave_size: file for file in target.vgprs}
+    sgprs, lds = target.sgprs, target.lds
+    checks = {
+        "a VGPR granule does not divide its file": all(
+            f.per_simd % f.granule == 0 == f.granule % f.encoding_granule for f in target.vgprs
+        ),
+        "a wave addresses more VGPRs than there are": all(
+            f.addressable <= f.per_simd for f in target.vgprs
+        ),
+        "waves of 64 do not see half of what waves of 32 see": set(files_by_size) != {32, 64}
+        or 2 * files_by_size[64].per_simd == files_by_size[32].per_simd,
+        "the default wave size has no register file": target.waves.default_size in files_by_size,
+        "a unified register file needs an offset granule": (target.agprs.file == "unified")
+        == (target.agprs.offset_granule > 0),
+        "the SGPR granule does not fit the file": sgprs.per_simd % sgprs.granule == 0,
+        "the LDS granule does not divide LDS": all(
+            d.lds_bytes % lds.granule_bytes == 0 for d in target.domains
+        ),
+        "a workgroup may have more LDS than there is": lds.bytes_per_workgroup
+        <= target.domains[0].lds_bytes,
+        "a domain stands twice": len({d.per for d in target.domains}) == len(target.domains),
+    }
+    return [complaint for complaint, holds in checks.items() if not holds]
