@@ -12,7 +12,8 @@ from functools import cache
 from kernelinfo import targets
 from kernelinfo.errors import OptionError, ReadError, UnknownTargetError
 from kernelinfo.facts.combine import combine
-from kernelinfo.model import Blob, CodeObject, Kernel, Module, Problem, Report, Result
+from kernelinfo.kernel import CodeObject, Kernel, Report, Result
+from kernelinfo.model import Blob, Module, Problem
 from kernelinfo.rules import findings
 from kernelinfo.targets import Target
 

@@ -27,8 +27,8 @@ class UnknownTargetError(KernelinfoError):
     """A processor that the table of hardware facts does not have."""
 
     def __init__(self, name: str, known: tuple[str, ...]) -> None:
-        near = [target for target in known if name and target.startswith(name)]
-        near = near or get_close_matches(name, known, n=1)
+        near = [target for target in known if name and target.startswith(name.lower())]
+        near = near or get_close_matches(name.lower(), known, n=1)
         hint = f"did you mean {near[0]}?" if near else "`kernelinfo arch` lists the known ones"
         super().__init__(f"unknown target {name!r}; {hint}")
         self.name = name

@@ -243,6 +243,15 @@ def limits(target: Target, demand: Demand, launch: Launch) -> tuple[Limit, ...]:
     return tuple(limit for limit in found if limit is not None)
 
 
+def resident(limit: Limit, demand: Demand, launch: Launch) -> int:
+    """Waves in the domain that a limit allows, in whole workgroups where those stay together."""
+    assert limit.waves is not None
+    assert limit.workgroups is not None
+    if demand.tg_split:
+        return limit.waves
+    return limit.workgroups * waves_of(launch.workgroup_size, demand.wave_size)
+
+
 def _whole(
     resource: Resource,
     used: int,

@@ -10,7 +10,6 @@ from typing import Literal
 
 from kernelinfo.errors import LaunchError
 from kernelinfo.limits import (
-    MOST,
     Demand,
     Launch,
     Limit,
@@ -21,10 +20,12 @@ from kernelinfo.limits import (
     lds_of,
     limits,
     most_lds_of_a_workgroup,
+    resident,
     scratch_per_wave,
     trap_sgprs,
     waves_of,
 )
+from kernelinfo.steps import Headroom, Range, Step, headroom, next_steps, size_range
 from kernelinfo.targets import Target, find
 
 
@@ -41,38 +42,6 @@ class Allocated:
     trap_sgprs: int
     lds_bytes: int | None
     """Per workgroup, static and dynamic."""
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """The least change of one resource on the way to the next higher occupancy."""
-
-    resource: Resource
-    at_most: int
-    """In the unit of the limit's `used`."""
-    change: int
-    waves_per_simd: float
-    """Reached when every resource that limits takes its step."""
-    percent: float
-
-
-@dataclass(frozen=True, slots=True)
-class Headroom:
-    """What more the kernel may ask for without losing a workgroup; None where it cannot be said."""
-
-    vgprs: int | None
-    sgprs: int | None
-    lds_bytes: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Range:
-    """The occupancy over all workgroup sizes that the kernel allows, in whole waves."""
-
-    min_percent: float
-    max_percent: float
-    worst_workgroup_size: int
-    best_workgroup_size: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,19 +98,19 @@ def occupancy(target: Target, demand: Demand, launch: Launch) -> Occupancy:
     domain = target.domain(demand.wgp_mode)
     wave_slots = domain.simds * target.waves.slots_per_simd
     bounds = limits(target, demand, launch)
-    waves = min(_resident(limit, demand, launch) for limit in bounds if limit.waves is not None)
+    waves = min(resident(limit, demand, launch) for limit in bounds if limit.waves is not None)
     obstacles = _obstacles(target, demand, launch, bounds)
-    resident = 0 if obstacles else waves
+    placed = 0 if obstacles else waves
     return Occupancy(
         target=target.name,
         launch=launch,
         per=domain.per,
         simds=domain.simds,
         wave_slots=wave_slots,
-        workgroups=resident // waves_of(launch.workgroup_size, demand.wave_size),
-        waves=resident,
-        waves_per_simd=resident / domain.simds,
-        percent=100 * resident / wave_slots,
+        workgroups=placed // waves_of(launch.workgroup_size, demand.wave_size),
+        waves=placed,
+        waves_per_simd=placed / domain.simds,
+        percent=100 * placed / wave_slots,
         obstacles=obstacles,
         at_most_because=_at_most_because(target, demand, launch, bounds),
         allocated=allocated(target, demand, launch),
@@ -149,21 +118,12 @@ def occupancy(target: Target, demand: Demand, launch: Launch) -> Occupancy:
         limiters=tuple(
             limit.resource
             for limit in bounds
-            if limit.waves is not None and _resident(limit, demand, launch) == waves
+            if limit.waves is not None and resident(limit, demand, launch) == waves
         ),
-        next=_next(target, demand, launch, bounds, waves),
-        headroom=_headroom(target, demand, launch, waves),
-        range=_range(target, demand, launch, bounds),
+        next=next_steps(target, demand, launch, bounds, waves),
+        headroom=headroom(target, demand, launch, waves),
+        range=size_range(target, demand, launch, bounds),
     )
-
-
-def _resident(limit: Limit, demand: Demand, launch: Launch) -> int:
-    """Waves in the domain that a limit allows, in whole workgroups where those stay together."""
-    assert limit.waves is not None
-    assert limit.workgroups is not None
-    if demand.tg_split:
-        return limit.waves
-    return limit.workgroups * waves_of(launch.workgroup_size, demand.wave_size)
 
 
 def _best_member(target: Target, demand: Demand, launch: Launch) -> Occupancy:
@@ -194,10 +154,8 @@ def _obstacles(
     if found:
         return tuple(found)
     group = waves_of(launch.workgroup_size, demand.wave_size)
-    place = f"in one {target.domain(demand.wgp_mode).per}"
     return tuple(
-        f"{limit.resource}: the {group} waves of a workgroup need room at once {place}, "
-        f"{limit.waves} fit"
+        f"{limit.resource}: room for {limit.waves} of the {group} waves of a workgroup"
         for limit in bounds
         if limit.workgroups == 0
     )
@@ -252,83 +210,3 @@ def allocated(target: Target, demand: Demand, launch: Launch) -> Allocated:
         trap_sgprs=trap_sgprs(target, launch),
         lds_bytes=None if lds_bytes is None else align(lds_bytes, target.lds.granule_bytes),
     )
-
-
-def _next(
-    target: Target, demand: Demand, launch: Launch, bounds: tuple[Limit, ...], waves: int
-) -> tuple[Step, ...]:
-    """What every binding resource has to come down to for one more workgroup.
-
-    Empty where nothing the kernel asks for would help: slots and barriers cannot be asked less of.
-    """
-    more = waves + (1 if demand.tg_split else waves_of(launch.workgroup_size, demand.wave_size))
-    binding = [b for b in bounds if b.waves is not None and _resident(b, demand, launch) == waves]
-    if any(bound.resource not in MOST for bound in binding):
-        return ()
-    most = {b.resource: MOST[b.resource](target, demand, launch, more) for b in binding}
-    if any(most[name] < 1 for name in most if name in ("vgpr", "sgpr")):
-        return ()
-    static_lds = most.get("lds", 0) - launch.dynamic_lds_bytes
-    if static_lds < 0 and "lds" in most:
-        return ()
-    changed = replace(
-        demand,
-        vgprs=most.get("vgpr", demand.vgprs),
-        sgprs=most.get("sgpr", demand.sgprs),
-        lds_bytes=static_lds if "lds" in most else demand.lds_bytes,
-        scratch_bytes_per_lane=most.get("scratch", demand.scratch_bytes_per_lane),
-    )
-    after = limits(target, changed, launch)
-    reached = min(_resident(b, changed, launch) for b in after if b.waves is not None)
-    domain = target.domain(demand.wgp_mode)
-    share = reached / domain.simds
-    percent = 100 * share / target.waves.slots_per_simd
-    return tuple(
-        Step(b.resource, most[b.resource], most[b.resource] - b.used, share, percent)
-        for b in binding
-    )
-
-
-def _headroom(target: Target, demand: Demand, launch: Launch, waves: int) -> Headroom:
-    def free(resource: Resource, asked: int | None) -> int | None:
-        if asked is None or waves == 0:
-            return None
-        return MOST[resource](target, demand, launch, waves) - asked
-
-    sgprs = demand.sgprs
-    if not target.sgprs.per_simd or target.sgprs.fixed_allocation:
-        sgprs = None
-    return Headroom(
-        vgprs=free("vgpr", demand.vgprs),
-        sgprs=free("sgpr", sgprs),
-        lds_bytes=free("lds", lds_of(demand, launch)),
-    )
-
-
-def _range(
-    target: Target, demand: Demand, launch: Launch, bounds: tuple[Limit, ...]
-) -> Range | None:
-    """The best and the worst size that may be launched; the largest of equals."""
-    if launch.assumption not in ("declared-max", "hardware-max") or demand.tg_split:
-        return None
-    domain = target.domain(demand.wgp_mode)
-    waves = min(
-        bound.waves
-        for bound in bounds
-        if bound.waves is not None and bound.resource not in ("lds", "barriers")
-    )
-    lds = next((b.workgroups for b in bounds if b.resource == "lds"), None)
-    sizes = {}
-    for group in range(1, waves_of(launch.workgroup_size, demand.wave_size) + 1):
-        workgroups = waves // group
-        if group > 1:
-            workgroups = min(workgroups, domain.barriers)
-        if lds is not None:
-            workgroups = min(workgroups, lds)
-        size = min(group * demand.wave_size, launch.workgroup_size)
-        sizes[size] = workgroups * group
-    worst = min(reversed(sizes), key=lambda size: sizes[size])
-    best = max(reversed(sizes), key=lambda size: sizes[size])
-    slots = domain.simds * target.waves.slots_per_simd
-    percents = (100 * sizes[worst] / slots, 100 * sizes[best] / slots)
-    return Range(*percents, worst_workgroup_size=worst, best_workgroup_size=best)

@@ -13,10 +13,11 @@ from kernelinfo.analysis import Options, analyse, matches
 from kernelinfo.cli import options
 from kernelinfo.cli.output import Problems, make_view, write
 from kernelinfo.errors import OptionError
-from kernelinfo.model import Problem, Result
+from kernelinfo.kernel import Result
+from kernelinfo.model import Problem
 from kernelinfo.render import View, renderer
 from kernelinfo.render.explain import render_kernel
-from kernelinfo.render.names import short
+from kernelinfo.render.names import name_of
 
 
 def command(
@@ -73,7 +74,7 @@ def _named(wanted: str, items: Iterable[Result | Problem]) -> Iterator[Result | 
             yield item
             continue
         kernel = item.kernel
-        if wanted == short(kernel.name) or matches(wanted, (kernel.name, kernel.symbol)):
+        if wanted == name_of(kernel, "short") or matches(wanted, (kernel.name, kernel.symbol)):
             yield item
 
 

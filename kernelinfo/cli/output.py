@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator
 import typer
 
 from kernelinfo.errors import OptionError
-from kernelinfo.model import Problem, Result
+from kernelinfo.kernel import Result
+from kernelinfo.model import Problem
 from kernelinfo.render import NameStyle, View
 from kernelinfo.render.names import printable
 

@@ -3,21 +3,9 @@
 from __future__ import annotations
 
 from kernelinfo.facts.names import demangle
+from kernelinfo.kernel import CodeObject, Encoded, Flags, Kernel, Spills, Used, Workgroup
 from kernelinfo.limits import Demand, align
-from kernelinfo.model import (
-    CodeObject,
-    Encoded,
-    Fact,
-    FactName,
-    FactValue,
-    Flags,
-    Kernel,
-    KernelFacts,
-    Source,
-    Spills,
-    Used,
-    Workgroup,
-)
+from kernelinfo.model import Fact, FactName, FactValue, KernelFacts, Source
 from kernelinfo.targets import Target
 
 _BEST_FIRST: tuple[Source, ...] = (

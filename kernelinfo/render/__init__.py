@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Literal, cast
 
-from kernelinfo.model import Problem, Result
+from kernelinfo.kernel import Result
+from kernelinfo.model import Problem
 
 FormatName = Literal["text", "json", "jsonl", "csv"]
 NameStyle = Literal["short", "full", "mangled"]

@@ -6,7 +6,8 @@ import csv
 import io
 from collections.abc import Iterable, Iterator
 
-from kernelinfo.model import Problem, Result
+from kernelinfo.kernel import Result
+from kernelinfo.model import Problem
 from kernelinfo.render import View
 from kernelinfo.render.names import name_of
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kernelinfo.arch import Arch
+from kernelinfo.kernel import Kernel, Result
 from kernelinfo.limits import Demand, Limit, waves_of
-from kernelinfo.model import Fact, Kernel, Result
+from kernelinfo.model import Fact, FactName
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.render import View
 from kernelinfo.render.names import name_of, printable
@@ -34,7 +35,7 @@ def render_kernel(result: Result, view: View) -> Iterator[str]:
     ]
     if occupancy is not None and kernel.demand is not None and target is not None:
         lines += working(target, kernel.demand, occupancy, kernel)
-        lines += _labelled("from", [_said(fact) for fact in _registers(kernel)], "; ", view.width)
+        lines += _sources(kernel, view.width)
         if expectation := expected(target, occupancy, kernel):
             lines += _labelled("expect", expectation, "; ", view.width)
     for finding in result.findings:
@@ -69,7 +70,9 @@ def working(
         lines.append([(text, "bold" if index == 0 or binding else "")])
     lines.append([(_labelled_text("result", _result(occupancy, kernel)), "bold")])
     if occupancy.next:
-        lines.append([(_labelled_text("next", next_step(occupancy)), "")])
+        lines.append(
+            [(_labelled_text("next", next_step(occupancy, kernel.used if kernel else None)), "")]
+        )
     lines.append([(_labelled_text("steps", _steps(target, demand, occupancy)), "")])
     if occupancy.range is not None:
         span = occupancy.range
@@ -195,29 +198,35 @@ def _steps(target: Target, demand: Demand, occupancy: Occupancy) -> str:
     return "VGPRs ≤ " + "  ".join(steps) + " waves/SIMD"
 
 
-_IN_WORDS = {
-    "vgprs": "uses {} VGPRs",
-    "reserved_vgprs": "reserves {} VGPRs",
-    "accum_offset": "puts AGPRs from {} on",
-    "sgprs": "uses {} SGPRs",
-    "reserved_sgprs": "reserves {} SGPRs",
+_IN_WORDS: dict[FactName, str] = {
+    "reserved_vgprs": "{} VGPRs reserved",
+    "vgprs": "{} VGPRs used",
+    "accum_offset": "AGPRs from {} on",
+    "agprs": "{} AGPRs used",
+    "reserved_sgprs": "{} SGPRs reserved",
+    "sgprs": "{} SGPRs used",
     "lds_bytes": "{} B of LDS",
     "scratch_bytes_per_lane": "{} B of scratch",
-    "max_workgroup_size": "at most {} workitems",
+    "max_workgroup_size": "workgroups to {}",
 }
 
 
-def _registers(kernel: Kernel) -> list[Fact]:
-    return [fact for name in _IN_WORDS for fact in kernel.facts if fact.name == name]
+def _sources(kernel: Kernel, width: int) -> Iterator[list[Span]]:
+    """What each source says and where, the one that counts first."""
+    label = "from"
+    for source in dict.fromkeys(fact.source for fact in kernel.facts):
+        said = {fact.name: fact for fact in kernel.facts if fact.source == source}
+        parts = [_said(said[name]) for name in _IN_WORDS if name in said]
+        if parts:
+            yield from _labelled(label, [f"{source}: {parts[0]}", *parts[1:]], ", ", width)
+            label = ""
 
 
 def _said(fact: Fact) -> str:
-    place = ""
+    text = _IN_WORDS[fact.name].format(fact.value)
     if fact.line is not None:
-        place = f" (line {fact.line})"
-    elif fact.offset is not None:
-        place = f" (offset 0x{fact.offset:x})"
-    return f"{fact.source} {_IN_WORDS[fact.name].format(fact.value)}{place}"
+        return f"{text} (line {fact.line})"
+    return text if fact.offset is None else f"{text} (at 0x{fact.offset:x})"
 
 
 def _footnote(occupancy: Occupancy | None) -> list[list[Span]]:

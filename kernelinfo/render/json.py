@@ -9,7 +9,8 @@ from dataclasses import asdict
 from typing import Any
 
 from kernelinfo import __version__
-from kernelinfo.model import CodeObject, Fact, FactName, Kernel, Problem, Report, Result
+from kernelinfo.kernel import CodeObject, Kernel, Report, Result
+from kernelinfo.model import Fact, FactName, Problem
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.render import View
 

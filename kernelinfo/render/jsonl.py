@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 
-from kernelinfo.model import Problem, Result
+from kernelinfo.kernel import Result
+from kernelinfo.model import Problem
 from kernelinfo.render import View
 from kernelinfo.render.json import code_object_document, kernel_document
 

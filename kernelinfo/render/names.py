@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kernelinfo.model import Kernel
+from kernelinfo.kernel import Kernel
 from kernelinfo.render import NameStyle
 
 
@@ -16,25 +16,25 @@ def printable(text: str) -> str:
 def name_of(kernel: Kernel, style: NameStyle) -> str:
     if style == "mangled":
         return printable(kernel.symbol)
-    return printable(short(kernel.name) if style == "short" else kernel.name)
+    if style == "short" and kernel.name != kernel.symbol:
+        return printable(short(kernel.name))
+    return printable(kernel.name)
 
 
 def short(name: str) -> str:
-    """A demangled name without return type, parameters and namespaces: `gemm<float, 3>`."""
-    depth = 0
-    end = len(name)
-    start = 0
+    """A demangled name without return type, namespaces and parameters: `gemm<float, 3>`."""
+    depth = start = 0
     for position, character in enumerate(name):
-        if character in "<({[":
-            if character == "(" and depth == 0 and position > start and name[start:position] != "":
-                if name.startswith("(anonymous namespace)", position):
-                    depth += 1
-                    continue
-                end = position
-                break
+        before = name[start:position]
+        if depth == 0 and character == "(" and before and not before.endswith(_TAKES_BRACKETS):
+            return before
+        if character in "(<[{":
             depth += 1
-        elif character in ">)}]":
+        elif character in ")>]}":
             depth -= 1
-        elif depth == 0 and (character == " " or name.startswith("::", position - 1)):
-            start = position + 1
-    return name[start:end] or name
+        elif depth == 0 and (character == " " or before.endswith(":")):
+            start = position + (character == " ")
+    return name[start:] or name
+
+
+_TAKES_BRACKETS = ("operator", "decltype")

@@ -6,8 +6,8 @@ Panels and metrics of rocprofiler-compute 3 (analysis configuration of the gfx90
 
 from __future__ import annotations
 
+from kernelinfo.kernel import Kernel
 from kernelinfo.limits import Resource
-from kernelinfo.model import Kernel
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.render.words import percent
 from kernelinfo.targets import Target

@@ -6,15 +6,16 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-from kernelinfo.model import CodeObject, Problem, Report, Result
+from kernelinfo.kernel import CodeObject, Report, Result, Used
+from kernelinfo.limits import Resource
+from kernelinfo.model import Problem
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.render import View
-from kernelinfo.render.names import name_of, printable, short
+from kernelinfo.render.names import name_of, printable
 from kernelinfo.render.paint import Span, cells, left, paint, right
 from kernelinfo.render.words import (
     RESOURCES,
     amount,
-    bare,
     change,
     compiler,
     number,
@@ -25,18 +26,7 @@ from kernelinfo.render.words import (
 )
 
 _BAR = 8
-_HEADING = (
-    "block",
-    "VGPR",
-    "AGPR",
-    "SGPR",
-    "LDS",
-    "scratch",
-    "waves/SIMD",
-    "",
-    "occ",
-    "limited by",
-)
+_HEADING = ("block", "VGPR", "AGPR", "SGPR", "LDS", "scratch", "waves/SIMD", "occ", "limited by")
 _SEVERITY_STYLE = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 _MANY_CODE_OBJECTS = 4
 """More are shown in one table with a column for the target."""
@@ -145,10 +135,7 @@ def _table(results: list[Result], view: View, *, with_target: bool) -> Iterator[
 
 
 def _cells(row: Sequence[str], widths: list[int]) -> str:
-    numbers = [
-        left(text, width) if index == len(widths) - 2 else right(text, width)
-        for index, (text, width) in enumerate(zip(row[:-1], widths, strict=True))
-    ]
+    numbers = (right(text, width) for text, width in zip(row[:-1], widths, strict=True))
     return " ".join([*numbers, f" {row[-1]}"])
 
 
@@ -158,7 +145,7 @@ def _row(result: Result, with_target: bool) -> tuple[str, ...]:
     used = kernel.used
     if occupancy is None:
         numbers = (used.vgprs, used.agprs, used.sgprs, used.lds_bytes, used.scratch_bytes_per_lane)
-        return (*target, "?", *map(_or_unknown, numbers), "?", "", "?", "unknown target")
+        return (*target, "?", *map(_or_unknown, numbers), "?", "?", "unknown target")
     launch, allocated = occupancy.launch, occupancy.allocated
     lds = None if used.lds_bytes is None else used.lds_bytes + launch.dynamic_lds_bytes
     bound = "" if occupancy.exact else "≤"
@@ -170,8 +157,7 @@ def _row(result: Result, with_target: bool) -> tuple[str, ...]:
         _or_unknown(allocated.sgprs),
         "?" if lds is None else size(lds),
         "?" if used.scratch_bytes_per_lane is None else size(used.scratch_bytes_per_lane),
-        bound + number(occupancy.waves_per_simd),
-        _bar(occupancy),
+        f"{bound}{number(occupancy.waves_per_simd)} {_bar(occupancy)}",
         f"{bound}{occupancy.percent:.1f}%",
         " ".join(RESOURCES[name] for name in occupancy.limiters)
         if occupancy.launchable
@@ -201,7 +187,7 @@ def _legend(shown: list[Result]) -> Iterator[str]:
     known = [result.occupancy for result in shown if result.occupancy]
     assumptions = dict.fromkeys(occupancy.launch.assumption for occupancy in known)
     yield " registers = what the hardware reserves; " + "; ".join(_SIZES[a] for a in assumptions)
-    if any(occupancy.allocated.agprs for occupancy in known):
+    if any(result.kernel.used.agprs for result in shown):
         yield " VGPR counts AGPRs where both share one file"
     reasons = dict.fromkeys(reason for o in known for reason in o.at_most_because)
     for reason in reasons:
@@ -209,7 +195,8 @@ def _legend(shown: list[Result]) -> Iterator[str]:
 
 
 def _steps_and_findings(shown: list[Result]) -> Iterator[list[Span]]:
-    blocks = [(short(printable(r.kernel.name)), list(_lines_of(r))) for r in shown]
+    several = len({result.kernel.code_object.target for result in shown}) > 1
+    blocks = [(_label(result, several), list(_lines_of(result))) for result in shown]
     width = max([0, *(cells(name) for name, lines in blocks if lines and cells(name) <= 28)])
     for name, lines in blocks:
         if not lines:
@@ -224,12 +211,17 @@ def _steps_and_findings(shown: list[Result]) -> Iterator[list[Span]]:
         yield []
 
 
+def _label(result: Result, with_target: bool) -> str:
+    name = name_of(result.kernel, "short")
+    return f"{name} {result.kernel.code_object.target or ''}" if with_target else name
+
+
 def _lines_of(result: Result) -> Iterator[list[Span]]:
     occupancy = result.occupancy
     if occupancy is None:
         return
     if occupancy.next:
-        yield [("next  ", "bold"), (next_step(occupancy), "")]
+        yield [("next  ", "bold"), (next_step(occupancy, result.kernel.used), "")]
     for finding in result.findings:
         style = _SEVERITY_STYLE[finding.severity]
         yield [
@@ -239,22 +231,29 @@ def _lines_of(result: Result) -> Iterator[list[Span]]:
         ]
 
 
-def next_step(occupancy: Occupancy) -> str:
-    """`≤ 96 VGPRs (uses 122, −26) → 5 waves, 62.5 %`, every binding resource named."""
-    used = {limit.resource: limit.used for limit in occupancy.limits}
+def next_step(occupancy: Occupancy, used: Used | None = None) -> str:
+    """`≤ 96 VGPRs (uses 122, −26) → 5 waves/SIMD, 62.5 %`, every binding resource named."""
+    asked = {limit.resource: limit.used for limit in occupancy.limits}
     asks = [
         f"≤ {amount(step.resource, step.at_most)} "
-        f"(uses {bare(step.resource, used[step.resource])}, {change(step.resource, step.change)})"
+        f"({_asks(step.resource, asked[step.resource], used)}"
+        f"{change(step.resource, step.change)})"
         for step in occupancy.next
     ]
     reached = occupancy.next[0]
     text = " and ".join(asks)
     text += f" → {waves_per_simd(reached.waves_per_simd)}, {percent(reached.percent)}"
-    vgprs, free = occupancy.allocated.vgprs, occupancy.headroom.vgprs
-    if occupancy.limiters == ("lds",) and vgprs and free:
-        asked = next(limit.used for limit in occupancy.limits if limit.resource == "vgpr")
-        text += f"; until then {asked + free} VGPRs are free to use"
+    if occupancy.limiters == ("lds",) and (free := occupancy.headroom.vgprs):
+        text += f"; free until then: {asked['vgpr'] + free} VGPRs"
     return text
+
+
+def _asks(resource: Resource, asked: int, used: Used | None) -> str:
+    """Registers asked for are not to be seen in the table, which shows what is reserved."""
+    if resource not in ("vgpr", "sgpr"):
+        return ""
+    padded = used is not None and asked > ((used.vgprs if resource == "vgpr" else used.sgprs) or 0)
+    return f"{'reserves' if padded else 'uses'} {asked}, "
 
 
 def _summary(report: Report) -> list[Span]:

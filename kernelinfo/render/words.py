@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from kernelinfo.kernel import CodeObject
 from kernelinfo.limits import Resource
-from kernelinfo.model import CodeObject
 
 RESOURCES: dict[Resource, str] = {
     "slots": "slots",

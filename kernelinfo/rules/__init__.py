@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from kernelinfo.model import Finding, Kernel
+from kernelinfo.kernel import Finding, Kernel
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.rules.dynamic_stack import dynamic_stack
 from kernelinfo.rules.indirect_call import indirect_call
@@ -34,6 +34,11 @@ class Rule:
     @property
     def name(self) -> str:
         return self.check.__name__.replace("_", "-")
+
+    @property
+    def summary(self) -> str:
+        """The first line of the documentation."""
+        return self.documentation.partition("\n")[0].rstrip(".")
 
     @property
     def documentation(self) -> str:

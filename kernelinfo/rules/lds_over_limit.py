@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kernelinfo.model import Kernel
+from kernelinfo.kernel import Kernel
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.rules.remark import Remark
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kernelinfo.kernel import Kernel
 from kernelinfo.limits import allocated_vgprs
-from kernelinfo.model import Kernel
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.rules.remark import Remark
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kernelinfo.model import Fact, Kernel
+from kernelinfo.kernel import Kernel
+from kernelinfo.model import Fact
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.rules.remark import Remark
 

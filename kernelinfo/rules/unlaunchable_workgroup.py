@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kernelinfo.model import Kernel
+from kernelinfo.kernel import Kernel
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.rules.remark import Remark
 
@@ -27,7 +27,7 @@ def unlaunchable_workgroup(kernel: Kernel, occupancy: Occupancy) -> Iterator[Rem
     hint = ""
     if largest_only and occupancy.range and occupancy.range.max_percent:
         size = occupancy.range.best_workgroup_size
-        hint = f"workgroups of {size} can start; say what is launched by --workgroup-size"
+        hint = f"smaller ones to {size} can"
     yield Remark(
         f"a workgroup of {launch.workgroup_size} cannot start: {obstacles[0]}",
         hint,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kernelinfo.model import Kernel
+from kernelinfo.kernel import Kernel
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.rules.remark import Remark
 
@@ -12,21 +12,24 @@ from kernelinfo.rules.remark import Remark
 def workgroup_leaves_slots(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
     """Whole workgroups do not fill the wave slots that registers and LDS would leave.
 
-    What it finds: a workgroup size that does not divide the wave slots, where slots are the limit.
+    What it finds: where slots are the only limit, a fixed size that does not divide them, or a
+    kernel without a launch bound, some of whose sizes do not.
     Why it matters: 704 workitems are 11 waves; two such workgroups fill 22 of 32 slots.
-    What to do: launch a size that divides the slots, or pin the size with `__launch_bounds__`.
+    What to do: launch a size that divides the slots; `--workgroup-size` tells what is launched.
     """
     launch, span = occupancy.launch, occupancy.range
-    if span is not None:
-        if occupancy.limiters == ("slots",) and span.min_percent < span.max_percent:
-            yield Remark(
-                f"no fixed workgroup size: sizes to {launch.workgroup_size} give "
-                f"{span.min_percent:.0f}–{span.max_percent:.0f} % "
-                f"({span.worst_workgroup_size} is worst)"
-            )
-    elif occupancy.limiters == ("slots",) and occupancy.percent < 100:
+    if occupancy.limiters != ("slots",) or kernel.target is None:
+        return
+    if span is None and occupancy.percent < 100:
         yield Remark(
             f"workgroups of {launch.workgroup_size} fill {occupancy.waves} of "
             f"{occupancy.wave_slots} wave slots",
             severity="warning",
+        )
+    unbounded = launch.workgroup_size == kernel.target.waves.max_workgroup_size
+    if span is not None and unbounded and span.min_percent < span.max_percent:
+        yield Remark(
+            f"no launch bound: block sizes to {launch.workgroup_size} give "
+            f"{span.min_percent:.0f}–{span.max_percent:.0f} % "
+            f"({span.worst_workgroup_size} is worst)"
         )

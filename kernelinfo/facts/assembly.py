@@ -1,0 +1,299 @@
+"""Read assembly text: what the compiler's comments, directives and metadata say of each kernel."""
+
+from __future__ import annotations
+
+import codecs
+import mmap
+import re
+from collections.abc import Iterator
+
+from kernelinfo.errors import UnknownTargetError
+from kernelinfo.facts import directives, info_block, labels, metadata, metadata_yaml
+from kernelinfo.facts.assembly_text import (
+    ASSIGNMENT,
+    BUNDLE,
+    INFO,
+    Lines,
+    Text,
+    before,
+    decode,
+    is_directive,
+    line_at,
+    line_end,
+    places,
+)
+from kernelinfo.facts.expressions import Definition
+from kernelinfo.facts.kernel_text import Evaluation, KernelText
+from kernelinfo.facts.target_id import TargetId, parse_isa_version, parse_target_id
+from kernelinfo.model import Features, Module, Remark
+from kernelinfo.targets import Target, find
+
+_METADATA = {
+    "amdgpu_metadata": metadata.kernel_facts,
+    "amd_amdgpu_hsa_metadata": metadata.kernel_facts_v2,
+}
+_METADATA_VERSIONS: dict[tuple[int, ...], int] = {(1, 0): 3, (1, 1): 4, (1, 2): 5}
+# Who says for which target a module is, the best first.
+_SAYS_TARGET = ("amdgcn_target", "metadata", "amd_amdgpu_isa", "hsa_code_object_isa")
+
+_SET = re.compile(rb"\.(?:set|equ)[ \t]+(\"(?:\\.|[^\"\\])*\"|[^\s,\"]+)[ \t]*,(.*)")
+_EQUATED = re.compile(rb"\s*([\w.$@]+)\s*")
+_STRING = re.compile(rb'"((?:\\.|[^"\\])*)"')
+
+
+def read(data: Text | memoryview, *, arch: str | None = None) -> Iterator[Module]:
+    """The modules of an assembly text, in its order.
+
+    A module ends where the next `.amdgcn_target` or part of a text bundle begins; what holds
+    nothing for an AMD GPU gives none. `arch` is the target of modules that do not name their own.
+    Nothing in a text is an error: what cannot be read becomes a remark of its module. Takes time
+    linear in the text.
+    """
+    text = _searchable(data)
+    lines = Lines(text)
+    part = ""
+    draft = _Draft(text, lines, 0, part)
+    for place, kind in places(text):
+        if kind == BUNDLE:
+            mark, _, entry = decode(line_at(text, place)).partition(" ")
+            begins = mark == f"{BUNDLE}START__"
+            if not begins and entry != part:
+                draft.remark(f"the end of {entry!r} stands where that of {part!r} should", place)
+            yield from draft.finish(place, arch)
+            part = entry if begins else ""
+            draft = _Draft(text, lines, place, part)
+        else:
+            if kind == "amdgcn_target" and draft.begun and is_directive(text, place):
+                yield from draft.finish(place, arch)
+                draft = _Draft(text, lines, place, part)
+            draft.take(place, kind)
+    yield from draft.finish(len(text), arch)
+
+
+def _searchable(data: Text | memoryview) -> Text:
+    """The text in UTF-8 and with newlines, as it is wherever it can be."""
+    text: Text = data if not isinstance(data, memoryview) else bytes(data)
+    if isinstance(data, memoryview):
+        whole = data.obj
+        if isinstance(whole, (bytes, mmap.mmap)) and len(whole) == data.nbytes:
+            text = whole
+    if text[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        text = text[:].decode("utf-16", "replace").encode()
+    start = text[: 1 << 16]
+    if b"\r" in start and b"\n" not in start:
+        return text[:].replace(b"\r", b"\n")
+    return text
+
+
+class _Draft:
+    """One module, while its text is gone through."""
+
+    def __init__(self, text: Text, lines: Lines, start: int, bundle_id: str) -> None:
+        self._text = text
+        self._lines = lines
+        self._bundle_id = bundle_id
+        self._targets: dict[str, TargetId] = {}
+        self._version: int | None = None
+        self._compiler: str | None = None
+        self._definitions: dict[str, list[Definition]] = {}
+        self._kernels: dict[str, KernelText] = {}
+        self._remarks: list[Remark] = []
+        # Metadata is read when its end is met: which directive began it, where its text begins.
+        self._metadata: tuple[str, int] | None = None
+        # Names are not sought before these: the end of the last info block; the last kernel with
+        # a descriptor, and where that stands.
+        self._informed = start
+        self._described = "", start
+
+    @property
+    def begun(self) -> bool:
+        """Whether there is anything that a new target would not be for."""
+        return bool(self._kernels or self._targets or self._metadata)
+
+    def take(self, place: int, kind: str) -> None:
+        """Take up what `places` found at `place`."""
+        if self._metadata:
+            if (kind in _METADATA or kind.startswith("end_")) and is_directive(self._text, place):
+                self._close_metadata(place, ended=kind.startswith("end_"))
+        elif kind == INFO:
+            self._take_info(place)
+        elif kind == ASSIGNMENT:
+            self._take_assignment(place)
+        elif is_directive(self._text, place):
+            self._take_directive(place, kind)
+
+    def _take_directive(self, place: int, kind: str) -> None:
+        line = line_at(self._text, place)
+        operand = line[len(kind) + 1 :].strip()
+        string = _STRING.match(operand)
+        match kind:
+            case "set" | "equ":
+                if assignment := _SET.match(line):
+                    self._define(labels.unquoted(assignment[1]), assignment[2], place)
+            case "amdhsa_kernel":
+                self._take_descriptor(place, labels.described_kernel(operand))
+            case "amd_kernel_code_t":
+                self._take_code_t(place)
+            case "amdgcn_target" | "amd_amdgpu_isa":
+                named = decode(string[1] if string else operand)
+                if target := parse_target_id(named):
+                    self._targets[kind] = target
+                else:
+                    self.remark(f".{kind} names no processor: {named!r}", place)
+            case "hsa_code_object_isa":
+                if target := parse_isa_version(decode(operand)):
+                    self._targets[kind] = target
+            case "amdhsa_code_object_version" | "hsa_code_object_version":
+                number = re.match(rb"\d{1,4}", operand)
+                self._version = int(number[0]) if number else None
+            case "ident":
+                if string and not self._compiler:
+                    self._compiler = decode(string[1])
+            case "amdgpu_metadata" | "amd_amdgpu_hsa_metadata":
+                self._metadata = kind, line_end(self._text, place) + 1
+
+    def _define(self, name: str, expression: bytes, place: int) -> None:
+        definition = Definition(place, decode(expression), self._lines.number(place))
+        self._definitions.setdefault(name, []).append(definition)
+
+    def _take_assignment(self, place: int) -> None:
+        prefix = before(self._text, place)
+        name = _EQUATED.fullmatch(prefix) if prefix else None
+        if name:
+            self._define(decode(name[1]), line_at(self._text, place + 1), place)
+
+    def _kernel(self, symbol: str) -> KernelText:
+        return self._kernels.setdefault(symbol, KernelText(symbol))
+
+    def _take_info(self, place: int) -> None:
+        prefix = before(self._text, place)
+        if prefix is None or not prefix.endswith((b"Kernel", b"Function")):
+            return
+        line = self._lines.number(place)
+        block = info_block.read_block(self._text, place - len(prefix), line)
+        if block is None:
+            return
+        floor, self._informed = self._informed, block.end
+        if block.kind != "Kernel":
+            return
+        symbol, label = self._function(floor, place) or (f"kernel at line {line}", None)
+        kernel = self._kernel(symbol)
+        if kernel.info:
+            self.remark(f"kernel {symbol!r}: kernel info stands here again, not read", place)
+            return
+        kernel.info = block.statements
+        if kernel.line is None and label is not None:
+            kernel.line = self._lines.number(label)
+        for number, comment in block.unread:
+            message = f"kernel {symbol!r}: no field of kernel info: {decode(comment[:60])!r}"
+            self._remarks.append(Remark(message, number))
+
+    def _function(self, floor: int, place: int) -> tuple[str, int | None] | None:
+        """Name and label's place of the function whose info block stands at `place`."""
+        if begun := labels.begun_function(self._text, floor, place):
+            name, begin = begun
+            return name, labels.label_place(self._text, name, begin, place, place)
+        name, described = self._described
+        if name and described > floor:
+            return name, None
+        return labels.last_label(self._text, floor, place)
+
+    def _take_descriptor(self, place: int, symbol: str) -> None:
+        block = directives.read_kernel(self._text, place, self._lines.number(place))
+        floor = max(self._described[1], self._informed)
+        self._described = symbol, place
+        kernel = self._kernel(symbol)
+        if kernel.directives:
+            self.remark(f"kernel {symbol!r}: .amdhsa_kernel stands here again, not read", place)
+            return
+        kernel.directives = block.statements
+        if not block.ended:
+            self.remark(f"kernel {symbol!r}: .amdhsa_kernel has no end", place)
+        label = labels.label_place(self._text, symbol, floor, place, place)
+        if label is not None:
+            kernel.line = self._lines.number(label)
+
+    def _take_code_t(self, place: int) -> None:
+        # It stands first in the code, directly behind the kernel's label.
+        label = labels.last_label(self._text, max(self._informed, place - 4096), place)
+        line = self._lines.number(place)
+        kernel = self._kernel(label[0] if label else f"kernel at line {line}")
+        kernel.code_t = directives.read_code_t(self._text, place, line).statements
+        if label:
+            kernel.line = self._lines.number(label[1])
+
+    def _close_metadata(self, place: int, *, ended: bool) -> None:
+        """Read the metadata that was begun and that ends, or breaks off, at `place`."""
+        assert self._metadata
+        (kind, start), self._metadata = self._metadata, None
+        yaml, complete = metadata_yaml.document(decode(self._text[start:place]))
+        if not (ended or complete):
+            self.remark("the metadata has no end", start)
+        try:
+            found = metadata_yaml.parse(yaml)
+        except ValueError as error:
+            self.remark(f"the metadata cannot be read: {error}", start)
+            return
+        if target := parse_target_id(found.target or ""):
+            self._targets["metadata"] = target
+        if self._version is None:
+            v2 = kind == "amd_amdgpu_hsa_metadata"
+            self._version = 2 if v2 else _METADATA_VERSIONS.get(found.version[:2])
+        line = self._lines.number(start)
+        for values, within in found.kernels:
+            symbol, facts, complaints = _METADATA[kind](values, line=line + within)
+            for complaint in complaints:
+                message = f"kernel {symbol!r}: {complaint}"
+                self._remarks.append(Remark(message, line + within))
+            if symbol:
+                self._kernel(symbol).metadata = facts
+            else:
+                self._remarks.append(Remark("metadata of a kernel without a name", line + within))
+
+    def remark(self, message: str, place: int) -> None:
+        """Note what does not fit at `place`."""
+        self._remarks.append(Remark(message, self._lines.number(place)))
+
+    def _without_shaders(self) -> list[KernelText]:
+        # Graphics shaders print kernel info as well. Where kernels have an .amd_kernel_code_t
+        # (mesa3d), that tells them apart; amdpal has nothing that does.
+        kernels = list(self._kernels.values())
+        return [kernel for kernel in kernels if kernel.code_t] or kernels
+
+    def finish(self, end: int, arch: str | None) -> Iterator[Module]:
+        """The module that ends at `end`, unless it has nothing to say."""
+        if self._metadata:
+            self._close_metadata(end, ended=False)
+        if not (self._kernels or self._remarks or self._targets):
+            return
+        said = (self._targets[who] for who in _SAYS_TARGET if who in self._targets)
+        target_id = next(said, parse_target_id(self._bundle_id))
+        asked = parse_target_id(arch or "")
+        if target_id and asked and asked.processor != target_id.processor:
+            contradiction = f"--arch {arch} is not read: the text is for {target_id.processor}"
+            self._remarks.append(Remark(contradiction))
+        target_id = target_id or asked
+        features = target_id.features(self._version) if target_id else Features()
+        evaluation = Evaluation(
+            self._definitions,
+            _hardware(target_id),
+            # An unknown version is a new one: the code may run with XNACK.
+            xnack=features.xnack not in ("off", "unsupported"),
+        )
+        kernels = tuple(evaluation.kernel(kernel) for kernel in self._without_shaders())
+        yield Module(
+            kind="assembly",
+            target=target_id.processor if target_id else None,
+            features=features,
+            code_object_version=self._version,
+            compiler=self._compiler,
+            kernels=kernels,
+            remarks=(*self._remarks, *evaluation.remarks),
+        )
+
+
+def _hardware(target_id: TargetId | None) -> Target | None:
+    try:
+        return find(target_id.processor) if target_id else None
+    except UnknownTargetError:
+        return None

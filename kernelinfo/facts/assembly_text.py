@@ -1,0 +1,112 @@
+"""Where in an assembly text something stands, found in one pass and never split into lines."""
+
+from __future__ import annotations
+
+import mmap
+import re
+from collections.abc import Iterator
+from heapq import merge
+from typing import NamedTuple
+
+Text = bytes | mmap.mmap
+
+INFO = " info:"
+ASSIGNMENT = "="
+BUNDLE = "__CLANG_OFFLOAD_BUNDLE____"
+
+# What logs put before each line (`[build] `) is short. Looking no further back for the start of a
+# line keeps a file of one long line from costing its length squared.
+_MOST_BEFORE = 200
+_COPY = 1 << 20
+
+_DIRECTIVES = re.compile(
+    rb"\.(amdgcn_target|amd_amdgpu_isa|hsa_code_object_isa"
+    rb"|amdhsa_code_object_version|hsa_code_object_version|ident"
+    rb"|amdhsa_kernel|amd_kernel_code_t|set|equ"
+    rb"|amdgpu_metadata|end_amdgpu_metadata|amd_amdgpu_hsa_metadata|end_amd_amdgpu_hsa_metadata)\b"
+)
+# No comparison, and not what LLVM notes of loops: `; =>This Inner Loop Header: Depth=1`.
+_ASSIGNMENTS = re.compile(rb"=(?![=>])(?<!Depth=)")
+# Where a comment or a string begins, what follows is no directive.
+_NO_CODE = re.compile(rb';|//|/\*|"|[\w.$@]$')
+
+
+class Statement(NamedTuple):
+    """One field that the text states, its value as written."""
+
+    field: str
+    value: str
+    line: int
+    """1-based."""
+    place: int
+    """Byte offset: symbols in the value are worth what they are worth here."""
+
+
+class Lines:
+    """Line numbers of places; cheapest when asked for in the order of the text."""
+
+    def __init__(self, text: Text) -> None:
+        self._text = text
+        self._place = 0
+        self._line = 1
+
+    def number(self, place: int) -> int:
+        """The 1-based number of the line that `place`, a byte offset, is on."""
+        low, high = sorted((self._place, place))
+        # A memory map can neither count nor lend a part of itself: copy, a little at a time.
+        newlines = sum(
+            self._text[start : min(start + _COPY, high)].count(b"\n")
+            for start in range(low, high, _COPY)
+        )
+        self._line += newlines if place >= self._place else -newlines
+        self._place = place
+        return self._line
+
+
+def places(text: Text) -> Iterator[tuple[int, str]]:
+    """Byte offset and kind of all that may state something of a kernel, in the order of the text.
+
+    The kind is a directive's name, `INFO` (an info block), `ASSIGNMENT` or `BUNDLE`.
+    """
+    directives = ((match.start(), match[1].decode()) for match in _DIRECTIVES.finditer(text))
+    assignments = ((match.start(), ASSIGNMENT) for match in _ASSIGNMENTS.finditer(text))
+    return merge(directives, assignments, _every(text, INFO), _every(text, BUNDLE))
+
+
+def _every(text: Text, mark: str) -> Iterator[tuple[int, str]]:
+    sought = mark.encode()
+    place = text.find(sought)
+    while place >= 0:
+        yield place, mark
+        place = text.find(sought, place + len(sought))
+
+
+def before(text: Text, place: int) -> bytes | None:
+    """What stands on the line before `place`; None where the line begins far away."""
+    near = max(place - _MOST_BEFORE, 0)
+    newline = text.rfind(b"\n", near, place)
+    if newline < 0 < near:
+        return None
+    return text[newline + 1 if newline >= 0 else 0 : place]
+
+
+def is_directive(text: Text, place: int) -> bool:
+    """Whether the directive at `place` is one, and not part of a comment, a string or a name."""
+    prefix = before(text, place)
+    return prefix is not None and not _NO_CODE.search(prefix)
+
+
+def line_at(text: Text, place: int) -> bytes:
+    """The line from `place` on, without its end."""
+    return text[place : line_end(text, place)].rstrip(b"\r")
+
+
+def line_end(text: Text, place: int) -> int:
+    """Where the newline after `place` stands; the end of the text where there is none."""
+    newline = text.find(b"\n", place)
+    return newline if newline >= 0 else len(text)
+
+
+def decode(name: bytes) -> str:
+    """Text for people; bytes that are no UTF-8 become escapes."""
+    return name.decode("utf-8", "backslashreplace")

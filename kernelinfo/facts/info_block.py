@@ -1,0 +1,147 @@
+"""Read the `; Kernel info:` comments that LLVM writes after a kernel's code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import NamedTuple
+
+from kernelinfo._grammars import load_parser
+from kernelinfo.facts.assembly_text import Statement, Text, decode, line_at, line_end
+from kernelinfo.facts.directives import NAMED_BARRIERS, encoded
+from kernelinfo.model import Fact, FactName
+from kernelinfo.targets import Target, Vgprs
+
+FIELDS: Mapping[str, FactName] = {
+    "codeLenInByte": "code_bytes",
+    "NumSgprs": "sgprs",
+    "TotalNumSgprs": "sgprs",
+    "NumVgprs": "vgprs",
+    "NumAgprs": "agprs",
+    "TotalNumVgprs": "vgprs",
+    "ScratchSize": "scratch_bytes_per_lane",
+    "LDSByteSize": "lds_bytes",
+    "NumSGPRsForWavesPerEU": "reserved_sgprs",
+    "NumVGPRsForWavesPerEU": "reserved_vgprs",
+    "AccumOffset": "accum_offset",
+    "NamedBarCnt": "named_barriers",
+    "Occupancy": "compiler_waves_per_simd",
+    "COMPUTE_PGM_RSRC2:SCRATCH_EN": "dynamic_stack",
+    "COMPUTE_PGM_RSRC3_GFX90A:TG_SPLIT": "tg_split",
+}
+
+# LLVM writes 26 lines at most; a comment of a million lines is not one block.
+_MOST_LINES = 100
+_SHORT = 512
+_STAMP = re.compile(rb"[\d:-]+")
+
+
+class Header(NamedTuple):
+    """`; Kernel info:` or `; Function info:`."""
+
+    kind: str
+
+
+class Field(NamedTuple):
+    name: str
+    value: str
+
+
+class InfoBlock(NamedTuple):
+    kind: str
+    statements: list[Statement]
+    unread: list[tuple[int, bytes]]
+    """Line number and text of comments within the block that are no fields."""
+    end: int
+    """Byte offset of the line after the block."""
+
+
+def read_block(text: Text, place: int, line: int) -> InfoBlock | None:
+    """The block whose first line begins at `place` and has number `line`, if it is one.
+
+    What a log or grep put before the comment signs is passed over.
+    """
+    first = line_at(text, place)
+    header = _line(first) if len(first) < _SHORT else None
+    if not isinstance(header, Header):
+        return None
+    block = InfoBlock(header.kind, [], [], 0)
+    start, prefix = place, _prefix(first)
+    for number in range(line + 1, line + 1 + _MOST_LINES):
+        place = line_end(text, place) + 1
+        comment = line_at(text, place) if place < len(text) else b""
+        if b";" not in comment or _prefix(comment) != prefix:
+            break
+        # Only short lines are remembered, so that a hostile text cannot fill the memory.
+        read = _line(comment) if len(comment) < _SHORT else _line.__wrapped__(comment)
+        if isinstance(read, Header):
+            break
+        if isinstance(read, Field):
+            block.statements.append(Statement(read.name, read.value, number, start))
+        else:
+            block.unread.append((number, comment.strip()))
+    return block._replace(end=min(place, len(text)))
+
+
+def _prefix(line: bytes) -> bytes:
+    # Time stamps and grep's line numbers differ from line to line, and nothing else may.
+    return _STAMP.sub(b"0", line[: line.find(b";")].strip())
+
+
+@lru_cache(maxsize=1 << 14)
+def _line(line: bytes) -> Header | Field | None:
+    """One line by the grammar; None when it is neither a block's header nor a field."""
+    from lark import Token, UnexpectedInput
+
+    comment = line[line.find(b";") :]
+    try:
+        tree = load_parser("kernel_info").parse(decode(comment))
+    except UnexpectedInput:
+        return None
+    words = [str(token) for token in tree.children if isinstance(token, Token)]
+    return Header(*words) if tree.data == "header" else Field(words[0], "".join(words[1:]))
+
+
+def facts(
+    statements: list[Statement],
+    value: Callable[[Statement], int | None],
+    target: Target | None,
+    vgpr_file: Vgprs | None,
+) -> list[Fact]:
+    """What a block states; `value` evaluates a statement, or gives None and says why itself.
+
+    Registers reserved need the target and the register file that waves of the kernel's size see.
+    They are rounded here from `…ForWavesPerEU`, the count that LLVM encodes, and not taken from
+    `…Blocks`, the encoded field: LLVM 22 and before encoded gfx1250 in units of 8, later ones of
+    16, and the block alone does not tell which.
+    """
+    found: dict[FactName, Fact] = {}
+    for statement in statements:
+        name = FIELDS.get(statement.field)
+        if name is None:
+            continue
+        count = value(statement)
+        if name == "vgprs" and statement.field == "TotalNumVgprs":
+            found.pop(name, None)  # NumVgprs leaves the AGPRs out
+        if count is None:
+            continue
+        if name == "reserved_vgprs":
+            if vgpr_file is None:
+                continue
+            count = encoded(count, vgpr_file.encoding_granule)
+        elif name == "reserved_sgprs":
+            if target is None or not target.sgprs.encoding_granule:
+                continue
+            count = encoded(count, target.sgprs.encoding_granule)
+        elif name == "named_barriers":
+            count *= NAMED_BARRIERS
+        known = bool(count) if name in ("tg_split", "dynamic_stack") else count
+        found[name] = Fact(name, known, "kernel-info", statement.line)
+    # Scratch that is enabled with a size of 0 is of a size that is not known before the launch;
+    # beside a size, being enabled says nothing.
+    enabled = found.pop("dynamic_stack", None)
+    scratch = found.get("scratch_bytes_per_lane")
+    if enabled and enabled.value and scratch and scratch.value == 0:
+        found["dynamic_stack"] = enabled
+    return list(found.values())

@@ -1,0 +1,170 @@
+"""Read the YAML of `.amdgpu_metadata` and of its forerunner in code object v2."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import yaml
+
+Kernel = Mapping[object, object]
+
+_MOST_NESTING = 100  # libyaml's own recursion ends the process some ten thousand deeper
+
+
+class Metadata(NamedTuple):
+    kernels: list[tuple[Kernel, int]]
+    """The elements of `amdhsa.kernels` or `Kernels`, each with its line in the text, from 0."""
+    target: str | None
+    """`amdhsa.target`."""
+    version: tuple[int, ...]
+    """`amdhsa.version`, for example (1, 2); empty where there is none."""
+
+
+def document(text: str) -> tuple[str, bool]:
+    """The YAML of a metadata block whose lines follow each other in `text`, and if it is whole.
+
+    What a log puts before the line `---` is taken off every line, and what stands behind the line
+    `...` is left out. A last line without an end is left out as well: it may be cut.
+    """
+    text = text.replace("\r\n", "\n")
+    text = text[: text.rfind("\n") + 1]
+    if (start := _START.match(text)) and start[1]:
+        width = len(start[1])
+        text = "".join(line[width:] for line in text.splitlines(keepends=True))
+    end = _END.search(text)
+    return (text[: end.start()], True) if end else (text, False)
+
+
+def parse(text: str) -> Metadata:
+    """The metadata that `text`, one YAML document, holds.
+
+    Raises `ValueError`, with the reason in words, for what is no YAML, for aliases and for nesting
+    that no metadata has.
+    """
+    return _compilers(text) or _any_yaml(text)
+
+
+_START = re.compile(r"(.*)---[ \t]*\n")
+_END = re.compile(r"^\.\.\.[ \t]*$", re.MULTILINE)
+
+# What LLVM prints (MsgPackDocument::toYAML): keys at column 0, kernels two columns in, each with
+# its keys four columns in; nested lists start at column 6. Values that are numbers, words or
+# quoted strings without escapes can mean but one thing. Whatever differs goes to a real parser.
+_VALUE = r"""'[^'\n]*'|"[^"\\\n]*"|\[\]|[\w.$/+<][^:#\n]*"""
+_ROOT = re.compile(rf"([\w.]+):(?: +({_VALUE})\n(?! )|\n((?: +\S.*\n)++))")
+_ENTRY = re.compile(rf"(  - |    )(\.\w+):(?: +({_VALUE})\n(?! {{5}})|\n((?: {{6}} *\S.*\n)++))")
+_KIND = re.compile(r"^(?: {6}- | {8})\.value_kind: +(\w+)$", re.MULTILINE)
+_SIZES = re.compile(r"(?: *- \d{1,18}\n)+", re.ASCII)
+_NUMBER = re.compile(r"(?:0|[1-9]\d{0,17})", re.ASCII)  # always below 2^63
+
+
+def _compilers(text: str) -> Metadata | None:
+    """What the compiler wrote; None where a real parser must decide."""
+    place = 4 if text.startswith("---\n") else 0
+    values: dict[str, str] = {}
+    blocks: dict[str, tuple[str, int]] = {}
+    while root := _ROOT.match(text, place):
+        key, value, block = root.groups()
+        if value is None:
+            blocks[key] = block, root.start(3)
+        else:
+            values[key] = value
+        place = root.end()
+    if place < len(text):
+        return None
+    block, start = blocks.get("amdhsa.kernels", ("", 0))
+    kernels = _kernels(block) if block else []
+    if kernels is None or not (block or values.get("amdhsa.kernels") == "[]"):
+        return None
+    line = text.count("\n", 0, start)
+    target = values.get("amdhsa.target")
+    version, _ = blocks.get("amdhsa.version", ("", 0))
+    return Metadata(
+        [(kernel, line + within) for kernel, within in kernels],
+        str(_scalar(target)) if target else None,
+        tuple(map(int, re.findall(r"\d+", version))) if _SIZES.fullmatch(version) else (),
+    )
+
+
+def _kernels(block: str) -> list[tuple[Kernel, int]] | None:
+    kernels: list[tuple[Kernel, int]] = []
+    kernel: dict[object, object] = {}
+    place = line = counted = 0
+    while entry := _ENTRY.match(block, place):
+        start, key, value, nested = entry.groups()
+        if start == "  - ":
+            line += block.count("\n", counted, place)
+            counted = place
+            kernel = {}
+            kernels.append((kernel, line))
+        elif not kernels:
+            return None
+        if nested is None:
+            kernel[key] = _scalar(value)
+        elif key == ".args":
+            kernel[key] = [{".value_kind": kind} for kind in _KIND.findall(nested)]
+        elif _SIZES.fullmatch(nested):
+            kernel[key] = [int(size) for size in re.findall(r"\d+", nested)]
+        place = entry.end()
+    return kernels if place == len(block) else None
+
+
+def _scalar(written: str) -> object:
+    if written[0] in "'\"":
+        return written[1:-1]
+    if written == "[]":
+        return []
+    written = written.rstrip()
+    if _NUMBER.fullmatch(written):
+        return int(written)
+    return {"true": True, "false": False}.get(written, written)
+
+
+def _any_yaml(text: str) -> Metadata:
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        _refuse_hostile(yaml.parse(text, Loader=loader))
+        document = loader(text)
+        node = document.get_single_node()
+        root = document.construct_document(node) if node else None
+    except yaml.MarkedYAMLError as error:
+        at = f" on line {error.problem_mark.line + 1}" if error.problem_mark else ""
+        raise ValueError(f"{error.problem}{at}") from error
+    except yaml.YAMLError as error:
+        raise ValueError(str(error).splitlines()[0]) from error
+    if not node or not isinstance(root, dict):
+        raise ValueError("no map of keys")
+    nodes = {key.value: value for key, value in node.value if isinstance(key, yaml.ScalarNode)}
+    name = "amdhsa.kernels" if "amdhsa.kernels" in root else "Kernels"
+    kernels: list[tuple[Kernel, int]] = []
+    if isinstance(root.get(name), list):
+        lines = (item.start_mark.line for item in nodes[name].value)
+        kernels = [
+            pair for pair in zip(root[name], lines, strict=True) if isinstance(pair[0], dict)
+        ]
+    target, version = root.get("amdhsa.target"), root.get("amdhsa.version")
+    return Metadata(
+        kernels,
+        target if isinstance(target, str) else None,
+        tuple(n for n in version if isinstance(n, int)) if isinstance(version, list) else (),
+    )
+
+
+def _refuse_hostile(events: Iterable[yaml.Event]) -> None:
+    import yaml
+
+    depth = 0
+    for event in events:
+        if isinstance(event, yaml.AliasEvent):
+            raise ValueError("an alias, which metadata never has")
+        if isinstance(event, yaml.NodeEvent) and getattr(event, "tag", None):
+            raise ValueError("a tag, which metadata never has")
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if depth > _MOST_NESTING:
+            raise ValueError(f"nested more than {_MOST_NESTING} deep")

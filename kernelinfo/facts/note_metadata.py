@@ -1,0 +1,117 @@
+"""The kernels' metadata in a code object's notes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import msgpack
+
+from kernelinfo.elf import Elf
+from kernelinfo.errors import ReadError
+from kernelinfo.facts.metadata import kernel_facts, kernel_facts_v2
+from kernelinfo.facts.notes import Note, read_notes
+from kernelinfo.model import Fact, Remark
+
+
+@dataclass(slots=True)
+class NoteMetadata:
+    """What the notes say, gathered from all of them."""
+
+    present: bool = False
+    """Whether there are notes at all."""
+    found: bool = False
+    """Whether one of them holds metadata."""
+    target_id: object = None
+    """`amdhsa.target`, as it stands there; None where it does not."""
+    kernels: list[tuple[str, list[Fact]]] = field(default_factory=list)
+    """Symbol and facts, in the order of the notes."""
+
+
+def read_metadata(elf: Elf, remarks: list[Remark]) -> NoteMetadata:
+    """The metadata of all notes; what is damaged in them is added to `remarks`.
+
+    Owners and types: LLVM's AMDGPUUsage, "Note Records".
+    """
+    metadata = NoteMetadata()
+    for note in read_notes(elf, remarks):
+        metadata.present = True
+        try:
+            match note.owner, note.type:
+                case b"AMDGPU", 32:
+                    _add(metadata, note, remarks)
+                case b"AMD", 10:
+                    _add_v2(metadata, note, remarks)
+                case b"AMD", 12:
+                    _pass_over_pal(metadata, note, remarks)
+        except ReadError as error:
+            remarks.append(Remark(f"damaged metadata: {error}", offset=note.offset))
+    return metadata
+
+
+def _add(metadata: NoteMetadata, note: Note, remarks: list[Remark]) -> None:
+    root = _unpack(note, remarks)
+    if not isinstance(root, Mapping):
+        raise ReadError("its root is no map")
+    if "amdpal.pipelines" in root:
+        _pass_over_pal(metadata, note, remarks)
+        return
+    metadata.found = True
+    metadata.target_id = root.get("amdhsa.target", metadata.target_id)
+    kernels = root.get("amdhsa.kernels")
+    if not isinstance(kernels, list):
+        raise ReadError("amdhsa.kernels is missing or no list")
+    maps = [kernel for kernel in kernels if isinstance(kernel, Mapping)]
+    if len(maps) < len(kernels):
+        message = f"damaged metadata: {len(kernels) - len(maps)} of amdhsa.kernels are no maps"
+        remarks.append(Remark(message, offset=note.offset))
+    for kernel in maps:
+        symbol, facts, complaints = kernel_facts(kernel, offset=note.offset)
+        metadata.kernels.append((symbol, facts))
+        remarks.extend(_complain(symbol, complaints, note))
+
+
+def _add_v2(metadata: NoteMetadata, note: Note, remarks: list[Remark]) -> None:
+    # Only these old objects need YAML.
+    from kernelinfo.facts import metadata_yaml
+
+    text = bytes(note.content).rstrip(b"\0").decode("utf-8", "backslashreplace")
+    try:
+        parsed = metadata_yaml.parse(text)
+    except ValueError as error:
+        raise ReadError(str(error)) from error
+    metadata.found = True
+    for kernel, _line in parsed.kernels:
+        symbol, facts, complaints = kernel_facts_v2(kernel, offset=note.offset)
+        metadata.kernels.append((symbol, facts))
+        remarks.extend(_complain(symbol, complaints, note))
+
+
+def _pass_over_pal(metadata: NoteMetadata, note: Note, remarks: list[Remark]) -> None:
+    metadata.found = True
+    remarks.append(Remark("PAL pipelines are not read, only HSA kernels", offset=note.offset))
+
+
+def _complain(symbol: str, complaints: list[str], note: Note) -> list[Remark]:
+    kernel = shown(symbol)
+    return [Remark(f"kernel {kernel}: {wrong}", offset=note.offset) for wrong in complaints]
+
+
+def _unpack(note: Note, remarks: list[Remark]) -> object:
+    """The msgpack value; raises `ReadError` where it is cut off, or no msgpack."""
+    try:
+        return msgpack.unpackb(
+            note.content, strict_map_key=False, unicode_errors="backslashreplace"
+        )
+    except msgpack.ExtraData as error:
+        if any(error.extra):
+            remarks.append(Remark("bytes after the metadata, not read", offset=note.offset))
+        return error.unpacked
+    # TypeError: a list or a map for a key.
+    except (msgpack.UnpackException, ValueError, TypeError) as error:
+        raise ReadError(str(error) or type(error).__name__) from error
+
+
+def shown(symbol: str) -> str:
+    """A kernel's name as the one line of a message bears it."""
+    return repr(symbol if len(symbol) <= 200 else f"{symbol[:200]}…")

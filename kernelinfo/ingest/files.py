@@ -1,0 +1,85 @@
+"""Paths, globs, directories and standard input -> files; big files are mapped, never copied."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from glob import glob, has_magic
+from mmap import ACCESS_READ, mmap
+from typing import NamedTuple
+
+from kernelinfo.model import Blob, Problem
+
+STANDARD_INPUT = "-"
+
+
+class File(NamedTuple):
+    """A file to look into."""
+
+    path: str
+    named: bool
+    """By the user, or by a glob; else found in a directory."""
+
+
+def find(path: str) -> Iterator[File | Problem]:
+    """The file itself, what a glob matches, or all regular files under a directory, sorted."""
+    paths = [path]
+    if path != STANDARD_INPUT and not os.path.lexists(path) and has_magic(path):
+        paths = sorted(glob(path, recursive=True))
+        if not paths:
+            yield Problem(path, "matches no file; check the pattern")
+    for name in paths:
+        if os.path.isdir(name):
+            yield from _walk(name)
+        else:
+            yield File(name, named=True)
+
+
+def load(path: str) -> Blob | Problem:
+    """All bytes of a regular file, or of standard input."""
+    if path == STANDARD_INPUT:
+        data = sys.stdin.buffer.read()
+        return Blob("<stdin>", memoryview(data)) if data else Problem("<stdin>", "is empty")
+    try:
+        # Before opening: that of a FIFO would wait for a writer.
+        status = os.stat(path)
+        if not stat.S_ISREG(status.st_mode):
+            return Problem(path, "is no regular file; give a file, a directory or -")
+        if not status.st_size:
+            return Problem(path, "is empty")
+        with open(path, "rb") as file:
+            return Blob(path, memoryview(mmap(file.fileno(), 0, access=ACCESS_READ)))
+    except OSError as error:
+        return _problem(path, error)
+    except ValueError as error:  # a NUL in the path, or a file that shrank meanwhile
+        return Problem(path, str(error))
+
+
+def _walk(directory: str) -> Iterator[File | Problem]:
+    failures: list[OSError] = []
+    seen: set[tuple[int, int]] = set()
+    for folder, folders, names in os.walk(directory, onerror=failures.append, followlinks=True):
+        folders.sort()
+        for name in (".", *sorted(names)):
+            path = os.path.join(folder, name)
+            try:
+                status = os.stat(path)
+            except OSError:  # a link to nowhere
+                continue
+            # Links may lead in circles, and several names to one library.
+            if (status.st_dev, status.st_ino) in seen:
+                if name == ".":
+                    folders.clear()
+                    break
+                continue
+            seen.add((status.st_dev, status.st_ino))
+            if stat.S_ISREG(status.st_mode):
+                yield File(path, named=False)
+    for failure in failures:
+        yield _problem(str(failure.filename), failure)
+
+
+def _problem(path: str, error: OSError) -> Problem:
+    return Problem(path, (error.strerror or str(error)).lower())

@@ -1,0 +1,232 @@
+"""The nouns of a report: a kernel, its occupancy, what the rules say of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from kernelinfo.errors import LaunchError, UnknownTargetError
+from kernelinfo.limits import Demand, Launch, align
+from kernelinfo.model import Fact, FactName, Features, Problem
+from kernelinfo.occupancy import Allocated, Occupancy, allocated, occupancy
+from kernelinfo.targets import Target, known
+
+
+@dataclass(frozen=True, slots=True)
+class CodeObject:
+    """Where kernels come from."""
+
+    path: str
+    containers: tuple[str, ...]
+    member: str | None
+    offset: int | None
+    """Bytes in the outermost file."""
+    size: int
+    """Bytes."""
+    kind: Literal["assembly", "code-object"]
+    target: str | None
+    features: Features
+    code_object_version: int | None
+    compiler: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """What the code uses, as the compiler counted; None where the input does not say."""
+
+    vgprs: int | None
+    """Per lane; AGPRs included where they share one file."""
+    agprs: int | None
+    sgprs: int | None
+    """Per wave; VCC, flat scratch and XNACK included."""
+    lds_bytes: int | None
+    """Static, per workgroup."""
+    scratch_bytes_per_lane: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """What the kernel descriptor tells the hardware to reserve, in its encoding granules.
+
+    The compiler may encode far more than the code uses (LLVM 21 pads VGPRs up to the occupancy
+    that LDS allows anyway). None where no descriptor or its text form was read.
+    """
+
+    vgprs: int | None
+    """Per lane, AGPRs included."""
+    accum_offset: int | None
+    """First AGPR in a unified file."""
+    sgprs: int | None
+    """Per wave."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spills:
+    """Registers that did not fit; None where the input does not say."""
+
+    vgprs: int | None
+    sgprs: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Flags:
+    """None where the input does not say."""
+
+    dynamic_stack: bool | None
+    indirect_call: bool | None
+    recursion: bool | None
+    tg_split: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Workgroup:
+    """Sizes that may be launched, in workitems."""
+
+    declared_max: int | None
+    required: tuple[int, int, int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """What the inputs say of one kernel: every number chosen from its best source."""
+
+    code_object: CodeObject
+    symbol: str
+    """Mangled."""
+    name: str
+    """Demangled."""
+    target: Target | None
+    """None when the input does not say, or names one that is not known."""
+    wave_size: int | None
+    wgp_mode: bool | None
+    code_bytes: int | None
+    line: int | None
+    """Of the kernel's label in assembly text."""
+    workgroup: Workgroup
+    used: Used
+    spills: Spills
+    flags: Flags
+    demand: Demand | None
+    """What counts for occupancy; None without a target."""
+    takes_dynamic_lds: bool | None
+    compiler_waves_per_simd: int | None
+    """The compiler's own `; Occupancy:`."""
+    encoded: Encoded
+    facts: tuple[Fact, ...]
+    """All that was said; of each name the first is the one that counts."""
+    disagreements: tuple[tuple[Fact, Fact], ...]
+    """Pairs of sources that should say the same and do not; the first was chosen."""
+
+    def launch(
+        self,
+        workgroup_size: int | None = None,
+        dynamic_lds: int = 0,
+        trap_handler: bool = True,
+    ) -> Launch:
+        """How the kernel is taken to be started: as told, as required, at its declared maximum."""
+        if workgroup_size is not None:
+            return Launch(workgroup_size, "option", dynamic_lds, trap_handler)
+        if self.workgroup.required is not None:
+            x, y, z = self.workgroup.required
+            return Launch(x * y * z, "required", dynamic_lds, trap_handler)
+        if self.workgroup.declared_max is not None:
+            return Launch(self.workgroup.declared_max, "declared-max", dynamic_lds, trap_handler)
+        most = self._known_target().waves.max_workgroup_size
+        return Launch(most, "hardware-max", dynamic_lds, trap_handler)
+
+    def occupancy(
+        self,
+        *,
+        workgroup_size: int | None = None,
+        dynamic_lds: int = 0,
+        trap_handler: bool = True,
+    ) -> Occupancy:
+        """The occupancy on the kernel's own target.
+
+        `workgroup_size` in workitems, `dynamic_lds` in bytes. Raises `UnknownTargetError` where
+        the target is not known and `LaunchError` for a launch that makes no sense.
+        """
+        target = self._known_target()
+        assert self.demand is not None
+        demand = self.demand
+        if self.takes_dynamic_lds and not dynamic_lds:
+            unsaid = "the kernel takes LDS sized at launch, which the file does not say"
+            demand = replace(demand, at_least=(*demand.at_least, unsaid))
+        return occupancy(target, demand, self.launch(workgroup_size, dynamic_lds, trap_handler))
+
+    @property
+    def allocated(self) -> Allocated:
+        """What the hardware reserves, without dynamic LDS. Raises `UnknownTargetError`."""
+        target = self._known_target()
+        assert self.demand is not None
+        return allocated(target, self.demand, self.launch())
+
+    def on(self, target: Target) -> Kernel:
+        """The kernel as if it used the same registers on another target.
+
+        The padding of its descriptor is not carried over: it was made for the own target.
+        Raises `UnknownTargetError` where that is not known, and `LaunchError` where `target` has
+        no waves of this size.
+        """
+        own = self._known_target()
+        assert self.demand is not None
+        size = self.demand.wave_size
+        if size not in {file.wave_size for file in target.vgprs}:
+            raise LaunchError(f"{target.name} has no waves of {size} lanes, as {self.name} needs")
+        used, vgprs = self.used, self.used.vgprs
+        if vgprs is None or own.agprs.file == target.agprs.file == "unified":
+            vgprs = self.demand.vgprs if vgprs is None else vgprs
+        elif target.agprs.file == "unified" and used.agprs:
+            vgprs = align(vgprs, target.agprs.offset_granule) + used.agprs
+        sgprs = self.demand.sgprs if used.sgprs is None else used.sgprs
+        demand = replace(self.demand, vgprs=vgprs, sgprs=sgprs)
+        return replace(self, target=target, demand=demand)
+
+    def fact(self, name: FactName) -> Fact | None:
+        """The fact of that name that counts."""
+        return next((fact for fact in self.facts if fact.name == name), None)
+
+    def _known_target(self) -> Target:
+        if self.target is None:
+            raise UnknownTargetError(self.code_object.target or "", known())
+        return self.target
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a rule says of one kernel."""
+
+    rule: str
+    """KI and three digits."""
+    name: str
+    severity: Literal["error", "warning", "note"]
+    message: str
+    hint: str = ""
+    """What to do, where there is something to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One kernel, its occupancy under the launch that was asked for, and what the rules say."""
+
+    kernel: Kernel
+    occupancy: Occupancy | None
+    """None where the target is not known."""
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All that a renderer may know."""
+
+    results: tuple[Result, ...]
+    problems: tuple[Problem, ...]
+
+    @property
+    def kernels(self) -> tuple[Kernel, ...]:
+        return tuple(result.kernel for result in self.results)
+
+    @property
+    def code_objects(self) -> tuple[CodeObject, ...]:
+        """Those that kernels come from, in the order of reading."""
+        return tuple(dict.fromkeys(kernel.code_object for kernel in self.kernels))

@@ -1,0 +1,130 @@
+"""What more would take and what is free: the way to the next step, headroom, launch sizes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from kernelinfo.limits import (
+    MOST,
+    Demand,
+    Launch,
+    Limit,
+    Resource,
+    lds_of,
+    limits,
+    resident,
+    waves_of,
+)
+from kernelinfo.targets import Target
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The least change of one resource on the way to the next higher occupancy."""
+
+    resource: Resource
+    at_most: int
+    """In the unit of the limit's `used`."""
+    change: int
+    waves_per_simd: float
+    """Reached when every resource that limits takes its step."""
+    percent: float
+
+
+@dataclass(frozen=True, slots=True)
+class Headroom:
+    """What more the kernel may ask for without losing a workgroup; None where it cannot be said."""
+
+    vgprs: int | None
+    sgprs: int | None
+    lds_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The occupancy over all workgroup sizes that the kernel allows, in whole waves."""
+
+    min_percent: float
+    max_percent: float
+    worst_workgroup_size: int
+    best_workgroup_size: int
+
+
+def next_steps(
+    target: Target, demand: Demand, launch: Launch, bounds: tuple[Limit, ...], waves: int
+) -> tuple[Step, ...]:
+    """What every binding resource has to come down to for one more workgroup.
+
+    Empty where nothing the kernel asks for would help: slots and barriers cannot be asked less of.
+    """
+    more = waves + (1 if demand.tg_split else waves_of(launch.workgroup_size, demand.wave_size))
+    binding = [b for b in bounds if b.waves is not None and resident(b, demand, launch) == waves]
+    if any(bound.resource not in MOST for bound in binding):
+        return ()
+    most = {b.resource: MOST[b.resource](target, demand, launch, more) for b in binding}
+    if any(most[name] < 1 for name in most if name in ("vgpr", "sgpr")):
+        return ()
+    static_lds = most.get("lds", 0) - launch.dynamic_lds_bytes
+    if static_lds < 0 and "lds" in most:
+        return ()
+    changed = replace(
+        demand,
+        vgprs=most.get("vgpr", demand.vgprs),
+        sgprs=most.get("sgpr", demand.sgprs),
+        lds_bytes=static_lds if "lds" in most else demand.lds_bytes,
+        scratch_bytes_per_lane=most.get("scratch", demand.scratch_bytes_per_lane),
+    )
+    after = limits(target, changed, launch)
+    reached = min(resident(b, changed, launch) for b in after if b.waves is not None)
+    domain = target.domain(demand.wgp_mode)
+    share = reached / domain.simds
+    percent = 100 * share / target.waves.slots_per_simd
+    return tuple(
+        Step(b.resource, most[b.resource], most[b.resource] - b.used, share, percent)
+        for b in binding
+    )
+
+
+def headroom(target: Target, demand: Demand, launch: Launch, waves: int) -> Headroom:
+    def free(resource: Resource, asked: int | None) -> int | None:
+        if asked is None or waves == 0:
+            return None
+        return MOST[resource](target, demand, launch, waves) - asked
+
+    sgprs = demand.sgprs
+    if not target.sgprs.per_simd or target.sgprs.fixed_allocation:
+        sgprs = None
+    return Headroom(
+        vgprs=free("vgpr", demand.vgprs),
+        sgprs=free("sgpr", sgprs),
+        lds_bytes=free("lds", lds_of(demand, launch)),
+    )
+
+
+def size_range(
+    target: Target, demand: Demand, launch: Launch, bounds: tuple[Limit, ...]
+) -> Range | None:
+    """The best and the worst size that may be launched; the largest of equals."""
+    if launch.assumption not in ("declared-max", "hardware-max") or demand.tg_split:
+        return None
+    domain = target.domain(demand.wgp_mode)
+    waves = min(
+        bound.waves
+        for bound in bounds
+        if bound.waves is not None and bound.resource not in ("lds", "barriers")
+    )
+    lds = next((b.workgroups for b in bounds if b.resource == "lds"), None)
+    sizes = {}
+    for group in range(1, waves_of(launch.workgroup_size, demand.wave_size) + 1):
+        workgroups = waves // group
+        if group > 1:
+            workgroups = min(workgroups, domain.barriers)
+        if lds is not None:
+            workgroups = min(workgroups, lds)
+        size = min(group * demand.wave_size, launch.workgroup_size)
+        sizes[size] = workgroups * group
+    worst = min(reversed(sizes), key=lambda size: sizes[size])
+    best = max(reversed(sizes), key=lambda size: sizes[size])
+    slots = domain.simds * target.waves.slots_per_simd
+    percents = (100 * sizes[worst] / slots, 100 * sizes[best] / slots)
+    return Range(*percents, worst_workgroup_size=worst, best_workgroup_size=best)

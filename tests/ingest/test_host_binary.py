@@ -1,0 +1,105 @@
+"""Host programs, libraries and objects: the code for the device in their sections."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from struct import pack, pack_into
+
+import pytest
+
+from kernelinfo.ingest import open_bytes, open_paths
+from kernelinfo.model import Blob, Problem
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+OBJECT = (FIXTURES / "code_object" / "tiny-v6-clang22-gfx90a.co").read_bytes()
+PROGBITS, NOBITS = 1, 8
+E_SHOFF = 40
+
+
+def host(*sections: tuple[str, bytes], kind: int = PROGBITS) -> bytes:
+    """An x86-64 object with these sections and the table of their names."""
+    named = [("", b""), *sections, (".shstrtab", b"")]
+    strings = b"".join(name.encode() + b"\0" for name, _ in named)
+    named[-1] = (".shstrtab", strings)
+    body, headers, name_at = bytearray(), bytearray(), 0
+    for name, data in named:
+        headers += pack(
+            "<IIQQQQIIQQ", name_at, kind if name else 0, 0, 0, 64 + len(body), len(data), 0, 0, 1, 0
+        )
+        name_at += len(name) + 1
+        body += data
+    ident = b"\x7fELF\x02\x01\x01".ljust(16, b"\0")
+    count = len(named)
+    header = ident + pack(
+        "<HHIQQQIHHHHHH", 1, 62, 1, 0, 0, 64 + len(body), 0, 64, 0, 0, 64, count, count - 1
+    )
+    return header + bytes(body + headers)
+
+
+def opened(data: bytes) -> list[Blob | Problem]:
+    return list(open_bytes(data, "file"))
+
+
+def only_message(data: bytes) -> str:
+    [problem] = opened(data)
+    assert isinstance(problem, Problem)
+    return problem.message
+
+
+def test_a_library_of_two_translation_units() -> None:
+    path = FIXTURES / "container" / "libtwo.so"
+    blobs = [blob for blob in open_paths([str(path)]) if isinstance(blob, Blob)]
+    ids = ["hipv4-amdgcn-amd-amdhsa--gfx90a", "hipv4-amdgcn-amd-amdhsa--gfx1030"]
+    assert sorted(str(blob.member) for blob in blobs) == sorted(ids * 2)
+    whole = path.read_bytes()
+    for blob in blobs:
+        assert blob.containers == ("fatbin", "bundle")
+        assert blob.offset is not None
+        assert whole[blob.offset : blob.offset + len(blob.data)] == blob.data
+
+
+@pytest.mark.parametrize("name", ["occupancy", "occupancy-host-x86_64-pc-linux-gnu.o"])
+def test_what_hipcc_leaves(name: str) -> None:
+    [blob] = open_paths([str(FIXTURES / "container" / name)])
+    assert isinstance(blob, Blob)
+    device = FIXTURES / "code_object" / "occupancy-hip-amdgcn-amd-amdhsa-gfx90a.out"
+    assert blob.data == device.read_bytes()
+
+
+def test_a_fat_binary_may_be_one_code_object() -> None:
+    [blob] = opened(host((".text", b"\x90"), (".hip_fatbin", OBJECT)))
+    assert isinstance(blob, Blob)
+    assert (blob.containers, blob.member) == (("fatbin",), None)
+    assert blob.data == OBJECT
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        (".hip_fatbin", b"CCOB\x01\x00\x01\x00", "compressed bundle (CCOB): not read yet"),
+        (".llvm.offloading", b"\x10\xff\x10\xad", "OffloadBinary: not read yet"),
+        ("__CLANG_OFFLOAD_BUNDLE__hip-amdgcn-amd-amdhsa--gfx90a", b"BC\xc0\xde", "LLVM bitcode"),
+        ("__CLANG_OFFLOAD_BUNDLE__host-x86_64", b"\0", "no AMD GPU code found"),
+        (".hipFatBinSegment", b"FPIH", "no AMD GPU code found"),
+        (".text", OBJECT, "no AMD GPU code found"),
+    ],
+)
+def test_sections_that_hold_no_kernels(name: str, data: bytes, message: str) -> None:
+    assert only_message(host((name, data))).startswith(message)
+
+
+def test_code_that_was_split_off() -> None:
+    message = only_message(host((".hip_fatbin", OBJECT), kind=NOBITS))
+    assert message == "the bytes of .hip_fatbin are not in this file"
+
+
+def test_without_section_headers_nothing_says_where_code_lies() -> None:
+    data = bytearray(host((".hip_fatbin", OBJECT)))
+    pack_into("<Q", data, E_SHOFF, 0)
+    assert only_message(bytes(data)).startswith("no section headers")
+    pack_into("<Q", data, E_SHOFF, 1 << 60)
+    assert "headers of 64 bytes" in only_message(bytes(data))
+
+
+def test_hosts_that_drive_no_amd_gpu() -> None:
+    assert only_message(b"\x7fELF\x01\x01".ljust(64, b"\1")).startswith("no AMD GPU code found")

@@ -1,0 +1,87 @@
+"""The house keeps its floors: a module imports only from below, heavy libraries stay in a room."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parent.parent / "kernelinfo"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+FLOORS = (
+    {"errors", "__init__.__version__"},
+    {"targets"},
+    {"limits"},
+    {"steps"},
+    {"occupancy"},
+    {"model", "arch"},
+    {"kernel", "elf", "_grammars"},
+    {"ingest", "facts"},
+    {"rules"},
+    {"analysis"},
+    {"render"},
+    {"cli"},
+    {"__main__", "__init__"},
+)
+"""Bottom up. `__init__` is the public API; its version is known everywhere."""
+
+ROOMS = {
+    "typer": ("cli/",),
+    "rich": ("render/paint.py",),
+    "lark": ("_grammars.py", "facts/"),
+    "elftools": ("elf.py",),
+    "msgpack": ("facts/",),
+    "yaml": ("facts/",),
+    "pycxxfilt": ("facts/names.py",),
+}
+
+
+def floor_of(name: str) -> int:
+    return next(index for index, floor in enumerate(FLOORS) if name in floor)
+
+
+def imports(module: Path) -> list[tuple[str, str]]:
+    """(module, first name) of each import anywhere in a file."""
+    found = []
+    for node in ast.walk(ast.parse(module.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            found += [(alias.name, "") for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found += [(node.module, alias.name) for alias in node.names]
+    return found
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports_go_down(module: Path) -> None:
+    own = module.relative_to(PACKAGE).with_suffix("").parts[0]
+    for imported, name in imports(module):
+        if imported == "kernelinfo" or imported.startswith("kernelinfo."):
+            room = imported.split(".")[1] if "." in imported else name
+            room = "__init__.__version__" if room == "__version__" else room
+            assert room == own or floor_of(room) < floor_of(own), f"{own} imports {room}"
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_libraries_stay_in_their_rooms(module: Path) -> None:
+    place = str(module.relative_to(PACKAGE))
+    for imported, _ in imports(module):
+        rooms = ROOMS.get(imported.split(".")[0])
+        assert rooms is None or place.startswith(rooms), f"{imported} in {place}"
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_files_stay_readable(module: Path) -> None:
+    assert len(module.read_text("utf-8").splitlines()) <= 320
+
+
+def test_every_rule_file_is_in_the_list_and_documented() -> None:
+    from kernelinfo.rules import RULES
+
+    files = {path.stem for path in (PACKAGE / "rules").glob("*.py")} - {"__init__", "remark"}
+    assert {rule.name.replace("-", "_") for rule in RULES} == files
+    assert [rule.number for rule in RULES] == sorted(rule.number for rule in RULES)
+    for rule in RULES:
+        for heading in ("What it finds:", "Why it matters:", "What to do:"):
+            assert heading in rule.documentation, rule.number

@@ -1,0 +1,38 @@
+"""The wheel works where no checkout is: its grammars and tables travel with it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_the_wheel_holds_the_package_its_data_and_nothing_else(tmp_path: Path) -> None:
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    names = set(zipfile.ZipFile(wheel).namelist())
+    grammars = {f"kernelinfo/grammars/{path.name}" for path in (ROOT / "grammars").glob("*.lark")}
+    assert len(grammars) == 2
+    data = {"kernelinfo/targets.toml", "kernelinfo/render/report-schema.json"}
+    assert grammars | data | {"kernelinfo/py.typed"} <= names
+    assert {name.split("/")[0].split("-")[0] for name in names} == {"kernelinfo"}
+
+
+def test_a_wheel_elsewhere_reads_assembly(tmp_path: Path) -> None:
+    """From its own folder, with the checkout out of sight."""
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    zipfile.ZipFile(wheel).extractall(tmp_path / "site")
+    sample = ROOT / "fixtures" / "assembly" / "occupancy-hip-amdgcn-amd-amdhsa-gfx90a.s"
+    code = f"import sys; sys.path.insert(0, {str(tmp_path / 'site')!r}); import kernelinfo; "
+    code += "print(kernelinfo.__file__); "
+    code += f"print(kernelinfo.load({str(sample)!r}).kernels[1].occupancy().limiters)"
+    run = [sys.executable, "-I", "-c", code]
+    told = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    assert str(tmp_path) in told
+    assert "('vgpr',)" in told
