@@ -12,6 +12,7 @@ from functools import cache
 from kernelinfo import targets
 from kernelinfo.errors import OptionError, ReadError, UnknownTargetError
 from kernelinfo.facts.combine import combine
+from kernelinfo.facts.target_id import parse_target_id
 from kernelinfo.kernel import CodeObject, Kernel, Report, Result
 from kernelinfo.model import Blob, Module, Problem
 from kernelinfo.rules import findings
@@ -123,6 +124,9 @@ def _of_module(module: Module, blob: Blob, options: Options) -> Iterator[Kernel 
             target = targets.find(name)
         except UnknownTargetError as error:
             yield Problem(blob.path, str(error), blob.member, blob.offset)
+    if (entry := parse_target_id(blob.member or "")) and name not in (None, entry.processor):
+        message = f"its id says {entry.processor}, the code says {name}; read as the latter"
+        yield Problem(blob.path, message, blob.member, blob.offset)
     code_object = CodeObject(
         path=blob.path,
         containers=blob.containers,

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-Source = Literal["descriptor", "metadata", "kernel-info", "directive", "symbol", "option"]
-"""Who states a fact: the 64-byte kernel descriptor (or amd_kernel_code_t); the metadata note or
-its YAML in assembly; the `; Kernel info:` comment; `.amdhsa_*` directives (the descriptor's text
-form); a `.set` symbol or an ELF symbol; the user."""
+Source = Literal["option", "descriptor", "directive", "metadata", "kernel-info", "symbol"]
+"""Who states a fact, the best source first: the user; the 64-byte kernel descriptor (or
+amd_kernel_code_t), which the hardware obeys; `.amdhsa_*` directives, which the assembler makes it
+from; the metadata note or its YAML in assembly; the `; Kernel info:` comment; a `.set` symbol or
+an ELF symbol."""
 
 FactName = Literal[
     "vgprs",  # VGPRs the code uses per lane; AGPRs included where they share one file (.vgpr_count)

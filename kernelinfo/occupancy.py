@@ -6,6 +6,7 @@ The result is a steady-state ceiling of one residency domain, not a speed.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal
 
 from kernelinfo.errors import LaunchError
@@ -82,6 +83,7 @@ class Occupancy:
         return not self.at_most_because
 
 
+@lru_cache(maxsize=1 << 14)  # a library's kernels share a few thousand demands
 def occupancy(target: Target, demand: Demand, launch: Launch) -> Occupancy:
     """The occupancy of `demand` on `target`.
 

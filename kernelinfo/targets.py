@@ -123,9 +123,9 @@ class Device:
     cus: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Target:
-    """What one gfx target offers, each topic with its source."""
+    """What one gfx target offers, each topic with its source; there is one object of each."""
 
     name: str
     family: str

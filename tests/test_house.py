@@ -20,7 +20,7 @@ FLOORS = (
     {"kernel", "elf", "_grammars"},
     {"ingest", "facts"},
     {"rules"},
-    {"analysis"},
+    {"analysis", "extraction"},
     {"render"},
     {"cli"},
     {"__main__", "__init__"},

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from kernelinfo import __version__
-from kernelinfo.cli import arch, calc, explain, limits, report
+from kernelinfo.cli import arch, calc, explain, extract, limits, report
 from kernelinfo.cli.output import CANNOT_ANSWER
 from kernelinfo.errors import KernelinfoError
 
@@ -42,6 +42,7 @@ _typer.command("report")(report.command)
 _typer.command("explain")(explain.command)
 _typer.command("calc")(calc.command)
 _typer.command("limits")(limits.command)
+_typer.command("extract")(extract.command)
 _typer.command("arch")(arch.command)
 
 

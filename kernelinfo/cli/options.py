@@ -38,6 +38,10 @@ def _targets(incomplete: str) -> list[str]:
     return [name for name in targets.known() if name.startswith(incomplete)]
 
 
+Paths = Annotated[
+    list[str],
+    typer.Argument(metavar="PATH...", help="Files, directories, globs, or - for stdin."),
+]
 Arch = Annotated[
     str | None,
     typer.Option(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import time
 from collections.abc import Iterable, Iterator
 
 import typer
@@ -19,6 +20,8 @@ CANNOT_ANSWER = 2
 """Unreadable or partly read input, an unknown target, no kernel, wrong usage."""
 
 _PIPED_WIDTH = 100
+_PATIENCE = 0.1
+"""Seconds that what is known may wait in a buffer."""
 
 
 def make_view(
@@ -53,8 +56,12 @@ def write(pieces: Iterable[str], output: str | None) -> None:
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
+        told = time.monotonic()
         for piece in pieces:
             sys.stdout.write(piece)
+            if time.monotonic() - told > _PATIENCE:
+                sys.stdout.flush()
+                told = time.monotonic()
         sys.stdout.flush()
     except BrokenPipeError:
         # The interpreter would complain again when it flushes at exit.

@@ -13,10 +13,7 @@ from kernelinfo.render import renderer
 
 
 def command(
-    paths: Annotated[
-        list[str],
-        typer.Argument(metavar="PATH...", help="Files, directories, globs, or - for stdin."),
-    ],
+    paths: options.Paths,
     arch: options.Arch = None,
     run_as: options.RunAs = None,
     workgroup_size: options.WorkgroupSize = None,

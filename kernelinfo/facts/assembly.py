@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
-import mmap
 import re
 from collections.abc import Iterator
 
@@ -21,6 +19,7 @@ from kernelinfo.facts.assembly_text import (
     line_at,
     line_end,
     places,
+    searchable,
 )
 from kernelinfo.facts.expressions import Definition
 from kernelinfo.facts.kernel_text import Evaluation, KernelText
@@ -49,7 +48,7 @@ def read(data: Text | memoryview, *, arch: str | None = None) -> Iterator[Module
     Nothing in a text is an error: what cannot be read becomes a remark of its module. Takes time
     linear in the text.
     """
-    text = _searchable(data)
+    text = searchable(data)
     lines = Lines(text)
     part = ""
     draft = _Draft(text, lines, 0, part)
@@ -68,21 +67,6 @@ def read(data: Text | memoryview, *, arch: str | None = None) -> Iterator[Module
                 draft = _Draft(text, lines, place, part)
             draft.take(place, kind)
     yield from draft.finish(len(text), arch)
-
-
-def _searchable(data: Text | memoryview) -> Text:
-    """The text in UTF-8 and with newlines, as it is wherever it can be."""
-    text: Text = data if not isinstance(data, memoryview) else bytes(data)
-    if isinstance(data, memoryview):
-        whole = data.obj
-        if isinstance(whole, (bytes, mmap.mmap)) and len(whole) == data.nbytes:
-            text = whole
-    if text[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-        text = text[:].decode("utf-16", "replace").encode()
-    start = text[: 1 << 16]
-    if b"\r" in start and b"\n" not in start:
-        return text[:].replace(b"\r", b"\n")
-    return text
 
 
 class _Draft:
@@ -112,10 +96,12 @@ class _Draft:
 
     def take(self, place: int, kind: str) -> None:
         """Take up what `places` found at `place`."""
+        ends = kind.startswith("end_")
+        if self._metadata and (ends or kind in _METADATA) and is_directive(self._text, place):
+            self._close_metadata(place, ended=ends)
         if self._metadata:
-            if (kind in _METADATA or kind.startswith("end_")) and is_directive(self._text, place):
-                self._close_metadata(place, ended=kind.startswith("end_"))
-        elif kind == INFO:
+            return  # what looks like more is text of the metadata
+        if kind == INFO:
             self._take_info(place)
         elif kind == ASSIGNMENT:
             self._take_assignment(place)

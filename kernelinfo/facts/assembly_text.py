@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import mmap
 import re
 from collections.abc import Iterator
@@ -40,6 +41,19 @@ class Statement(NamedTuple):
     """1-based."""
     place: int
     """Byte offset: symbols in the value are worth what they are worth here."""
+
+
+def searchable(data: Text | memoryview) -> Text:
+    """The same text as bytes or map, in UTF-8 and with newlines; a copy only where it must be."""
+    text = data.obj if isinstance(data, memoryview) else data
+    if not isinstance(text, (bytes, mmap.mmap)) or len(text) != len(data):
+        text = bytes(data)  # a part of something larger
+    if text[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        text = text[:].decode("utf-16", "replace").encode()
+    start = text[: 1 << 16]
+    if b"\r" in start and b"\n" not in start:
+        return text[:].replace(b"\r", b"\n")
+    return text
 
 
 class Lines:

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+from kernelinfo.facts.arithmetic import extra_sgprs
 from kernelinfo.facts.assembly_text import Statement, Text, decode
-from kernelinfo.facts.expressions import extra_sgprs
 from kernelinfo.model import Fact, FactName
 from kernelinfo.targets import Target, Vgprs
 
@@ -34,6 +34,9 @@ CODE_T_FIELDS: Mapping[str, FactName] = {
 NAMED_BARRIERS = 4
 """What the descriptor counts named barriers in (AMDHSAKernelDescriptor.h, NAMED_BAR_CNT)."""
 
+_ZERO_BY_DEFAULT = ("group_segment_fixed_size", "private_segment_fixed_size")
+"""AMDGPUUsage, "AMDHSA Kernel Assembler Directives", column default."""
+
 _FLAGS = {"wgp_mode", "tg_split", "dynamic_stack"}
 
 # A block has some 50 lines; one without an end must not reach through the file.
@@ -52,8 +55,16 @@ class Block(NamedTuple):
 
 
 def read_kernel(text: Text, place: int, line: int) -> Block:
-    """The directives after the line of `.amdhsa_kernel`, which begins at `place`."""
-    return _read(text, place, line, _DIRECTIVE, b".end_amdhsa_kernel", b".amdhsa_kernel")
+    """The directives after the line of `.amdhsa_kernel`, which begins at `place`.
+
+    Those left out of a whole block have the assembler's default, stated at the block's own line.
+    """
+    block = _read(text, place, line, _DIRECTIVE, b".end_amdhsa_kernel", b".amdhsa_kernel")
+    if block.ended:
+        stated = {statement.field for statement in block.statements}
+        left_out = (field for field in _ZERO_BY_DEFAULT if field not in stated)
+        block.statements.extend(Statement(field, "0", line, place) for field in left_out)
+    return block
 
 
 def read_code_t(text: Text, place: int, line: int) -> Block:
@@ -116,10 +127,10 @@ def kernel_facts(
         if wave32 is not None:
             wave_size = 32 if wave32 else 64
             found.append(Fact("wave_size", wave_size, "directive", statement.line))
-    file = vgpr_file(target, wave_size)
-    if file and (statement := stated.get("next_free_vgpr")):
+    if statement := stated.get("next_free_vgpr"):
         count = value(statement)
-        if count is not None:
+        file = vgpr_file(target, wave_size)
+        if count is not None and file:
             reserved = encoded(count, file.encoding_granule)
             found.append(Fact("reserved_vgprs", reserved, "directive", statement.line))
 

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from kernelinfo.facts import directives, info_block
+from kernelinfo.facts.arithmetic import Unresolved
 from kernelinfo.facts.assembly_text import Statement
-from kernelinfo.facts.expressions import Definitions, Evaluator, Unresolved
+from kernelinfo.facts.expressions import Definitions, Evaluator
 from kernelinfo.model import Fact, FactName, KernelFacts, Remark
 from kernelinfo.targets import Target
 

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from kernelinfo.facts.metadata import KEYS
+
 if TYPE_CHECKING:
     import yaml
 
@@ -51,14 +53,15 @@ _START = re.compile(r"(.*)---[ \t]*\n")
 _END = re.compile(r"^\.\.\.[ \t]*$", re.MULTILINE)
 
 # What LLVM prints (MsgPackDocument::toYAML): keys at column 0, kernels two columns in, each with
-# its keys four columns in; nested lists start at column 6. Values that are numbers, words or
-# quoted strings without escapes can mean but one thing. Whatever differs goes to a real parser.
-_VALUE = r"""'[^'\n]*'|"[^"\\\n]*"|\[\]|[\w.$/+<][^:#\n]*"""
-_ROOT = re.compile(rf"([\w.]+):(?: +({_VALUE})\n(?! )|\n((?: +\S.*\n)++))")
-_ENTRY = re.compile(rf"(  - |    )(\.\w+):(?: +({_VALUE})\n(?! {{5}})|\n((?: {{6}} *\S.*\n)++))")
+# its keys four columns in; nested lists start at column 6. Values are decimal numbers, words that
+# mean only themselves, or quoted strings without escapes. Whatever differs, a real parser decides.
+_NUMBER = r"(?:0|[1-9][0-9]{0,17})"  # always below 2^63
+_WORD = r"(?!(?i:null|true|false|yes|no|on|off|y|n) *\n)[A-Za-z_$/][^:#\n]*"
+_VALUE = rf"""'[^'\n]*'|"[^"\\\n]*"|\[\]|{_NUMBER}(?= *\n)|true|false|{_WORD}"""
+_ROOT = re.compile(rf"([\w.]+):(?: +({_VALUE}) *\n(?! )|\n((?: +\S.*\n)++))")
+_ENTRY = re.compile(rf"(  - |    )(\.\w+):(?: +({_VALUE}) *\n(?! {{5}})|\n((?: {{6}} *\S.*\n)++))")
 _KIND = re.compile(r"^(?: {6}- | {8})\.value_kind: +(\w+)$", re.MULTILINE)
-_SIZES = re.compile(r"(?: *- \d{1,18}\n)+", re.ASCII)
-_NUMBER = re.compile(r"(?:0|[1-9]\d{0,17})", re.ASCII)  # always below 2^63
+_NUMBERS = re.compile(rf"( *)- {_NUMBER}\n(?:\1- {_NUMBER}\n)*")
 
 
 def _compilers(text: str) -> Metadata | None:
@@ -79,13 +82,15 @@ def _compilers(text: str) -> Metadata | None:
     kernels = _kernels(block) if block else []
     if kernels is None or not (block or values.get("amdhsa.kernels") == "[]"):
         return None
+    version, _ = blocks.get("amdhsa.version", ("", 0))
+    if (version and not _NUMBERS.fullmatch(version)) or "amdhsa.target" in blocks:
+        return None
     line = text.count("\n", 0, start)
     target = values.get("amdhsa.target")
-    version, _ = blocks.get("amdhsa.version", ("", 0))
     return Metadata(
         [(kernel, line + within) for kernel, within in kernels],
         str(_scalar(target)) if target else None,
-        tuple(map(int, re.findall(r"\d+", version))) if _SIZES.fullmatch(version) else (),
+        tuple(_numbers(version)),
     )
 
 
@@ -106,10 +111,16 @@ def _kernels(block: str) -> list[tuple[Kernel, int]] | None:
             kernel[key] = _scalar(value)
         elif key == ".args":
             kernel[key] = [{".value_kind": kind} for kind in _KIND.findall(nested)]
-        elif _SIZES.fullmatch(nested):
-            kernel[key] = [int(size) for size in re.findall(r"\d+", nested)]
+        elif _NUMBERS.fullmatch(nested):
+            kernel[key] = _numbers(nested)
+        elif key in KEYS or key in (".name", ".symbol"):
+            return None
         place = entry.end()
     return kernels if place == len(block) else None
+
+
+def _numbers(block: str) -> list[int]:
+    return [int(number) for number in re.findall(r"[0-9]+", block)]
 
 
 def _scalar(written: str) -> object:
@@ -117,9 +128,9 @@ def _scalar(written: str) -> object:
         return written[1:-1]
     if written == "[]":
         return []
-    written = written.rstrip()
-    if _NUMBER.fullmatch(written):
+    if written[0].isdecimal():
         return int(written)
+    written = written.rstrip()
     return {"true": True, "false": False}.get(written, written)
 
 

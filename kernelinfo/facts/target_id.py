@@ -18,9 +18,11 @@ _V2_WITH_XNACK = {"gfx901": "gfx900", "gfx903": "gfx902", "gfx905": "gfx904", "g
 
 # LLVM TargetParser, getArchAttrAMDGCN; as e_flags of empty objects of llvm-mc 22 have it, except
 # XNACK on gfx125x: LLVM 22 and 24 disagree about it, and neither side is taken.
-_XNACK = re.compile(r"gfx(801|810|9.+|101[0-3]|10-1-generic)")
+_XNACK = re.compile(r"gfx(801|810|9[0-5].|9-.+|101[0-3]|10-1-generic)")
 _SRAMECC = re.compile(r"gfx(906|908|90a|94[0-2]|950|9-4-generic|125.+)")
-_SURVEYED = re.compile(r"gfx([678]..|9.+|10.+|11[05].|11-generic|120.|12-generic)")
+_SURVEYED = re.compile(
+    r"gfx([678]..|9[0-5].|9-.+|10[13].|10-.+|11[05].|11-generic|120.|12-generic)"
+)
 
 
 class TargetId(NamedTuple):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import get_args
 
 from kernelinfo.arch import Arch
 from kernelinfo.kernel import Kernel, Result
 from kernelinfo.limits import Demand, Limit, waves_of
-from kernelinfo.model import Fact, FactName
+from kernelinfo.model import Fact, FactName, Source
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.render import View
 from kernelinfo.render.names import name_of, printable
@@ -212,9 +213,9 @@ _IN_WORDS: dict[FactName, str] = {
 
 
 def _sources(kernel: Kernel, width: int) -> Iterator[list[Span]]:
-    """What each source says and where, the one that counts first."""
+    """What each source says and where, the best first."""
     label = "from"
-    for source in dict.fromkeys(fact.source for fact in kernel.facts):
+    for source in get_args(Source):
         said = {fact.name: fact for fact in kernel.facts if fact.source == source}
         parts = [_said(said[name]) for name in _IN_WORDS if name in said]
         if parts:

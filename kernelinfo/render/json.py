@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
 from typing import Any
 
 from kernelinfo import __version__
@@ -62,7 +61,7 @@ def document(report: Report) -> dict[str, Any]:
             {"input": inputs[result.kernel.code_object], **kernel_document(result)}
             for result in report.results
         ],
-        "problems": [asdict(problem) for problem in report.problems],
+        "problems": [flat(problem) for problem in report.problems],
         "summary": {
             "kernels": len(report.results),
             "code_objects": len(inputs),
@@ -76,8 +75,13 @@ def document(report: Report) -> dict[str, Any]:
     }
 
 
+def flat(value: Any) -> dict[str, Any]:
+    """The fields of a slotted dataclass; `asdict` would copy each of them deeply."""
+    return {name: getattr(value, name) for name in value.__slots__}
+
+
 def code_object_document(code_object: CodeObject) -> dict[str, Any]:
-    values = asdict(code_object)
+    values = flat(code_object) | {"features": flat(code_object.features)}
     return {("container" if key == "containers" else key): value for key, value in values.items()}
 
 
@@ -94,7 +98,7 @@ def kernel_document(result: Result) -> dict[str, Any]:
         "wgp_mode": kernel.wgp_mode,
         "code_bytes": kernel.code_bytes,
         "workgroup": {
-            **asdict(kernel.workgroup),
+            **flat(kernel.workgroup),
             "assumed": launch.workgroup_size if launch else None,
             "assumption": launch.assumption if launch else None,
         },
@@ -106,13 +110,13 @@ def kernel_document(result: Result) -> dict[str, Any]:
             "dynamic_lds_bytes": launch.dynamic_lds_bytes if launch else None,
             "scratch_bytes_per_lane": kernel.used.scratch_bytes_per_lane,
         },
-        "allocated": asdict(occupancy.allocated) if occupancy else None,
-        "spills": asdict(kernel.spills),
-        "flags": asdict(kernel.flags),
+        "allocated": flat(occupancy.allocated) if occupancy else None,
+        "spills": flat(kernel.spills),
+        "flags": flat(kernel.flags),
         "occupancy": occupancy_document(occupancy) if occupancy else None,
         "compiler_occupancy": _compiler_document(kernel, occupancy),
         "provenance": _provenance(kernel),
-        "findings": [asdict(finding) for finding in result.findings],
+        "findings": [flat(finding) for finding in result.findings],
     }
 
 
@@ -133,12 +137,12 @@ def occupancy_document(occupancy: Occupancy) -> dict[str, Any]:
         },
         "limiters": list(occupancy.limiters),
         "limits": [
-            {key: value for key, value in asdict(limit).items() if key != "waves"}
+            {key: value for key, value in flat(limit).items() if key != "waves"}
             for limit in occupancy.limits
         ],
-        "next": [asdict(step) for step in occupancy.next],
-        "headroom": asdict(occupancy.headroom),
-        "range": asdict(occupancy.range) if occupancy.range else None,
+        "next": [flat(step) for step in occupancy.next],
+        "headroom": flat(occupancy.headroom),
+        "range": flat(occupancy.range) if occupancy.range else None,
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kernelinfo.kernel import Kernel
+from kernelinfo.limits import align
 from kernelinfo.model import Fact
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.rules.remark import Remark
@@ -19,7 +20,16 @@ def sources_disagree(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
     What to do: rebuild the file, or correct the metadata of hand-written assembly.
     """
     for chosen, other in kernel.disagreements:
-        yield Remark(f"{_said(chosen)}, but {_said(other)}; the first counts")
+        if not _come_to_the_same(chosen, other, kernel):
+            yield Remark(f"{_said(chosen)}, but {_said(other)}; the first counts")
+
+
+def _come_to_the_same(one: Fact, other: Fact, kernel: Kernel) -> bool:
+    """Register counts that the hardware rounds to one number."""
+    if kernel.target is None or {one.name, other.name} != {"reserved_sgprs"}:
+        return False
+    granule = kernel.target.sgprs.granule
+    return align(int(str(one.value)), granule) == align(int(str(other.value)), granule)
 
 
 def _said(fact: Fact) -> str:

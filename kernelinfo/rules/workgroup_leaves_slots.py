@@ -18,7 +18,8 @@ def workgroup_leaves_slots(kernel: Kernel, occupancy: Occupancy) -> Iterator[Rem
     What to do: launch a size that divides the slots; `--workgroup-size` tells what is launched.
     """
     launch, span = occupancy.launch, occupancy.range
-    if occupancy.limiters != ("slots",) or kernel.target is None:
+    unsure = occupancy.allocated.vgprs is None or occupancy.allocated.lds_bytes is None
+    if occupancy.limiters != ("slots",) or kernel.target is None or unsure:
         return
     if span is None and occupancy.percent < 100:
         yield Remark(

@@ -205,7 +205,7 @@ def test_standard_input() -> None:
 
 
 def test_a_reader_that_stops_listening_ends_it_quietly() -> None:
-    shell = f"{sys.executable} -m kernelinfo assembly --top 0 | head -1"
+    shell = f"{sys.executable} -m kernelinfo code_object --top 0 | head -1"
     told = subprocess.run(shell, shell=True, cwd=FIXTURES, capture_output=True, check=False)
     assert told.stderr == b""
 

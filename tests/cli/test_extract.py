@@ -1,0 +1,81 @@
+"""`kernelinfo extract`: files with safe names, nothing overwritten unasked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import kernelinfo
+
+from ..conftest import FIXTURES
+from ..test_golden import run
+
+LIBRARY = "container/libtwo.so"
+
+
+def test_what_is_written_is_what_the_report_reads(tmp_path: Path) -> None:
+    out, err, code = run("extract", LIBRARY, "-o", str(tmp_path / "new"))
+    assert (err, code) == ("", 0)
+    names = [line.split("  ")[0] for line in out.splitlines()]
+    assert [Path(name).name for name in names] == [
+        "libtwo.so-001-gfx1030.co",
+        "libtwo.so-002-gfx90a.co",
+        "libtwo.so-003-gfx1030.co",
+        "libtwo.so-004-gfx90a.co",
+    ]
+    within = kernelinfo.load(FIXTURES / LIBRARY).kernels
+    apart = [kernel for name in names for kernel in kernelinfo.load(name).kernels]
+    assert [k.symbol for k in apart] == [k.symbol for k in within]
+    assert [k.demand for k in apart] == [k.demand for k in within]
+
+
+def test_one_target_alone(tmp_path: Path) -> None:
+    out, _, code = run("extract", LIBRARY, "-o", str(tmp_path), "--arch", "gfx90a")
+    assert code == 0
+    assert len(out.splitlines()) == len(list(tmp_path.iterdir())) == 2
+    assert "gfx1030" not in out
+
+
+def test_features_are_in_the_name(tmp_path: Path) -> None:
+    run("extract", "code_object/tiny-v5-clang19-gfx90a-features.co", "-o", str(tmp_path))
+    (path,) = tmp_path.iterdir()
+    assert path.name.endswith("-001-gfx90a-sramecc+-xnack-.co")
+
+
+def test_a_file_that_is_there_stays_without_force(tmp_path: Path) -> None:
+    there = tmp_path / "libtwo.so-001-gfx1030.co"
+    there.write_text("mine")
+    out, err, code = run("extract", LIBRARY, "-o", str(tmp_path))
+    assert code == 2
+    assert "exists already" in err
+    assert there.read_text() == "mine"
+    assert len(out.splitlines()) == 3
+    _, _, code = run("extract", LIBRARY, "-o", str(tmp_path), "--force")
+    assert code == 0
+    assert there.read_bytes()[:4] == b"\x7fELF"
+
+
+def test_force_does_not_write_through_a_link(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.write_text("mine")
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "libtwo.so-001-gfx1030.co").symlink_to(elsewhere)
+    run("extract", LIBRARY, "-o", str(folder), "--force")
+    assert elsewhere.read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([LIBRARY, "--arch", "gfx942"], "no code object for gfx942"),
+        (["broken/x86.o"], "no AMD GPU code"),
+        (["assembly/handwritten.s"], "no code object found"),
+    ],
+)
+def test_nothing_to_extract_is_exit_2(arguments: list[str], message: str, tmp_path: Path) -> None:
+    out, err, code = run("extract", *arguments, "-o", str(tmp_path))
+    assert (out, code) == ("", 2)
+    assert message in err
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,91 @@
+"""Assembly and code object of one compilation get the same answer, kernel by kernel."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kernelinfo import Kernel, Options, Problem, analyse
+
+from .conftest import CORPUS, FIXTURES
+
+
+def pairs(root: Path) -> list[tuple[Path, Path]]:
+    """Every text with the code objects that bear its name, whatever folder they are in."""
+    found = []
+    for text in sorted(root.rglob("*.s")):
+        folder = (
+            text.parent.parent / "code_object" if text.parent.name == "assembly" else text.parent
+        )
+        for suffix in (".co", ".o", ".out"):
+            code_object = folder / f"{text.stem}{suffix}"
+            if code_object.exists():
+                found.append((text, code_object))
+    return found
+
+
+UNDECIDED = "llvm22git-gfx1250"
+"""A development version whose descriptors may count VGPRs by 8 or by 16: the object cannot tell."""
+
+NO_PAIR = (UNDECIDED, "x86_64-pc-linux-gnu", "amdpal", "pal-legacy")
+"""Host files, and pipelines of PAL, whose objects name no kernels."""
+
+
+def kernels(path: Path) -> dict[str, Kernel]:
+    items = analyse([str(path)], Options())
+    return {item.kernel.symbol: item.kernel for item in items if not isinstance(item, Problem)}
+
+
+def answer(kernel: Kernel) -> dict[str, Any]:
+    found = kernel.occupancy()
+    return {
+        "percent": found.percent,
+        "limiters": found.limiters,
+        "allocated": found.allocated,
+        "next": found.next,
+        "headroom": found.headroom,
+        "range": found.range,
+        "vgprs": kernel.used.vgprs,
+        "sgprs": kernel.used.sgprs,
+        "lds": kernel.used.lds_bytes,
+        "scratch": kernel.used.scratch_bytes_per_lane,
+        "spills": kernel.spills,
+        "workgroup": kernel.workgroup,
+        "wave": (kernel.wave_size, kernel.wgp_mode),
+    }
+
+
+def compare(text: Path, code_object: Path) -> None:
+    of_text, of_object = kernels(text), kernels(code_object)
+    assert of_text.keys() == of_object.keys()
+    for symbol, kernel in of_text.items():
+        assert answer(kernel) == answer(of_object[symbol]), symbol
+
+
+COMPILED = [p for p in pairs(FIXTURES) if p[0].stem not in ("nometadata", "truncated")]
+
+
+@pytest.mark.parametrize(("text", "code_object"), COMPILED, ids=lambda path: path.name)
+def test_fixtures(text: Path, code_object: Path) -> None:
+    compare(text, code_object)
+
+
+@pytest.mark.skipif(not CORPUS.exists(), reason="the shared corpus is not beside this checkout")
+def test_corpus() -> None:
+    compared = 0
+    for text, code_object in pairs(CORPUS):
+        if not any(part in text.name for part in NO_PAIR):
+            compare(text, code_object)
+            compared += 1
+    assert compared >= 225
+
+
+@pytest.mark.skipif(not CORPUS.exists(), reason="the shared corpus is not beside this checkout")
+def test_what_an_object_cannot_tell_is_an_upper_bound() -> None:
+    text = kernels(CORPUS / "viatriton" / f"{UNDECIDED}.s")
+    for symbol, kernel in kernels(CORPUS / "viatriton" / f"{UNDECIDED}.co").items():
+        found = kernel.occupancy()
+        assert not found.exact
+        assert found.percent >= text[symbol].occupancy().percent
