@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 import typer
 
 from kernelinfo.errors import OptionError
-from kernelinfo.kernel import Result
+from kernelinfo.kernel import CodeObject, Result
 from kernelinfo.model import Problem
 from kernelinfo.render import NameStyle, View
 from kernelinfo.render.names import printable
@@ -32,6 +32,7 @@ def make_view(
     output: str | None = None,
     top: int = 50,
     group: bool = False,
+    quiet: bool = False,
 ) -> View:
     """How text is to look on what it goes to."""
     if color not in ("auto", "always", "never"):
@@ -41,7 +42,7 @@ def make_view(
         width = shutil.get_terminal_size().columns if terminal else _PIPED_WIDTH
     wanted = terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     painted = color == "always" or (color == "auto" and wanted)
-    return View(names, width, terminal, painted, top, group)
+    return View(names, width, terminal, painted, top, quiet, group)
 
 
 def write(pieces: Iterable[str], output: str | None) -> None:
@@ -70,17 +71,22 @@ def write(pieces: Iterable[str], output: str | None) -> None:
 
 
 class Problems:
-    """Lets a stream pass and tells its problems on standard error, each once."""
+    """Lets a stream pass and tells its problems on standard error, as they come."""
 
-    def __init__(self, *, quiet: bool = False) -> None:
+    def __init__(self, *, verbose: bool = False) -> None:
         self.found = False
-        self._quiet = quiet
+        self._verbose = verbose
+        """Tell of each code object that it is read, too."""
 
     def watch(self, items: Iterable[Result | Problem]) -> Iterator[Result | Problem]:
+        code_object = None
         for item in items:
             if isinstance(item, Problem):
                 self.found = True
                 tell(item)
+            elif self._verbose and item.kernel.code_object is not code_object:
+                code_object = item.kernel.code_object
+                _tell(code_object, f"read as {code_object.kind} for {code_object.target}")
             yield item
 
     def exit(self) -> None:
@@ -91,11 +97,15 @@ class Problems:
 
 def tell(problem: Problem) -> None:
     """One line on standard error: path, place, what was found."""
-    place = problem.path
-    if problem.member:
-        place += f" › {problem.member}"
-    if problem.line is not None:
-        place += f":{problem.line}"
-    elif problem.offset:
-        place += f" at 0x{problem.offset:x}"
-    print(f"{printable(place)}: {printable(problem.message)}", file=sys.stderr)
+    _tell(problem, problem.message)
+
+
+def _tell(where: Problem | CodeObject, message: str) -> None:
+    place = where.path
+    if where.member:
+        place += f" › {where.member}"
+    if isinstance(where, Problem) and where.line is not None:
+        place += f":{where.line}"
+    elif where.offset:
+        place += f" at 0x{where.offset:x}"
+    print(f"{printable(place)}: {printable(message)}", file=sys.stderr)

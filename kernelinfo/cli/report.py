@@ -29,12 +29,18 @@ def command(
     top: Annotated[
         int, typer.Option(metavar="N", min=0, help="Kernels in the table; 0 shows all.")
     ] = 50,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="The table alone.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("-v", "--verbose", help="Say on standard error what is read.")
+    ] = False,
     group: Annotated[
         bool, typer.Option("--group", help="Put the targets of one kernel together.")
     ] = False,
 ) -> None:
     """A table, one row a kernel: what is reserved, how many waves fit, what limits them."""
-    view = make_view(names=names, color=color, width=width, output=output, top=top, group=group)
+    view = make_view(
+        names=names, color=color, width=width, output=output, top=top, group=group, quiet=quiet
+    )
     wanted = Options(
         arch=arch,
         run_as=run_as,
@@ -44,6 +50,6 @@ def command(
         kernels=tuple(kernel or ()),
         exclude=tuple(exclude or ()),
     )
-    problems = Problems()
+    problems = Problems(verbose=verbose)
     write(renderer(format)(problems.watch(analyse(paths, wanted)), view), output)
     problems.exit()

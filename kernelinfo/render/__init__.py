@@ -26,6 +26,8 @@ class View:
     color: bool = False
     top: int = 50
     """Kernels shown; 0 shows all."""
+    quiet: bool = False
+    """The table alone."""
     group: bool = False
     """Kernels of the same name stand together, whatever their target."""
 

@@ -80,6 +80,8 @@ def _report(report: Report, shown: list[Result], view: View) -> Iterator[list[Sp
             yield []
     if hidden := len(report.results) - len(shown):
         yield [(f" … {plural(hidden, 'more kernel')}; --top 0 shows all", "dim")]
+    if view.quiet:
+        return
     yield from ([(line, "dim")] for line in _legend(shown))
     yield []
     yield from _steps_and_findings(shown)
@@ -148,7 +150,7 @@ def _row(result: Result, with_target: bool) -> tuple[str, ...]:
         return (*target, "?", *map(_or_unknown, numbers), "?", "?", "unknown target")
     launch, allocated = occupancy.launch, occupancy.allocated
     lds = None if used.lds_bytes is None else used.lds_bytes + launch.dynamic_lds_bytes
-    bound = "" if occupancy.exact else "≤"
+    bound = "≤" if occupancy.launchable and not occupancy.exact else ""
     return (
         *target,
         str(launch.workgroup_size),
