@@ -16,7 +16,7 @@ from kernelinfo.errors import (
     TargetsError,
     UnknownTargetError,
 )
-from kernelinfo.kernel import CodeObject, Finding, Kernel, Report, Result
+from kernelinfo.kernel import CodeObject, Finding, Kernel, Repeat, Report, Result
 from kernelinfo.limits import Demand, Launch, Limit
 from kernelinfo.model import Problem
 from kernelinfo.occupancy import Allocated, Occupancy
@@ -43,6 +43,7 @@ __all__ = [
     "Problem",
     "Range",
     "ReadError",
+    "Repeat",
     "Report",
     "Result",
     "Rung",

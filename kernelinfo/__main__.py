@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
+from types import FrameType
 
 _COMMANDS = ("report", "explain", "calc", "limits", "extract", "arch")
 _OWN_OPTIONS = ("--help", "-h", "--version", "--install-completion", "--show-completion")
@@ -14,11 +15,15 @@ def main() -> None:
     arguments = sys.argv[1:]
     if arguments and arguments[0] not in _COMMANDS + _OWN_OPTIONS:
         sys.argv.insert(1, "report")
-    # Ctrl-C ends it at once, as it ends any tool: no traceback, and the shell's own exit code.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, _interrupted)
     from kernelinfo.cli import app
 
     app()
+
+
+def _interrupted(number: int, frame: FrameType | None) -> None:
+    """Ctrl-C: no traceback, the terminal as it was, and the exit code that shells expect."""
+    sys.exit(128 + number)
 
 
 if __name__ == "__main__":

@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cache
+from hashlib import blake2b
 
 from kernelinfo import targets
-from kernelinfo.errors import OptionError, ReadError, UnknownTargetError
+from kernelinfo.errors import LaunchError, OptionError, ReadError, UnknownTargetError
 from kernelinfo.facts.combine import combine
 from kernelinfo.facts.target_id import parse_target_id
-from kernelinfo.kernel import CodeObject, Kernel, Report, Result
-from kernelinfo.model import Blob, Module, Problem
+from kernelinfo.kernel import CodeObject, Item, Kernel, Repeat, Report, Result
+from kernelinfo.model import Blob, Fact, Module, Problem
 from kernelinfo.rules import findings
 from kernelinfo.targets import Target
 
@@ -29,14 +30,17 @@ class Options:
     """What if the same registers ran on this target."""
     workgroup_size: int | None = None
     """Workitems."""
-    dynamic_lds_bytes: int = 0
+    dynamic_lds_bytes: int | None = None
+    """Per workgroup; None takes what the input knows of the launch, or 0."""
     trap_handler: bool = True
     kernels: tuple[str, ...] = ()
     """Globs over demangled or mangled names, or regular expressions after `re:`; any may match."""
     exclude: tuple[str, ...] = ()
+    unique: bool = False
+    """Code objects met again, byte for byte, are told of and not counted again."""
 
 
-def analyse(paths: Iterable[str], options: Options) -> Iterator[Result | Problem]:
+def analyse(paths: Iterable[str], options: Options) -> Iterator[Item]:
     """Every kernel of every path, and everything that could not be read, as it is found.
 
     A path without a kernel is a problem: nothing found is not nothing wrong.
@@ -44,11 +48,9 @@ def analyse(paths: Iterable[str], options: Options) -> Iterator[Result | Problem
     """
     from kernelinfo import ingest
 
-    for name in (options.arch, options.run_as):
-        if name is not None:
-            targets.find(name)
+    analysis = Analysis(options)
     for path in paths:
-        yield from _results(path, ingest.open_paths([path]), options)
+        yield from analysis.of_path(path, ingest.open_paths([path]))
 
 
 def load(source: str | os.PathLike[str] | bytes, options: Options | None = None) -> Report:
@@ -60,100 +62,161 @@ def load(source: str | os.PathLike[str] | bytes, options: Options | None = None)
 
     options = options or Options()
     if isinstance(source, bytes):
-        items = _results("<bytes>", ingest.open_bytes(source, "<bytes>"), options)
+        items = Analysis(options).of_path("<bytes>", ingest.open_bytes(source, "<bytes>"))
     else:
         items = analyse([os.fspath(source)], options)
-    results = []
-    for item in items:
-        if isinstance(item, Problem):
-            raise ReadError(f"{item.path}: {item.message}")
-        results.append(item)
-    return Report(tuple(results), ())
+    report = Report.of(items)
+    for problem in report.problems:
+        raise ReadError(f"{problem.path}: {problem.message}")
+    return report
 
 
-def _results(
-    path: str, blobs: Iterable[Blob | Problem], options: Options
-) -> Iterator[Result | Problem]:
-    """The kernels of one path that were asked for; its problems, the lack of kernels among them."""
-    found = passed_over = problems = 0
-    for blob in blobs:
-        items = [blob] if isinstance(blob, Problem) else _kernels(blob, options)
-        for item in items:
-            if isinstance(item, Problem):
-                problems += 1
-                yield item
-            elif _is_asked_for(item, options):
-                found += 1
-                yield _judge(item, options)
+@dataclass(slots=True)
+class Tally:
+    """What has come of one path so far."""
+
+    path: str
+    found: int = 0
+    """Kernels that were asked for, and code objects met again."""
+    passed_over: int = 0
+    """Kernels that were not asked for."""
+    problems: int = 0
+
+    def verdict(self) -> Problem | None:
+        """The problem of having found nothing."""
+        if self.found or (self.problems and not self.passed_over):
+            return None
+        message = "no AMD GPU kernel found; give what the compiler left for the device"
+        if self.passed_over:
+            message = f"none of its {self.passed_over} kernels is asked for; see --kernel"
+        return Problem(self.path, message)
+
+
+class Analysis:
+    """One run over several paths.
+
+    Raises `UnknownTargetError` for a target of `options` that is not known.
+    """
+
+    def __init__(self, options: Options) -> None:
+        for name in (options.arch, options.run_as):
+            if name is not None:
+                targets.find(name)
+        self._options = options
+        self._met: dict[bytes, CodeObject] = {}
+        """Code objects by the digest of their bytes, where each is to be counted once."""
+
+    def of_path(self, path: str, blobs: Iterable[Blob | Problem]) -> Iterator[Item]:
+        """What a path holds of what is asked for; and its problems, to hold nothing among them."""
+        tally = Tally(path)
+        for blob in blobs:
+            yield from self.of_blob(blob, tally)
+        if verdict := tally.verdict():
+            yield verdict
+
+    def of_blob(self, blob: Blob | Problem, tally: Tally) -> Iterator[Item]:
+        """What one blob holds of what is asked for, counted in `tally`."""
+        for item in [blob] if isinstance(blob, Problem) else self._kernels(blob):
+            if isinstance(item, Kernel) and not _is_asked_for(item, self._options):
+                tally.passed_over += 1
+                continue
+            judged = self._judge(item) if isinstance(item, Kernel) else item
+            if isinstance(judged, Problem):
+                tally.problems += 1
             else:
-                passed_over += 1
-    if not found and passed_over:
-        yield Problem(path, f"none of its {passed_over} kernels is asked for; see --kernel")
-    elif not found and not problems:
-        yield Problem(path, "no AMD GPU kernel found; give what the compiler left for the device")
+                tally.found += 1
+            yield judged
 
+    def _kernels(self, blob: Blob) -> Iterator[Kernel | Problem | Repeat]:
+        from kernelinfo import facts
 
-def _kernels(blob: Blob, options: Options) -> Iterator[Kernel | Problem]:
-    from kernelinfo import facts
-
-    try:
-        modules = facts.read(blob, arch=options.arch)
-        for module in modules:
-            for remark in module.remarks:
-                offset = None if remark.offset is None else (blob.offset or 0) + remark.offset
-                yield Problem(blob.path, remark.message, blob.member, offset, remark.line)
-            yield from _of_module(module, blob, options)
-    except ReadError as error:
-        yield Problem(blob.path, str(error), blob.member, blob.offset)
-
-
-def _of_module(module: Module, blob: Blob, options: Options) -> Iterator[Kernel | Problem]:
-    if not module.kernels:
-        return
-    name = module.target or options.arch
-    target: Target | None = None
-    if name is None:
-        message = "the input names no target; give one by --arch"
-        yield Problem(blob.path, message, blob.member, blob.offset)
-    elif options.arch not in (None, name):
-        message = f"is compiled for {name}, not for {options.arch}; leave --arch out"
-        yield Problem(blob.path, message, blob.member, blob.offset)
-        return
-    else:
+        if self._options.unique:
+            digest = blake2b(blob.data).digest()
+            if first := self._met.get(digest):
+                yield Repeat(first, blob.path, blob.containers, blob.member, blob.offset)
+                return
         try:
-            target = targets.find(name)
-        except UnknownTargetError as error:
+            for module in facts.read(blob, arch=self._options.arch):
+                for remark in module.remarks:
+                    offset = None if remark.offset is None else (blob.offset or 0) + remark.offset
+                    yield Problem(blob.path, remark.message, blob.member, offset, remark.line)
+                for item in self._of_module(module, blob):
+                    if self._options.unique and isinstance(item, Kernel):
+                        self._met[digest] = item.code_object
+                    yield item
+        except ReadError as error:
             yield Problem(blob.path, str(error), blob.member, blob.offset)
-    if (entry := parse_target_id(blob.member or "")) and name not in (None, entry.processor):
-        message = f"its id says {entry.processor}, the code says {name}; read as the latter"
-        yield Problem(blob.path, message, blob.member, blob.offset)
-    code_object = CodeObject(
-        path=blob.path,
-        containers=blob.containers,
-        member=blob.member,
-        offset=blob.offset,
-        size=len(blob.data),
-        kind=module.kind,
-        target=name,
-        features=module.features,
-        code_object_version=module.code_object_version,
-        compiler=module.compiler,
-    )
-    for kernel in module.kernels:
-        yield combine(kernel, code_object, target)
+
+    def _of_module(self, module: Module, blob: Blob) -> Iterator[Kernel | Problem]:
+        if not module.kernels:
+            return
+        arch, name = self._options.arch, module.target or self._options.arch
+        target: Target | None = None
+        message = ""
+        if name is None:
+            message = "the input names no target; give one by --arch"
+        elif arch not in (None, name):
+            message = f"is compiled for {name}, not for {arch}; leave --arch out"
+            yield Problem(blob.path, message, blob.member, blob.offset)
+            return
+        else:
+            try:
+                target = targets.find(name)
+            except UnknownTargetError as error:
+                message = str(error)
+        if (entry := parse_target_id(blob.member or "")) and name not in (None, entry.processor):
+            message = f"its id says {entry.processor}, the code says {name}; read as the latter"
+        if message:
+            yield Problem(blob.path, message, blob.member, blob.offset)
+        code_object = CodeObject(
+            path=blob.path,
+            containers=blob.containers,
+            member=blob.member,
+            offset=blob.offset,
+            size=len(blob.data),
+            kind=module.kind,
+            target=name,
+            features=module.features,
+            code_object_version=module.code_object_version,
+            compiler=module.compiler,
+        )
+        sidecar = _of_sidecar(blob, name)
+        for kernel in module.kernels:
+            facts = sidecar.get(kernel.symbol, ())
+            stated = replace(kernel, facts=kernel.facts + facts) if facts else kernel
+            yield combine(stated, code_object, target)
+
+    def _judge(self, kernel: Kernel) -> Result | Problem:
+        if kernel.target is None:
+            return Result(kernel, None)
+        options = self._options
+        try:
+            if options.run_as is not None:
+                kernel = kernel.on(targets.find(options.run_as))
+            occupancy = kernel.occupancy(
+                workgroup_size=options.workgroup_size,
+                dynamic_lds=options.dynamic_lds_bytes,
+                trap_handler=options.trap_handler,
+            )
+        except LaunchError as error:
+            place = kernel.code_object
+            return Problem(place.path, str(error), place.member, place.offset)
+        return Result(kernel, occupancy, tuple(findings(kernel, occupancy)))
 
 
-def _judge(kernel: Kernel, options: Options) -> Result:
-    if kernel.target is None:
-        return Result(kernel, None)
-    if options.run_as is not None:
-        kernel = kernel.on(targets.find(options.run_as))
-    occupancy = kernel.occupancy(
-        workgroup_size=options.workgroup_size,
-        dynamic_lds=options.dynamic_lds_bytes,
-        trap_handler=options.trap_handler,
-    )
-    return Result(kernel, occupancy, tuple(findings(kernel, occupancy)))
+def _of_sidecar(blob: Blob, target: str | None) -> dict[str, tuple[Fact, ...]]:
+    """What Triton's JSON beside a file says of the launch, by kernel."""
+    from kernelinfo.ingest.triton import read_sidecar
+
+    sidecar = None if blob.containers else read_sidecar(blob.path)
+    if sidecar is None or sidecar.arch not in (None, target):
+        return {}
+    facts = []
+    if sidecar.lds_bytes is not None:
+        facts.append(Fact("dynamic_lds_bytes", sidecar.lds_bytes, "sidecar"))
+    if sidecar.workgroup_size:
+        facts.append(Fact("required_workgroup", (sidecar.workgroup_size, 1, 1), "sidecar"))
+    return {sidecar.kernel: tuple(facts)}
 
 
 def _is_asked_for(kernel: Kernel, options: Options) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -9,7 +10,8 @@ from kernelinfo.errors import LaunchError, UnknownTargetError
 from kernelinfo.limits import Demand, Launch, align
 from kernelinfo.model import Fact, FactName, Features, Problem
 from kernelinfo.occupancy import Allocated, Occupancy, allocated, occupancy
-from kernelinfo.targets import Target, known
+from kernelinfo.targets import Target
+from kernelinfo.targets import known as known_targets
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +111,8 @@ class Kernel:
     demand: Demand | None
     """What counts for occupancy; None without a target."""
     takes_dynamic_lds: bool | None
+    launched_lds_bytes: int | None
+    """Dynamic LDS per workgroup, where the input knows the launch."""
     compiler_waves_per_simd: int | None
     """The compiler's own `; Occupancy:`."""
     encoded: Encoded
@@ -120,10 +124,11 @@ class Kernel:
     def launch(
         self,
         workgroup_size: int | None = None,
-        dynamic_lds: int = 0,
+        dynamic_lds: int | None = None,
         trap_handler: bool = True,
     ) -> Launch:
         """How the kernel is taken to be started: as told, as required, at its declared maximum."""
+        dynamic_lds = (self.launched_lds_bytes or 0) if dynamic_lds is None else dynamic_lds
         if workgroup_size is not None:
             return Launch(workgroup_size, "option", dynamic_lds, trap_handler)
         if self.workgroup.required is not None:
@@ -138,21 +143,24 @@ class Kernel:
         self,
         *,
         workgroup_size: int | None = None,
-        dynamic_lds: int = 0,
+        dynamic_lds: int | None = None,
         trap_handler: bool = True,
     ) -> Occupancy:
         """The occupancy on the kernel's own target.
 
-        `workgroup_size` in workitems, `dynamic_lds` in bytes. Raises `UnknownTargetError` where
-        the target is not known and `LaunchError` for a launch that makes no sense.
+        `workgroup_size` in workitems, `dynamic_lds` in bytes; without them what the input knows of
+        the launch counts. Raises `UnknownTargetError` where the target is not known and
+        `LaunchError` for a launch that makes no sense.
         """
         target = self._known_target()
         assert self.demand is not None
         demand = self.demand
-        if self.takes_dynamic_lds and not dynamic_lds:
+        launch = self.launch(workgroup_size, dynamic_lds, trap_handler)
+        known = dynamic_lds is not None or self.launched_lds_bytes is not None
+        if self.takes_dynamic_lds and not known:
             unsaid = "the kernel takes LDS sized at launch, which the file does not say"
             demand = replace(demand, at_least=(*demand.at_least, unsaid))
-        return occupancy(target, demand, self.launch(workgroup_size, dynamic_lds, trap_handler))
+        return occupancy(target, demand, launch)
 
     @property
     def allocated(self) -> Allocated:
@@ -188,7 +196,7 @@ class Kernel:
 
     def _known_target(self) -> Target:
         if self.target is None:
-            raise UnknownTargetError(self.code_object.target or "", known())
+            raise UnknownTargetError(self.code_object.target or "", known_targets())
         return self.target
 
 
@@ -216,11 +224,37 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
+class Repeat:
+    """A code object that was met before, byte for byte; its kernels are not counted again."""
+
+    first: CodeObject
+    path: str
+    containers: tuple[str, ...]
+    member: str | None
+    offset: int | None
+
+
+Item = Result | Problem | Repeat
+"""What an analysis finds, one after the other."""
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """All that a renderer may know."""
 
     results: tuple[Result, ...]
     problems: tuple[Problem, ...]
+    repeats: tuple[Repeat, ...] = ()
+
+    @classmethod
+    def of(cls, items: Iterable[Item]) -> Report:
+        """All items of an analysis, gathered."""
+        found = list(items)
+        return cls(
+            tuple(item for item in found if isinstance(item, Result)),
+            tuple(item for item in found if isinstance(item, Problem)),
+            tuple(item for item in found if isinstance(item, Repeat)),
+        )
 
     @property
     def kernels(self) -> tuple[Kernel, ...]:

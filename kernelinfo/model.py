@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-Source = Literal["option", "descriptor", "directive", "metadata", "kernel-info", "symbol"]
+Source = Literal[
+    "option", "descriptor", "directive", "metadata", "kernel-info", "symbol", "sidecar"
+]
 """Who states a fact, the best source first: the user; the 64-byte kernel descriptor (or
 amd_kernel_code_t), which the hardware obeys; `.amdhsa_*` directives, which the assembler makes it
 from; the metadata note or its YAML in assembly; the `; Kernel info:` comment; a `.set` symbol or
-an ELF symbol."""
+an ELF symbol; a JSON file that Triton puts beside."""
 
 FactName = Literal[
     "vgprs",  # VGPRs the code uses per lane; AGPRs included where they share one file (.vgpr_count)
@@ -29,6 +31,7 @@ FactName = Literal[
     "tg_split",  # a workgroup's waves may be on several CUs (threadgroup split)
     "dynamic_stack",  # scratch grows at run time
     "dynamic_lds",  # the kernel takes LDS sized at launch
+    "dynamic_lds_bytes",  # LDS per workgroup asked for at launch
     "indirect_call",  # calls through a pointer or outside the module
     "recursion",
     "named_barriers",

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kernelinfo import Kernel, Options, Problem, analyse
+from kernelinfo import Kernel, Options, Result, analyse
 
 from .conftest import CORPUS, FIXTURES
 
@@ -35,7 +35,7 @@ NO_PAIR = (UNDECIDED, "x86_64-pc-linux-gnu", "amdpal", "pal-legacy")
 
 def kernels(path: Path) -> dict[str, Kernel]:
     items = analyse([str(path)], Options())
-    return {item.kernel.symbol: item.kernel for item in items if not isinstance(item, Problem)}
+    return {item.kernel.symbol: item.kernel for item in items if isinstance(item, Result)}
 
 
 def answer(kernel: Kernel) -> dict[str, Any]:

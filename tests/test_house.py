@@ -29,7 +29,7 @@ FLOORS = (
 
 ROOMS = {
     "typer": ("cli/",),
-    "rich": ("render/paint.py",),
+    "rich": ("render/paint.py", "cli/progress.py"),
     "lark": ("_grammars.py", "facts/"),
     "elftools": ("elf.py",),
     "msgpack": ("facts/",),

@@ -13,7 +13,7 @@ from kernelinfo.analysis import Options, analyse, matches
 from kernelinfo.cli import options
 from kernelinfo.cli.output import Problems, make_view, write
 from kernelinfo.errors import OptionError
-from kernelinfo.kernel import Result
+from kernelinfo.kernel import Item, Result
 from kernelinfo.model import Problem
 from kernelinfo.render import View, renderer
 from kernelinfo.render.explain import render_kernel
@@ -28,7 +28,7 @@ def command(
     arch: options.Arch = None,
     run_as: options.RunAs = None,
     workgroup_size: options.WorkgroupSize = None,
-    dynamic_lds: options.DynamicLds = 0,
+    dynamic_lds: options.DynamicLds = None,
     no_trap_handler: options.NoTrapHandler = False,
     format: options.Format = "text",
     output: options.Output = None,
@@ -67,10 +67,10 @@ def _rule(name: str) -> Iterator[str]:
     yield f"{rule.number} {rule.name} ({rule.severity})\n\n{cleandoc(rule.documentation)}\n"
 
 
-def _named(wanted: str, items: Iterable[Result | Problem]) -> Iterator[Result | Problem]:
+def _named(wanted: str, items: Iterable[Item]) -> Iterator[Item]:
     """The kernels of that name: mangled, demangled, without its parameters, or by a glob."""
     for item in items:
-        if isinstance(item, Problem):
+        if not isinstance(item, Result):
             yield item
             continue
         kernel = item.kernel
@@ -78,7 +78,7 @@ def _named(wanted: str, items: Iterable[Result | Problem]) -> Iterator[Result | 
             yield item
 
 
-def _explanations(items: Iterable[Result | Problem], view: View) -> Iterator[str]:
+def _explanations(items: Iterable[Item], view: View) -> Iterator[str]:
     first = True
     for item in items:
         if isinstance(item, Result):

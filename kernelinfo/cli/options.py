@@ -74,7 +74,7 @@ WorkgroupSize = Annotated[
     ),
 ]
 DynamicLds = Annotated[
-    int,
+    int | None,
     typer.Option(
         "--dynamic-lds",
         metavar="BYTES",

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 import typer
 
 from kernelinfo.errors import OptionError
-from kernelinfo.kernel import CodeObject, Result
+from kernelinfo.kernel import CodeObject, Item, Result
 from kernelinfo.model import Problem
 from kernelinfo.render import NameStyle, View
 from kernelinfo.render.names import printable
@@ -78,16 +78,29 @@ class Problems:
         self._verbose = verbose
         """Tell of each code object that it is read, too."""
 
-    def watch(self, items: Iterable[Result | Problem]) -> Iterator[Result | Problem]:
+    def watch(self, items: Iterable[Item]) -> Iterator[Item]:
         code_object = None
         for item in items:
             if isinstance(item, Problem):
                 self.found = True
                 tell(item)
-            elif self._verbose and item.kernel.code_object is not code_object:
+            elif (
+                isinstance(item, Result)
+                and self._verbose
+                and item.kernel.code_object is not code_object
+            ):
                 code_object = item.kernel.code_object
                 _tell(code_object, f"read as {code_object.kind} for {code_object.target}")
             yield item
+
+    def heard(self, pieces: Iterable[str | Problem]) -> Iterator[str]:
+        """The same for a stream of text that has its problems in between."""
+        for piece in pieces:
+            if isinstance(piece, Problem):
+                self.found = True
+                tell(piece)
+            else:
+                yield piece
 
     def exit(self) -> None:
         """Raises `typer.Exit` where something could not be answered."""

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Annotated
 
 import typer
 
 from kernelinfo.analysis import Options, analyse
-from kernelinfo.cli import options
+from kernelinfo.cli import options, progress
+from kernelinfo.cli.jobs import spread
+from kernelinfo.cli.jobs import worthwhile as jobs_worthwhile
 from kernelinfo.cli.output import Problems, make_view, write
+from kernelinfo.kernel import Item
 from kernelinfo.render import renderer
 
 
@@ -17,7 +21,7 @@ def command(
     arch: options.Arch = None,
     run_as: options.RunAs = None,
     workgroup_size: options.WorkgroupSize = None,
-    dynamic_lds: options.DynamicLds = 0,
+    dynamic_lds: options.DynamicLds = None,
     no_trap_handler: options.NoTrapHandler = False,
     kernel: options.Kernels = None,
     exclude: options.Exclude = None,
@@ -29,6 +33,17 @@ def command(
     top: Annotated[
         int, typer.Option(metavar="N", min=0, help="Kernels in the table; 0 shows all.")
     ] = 50,
+    jobs: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=0,
+            help="Processes for long jsonl; as many as pay by default. Other formats take one.",
+        ),
+    ] = 0,
+    unique: Annotated[
+        bool, typer.Option("--unique", help="Count a code object once that is met again.")
+    ] = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="The table alone.")] = False,
     verbose: Annotated[
         bool, typer.Option("-v", "--verbose", help="Say on standard error what is read.")
@@ -49,7 +64,18 @@ def command(
         trap_handler=not no_trap_handler,
         kernels=tuple(kernel or ()),
         exclude=tuple(exclude or ()),
+        unique=unique,
     )
+
+    def render(items: Iterable[Item]) -> Iterator[str]:
+        return renderer(format)(items, view)
+
     problems = Problems(verbose=verbose)
-    write(renderer(format)(problems.watch(analyse(paths, wanted)), view), output)
+    processes = jobs or jobs_worthwhile(paths)
+    if format == "jsonl" and processes > 1 and not unique:
+        write(problems.heard(spread(paths, wanted, render, processes)), output)
+        problems.exit()
+        return
+    items = progress.shown(problems.watch(analyse(paths, wanted)), paths)
+    write(render(items), output)
     problems.exit()

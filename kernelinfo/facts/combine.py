@@ -55,6 +55,7 @@ def combine(facts: KernelFacts, code_object: CodeObject, target: Target | None) 
         ),
         demand=None if target is None else _demand(kernel, target),
         takes_dynamic_lds=kernel.flag("dynamic_lds"),
+        launched_lds_bytes=kernel.count("dynamic_lds_bytes"),
         compiler_waves_per_simd=kernel.count("compiler_waves_per_simd"),
         facts=tuple(best_first),
         disagreements=_disagreements(said),

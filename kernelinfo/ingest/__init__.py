@@ -9,12 +9,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Protocol
 
-from kernelinfo.ingest import bundle, files, host_binary, text, unread
+from kernelinfo.ingest import (
+    archive,
+    bounds,
+    bundle,
+    coff,
+    compressed,
+    files,
+    host_binary,
+    magic,
+    offload_binary,
+    tar,
+    text,
+    unread,
+    zip_archive,
+)
+from kernelinfo.ingest.parts import problem
 from kernelinfo.model import Blob, Problem
 
 _EM_AMDGPU = 224
-_HEAD_BYTES = 512
-_DEEPEST = 6
 
 
 class Format(Protocol):
@@ -27,8 +40,21 @@ class Format(Protocol):
         """What it holds, one container deeper each; nothing where none of it is for AMD GPUs."""
 
 
-FORMATS: tuple[Format, ...] = (bundle, host_binary, unread)
+FORMATS: tuple[Format, ...] = (
+    bundle,
+    host_binary,
+    offload_binary,
+    archive,
+    coff,
+    compressed,
+    tar,
+    zip_archive,
+    unread,
+)
 """In the order in which they are asked."""
+
+_OF_ANYTHING = ("archive", "tar", "zip")
+"""Containers most of whose members are not for AMD GPUs, like most files of a directory."""
 
 
 def open_paths(paths: Iterable[str]) -> Iterator[Blob | Problem]:
@@ -48,8 +74,8 @@ def open_paths(paths: Iterable[str]) -> Iterator[Blob | Problem]:
                     yield blob
             elif file.named:
                 yield from _named(blob)
-            elif _is_worth_opening(blob):
-                yield from _unpack(blob)
+            else:
+                yield from _unpack(blob, meant=False)
 
 
 def open_bytes(data: bytes, path: str) -> Iterator[Blob | Problem]:
@@ -57,49 +83,43 @@ def open_bytes(data: bytes, path: str) -> Iterator[Blob | Problem]:
     yield from _named(Blob(path, memoryview(data)))
 
 
-def _is_code_object(head: bytes) -> bool:
-    # Cut off before it names a machine, it is the reader's to complain of.
-    return head.startswith(host_binary.MAGIC) and (
-        len(head) < 20 or int.from_bytes(head[18:20], "little") == _EM_AMDGPU
-    )
-
-
 def _named(blob: Blob) -> Iterator[Blob | Problem]:
     empty = True
-    for item in _unpack(blob):
+    for item in _unpack(blob, meant=True):
         empty = False
         yield item
     if empty:
-        yield Problem(
-            blob.path, "no AMD GPU code found; give what the compiler left for the device"
-        )
+        yield problem(blob, "no AMD GPU code found; give what the compiler left for the device")
 
 
-def _unpack(blob: Blob) -> Iterator[Blob | Problem]:
-    head = bytes(blob.data[:_HEAD_BYTES])
+def _unpack(blob: Blob, *, meant: bool) -> Iterator[Blob | Problem]:
+    """The code in a blob. What is not `meant` to hold any, one of many files, may hold none."""
+    head = bytes(blob.data[: magic.HEAD_BYTES])
+    if not meant and not magic.may_hold_code(head, blob.member or blob.path):
+        return
     if _is_code_object(head):
         yield blob
         return
-    for format in FORMATS:
-        if format.accepts(head):
-            break
-    else:
-        yield text.read(blob)
+    format = next((format for format in FORMATS if format.accepts(head)), None)
+    if format is None:
+        item = text.read(blob)
+        if meant or isinstance(item, Blob):
+            yield item
         return
-    if len(blob.containers) >= _DEEPEST:
-        message = f"containers nested more than {_DEEPEST} deep; not read"
-        yield Problem(blob.path, message, blob.member, blob.offset)
+    if len(blob.containers) >= bounds.DEEPEST:
+        yield problem(blob, f"containers nested more than {bounds.DEEPEST} deep; not read")
         return
     for item in format.read(blob):
         if isinstance(item, Problem):
             yield item
+        elif item.containers[-1] in _OF_ANYTHING:
+            yield from _unpack(item, meant=False)
         else:
-            yield from _unpack(item)
+            yield from _unpack(item, meant=meant or format is not compressed)
 
 
-def _is_worth_opening(blob: Blob) -> bool:
-    head = bytes(blob.data[:_HEAD_BYTES])
-    magics = (host_binary.MAGIC, bundle.MAGIC, bundle.COMPRESSED, unread.OFFLOAD_BINARY)
-    if head.startswith(magics):
-        return True
-    return text.is_named_so(blob.path) and isinstance(text.read(blob), Blob)
+def _is_code_object(head: bytes) -> bool:
+    # Cut off before it names a machine, it is the reader's to complain of.
+    return head.startswith(magic.ELF) and (
+        len(head) < 20 or int.from_bytes(head[18:20], "little") == _EM_AMDGPU
+    )

@@ -6,27 +6,23 @@
     u64 u64   offset from the magic, and size, of its bytes
     u64       length of its id, which follows: hipv4-amdgcn-amd-amdhsa--gfx90a:xnack+
 
-clang/lib/Driver/OffloadBundler.cpp, BinaryFileHandler and CompressedOffloadBundle.
+clang/lib/Driver/OffloadBundler.cpp, BinaryFileHandler.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from struct import error as StructError
 from struct import unpack_from
 from typing import NamedTuple
 
 from kernelinfo.errors import ReadError
+from kernelinfo.ingest import bounds, ccob, magic
+from kernelinfo.ingest.parts import after_zeros, part, problem, rest
 from kernelinfo.model import Blob, Problem
 
-MAGIC = b"__CLANG_OFFLOAD_BUNDLE__"
-COMPRESSED = b"CCOB"
-
-# Real bundles have a few dozen entries with ids of less than 100 bytes.
-_MOST_ENTRIES = 4096
-_LONGEST_ID = 4096
-_NOT_ZERO = re.compile(rb"[^\0]")
+_NOT_FOR_AMD = re.compile(r"host|[^-]*-nvptx|sycl-(?!.*amd)")
 
 
 class Entry(NamedTuple):
@@ -39,8 +35,8 @@ class Entry(NamedTuple):
 
 
 def accepts(head: bytes) -> bool:
-    """By either magic: both kinds occur in one run."""
-    return head.startswith((MAGIC, COMPRESSED))
+    """By either magic: plain and compressed ones occur in one run."""
+    return head.startswith(magic.BUNDLE) or ccob.accepts(head)
 
 
 def read(blob: Blob) -> Iterator[Blob | Problem]:
@@ -48,64 +44,73 @@ def read(blob: Blob) -> Iterator[Blob | Problem]:
 
     Each bundle says how long it is. The magics are never searched for: they occur by chance.
     """
-    start: int | None = 0
-    while start is not None:
-        data = blob.data[start:]
-        offset = None if blob.offset is None else blob.offset + start
+    at: int | None = 0
+    while at is not None:
+        following = rest(blob, at)
+        head = bytes(following.data[: magic.HEAD_BYTES])
         try:
-            if data[: len(COMPRESSED)] == COMPRESSED:
-                length = _compressed_length(data)
-                message = "compressed bundle (CCOB): not read yet"
-                yield Problem(blob.path, message, blob.member, offset)
-            elif data[: len(MAGIC)] == MAGIC:
-                entries, header = _entries(data)
-                length = max(header, *(entry.offset + entry.size for entry in entries), 0)
-                bundle = Blob(blob.path, data[:length], blob.containers, blob.member, offset)
-                yield from _unbundle(bundle, entries, header)
+            if ccob.accepts(head):
+                length = yield from ccob.unpack(following)
+            elif accepts(head):
+                length = yield from _unbundle(following)
             else:
-                raise ReadError(f"{len(data)} bytes that are no bundle follow a bundle; not read")
+                size = len(following.data)
+                raise ReadError(f"{size} bytes that are no bundle follow a bundle; not read")
         except ReadError as error:
-            yield Problem(blob.path, str(error), blob.member, offset)
+            yield problem(following, str(error))
             return
-        following = _NOT_ZERO.search(blob.data, start + min(length, len(data)))
-        start = following and following.start()
+        at = after_zeros(blob.data, at + length)
 
 
-def _unbundle(bundle: Blob, entries: list[Entry], header: int) -> Iterator[Blob | Problem]:
-    """The bytes of every entry that is for the device."""
+def is_for_amd(id: str) -> bool:
+    """Whether an entry's bytes are; those whose id says nothing may be."""
+    return _NOT_FOR_AMD.match(id) is None
+
+
+def length_of(data: memoryview) -> int:
+    """Bytes of the first bundle; raises `ReadError` where it is damaged."""
+    if ccob.accepts(bytes(data[:4])):
+        return ccob.length_of(data)
+    return _length(*_entries(data))
+
+
+def _unbundle(blob: Blob) -> Generator[Blob | Problem, None, int]:
+    """The bytes of every entry that is for the device; returns the bundle's length."""
+    entries, header = _entries(blob.data)
+    length = _length(entries, header)
+    size = min(length, len(blob.data))
     if not entries:
-        yield Problem(bundle.path, "a bundle without entries", bundle.member, bundle.offset)
+        yield problem(blob, "a bundle without entries")
     # Entries that share their bytes could multiply them without end.
-    budget = 2 * len(bundle.data)
-    for entry in entries:
-        if entry.id.startswith("host") or not entry.size:
+    budget = bounds.REPETITION * size
+    for id, at, entry_size in entries:
+        if not is_for_amd(id) or not entry_size:
             continue
-        budget -= entry.size
-        offset = None if bundle.offset is None else bundle.offset + entry.offset
-        if entry.offset < header or entry.offset + entry.size > len(bundle.data):
-            message = f"a bundle entry that lies outside its bundle of {len(bundle.data)} bytes"
-            yield Problem(bundle.path, message, entry.id, offset)
+        budget -= entry_size
+        if at < header or at + entry_size > size:
+            message = f"a bundle entry that lies outside its bundle of {size} bytes"
+            yield problem(blob, message, at=at, member=id)
         elif budget < 0:
             message = "bundle entries repeat the same bytes; not read from here on"
-            yield Problem(bundle.path, message, entry.id, offset)
-            return
+            yield problem(blob, message, at=at, member=id)
+            break
         else:
-            data = bundle.data[entry.offset : entry.offset + entry.size]
-            yield Blob(bundle.path, data, (*bundle.containers, "bundle"), entry.id, offset)
+            yield part(blob, "bundle", blob.data[at : at + entry_size], at=at, member=id)
+    return length
 
 
 def _entries(data: memoryview) -> tuple[list[Entry], int]:
     """The table of a bundle, and its length; raises `ReadError` where it is damaged."""
     try:
-        (count,) = unpack_from("<Q", data, len(MAGIC))
-        if count > _MOST_ENTRIES:
+        (count,) = unpack_from("<Q", data, len(magic.BUNDLE))
+        if count > bounds.MOST_ENTRIES:
             raise ReadError(f"damaged bundle: it claims {count} entries")
-        at = len(MAGIC) + 8
+        at = len(magic.BUNDLE) + 8
         entries = []
         for _ in range(count):
             offset, size, id_size = unpack_from("<QQQ", data, at)
             at += 24 + id_size
-            if id_size > _LONGEST_ID or at > len(data):
+            if id_size > bounds.LONGEST_NAME or at > len(data):
                 raise ReadError(f"damaged bundle: it claims an id of {id_size} bytes")
             id = bytes(data[at - id_size : at]).decode("utf-8", "backslashreplace")
             entries.append(Entry(id, offset, size))
@@ -114,11 +119,5 @@ def _entries(data: memoryview) -> tuple[list[Entry], int]:
     return entries, at
 
 
-def _compressed_length(data: memoryview) -> int:
-    """Bytes with the header; raises `ReadError` where the header does not say."""
-    try:
-        version, _method = unpack_from("<HH", data, len(COMPRESSED))
-        (length,) = {2: unpack_from("<I", data, 8), 3: unpack_from("<Q", data, 8)}[version]
-    except (StructError, KeyError) as error:
-        raise ReadError("compressed bundle (CCOB): not read yet") from error
-    return max(int(length), 24)
+def _length(entries: list[Entry], header: int) -> int:
+    return max(header, *(entry.offset + entry.size for entry in entries), 0)

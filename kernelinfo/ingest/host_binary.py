@@ -1,21 +1,24 @@
-"""Host ELF files: their sections with code for the device."""
+"""Host ELF files: their sections with code for the device, or the bundles found without any."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from kernelinfo.errors import ReadError
+from kernelinfo.ingest import bundle, ccob, magic
+from kernelinfo.ingest.device_sections import Section, parts
+from kernelinfo.ingest.parts import part, problem
 from kernelinfo.model import Blob, Problem, Remark
 
-MAGIC = b"\x7fELF"
-_SECTIONS = (".hip_fatbin", ".llvm.offloading")
-# Before linking, with -fgpu-rdc or old OpenMP: one section for each target, of bitcode.
-_PREFIX = "__CLANG_OFFLOAD_BUNDLE__"
+# clang aligns the fat binary of each translation unit to this.
+_PAGE = 4096
+_MAGIC = re.compile(re.escape(magic.BUNDLE))
 
 
 def accepts(head: bytes) -> bool:
     """Any ELF file; those for the device itself are known before."""
-    return head.startswith(MAGIC)
+    return head.startswith(magic.ELF)
 
 
 def read(blob: Blob) -> Iterator[Blob | Problem]:
@@ -29,23 +32,41 @@ def read(blob: Blob) -> Iterator[Blob | Problem]:
     except ReadError:  # cut off, or of a kind that drives no AMD GPU
         return
     for remark in remarks:
-        yield Problem(blob.path, remark.message, blob.member, _offset(blob, remark.offset or 0))
-    if not elf.sections and not remarks:
-        message = "no section headers, which say where GPU code lies; give it before it is stripped"
-        yield Problem(blob.path, message, blob.member, blob.offset)
-    for section in elf.sections:
-        host = section.name.startswith(f"{_PREFIX}host")
-        if host or not section.name.startswith((*_SECTIONS, _PREFIX)) or not section.size:
+        yield problem(blob, remark.message, at=remark.offset or 0)
+    if elf.sections:
+        sections = (Section(s.name, s.offset, elf.bytes_of(s)) for s in elf.sections if s.size)
+        yield from parts(blob, sections)
+    else:
+        yield from _found(blob)
+
+
+def _found(blob: Blob) -> Iterator[Blob | Problem]:
+    """The bundles in a file whose section headers were stripped.
+
+    A compressed bundle is believed only on a page's first byte, with a version and a method that
+    exist: its four letters occur by chance. Where no page begins with a bundle, the magic of plain
+    ones is searched for, and what is none behind it is passed over.
+    """
+    data, at, nothing = blob.data, 0, True
+    while at < len(data):
+        head = bytes(data[at : at + len(magic.BUNDLE)])
+        length = 0
+        if head == magic.BUNDLE or ccob.is_header(head):
+            nothing = False
+            try:
+                length = bundle.length_of(data[at:])
+                yield part(blob, "fatbin", data[at : at + length], at=at)
+            except ReadError as error:
+                yield problem(blob, str(error), at=at)
+        at += max(1, -(-length // _PAGE)) * _PAGE
+    end = 0
+    for found in _MAGIC.finditer(data) if nothing else ():
+        at = found.start()
+        if at < end:
             continue
-        offset = _offset(blob, section.offset)
-        data = elf.bytes_of(section)
-        if data is None:
-            message = f"the bytes of {section.name} are not in this file"
-            yield Problem(blob.path, message, blob.member, offset)
-        else:
-            containers = (*blob.containers, "fatbin")
-            yield Blob(blob.path, data, containers, blob.member, offset)
-
-
-def _offset(blob: Blob, offset: int) -> int | None:
-    return None if blob.offset is None else blob.offset + offset
+        try:
+            length = bundle.length_of(data[at:])
+        except ReadError:
+            continue
+        end = at + length
+        yield part(blob, "fatbin", data[at:end], at=at)

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Literal, cast
 
-from kernelinfo.kernel import Result
-from kernelinfo.model import Problem
+from kernelinfo.kernel import Item
 
 FormatName = Literal["text", "json", "jsonl", "csv"]
 NameStyle = Literal["short", "full", "mangled"]
@@ -32,7 +31,7 @@ class View:
     """Kernels of the same name stand together, whatever their target."""
 
 
-Renderer = Callable[[Iterable[Result | Problem], View], Iterator[str]]
+Renderer = Callable[[Iterable[Item], View], Iterator[str]]
 
 _RENDERERS: dict[FormatName, str] = {
     "text": "kernelinfo.render.text",

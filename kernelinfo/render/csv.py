@@ -6,8 +6,7 @@ import csv
 import io
 from collections.abc import Iterable, Iterator
 
-from kernelinfo.kernel import Result
-from kernelinfo.model import Problem
+from kernelinfo.kernel import Item, Result
 from kernelinfo.render import View
 from kernelinfo.render.names import name_of
 
@@ -39,7 +38,7 @@ _COLUMNS = (
 )
 
 
-def render(items: Iterable[Result | Problem], view: View) -> Iterator[str]:
+def render(items: Iterable[Item], view: View) -> Iterator[str]:
     """Empty cells are what the input does not say."""
     yield _line(_COLUMNS)
     for item in items:

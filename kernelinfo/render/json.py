@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from kernelinfo import __version__
-from kernelinfo.kernel import CodeObject, Kernel, Report, Result
-from kernelinfo.model import Fact, FactName, Problem
+from kernelinfo.kernel import CodeObject, Item, Kernel, Repeat, Report, Result
+from kernelinfo.model import Fact, FactName
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.render import View
 
@@ -34,18 +34,15 @@ _PROVENANCE: dict[FactName, str] = {
     "dynamic_stack": "flags.dynamic_stack",
     "indirect_call": "flags.indirect_call",
     "recursion": "flags.recursion",
+    "dynamic_lds_bytes": "used.dynamic_lds_bytes",
     "code_bytes": "code_bytes",
     "compiler_waves_per_simd": "compiler_occupancy.waves_per_simd",
 }
 """Which key of a kernel each fact stands behind."""
 
 
-def render(items: Iterable[Result | Problem], view: View) -> Iterator[str]:
-    found = list(items)
-    report = Report(
-        tuple(item for item in found if isinstance(item, Result)),
-        tuple(item for item in found if isinstance(item, Problem)),
-    )
+def render(items: Iterable[Item], view: View) -> Iterator[str]:
+    report = Report.of(items)
     yield json.dumps(document(report), indent=1, ensure_ascii=True) + "\n"
 
 
@@ -56,7 +53,7 @@ def document(report: Report) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "version": __version__,
-        "inputs": [code_object_document(code_object) for code_object in inputs],
+        "inputs": [code_object_document(code_object, report.repeats) for code_object in inputs],
         "kernels": [
             {"input": inputs[result.kernel.code_object], **kernel_document(result)}
             for result in report.results
@@ -80,8 +77,18 @@ def flat(value: Any) -> dict[str, Any]:
     return {name: getattr(value, name) for name in value.__slots__}
 
 
-def code_object_document(code_object: CodeObject) -> dict[str, Any]:
-    values = flat(code_object) | {"features": flat(code_object.features)}
+def code_object_document(code_object: CodeObject, repeats: Sequence[Repeat] = ()) -> dict[str, Any]:
+    also = [
+        {
+            "path": repeat.path,
+            "container": repeat.containers,
+            "member": repeat.member,
+            "offset": repeat.offset,
+        }
+        for repeat in repeats
+        if repeat.first is code_object
+    ]
+    values = flat(code_object) | {"features": flat(code_object.features), "also": also}
     return {("container" if key == "containers" else key): value for key, value in values.items()}
 
 

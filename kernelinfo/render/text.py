@@ -6,9 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-from kernelinfo.kernel import CodeObject, Report, Result, Used
+from kernelinfo.kernel import CodeObject, Item, Report, Result, Used
 from kernelinfo.limits import Resource
-from kernelinfo.model import Problem
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.render import View
 from kernelinfo.render.names import name_of, printable
@@ -34,13 +33,9 @@ _MANY_KERNELS = 20
 """More are sorted, the worst first."""
 
 
-def render(items: Iterable[Result | Problem], view: View) -> Iterator[str]:
+def render(items: Iterable[Item], view: View) -> Iterator[str]:
     """The report as text; problems are counted here and told on standard error."""
-    found = list(items)
-    report = Report(
-        tuple(item for item in found if isinstance(item, Result)),
-        tuple(item for item in found if isinstance(item, Problem)),
-    )
+    report = Report.of(items)
     if not report.results:
         return
     shown = _shown(report.results, view)
@@ -82,6 +77,7 @@ def _report(report: Report, shown: list[Result], view: View) -> Iterator[list[Sp
         yield [(f" … {plural(hidden, 'more kernel')}; --top 0 shows all", "dim")]
     if view.quiet:
         return
+    yield from _also(report)
     yield from ([(line, "dim")] for line in _legend(shown))
     yield []
     yield from _steps_and_findings(shown)
@@ -89,9 +85,7 @@ def _report(report: Report, shown: list[Result], view: View) -> Iterator[list[Sp
 
 
 def _heading(code_object: CodeObject, results: list[Result], kernels: int) -> list[Span]:
-    where = printable(code_object.path)
-    if code_object.member:
-        where += f" › {printable(code_object.member)}"
+    where = _place(code_object.path, code_object.member)
     sizes = {f"wave{r.kernel.demand.wave_size}" for r in results if r.kernel.demand}
     about = [
         code_object.target or "unknown target",
@@ -105,6 +99,17 @@ def _heading(code_object: CodeObject, results: list[Result], kernels: int) -> li
     elif target is not None:
         about[0] = f"{code_object.target}, what if on {target.name} ({target.family})"
     return [(where, "bold"), ("   " + " · ".join(text for text in about if text), "")]
+
+
+def _also(report: Report) -> Iterator[list[Span]]:
+    """Where code objects were met again that are counted once."""
+    for repeat in report.repeats:
+        where, first = (_place(place.path, place.member) for place in (repeat, repeat.first))
+        yield [(f" {where} is {first}, byte for byte", "dim")]
+
+
+def _place(path: str, member: str | None) -> str:
+    return printable(f"{path} › {member}" if member else path)
 
 
 def _overview(report: Report) -> list[Span]:
@@ -271,8 +276,10 @@ def _summary(report: Report) -> list[Span]:
     read = (
         f"{plural(len(report.problems), 'problem')}: not all was read"
         if report.problems
-        else "all kernels read"
+        else "all read"
     )
+    kernels, code_objects = len(report.results), len(report.code_objects)
+    read = f"{plural(kernels, 'kernel')} in {plural(code_objects, 'code object')} · {read}"
     line.append((f"{' · ' if counts else ''}{read}", "bold red" if report.problems else ""))
     line.append((" · occupancy is a ceiling, not a speed: `kernelinfo explain`", "dim"))
     return line

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -222,3 +224,22 @@ def test_rules_explain_themselves() -> None:
     assert code == 0
     assert out.startswith("KI101 vgpr-spill (warning)")
     assert "What to do:" in out
+
+
+def test_ctrl_c_leaves_without_a_word(tmp_path: Path) -> None:
+    text = (FIXTURES / "assembly" / "variety-clang22-gfx942.s").read_bytes()
+    (tmp_path / "long.s").write_bytes(text * 400)
+    command = [sys.executable, "-m", "kernelinfo", "long.s", "--format", "jsonl"]
+    process = subprocess.Popen(
+        command,
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(FIXTURES.parent)},
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline().startswith(b'{"input":'), "the first line is there early"
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert err == b""

@@ -75,13 +75,13 @@ def test_magics_inside_an_entry_are_not_bundles() -> None:
     assert not messages
 
 
-@pytest.mark.parametrize("version", [2, 3])
-def test_a_compressed_bundle_does_not_hide_the_next(version: int) -> None:
-    length = pack("<I" if version == 2 else "<Q", 40)
-    compressed = (b"CCOB" + pack("<HH", version, 1) + length).ljust(40, b"x")
-    blobs, messages = opened(compressed + bundle((GFX90A, OBJECT)))
-    assert len(blobs) == 1
-    assert messages == ["compressed bundle (CCOB): not read yet"]
+@pytest.mark.parametrize(
+    "id", ["openmp-nvptx64-nvidia-cuda--sm_70", "sycl-spir64_gen", "host-x86_64-unknown-linux-gnu-"]
+)
+def test_entries_for_other_devices_are_passed_over(id: str) -> None:
+    blobs, messages = opened(bundle((id, b"\x7fELF of another"), (GFX90A, OBJECT)))
+    assert [blob.member for blob in blobs] == [GFX90A]
+    assert not messages
 
 
 def test_entries_without_code_for_kernels() -> None:
@@ -106,8 +106,6 @@ def test_entries_without_code_for_kernels() -> None:
         (table(((1 << 64) - 8, 100, b"a")), "outside its bundle"),
         (table((0, 57, b"a")), "outside its bundle"),
         (table((57, 1, b"a")) + b"\1", "no AMDGPU assembly"),
-        (b"CCOB\x01\x00", "compressed bundle"),
-        (b"CCOB\x03\x00\x01\x00" + b"\xff" * 8, "compressed bundle"),
     ],
 )
 def test_damaged_bundles_are_said_to_be(data: bytes, message: str) -> None:

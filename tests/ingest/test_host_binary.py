@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from struct import pack, pack_into
+from struct import pack, pack_into, unpack_from
 
 import pytest
 
@@ -76,10 +76,12 @@ def test_a_fat_binary_may_be_one_code_object() -> None:
 @pytest.mark.parametrize(
     ("name", "data", "message"),
     [
-        (".hip_fatbin", b"CCOB\x01\x00\x01\x00", "compressed bundle (CCOB): not read yet"),
-        (".llvm.offloading", b"\x10\xff\x10\xad", "OffloadBinary: not read yet"),
+        (".hip_fatbin", b"CCOB\x01\x00\x01\x00", "a compressed bundle cut off"),
+        (".hip_fatbin", bytes(4096), "no AMD GPU code found"),
+        (".llvm.offloading", b"\x10\xff\x10\xad", "OffloadBinary cut off"),
         ("__CLANG_OFFLOAD_BUNDLE__hip-amdgcn-amd-amdhsa--gfx90a", b"BC\xc0\xde", "LLVM bitcode"),
         ("__CLANG_OFFLOAD_BUNDLE__host-x86_64", b"\0", "no AMD GPU code found"),
+        ("__CLANG_OFFLOAD_BUNDLE__sycl-spir64", b"\x03\x02\x23\x07", "no AMD GPU code found"),
         (".hipFatBinSegment", b"FPIH", "no AMD GPU code found"),
         (".text", OBJECT, "no AMD GPU code found"),
     ],
@@ -93,10 +95,85 @@ def test_code_that_was_split_off() -> None:
     assert message == "the bytes of .hip_fatbin are not in this file"
 
 
-def test_without_section_headers_nothing_says_where_code_lies() -> None:
+def test_entries_in_sections_of_their_own_keep_their_ids() -> None:
+    id = "openmp-amdgcn-amd-amdhsa--gfx90a"
+    [problem] = opened(host((f"__CLANG_OFFLOAD_BUNDLE__{id}", b"BC\xc0\xde")))
+    assert isinstance(problem, Problem)
+    assert problem.member == id
+
+
+def test_sections_on_the_same_bytes_are_not_all_read() -> None:
+    data = bytearray(host(*[(".hip_fatbin", OBJECT)] + [(".hip_fatbin", b"")] * 100))
+    (headers,) = unpack_from("<Q", data, E_SHOFF)
+    for index in range(2, 102):
+        pack_into("<QQ", data, headers + 64 * index + 24, 64, len(OBJECT))
+    items = opened(bytes(data))
+    assert 0 < len(items) < 10
+    assert isinstance(items[-1], Problem)
+    assert items[-1].message == "sections repeat the same bytes; not read from here on"
+
+
+@pytest.mark.parametrize(
+    ("name", "containers"),
+    [
+        ("libmixed.so", ["ccob", None, "ccob"]),
+        ("libmixed-no-section-headers.so", ["ccob", None, "ccob"]),
+        ("libwrapped.so", ["ccob", "ccob", "ccob", "ccob", None, None]),
+    ],
+)
+def test_plain_and_compressed_bundles_at_pages_and_not(
+    name: str, containers: list[str | None]
+) -> None:
+    blobs = list(open_paths([str(FIXTURES / "container" / name)]))
+    assert all(isinstance(blob, Blob) for blob in blobs)
+    assert [blob.containers for blob in blobs if isinstance(blob, Blob)] == [
+        ("fatbin", "ccob", "bundle") if kind else ("fatbin", "bundle") for kind in containers
+    ]
+
+
+def test_a_linked_code_object_is_the_fat_binary() -> None:
+    [blob] = open_paths([str(FIXTURES / "container" / "libbare.so")])
+    assert isinstance(blob, Blob)
+    assert blob.containers == ("fatbin",)
+    assert blob.data == OBJECT
+
+
+def without_sections(*parts: bytes) -> bytes:
+    header = bytearray(host((".text", b"\x90")))
+    pack_into("<Q", header, E_SHOFF, 0)
+    return b"".join((bytes(header), *parts))
+
+
+BUNDLE = (FIXTURES / "container" / "tiny.hipfb").read_bytes()
+COMPRESSED = (FIXTURES / "container" / "tiny-compressed.hipfb").read_bytes()
+
+
+def test_bundles_at_pages_of_a_file_without_section_headers() -> None:
+    data = without_sections().ljust(4096, b"\x90")
+    data += BUNDLE.ljust(5 * 4096, b"\0") + COMPRESSED.ljust(4096, b"\0") + BUNDLE
+    blobs = opened(data)
+    assert [isinstance(blob, Blob) for blob in blobs] == [True] * 6
+
+
+def test_bundles_elsewhere_in_a_file_without_section_headers() -> None:
+    """Only plain ones, and only tables that make sense: other bytes may hold the magic."""
+    string = b"__CLANG_OFFLOAD_BUNDLE__\0CCOB\3\0\1\0" + b"more strings\0"
+    blobs = opened(without_sections(string, BUNDLE, b"\x90", COMPRESSED, BUNDLE))
+    assert [isinstance(blob, Blob) for blob in blobs] == [True] * 4
+    nothing = only_message(without_sections(string * 100))
+    assert nothing.startswith("no AMD GPU code found")
+
+
+def test_a_damaged_bundle_at_a_page_does_not_hide_the_next() -> None:
+    data = without_sections().ljust(4096, b"\x90") + BUNDLE[:24].ljust(4096, b"\xff") + BUNDLE
+    problem, *blobs = opened(data)
+    assert isinstance(problem, Problem)
+    assert problem.offset == 4096
+    assert len(blobs) == 2
+
+
+def test_damaged_section_headers() -> None:
     data = bytearray(host((".hip_fatbin", OBJECT)))
-    pack_into("<Q", data, E_SHOFF, 0)
-    assert only_message(bytes(data)).startswith("no section headers")
     pack_into("<Q", data, E_SHOFF, 1 << 60)
     assert "headers of 64 bytes" in only_message(bytes(data))
 

@@ -1,0 +1,104 @@
+"""Several processes for one long answer: each takes every n-th code object.
+
+Worth it where a process can hand over finished text. To hand over kernels as objects takes as
+long as to read them again.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+from collections.abc import Callable, Iterable, Iterator
+from typing import BinaryIO, NamedTuple
+
+from kernelinfo import ingest
+from kernelinfo.analysis import Analysis, Options, Tally
+from kernelinfo.errors import KernelinfoError
+from kernelinfo.kernel import Item
+from kernelinfo.model import Problem
+
+Render = Callable[[Iterable[Item]], Iterator[str]]
+
+_WORTHWHILE_BYTES = 64 << 20
+
+
+class _Share(NamedTuple):
+    """What came of one code object."""
+
+    text: str
+    problems: list[Problem]
+    tally: Tally
+
+
+def worthwhile(paths: list[str]) -> int:
+    """How many processes are worth it for these paths."""
+    if not hasattr(os, "fork") or not all(os.path.isfile(path) for path in paths):
+        return 1
+    many = sum(os.path.getsize(path) for path in paths) >= _WORTHWHILE_BYTES
+    return (os.cpu_count() or 1) if many else 1
+
+
+def spread(
+    paths: list[str], options: Options, render: Render, jobs: int
+) -> Iterator[str | Problem]:
+    """The text and the problems of all paths, in the order in which one process would give them.
+
+    Raises `KernelinfoError` where a process ends before its work.
+    """
+    pipes = [_start(paths, options, render, part, jobs) for part in range(jobs)]
+    tallies = {path: Tally(path) for path in paths}
+    turn = 0
+    while (share := _next(pipes[turn % jobs])) is not None:
+        tally = tallies[share.tally.path]
+        tally.found += share.tally.found
+        tally.passed_over += share.tally.passed_over
+        tally.problems += share.tally.problems
+        yield from share.problems
+        yield share.text
+        turn += 1
+    for pipe in pipes:
+        pipe.close()
+    yield from filter(None, (tally.verdict() for tally in tallies.values()))
+
+
+def _start(paths: list[str], options: Options, render: Render, part: int, parts: int) -> BinaryIO:
+    """A process that works on every `parts`-th code object, and the pipe of its shares."""
+    reading, writing = os.pipe()
+    if os.fork():
+        os.close(writing)
+        return os.fdopen(reading, "rb")
+    os.close(reading)
+    # Whatever happens here, nothing of the parent's may be run or flushed twice.
+    try:
+        with os.fdopen(writing, "wb") as pipe:
+            for share in _shares(paths, options, render, part, parts):
+                pickle.dump(share, pipe)
+            pickle.dump(None, pipe)
+    finally:
+        os._exit(0)
+    raise AssertionError
+
+
+def _shares(
+    paths: list[str], options: Options, render: Render, part: int, parts: int
+) -> Iterator[_Share]:
+    analysis = Analysis(options)
+    number = -1
+    for path in paths:
+        for blob in ingest.open_paths([path]):
+            number += 1
+            if number % parts == part:
+                tally = Tally(path)
+                items = list(analysis.of_blob(blob, tally))
+                problems = [item for item in items if isinstance(item, Problem)]
+                yield _Share("".join(render(items)), problems, tally)
+
+
+def _next(pipe: BinaryIO) -> _Share | None:
+    """The next share of a process; None after its last."""
+    try:
+        share: _Share | None = pickle.load(pipe)
+    except (EOFError, pickle.UnpicklingError):
+        message = "a process of its own ended early; try again with --jobs 1"
+        raise KernelinfoError(f"kernelinfo: {message}") from None
+    return share

@@ -1,0 +1,70 @@
+"""How far a long analysis is: on standard error, on a terminal, after a second of work."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from kernelinfo.kernel import Item, Result
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+_PATIENCE = 1.0
+_EVERY = 0.1
+"""Seconds."""
+
+
+def shown(items: Iterable[Item], paths: Sequence[str]) -> Iterator[Item]:
+    """Lets the items pass and shows the bytes and kernels that are behind them."""
+    if not sys.stderr.isatty():
+        yield from items
+        return
+    began = updated = time.monotonic()
+    kernels = 0
+    done: dict[str, int] = {}
+    bar: Progress | None = None
+    try:
+        for item in items:
+            if isinstance(item, Result):
+                kernels += 1
+                place = item.kernel.code_object
+                end = (place.offset or 0) + place.size
+                done[place.path] = max(end, done.get(place.path, 0))
+            now = time.monotonic()
+            if now - began > _PATIENCE and now - updated > _EVERY:
+                updated = now
+                if bar is None:
+                    bar = _bar(paths)
+                task = bar.task_ids[0]
+                bar.update(task, completed=sum(done.values()), kernels=f"{kernels:,} kernels")
+            yield item
+    finally:
+        if bar is not None:
+            bar.stop()
+
+
+def _bar(paths: Sequence[str]) -> Progress:
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        BarColumn(),
+        DownloadColumn(),
+        TextColumn("{task.fields[kernels]}"),
+        TimeElapsedColumn(),
+    )
+    bar = Progress(*columns, console=Console(stderr=True), transient=True)
+    bar.add_task("", total=_bytes(paths), kernels="")
+    bar.start()
+    return bar
+
+
+def _bytes(paths: Sequence[str]) -> int | None:
+    """Of all paths; None where one is no plain file."""
+    if not all(os.path.isfile(path) for path in paths):
+        return None
+    return sum(os.path.getsize(path) for path in paths)

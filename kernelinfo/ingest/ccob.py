@@ -1,0 +1,122 @@
+"""clang's compressed offload bundles, CCOB: one plain bundle as a zlib or zstd stream.
+
+    4 bytes   CCOB
+    u16       version: 1, 2 or 3
+    u16       method: 0 zlib, 1 zstd
+    u32, u64  length of all this with the header; only in versions 2 (u32) and 3 (u64)
+    u32, u64  size of the plain bundle: u64 in version 3
+    8 bytes   the first of its MD5 sum
+
+clang/lib/Driver/OffloadBundler.cpp, CompressedOffloadBundle; llvm/lib/Object/OffloadBundle.cpp.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from struct import Struct
+from typing import NamedTuple
+
+from kernelinfo.errors import ReadError
+from kernelinfo.ingest import bounds, magic
+from kernelinfo.ingest.parts import part, problem
+from kernelinfo.ingest.streams import Decompressed, Method
+from kernelinfo.model import Blob, Problem
+
+_START = Struct("<4sHH")
+_METHODS: tuple[Method, ...] = ("zlib", "zstd")
+_LAYOUTS = {1: Struct("<8xI8s"), 2: Struct("<8xII8s"), 3: Struct("<8xQQ8s")}
+
+
+class _Header(NamedTuple):
+    size: int
+    """Of the header itself."""
+    method: Method
+    length: int | None
+    """With the header; None in version 1, where the end of the stream decides."""
+    content: int
+    """Bytes of the plain bundle."""
+    checksum: bytes
+
+
+def accepts(head: bytes) -> bool:
+    """By the magic number alone, so that a damaged one is reported."""
+    return head.startswith(magic.COMPRESSED_BUNDLE)
+
+
+def is_header(head: bytes) -> bool:
+    """Whether these bytes, found by chance, begin one."""
+    if not accepts(head) or len(head) < _START.size:
+        return False
+    _, version, method = _START.unpack_from(head)
+    return version in _LAYOUTS and method < len(_METHODS)
+
+
+def length_of(data: memoryview) -> int:
+    """Bytes up to its end; raises `ReadError` where nothing tells."""
+    header = _header(data)
+    if header.length is not None:
+        return header.length
+    stream = _stream(data, header, nested=False)
+    while stream.read():
+        pass
+    return header.size + stream.consumed
+
+
+def unpack(blob: Blob) -> Generator[Blob | Problem, None, int]:
+    """The bundle in it; returns its compressed length.
+
+    Raises `ReadError` where nothing tells that.
+    """
+    header = _header(blob.data)
+    stream = _stream(blob.data, header, nested=blob.offset is None)
+    is_cut_off = header.length is not None and header.length > len(blob.data)
+    if is_cut_off:
+        message = f"compressed bundle of {header.length} bytes of which {len(blob.data)} are there"
+        yield problem(blob, message)
+    try:
+        content = stream.read_all()
+    except ReadError as error:
+        if header.length is None:
+            raise
+        if not is_cut_off:
+            yield problem(blob, f"compressed bundle: {error}")
+        return header.length
+    if not _md5(content).startswith(header.checksum):
+        yield problem(blob, "damaged compressed bundle: its checksum is another; build it again")
+    else:
+        if len(content) < header.content:
+            message = f"{len(content)} bytes, but its header says {header.content}"
+            yield problem(blob, f"compressed bundle: {message}")
+        yield part(blob, "ccob", content, at=None)
+    return header.length or header.size + stream.consumed
+
+
+def _md5(data: memoryview) -> bytes:
+    # Imported here: that takes longer than to read an assembly text.
+    from hashlib import md5
+
+    return md5(data, usedforsecurity=False).digest()
+
+
+def _stream(data: memoryview, header: _Header, *, nested: bool) -> Decompressed:
+    packed = data[header.size : header.length]
+    limit = min(header.content, bounds.held_bytes(len(packed), nested=nested))
+    return Decompressed(header.method, packed, limit)
+
+
+def _header(data: memoryview) -> _Header:
+    if len(data) < _START.size:
+        raise ReadError("a compressed bundle cut off within its header; build it again")
+    _, version, method = _START.unpack_from(data)
+    layout = _LAYOUTS.get(version)
+    if layout is None:
+        raise ReadError(f"compressed bundle of version {version}; versions 1 to 3 are known")
+    if len(data) < layout.size:
+        raise ReadError("a compressed bundle cut off within its header; build it again")
+    if method >= len(_METHODS):
+        raise ReadError(f"compressed bundle of method {method}; 0, zlib, and 1, zstd, are known")
+    *length, content, checksum = layout.unpack_from(data)
+    if length and length[0] <= layout.size:
+        raise ReadError(f"damaged compressed bundle: it claims {length[0]} bytes in all")
+    whole = length[0] if length else None
+    return _Header(layout.size, _METHODS[method], whole, content, checksum)

@@ -1,0 +1,51 @@
+"""gzip, zstd, xz and bzip2 around anything else; of a compressed tar, one member at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kernelinfo.errors import ReadError
+from kernelinfo.ingest import bounds, magic, tar
+from kernelinfo.ingest.parts import after_zeros, part, problem
+from kernelinfo.ingest.streams import Decompressed, Method
+from kernelinfo.model import Blob, Problem
+
+METHODS: dict[bytes, Method] = {
+    magic.GZIP: "gzip",
+    magic.ZSTD: "zstd",
+    magic.XZ: "xz",
+    magic.BZIP2: "bzip2",
+}
+
+
+def accepts(head: bytes) -> bool:
+    """By the magic number."""
+    return _method(head) is not None
+
+
+def read(blob: Blob) -> Iterator[Blob | Problem]:
+    """The one file in it, or the members of the tar in it."""
+    method = _method(bytes(blob.data[: magic.HEAD_BYTES]))
+    assert method is not None
+    size = len(blob.data)
+    try:
+        head = Decompressed(method, blob.data, bounds.streamed_bytes(size))
+        if tar.accepts(head.read(magic.HEAD_BYTES)):
+            stream = Decompressed(method, blob.data, bounds.streamed_bytes(size))
+            yield from tar.unpack(part(blob, method, blob.data, at=None), stream)
+        else:
+            limit = bounds.held_bytes(size, nested=blob.offset is None)
+            stream = Decompressed(method, blob.data, limit)
+            yield part(blob, method, stream.read_all(), at=None)
+    except ReadError as error:
+        yield problem(blob, str(error))
+        return
+    following = after_zeros(blob.data, stream.consumed) if stream.consumed else None
+    if following is not None:
+        yield problem(
+            blob, f"{size - following} bytes behind {method} data; not read", at=following
+        )
+
+
+def _method(head: bytes) -> Method | None:
+    return next((name for start, name in METHODS.items() if head.startswith(start)), None)
