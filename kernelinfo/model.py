@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 Source = Literal[
     "option", "descriptor", "directive", "metadata", "kernel-info", "symbol", "sidecar"
@@ -45,7 +45,8 @@ class Fact(NamedTuple):
     """One thing one source says of one kernel."""
 
     name: FactName
-    value: FactValue
+    value: Any
+    """A `FactValue`: a count, or True or False, or three sizes, as the name has it."""
     source: Source
     line: int | None = None
     """1-based line in the assembly text."""

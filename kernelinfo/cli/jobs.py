@@ -30,6 +30,12 @@ class _Share(NamedTuple):
     tally: Tally
 
 
+class _Process(NamedTuple):
+    id: int
+    pipe: BinaryIO
+    """Of its shares."""
+
+
 def worthwhile(paths: list[str]) -> int:
     """How many processes are worth it for these paths."""
     if not hasattr(os, "fork") or not all(os.path.isfile(path) for path in paths):
@@ -45,10 +51,10 @@ def spread(
 
     Raises `KernelinfoError` where a process ends before its work.
     """
-    pipes = [_start(paths, options, render, part, jobs) for part in range(jobs)]
+    processes = [_start(paths, options, render, part, jobs) for part in range(jobs)]
     tallies = {path: Tally(path) for path in paths}
     turn = 0
-    while (share := _next(pipes[turn % jobs])) is not None:
+    while (share := _next(processes[turn % jobs].pipe)) is not None:
         tally = tallies[share.tally.path]
         tally.found += share.tally.found
         tally.passed_over += share.tally.passed_over
@@ -56,17 +62,18 @@ def spread(
         yield from share.problems
         yield share.text
         turn += 1
-    for pipe in pipes:
-        pipe.close()
+    for process in processes:
+        process.pipe.close()
+        os.waitpid(process.id, 0)
     yield from filter(None, (tally.verdict() for tally in tallies.values()))
 
 
-def _start(paths: list[str], options: Options, render: Render, part: int, parts: int) -> BinaryIO:
-    """A process that works on every `parts`-th code object, and the pipe of its shares."""
+def _start(paths: list[str], options: Options, render: Render, part: int, parts: int) -> _Process:
+    """A process that works on every `parts`-th code object."""
     reading, writing = os.pipe()
-    if os.fork():
+    if child := os.fork():
         os.close(writing)
-        return os.fdopen(reading, "rb")
+        return _Process(child, os.fdopen(reading, "rb"))
     os.close(reading)
     # Whatever happens here, nothing of the parent's may be run or flushed twice.
     try:
@@ -100,5 +107,5 @@ def _next(pipe: BinaryIO) -> _Share | None:
         share: _Share | None = pickle.load(pipe)
     except (EOFError, pickle.UnpicklingError):
         message = "a process of its own ended early; try again with --jobs 1"
-        raise KernelinfoError(f"kernelinfo: {message}") from None
+        raise KernelinfoError(message) from None
     return share

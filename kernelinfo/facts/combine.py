@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import get_args
+from collections.abc import Callable
+from typing import Any, get_args
 
 from kernelinfo.facts.names import demangle
 from kernelinfo.kernel import CodeObject, Encoded, Flags, Kernel, Spills, Used, Workgroup
 from kernelinfo.limits import Demand, align
-from kernelinfo.model import Fact, FactName, FactValue, KernelFacts, Source
+from kernelinfo.model import Fact, FactName, KernelFacts, Source
 from kernelinfo.targets import Target
-
-_BEST_FIRST: tuple[Source, ...] = get_args(Source)
 
 
 def combine(facts: KernelFacts, code_object: CodeObject, target: Target | None) -> Kernel:
@@ -18,86 +17,65 @@ def combine(facts: KernelFacts, code_object: CodeObject, target: Target | None) 
 
     Sources that should agree and do not are kept in `Kernel.disagreements`.
     """
-    said: dict[FactName, list[Fact]] = {}
     best_first = sorted(facts.facts, key=_rank)
+    said: dict[FactName, list[Fact]] = {}
     for fact in best_first:
         said.setdefault(fact.name, []).append(fact)
-    chosen = {name: stated[0] for name, stated in said.items()}
-    kernel = _Chosen(chosen)
+    value: Callable[[FactName], Any] = {n: stated[0].value for n, stated in said.items()}.get
     return Kernel(
         code_object=code_object,
         symbol=facts.symbol,
         name=demangle(facts.symbol),
         target=target,
-        wave_size=kernel.count("wave_size"),
-        wgp_mode=kernel.flag("wgp_mode"),
-        code_bytes=kernel.count("code_bytes"),
+        wave_size=value("wave_size"),
+        wgp_mode=value("wgp_mode"),
+        code_bytes=value("code_bytes"),
         line=facts.line,
-        workgroup=Workgroup(kernel.count("max_workgroup_size"), kernel.required_workgroup()),
+        workgroup=Workgroup(value("max_workgroup_size"), value("required_workgroup")),
         used=Used(
-            vgprs=kernel.count("vgprs"),
-            agprs=kernel.count("agprs"),
-            sgprs=kernel.count("sgprs"),
-            lds_bytes=kernel.count("lds_bytes"),
-            scratch_bytes_per_lane=kernel.count("scratch_bytes_per_lane"),
+            vgprs=value("vgprs"),
+            agprs=value("agprs"),
+            sgprs=value("sgprs"),
+            lds_bytes=value("lds_bytes"),
+            scratch_bytes_per_lane=value("scratch_bytes_per_lane"),
         ),
         encoded=Encoded(
-            vgprs=kernel.count("reserved_vgprs"),
-            accum_offset=kernel.count("accum_offset"),
-            sgprs=kernel.count("reserved_sgprs"),
+            vgprs=value("reserved_vgprs"),
+            accum_offset=value("accum_offset"),
+            sgprs=value("reserved_sgprs"),
         ),
-        spills=Spills(kernel.count("vgpr_spills"), kernel.count("sgpr_spills")),
+        spills=Spills(value("vgpr_spills"), value("sgpr_spills")),
         flags=Flags(
-            dynamic_stack=kernel.flag("dynamic_stack"),
-            indirect_call=kernel.flag("indirect_call"),
-            recursion=kernel.flag("recursion"),
-            tg_split=kernel.flag("tg_split"),
+            dynamic_stack=value("dynamic_stack"),
+            indirect_call=value("indirect_call"),
+            recursion=value("recursion"),
+            tg_split=value("tg_split"),
         ),
-        demand=None if target is None else _demand(kernel, target),
-        takes_dynamic_lds=kernel.flag("dynamic_lds"),
-        launched_lds_bytes=kernel.count("dynamic_lds_bytes"),
-        compiler_waves_per_simd=kernel.count("compiler_waves_per_simd"),
+        demand=None if target is None else _demand(value, target),
+        takes_dynamic_lds=value("dynamic_lds"),
+        launched_lds_bytes=value("dynamic_lds_bytes"),
+        compiler_waves_per_simd=value("compiler_waves_per_simd"),
         facts=tuple(best_first),
         disagreements=_disagreements(said),
     )
+
+
+_RANK = {source: rank for rank, source in enumerate(get_args(Source))}
 
 
 def _rank(fact: Fact) -> int:
     if fact.name == "reserved_sgprs" and fact.source == "kernel-info":
         # Up to LLVM 16 the compiler leaves XNACK's SGPRs out and the assembler, given the same
         # directives, counts them: llvm-mc 15 makes 104 of what clang 16 encodes as 96.
-        return _BEST_FIRST.index("directive") - 1
-    return _BEST_FIRST.index(fact.source)
+        return _RANK["directive"] - 1
+    return _RANK[fact.source]
 
 
-class _Chosen:
-    """The chosen fact of each name, by the type of its value."""
-
-    def __init__(self, facts: dict[FactName, Fact]) -> None:
-        self._facts = facts
-
-    def _value(self, name: FactName) -> FactValue | None:
-        fact = self._facts.get(name)
-        return None if fact is None else fact.value
-
-    def count(self, name: FactName) -> int | None:
-        value = self._value(name)
-        return int(value) if isinstance(value, int) else None
-
-    def flag(self, name: FactName) -> bool | None:
-        value = self._value(name)
-        return None if value is None else bool(value)
-
-    def required_workgroup(self) -> tuple[int, int, int] | None:
-        value = self._value("required_workgroup")
-        return value if isinstance(value, tuple) else None
-
-
-def _demand(kernel: _Chosen, target: Target) -> Demand:
+def _demand(value: Callable[[FactName], Any], target: Target) -> Demand:
     """What counts for occupancy, and why it may be more than the file says."""
     at_least = []
-    wave_size = kernel.count("wave_size")
-    wgp_mode = kernel.flag("wgp_mode")
+    wave_size = value("wave_size")
+    wgp_mode = value("wgp_mode")
     sizes = {file.wave_size for file in target.vgprs}
     if wave_size not in sizes:
         wave_size = target.waves.default_size
@@ -105,24 +83,24 @@ def _demand(kernel: _Chosen, target: Target) -> Demand:
             at_least.append(f"the wave size is not stated: {wave_size} is assumed")
     if wgp_mode is None and len(target.domains) > 1:
         at_least.append(f"the mode is not stated: {target.domains[0].per} mode is assumed")
-    vgprs, sgprs = kernel.count("reserved_vgprs"), kernel.count("reserved_sgprs")
-    if vgprs is None and kernel.count("vgprs") is not None:
+    vgprs, sgprs = value("reserved_vgprs"), value("reserved_sgprs")
+    if vgprs is None and value("vgprs") is not None:
         at_least.append("no descriptor was read: it may reserve more VGPRs than the code uses")
-    if kernel.flag("indirect_call"):
+    if value("indirect_call"):
         at_least.append("the kernel calls functions that are not known here")
-    if kernel.flag("dynamic_stack"):
+    if value("dynamic_stack"):
         at_least.append("the scratch of the kernel grows at run time")
-    if kernel.count("named_barriers"):
+    if value("named_barriers"):
         at_least.append("the hardware's pool of named barriers is not published")
     return Demand(
         wave_size=wave_size,
-        vgprs=_asked(kernel.count("vgprs"), vgprs, target.vgpr_file(wave_size).granule),
-        sgprs=_asked(kernel.count("sgprs"), sgprs, target.sgprs.granule),
-        lds_bytes=kernel.count("lds_bytes"),
-        scratch_bytes_per_lane=kernel.count("scratch_bytes_per_lane"),
-        accum_offset=kernel.count("accum_offset"),
+        vgprs=_asked(value("vgprs"), vgprs, target.vgpr_file(wave_size).granule),
+        sgprs=_asked(value("sgprs"), sgprs, target.sgprs.granule),
+        lds_bytes=value("lds_bytes"),
+        scratch_bytes_per_lane=value("scratch_bytes_per_lane"),
+        accum_offset=value("accum_offset"),
         wgp_mode=wgp_mode,
-        tg_split=bool(kernel.flag("tg_split")),
+        tg_split=bool(value("tg_split")),
         at_least=tuple(at_least),
     )
 
@@ -153,6 +131,6 @@ def _disagreements(said: dict[FactName, list[Fact]]) -> tuple[tuple[Fact, Fact],
     for encoded, used in encodings:
         if encoded in said and used in said:
             reserved, stated = said[encoded][0], said[used][0]
-            if int(reserved.value) < int(stated.value):  # type: ignore[arg-type]
+            if reserved.value < stated.value:
                 pairs.append((reserved, stated))
     return tuple(pairs)

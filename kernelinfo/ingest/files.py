@@ -41,14 +41,14 @@ def load(path: str) -> Blob | Problem:
     """All bytes of a regular file, or of standard input."""
     if path == STANDARD_INPUT:
         data = sys.stdin.buffer.read()
-        return Blob("<stdin>", memoryview(data)) if data else Problem("<stdin>", "is empty")
+        return Blob("<stdin>", memoryview(data)) if data else Problem("<stdin>", "is empty; build it again")
     try:
         # Before opening: that of a FIFO would wait for a writer.
         status = os.stat(path)
         if not stat.S_ISREG(status.st_mode):
             return Problem(path, "is no regular file; give a file, a directory or -")
         if not status.st_size:
-            return Problem(path, "is empty")
+            return Problem(path, "is empty; build it again")
         with open(path, "rb") as file:
             return Blob(path, memoryview(mmap(file.fileno(), 0, access=ACCESS_READ)))
     except OSError as error:

@@ -29,7 +29,7 @@ def _come_to_the_same(one: Fact, other: Fact, kernel: Kernel) -> bool:
     if kernel.target is None or {one.name, other.name} != {"reserved_sgprs"}:
         return False
     granule = kernel.target.sgprs.granule
-    return align(int(str(one.value)), granule) == align(int(str(other.value)), granule)
+    return align(one.value, granule) == align(other.value, granule)
 
 
 def _said(fact: Fact) -> str:

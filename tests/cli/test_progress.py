@@ -1,0 +1,44 @@
+"""The progress of long work: for a person at a terminal, and for nobody else."""
+
+from __future__ import annotations
+
+import io
+import sys
+
+import pytest
+
+from kernelinfo import Options, analyse
+from kernelinfo.cli import progress
+
+from ..conftest import FIXTURES
+
+LIBRARY = str(FIXTURES / "container" / "libtwo.so")
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("patience", "is_shown"), [(-1.0, True), (60.0, False)])
+def test_bytes_and_kernels_after_a_while(
+    patience: float, is_shown: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(progress, "_PATIENCE", patience)
+    monkeypatch.setattr(progress, "_EVERY", -1.0)
+    monkeypatch.setenv("TERM", "xterm")
+    items = list(analyse([LIBRARY], Options()))
+    assert list(progress.shown(items, [LIBRARY])) == items
+    assert ("8 kernels" in terminal.getvalue()) == is_shown
+    assert ("kB" in terminal.getvalue()) == is_shown
+
+
+def test_nothing_where_standard_error_is_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    pipe = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", pipe)
+    monkeypatch.setattr(progress, "_PATIENCE", -1.0)
+    items = list(analyse([LIBRARY], Options()))
+    assert list(progress.shown(items, [LIBRARY])) == items
+    assert pipe.getvalue() == ""
