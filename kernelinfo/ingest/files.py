@@ -41,7 +41,9 @@ def load(path: str) -> Blob | Problem:
     """All bytes of a regular file, or of standard input."""
     if path == STANDARD_INPUT:
         data = sys.stdin.buffer.read()
-        return Blob("<stdin>", memoryview(data)) if data else Problem("<stdin>", "is empty; build it again")
+        if not data:
+            return Problem("<stdin>", "is empty; give it a file to read")
+        return Blob("<stdin>", memoryview(data))
     try:
         # Before opening: that of a FIFO would wait for a writer.
         status = os.stat(path)
