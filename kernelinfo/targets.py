@@ -6,7 +6,7 @@ import re
 import tomllib
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache
-from importlib.resources import files
+from pkgutil import get_data
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from kernelinfo.errors import TargetsError, UnknownTargetError
@@ -173,7 +173,10 @@ _HEADING = re.compile(r"^\[(gfx[0-9a-z-]+)\]$", re.MULTILINE)
 
 @cache
 def _text() -> str:
-    return files("kernelinfo").joinpath("targets.toml").read_text("utf-8")
+    # What importlib.resources does, without the 8 ms that importing it takes.
+    data = get_data("kernelinfo", "targets.toml")
+    assert data is not None
+    return data.decode()
 
 
 @cache
