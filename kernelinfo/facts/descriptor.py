@@ -21,7 +21,7 @@ SIZE_V2 = 256
 
 def is_descriptor(raw: memoryview) -> bool:
     """Whether the bytes that every generation reserves are zero."""
-    return not any(raw[12:16]) and not any(raw[24:44]) and not any(raw[60:64])
+    return raw[12:16] == raw[60:64] == bytes(4) and raw[24:44] == bytes(20)
 
 
 def descriptor_facts(

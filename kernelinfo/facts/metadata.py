@@ -143,9 +143,10 @@ def _read(
 
 def _takes_dynamic_lds(args: object, kind: str) -> bool:
     # Presence says so; absence says nothing: `extern __shared__` leaves no mark.
-    return isinstance(args, list) and any(
-        isinstance(arg, Mapping) and _text(arg.get(kind)) in _DYNAMIC_LDS for arg in args
-    )
+    if not isinstance(args, list):
+        return False
+    kinds = (arg.get(kind) for arg in args if isinstance(arg, Mapping))
+    return any(_text(value) in _DYNAMIC_LDS for value in kinds)
 
 
 def _text(value: object) -> str:
