@@ -20,6 +20,7 @@ from kernelinfo.kernel import CodeObject, Finding, Kernel, Repeat, Report, Resul
 from kernelinfo.limits import Demand, Launch, Limit
 from kernelinfo.model import Problem
 from kernelinfo.occupancy import Allocated, Occupancy
+from kernelinfo.rules import Selection
 from kernelinfo.steps import Headroom, Range, Step
 from kernelinfo.targets import Target
 
@@ -47,6 +48,7 @@ __all__ = [
     "Report",
     "Result",
     "Rung",
+    "Selection",
     "Step",
     "Target",
     "TargetsError",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cache
@@ -13,10 +13,11 @@ from hashlib import blake2b
 from kernelinfo import targets
 from kernelinfo.errors import LaunchError, OptionError, ReadError, UnknownTargetError
 from kernelinfo.facts.combine import combine
+from kernelinfo.facts.repository import in_repository
 from kernelinfo.facts.target_id import parse_target_id
 from kernelinfo.kernel import CodeObject, Item, Kernel, Repeat, Report, Result
-from kernelinfo.model import Blob, Fact, Module, Problem
-from kernelinfo.rules import findings
+from kernelinfo.model import Blob, Fact, Module, Problem, SourceLine
+from kernelinfo.rules import BY_DEFAULT, Selection, findings
 from kernelinfo.targets import Target
 
 
@@ -38,6 +39,11 @@ class Options:
     exclude: tuple[str, ...] = ()
     unique: bool = False
     """Code objects met again, byte for byte, are told of and not counted again."""
+    locate: Callable[[Kernel], bool] | None = None
+    """For which kernels of code objects the source line is sought in the debug information, which
+    takes up to a second each object. Assembly text is read for it anyway."""
+    selection: Selection = BY_DEFAULT
+    """The rules that speak."""
 
 
 def analyse(paths: Iterable[str], options: Options) -> Iterator[Item]:
@@ -95,7 +101,8 @@ class Tally:
 class Analysis:
     """One run over several paths.
 
-    Raises `UnknownTargetError` for a target of `options` that is not known.
+    Raises `UnknownTargetError` for a target of `options` that is not known, and `OptionError` for
+    a rule.
     """
 
     def __init__(self, options: Options) -> None:
@@ -103,6 +110,7 @@ class Analysis:
             if name is not None:
                 targets.find(name)
         self._options = options
+        self._rules = options.selection.rules()
         self._met: dict[bytes, CodeObject] = {}
         """Code objects by the digest of their bytes, where each is to be counted once."""
 
@@ -116,7 +124,7 @@ class Analysis:
 
     def of_blob(self, blob: Blob | Problem, tally: Tally) -> Iterator[Item]:
         """What one blob holds of what is asked for, counted in `tally`."""
-        for item in [blob] if isinstance(blob, Problem) else self._kernels(blob):
+        for item in [blob] if isinstance(blob, Problem) else self._located(blob):
             if isinstance(item, Kernel) and not _is_asked_for(item, self._options):
                 tally.passed_over += 1
                 continue
@@ -146,6 +154,28 @@ class Analysis:
                     yield item
         except ReadError as error:
             yield Problem(blob.path, str(error), blob.member, blob.offset)
+
+    def _located(self, blob: Blob) -> Iterator[Kernel | Problem | Repeat]:
+        """The kernels, with what debug information says of those that it is asked for."""
+        lines: dict[str, SourceLine] | None = None
+        for item in self._kernels(blob):
+            if (
+                isinstance(item, Kernel)
+                and item.code_object.kind == "code-object"
+                and self._options.locate
+                and self._options.locate(item)
+            ):
+                if lines is None:
+                    from kernelinfo.facts.source_lines import read_source_lines
+
+                    lines = {}
+                    try:
+                        lines = read_source_lines(blob.data)
+                    except ReadError as error:
+                        yield Problem(blob.path, str(error), blob.member, blob.offset)
+                source = lines.get(item.symbol)
+                item = replace(item, source=source and in_repository(source))
+            yield item
 
     def _of_module(self, module: Module, blob: Blob) -> Iterator[Kernel | Problem]:
         if not module.kernels:
@@ -201,7 +231,7 @@ class Analysis:
         except LaunchError as error:
             place = kernel.code_object
             return Problem(place.path, str(error), place.member, place.offset)
-        return Result(kernel, occupancy, tuple(findings(kernel, occupancy)))
+        return Result(kernel, occupancy, tuple(findings(kernel, occupancy, self._rules)))
 
 
 def _of_sidecar(blob: Blob, target: str | None) -> dict[str, tuple[Fact, ...]]:

@@ -62,17 +62,19 @@ class Arch:
     def demand(
         self,
         *,
-        vgprs: int,
-        agprs: int,
-        sgprs: int,
-        lds_bytes: int,
-        scratch_bytes_per_lane: int,
-        wave_size: int | None,
-        wgp_mode: bool | None,
+        vgprs: int = 0,
+        agprs: int = 0,
+        sgprs: int = 0,
+        lds_bytes: int = 0,
+        scratch_bytes_per_lane: int = 0,
+        wave_size: int | None = None,
+        wgp_mode: bool | None = None,
+        dynamic_vgpr_block: int = 0,
     ) -> Demand:
         """These numbers as one demand: architectural VGPRs and AGPRs per lane, SGPRs per wave.
 
-        Raises `LaunchError` for what the target does not have.
+        `dynamic_vgpr_block` in VGPRs per lane, 0 for none. Raises `LaunchError` for what the
+        target does not have.
         """
         least = min(vgprs, agprs, sgprs, lds_bytes, scratch_bytes_per_lane)
         if least < 0:
@@ -86,6 +88,7 @@ class Arch:
             scratch_bytes_per_lane=scratch_bytes_per_lane,
             accum_offset=align(max(1, vgprs), granule) if granule else None,
             wgp_mode=self._wgp_mode(wgp_mode),
+            dynamic_vgpr_block=self._dynamic_block(dynamic_vgpr_block, wave_size),
         )
 
     def total_vgprs(self, vgprs: int, agprs: int) -> int:
@@ -103,10 +106,13 @@ class Arch:
         wave_size: int | None = None,
         wgp_mode: bool | None = None,
         trap_handler: bool = True,
+        dynamic_vgpr_block: int = 0,
     ) -> tuple[Rung, ...]:
         """The step table from the highest occupancy down, in whole workgroups of that size."""
         target = self.target
-        demand = Demand(self._wave_size(wave_size), 0, 0, 0, 0, wgp_mode=self._wgp_mode(wgp_mode))
+        demand = self.demand(
+            wave_size=wave_size, wgp_mode=wgp_mode, dynamic_vgpr_block=dynamic_vgpr_block
+        )
         launch = Launch(workgroup_size, trap_handler=trap_handler)
         domain = target.domain(demand.wgp_mode)
         group = waves_of(workgroup_size, demand.wave_size)
@@ -135,6 +141,15 @@ class Arch:
             known = " and ".join(map(str, sizes))
             raise LaunchError(f"{self.target.name} has no waves of {wave_size} lanes, only {known}")
         return wave_size
+
+    def _dynamic_block(self, block: int, wave_size: int | None) -> int:
+        file = self.target.vgpr_file(self._wave_size(wave_size))
+        if block and block not in file.dynamic_blocks:
+            known = " and ".join(map(str, file.dynamic_blocks))
+            only = f"only of {known}" if known else "none at all"
+            where = f"{self.target.name} in wave{file.wave_size}"
+            raise LaunchError(f"{where} has no dynamic VGPR blocks of {block}, {only}")
+        return block
 
     def _wgp_mode(self, wgp_mode: bool | None) -> bool | None:
         if wgp_mode is not None and len(self.target.domains) == 1:

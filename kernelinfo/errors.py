@@ -15,6 +15,10 @@ class OptionError(KernelinfoError):
     """An option whose value means nothing."""
 
 
+class ConfigError(KernelinfoError):
+    """A configuration file that says what nothing can be made of."""
+
+
 class LaunchError(KernelinfoError):
     """A launch or a register count that no hardware takes, given by the user."""
 

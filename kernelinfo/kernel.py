@@ -8,7 +8,7 @@ from typing import Literal
 
 from kernelinfo.errors import LaunchError, UnknownTargetError
 from kernelinfo.limits import Demand, Launch, align
-from kernelinfo.model import Fact, FactName, Features, Problem
+from kernelinfo.model import Code, Fact, FactName, Features, Problem, SourceLine
 from kernelinfo.occupancy import Allocated, Occupancy, allocated, occupancy
 from kernelinfo.targets import Target
 from kernelinfo.targets import known as known_targets
@@ -116,6 +116,10 @@ class Kernel:
     compiler_waves_per_simd: int | None
     """The compiler's own `; Occupancy:`."""
     encoded: Encoded
+    code: Code | None
+    """What its instructions are; None where they are not read."""
+    source: SourceLine | None
+    """None without debug information."""
     facts: tuple[Fact, ...]
     """All that was said; of each name the first is the one that counts."""
     disagreements: tuple[tuple[Fact, Fact], ...]
@@ -172,7 +176,8 @@ class Kernel:
     def on(self, target: Target) -> Kernel:
         """The kernel as if it used the same registers on another target.
 
-        The padding of its descriptor is not carried over: it was made for the own target.
+        The padding of its descriptor is not carried over: it was made for the own target. Where
+        the code runs as it is, which a generic target's does on its members, nothing changes.
         Raises `UnknownTargetError` where that is not known, and `LaunchError` where `target` has
         no waves of this size.
         """
@@ -181,6 +186,8 @@ class Kernel:
         size = self.demand.wave_size
         if size not in {file.wave_size for file in target.vgprs}:
             raise LaunchError(f"{target.name} has no waves of {size} lanes, as {self.name} needs")
+        if target.name in (own.name, *own.members):
+            return replace(self, target=target)
         used, vgprs = self.used, self.used.vgprs
         if vgprs is None or own.agprs.file == target.agprs.file == "unified":
             vgprs = self.demand.vgprs if vgprs is None else vgprs

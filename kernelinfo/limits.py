@@ -8,10 +8,10 @@ domain (see `targets.Domain`).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from kernelinfo.targets import Target
+from kernelinfo.targets import Target, Vgprs
 
 Resource = Literal["slots", "vgpr", "sgpr", "lds", "barriers", "scratch"]
 Assumption = Literal["option", "config", "required", "declared-max", "hardware-max"]
@@ -36,6 +36,8 @@ class Demand:
     tg_split: bool = False
     at_least: tuple[str, ...] = ()
     """Why the kernel may ask for more than this, in words."""
+    dynamic_vgpr_block: int = 0
+    """VGPRs per lane that a wave takes at a time while it runs; 0 where it keeps what it has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,8 @@ class Launch:
     dynamic_lds_bytes: int = 0
     trap_handler: bool = True
     """ROCm installs one, and up to gfx9 it costs SGPRs (AMDGPUUsage, "SGPR count")."""
+    smallest_size: int | None = None
+    """Workitems of the smallest workgroup, where any size up to `workgroup_size` may come."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +91,19 @@ def slots(target: Target, demand: Demand, launch: Launch) -> Limit:
     return _whole("slots", group, group, available, 1, available, target, demand, launch)
 
 
+def vgpr_file(target: Target, demand: Demand) -> Vgprs:
+    """The register file as these waves see it: where VGPRs are dynamic, they come in blocks."""
+    file, block = target.vgpr_file(demand.wave_size), demand.dynamic_vgpr_block
+    if not block:
+        return file
+    return replace(file, granule=block, addressable=block * file.most_dynamic_blocks)
+
+
 def allocated_vgprs(target: Target, demand: Demand) -> int | None:
     """VGPRs a wave is given per lane; every wave gets at least one granule."""
     if demand.vgprs is None:
         return None
-    return align(max(1, demand.vgprs), target.vgpr_file(demand.wave_size).granule)
+    return align(max(1, demand.vgprs), vgpr_file(target, demand).granule)
 
 
 def vgpr(target: Target, demand: Demand, launch: Launch) -> Limit | None:
@@ -99,7 +111,7 @@ def vgpr(target: Target, demand: Demand, launch: Launch) -> Limit | None:
     allocated = allocated_vgprs(target, demand)
     if demand.vgprs is None or allocated is None:
         return None
-    file = target.vgpr_file(demand.wave_size)
+    file = vgpr_file(target, demand)
     waves = target.domain(demand.wgp_mode).simds * (file.per_simd // allocated)
     shape = (demand.vgprs, allocated, file.per_simd, file.granule)
     return _whole("vgpr", *shape, waves, target, demand, launch)
@@ -107,7 +119,7 @@ def vgpr(target: Target, demand: Demand, launch: Launch) -> Limit | None:
 
 def most_vgprs(target: Target, demand: Demand, launch: Launch, waves: int) -> int:
     """The most VGPRs per lane with which `waves` waves fit in the domain."""
-    file = target.vgpr_file(demand.wave_size)
+    file = vgpr_file(target, demand)
     share = file.per_simd // -(-waves // target.domain(demand.wgp_mode).simds)
     return min(file.addressable, share // file.granule * file.granule)
 

@@ -54,6 +54,51 @@ class Fact(NamedTuple):
     """Bytes from the start of the code object."""
 
 
+class SourceLine(NamedTuple):
+    """Where the source of a kernel begins, as its debug information says."""
+
+    file: str
+    """As the compiler was given it; relative to the repository's root where it lies inside."""
+    line: int
+    """1-based."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoopSpills:
+    """Spill instructions in one loop, inner loops not counted."""
+
+    header: str
+    """Label of the loop's header: `.LBB3_2`."""
+    depth: int
+    """1 for an outermost loop."""
+    spills: int
+    """Stores to scratch."""
+    reloads: int
+    """Loads from scratch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """What a kernel's instructions are, as written; callees and run time counts are not in it."""
+
+    matrix: int
+    """MFMA, SMFMAC, WMMA and SWMMAC."""
+    lds: int
+    memory: int
+    """Global, flat and buffer instructions; the latter reach scratch, too, on older targets."""
+    scratch: int
+    barriers: int
+    calls: int
+    spills: int | None
+    """Stores of spilled registers to scratch; None, as the next three, where the compiler left no
+    comments."""
+    reloads: int | None
+    agpr_moves: int | None
+    """Moves of spilled VGPRs to AGPRs and back."""
+    loops: tuple[LoopSpills, ...] | None
+    """Loops with spills or reloads to scratch, in the order of the text."""
+
+
 @dataclass(frozen=True, slots=True)
 class KernelFacts:
     """All that one module says of one kernel, source by source; nothing is chosen yet."""
@@ -63,6 +108,10 @@ class KernelFacts:
     facts: tuple[Fact, ...]
     line: int | None = None
     """1-based line of the kernel's label in the assembly text."""
+    code: Code | None = None
+    """None where the instructions are not read: in code objects."""
+    source: SourceLine | None = None
+    """None without debug information."""
 
 
 class Remark(NamedTuple):

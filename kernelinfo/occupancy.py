@@ -24,6 +24,7 @@ from kernelinfo.limits import (
     resident,
     scratch_per_wave,
     trap_sgprs,
+    vgpr_file,
     waves_of,
 )
 from kernelinfo.steps import Headroom, Range, Step, headroom, next_steps, size_range
@@ -146,7 +147,7 @@ def _obstacles(
     asked = lds_of(demand, launch) or 0
     if asked > (most := most_lds_of_a_workgroup(target, demand)):
         found.append(f"a workgroup has at most {most} bytes of LDS, not {asked}")
-    most = target.vgpr_file(demand.wave_size).addressable
+    most = vgpr_file(target, demand).addressable
     if (demand.vgprs or 0) > most:
         found.append(f"a wave has at most {most} VGPRs, not {demand.vgprs}")
     if target.sgprs.per_simd and (demand.sgprs or 0) > (most := target.sgprs.allocatable):
@@ -178,6 +179,8 @@ def _at_most_because(
         reasons.append(f"the input does not say: {', '.join(missing)}")
     if target.caveat:
         reasons.append(target.caveat)
+    if demand.dynamic_vgpr_block:
+        reasons.append("VGPRs are dynamic: this is how many waves start, before any takes more")
     domain = target.domain(demand.wgp_mode)
     group = waves_of(launch.workgroup_size, demand.wave_size)
     if group % domain.simds and domain.simds % group:

@@ -105,7 +105,8 @@ def size_range(
     target: Target, demand: Demand, launch: Launch, bounds: tuple[Limit, ...]
 ) -> Range | None:
     """The best and the worst size that may be launched; the largest of equals."""
-    if launch.assumption not in ("declared-max", "hardware-max") or demand.tg_split:
+    sure = launch.assumption not in ("declared-max", "hardware-max")
+    if demand.tg_split or (sure and launch.smallest_size is None):
         return None
     domain = target.domain(demand.wgp_mode)
     waves = min(
@@ -115,7 +116,8 @@ def size_range(
     )
     lds = next((b.workgroups for b in bounds if b.resource == "lds"), None)
     sizes = {}
-    for group in range(1, waves_of(launch.workgroup_size, demand.wave_size) + 1):
+    smallest = waves_of(launch.smallest_size or 1, demand.wave_size)
+    for group in range(smallest, waves_of(launch.workgroup_size, demand.wave_size) + 1):
         workgroups = waves // group
         if group > 1:
             workgroups = min(workgroups, domain.barriers)

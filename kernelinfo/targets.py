@@ -39,6 +39,10 @@ class Vgprs:
     encoding_granule: int
     """What the kernel descriptor counts in."""
     source: str
+    dynamic_blocks: tuple[int, ...] = ()
+    """Block sizes in which waves may take and give back VGPRs while they run."""
+    most_dynamic_blocks: int = 0
+    """The most blocks of one wave."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +124,16 @@ class Device:
     """A product, as one agent of the runtime: of an MI250 one of its two dies."""
 
     name: str
-    cus: int
+    cus: int = 0
+    """0 where only WGPs are counted."""
+    wgps: int = 0
+    """0 where there are none, or two CUs to each."""
+    xccs: int = 0
+    """Dies whose counters a profiler adds up; 0 where not known."""
+
+    def domains(self, per: Literal["CU", "WGP"]) -> int:
+        """Residency domains of that kind on the whole device."""
+        return self.cus if per == "CU" else self.wgps or self.cus // 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -144,7 +157,7 @@ class Target:
     tg_split: bool
     """A workgroup without LDS may be spread over several CUs."""
     devices: tuple[Device, ...] = ()
-    """Those whose CU count is known; AMD's product pages."""
+    """Those whose size is known; AMD's product pages."""
     members: tuple[str, ...] = ()
     """The devices that code for a generic target may run on; they decide."""
     caveat: str = ""

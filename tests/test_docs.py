@@ -60,8 +60,8 @@ def test_its_python_runs(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_every_command_is_in_it() -> None:
-    from kernelinfo.__main__ import _COMMANDS
+    from kernelinfo.cli import COMMANDS
 
     text = README.read_text("utf-8")
-    for command in _COMMANDS:
+    for command in COMMANDS:
         assert f"kernelinfo {command}" in text or command == "report", command

@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Annotated, Any, Literal
 
 import typer
 
-from kernelinfo.arch import arch as find_arch
+from kernelinfo import devices
+from kernelinfo.arch import Arch
 from kernelinfo.cli import options
 from kernelinfo.cli.output import make_view, write
-from kernelinfo.limits import Launch
+from kernelinfo.compiler import hip, llvm
+from kernelinfo.curves import VARIABLES, Variable, best_sizes, curve
+from kernelinfo.errors import LaunchError, OptionError
+from kernelinfo.limits import Demand, Launch
 from kernelinfo.occupancy import occupancy
+from kernelinfo.render.curves import point_documents, render_curve, render_sizes
+from kernelinfo.render.device import device_lines
 from kernelinfo.render.explain import render_numbers
 from kernelinfo.render.json import occupancy_document
 from kernelinfo.render.records import render_records
+from kernelinfo.render.words import amount
+from kernelinfo.targets import Target
+
+_USUAL = options.Sizes(256, 256)
 
 
 def command(
-    arch: options.NeededArch,
+    arch: options.ArchOrDevice = None,
+    device: options.Device = None,
     vgpr: Annotated[int, typer.Option(min=0, help="Architectural VGPRs per lane.")] = 0,
     agpr: Annotated[int, typer.Option(min=0, help="AGPRs per lane.")] = 0,
     sgpr: Annotated[int, typer.Option(min=0, help="SGPRs per wave, VCC included.")] = 0,
@@ -25,14 +38,40 @@ def command(
         int,
         typer.Option(metavar="BYTES", parser=options.parse_bytes, help="LDS per workgroup."),
     ] = 0,
+    dynamic_lds: options.DynamicLds = None,
     scratch: Annotated[
         int,
         typer.Option(metavar="BYTES", parser=options.parse_bytes, help="Scratch per lane."),
     ] = 0,
-    workgroup_size: options.WorkgroupSize = 256,
+    workgroup_size: options.WorkgroupSizes = None,
+    grid: options.Grid = None,
     wave: options.WaveSize = None,
     cu_mode: options.CuMode = False,
+    dynamic_vgpr_block: options.DynamicVgprBlock = 0,
     no_trap_handler: options.NoTrapHandler = False,
+    vary: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WHAT[,WHAT]",
+            help=f"The curve over {', '.join(VARIABLES)}, or the grid of two of them.",
+        ),
+    ] = None,
+    best: Annotated[
+        bool, typer.Option("--best", help="The workgroup sizes that reach the most waves.")
+    ] = False,
+    as_llvm: Annotated[
+        int | None,
+        typer.Option(
+            metavar="VERSION",
+            min=llvm.FIRST,
+            max=llvm.MAIN,
+            help="What that version of the compiler would print; 24 is main.",
+        ),
+    ] = None,
+    as_hip: Annotated[
+        Literal["before", "after"] | None,
+        typer.Option(help="What HIP's occupancy function returns, before or after 2026's fixes."),
+    ] = None,
     format: options.Format = "text",
     output: options.Output = None,
     color: options.Color = "auto",
@@ -40,8 +79,11 @@ def command(
 ) -> None:
     """The occupancy of given numbers, with the arithmetic."""
     view = make_view(color=color, width=width, output=output)
-    target = find_arch(arch)
-    demand = target.demand(
+    target, product = devices.choose(arch, device)
+    if grid is not None and product is None:
+        raise OptionError(f"--grid {grid} fills no device; name one by --device")
+    sizes = workgroup_size or _USUAL
+    demand = Arch(target).demand(
         vgprs=vgpr,
         agprs=agpr,
         sgprs=sgpr,
@@ -49,12 +91,107 @@ def command(
         scratch_bytes_per_lane=scratch,
         wave_size=wave,
         wgp_mode=False if cu_mode else None,
+        dynamic_vgpr_block=dynamic_vgpr_block,
     )
-    assert workgroup_size is not None
-    launch = Launch(workgroup_size, trap_handler=not no_trap_handler)
-    found = occupancy(target.target, demand, launch)
+    launch = Launch(
+        sizes.most,
+        dynamic_lds_bytes=dynamic_lds or 0,
+        trap_handler=not no_trap_handler,
+        smallest_size=None if sizes.least == sizes.most else sizes.least,
+    )
+    if vary is not None or best:
+        if grid is not None or as_llvm is not None or as_hip is not None:
+            raise OptionError("--vary and --best take neither --grid nor --as-llvm nor --as-hip")
+        if vary is not None and launch.smallest_size is not None:
+            raise OptionError("--vary takes one --workgroup-size, or varies it; give no range")
+        given = {
+            "vgpr": bool(vgpr or agpr),
+            "sgpr": bool(sgpr),
+            "lds": bool(lds),
+            "workgroup-size": sizes.least == sizes.most and workgroup_size is not None,
+        }
+        variables = _variables(vary, best, given)
+        write(_curve(target, demand, launch, variables, best, format, view.color), output)
+        return
+    found = occupancy(target, demand, launch)
+    notes: list[tuple[str, str]] = []
+    record: dict[str, Any] = {"target": target.name, "workgroup_size": sizes.most}
+    record |= occupancy_document(found)
+    if product is not None:
+        filling = devices.fill(product, found, demand.wave_size, grid)
+        notes += device_lines(filling, found.per)
+        record["device"] = asdict(filling)
+    if as_llvm is not None:
+        attributes = llvm.Attributes((sizes.least, sizes.most), trap_handler=launch.trap_handler)
+        printed = llvm.printed(target, as_llvm, demand, attributes)
+        notes.append(("LLVM", _llvm(as_llvm, printed)))
+        record["llvm"] = {"version": as_llvm, **asdict(printed)}
+    if as_hip is not None:
+        blocks = hip.max_active_blocks(target, demand, launch, fixed=as_hip == "after")
+        returns = f"hipOccupancyMaxActiveBlocksPerMultiprocessor returns {blocks}"
+        notes.append(("HIP", f"{returns} {as_hip} its fixes of 2026"))
+        record["hip"] = {"fixes": as_hip, "max_active_blocks": blocks}
     if format == "text":
-        write(render_numbers(target.target, demand, found, view), output)
+        write(render_numbers(target, demand, found, view, notes), output)
     else:
-        record = {"target": arch, "workgroup_size": workgroup_size, **occupancy_document(found)}
         write(render_records([record], format), output)
+
+
+def _llvm(version: int, printed: llvm.Printed) -> str:
+    return (
+        f"{version} prints Occupancy: {printed.waves_per_simd}, "
+        f"NumVGPRsForWavesPerEU: {printed.vgprs}, NumSGPRsForWavesPerEU: {printed.sgprs}"
+    )
+
+
+def _variables(vary: str | None, best: bool, given: dict[str, bool]) -> list[Variable]:
+    """What to vary. Raises `OptionError` for what means nothing."""
+    if vary is not None and best:
+        raise OptionError("--best varies the workgroup size by itself; leave --vary out")
+    names = ["workgroup-size"] if vary is None else vary.split(",")
+    found = [known for name in names for known in VARIABLES if known == name.strip()]
+    if len(found) != len(names) or not 1 <= len(set(found)) == len(found) <= 2:
+        known = ", ".join(VARIABLES)
+        raise OptionError(f"--vary {vary}: give one or two of {known}, with a comma between")
+    for name in found:
+        if given[name]:
+            asked = "--best" if best else f"--vary {name}"
+            raise OptionError(f"{asked} goes through all its values; leave --{name} out")
+    return found
+
+
+def _curve(
+    target: Target,
+    demand: Demand,
+    launch: Launch,
+    variables: list[Variable],
+    best: bool,
+    format: options.Format,
+    color: bool,
+) -> Iterator[str]:
+    if best:
+        points = best_sizes(target, demand, launch)
+        if not points:
+            raise LaunchError("no workgroup size can start with these numbers; ask for less")
+    else:
+        points = curve(target, demand, launch, variables)
+    if format != "text":
+        yield from render_records(point_documents(target.name, variables, points), format)
+        return
+    per = target.domain(demand.wgp_mode).per
+    title = _title(target, demand, launch, variables)
+    if best:
+        yield from render_sizes(f"{title}: the best sizes", points, per, color)
+    else:
+        yield from render_curve(title, variables, points, per, color)
+
+
+def _title(target: Target, demand: Demand, launch: Launch, variables: list[Variable]) -> str:
+    """The target and the numbers that stay."""
+    stays = [
+        amount("vgpr", demand.vgprs) if demand.vgprs else "",
+        amount("sgpr", demand.sgprs) if demand.sgprs else "",
+        amount("lds", demand.lds_bytes) if demand.lds_bytes else "",
+        "" if "workgroup-size" in variables else f"workgroups of {launch.workgroup_size}",
+    ]
+    return ", ".join([f"{target.name} ({target.family})", *filter(None, stays)])

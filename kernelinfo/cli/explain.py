@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from importlib.resources import files
 from inspect import cleandoc
 from typing import Annotated
 
 import typer
 
-from kernelinfo import rules
+from kernelinfo import devices, rules
 from kernelinfo.analysis import Options, analyse, matches
-from kernelinfo.cli import options
+from kernelinfo.cli import options, selection
 from kernelinfo.cli.output import Problems, make_view, write
 from kernelinfo.errors import OptionError
-from kernelinfo.kernel import Item, Result
+from kernelinfo.kernel import Item, Kernel, Result
 from kernelinfo.model import Problem
 from kernelinfo.render import View, renderer
 from kernelinfo.render.explain import render_kernel
 from kernelinfo.render.names import name_of
+from kernelinfo.targets import Device
 
 
 def command(
-    path: Annotated[str, typer.Argument(metavar="PATH|RULE", help="A file, or KI101.")],
+    path: Annotated[
+        str, typer.Argument(metavar="PATH|RULE|occupancy", help="A file, KI101, or the page.")
+    ],
     kernel: Annotated[
         str | None, typer.Argument(metavar="KERNEL", help="Its name, or a glob.")
     ] = None,
@@ -29,17 +33,29 @@ def command(
     run_as: options.RunAs = None,
     workgroup_size: options.WorkgroupSize = None,
     dynamic_lds: options.DynamicLds = None,
+    device: options.Device = None,
+    grid: options.Grid = None,
     no_trap_handler: options.NoTrapHandler = False,
+    select: selection.Select = None,
+    ignore: selection.Ignore = None,
+    severity: selection.Severities = None,
+    config: selection.Config = None,
     format: options.Format = "text",
     output: options.Output = None,
     names: options.Names = "full",
     color: options.Color = "auto",
     width: options.Width = None,
 ) -> None:
-    """One kernel: every number, its source and the arithmetic; or one rule."""
+    """One kernel: every number, its source and the arithmetic; or one rule; or `occupancy`."""
     if kernel is None:
-        write(_rule(path), output)
+        write(_page() if path == "occupancy" else _rule(path), output)
         return
+    product = None
+    if device is not None:
+        target, product = devices.choose(run_as, device)
+        run_as = target.name
+    if (grid is not None and product is None) or (product is not None and format != "text"):
+        raise OptionError("--grid needs --device, and both are told as text; calc has them as data")
     view = make_view(names=names, color=color, width=width, output=output)
     wanted = Options(
         arch=arch,
@@ -47,6 +63,8 @@ def command(
         workgroup_size=workgroup_size,
         dynamic_lds_bytes=dynamic_lds,
         trap_handler=not no_trap_handler,
+        locate=lambda found: _is_named(found, kernel),
+        selection=selection.chosen(select, ignore, severity, config),
     )
     problems = Problems()
     chosen = list(_named(kernel, problems.watch(analyse([path], wanted))))
@@ -54,10 +72,15 @@ def command(
         missing = Problem(path, f"no kernel named {kernel!r}; `kernelinfo {path}` lists them")
         chosen += problems.watch([missing])
     if format == "text":
-        write(_explanations(chosen, view), output)
+        write(_explanations(chosen, view, product, grid), output)
     else:
         write(renderer(format)(chosen, view), output)
     problems.exit()
+
+
+def _page() -> Iterator[str]:
+    """Occupancy from first principles."""
+    yield files("kernelinfo").joinpath("render", "occupancy.md").read_text("utf-8")
 
 
 def _rule(name: str) -> Iterator[str]:
@@ -73,15 +96,20 @@ def _named(wanted: str, items: Iterable[Item]) -> Iterator[Item]:
         if not isinstance(item, Result):
             yield item
             continue
-        kernel = item.kernel
-        if wanted == name_of(kernel, "short") or matches(wanted, (kernel.name, kernel.symbol)):
+        if _is_named(item.kernel, wanted):
             yield item
 
 
-def _explanations(items: Iterable[Item], view: View) -> Iterator[str]:
+def _is_named(kernel: Kernel, wanted: str) -> bool:
+    return wanted == name_of(kernel, "short") or matches(wanted, (kernel.name, kernel.symbol))
+
+
+def _explanations(
+    items: Iterable[Item], view: View, device: Device | None, grid: int | None
+) -> Iterator[str]:
     first = True
     for item in items:
         if isinstance(item, Result):
             yield from [] if first else ["\n"]
-            yield from render_kernel(item, view)
+            yield from render_kernel(item, view, device, grid)
             first = False

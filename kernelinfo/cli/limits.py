@@ -27,6 +27,7 @@ def command(
     ] = 256,
     wave: options.WaveSize = None,
     cu_mode: options.CuMode = False,
+    dynamic_vgpr_block: options.DynamicVgprBlock = 0,
     no_trap_handler: options.NoTrapHandler = False,
     format: options.Format = "text",
     output: options.Output = None,
@@ -40,6 +41,7 @@ def command(
         wave_size=wave,
         wgp_mode=False if cu_mode else None,
         trap_handler=not no_trap_handler,
+        dynamic_vgpr_block=dynamic_vgpr_block,
     )
     if format == "text":
         name = f"{arch} ({target.target.family})"

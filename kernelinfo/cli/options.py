@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
@@ -34,6 +35,25 @@ def parse_workgroup(text: str | int) -> int:
     return size
 
 
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """Workgroup sizes in workitems; one size where both are the same."""
+
+    least: int
+    most: int
+
+
+def parse_sizes(text: str | Sizes) -> Sizes:
+    """One size, or a range: `64..1024`, `64:1024` or `64-1024`."""
+    if isinstance(text, Sizes):
+        return text
+    first, separator, last = re.sub(r"\.\.|[:-]", " ", text.strip(), count=1).partition(" ")
+    sizes = Sizes(parse_workgroup(first), parse_workgroup(last if separator else first))
+    if sizes.least > sizes.most:
+        raise typer.BadParameter(f"{text!r} ends before it begins; write 64..1024")
+    return sizes
+
+
 def _targets(incomplete: str) -> list[str]:
     return [name for name in targets.known() if name.startswith(incomplete)]
 
@@ -53,6 +73,43 @@ Arch = Annotated[
 ]
 NeededArch = Annotated[
     str, typer.Option("--arch", metavar="GFX", autocompletion=_targets, help="The target.")
+]
+ArchOrDevice = Annotated[
+    str | None,
+    typer.Option(
+        "--arch", metavar="GFX", autocompletion=_targets, help="The target, unless --device is."
+    ),
+]
+Device = Annotated[
+    str | None,
+    typer.Option(
+        "--device",
+        metavar="NAME",
+        help="A product, such as MI300X: what fills it, of its CUs.",
+    ),
+]
+Grid = Annotated[
+    int | None,
+    typer.Option("--grid", metavar="N", min=1, help="Workgroups launched, to fill --device with."),
+]
+WorkgroupSizes = Annotated[
+    Sizes | None,
+    typer.Option(
+        "--workgroup-size",
+        "--block",
+        metavar="N|XxYxZ|MIN..MAX",
+        parser=parse_sizes,
+        help="Workitems that the host launches; of a range the best and the worst; 256.",
+    ),
+]
+DynamicVgprBlock = Annotated[
+    int,
+    typer.Option(
+        "--dynamic-vgpr-block",
+        metavar="16|32",
+        min=0,
+        help="VGPRs come in such blocks while waves run (gfx12); the answer is how many start.",
+    ),
 ]
 RunAs = Annotated[
     str | None,

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from kernelinfo.analysis import Options, analyse
-from kernelinfo.cli import options, progress
+from kernelinfo.cli import options, progress, selection
 from kernelinfo.cli.jobs import spread
 from kernelinfo.cli.jobs import worthwhile as jobs_worthwhile
 from kernelinfo.cli.output import Problems, make_view, write
@@ -25,6 +25,10 @@ def command(
     no_trap_handler: options.NoTrapHandler = False,
     kernel: options.Kernels = None,
     exclude: options.Exclude = None,
+    select: selection.Select = None,
+    ignore: selection.Ignore = None,
+    severity: selection.Severities = None,
+    config: selection.Config = None,
     format: options.Format = "text",
     output: options.Output = None,
     names: options.Names = "full",
@@ -44,6 +48,13 @@ def command(
     unique: Annotated[
         bool, typer.Option("--unique", help="Count a code object once that is met again.")
     ] = False,
+    source_lines: Annotated[
+        bool,
+        typer.Option(
+            "--source-lines",
+            help="Read debug information of code objects for jsonl and json; takes long for many.",
+        ),
+    ] = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="The table alone.")] = False,
     verbose: Annotated[
         bool, typer.Option("-v", "--verbose", help="Say on standard error what is read.")
@@ -62,6 +73,8 @@ def command(
         workgroup_size=workgroup_size,
         dynamic_lds_bytes=dynamic_lds,
         trap_handler=not no_trap_handler,
+        locate=(lambda _: True) if source_lines else None,
+        selection=selection.chosen(select, ignore, severity, config),
         kernels=tuple(kernel or ()),
         exclude=tuple(exclude or ()),
         unique=unique,

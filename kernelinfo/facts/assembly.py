@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from kernelinfo.errors import UnknownTargetError
 from kernelinfo.facts import directives, info_block, labels, metadata, metadata_yaml
@@ -21,8 +22,10 @@ from kernelinfo.facts.assembly_text import (
     places,
     searchable,
 )
+from kernelinfo.facts.code_text import function_text, read_code
 from kernelinfo.facts.expressions import Definition
 from kernelinfo.facts.kernel_text import Evaluation, KernelText
+from kernelinfo.facts.source_text import SourceFiles
 from kernelinfo.facts.target_id import TargetId, parse_isa_version, parse_target_id
 from kernelinfo.model import Features, Module, Remark
 from kernelinfo.targets import Target, find
@@ -75,6 +78,7 @@ class _Draft:
     def __init__(self, text: Text, lines: Lines, start: int, bundle_id: str) -> None:
         self._text = text
         self._lines = lines
+        self._start = start
         self._bundle_id = bundle_id
         self._targets: dict[str, TargetId] = {}
         self._version: int | None = None
@@ -151,6 +155,11 @@ class _Draft:
     def _kernel(self, symbol: str) -> KernelText:
         return self._kernels.setdefault(symbol, KernelText(symbol))
 
+    def _label(self, kernel: KernelText, place: int | None) -> None:
+        """Note where the kernel's label stands."""
+        if place is not None:
+            kernel.label, kernel.line = place, self._lines.number(place)
+
     def _take_info(self, place: int) -> None:
         prefix = before(self._text, place)
         if prefix is None or not prefix.endswith((b"Kernel", b"Function")):
@@ -168,8 +177,8 @@ class _Draft:
             self.remark(f"kernel {symbol!r}: kernel info stands here again, not read", place)
             return
         kernel.info = block.statements
-        if kernel.line is None and label is not None:
-            kernel.line = self._lines.number(label)
+        if kernel.line is None:
+            self._label(kernel, label)
         for number, comment in block.unread:
             message = f"kernel {symbol!r}: no field of kernel info: {decode(comment[:60])!r}"
             self._remarks.append(Remark(message, number))
@@ -195,9 +204,7 @@ class _Draft:
         kernel.directives = block.statements
         if not block.ended:
             self.remark(f"kernel {symbol!r}: .amdhsa_kernel has no end", place)
-        label = labels.label_place(self._text, symbol, floor, place, place)
-        if label is not None:
-            kernel.line = self._lines.number(label)
+        self._label(kernel, labels.label_place(self._text, symbol, floor, place, place))
 
     def _take_code_t(self, place: int) -> None:
         # It stands first in the code, directly behind the kernel's label.
@@ -206,7 +213,7 @@ class _Draft:
         kernel = self._kernel(label[0] if label else f"kernel at line {line}")
         kernel.code_t = directives.read_code_t(self._text, place, line).statements
         if label:
-            kernel.line = self._lines.number(label[1])
+            self._label(kernel, label[1])
 
     def _close_metadata(self, place: int, *, ended: bool) -> None:
         """Read the metadata that was begun and that ends, or breaks off, at `place`."""
@@ -235,6 +242,15 @@ class _Draft:
                 self._kernel(symbol).metadata = facts
             else:
                 self._remarks.append(Remark("metadata of a kernel without a name", line + within))
+
+    def _read_code(self, end: int) -> None:
+        """Read each kernel's instructions, which end at the latest where the next one's begin."""
+        starts = {k.label: k for k in self._kernels.values() if k.label is not None}
+        files = SourceFiles(self._text, self._start, end)
+        for place, after in pairwise([*sorted(starts), end]):
+            if (code := function_text(self._text, place, after)) is not None:
+                starts[place].code = read_code(code)
+                starts[place].source = files.position(code)
 
     def remark(self, message: str, place: int) -> None:
         """Note what does not fit at `place`."""
@@ -266,6 +282,7 @@ class _Draft:
             # An unknown version is a new one: the code may run with XNACK.
             xnack=features.xnack not in ("off", "unsupported"),
         )
+        self._read_code(end)
         kernels = tuple(evaluation.kernel(kernel) for kernel in self._without_shaders())
         yield Module(
             kind="assembly",

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, get_args
 
 from kernelinfo.facts.names import demangle
+from kernelinfo.facts.repository import in_repository
 from kernelinfo.kernel import CodeObject, Encoded, Flags, Kernel, Spills, Used, Workgroup
 from kernelinfo.limits import Demand, align
 from kernelinfo.model import Fact, FactName, KernelFacts, Source
@@ -55,6 +56,8 @@ def combine(facts: KernelFacts, code_object: CodeObject, target: Target | None) 
         takes_dynamic_lds=value("dynamic_lds"),
         launched_lds_bytes=value("dynamic_lds_bytes"),
         compiler_waves_per_simd=value("compiler_waves_per_simd"),
+        code=facts.code,
+        source=None if facts.source is None else in_repository(facts.source),
         facts=tuple(best_first),
         disagreements=_disagreements(said),
     )

@@ -9,7 +9,7 @@ from kernelinfo.facts import directives, info_block
 from kernelinfo.facts.arithmetic import Unresolved
 from kernelinfo.facts.assembly_text import Statement
 from kernelinfo.facts.expressions import Definitions, Evaluator
-from kernelinfo.model import Fact, FactName, KernelFacts, Remark
+from kernelinfo.model import Code, Fact, FactName, KernelFacts, Remark, SourceLine
 from kernelinfo.targets import Target
 
 SYMBOLS: Mapping[str, FactName] = {
@@ -28,11 +28,16 @@ class KernelText:
     """What was found of one kernel, not yet evaluated."""
 
     symbol: str
+    label: int | None = None
+    """Byte offset of the kernel's label."""
     line: int | None = None
+    """Its 1-based number."""
     info: list[Statement] = field(default_factory=list)
     directives: list[Statement] = field(default_factory=list)
     code_t: list[Statement] = field(default_factory=list)
     metadata: list[Fact] = field(default_factory=list)
+    code: Code | None = None
+    source: SourceLine | None = None
 
 
 class Evaluation:
@@ -67,7 +72,9 @@ class Evaluation:
             *kernel.metadata,
             *self._symbols(kernel.symbol),
         ]
-        return KernelFacts(kernel.symbol, tuple(facts), kernel.line)
+        return KernelFacts(
+            kernel.symbol, tuple(facts), kernel.line, code=kernel.code, source=kernel.source
+        )
 
     def _symbols(self, symbol: str) -> list[Fact]:
         facts: dict[FactName, Fact] = {}

@@ -2,31 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import get_args
 
 from kernelinfo.arch import Arch
+from kernelinfo.compiler import NOT_EXPLAINED, agrees, why
+from kernelinfo.devices import fill
 from kernelinfo.kernel import Kernel, Result
 from kernelinfo.limits import Demand, Limit, waves_of
 from kernelinfo.model import Fact, FactName, Source
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.render import View
+from kernelinfo.render.code import code_parts
+from kernelinfo.render.device import device_lines
 from kernelinfo.render.names import name_of, printable
 from kernelinfo.render.paint import Span, cells, left, paint, right
 from kernelinfo.render.profiler import expected
 from kernelinfo.render.text import next_step
 from kernelinfo.render.words import RESOURCES, bare, number, percent, size, waves_per_simd
-from kernelinfo.targets import Target
+from kernelinfo.targets import Device, Target
 
 _COLUMNS = ("resource", "asks", "reserved", "out of", "allows", "slack")
 _LABEL = 8
 
+Notes = Sequence[tuple[str, str]]
+"""Labels and texts of further lines."""
 
-def render_kernel(result: Result, view: View) -> Iterator[str]:
-    """The explanation of one kernel, line by line."""
+
+def render_kernel(
+    result: Result, view: View, device: Device | None = None, grid: int | None = None
+) -> Iterator[str]:
+    """The explanation of one kernel, line by line; `grid` workgroups on a device."""
     kernel, occupancy = result.kernel, result.occupancy
     where = printable(kernel.code_object.path)
-    if kernel.line is not None:
+    if kernel.source is not None:
+        where = f"{printable(kernel.source.file)}:{kernel.source.line}"
+    elif kernel.line is not None:
         where += f":{kernel.line}"
     own, target = kernel.code_object.target or "unknown target", kernel.target
     on = own if target is None or target.name == own else f"{own}, what if on {target.name}"
@@ -36,8 +47,13 @@ def render_kernel(result: Result, view: View) -> Iterator[str]:
     ]
     if occupancy is not None and kernel.demand is not None and target is not None:
         lines += working(target, kernel.demand, occupancy, kernel)
+        if kernel.code is not None and (parts := code_parts(kernel.code)):
+            lines += _labelled("code", parts, " · ", view.width)
+        if device is not None:
+            filling = fill(device, occupancy, kernel.demand.wave_size, grid)
+            lines += _noted(device_lines(filling, occupancy.per))
         lines += _sources(kernel, view.width)
-        if expectation := expected(target, occupancy, kernel):
+        if expectation := expected(target, occupancy, kernel, device):
             lines += _labelled("expect", expectation, "; ", view.width)
     for finding in result.findings:
         text = finding.message + (f"; {finding.hint}" if finding.hint else "")
@@ -47,11 +63,12 @@ def render_kernel(result: Result, view: View) -> Iterator[str]:
 
 
 def render_numbers(
-    target: Target, demand: Demand, occupancy: Occupancy, view: View
+    target: Target, demand: Demand, occupancy: Occupancy, view: View, notes: Notes = ()
 ) -> Iterator[str]:
     """The same for numbers that belong to no kernel."""
     yield paint([(f"{target.name} ({target.family})", "bold")], view.color) + "\n\n"
-    for line in [*working(target, demand, occupancy), *_footnote(occupancy)]:
+    lines = [*working(target, demand, occupancy), *_noted(notes), *_footnote(occupancy)]
+    for line in lines:
         yield paint(line, view.color) + "\n"
 
 
@@ -77,9 +94,11 @@ def working(
     lines.append([(_labelled_text("steps", _steps(target, demand, occupancy)), "")])
     if occupancy.range is not None:
         span = occupancy.range
+        least = occupancy.launch.smallest_size
+        sizes = "to" if least is None else f"of {least} to"
         text = (
-            f"workgroups to {occupancy.launch.workgroup_size}: {number(round(span.min_percent, 1))}"
-            f"–{percent(span.max_percent)} "
+            f"workgroups {sizes} {occupancy.launch.workgroup_size}: "
+            f"{number(round(span.min_percent, 1))}–{percent(span.max_percent)} "
             f"(best {span.best_workgroup_size}, worst {span.worst_workgroup_size})"
         )
         lines.append([(_labelled_text("range", text), "")])
@@ -173,11 +192,12 @@ def _result(occupancy: Occupancy, kernel: Kernel | None) -> str:
         f"{bound}{occupancy.workgroups} {groups}/{per} · {occupancy.waves} of "
         f"{occupancy.wave_slots} waves/{per} · {percent(occupancy.percent)}"
     )
-    said = kernel.compiler_waves_per_simd if kernel else None
-    if said is None or kernel is None or kernel.code_object.target != occupancy.target:
+    same = agrees(kernel, occupancy) if kernel else None
+    if kernel is None or same is None:
         return text
-    verdict = "agrees" if said == occupancy.waves_per_simd else "differs"
-    return f"{text}   the compiler said {said} waves/SIMD: {verdict}"
+    cause = why(kernel, occupancy)
+    verdict = "agrees" if same else cause.text if cause else NOT_EXPLAINED
+    return f"{text}   the compiler said {kernel.compiler_waves_per_simd} waves/SIMD: {verdict}"
 
 
 def _steps(target: Target, demand: Demand, occupancy: Occupancy) -> str:
@@ -186,6 +206,7 @@ def _steps(target: Target, demand: Demand, occupancy: Occupancy) -> str:
         wave_size=demand.wave_size,
         wgp_mode=demand.wgp_mode if len(target.domains) > 1 else None,
         trap_handler=occupancy.launch.trap_handler,
+        dynamic_vgpr_block=demand.dynamic_vgpr_block,
     )
     vgprs = next((limit.used for limit in occupancy.limits if limit.resource == "vgpr"), None)
     steps: list[str] = []
@@ -237,6 +258,10 @@ def _footnote(occupancy: Occupancy | None) -> list[list[Span]]:
         return []
     text = f" ¹ {occupancy.allocated.trap_sgprs} SGPRs for the trap handler that ROCm installs; "
     return [[(text + "--no-trap-handler leaves them out", "dim")]]
+
+
+def _noted(notes: Notes) -> list[list[Span]]:
+    return [[(_labelled_text(label, text), "")] for label, text in notes]
 
 
 def _labelled_text(label: str, text: str) -> str:

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from kernelinfo import __version__
+from kernelinfo.compiler import NOT_EXPLAINED, agrees, why
 from kernelinfo.kernel import CodeObject, Item, Kernel, Repeat, Report, Result
-from kernelinfo.model import Fact, FactName
+from kernelinfo.model import Code, Fact, FactName
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.render import View
 
@@ -100,10 +101,11 @@ def kernel_document(result: Result) -> dict[str, Any]:
         "symbol": kernel.symbol,
         "name": kernel.name,
         "target": kernel.target.name if kernel.target else kernel.code_object.target,
-        "source": None,
+        "source": kernel.source._asdict() if kernel.source else None,
         "wave_size": kernel.wave_size,
         "wgp_mode": kernel.wgp_mode,
         "code_bytes": kernel.code_bytes,
+        "code": _code_document(kernel.code) if kernel.code else None,
         "workgroup": {
             **flat(kernel.workgroup),
             "assumed": launch.workgroup_size if launch else None,
@@ -153,12 +155,21 @@ def occupancy_document(occupancy: Occupancy) -> dict[str, Any]:
     }
 
 
+def _code_document(code: Code) -> dict[str, Any]:
+    loops = None if code.loops is None else [flat(loop) for loop in code.loops]
+    return flat(code) | {"loops": loops}
+
+
 def _compiler_document(kernel: Kernel, occupancy: Occupancy | None) -> dict[str, Any] | None:
     waves = kernel.compiler_waves_per_simd
     if waves is None:
         return None
-    agrees = None if occupancy is None else waves == occupancy.waves_per_simd
-    return {"waves_per_simd": waves, "agrees": agrees, "reason": None}
+    same = agrees(kernel, occupancy) if occupancy else None
+    reason = None
+    if occupancy and same is False:
+        cause = why(kernel, occupancy)
+        reason = cause.text if cause else NOT_EXPLAINED
+    return {"waves_per_simd": waves, "agrees": same, "reason": reason}
 
 
 def _provenance(kernel: Kernel) -> dict[str, dict[str, Any]]:

@@ -10,7 +10,7 @@ from kernelinfo.kernel import Kernel
 from kernelinfo.limits import Resource
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.render.words import percent
-from kernelinfo.targets import Target
+from kernelinfo.targets import Device, Target
 
 _STALLS: dict[Resource, str] = {
     "slots": "6.2.4",
@@ -22,11 +22,14 @@ _STALLS: dict[Resource, str] = {
 """Insufficient SIMD wave slots, VGPRs, SGPRs; CU LDS, barriers."""
 
 
-def expected(target: Target, occupancy: Occupancy, kernel: Kernel) -> list[str]:
+def expected(
+    target: Target, occupancy: Occupancy, kernel: Kernel, device: Device | None = None
+) -> list[str]:
     """The counters to look at, in words; empty for parts that the profiler does not know."""
-    if not target.devices or not occupancy.launchable or target.waves.dispatch_cap_per_cu:
+    device = device or next(iter(target.devices), None)
+    unknown = device is None or not device.cus or target.waves.dispatch_cap_per_cu
+    if device is None or unknown or not occupancy.launchable:
         return []
-    device = target.devices[0]
     slots = occupancy.wave_slots * device.cus
     waves = occupancy.waves * device.cus
     lines = [

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-from kernelinfo.kernel import CodeObject, Item, Report, Result, Used
+from kernelinfo.kernel import CodeObject, Item, Kernel, Report, Result, Used
 from kernelinfo.limits import Resource
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.render import View
@@ -148,7 +148,7 @@ def _cells(row: Sequence[str], widths: list[int]) -> str:
 
 def _row(result: Result, with_target: bool) -> tuple[str, ...]:
     kernel, occupancy = result.kernel, result.occupancy
-    target = (kernel.code_object.target or "?",) if with_target else ()
+    target = (_target(kernel),) if with_target else ()
     used = kernel.used
     if occupancy is None:
         numbers = (used.vgprs, used.agprs, used.sgprs, used.lds_bytes, used.scratch_bytes_per_lane)
@@ -170,6 +170,12 @@ def _row(result: Result, with_target: bool) -> tuple[str, ...]:
         if occupancy.launchable
         else "cannot launch",
     )
+
+
+def _target(kernel: Kernel) -> str:
+    """What it was compiled for; `gfx90a as gfx942` where that is not what is asked about."""
+    own, target = kernel.code_object.target or "?", kernel.target
+    return own if target is None or target.name == own else f"{own} as {target.name}"
 
 
 def _or_unknown(value: int | None) -> str:

@@ -6,20 +6,31 @@ A limit is arithmetic about hardware; a rule says what a kernel engineer would w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Finding, Kernel
 from kernelinfo.occupancy import Occupancy
+from kernelinfo.rules.agpr_without_mfma import agpr_without_mfma
+from kernelinfo.rules.at_cap_and_spilling import at_cap_and_spilling
+from kernelinfo.rules.compiler_disagrees import compiler_disagrees
 from kernelinfo.rules.dynamic_stack import dynamic_stack
 from kernelinfo.rules.indirect_call import indirect_call
+from kernelinfo.rules.lds_near_step import lds_near_step
 from kernelinfo.rules.lds_over_limit import lds_over_limit
+from kernelinfo.rules.lds_rounding_costs_workgroup import lds_rounding_costs_workgroup
+from kernelinfo.rules.missing_launch_bound import missing_launch_bound
+from kernelinfo.rules.near_next_step import near_next_step
 from kernelinfo.rules.padded_registers import padded_registers
+from kernelinfo.rules.partial_wave import partial_wave
 from kernelinfo.rules.remark import Remark, Severity
 from kernelinfo.rules.scratch_without_spill import scratch_without_spill
 from kernelinfo.rules.sgpr_spill import sgpr_spill
 from kernelinfo.rules.sources_disagree import sources_disagree
+from kernelinfo.rules.spill_in_loop import spill_in_loop
 from kernelinfo.rules.unlaunchable_workgroup import unlaunchable_workgroup
 from kernelinfo.rules.vgpr_spill import vgpr_spill
+from kernelinfo.rules.waves_hint_too_high import waves_hint_too_high
 from kernelinfo.rules.workgroup_leaves_slots import workgroup_leaves_slots
 
 
@@ -30,6 +41,10 @@ class Rule:
     number: str
     severity: Severity
     check: Callable[[Kernel, Occupancy], Iterator[Remark]]
+    on: bool = True
+    """Whether it speaks without being asked to."""
+    fixed: bool = False
+    """Remarks have the rule's severity whatever their own: the user chose it."""
 
     @property
     def name(self) -> str:
@@ -54,19 +69,62 @@ RULES: tuple[Rule, ...] = (
     Rule("KI103", "note", sgpr_spill),
     Rule("KI104", "warning", dynamic_stack),
     Rule("KI105", "note", indirect_call),
+    Rule("KI106", "warning", spill_in_loop),
+    Rule("KI201", "note", near_next_step),
+    Rule("KI202", "note", lds_near_step),
+    Rule("KI203", "warning", lds_rounding_costs_workgroup),
     Rule("KI204", "note", workgroup_leaves_slots),
+    Rule("KI205", "warning", partial_wave),
+    Rule("KI207", "note", compiler_disagrees, on=False),
     Rule("KI208", "note", padded_registers),
+    Rule("KI301", "note", agpr_without_mfma),
+    Rule("KI302", "warning", at_cap_and_spilling),
+    Rule("KI303", "note", missing_launch_bound),
+    Rule("KI304", "note", waves_hint_too_high),
 )
 
 
-def findings(kernel: Kernel, occupancy: Occupancy) -> Iterator[Finding]:
-    """What all rules say of one kernel."""
-    for rule in RULES:
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What the user wants to hear; rules by number, name or the beginning of numbers."""
+
+    select: tuple[str, ...] = ()
+    """These alone; empty for those that are on by default."""
+    ignore: tuple[str, ...] = ()
+    severities: tuple[tuple[str, Severity], ...] = ()
+    """The last that fits a rule counts."""
+
+    def rules(self) -> tuple[Rule, ...]:
+        """The chosen rules. Raises `OptionError` for a name that no rule has."""
+        by_default = {rule for rule in RULES if rule.on}
+        wanted = {rule for name in self.select for rule in _named(name)} or by_default
+        wanted -= {rule for name in self.ignore for rule in _named(name)}
+        severities = {r: severity for name, severity in self.severities for r in _named(name)}
+        return tuple(
+            replace(rule, severity=severities[rule], fixed=True) if rule in severities else rule
+            for rule in RULES
+            if rule in wanted
+        )
+
+
+BY_DEFAULT = Selection()
+
+
+def findings(kernel: Kernel, occupancy: Occupancy, rules: tuple[Rule, ...]) -> Iterator[Finding]:
+    """What the rules say of one kernel."""
+    for rule in rules:
         for remark in rule.check(kernel, occupancy):
-            severity = remark.severity or rule.severity
+            severity = rule.severity if rule.fixed else remark.severity or rule.severity
             yield Finding(rule.number, rule.name, severity, remark.message, remark.hint)
 
 
 def find(name: str) -> Rule | None:
     """The rule of that number or name."""
     return next((rule for rule in RULES if name in (rule.number, rule.name)), None)
+
+
+def _named(name: str) -> tuple[Rule, ...]:
+    found = tuple(rule for rule in RULES if rule.number.startswith(name) or rule.name == name)
+    if not (name and found):
+        raise OptionError(f"{name!r}: no such rule; `kernelinfo rules` lists them")
+    return found

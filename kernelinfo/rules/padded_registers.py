@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kernelinfo import targets
 from kernelinfo.kernel import Kernel
-from kernelinfo.limits import allocated_vgprs
-from kernelinfo.occupancy import Occupancy
+from kernelinfo.limits import Launch, allocated_vgprs
+from kernelinfo.occupancy import Occupancy, occupancy
 from kernelinfo.rules.remark import Remark
 
 
-def padded_registers(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
+def padded_registers(kernel: Kernel, result: Occupancy) -> Iterator[Remark]:
     """The descriptor reserves more VGPRs than the code uses.
 
     What it finds: VGPRs encoded beyond the granule of those in use. The compiler pads them up to
     the occupancy that `amdgpu_waves_per_eu` asks for, or (LLVM 21 on) that LDS allows anyway.
     Why it matters: the kernel is then limited by registers that it does not use; kernels that run
-    beside it get fewer.
+    beside it get fewer. Code for a generic target is padded for the LDS that all its devices have,
+    and holds those with more to that.
     What to do: where LDS is the cause, less LDS also ends the padding; where the attribute is,
-    raise its upper bound.
+    raise its upper bound; where a generic target is, compile for the device.
     """
     used, encoded = kernel.used.vgprs, kernel.encoded.vgprs
     if used is None or encoded is None or kernel.target is None or kernel.demand is None:
@@ -26,4 +28,29 @@ def padded_registers(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
     reserved = allocated_vgprs(kernel.target, kernel.demand)
     file = kernel.target.vgpr_file(kernel.demand.wave_size)
     if reserved is not None and reserved - max(1, used) >= file.granule:
-        yield Remark(f"{reserved} VGPRs are reserved, {used} are used")
+        hint = _generic(kernel, result.launch) or _lds(result)
+        yield Remark(f"{reserved} VGPRs are reserved, {used} are used", hint=hint)
+
+
+def _lds(result: Occupancy) -> str:
+    """Where LDS binds as hard as the padded registers do, they were padded for it."""
+    if not {"vgpr", "lds"} <= set(result.limiters):
+        return ""
+    return "likely padded to what LDS allows anyway; less LDS ends it"
+
+
+def _generic(kernel: Kernel, launch: Launch) -> str:
+    """Where some devices of a generic target have more LDS than the padding could count on."""
+    compiled = targets.find(kernel.code_object.target or "")
+    assumed = compiled.domains[0].lds_bytes
+    members = [targets.find(name) for name in compiled.members]
+    richer = [member.name for member in members if member.domains[0].lds_bytes > assumed]
+    if kernel.demand is None or not richer:
+        return ""
+    poorer = next(member for member in members if member.name not in richer)
+    if not _lds(occupancy(poorer, kernel.demand, launch)):
+        return ""
+    return (
+        f"likely padded for the {assumed // 1024} KiB of LDS that {compiled.name} assumes, "
+        f"though there is more on {' and '.join(richer)}; compile for the device"
+    )

@@ -16,10 +16,12 @@ def vgpr_spill(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
     """VGPRs did not fit and are kept in scratch memory or in AGPRs.
 
     What it finds: a spill count above 0 in the metadata; a note when only a few spilled.
+    `spill-in-loop` takes its place where it can say more.
     Why it matters: every reload costs a memory access for a whole wave.
     What to do: look where the reloads are (`explain`); a looser launch bound gives more registers.
     """
-    if spilled := kernel.spills.vgprs:
+    in_loop = kernel.code is not None and kernel.code.loops
+    if (spilled := kernel.spills.vgprs) and not in_loop:
         scratch = kernel.used.scratch_bytes_per_lane
         where = f", {scratch} B of scratch per lane" if scratch else ", none of them to scratch"
         yield Remark(

@@ -92,7 +92,7 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     [blob] = opened("-")
     assert isinstance(blob, Blob)
     assert blob.data == OBJECT
-    assert only_problem("-").message .startswith("is empty")
+    assert only_problem("-").message.startswith("is empty")
 
 
 @pytest.mark.parametrize(

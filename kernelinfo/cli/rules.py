@@ -1,0 +1,46 @@
+"""`kernelinfo rules`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from inspect import cleandoc
+from typing import Annotated, Literal
+
+import typer
+
+from kernelinfo.cli import options
+from kernelinfo.cli.output import write
+from kernelinfo.rules import RULES
+
+
+def command(
+    format: Annotated[
+        Literal["text", "json"], typer.Option("--format", help="How to write the answer.")
+    ] = "text",
+    output: options.Output = None,
+) -> None:
+    """Every rule in a line: number, name, severity, what it finds."""
+    write(_text() if format == "text" else _json(), output)
+
+
+def _text() -> Iterator[str]:
+    width = max(len(rule.name) for rule in RULES)
+    for rule in RULES:
+        on = rule.severity if rule.on else "off"
+        yield f"{rule.number}  {rule.name:<{width}}  {on:<7}  {rule.summary}\n"
+
+
+def _json() -> Iterator[str]:
+    rows = [
+        {
+            "rule": rule.number,
+            "name": rule.name,
+            "severity": rule.severity,
+            "on": rule.on,
+            "summary": rule.summary,
+            "documentation": cleandoc(rule.documentation),
+        }
+        for rule in RULES
+    ]
+    yield json.dumps(rows, indent=1) + "\n"

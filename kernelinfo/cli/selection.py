@@ -1,0 +1,68 @@
+"""The options that choose rules, over what the project's configuration chooses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kernelinfo.config import SEVERITIES, find_config, read_config
+from kernelinfo.errors import OptionError
+from kernelinfo.rules import Selection
+from kernelinfo.rules.remark import Severity
+
+Select = Annotated[
+    list[str] | None,
+    typer.Option("--select", metavar="RULE,...", help="Only these rules: KI101, KI2, vgpr-spill."),
+]
+Ignore = Annotated[
+    list[str] | None, typer.Option("--ignore", metavar="RULE,...", help="Not these rules.")
+]
+Severities = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--severity", metavar="RULE=LEVEL", help="note, warning or error for a rule. Repeatable."
+    ),
+]
+Config = Annotated[
+    Path | None,
+    typer.Option(
+        "--config",
+        metavar="FILE",
+        help="Instead of the nearest kernelinfo.toml or [tool.kernelinfo] in pyproject.toml.",
+    ),
+]
+
+
+def chosen(
+    select: list[str] | None,
+    ignore: list[str] | None,
+    severity: list[str] | None,
+    config: Path | None,
+) -> Selection:
+    """The project's choice, and the command line's where that says something.
+
+    Raises `OptionError` for a rule or severity that there is not, and `ConfigError`.
+    """
+    file = config or find_config(Path.cwd())
+    own = read_config(file) if file else Selection()
+    selection = Selection(
+        select=_names(select) or own.select,
+        ignore=_names(ignore) or own.ignore,
+        severities=own.severities + tuple(_severity(text) for text in severity or ()),
+    )
+    selection.rules()
+    return selection
+
+
+def _names(options: list[str] | None) -> tuple[str, ...]:
+    return tuple(name.strip() for option in options or () for name in option.split(","))
+
+
+def _severity(text: str) -> tuple[str, Severity]:
+    name, _, level = text.partition("=")
+    for severity in SEVERITIES:
+        if level == severity:
+            return name, severity
+    raise OptionError(f"--severity {text}: write RULE=error, RULE=warning or RULE=note")

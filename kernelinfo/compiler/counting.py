@@ -1,0 +1,189 @@
+"""The hardware's count, where single facts or steps of it are replaced by the compiler's.
+
+Each cause is one thing that a version of LLVM counts in another way than `kernelinfo.limits`. All
+of a version together are its formula, `llvm.waves_per_simd`; what the tests hold it to.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import combinations
+from typing import Literal, get_args
+
+from kernelinfo.compiler import llvm
+from kernelinfo.limits import Demand, Launch, Limit, Resource, lds_of, limits, waves_of
+from kernelinfo.targets import Target
+
+CauseName = Literal[
+    "unlaunchable",
+    "best-size",
+    "declared-size",
+    "static-lds",
+    "generic-target",
+    "vgpr-file",
+    "no-trap-sgprs",
+    "trap-sgprs",
+    "sgpr-table",
+    "lds-pool",
+    "lds-granule",
+    "barriers",
+    "scratch-slots",
+    "tg-split",
+    "whole-workgroups",
+    "rounded-up",
+    "waves-per-cu",
+    "closed-form",
+    "other-version",
+]
+"""What the compiler does otherwise; of two that explain a number alike the first is named."""
+
+
+_REGISTERS: tuple[Resource, ...] = ("vgpr", "sgpr")
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A kernel under one launch, and what a version of LLVM knows of it."""
+
+    targets: tuple[Target, ...]
+    """The devices it may run on: of a generic target its members."""
+    own: Target
+    demand: Demand
+    launch: Launch
+    sizes: tuple[int, int]
+    """Workitems of the smallest and the largest workgroup that the kernel allows."""
+    version: int
+
+
+@lru_cache(maxsize=1 << 12)  # a library's kernels share their cases
+def fewest(case: Case, said: int, unlaunchable: bool) -> tuple[CauseName, ...] | None:
+    """The fewest causes that together give the compiler's number; of equals the first listed."""
+    always: tuple[CauseName, ...] = ("unlaunchable",) if unlaunchable else ()
+    names = [name for name in get_args(CauseName) if _concerns(name, case)]
+    if waves_per_simd(case, {*always, *names}) != said:
+        return None
+    for count in range(len(names) + 1):
+        for chosen in combinations(names, count):
+            if waves_per_simd(case, {*always, *chosen}) == said:
+                return always + chosen
+    return None
+
+
+def _concerns(name: CauseName, case: Case) -> bool:
+    """Whether a cause can make a difference; `unlaunchable` is not chosen but found."""
+    match name:
+        case "unlaunchable" | "other-version":
+            return False
+        case "best-size" | "closed-form":
+            return case.version >= 20
+        case "waves-per-cu":
+            return case.version < 16
+        case "sgpr-table":
+            return case.version < 23 and case.own.sgprs.per_simd > 0
+        case "whole-workgroups" | "rounded-up":
+            return True
+        case _:
+            return _facts(_changed(name, case)) != _facts(case)
+
+
+def _facts(case: Case) -> tuple[object, ...]:
+    targets = [(target.name, target.vgprs, target.lds, target.domains) for target in case.targets]
+    return case.demand, case.launch, targets
+
+
+def _changed(name: CauseName, case: Case) -> Case:
+    """The case with one hardware fact, or one fact of the launch, as the compiler has it."""
+    demand, launch, version = case.demand, case.launch, case.version
+    match name:
+        case "declared-size":
+            return replace(case, launch=replace(launch, workgroup_size=case.sizes[1]))
+        case "static-lds":
+            return replace(case, launch=replace(launch, dynamic_lds_bytes=0))
+        case "no-trap-sgprs" if version < 23:
+            return replace(case, launch=replace(launch, trap_handler=False))
+        case "trap-sgprs" if version >= 23:
+            return replace(case, launch=replace(launch, trap_handler=True))
+        case "scratch-slots":
+            return replace(case, demand=replace(demand, scratch_bytes_per_lane=0))
+        case "tg-split":
+            return replace(case, demand=replace(demand, tg_split=False))
+        case "generic-target":
+            return replace(case, targets=(case.own,))
+        case "vgpr-file" | "lds-granule" | "lds-pool" | "barriers":
+            targets = tuple(_with_belief(name, target, version) for target in case.targets)
+            return replace(case, targets=targets)
+        case _:
+            return case
+
+
+def _with_belief(name: CauseName, target: Target, version: int) -> Target:
+    known = llvm.believed(target, version)
+    if name == "vgpr-file":
+        return replace(target, vgprs=known.vgprs)
+    if name == "lds-granule":
+        return replace(target, lds=known.lds)
+    domains = []
+    for domain, other in zip(target.domains, known.domains, strict=True):
+        if name == "lds-pool":
+            domains.append(replace(domain, lds_bytes=other.lds_bytes))
+        else:
+            domains.append(replace(domain, barriers=other.barriers))
+    return replace(target, domains=tuple(domains))
+
+
+def waves_per_simd(case: Case, causes: Collection[CauseName]) -> float:
+    """What the hardware holds, but for `causes`, where the compiler's counting takes its place."""
+    for name in get_args(CauseName):
+        if name in causes:
+            case = _changed(name, case)
+    waves = max(_waves_on(target, case, causes) for target in case.targets)
+    waves = math.ceil(waves) if "rounded-up" in causes else waves
+    return max(waves, 1) if "unlaunchable" in causes else waves
+
+
+def _waves_on(target: Target, case: Case, causes: Collection[CauseName]) -> float:
+    """Waves per SIMD on one device."""
+    demand, launch = case.demand, case.launch
+    simds = target.domain(demand.wgp_mode).simds
+    bounds = {limit.resource: limit for limit in limits(target, demand, launch)}
+    registers = [limit.waves or 0 for name in _REGISTERS if (limit := bounds.get(name))]
+    if "sgpr-table" in causes:
+        waves = llvm.waves_by_sgprs(target, case.version, demand.sgprs or 1)
+        registers[-1] = waves * simds
+    apart = demand.tg_split or "whole-workgroups" in causes
+    size = launch.workgroup_size
+    small, large = case.sizes if "best-size" in causes else (size, size)
+    best = 0
+    for group in range(waves_of(small, demand.wave_size), waves_of(large, demand.wave_size) + 1):
+        by_registers = min(registers) if apart else min(registers) // group * group
+        by_workgroup = _waves_by_workgroup(target, case, causes, bounds, group)
+        best = max(best, min(by_registers, by_workgroup))
+    return best / simds
+
+
+def _waves_by_workgroup(
+    target: Target,
+    case: Case,
+    causes: Collection[CauseName],
+    bounds: Mapping[Resource, Limit],
+    group: int,
+) -> int:
+    """Waves of the domain in workgroups of `group` waves that all but registers allow."""
+    demand, launch = case.demand, case.launch
+    domain = target.domain(demand.wgp_mode)
+    if "closed-form" in causes or "waves-per-cu" in causes:
+        asked = replace(demand, lds_bytes=lds_of(demand, launch))
+        size = group * demand.wave_size
+        sizes = case.sizes if "closed-form" in causes else (size, size)
+        return domain.simds * llvm.waves_by_workgroup(target, case.version, asked, sizes)[1]
+    waves = [bounds[name].waves for name in ("slots", "scratch") if name in bounds]
+    free = min(count for count in waves if count is not None)
+    workgroups = [] if demand.tg_split else [free // group]
+    if (lds := bounds.get("lds")) and lds.workgroups is not None:
+        workgroups.append(lds.workgroups)
+    if group > 1 and not demand.tg_split:
+        workgroups.append(domain.barriers)
+    return min([free, *(count * group for count in workgroups)])

@@ -1,0 +1,112 @@
+"""What the instructions of a kernel are in assembly text: memory, matrix, spills and their loops.
+
+    .LBB3_2:                                ; =>This Inner Loop Header: Depth=1
+        buffer_load_dword v40, off, s[68:71], 0 offset:4 ; 4-byte Folded Reload
+    ; %bb.3:                                ;   in Loop: Header=BB3_1 Depth=2
+        v_accvgpr_read_b32 v12, a3              ;  Reload Reuse
+
+The comments are LLVM's own (AsmPrinter: emitComments, emitBasicBlockLoopComments).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from kernelinfo.facts.assembly_text import Text, before
+from kernelinfo.model import Code, LoopSpills
+
+_END = b".Lfunc_end"
+_INSTRUCTION = re.compile(
+    rb"\n[ \t]+(v_mfma|v_smfmac|v_wmma|v_swmmac|ds_|global_|flat_|buffer_|scratch_"
+    rb"|s_barrier_signal|s_barrier(?!_)|s_swappc|s_call)"
+)
+_KINDS = {
+    "matrix": (b"v_mfma", b"v_smfmac", b"v_wmma", b"v_swmmac"),
+    "lds": (b"ds_",),
+    "memory": (b"global_", b"flat_", b"buffer_"),
+    "scratch": (b"scratch_",),
+    "barriers": (b"s_barrier", b"s_barrier_signal"),
+    "calls": (b"s_swappc", b"s_call"),
+}
+_COMMENTED = b"%bb."
+_FOLDED = b"-byte Folded "
+_REUSED = b" Reload Reuse"
+
+# A block's label, or the comment that stands for one, with the comments that follow it; or a spill.
+_MARK = re.compile(
+    rb"^(?:(\.L)?(BB\d+_\d+):|; ?%bb\.\d+:)(.*(?:\n[ \t]+;.*)*)"
+    rb"|^[ \t]+(?:s_clause 0x([0-9a-f]{1,2})\b)?[^;\n]*;[^;\n]*?(\d{1,6})-byte Folded "
+    rb"(Spill|Reload)",
+    re.MULTILINE,
+)
+_HEADER = re.compile(rb"=> *This (?:Inner )?Loop Header: Depth=(\d{1,4})")
+_INSIDE = re.compile(rb"in Loop: Header=(BB\d+_\d+) Depth=(\d{1,4})")
+_REGISTER_BYTES = 4
+
+
+def function_text(text: Text, start: int, end: int) -> bytes | None:
+    """The function whose label stands at `start`; whatever follows it begins by `end`.
+
+    Without what a log puts before each line; None where that is not always the same.
+    """
+    found = text.find(_END, start, end)
+    code = text[start : found if found >= 0 else end]
+    prefix = before(text, start)
+    if prefix is None or not prefix.strip():
+        return code
+    newline = b"\n" + prefix
+    return code.replace(newline, b"\n") if newline in code else None
+
+
+def read_code(code: bytes) -> Code:
+    """The instructions of one function, from its label on."""
+    counts = Counter(_INSTRUCTION.findall(code))
+    kinds = {kind: sum(counts[name] for name in names) for kind, names in _KINDS.items()}
+    if _COMMENTED not in code:
+        return Code(**kinds, spills=None, reloads=None, agpr_moves=None, loops=None)
+    loops: tuple[LoopSpills, ...] = ()
+    spills = reloads = 0
+    if _FOLDED in code:
+        spills, reloads, loops = _spills(code)
+    moves = code.count(_REUSED)
+    return Code(**kinds, spills=spills, reloads=reloads, agpr_moves=moves, loops=loops)
+
+
+def _spills(code: bytes) -> tuple[int, int, tuple[LoopSpills, ...]]:
+    """Stores and loads of spilled registers in all, and in each loop."""
+    prefix = b""
+    loop: tuple[bytes, int] | None = None
+    counts: Counter[tuple[tuple[bytes, int] | None, bytes]] = Counter()
+    for mark in _MARK.finditer(code):
+        local, label, comments, clause, size, kind = mark.groups()
+        if kind is None:
+            prefix = local or prefix
+            loop = _loop(label, comments)
+        else:
+            # A clause has the comment once for all its instructions, at least a register each.
+            count = min(int(clause, 16) + 1, int(size) // _REGISTER_BYTES) if clause else 1
+            counts[loop, kind] += count
+    loops = dict.fromkeys(loop for loop, _ in counts if loop is not None)
+    return (
+        sum(count for (_, kind), count in counts.items() if kind == b"Spill"),
+        sum(count for (_, kind), count in counts.items() if kind == b"Reload"),
+        tuple(
+            LoopSpills(
+                (prefix + loop[0]).decode(),
+                loop[1],
+                counts[loop, b"Spill"],
+                counts[loop, b"Reload"],
+            )
+            for loop in loops
+        ),
+    )
+
+
+def _loop(label: bytes | None, comments: bytes) -> tuple[bytes, int] | None:
+    """Header and depth of the innermost loop that a block belongs to."""
+    if label and (header := _HEADER.search(comments)):
+        return label, int(header[1])
+    if inside := _INSIDE.search(comments):
+        return inside[1], int(inside[2])
+    return None

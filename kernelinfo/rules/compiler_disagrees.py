@@ -1,0 +1,26 @@
+"""KI207."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kernelinfo.compiler import NOT_EXPLAINED, agrees, why
+from kernelinfo.kernel import Kernel
+from kernelinfo.occupancy import Occupancy
+from kernelinfo.rules.remark import Remark
+
+
+def compiler_disagrees(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
+    """The compiler printed another occupancy than the hardware delivers.
+
+    What it finds: an `; Occupancy:` in the assembly that is not this report's number, and which of
+    the compiler's simplifications make the difference.
+    Why it matters: register limits, launch bounds and other tools are chosen by that number.
+    What to do: nothing about the kernel; trust the number that counts whole workgroups.
+    """
+    if agrees(kernel, occupancy) is False:
+        cause = why(kernel, occupancy)
+        yield Remark(
+            f"the compiler printed {kernel.compiler_waves_per_simd} waves/SIMD, the hardware holds "
+            f"{occupancy.waves_per_simd:.4g}: {cause.text if cause else NOT_EXPLAINED}"
+        )

@@ -1,0 +1,101 @@
+"""KI208: registers that are reserved and not used."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+from kernelinfo import Kernel, load, targets
+from kernelinfo.kernel import Used
+from kernelinfo.rules.padded_registers import padded_registers
+
+from ..conftest import FIXTURES
+
+
+@cache
+def plain() -> Kernel:
+    """A kernel to change: of gfx9-4-generic, 102 VGPRs, workgroups to 256, no LDS."""
+    report = load(FIXTURES / "code_object" / "tiny-v6-clang22-gfx9-4-generic.co")
+    return next(kernel for kernel in report.kernels if kernel.name.startswith("claim"))
+
+
+def kernel(
+    vgprs: int = 102, encoded: int | None = 104, lds: int = 0, compiled: str = "gfx9-4-generic"
+) -> Kernel:
+    known = plain()
+    assert known.demand is not None
+    return replace(
+        known,
+        code_object=replace(known.code_object, target=compiled),
+        target=targets.find(compiled),
+        used=Used(vgprs, 0, 16, lds, 0),
+        encoded=replace(known.encoded, vgprs=encoded),
+        demand=replace(known.demand, vgprs=encoded or vgprs, lds_bytes=lds),
+    )
+
+
+def said(one: Kernel, workgroup_size: int = 256) -> list[str]:
+    found = one.occupancy(workgroup_size=workgroup_size)
+    return [f"{r.message}; {r.hint}".rstrip("; ") for r in padded_registers(one, found)]
+
+
+@pytest.mark.parametrize(
+    "one",
+    [
+        plain(),
+        kernel(vgprs=97),
+        kernel(vgprs=0, encoded=8),
+        kernel(encoded=None),
+        kernel(vgprs=102, encoded=104, lds=40000),
+    ],
+    ids=[
+        "as compiled",
+        "rounded up to the granule",
+        "nothing used, and one granule",
+        "no descriptor was read",
+        "much LDS and nothing padded",
+    ],
+)
+def test_what_is_only_rounded_is_not_padded(one: Kernel) -> None:
+    assert said(one) == []
+
+
+def test_padding_without_lds_has_no_likely_cause() -> None:
+    """`amdgpu_waves_per_eu` asked for at most two waves."""
+    assert said(kernel(vgprs=2, encoded=176)) == ["176 VGPRs are reserved, 2 are used"]
+
+
+def test_lds_that_does_not_bind_as_hard_is_not_the_cause() -> None:
+    assert said(kernel(vgprs=2, encoded=264, lds=96, compiled="gfx90a")) == [
+        "264 VGPRs are reserved, 2 are used"
+    ]
+
+
+def test_lds_that_binds_as_hard_is_the_likely_cause() -> None:
+    """clang 22, gfx90a: 64 KiB and 256 threads are encoded with 264 VGPRs."""
+    (text,) = said(kernel(vgprs=1, encoded=264, lds=65536, compiled="gfx90a"))
+    assert text.endswith("likely padded to what LDS allows anyway; less LDS ends it")
+
+
+def test_a_generic_target_pads_for_less_lds_than_some_devices_have() -> None:
+    """clang 22, gfx9-4-generic: 40000 bytes and 256 threads are encoded with 264 VGPRs."""
+    (text,) = said(kernel(vgprs=1, encoded=264, lds=40000))
+    assert "padded for the 64 KiB of LDS that gfx9-4-generic assumes" in text
+    assert "there is more on gfx950; compile for the device" in text
+
+
+def test_a_generic_target_of_equal_devices_is_no_cause() -> None:
+    one = kernel(vgprs=1, encoded=264, lds=40000, compiled="gfx9-generic")
+    assert all("assumes" not in text for text in said(one))
+
+
+def test_the_trap_costs_a_gfx950_three_of_four_workgroups() -> None:
+    generic = kernel(vgprs=1, encoded=264, lds=40000)
+    on_device = generic.on(targets.find("gfx950"))
+    assert on_device.occupancy(workgroup_size=256).percent == 12.5
+    (text,) = said(on_device)
+    assert "assumes" in text
+    own = kernel(vgprs=1, encoded=104, lds=40000, compiled="gfx950")
+    assert own.occupancy(workgroup_size=256).percent == 50

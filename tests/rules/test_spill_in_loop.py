@@ -1,0 +1,36 @@
+"""KI106: spills in loops, by the compiler's own comments."""
+
+from __future__ import annotations
+
+import pytest
+
+from .reading import TUTORIAL, needs_corpus, of_corpus, said
+
+
+@pytest.mark.parametrize("kernel", ["empty", "vgprbound", "ldsbound"])
+def test_kernels_that_do_not_spill_are_left_alone(kernel: str) -> None:
+    assert said(TUTORIAL, "KI106", kernel) == []
+
+
+@needs_corpus
+def test_spills_outside_of_loops_are_not_its_business() -> None:
+    assert list(of_corpus("core/*.s", "KI106")) == []
+    assert len(list(of_corpus("core/*.s", "KI101"))) > 20
+
+
+@pytest.mark.parametrize(
+    ("file", "reloads"),
+    [
+        (TUTORIAL, 14),
+        ("occupancy-clang19-gfx90a.s", 14),
+        ("occupancy-clang22-gfx90a.s", 12),
+    ],
+)
+def test_reloads_in_a_loop_are_counted_and_placed(file: str, reloads: int) -> None:
+    assert said(file, "KI106", "sgprbound") == [
+        f"{reloads} spill reloads inside loop .LBB3_2 (14 VGPRs spilled, 56 of 60 B)"
+    ]
+
+
+def test_it_takes_the_place_of_vgpr_spill() -> None:
+    assert said(TUTORIAL, "KI101", "sgprbound") == []

@@ -1,0 +1,100 @@
+"""`--as`: the same kernel on another target, always told to be a what-if."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+
+from kernelinfo import LaunchError, arch, load, targets
+
+from .conftest import FIXTURES
+from .test_golden import run
+
+GENERIC = "code_object/tiny-v6-clang22-gfx9-4-generic.co"
+PADDED = "code_object/occupancy-clang22-gfx90a.co"
+
+
+def test_text_tells_both_targets() -> None:
+    out, _, code = run(PADDED, "--as", "gfx950")
+    assert code == 0
+    assert "gfx90a, what if on gfx950 (CDNA4)" in out.splitlines()[0]
+    out, _, _ = run("explain", PADDED, "vgprbound", "--as", "gfx950")
+    assert "gfx90a, what if on gfx950" in out.splitlines()[0]
+
+
+def test_one_table_of_many_files_tells_both_targets_in_each_row() -> None:
+    out, _, _ = run("container/libtwo.so", "--as", "gfx1100", "--group")
+    rows = [line for line in out.splitlines() if "_claim(" in line and "SIMD" not in line]
+    assert len([row for row in rows if "gfx90a as gfx1100" in row]) == 2
+    assert len([row for row in rows if "gfx1030 as gfx1100" in row]) == 2
+
+
+@pytest.mark.parametrize("format", ["json", "jsonl"])
+def test_json_has_the_kernels_target_beside_its_inputs(format: str) -> None:
+    out, _, _ = run(PADDED, "--as", "gfx950", "--format", format)
+    if format == "json":
+        document = json.loads(out)
+        pairs = [
+            (document["inputs"][k["input"]]["target"], k["target"]) for k in document["kernels"]
+        ]
+    else:
+        lines = [json.loads(line) for line in out.splitlines()]
+        pairs = [(line["input"]["target"], line["target"]) for line in lines]
+    assert set(pairs) == {("gfx90a", "gfx950")}
+
+
+def test_csv_has_a_column_for_each() -> None:
+    out, _, _ = run(PADDED, "--as", "gfx950", "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert {(row["Compiled_For"], row["Target"]) for row in rows} == {("gfx90a", "gfx950")}
+
+
+def test_padding_belongs_to_the_own_target() -> None:
+    """clang 22 encodes 257 VGPRs for 64 KiB of LDS; 210 are used."""
+    report = load(FIXTURES / PADDED)
+    (padded,) = [k for k in report.kernels if k.name.startswith("ldsbound")]
+    assert padded.demand is not None
+    assert padded.demand.vgprs == 264
+    elsewhere = padded.on(targets.find("gfx950"))
+    assert elsewhere.demand is not None
+    assert elsewhere.demand.vgprs == 210
+    assert padded.on(targets.find("gfx90a")).demand == padded.demand
+
+
+@pytest.mark.parametrize("member", ["gfx942", "gfx950"])
+def test_code_for_a_generic_target_runs_on_a_member_as_it_is(member: str) -> None:
+    for kernel in load(FIXTURES / GENERIC).kernels:
+        bound = kernel.occupancy(workgroup_size=256)
+        assert not bound.exact
+        there = kernel.on(targets.find(member))
+        assert there.demand == kernel.demand
+        found = there.occupancy(workgroup_size=256)
+        assert found.exact
+        assert found.target == member
+        assert found.percent <= bound.percent
+        assert kernel.demand is not None
+        alone = arch(member).occupancy(workgroup_size=256, vgprs=kernel.demand.vgprs or 0)
+        assert found.waves_per_simd == alone.waves_per_simd
+
+
+def test_a_members_waves_have_to_be_of_that_size() -> None:
+    kernel = load(FIXTURES / "code_object" / "tiny-v6-clang22-gfx1030.co").kernels[0]
+    with pytest.raises(LaunchError, match="no waves of 32 lanes"):
+        kernel.on(targets.find("gfx942"))
+
+
+def test_a_device_takes_its_row_of_a_generic_target() -> None:
+    out, err, code = run("explain", GENERIC, "claim", "--device", "MI300X", "--grid", "1216")
+    assert (err, code) == ("", 0)
+    assert "MI300X: 304 CUs · 1216 workgroups fill it" in out
+    assert "1216 workgroups: 1 full round, no tail" in out
+    assert "at most" not in out
+
+
+def test_a_grid_needs_a_device() -> None:
+    _, err, code = run("explain", GENERIC, "claim", "--grid", "5")
+    assert code == 2
+    assert "--device" in err
