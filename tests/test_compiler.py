@@ -149,7 +149,7 @@ def test_hip(target: str, size: int, asks: dict[str, Any], before: int, after: i
 
 
 @given(data=st.data())
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=400, deadline=None)
 def test_all_causes_together_are_the_formula(data: st.DataObject) -> None:
     """So a number that the formula gives always has a cause, for every target and version."""
     draw = data.draw

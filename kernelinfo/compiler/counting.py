@@ -140,8 +140,9 @@ def waves_per_simd(case: Case, causes: Collection[CauseName]) -> float:
         if name in causes:
             case = _changed(name, case)
     waves = max(_waves_on(target, case, causes) for target in case.targets)
-    waves = math.ceil(waves) if "rounded-up" in causes else waves
-    return max(waves, 1) if "unlaunchable" in causes else waves
+    if not waves and not {"unlaunchable", "generic-target"}.isdisjoint(causes):
+        return 1  # LLVM's terms are never 0, also where only the generic target has no room
+    return math.ceil(waves) if "rounded-up" in causes else waves
 
 
 def _waves_on(target: Target, case: Case, causes: Collection[CauseName]) -> float:
