@@ -122,7 +122,8 @@ def _believed_lds_granule(target: Target, version: int) -> int:
     if version < 23:
         return 1  # getOccupancyWithWorkGroupSizes does not round before #205637
     granule = target.lds.granule_bytes
-    return granule if version >= 24 else min(granule, 512)  # 1024: #219495, #220051, #224852
+    # RDNA's 1024 are known since September 2026: #219495, #220051, #224852.
+    return 512 if granule == 1024 and version < 24 else granule
 
 
 def _believed_domain(target: Target, domain: Domain, version: int) -> Domain:

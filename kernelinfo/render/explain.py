@@ -91,7 +91,8 @@ def working(
         lines.append(
             [(_labelled_text("next", next_step(occupancy, kernel.used if kernel else None)), "")]
         )
-    lines.append([(_labelled_text("steps", _steps(target, demand, occupancy)), "")])
+    if not target.members:  # the steps are those of whichever device it runs on
+        lines.append([(_labelled_text("steps", _steps(target, demand, occupancy)), "")])
     if occupancy.range is not None:
         span = occupancy.range
         least = occupancy.launch.smallest_size
