@@ -113,7 +113,7 @@ def facts(
 
     Registers reserved need the target and the register file that waves of the kernel's size see.
     They are rounded here from `…ForWavesPerEU`, the count that LLVM encodes, and not taken from
-    `…Blocks`, the encoded field: LLVM 22 and before encoded gfx1250 in units of 8, later ones of
+    `…Blocks`, the encoded field: LLVM encoded gfx1250 in units of 8 until 22 was out, and since of
     16, and the block alone does not tell which.
     """
     found: dict[FactName, Fact] = {}
