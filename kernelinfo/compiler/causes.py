@@ -25,6 +25,7 @@ _TEXTS: dict[CauseName, str] = {
     "no-trap-sgprs": "leaves the trap handler's SGPRs out",
     "trap-sgprs": "counts SGPRs for a trap handler",
     "sgpr-table": "has a table that knows neither the SGPRs' granule nor the trap handler",
+    "asked-sgprs": "counts the SGPRs asked for, not the share that this chip gives every wave",
     "lds-pool": "counts only the LDS that one workgroup may have",
     "lds-granule": "does not round LDS to what the hardware allocates",
     "barriers": "allows fewer workgroups of several waves",

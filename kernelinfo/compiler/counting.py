@@ -27,6 +27,7 @@ CauseName = Literal[
     "no-trap-sgprs",
     "trap-sgprs",
     "sgpr-table",
+    "asked-sgprs",
     "lds-pool",
     "lds-granule",
     "barriers",
@@ -90,7 +91,7 @@ def _concerns(name: CauseName, case: Case) -> bool:
 
 
 def _facts(case: Case) -> tuple[object, ...]:
-    targets = [(target.name, target.vgprs, target.lds, target.domains) for target in case.targets]
+    targets = [(t.name, t.vgprs, t.sgprs, t.lds, t.domains) for t in case.targets]
     return case.demand, case.launch, targets
 
 
@@ -106,6 +107,9 @@ def _changed(name: CauseName, case: Case) -> Case:
             return replace(case, launch=replace(launch, trap_handler=False))
         case "trap-sgprs" if version >= 23:
             return replace(case, launch=replace(launch, trap_handler=True))
+        case "asked-sgprs" if version >= 23:
+            targets = tuple(_without_fixed_sgprs(target) for target in case.targets)
+            return replace(case, targets=targets)
         case "scratch-slots":
             return replace(case, demand=replace(demand, scratch_bytes_per_lane=0))
         case "tg-split":
@@ -117,6 +121,10 @@ def _changed(name: CauseName, case: Case) -> Case:
             return replace(case, targets=targets)
         case _:
             return case
+
+
+def _without_fixed_sgprs(target: Target) -> Target:
+    return replace(target, sgprs=replace(target.sgprs, fixed_allocation=0))
 
 
 def _with_belief(name: CauseName, target: Target, version: int) -> Target:
