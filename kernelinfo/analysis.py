@@ -182,9 +182,9 @@ class Analysis:
             return
         arch, name = self._options.arch, module.target or self._options.arch
         target: Target | None = None
-        message = ""
+        messages = []
         if name is None:
-            message = "the input names no target; give one by --arch"
+            messages.append("the input names no target; give one by --arch")
         elif arch not in (None, name):
             message = f"is compiled for {name}, not for {arch}; leave --arch out"
             yield Problem(blob.path, message, blob.member, blob.offset)
@@ -193,10 +193,11 @@ class Analysis:
             try:
                 target = targets.find(name)
             except UnknownTargetError as error:
-                message = str(error)
+                messages.append(str(error))
         if (entry := parse_target_id(blob.member or "")) and name not in (None, entry.processor):
-            message = f"its id says {entry.processor}, the code says {name}; read as the latter"
-        if message:
+            said = f"its id says {entry.processor}, the code says {name}"
+            messages.append(f"{said}; read as the latter")
+        for message in messages:
             yield Problem(blob.path, message, blob.member, blob.offset)
         code_object = CodeObject(
             path=blob.path,

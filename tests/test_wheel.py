@@ -7,13 +7,21 @@ import sys
 import zipfile
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parent.parent
 
 
-def test_the_wheel_holds_the_package_its_data_and_nothing_else(tmp_path: Path) -> None:
-    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
     subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
-    (wheel,) = tmp_path.glob("*.whl")
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+def test_the_wheel_holds_the_package_its_data_and_nothing_else(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     grammars = {f"kernelinfo/grammars/{path.name}" for path in (ROOT / "grammars").glob("*.lark")}
     assert len(grammars) == 2
@@ -22,11 +30,8 @@ def test_the_wheel_holds_the_package_its_data_and_nothing_else(tmp_path: Path) -
     assert {name.split("/")[0].split("-")[0] for name in names} == {"kernelinfo"}
 
 
-def test_a_wheel_elsewhere_reads_assembly(tmp_path: Path) -> None:
+def test_a_wheel_elsewhere_reads_assembly(wheel: Path, tmp_path: Path) -> None:
     """From its own folder, with the checkout out of sight."""
-    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
-    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
-    (wheel,) = tmp_path.glob("*.whl")
     zipfile.ZipFile(wheel).extractall(tmp_path / "site")
     sample = ROOT / "fixtures" / "assembly" / "occupancy-hip-amdgcn-amd-amdhsa-gfx90a.s"
     code = f"import sys; sys.path.insert(0, {str(tmp_path / 'site')!r}); import kernelinfo; "

@@ -1,0 +1,23 @@
+"""Every trouble of a code object is told, each in its own line."""
+
+from __future__ import annotations
+
+import pytest
+
+import kernelinfo.facts
+from kernelinfo import Options, Problem
+from kernelinfo.analysis import Analysis, Tally
+from kernelinfo.model import Blob, Features, KernelFacts, Module
+
+
+def test_an_unknown_target_under_another_id_is_two_problems(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    module = Module("code-object", "gfx9999", Features(), None, None, (KernelFacts("k", ()),))
+    monkeypatch.setattr(kernelinfo.facts, "read", lambda blob, arch: iter([module]))
+    blob = Blob("library.so", memoryview(b""), member="hipv4-amdgcn-amd-amdhsa--gfx90a")
+    items = list(Analysis(Options()).of_blob(blob, Tally("library.so")))
+    messages = [item.message for item in items if isinstance(item, Problem)]
+    assert len(messages) == 2
+    assert "unknown target 'gfx9999'" in messages[0]
+    assert "its id says gfx90a, the code says gfx9999" in messages[1]
