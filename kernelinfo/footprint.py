@@ -1,0 +1,110 @@
+"""What two builds are compared by: what each kernel takes and what occupancy it reaches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from kernelinfo.kernel import CodeObject, Result
+from kernelinfo.limits import Resource
+from kernelinfo.model import Features, SourceLine
+
+
+@dataclass(frozen=True, slots=True)
+class Footprint:
+    """One kernel of one build; None where its input did not say."""
+
+    target: str
+    """With the features that the code insists on: `gfx90a:sramecc+:xnack-`."""
+    name: str
+    """Demangled, with template arguments."""
+    symbol: str
+    """Mangled."""
+    code_object: str
+    """Path, relative to where the build was looked for, and the member inside."""
+    workgroup_size: int | None
+    """Workitems assumed."""
+    waves_per_simd: float | None
+    percent: float | None
+    limiters: tuple[Resource, ...]
+    vgprs: int | None
+    """Used, per lane; AGPRs included where they share one file."""
+    reserved_vgprs: int | None
+    """By the hardware, per lane."""
+    agprs: int | None
+    sgprs: int | None
+    """Per wave."""
+    lds_bytes: int | None
+    """Static and dynamic, per workgroup."""
+    scratch_bytes_per_lane: int | None
+    vgpr_spills: int | None
+    sgpr_spills: int | None
+    code_bytes: int | None
+    source: SourceLine | None = None
+    """Where it is written, to be told, not compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """All kernels of one build, in the order of reading."""
+
+    footprints: tuple[Footprint, ...]
+    compilers: tuple[str, ...]
+    """Each compiler's own stamp, sorted."""
+
+
+def build(results: Iterable[Result], root: str = "") -> Build:
+    """The build that these kernels are; paths of code objects are taken relative to `root`."""
+    footprints, compilers = [], set()
+    for result in results:
+        footprints.append(footprint(result, root))
+        if stamp := result.kernel.code_object.compiler:
+            compilers.add(stamp)
+    return Build(tuple(footprints), tuple(sorted(compilers)))
+
+
+def footprint(result: Result, root: str = "") -> Footprint:
+    """What is compared of one kernel under the launch that its occupancy assumes."""
+    kernel, occupancy = result.kernel, result.occupancy
+    used, launch = kernel.used, occupancy.launch if occupancy else None
+    lds_bytes = used.lds_bytes
+    if launch is not None and lds_bytes is not None:
+        lds_bytes += launch.dynamic_lds_bytes
+    return Footprint(
+        target=target_id(kernel.code_object),
+        name=kernel.name,
+        symbol=kernel.symbol,
+        code_object=_place(kernel.code_object, root),
+        workgroup_size=launch.workgroup_size if launch else None,
+        waves_per_simd=occupancy.waves_per_simd if occupancy else None,
+        percent=occupancy.percent if occupancy else None,
+        limiters=occupancy.limiters if occupancy else (),
+        vgprs=used.vgprs,
+        reserved_vgprs=occupancy.allocated.vgprs if occupancy else None,
+        agprs=used.agprs,
+        sgprs=used.sgprs,
+        lds_bytes=lds_bytes,
+        scratch_bytes_per_lane=used.scratch_bytes_per_lane,
+        vgpr_spills=kernel.spills.vgprs,
+        sgpr_spills=kernel.spills.sgprs,
+        code_bytes=kernel.code_bytes,
+        source=kernel.source,
+    )
+
+
+def target_id(code_object: CodeObject) -> str:
+    """The target as LLVM spells it, with the features that are on or off."""
+    signs = {"on": "+", "off": "-"}
+    features: Features = code_object.features
+    parts = [code_object.target or "unknown"]
+    for feature in ("sramecc", "xnack"):
+        if sign := signs.get(getattr(features, feature) or ""):
+            parts.append(feature + sign)
+    return ":".join(parts)
+
+
+def _place(code_object: CodeObject, root: str) -> str:
+    path = code_object.path
+    if root and path.startswith(root):
+        path = path[len(root) :].lstrip("/")
+    return f"{path} › {code_object.member}" if code_object.member else path
