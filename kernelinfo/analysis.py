@@ -113,6 +113,8 @@ class Analysis:
         self._rules = options.selection.rules()
         self._met: dict[bytes, CodeObject] = {}
         """Code objects by the digest of their bytes, where each is to be counted once."""
+        self._entries: dict[tuple[str, str], Blob] = {}
+        """Of each file and processor the first entry."""
 
     def of_path(self, path: str, blobs: Iterable[Blob | Problem]) -> Iterator[Item]:
         """What a path holds of what is asked for; and its problems, to hold nothing among them."""
@@ -134,6 +136,19 @@ class Analysis:
             else:
                 tally.found += 1
             yield judged
+
+    def beside(self, blob: Blob) -> str | None:
+        """The first entry of the same file and processor, where its id names other features.
+
+        Every blob must pass here, in the order of reading.
+        """
+        entry = parse_target_id(blob.member or "")
+        if entry is None:
+            return None
+        first = self._entries.setdefault((blob.path, entry.processor), blob).member or ""
+        named = dict(entry.settings).keys()
+        other = parse_target_id(first)
+        return first if other and dict(other.settings).keys() != named else None
 
     def _kernels(self, blob: Blob) -> Iterator[Kernel | Problem | Repeat]:
         from kernelinfo import facts
@@ -210,6 +225,7 @@ class Analysis:
             features=module.features,
             code_object_version=module.code_object_version,
             compiler=module.compiler,
+            beside=self.beside(blob),
         )
         sidecar = _of_sidecar(blob, name)
         for kernel in module.kernels:

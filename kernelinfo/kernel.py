@@ -30,6 +30,8 @@ class CodeObject:
     features: Features
     code_object_version: int | None
     compiler: str | None
+    beside: str | None = None
+    """The entry of the same file and processor, read before, whose id names other features."""
 
 
 @dataclass(frozen=True, slots=True)

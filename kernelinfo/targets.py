@@ -7,6 +7,7 @@ import tomllib
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache
 from pkgutil import get_data
+from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from kernelinfo.errors import TargetsError, UnknownTargetError
@@ -103,6 +104,16 @@ class Scratch:
 
 
 @dataclass(frozen=True, slots=True)
+class InstructionCache:
+    """The first cache of instructions, L1I or L0I."""
+
+    bytes: int
+    cus: int
+    """CUs that share it."""
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
 class Domain:
     """The block whose resources the waves of one workgroup share.
 
@@ -160,6 +171,8 @@ class Target:
     """Those whose size is known; AMD's product pages."""
     members: tuple[str, ...] = ()
     """The devices that code for a generic target may run on; they decide."""
+    icache: InstructionCache | None = None
+    """None where nobody has published it."""
     caveat: str = ""
     """Why a result is a bound, where the hardware is not fully known."""
 
@@ -234,7 +247,12 @@ def _target(name: str, table: dict[str, Any]) -> Target:
 
 
 def _build(kind: Any, value: Any, where: str) -> Any:
-    """`value` as `kind`: a dataclass, a tuple of them, or a plain value of exactly that type."""
+    """`value` as `kind`: a dataclass, a tuple of them, or a plain value of exactly that type.
+
+    An optional kind is that kind: TOML has no None.
+    """
+    if NoneType in get_args(kind):
+        kind = next(one for one in get_args(kind) if one is not NoneType)
     if is_dataclass(kind):
         if not isinstance(value, dict):
             raise TargetsError(f"{where}: a table was expected, not {value!r}")

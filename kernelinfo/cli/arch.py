@@ -60,7 +60,7 @@ def _constants(target: Target, color: bool) -> Iterator[str]:
         if topics and all(is_dataclass(topic) for topic in topics):
             for topic in topics:
                 yield from _topic(field.name, topic, color)
-        elif field.name not in ("name", "family", "products") and value not in ("", ()):
+        elif field.name not in ("name", "family", "products") and value not in ("", (), None):
             text = f"0x{value:02x}" if field.name == "elf_mach" else str(value)
             yield f" {left(field.name, 12)} {text}\n"
 

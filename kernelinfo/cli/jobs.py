@@ -15,7 +15,7 @@ from kernelinfo import ingest
 from kernelinfo.analysis import Analysis, Options, Tally
 from kernelinfo.errors import KernelinfoError
 from kernelinfo.kernel import Item
-from kernelinfo.model import Problem
+from kernelinfo.model import Blob, Problem
 
 Render = Callable[[Iterable[Item]], Iterator[str]]
 
@@ -94,7 +94,10 @@ def _shares(
     for path in paths:
         for blob in ingest.open_paths([path]):
             number += 1
-            if number % parts == part:
+            if number % parts != part:
+                if isinstance(blob, Blob):
+                    analysis.beside(blob)
+            else:
                 tally = Tally(path)
                 items = list(analysis.of_blob(blob, tally))
                 problems = [item for item in items if isinstance(item, Problem)]

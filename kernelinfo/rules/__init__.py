@@ -13,6 +13,7 @@ from kernelinfo.kernel import Finding, Kernel
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.rules.agpr_without_mfma import agpr_without_mfma
 from kernelinfo.rules.at_cap_and_spilling import at_cap_and_spilling
+from kernelinfo.rules.code_exceeds_icache import code_exceeds_icache
 from kernelinfo.rules.compiler_disagrees import compiler_disagrees
 from kernelinfo.rules.dynamic_stack import dynamic_stack
 from kernelinfo.rules.indirect_call import indirect_call
@@ -20,6 +21,7 @@ from kernelinfo.rules.lds_near_step import lds_near_step
 from kernelinfo.rules.lds_over_limit import lds_over_limit
 from kernelinfo.rules.lds_rounding_costs_workgroup import lds_rounding_costs_workgroup
 from kernelinfo.rules.missing_launch_bound import missing_launch_bound
+from kernelinfo.rules.mixed_target_features import mixed_target_features
 from kernelinfo.rules.near_next_step import near_next_step
 from kernelinfo.rules.padded_registers import padded_registers
 from kernelinfo.rules.partial_wave import partial_wave
@@ -81,6 +83,8 @@ RULES: tuple[Rule, ...] = (
     Rule("KI302", "warning", at_cap_and_spilling),
     Rule("KI303", "note", missing_launch_bound),
     Rule("KI304", "note", waves_hint_too_high),
+    Rule("KI305", "note", mixed_target_features),
+    Rule("KI401", "note", code_exceeds_icache, on=False),
 )
 
 

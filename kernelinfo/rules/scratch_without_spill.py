@@ -4,19 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kernelinfo.kernel import Kernel
+from kernelinfo.kernel import Kernel, Spills
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.rules.remark import Remark
+
+_REGISTER_BYTES = 4
+_FRAME_BYTES = 16
+"""What a spilling kernel may have besides: the stack is aligned to it, and a register that the
+compiler needs for addresses may have its slot."""
 
 
 def scratch_without_spill(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
     """Scratch memory that register spills do not explain.
 
-    What it finds: scratch in a kernel that is known to spill nothing.
+    What it finds: scratch in a kernel that is known to spill nothing, or more of it than its
+    spilled registers take. `dynamic-stack` takes its place where scratch grows at run time.
     Why it matters: a local array indexed at run time, an alloca or the frame of a call that was
     not inlined lives in memory instead of registers.
     What to do: index the array by constants (unroll the loop), or inline the call.
     """
-    scratch = kernel.used.scratch_bytes_per_lane
-    if scratch and kernel.spills.vgprs == 0 and kernel.spills.sgprs == 0:
-        yield Remark(f"{scratch} B of scratch per lane without spills: an array or a call frame")
+    scratch, spills = kernel.used.scratch_bytes_per_lane or 0, kernel.spills
+    if spills.vgprs is None or spills.sgprs is None or kernel.flags.dynamic_stack:
+        return
+    spilled = spills.vgprs + spills.sgprs
+    explained = _REGISTER_BYTES * spilled + _FRAME_BYTES if spilled else 0
+    if scratch > explained:
+        beyond = f"beyond {_spilled(spills)}" if spilled else "without spills"
+        calls = kernel.code is None or kernel.code.calls
+        what = "an array or a call frame" if calls else "an array"
+        yield Remark(f"{scratch} B of scratch per lane {beyond}: {what}")
+
+
+def _spilled(spills: Spills) -> str:
+    kinds = ((spills.vgprs, "VGPRs"), (spills.sgprs, "SGPRs"))
+    return "the " + " and ".join(f"{count} {noun}" for count, noun in kinds if count) + " spilled"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from kernelinfo.kernel import Kernel
@@ -13,7 +14,8 @@ def workgroup_leaves_slots(kernel: Kernel, occupancy: Occupancy) -> Iterator[Rem
     """Whole workgroups do not fill the wave slots that registers and LDS would leave.
 
     What it finds: where slots are the only limit, a fixed size that does not divide them, or a
-    kernel without a launch bound, some of whose sizes do not.
+    kernel that may have any size, some of which do not. A kernel whose template arguments name
+    the hardware's largest size is made for that one.
     Why it matters: 704 workitems are 11 waves; two such workgroups fill 22 of 32 slots.
     What to do: launch a size that divides the slots; `--workgroup-size` tells what is launched.
     """
@@ -28,9 +30,12 @@ def workgroup_leaves_slots(kernel: Kernel, occupancy: Occupancy) -> Iterator[Rem
             severity="warning",
         )
     unbounded = launch.workgroup_size == kernel.target.waves.max_workgroup_size
-    if span is not None and unbounded and span.min_percent < span.max_percent:
+    made_for_it = re.search(rf"[<, ]{launch.workgroup_size}u?[,>]", kernel.name)
+    if span is None or not unbounded or made_for_it:
+        return
+    if span.min_percent < span.max_percent:
         yield Remark(
-            f"no launch bound: block sizes to {launch.workgroup_size} give "
+            f"no launch bound below {launch.workgroup_size}: block sizes give "
             f"{span.min_percent:.0f}–{span.max_percent:.0f} % "
             f"({span.worst_workgroup_size} is worst)"
         )

@@ -60,3 +60,20 @@ def test_spills_that_buy_no_wave() -> None:
         "12 VGPRs spilled, though 192 VGPRs would keep the same 8 waves/SIMD"
     ]
     assert said("core/llvm16-gfx1100.s", "KI304", "spills") == []
+
+
+def test_a_hint_that_is_reached_costs_what_it_costs() -> None:
+    assert said("spills-clang19-gfx90a.s", "KI304", "hint_reached") == []
+    assert said("spills-clang19-gfx90a.s", "KI303", "hint_reached") == []
+
+
+def test_a_hint_for_more_waves_than_lds_has_room_for() -> None:
+    assert said("spills-clang19-gfx90a.s", "KI304", "hint_too_high") == [
+        "26 VGPRs spilled, though 256 VGPRs would keep the same 2 waves/SIMD"
+    ]
+
+
+def test_the_default_bound_that_made_it_spill() -> None:
+    assert said("spills-clang22-gfx90a.s", "KI303", "without_bound") == [
+        "the launch bound is 1024, as without one, which allows 128 VGPRs; 512 would allow 256"
+    ]

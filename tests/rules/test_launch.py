@@ -1,0 +1,60 @@
+"""KI001, KI002, KI204: whether a workgroup can start, and how whole ones fill the slots."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from kernelinfo.rules.workgroup_leaves_slots import workgroup_leaves_slots
+
+from .reading import TUTORIAL, results, said
+
+VARIETY = "variety-clang22-gfx90a.s"
+
+
+@pytest.mark.parametrize("rule", ["KI001", "KI002"])
+@pytest.mark.parametrize("kernel", ["empty", "vgprbound", "ldsbound", "sgprbound"])
+def test_what_the_tutorial_launched_can_start(kernel: str, rule: str) -> None:
+    assert said(TUTORIAL, rule, kernel) == []
+
+
+@pytest.mark.parametrize("kernel", ["vgprbound", "ldsbound", "sgprbound"])
+def test_a_stated_bound_and_other_limits_leave_no_slots_to_blame(kernel: str) -> None:
+    assert said(TUTORIAL, "KI204", kernel) == []
+
+
+def test_a_template_that_names_the_largest_size_is_made_for_it() -> None:
+    unbounded = results(TUTORIAL, "KI204")[0]
+    assert unbounded.occupancy is not None
+    for name in ("reduce<1024u, float>(float*)", "reduce<float, 1024>(float*)"):
+        named = replace(unbounded.kernel, name=name)
+        assert list(workgroup_leaves_slots(named, unbounded.occupancy)) == []
+
+
+def test_a_kernel_of_any_size_has_bad_ones() -> None:
+    assert said(TUTORIAL, "KI204", "empty") == [
+        "no launch bound below 1024: block sizes give 69–100 % (704 is worst)"
+    ]
+
+
+def test_a_size_that_does_not_divide_the_slots() -> None:
+    assert said(TUTORIAL, "KI204", "empty", workgroup_size=512) == []
+    assert said(TUTORIAL, "KI204", "empty", workgroup_size=704) == [
+        "workgroups of 704 fill 22 of 32 wave slots"
+    ]
+
+
+def test_more_registers_than_a_cu_has_for_one_workgroup() -> None:
+    assert said(VARIETY, "KI001", "unlaunchable") == [
+        "a workgroup of 1024 cannot start: vgpr: room for 8 of the 16 waves of a workgroup"
+    ]
+    assert said(VARIETY, "KI001", "unlaunchable", workgroup_size=512) == []
+
+
+def test_more_lds_than_a_workgroup_may_have() -> None:
+    assert said(VARIETY, "KI002", "lds_64k") == []
+    assert said(VARIETY, "KI002", "lds_64k", dynamic_lds=4) == [
+        "a workgroup has at most 65536 bytes of LDS, not 65540"
+    ]
+    assert said(VARIETY, "KI001", "lds_64k", dynamic_lds=4) == []

@@ -1,0 +1,55 @@
+"""KI305: features named by some of a file's target ids and not by others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kernelinfo import Options, Report, Selection, analyse
+
+from ..conftest import FIXTURES
+from ..ingest.test_bundle import bundle
+
+MIXED = FIXTURES / "container" / "mixed-features.hipfb"
+TRIPLE = "amdgcn-amd-amdhsa"
+ALONE = Selection(select=("KI305",))
+
+
+def said(path: Path) -> list[tuple[str | None, str]]:
+    """Member and message of each finding."""
+    report = Report.of(analyse([str(path)], Options(selection=ALONE)))
+    assert report.results
+    return [
+        (result.kernel.code_object.member, finding.message)
+        for result in report.results
+        for finding in result.findings
+    ]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "container/tiny.hipfb",
+        "container/libtwo.so",
+        "container/libmixed.so",
+        "code_object/tiny-v5-clang19-gfx90a-features.co",
+    ],
+)
+def test_one_setting_for_each_processor_is_not_mixed(name: str) -> None:
+    assert said(FIXTURES / name) == []
+
+
+def test_xnack_on_beside_off_is_normal(tmp_path: Path) -> None:
+    both = tmp_path / "both.hipfb"
+    code = (FIXTURES / "code_object" / "tiny-v5-clang19-gfx90a-features.co").read_bytes()
+    both.write_bytes(bundle(*((f"hipv4-{TRIPLE}--gfx90a:xnack{sign}", code) for sign in "+-")))
+    assert said(both) == []
+
+
+def test_an_id_that_leaves_open_what_another_names() -> None:
+    found = said(MIXED)
+    assert {member for member, _ in found} == {"hipv4-amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-"}
+    assert {message for _, message in found} == {
+        "built for gfx90a:sramecc+:xnack-, beside code for gfx90a in the same file"
+    }

@@ -1,0 +1,42 @@
+"""KI004, KI105, KI207: what a file says of itself, and what it cannot know."""
+
+from __future__ import annotations
+
+import pytest
+
+from .reading import TUTORIAL, results, said
+
+
+@pytest.mark.parametrize(
+    "name", [TUTORIAL, "variety-clang22-gfx90a.s", "variety-clang19-gfx1100.s", "handwritten.s"]
+)
+def test_the_padding_of_compilers_is_no_disagreement(name: str) -> None:
+    assert [r.kernel.name for r in results(name, "KI004") if r.findings] == []
+
+
+def test_a_compiler_that_counts_otherwise_than_its_assembler() -> None:
+    assert said("variety-clang15-gfx90a.s", "KI004", "sgpr_heavy") == [
+        "kernel-info says reserved_sgprs 96 (line 1554), "
+        "but directive says reserved_sgprs 104 (line 1515); the first counts"
+    ]
+
+
+@pytest.mark.parametrize("kernel", ["calls", "recursive", "any_block"])
+def test_a_call_of_a_known_function_hides_nothing(kernel: str) -> None:
+    assert said("variety-clang22-gfx90a.s", "KI105", kernel) == []
+
+
+def test_a_call_through_a_table() -> None:
+    assert said("variety-clang22-gfx90a.s", "KI105", "indirect") == [
+        "calls functions not known here: registers are lower bounds"
+    ]
+
+
+@pytest.mark.parametrize("kernel", ["empty", "vgprbound", "sgprbound"])
+def test_where_the_compiler_printed_the_same(kernel: str) -> None:
+    assert said(TUTORIAL, "KI207", kernel) == []
+
+
+def test_where_the_compiler_printed_another_number() -> None:
+    [message] = said(TUTORIAL, "KI207", "ldsbound")
+    assert message.startswith("the compiler printed 4 waves/SIMD, the hardware holds 1: counts ")

@@ -1,0 +1,69 @@
+"""KI101, KI102, KI103, KI104: registers that did not fit, and scratch that has other reasons."""
+
+from __future__ import annotations
+
+import pytest
+
+from .reading import TUTORIAL, results, said
+
+SPILLS = ["spills-clang19-gfx90a.s", "spills-clang22-gfx90a.s"]
+VARIETY = ["variety-clang15-gfx906.s", "variety-clang22-gfx90a.s"]
+
+
+@pytest.mark.parametrize("rule", ["KI101", "KI102", "KI103", "KI104"])
+@pytest.mark.parametrize("kernel", ["empty", "vgprbound", "ldsbound"])
+def test_a_kernel_that_fits(kernel: str, rule: str) -> None:
+    assert said(TUTORIAL, rule, kernel) == []
+
+
+@pytest.mark.parametrize("name", SPILLS)
+def test_the_slot_and_the_alignment_beside_spills_are_no_array(name: str) -> None:
+    assert said(name, "KI102", "without_bound") == []
+    assert said(name, "KI102", "hint_reached") == []
+    assert said(TUTORIAL, "KI102", "sgprbound") == []
+
+
+@pytest.mark.parametrize("name", VARIETY)
+def test_an_array_is_no_spill(name: str) -> None:
+    assert said(name, "KI101", "local_array") == []
+    [message] = said(name, "KI102", "local_array")
+    assert message.endswith("B of scratch per lane without spills: an array")
+
+
+@pytest.mark.parametrize("name", VARIETY)
+def test_the_frame_of_a_call(name: str) -> None:
+    [message] = said(name, "KI102", "calls")
+    assert message.endswith("without spills: an array or a call frame")
+
+
+@pytest.mark.parametrize("name", VARIETY)
+def test_scratch_that_grows_is_said_once(name: str) -> None:
+    assert said(name, "KI102", "recursive") == []
+    [message] = said(name, "KI104", "recursive")
+    assert message.startswith("scratch grows at run time; ")
+
+
+@pytest.mark.parametrize("name", SPILLS)
+def test_an_array_beside_spills(name: str) -> None:
+    assert said(name, "KI102", "array_and_spills") == [
+        "368 B of scratch per lane beyond the 26 VGPRs spilled: an array"
+    ]
+
+
+@pytest.mark.parametrize("name", SPILLS)
+def test_spilled_vgprs_are_counted_as_the_metadata_does(name: str) -> None:
+    for result in results(name, "KI101"):
+        spilled = result.kernel.spills.vgprs
+        assert bool(result.findings) == bool(spilled)
+        assert all(f.message.startswith(f"{spilled} VGPRs spilled, ") for f in result.findings)
+    assert said(name, "KI101", "without_bound")
+
+
+@pytest.mark.parametrize("name", SPILLS)
+def test_sgprs_warn_when_there_are_many(name: str) -> None:
+    severities = {
+        result.kernel.name.partition("(")[0]: finding.severity
+        for result in results(name, "KI103")
+        for finding in result.findings
+    }
+    assert severities == {"few_scalars": "note", "many_scalars": "warning"}
