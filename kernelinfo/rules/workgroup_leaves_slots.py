@@ -15,7 +15,7 @@ def workgroup_leaves_slots(kernel: Kernel, occupancy: Occupancy) -> Iterator[Rem
 
     What it finds: where slots are the only limit, a fixed size that does not divide them, or a
     kernel that may have any size, some of which do not. A kernel whose template arguments name
-    the hardware's largest size is made for that one.
+    the hardware's largest size, or two sides of it (`<16, 64>`), is made for that one.
     Why it matters: 704 workitems are 11 waves; two such workgroups fill 22 of 32 slots.
     What to do: launch a size that divides the slots; `--workgroup-size` tells what is launched.
     """
@@ -30,8 +30,7 @@ def workgroup_leaves_slots(kernel: Kernel, occupancy: Occupancy) -> Iterator[Rem
             severity="warning",
         )
     unbounded = launch.workgroup_size == kernel.target.waves.max_workgroup_size
-    made_for_it = re.search(rf"[<, ]{launch.workgroup_size}u?[,>]", kernel.name)
-    if span is None or not unbounded or made_for_it:
+    if span is None or not unbounded or _named(launch.workgroup_size, kernel.name):
         return
     if span.min_percent < span.max_percent:
         yield Remark(
@@ -39,3 +38,12 @@ def workgroup_leaves_slots(kernel: Kernel, occupancy: Occupancy) -> Iterator[Rem
             f"{span.min_percent:.0f}–{span.max_percent:.0f} % "
             f"({span.worst_workgroup_size} is worst)"
         )
+
+
+_NUMBER = re.compile(r"(?<=[<, ])\d{1,4}(?=u?[,>])")
+
+
+def _named(size: int, name: str) -> bool:
+    """Whether template arguments of `name` are that size or two of its sides."""
+    sides = {int(number) for number in _NUMBER.findall(name)}
+    return any(side == size or (side and size / side in sides) for side in sides)

@@ -27,7 +27,13 @@ def test_a_stated_bound_and_other_limits_leave_no_slots_to_blame(kernel: str) ->
 def test_a_template_that_names_the_largest_size_is_made_for_it() -> None:
     unbounded = results(TUTORIAL, "KI204")[0]
     assert unbounded.occupancy is not None
-    for name in ("reduce<1024u, float>(float*)", "reduce<float, 1024>(float*)"):
+    names = (
+        "reduce<1024u, float>(int)",
+        "reduce<float, 1024>(int)",
+        "tile<16, 64>(int)",
+        "t<32u>()",
+    )
+    for name in names:
         named = replace(unbounded.kernel, name=name)
         assert list(workgroup_leaves_slots(named, unbounded.occupancy)) == []
 
