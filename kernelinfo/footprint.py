@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from kernelinfo.kernel import CodeObject, Result
+from kernelinfo.kernel import Result
 from kernelinfo.limits import Resource
 from kernelinfo.model import Features, SourceLine
 
@@ -25,6 +26,7 @@ class Footprint:
     workgroup_size: int | None
     """Workitems assumed."""
     waves_per_simd: float | None
+    """0 where no workgroup can start."""
     percent: float | None
     limiters: tuple[Resource, ...]
     vgprs: int | None
@@ -40,8 +42,14 @@ class Footprint:
     vgpr_spills: int | None
     sgpr_spills: int | None
     code_bytes: int | None
-    source: SourceLine | None = None
+    source: SourceLine | None = field(default=None, compare=False)
     """Where it is written, to be told, not compared."""
+    reserved_sgprs: int | None = None
+    """By the hardware, per wave, without the trap handler's."""
+    wave_size: int | None = None
+    """Lanes."""
+    exact: bool | None = None
+    """False where the occupancy is an upper bound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +78,12 @@ def footprint(result: Result, root: str = "") -> Footprint:
     lds_bytes = used.lds_bytes
     if launch is not None and lds_bytes is not None:
         lds_bytes += launch.dynamic_lds_bytes
+    place = kernel.code_object
     return Footprint(
-        target=target_id(kernel.code_object),
+        target=target_id(place.target, place.features),
         name=kernel.name,
         symbol=kernel.symbol,
-        code_object=_place(kernel.code_object, root),
+        code_object=place_under(root, place.path, place.member),
         workgroup_size=launch.workgroup_size if launch else None,
         waves_per_simd=occupancy.waves_per_simd if occupancy else None,
         percent=occupancy.percent if occupancy else None,
@@ -89,22 +98,26 @@ def footprint(result: Result, root: str = "") -> Footprint:
         sgpr_spills=kernel.spills.sgprs,
         code_bytes=kernel.code_bytes,
         source=kernel.source,
+        reserved_sgprs=occupancy.allocated.sgprs if occupancy else None,
+        wave_size=kernel.wave_size,
+        exact=occupancy.exact if occupancy else None,
     )
 
 
-def target_id(code_object: CodeObject) -> str:
+def target_id(target: str | None, features: Features) -> str:
     """The target as LLVM spells it, with the features that are on or off."""
     signs = {"on": "+", "off": "-"}
-    features: Features = code_object.features
-    parts = [code_object.target or "unknown"]
+    parts = [target or "unknown"]
     for feature in ("sramecc", "xnack"):
         if sign := signs.get(getattr(features, feature) or ""):
             parts.append(feature + sign)
     return ":".join(parts)
 
 
-def _place(code_object: CodeObject, root: str) -> str:
-    path = code_object.path
-    if root and path.startswith(root):
-        path = path[len(root) :].lstrip("/")
-    return f"{path} › {code_object.member}" if code_object.member else path
+def place_under(root: str, path: str, member: str | None) -> str:
+    """The path relative to `root`, empty where it is `root`, and the member inside the file."""
+    if path == root:
+        path = ""
+    elif path.startswith(folder := os.path.join(root, "")) and root:
+        path = path[len(folder) :]
+    return " › ".join(part for part in (path, member) if part)

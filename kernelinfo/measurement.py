@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from kernelinfo.devices import Filling, fill, runs_on
+from kernelinfo.facts.names import short
 from kernelinfo.kernel import Kernel
 from kernelinfo.limits import align
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.profile import Dispatch, Resources
-from kernelinfo.render.names import short
 from kernelinfo.render.words import percent
 from kernelinfo.targets import Device, Target
 

@@ -1,7 +1,8 @@
-"""C++ names as people read them."""
+"""C++ names as people read them, and what of them stays when they are changed."""
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 _LONGEST = 16_384
@@ -19,3 +20,36 @@ def demangle(symbol: str) -> str:
         return pycxxfilt.demangle(symbol) or symbol
     except UnicodeEncodeError:  # bytes that are no text; not a C++ name either
         return symbol
+
+
+def short(name: str) -> str:
+    """A demangled name without return type, namespaces and parameters: `gemm<float, 3>`."""
+    depth = start = 0
+    for position, character in enumerate(name):
+        before = name[start:position]
+        if depth == 0 and character == "(" and before and not before.endswith(_TAKES_BRACKETS):
+            return before
+        if character in "(<[{":
+            depth += 1
+        elif character in ")>]}":
+            depth -= 1
+        elif depth == 0 and (character == " " or before.endswith(":")):
+            start = position + (character == " ")
+    return name[start:] or name
+
+
+_TAKES_BRACKETS = ("operator", "decltype")
+
+
+def base_name(name: str) -> str:
+    """`short` without template arguments: `gemm`."""
+    whole = short(name)
+    return whole.partition("<")[0] or whole
+
+
+def without_unit(name: str) -> str:
+    """Without the mark of the translation unit that clang gives to a static kernel's name."""
+    return _UNIT.sub("", name) if name.endswith(")") else name
+
+
+_UNIT = re.compile(r" \(\.(?:intern|static)\.[0-9a-f]+\)$")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kernelinfo.facts.names import short
 from kernelinfo.kernel import Kernel
 from kernelinfo.render import NameStyle
 
@@ -19,22 +20,3 @@ def name_of(kernel: Kernel, style: NameStyle) -> str:
     if style == "short" and kernel.name != kernel.symbol:
         return printable(short(kernel.name))
     return printable(kernel.name)
-
-
-def short(name: str) -> str:
-    """A demangled name without return type, namespaces and parameters: `gemm<float, 3>`."""
-    depth = start = 0
-    for position, character in enumerate(name):
-        before = name[start:position]
-        if depth == 0 and character == "(" and before and not before.endswith(_TAKES_BRACKETS):
-            return before
-        if character in "(<[{":
-            depth += 1
-        elif character in ")>]}":
-            depth -= 1
-        elif depth == 0 and (character == " " or before.endswith(":")):
-            start = position + (character == " ")
-    return name[start:] or name
-
-
-_TAKES_BRACKETS = ("operator", "decltype")

@@ -1,33 +1,10 @@
-"""Kernel names as people see them."""
+"""Kernel names as a terminal may see them."""
 
 from __future__ import annotations
 
 import pytest
 
-from kernelinfo.render.names import printable, short
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("plain_c", "plain_c"),
-        ("empty(int, double*)", "empty"),
-        ("void gemm<float, 3>(float*)", "gemm<float, 3>"),
-        ("depot::sort(int*)", "sort"),
-        ("outer::v1::nested(float*)", "nested"),
-        ("(anonymous namespace)::hidden(int*)", "hidden"),
-        ("void (anonymous namespace)::hidden<int>(int*)", "hidden<int>"),
-        ("st(int*) (.intern.3adb6e9e)", "st"),
-        ("void each<f()::'lambda'(int)>(f()::'lambda'(int), int*)", "each<f()::'lambda'(int)>"),
-        ("std::vector<a::b, c(*)(d)> n::make<a::b>(int)", "make<a::b>"),
-        ("Functor::operator()(int) const", "operator()"),
-        ("", ""),
-        ("<<<", "<<<"),
-        (")))(", ")))("),
-    ],
-)
-def test_short(name: str, expected: str) -> None:
-    assert short(name) == expected
+from kernelinfo.render.names import printable
 
 
 @pytest.mark.parametrize(
