@@ -13,6 +13,8 @@ from kernelinfo.occupancy import Allocated, Occupancy, allocated, occupancy
 from kernelinfo.targets import Target
 from kernelinfo.targets import known as known_targets
 
+LDS_UNSAID = "the kernel takes LDS sized at launch, which the file does not say"
+
 
 @dataclass(frozen=True, slots=True)
 class CodeObject:
@@ -164,8 +166,7 @@ class Kernel:
         launch = self.launch(workgroup_size, dynamic_lds, trap_handler)
         known = dynamic_lds is not None or self.launched_lds_bytes is not None
         if self.takes_dynamic_lds and not known:
-            unsaid = "the kernel takes LDS sized at launch, which the file does not say"
-            demand = replace(demand, at_least=(*demand.at_least, unsaid))
+            demand = replace(demand, at_least=(*demand.at_least, LDS_UNSAID))
         return occupancy(target, demand, launch)
 
     @property

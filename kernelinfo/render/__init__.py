@@ -9,7 +9,7 @@ from typing import Literal, cast
 
 from kernelinfo.kernel import Item
 
-FormatName = Literal["text", "json", "jsonl", "csv"]
+FormatName = Literal["text", "json", "jsonl", "csv", "html"]
 NameStyle = Literal["short", "full", "mangled"]
 
 
@@ -38,6 +38,7 @@ _RENDERERS: dict[FormatName, str] = {
     "json": "kernelinfo.render.json",
     "jsonl": "kernelinfo.render.jsonl",
     "csv": "kernelinfo.render.csv",
+    "html": "kernelinfo.render.html",
 }
 
 

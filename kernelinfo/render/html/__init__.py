@@ -1,0 +1,63 @@
+"""The report as one HTML page that fetches nothing: templates, styles and scripts of this folder.
+
+Charts are the page's own SVG: a charting library would be several times as large as all of it, and
+would not give hatching, labels for screen readers, print, and both colour schemes by CSS.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+
+from jinja2 import Environment, PackageLoader
+from markupsafe import Markup
+
+from kernelinfo import __version__
+from kernelinfo.kernel import Item, Report
+from kernelinfo.render import View
+from kernelinfo.render.html.dataset import dataset
+
+SCRIPTS = (
+    "model.js",
+    "steps.js",
+    "occupancy.js",
+    "words.js",
+    "dom.js",
+    "report.js",
+    "chart.js",
+    "curves.js",
+    "unit.js",
+    "whatif.js",
+    "kernel.js",
+    "filters.js",
+    "table.js",
+    "scatter.js",
+    "fleet.js",
+    "main.js",
+)
+"""In the order of loading: each uses those above it."""
+
+
+def render(items: Iterable[Item], view: View) -> Iterator[str]:
+    report = Report.of(items)
+    environment = Environment(loader=PackageLoader("kernelinfo.render", "html"), autoescape=True)
+    page = environment.get_template("page.html")
+    yield from page.generate(
+        version=__version__,
+        kernels=len(report.results),
+        style=_part(environment, "style.css"),
+        scripts=[_part(environment, name) for name in SCRIPTS],
+        data=embedded(dataset(report, view.names)),
+    )
+
+
+def embedded(data: object) -> Markup:
+    """JSON that may stand in a script element: nothing in it ends that or begins another."""
+    text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
+    return Markup(text.replace("&", "\\u0026").replace("<", "\\u003c"))
+
+
+def _part(environment: Environment, name: str) -> Markup:
+    assert environment.loader is not None
+    text, _, _ = environment.loader.get_source(environment, name)
+    return Markup(text)

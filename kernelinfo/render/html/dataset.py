@@ -1,0 +1,199 @@
+"""A report as compact JSON for the page: what many kernels share is said once."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import Any, get_args
+
+from kernelinfo import __version__
+from kernelinfo.compiler import NOT_EXPLAINED, agrees, why
+from kernelinfo.kernel import LDS_UNSAID, CodeObject, Kernel, Report, Result
+from kernelinfo.limits import Demand
+from kernelinfo.model import FactName, Source
+from kernelinfo.occupancy import Occupancy
+from kernelinfo.render import NameStyle, words
+from kernelinfo.render.code import code_parts
+from kernelinfo.render.html.hardware import hardware
+from kernelinfo.render.names import name_of, printable, short
+from kernelinfo.render.profiler import expected
+
+MOST_OF_A_NAME = 4000
+"""Characters of a kernel's name that the page holds; it says how many there were."""
+
+_FACTS: dict[FactName, str] = {
+    "reserved_vgprs": "VGPRs reserved",
+    "vgprs": "VGPRs used",
+    "accum_offset": "first AGPR",
+    "agprs": "AGPRs used",
+    "vgpr_spills": "VGPRs spilled",
+    "reserved_sgprs": "SGPRs reserved",
+    "sgprs": "SGPRs used",
+    "sgpr_spills": "SGPRs spilled",
+    "lds_bytes": "bytes of LDS",
+    "dynamic_lds_bytes": "bytes of LDS at launch",
+    "scratch_bytes_per_lane": "bytes of scratch",
+    "max_workgroup_size": "largest workgroup",
+    "wave_size": "lanes in a wave",
+}
+"""The facts that the page shows with their sources, in the order shown."""
+
+
+class Shared:
+    """Values that rows refer to by their index; each is held once."""
+
+    def __init__(self) -> None:
+        self._indices: dict[Hashable, int] = {}
+
+    def index(self, value: Hashable) -> int:
+        return self._indices.setdefault(value, len(self._indices))
+
+    @property
+    def values(self) -> list[Hashable]:
+        return list(self._indices)
+
+
+def dataset(report: Report, names: NameStyle) -> dict[str, Any]:
+    """The report as JSON values; `columns` names what stands where in the rows of `kernels`."""
+    inputs, cases, titles = Shared(), Shared(), Shared()
+    findings, texts = Shared(), Shared()
+
+    def kernel_row(result: Result) -> list[Any]:
+        kernel, occupancy = result.kernel, result.occupancy
+        return [
+            titles.index(_title(kernel, names)),
+            inputs.index(_input(kernel.code_object)),
+            None if occupancy is None else cases.index(_case(kernel, occupancy)),
+            [kernel.used.vgprs, kernel.used.agprs, kernel.used.sgprs],
+            [kernel.spills.vgprs, kernel.spills.sgprs, kernel.used.scratch_bytes_per_lane],
+            [
+                findings.index((f.rule, f.name, f.severity, printable(f.message), f.hint))
+                for f in result.findings
+            ],
+            _source(kernel),
+            [] if kernel.code is None else [texts.index(part) for part in code_parts(kernel.code)],
+            [texts.index(line) for line in _expected(kernel, occupancy)],
+            _compiler(kernel, occupancy, texts),
+            _facts(kernel),
+        ]
+
+    columns = (
+        "title",
+        "input",
+        "case",
+        "used",
+        "spills",
+        "findings",
+        "source",
+        "code",
+        "expected",
+        "compiler",
+        "facts",
+    )
+    rows = [kernel_row(result) for result in report.results]
+    return {
+        "version": __version__,
+        "columns": columns,
+        "kernels": rows,
+        "titles": titles.values,
+        "inputs": inputs.values,
+        "cases": cases.values,
+        "findings": findings.values,
+        "texts": texts.values,
+        "facts": list(_FACTS.values()),
+        "sources": get_args(Source),
+        "lds_unsaid": LDS_UNSAID,
+        "problems": [
+            (printable(p.path), printable(p.member or ""), p.line, p.offset, printable(p.message))
+            for p in report.problems
+        ],
+        "repeats": [
+            (_place(repeat.path, repeat.member), _place(repeat.first.path, repeat.first.member))
+            for repeat in report.repeats
+        ],
+        "targets": hardware(),
+    }
+
+
+def _title(kernel: Kernel, style: NameStyle) -> tuple[str, str, int, int, int]:
+    """Name, mangled name, where in the name its short form lies, and its length before cutting."""
+    name = name_of(kernel, "full" if style == "short" else style)
+    brief = name if style == "mangled" else printable(short(kernel.name))
+    start = max(0, name.find(brief))
+    symbol = "" if kernel.symbol == kernel.name else printable(kernel.symbol)
+    cut = slice(MOST_OF_A_NAME)
+    return name[cut], symbol[cut], start, start + len(brief), len(name)
+
+
+def _input(code_object: CodeObject) -> tuple[Any, ...]:
+    target = code_object.target or ""
+    stamp = printable(words.compiler(code_object) or "")
+    place = _place(code_object.path, code_object.member)
+    return place, code_object.kind, printable(target), stamp
+
+
+def _place(path: str, member: str | None) -> str:
+    return printable(f"{path} › {member}" if member else path)
+
+
+def _case(kernel: Kernel, occupancy: Occupancy) -> tuple[Any, ...]:
+    """What is asked of which hardware under which launch, and the verdict."""
+    assert kernel.demand is not None
+    unsaid = (LDS_UNSAID,) if LDS_UNSAID in occupancy.at_most_because else ()
+    return (
+        occupancy.target,
+        _demand(kernel.demand, unsaid),
+        (
+            occupancy.launch.workgroup_size,
+            occupancy.launch.assumption,
+            occupancy.launch.dynamic_lds_bytes,
+            occupancy.launch.trap_handler,
+            occupancy.launch.smallest_size,
+        ),
+        (
+            occupancy.percent,
+            occupancy.waves_per_simd,
+            occupancy.limiters,
+            occupancy.exact,
+            occupancy.allocated.vgprs,
+            occupancy.allocated.agprs,
+            occupancy.allocated.sgprs,
+        ),
+    )
+
+
+def _demand(demand: Demand, unsaid: tuple[str, ...]) -> tuple[Any, ...]:
+    values = {name: getattr(demand, name) for name in demand.__slots__}
+    return tuple((values | {"at_least": (*demand.at_least, *unsaid)}).values())
+
+
+def _source(kernel: Kernel) -> str:
+    if kernel.source is not None:
+        return printable(f"{kernel.source.file}:{kernel.source.line}")
+    return "" if kernel.line is None else f"line {kernel.line}"
+
+
+def _expected(kernel: Kernel, occupancy: Occupancy | None) -> list[str]:
+    if occupancy is None or kernel.target is None:
+        return []
+    return expected(kernel.target, occupancy, kernel)
+
+
+def _compiler(kernel: Kernel, occupancy: Occupancy | None, texts: Shared) -> list[int] | None:
+    """The compiler's own waves per SIMD, and the index of the text on why it differs or not."""
+    same = None if occupancy is None else agrees(kernel, occupancy)
+    if occupancy is None or same is None or kernel.compiler_waves_per_simd is None:
+        return None
+    cause = why(kernel, occupancy)
+    verdict = "agrees" if same else cause.text if cause else NOT_EXPLAINED
+    return [kernel.compiler_waves_per_simd, texts.index(verdict)]
+
+
+def _facts(kernel: Kernel) -> list[list[int | None]]:
+    """Fact, source, value, and the line of the text or the offset in the code object."""
+    order = {name: index for index, name in enumerate(_FACTS)}
+    sources = {name: index for index, name in enumerate(get_args(Source))}
+    shown: Iterable[Any] = (fact for fact in kernel.facts if fact.name in order)
+    return [
+        [order[f.name], sources[f.source], f.value, f.offset if f.line is None else f.line]
+        for f in shown
+    ]

@@ -1,0 +1,141 @@
+/* Many kernels: how they are spread, what limits them, who spills, and a table of all. */
+"use strict";
+
+const SPILLERS = 8;
+const FEW = 20;
+
+function fleetPage(report) {
+  const filters = { name: "", target: "", limiter: "", waves: "", trait: "", asks: "" };
+  const order = report.kernels.length > FEW
+    ? { key: "percent", rising: true } : { key: "", rising: true };
+  const table = kernelTable(order);
+  const charts = html("div", { class: "charts" });
+  const bar = filterBar(report, filters, update);
+  const choose = (chosen) => { Object.assign(filters, chosen); update(); };
+  let waiting = 0;
+  function update() {
+    cancelAnimationFrame(waiting);
+    waiting = requestAnimationFrame(draw);
+  }
+  function draw() {
+    const kernels = report.kernels.filter((kernel) => accepts(filters, kernel));
+    showFilters(bar, filters);
+    table.show(kernels);
+    charts.replaceChildren(...[
+      spreadFigure(kernels, report, choose),
+      scatterFigure(kernels, report, choose),
+      spillersFigure(kernels),
+    ].filter(Boolean));
+  }
+  draw();
+  return html("article", { class: "fleet" },
+    html("header", {}, html("h1", { tabindex: "-1" }, heading(report)),
+      html("p", { class: "about" }, summary(report))),
+    problemsOf(report), bar, charts, table.element);
+}
+
+function heading(report) {
+  const places = [...new Set(report.inputs.map((input) => input.place.split(" › ")[0]))];
+  return places.length === 1 ? places[0] : plural(places.length, "file");
+}
+
+function summary(report) {
+  const { kernels } = report;
+  const severities = tally(kernels.flatMap(({ findings }) => findings.map((one) => one.severity)));
+  const spilling = kernels.filter(isSpilling).length;
+  return [
+    plural(kernels.length, "kernel"),
+    plural(report.inputs.length, "code object"),
+    plural(new Set(kernels.map((kernel) => kernel.target)).size, "target"),
+    spilling ? `${grouped(spilling)} spilling` : "none spilling",
+    ...["error", "warning", "note"].filter((name) => severities.has(name))
+      .map((name) => plural(severities.get(name), name)),
+    report.problems.length ? `${plural(report.problems.length, "problem")}: not all was read`
+      : "all read",
+  ].join(" · ");
+}
+
+function problemsOf(report) {
+  const told = report.problems.map(([path, member, line, offset, message]) => {
+    const at = line !== null ? `:${line}` : offset ? ` at 0x${offset.toString(16)}` : "";
+    return html("li", {}, html("b", {}, path + (member ? ` › ${member}` : "") + at), `: ${message}`);
+  });
+  const again = report.repeats.map(([place, first]) =>
+    html("li", {}, `${place} is ${first}, byte for byte`));
+  return html("div", {},
+    told.length ? html("details", { class: "problems", open: true },
+      html("summary", {}, `Not read: ${plural(told.length, "problem")}`), html("ul", {}, told)) : null,
+    again.length ? html("details", {},
+      html("summary", {}, `Counted once: ${plural(again.length, "code object")} met again`),
+      html("ul", {}, again)) : null);
+}
+
+/* How many kernels reach how many waves, a small histogram for each target. */
+function spreadFigure(kernels, report, choose) {
+  const byTarget = new Map();
+  for (const kernel of kernels) {
+    if (!byTarget.has(kernel.target)) byTarget.set(kernel.target, []);
+    byTarget.get(kernel.target).push(kernel);
+  }
+  const names = [...byTarget.keys()].sort();
+  const most = Math.max(1, ...names.map((name) =>
+    Math.max(...tally(byTarget.get(name).map(wavesBin)).values())));
+  return html("figure", { class: "spread" },
+    html("figcaption", {}, html("b", {}, "Waves/SIMD"),
+      html("span", { class: "quiet" }, " how many kernels reach how many, by target")),
+    html("div", { class: "multiples" }, names.map((name) =>
+      histogram(name, byTarget.get(name), most, report.targets[name], choose))));
+}
+
+function histogram(name, kernels, most, target, choose) {
+  const [width, height] = [220, 104];
+  const slots = target ? target.waves.slots_per_simd : 0;
+  const counts = tally(kernels.map(wavesBin));
+  const lower = ["?", "0", "<1"].filter((bin) => counts.has(bin));
+  const bins = [...lower, ...Array.from({ length: slots }, (_, index) => String(index + 1))];
+  const pitch = (width - 8) / bins.length;
+  const scale = (count) => (count ? 3 + (66 * count) / most : 0);
+  const bars = bins.map((bin, index) => {
+    const count = counts.get(bin) ?? 0;
+    const x = 4 + index * pitch;
+    const label = `${name || "unknown target"}: ${plural(count, "kernel")}, ` +
+      `${binLabel(bin)}${/\d/.test(bin) && bin !== "0" ? " waves/SIMD" : ""}`;
+    const every = bins.length > 12 && Number(bin) % 4 && bin !== "<1";
+    return svg("g", { class: count ? "bar" : null, "data-bin": bin,
+      onclick: () => count && choose({ target: name, waves: bin }) },
+      svg("rect", { x, y: 16, width: pitch, height: 72, class: "catch" }),
+      svg("rect", { x: x + 1, y: 88 - scale(count), width: Math.max(1, pitch - 2),
+        height: scale(count), class: "filled" }),
+      count && pitch > 16 ? textAt(x + pitch / 2, 84 - scale(count), grouped(count),
+        { class: "tick middle" }) : null,
+      every ? null : textAt(x + pitch / 2, 101, bin === "0" ? "none" : bin, { class: "tick middle" }),
+      svg("title", {}, label));
+  });
+  const told = bins.filter((bin) => counts.has(bin))
+    .map((bin) => `${binLabel(bin)}: ${counts.get(bin)}`).join(", ");
+  const label = `${name}: kernels by waves per SIMD: ${told}`;
+  return html("div", {},
+    html("p", {}, html("b", {}, name || "unknown target"),
+      html("span", { class: "quiet" }, ` ${target ? target.family : ""} · ${grouped(kernels.length)}`)),
+    drawing(width, height, label,
+      svg("line", { x1: 4, x2: width - 4, y1: 88, y2: 88, class: "grid" }), bars));
+}
+
+function spillersFigure(kernels) {
+  const worst = kernels.filter(isSpilling).sort((one, other) =>
+    (other.spills.vgprs ?? 0) - (one.spills.vgprs ?? 0) ||
+    (other.spills.scratch ?? 0) - (one.spills.scratch ?? 0) ||
+    (other.spills.sgprs ?? 0) - (one.spills.sgprs ?? 0));
+  if (!worst.length) return null;
+  const shown = (value) => String(value ?? "?");
+  const rows = worst.slice(0, SPILLERS).map((kernel) => ({ cells: [
+    html("a", { href: `#kernel=${kernel.index}` }, kernel.title.brief.slice(0, 300)),
+    kernel.target || "?", shown(kernel.spills.vgprs), shown(kernel.spills.sgprs),
+    sized(known(kernel.spills.scratch))] }));
+  const rest = worst.length > SPILLERS
+    ? ` the first ${SPILLERS} of ${grouped(worst.length)}, by VGPRs spilled` : "";
+  return html("figure", { class: "spillers" },
+    html("figcaption", {}, html("b", {}, "Spilling"), html("span", { class: "quiet" }, rest)),
+    tableOf("Kernels that spill the most", ["kernel", "target", "VGPRs", "SGPRs", "scratch"], rows,
+      "  nnn"));
+}

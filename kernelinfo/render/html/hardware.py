@@ -1,0 +1,36 @@
+"""The rows of targets.toml that the page's own occupancy model reads."""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from kernelinfo import targets
+
+_NOT_COUNTED = {
+    "source",
+    "confidence",
+    "elf_mach",
+    "encoding_granule",
+    "with_vcc",
+    "with_xnack",
+    "with_flat_scratch",
+    "architected_flat_scratch",
+    "dynamic_blocks",
+    "default_size",
+    "devices",
+    "tg_split",
+}
+"""Fields of a target that occupancy does not depend on, or that the demand already holds."""
+
+
+def hardware() -> dict[str, Any]:
+    """Every known target by its name, as JSON values under the names of its fields."""
+    return {name: _row(targets.find(name)) for name in targets.known()}
+
+
+def _row(value: Any) -> Any:
+    if is_dataclass(value):
+        names = (field.name for field in fields(value) if field.name not in _NOT_COUNTED)
+        return {name: _row(getattr(value, name)) for name in names}
+    return [_row(item) for item in value] if isinstance(value, tuple) else value

@@ -1,0 +1,252 @@
+/* One kernel: the verdict, what if, its curves, one CU, every number and its source. */
+"use strict";
+
+function kernelPage(report, kernel) {
+  const single = report.kernels.length === 1;
+  const page = html("article", { class: "kernel" },
+    single ? null : html("p", { class: "back" }, html("a", { href: "#" }, "← all kernels")),
+    kernelHeading(report, kernel));
+  if (kernel.case) {
+    page.append(...explained(report, kernel));
+  } else {
+    page.append(html("p", { class: "verdict" }, html("span", { class: "waves" }, "?"),
+      ` the target ${kernel.input.target || "is not named and"} is not known: ` +
+      "nothing can be said of its occupancy"), findingsOf(kernel));
+  }
+  page.append(sourcesOf(report, kernel));
+  return page;
+}
+
+function kernelHeading(report, kernel) {
+  const { title, input } = kernel;
+  const target = report.targets[kernel.target];
+  const own = input.target || "unknown target";
+  const about = [
+    target && target.name !== own ? `${own}, what if on ${target.name}` : own,
+    target && target.family,
+    kernel.case && `wave${kernel.case.demand.wave_size}`,
+    kernel.source,
+    input.compiler,
+  ];
+  const cut = title.length > title.name.length
+    ? html("p", { class: "quiet" }, `The name has ${plural(title.length, "character")}; ` +
+        `the first ${grouped(title.name.length)} are here.`)
+    : null;
+  const long = title.name.length > 400;
+  const names = [
+    title.name === title.brief && !long ? null : html("p", { class: "name" }, title.name),
+    title.symbol ? html("p", { class: "name symbol" }, title.symbol) : null, cut];
+  return html("header", {},
+    html("h1", { tabindex: "-1", class: "clamped" }, title.brief),
+    html("p", { class: "about" }, about.filter(Boolean).join(" · ")),
+    html("p", { class: "about quiet" }, input.place),
+    html("details", { class: "names" }, html("summary", {}, "full name"), names));
+}
+
+/* All that changes with the sliders is drawn anew, the sliders' own fields are kept in step. */
+function explained(report, kernel) {
+  const compiled = caseWith(report, kernel, {});
+  const changes = {};
+  const verdict = html("section", { class: "verdict", "aria-live": "polite" });
+  const sliders = html("div", { class: "sliders" });
+  const curves = html("div", { class: "curves" });
+  const unit = html("figure", { class: "unit" });
+  const resources = html("section", {});
+  const reset = html("button", { type: "button", onclick: () => {
+    for (const name of Object.keys(changes)) delete changes[name];
+    draw(true);
+  } }, "as compiled");
+  const change = (name) => (value) => {
+    changes[name] = value;
+    draw(name === "target");
+  };
+  function draw(anew) {
+    const now = caseWith(report, kernel, changes);
+    const before = Object.keys(changes).length ? compiled : null;
+    verdict.replaceChildren(...verdictOf(now, before, kernel, report));
+    if (anew) sliders.replaceChildren(...slidersOf(now), reset);
+    else follow(sliders, now);
+    reset.disabled = before === null;
+    curves.replaceChildren(...["vgpr", "size", "lds"].map((name) =>
+      curveFigure(name, now, before, report.targets, change(name))));
+    const width = Math.min(960, Math.max(320, unit.clientWidth || innerWidth - 32));
+    unit.replaceChildren(
+      html("figcaption", {}, html("b", {}, `One ${now.occupancy.per}`), " ",
+        unitCaption(now, kernel.used)),
+      unitFigure(now, kernel.used, report.targets, width), unitKey(now));
+    resources.replaceChildren(html("h2", {}, "Resources"), resourceTable(now, kernel),
+      footnote(now));
+  }
+  const slidersOf = (now) => [
+    targetChoice(now, kernel, report.targets, change("target")),
+    ...SLIDERS.map((slider) => sliderOf(slider, now, report.targets, change(slider.variable))),
+  ].filter(Boolean);
+  draw(true);
+  const redraw = new ResizeObserver(() => draw(false));
+  requestAnimationFrame(() => redraw.observe(unit));
+  return [verdict, findingsOf(kernel),
+    html("section", { class: "what-if" }, html("h2", {}, "What if"), sliders), curves, unit,
+    resources];
+}
+
+/* Sliders and fields show what is asked for, whichever of them was moved. */
+function follow(sliders, now) {
+  for (const { variable } of SLIDERS) {
+    const asked = ASKED[variable](now);
+    for (const input of sliders.querySelectorAll(
+      `[data-slider=${variable}], [data-number=${variable}]`))
+      if (asked !== null && input !== document.activeElement) input.value = asked;
+      else if (asked !== null && input.type === "range") input.value = asked;
+  }
+}
+
+function verdictOf(now, before, kernel, report) {
+  const { occupancy } = now;
+  const bound = occupancy.at_most_because.length ? "≤ " : "";
+  const group = occupancy.workgroups === 1 ? "workgroup" : "workgroups";
+  const lines = [
+    html("p", {},
+      html("span", { class: "waves", "data-result": "waves" },
+        bound + number(occupancy.waves_per_simd)),
+      html("span", { class: "unit-name" }, " waves/SIMD"),
+      html("span", { class: "share", "data-result": "percent" }, percent(occupancy.percent)),
+      html("span", { class: "limited" }, "limited by ",
+        occupancy.limiters.map((name) => keyOf(name, RESOURCES[name])))),
+    html("p", { class: "quiet" },
+      `${occupancy.workgroups} ${group} per ${occupancy.per} · ${occupancy.waves} of ` +
+      `${occupancy.wave_slots} waves · workgroups of ${now.launch.workgroup_size}, ` +
+      ASSUMED[now.launch.assumption],
+      compilerSaid(kernel, before, report)),
+  ];
+  if (occupancy.next.length)
+    lines.push(html("p", {}, html("b", {}, "next "), nextStep(occupancy)));
+  for (const reason of occupancy.obstacles)
+    lines.push(html("p", { class: "error" }, `cannot launch: ${reason}`));
+  for (const reason of occupancy.at_most_because)
+    lines.push(html("p", { class: "quiet" }, `≤ ${reason}`));
+  const cap = report.targets[occupancy.hardware].waves.dispatch_cap_per_cu;
+  if (cap) lines.push(html("p", { class: "quiet" },
+    `the runtime keeps to about ${cap} waves per CU on these parts, whatever the kernel asks for`));
+  if (occupancy.range)
+    lines.push(html("p", { class: "quiet" },
+      `workgroups to ${now.launch.workgroup_size} give ${number(occupancy.range.min_percent)}–` +
+      `${percent(occupancy.range.max_percent)}: best ${occupancy.range.best_workgroup_size}, ` +
+      `worst ${occupancy.range.worst_workgroup_size}`));
+  if (before)
+    lines.push(html("p", { class: "compiled" }, `what if; as compiled: ` +
+      `${wavesPerSimd(before.occupancy.waves_per_simd)} on ${before.target}, limited by ` +
+      limitersInWords(before.occupancy.limiters)));
+  return lines;
+}
+
+function compilerSaid(kernel, before, report) {
+  if (before || !kernel.compiler) return null;
+  const [waves, verdict] = kernel.compiler;
+  return ` · the compiler said ${waves}: ${report.texts[verdict]}`;
+}
+
+function findingsOf(kernel) {
+  return html("ul", { class: "findings" }, kernel.findings.map((finding) =>
+    html("li", { class: finding.severity },
+      html("span", { class: "severity" }, finding.severity), " ",
+      html("b", {}, finding.rule), ` ${finding.message}`,
+      finding.hint ? html("span", { class: "quiet" }, `; ${finding.hint}`) : null)));
+}
+
+function resourceTable({ occupancy, launch }, kernel) {
+  const rows = occupancy.limits.map((limit) => {
+    const binding = occupancy.limiters.includes(limit.resource);
+    const { resource } = limit;
+    const allows = limit.waves_per_simd === null ? "no limit" : wavesPerSimd(limit.waves_per_simd);
+    return { mark: binding, cells: [
+      keyOf(resource, resource === "slots" ? "wave slots" : RESOURCES[resource]),
+      resource === "slots" ? `${limit.used} a workgroup` : bare(resource, limit.used),
+      reservedOf(limit, occupancy),
+      outOf(limit, occupancy),
+      html("span", {}, allows, binding ? html("b", { title: "limits" }, " ◄") : null),
+      slackOf(limit, occupancy, kernel, launch),
+    ] };
+  });
+  return tableOf("What each resource allows",
+    ["resource", "asks", "reserved", "out of", "allows", "slack"], rows, " nn  ");
+}
+
+function reservedOf(limit, { allocated }) {
+  const amounts = {
+    slots: "",
+    vgpr: `${limit.allocated} (by ${limit.granule})`,
+    sgpr: allocated.trap_sgprs
+      ? `${limit.allocated - allocated.trap_sgprs} + ${allocated.trap_sgprs} ¹` : limit.allocated,
+    lds: limit.allocated ? `${bytes(limit.allocated)} (by ${bytes(limit.granule)})` : "0",
+    barriers: limit.allocated,
+    scratch: `${bytes(limit.allocated)} a wave`,
+  };
+  return String(amounts[limit.resource]);
+}
+
+const outOf = ({ resource, available }, { per }) => ({
+  slots: `${available} per ${per}`,
+  vgpr: `${available} per lane of a SIMD`,
+  sgpr: `${available} per SIMD`,
+  lds: `${bytes(available)} per ${per}`,
+  barriers: `${available} per ${per}`,
+  scratch: `${available} waves per ${per}`,
+})[resource];
+
+function slackOf(limit, occupancy, kernel, launch) {
+  const { headroom, next } = occupancy;
+  if (limit.resource === "slots") return ASSUMED[launch.assumption];
+  const parts = [];
+  const used = kernel.used.vgprs;
+  if (limit.resource === "vgpr" && used !== null && used < limit.used)
+    parts.push(`the code uses ${used}`);
+  const free = { vgpr: headroom.vgprs, sgpr: headroom.sgprs, lds: headroom.lds_bytes };
+  if (free[limit.resource] > 0) parts.push(`+${bare(limit.resource, free[limit.resource])} free`);
+  const step = next.length === 1 && next[0].resource === limit.resource ? next[0] : null;
+  if (step)
+    parts.push(`${change(step.resource, step.change)} gives ${wavesPerSimd(step.waves_per_simd)}`);
+  return parts.join("; ");
+}
+
+function footnote({ occupancy }) {
+  const trap = occupancy.limits.some((limit) => limit.resource === "sgpr") &&
+    occupancy.allocated.trap_sgprs;
+  return html("p", { class: "quiet" }, trap
+    ? `¹ ${trap} SGPRs for the trap handler that ROCm installs; --no-trap-handler leaves them out`
+    : "");
+}
+
+function unitKey({ occupancy }) {
+  const swatch = (kind, text) => html("span", { class: "key" },
+    html("span", { class: `swatch ${kind}` }), text);
+  return html("p", { class: "keys" },
+    swatch("hue0", "used; one colour a workgroup"),
+    occupancy.allocated.agprs ? swatch("agprs", "AGPRs") : null,
+    swatch("waste", "reserved and not used"),
+    occupancy.limits.some((limit) => limit.resource === "sgpr") && occupancy.allocated.trap_sgprs
+      ? swatch("trap", "trap handler") : null,
+    swatch("empty", "free"));
+}
+
+/* Where each number comes from; of each the first source is the one that counts. */
+function sourcesOf(report, kernel) {
+  const inText = kernel.input.kind === "assembly";
+  const place = (at) =>
+    at === null ? "" : inText ? `, line ${at}` : `, at 0x${at.toString(16)}`;
+  const rows = report.facts.map((label, index) => {
+    const said = kernel.facts.filter(([fact]) => fact === index);
+    if (!said.length) return null;
+    const sources = said.map(([, source, value, at], rank) => {
+      const differs = value !== said[0][2] ? ` says ${value}` : "";
+      return `${rank ? "; " : ""}${report.sources[source]}${differs}${place(at)}`;
+    });
+    return { cells: [label, String(said[0][2]), sources.join("")] };
+  });
+  const list = (label, lines) => lines.length === 0 ? null
+    : html("p", {}, html("b", {}, `${label} `), lines.map((at) => report.texts[at]).join("; "));
+  return html("section", {},
+    html("h2", {}, "Where the numbers come from"),
+    tableOf("Facts and their sources", ["", "value", "said by"], rows.filter(Boolean), " n "),
+    list("code", kernel.code),
+    list("a profiler should show", kernel.expected));
+}

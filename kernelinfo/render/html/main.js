@@ -1,0 +1,30 @@
+/* Opens the fleet or one kernel, as the address says; back and forward work. */
+"use strict";
+
+const report = readReport(byId("report").textContent);
+const stage = byId("page");
+const alone = report.kernels.length === 1;
+let fleet = null;
+let left = 0;
+
+function opened() {
+  const chosen = alone ? 0 : Number(/^#kernel=(\d+)$/.exec(location.hash)?.[1] ?? NaN);
+  return report.kernels[chosen];
+}
+
+function show() {
+  const kernel = opened();
+  if (stage.firstChild === fleet && fleet) left = scrollY;
+  if (!kernel) fleet ??= fleetPage(report);
+  stage.replaceChildren(kernel ? kernelPage(report, kernel) : fleet);
+  if (kernel && alone) stage.prepend(problemsOf(report));
+  document.title = kernel ? `${kernel.title.brief.slice(0, 120)} · kernelinfo` : "kernelinfo";
+  scrollTo(0, kernel ? 0 : left);
+}
+
+addEventListener("hashchange", () => {
+  show();
+  // Who hears the page is told where they are; the first opening needs no such move.
+  stage.querySelector("h1").focus({ preventScroll: true });
+});
+show();

@@ -1,0 +1,171 @@
+/* The verdict: kernelinfo/occupancy.py, curves.py and Kernel.on in the page. */
+"use strict";
+
+/* Why no workgroup of this launch can start, in words. */
+function obstaclesOf(target, demand, launch, bounds) {
+  const found = [];
+  const beyond = (asked, most, text) => asked > most && found.push(text(most, asked));
+  const { waves, sgprs, scratch } = target;
+  beyond(launch.workgroup_size, waves.max_workgroup_size,
+    (most, asked) => `a workgroup has at most ${most} workitems, not ${asked}`);
+  beyond(ldsOf(demand, launch) ?? 0, mostLdsOfAWorkgroup(target, demand),
+    (most, asked) => `a workgroup has at most ${most} bytes of LDS, not ${asked}`);
+  beyond(demand.vgprs ?? 0, vgprFile(target, demand).addressable,
+    (most, asked) => `a wave has at most ${most} VGPRs, not ${asked}`);
+  if (sgprs.per_simd)
+    beyond(demand.sgprs ?? 0, sgprs.allocatable,
+      (most, asked) => `a wave has at most ${most} SGPRs, not ${asked}`);
+  beyond(scratchPerWave(target, demand), scratch.bytes_per_wave,
+    (most) => `a wave has at most ${most} bytes of scratch`);
+  if (found.length) return found;
+  const group = wavesOf(launch.workgroup_size, demand.wave_size);
+  return bounds
+    .filter((bound) => bound.workgroups === 0)
+    .map(({ resource, waves: room }) =>
+      `${resource}: room for ${room} of the ${group} waves of a workgroup`);
+}
+
+/* Why the true number may be lower, in words. */
+function atMostBecause(target, demand, launch, bounds) {
+  const reasons = [...demand.at_least];
+  const unknown = {
+    VGPRs: demand.vgprs,
+    SGPRs: target.sgprs.per_simd ? demand.sgprs : 0,
+    LDS: demand.lds_bytes,
+    scratch: demand.scratch_bytes_per_lane,
+  };
+  const missing = Object.keys(unknown).filter((name) => unknown[name] === null);
+  if (missing.length) reasons.push(`the input does not say: ${missing.join(", ")}`);
+  if (target.caveat) reasons.push(target.caveat);
+  if (demand.dynamic_vgpr_block)
+    reasons.push("VGPRs are dynamic: this is how many waves start, before any takes more");
+  const domain = domainOf(target, demand.wgp_mode);
+  const group = wavesOf(launch.workgroup_size, demand.wave_size);
+  if (group % domain.simds && domain.simds % group)
+    reasons.push(`${group} waves do not spread evenly over ${domain.simds} SIMDs: ` +
+      "counted as if they did, nobody has measured it");
+  if (bounds.some((one) => one.resource === "scratch" && one.available < domain.scratch_waves))
+    reasons.push("the room for scratch depends on the device: " +
+      `${target.scratch.cus_per_aperture} CUs to an aperture are assumed`);
+  return reasons;
+}
+
+function allocatedOf(target, demand, launch) {
+  const vgprs = allocatedVgprs(target, demand);
+  let [archVgprs, agprs] = [vgprs, vgprs === null ? null : 0];
+  if (target.agprs.file === "separate") {
+    agprs = vgprs; // gfx908 gives a wave as many of each
+  } else if (target.agprs.file === "unified") {
+    const split = vgprs !== null && demand.accum_offset !== null;
+    archVgprs = split ? Math.min(vgprs, demand.accum_offset) : null;
+    agprs = split ? vgprs - archVgprs : null;
+  }
+  const lds = ldsOf(demand, launch);
+  return {
+    vgprs,
+    arch_vgprs: archVgprs,
+    agprs,
+    sgprs: allocatedSgprs(target, demand),
+    trap_sgprs: trapSgprs(target, launch),
+    lds_bytes: lds === null ? null : align(lds, target.lds.granule_bytes),
+  };
+}
+
+/* The occupancy of a demand on a target under one launch; `targets` holds generic ones' members. */
+function occupancyOf(target, demand, launch, targets) {
+  if (target.members.length) return bestMember(target, demand, launch, targets);
+  const domain = domainOf(target, demand.wgp_mode);
+  const waveSlots = domain.simds * target.waves.slots_per_simd;
+  const bounds = limitsOf(target, demand, launch);
+  const counted = bounds.filter((bound) => bound.waves !== null);
+  const waves = Math.min(...counted.map((bound) => residentWaves(bound, demand, launch)));
+  const obstacles = obstaclesOf(target, demand, launch, bounds);
+  const placed = obstacles.length ? 0 : waves;
+  return {
+    target: target.name,
+    hardware: target.name,
+    launch,
+    per: domain.per,
+    simds: domain.simds,
+    wave_slots: waveSlots,
+    workgroups: Math.floor(placed / wavesOf(launch.workgroup_size, demand.wave_size)),
+    waves: placed,
+    waves_per_simd: placed / domain.simds,
+    percent: (100 * placed) / waveSlots,
+    obstacles,
+    at_most_because: atMostBecause(target, demand, launch, bounds),
+    allocated: allocatedOf(target, demand, launch),
+    limits: bounds,
+    limiters: counted
+      .filter((bound) => residentWaves(bound, demand, launch) === waves)
+      .map((bound) => bound.resource),
+    next: nextSteps(target, demand, launch, bounds, waves),
+    headroom: headroomOf(target, demand, launch, waves),
+    range: sizeRange(target, demand, launch, bounds),
+  };
+}
+
+/* Code for a generic target runs as its device does: the best device is an upper bound. */
+function bestMember(target, demand, launch, targets) {
+  const members = target.members.map((name) => occupancyOf(targets[name], demand, launch, targets));
+  const best = members.reduce((most, one) => (one.percent > most.percent ? one : most));
+  const reason = `${target.name} is what its device makes of it: this is ${best.target}`;
+  return { ...best, target: target.name, at_most_because: [reason, ...best.at_most_because] };
+}
+
+const VARIABLES = {
+  vgpr: {
+    granule: (target, demand) => vgprFile(target, demand).granule,
+    most: (target, demand) => vgprFile(target, demand).addressable,
+    set: (value, demand, launch) => [{ ...demand, vgprs: value }, launch],
+  },
+  sgpr: {
+    granule: (target) => target.sgprs.granule,
+    most: (target) => target.sgprs.allocatable,
+    set: (value, demand, launch) => [{ ...demand, sgprs: value }, launch],
+  },
+  lds: {
+    granule: (target) => target.lds.granule_bytes,
+    most: mostLdsOfAWorkgroup,
+    set: (value, demand, launch) =>
+      [{ ...demand, lds_bytes: value }, { ...launch, dynamic_lds_bytes: 0 }],
+  },
+  size: {
+    granule: (target, demand) => demand.wave_size,
+    most: (target) => target.waves.max_workgroup_size,
+    set: (value, demand, launch) =>
+      [demand, { ...launch, workgroup_size: value, smallest_size: null }],
+  },
+};
+
+/* Granule and most of a variable over all that the target may be. */
+function extentOf(variable, target, demand, targets) {
+  const hardware = target.members.length ? target.members.map((name) => targets[name]) : [target];
+  const { granule, most } = VARIABLES[variable];
+  return {
+    granule: Math.min(...hardware.map((one) => granule(one, demand))),
+    most: Math.max(...hardware.map((one) => most(one, demand))),
+  };
+}
+
+/* Points wherever the hardware could tell two values apart; what lies below behaves as the point. */
+function curveOf(variable, target, demand, launch, targets) {
+  const { granule, most } = extentOf(variable, target, demand, targets);
+  const values = [];
+  for (let at = variable === "lds" ? 0 : granule; at < most; at += granule) values.push(at);
+  return [...values, most].map((at) => {
+    const changed = VARIABLES[variable].set(at, demand, launch);
+    return { at, occupancy: occupancyOf(target, ...changed, targets) };
+  });
+}
+
+/* What the same registers would ask for on another target; the descriptor's padding stays behind. */
+function demandOn(own, target, demand, used) {
+  if ([own.name, ...own.members].includes(target.name)) return demand;
+  let vgprs = used.vgprs;
+  if (vgprs === null || (own.agprs.file === "unified" && target.agprs.file === "unified"))
+    vgprs = vgprs ?? demand.vgprs;
+  else if (target.agprs.file === "unified" && used.agprs)
+    vgprs = align(vgprs, target.agprs.offset_granule) + used.agprs;
+  return { ...demand, vgprs, sgprs: used.sgprs ?? demand.sgprs };
+}

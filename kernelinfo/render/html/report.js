@@ -1,0 +1,54 @@
+/* The report that the page holds, as objects; kernelinfo/render/html/dataset.py writes it. */
+"use strict";
+
+const DEMAND = ["wave_size", "vgprs", "sgprs", "lds_bytes", "scratch_bytes_per_lane",
+  "accum_offset", "wgp_mode", "tg_split", "at_least", "dynamic_vgpr_block"];
+const LAUNCH = ["workgroup_size", "assumption", "dynamic_lds_bytes", "trap_handler",
+  "smallest_size"];
+const VERDICT = ["percent", "waves_per_simd", "limiters", "exact", "vgprs", "agprs", "sgprs"];
+
+const named = (names, values) =>
+  Object.fromEntries(names.map((name, index) => [name, values[index]]));
+
+function readReport(text) {
+  const data = JSON.parse(text);
+  const cases = data.cases.map(([target, demand, launch, verdict]) => ({
+    target,
+    demand: named(DEMAND, demand),
+    launch: named(LAUNCH, launch),
+    verdict: named(VERDICT, verdict),
+  }));
+  const inputs = data.inputs.map((row) => named(["place", "kind", "target", "compiler"], row));
+  const titles = data.titles.map(([name, symbol, start, end, length]) => ({
+    name, symbol, length, brief: name.slice(start, end) || name,
+    sought: `${name} ${symbol}`.toLowerCase(),
+  }));
+  const findings = data.findings.map((row) =>
+    named(["rule", "name", "severity", "message", "hint"], row));
+  const kernels = data.kernels.map((row, index) => {
+    const kernel = named(data.columns, row);
+    const [vgprs, agprs, sgprs] = kernel.used;
+    const [vgprSpills, sgprSpills, scratch] = kernel.spills;
+    const input = inputs[kernel.input];
+    const found = kernel.case === null ? null : cases[kernel.case];
+    return {
+      ...kernel,
+      index,
+      title: titles[kernel.title],
+      input,
+      case: found,
+      target: found ? found.target : input.target,
+      used: { vgprs, agprs, sgprs },
+      spills: { vgprs: vgprSpills, sgprs: sgprSpills, scratch },
+      findings: kernel.findings.map((at) => findings[at]),
+    };
+  });
+  return { ...data, kernels, inputs };
+}
+
+/* The occupancy of a kernel as the report has it, by the page's own model. */
+function occupancyOfKernel(report, kernel) {
+  if (!kernel.case) return null;
+  const { target, demand, launch } = kernel.case;
+  return occupancyOf(report.targets[target], demand, launch, report.targets);
+}

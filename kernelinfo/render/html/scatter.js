@@ -1,0 +1,104 @@
+/* VGPRs against LDS of many kernels, each place marked by what limits there. */
+"use strict";
+
+const SCATTER = { width: 560, height: 330 };
+
+/* LDS is spread by powers of two above a band for none, for it ranges over four decades. */
+function ldsScale(most) {
+  const floor = 128;
+  const decades = Math.log2(Math.max(2 * floor, most) / floor);
+  return (value) =>
+    value <= 0 ? 0 : 0.08 + (0.92 * Math.max(0, Math.log2(value / floor))) / decades;
+}
+
+/* Kernels of one place, target aside, stand together. */
+function places(kernels) {
+  const found = new Map();
+  for (const kernel of kernels) {
+    const { demand, launch, verdict } = kernel.case ?? {};
+    if (!demand || demand.vgprs === null || demand.lds_bytes === null) continue;
+    const limiter = chiefLimiter(verdict.limiters);
+    const key = `${asksKey(kernel)}:${limiter}`;
+    const place = found.get(key);
+    if (place) place.kernels.push(kernel);
+    else found.set(key, { vgprs: demand.vgprs, lds: ldsOf(demand, launch), limiter,
+      kernels: [kernel] });
+  }
+  return [...found.values()];
+}
+
+function scatterFigure(kernels, report, choose) {
+  const all = places(kernels);
+  if (!all.length) return null;
+  const { width, height } = SCATTER;
+  const commonest = [...tally(kernels.filter((kernel) => kernel.case).map(({ case: found }) =>
+    `${found.target} ${found.demand.wave_size}`))].sort((one, other) => other[1] - one[1])[0][0];
+  const [name] = commonest.split(" ");
+  const like = kernels.find(({ case: found }) =>
+    found && `${found.target} ${found.demand.wave_size}` === commonest).case;
+  const target = report.targets[report.targets[name].members[0] ?? name];
+  const pool = domainOf(target, like.demand.wgp_mode).lds_bytes;
+  const mostLds = Math.max(pool, ...all.map((place) => place.lds));
+  const mostVgprs = Math.max(vgprFile(target, like.demand).addressable / 2,
+    ...all.map((place) => place.vgprs));
+  const across = ldsScale(mostLds);
+  const frame = frameOf({
+    width, height, xMost: mostVgprs, yMost: 1,
+    xTicks: binaryTicks(mostVgprs, 8).map((value) => [value, String(value)]),
+    yTicks: [[0, "0"], ...[1, 4, 16, 64, 256].map((kib) => kib * 1024)
+      .filter((value) => value <= mostLds).map((value) => [across(value), bytes(value).replace(" KiB", "K")])],
+    xTitle: "VGPRs per lane", yTitle: "LDS per workgroup",
+  });
+  const lines = stepLines(target, like, frame, across, mostVgprs);
+  const marks = all.map((place) => placeMark(place, frame, across, choose));
+  const limiters = [...tally(all.map((place) => place.limiter)).keys()].sort();
+  const label = `VGPRs against LDS of ${plural(kernels.length, "kernel")}: ` +
+    limiters.map((limiter) => `${RESOURCES[limiter]} limits ` + all.filter((place) =>
+      place.limiter === limiter).reduce((sum, place) => sum + place.kernels.length, 0)).join(", ");
+  const several = new Set(kernels.map((kernel) => kernel.target)).size > 1;
+  return html("figure", { class: "scatter" },
+    html("figcaption", {}, html("b", {}, "VGPRs and LDS"),
+      html("span", { class: "quiet" }, ` lines are the steps of ${name} in wave` +
+        `${like.demand.wave_size}${several ? ", the commonest here" : ""}; larger marks are more kernels`)),
+    drawing(width, height, label, frame.axes, lines, marks),
+    html("p", { class: "keys" }, limiters.map((limiter) =>
+      keyOf(limiter, limiter === "slots" ? "slots alone" : RESOURCES[limiter]))));
+}
+
+/* Where one more or one less wave fits (VGPRs), or workgroup (LDS). */
+function stepLines(target, { demand, launch }, frame, across, mostVgprs) {
+  const simds = domainOf(target, demand.wgp_mode).simds;
+  const pool = domainOf(target, demand.wgp_mode).lds_bytes;
+  const drawn = [];
+  let last = Infinity;
+  for (let waves = 1; waves <= target.waves.slots_per_simd; waves++) {
+    const at = MOST.vgpr(target, demand, launch, waves * simds);
+    if (at > mostVgprs || at >= last) continue;
+    const close = frame.x(last) - frame.x(at) < 13;
+    last = at;
+    drawn.push(svg("line", { x1: frame.x(at), x2: frame.x(at), y1: frame.top, y2: frame.bottom,
+      class: "step" }));
+    if (!close) drawn.push(textAt(frame.x(at) - 2, frame.top + 8, String(waves),
+      { class: "tick end step-label" }));
+  }
+  for (const groups of [1, 2, 4, 8, 16]) {
+    const y = frame.y(across(pool / groups));
+    drawn.push(svg("line", { x1: frame.left, x2: frame.right, y1: y, y2: y, class: "step" }),
+      textAt(frame.right, y - 3, groups === 1 ? "1 workgroup" : `${groups}`,
+        { class: "tick end step-label" }));
+  }
+  return drawn;
+}
+
+function placeMark({ vgprs, lds, limiter, kernels }, frame, across, choose) {
+  const radius = Math.min(11, 3 + 1.1 * Math.log2(kernels.length));
+  const mark = markOf(limiter, frame.x(vgprs), frame.y(across(lds)), radius);
+  const who = kernels.length === 1 ? kernels[0].title.brief.slice(0, 200)
+    : plural(kernels.length, "kernel");
+  mark.append(svg("title", {}, `${who}: ${vgprs} VGPRs, ${bytes(lds)} LDS, ${RESOURCES[limiter]}`));
+  mark.addEventListener("click", () => {
+    if (kernels.length === 1) location.hash = `kernel=${kernels[0].index}`;
+    else choose({ asks: asksKey(kernels[0]) });
+  });
+  return mark;
+}

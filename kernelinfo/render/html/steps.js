@@ -1,0 +1,105 @@
+/* The way to the next step, what is free, launch sizes: kernelinfo/steps.py in the page. */
+"use strict";
+
+/* For each resource a kernel can ask less of: the most it may ask for so many waves. */
+const MOST = {
+  vgpr(target, demand, launch, waves) {
+    const file = vgprFile(target, demand);
+    const rounds = Math.ceil(waves / domainOf(target, demand.wgp_mode).simds);
+    const share = Math.floor(file.per_simd / rounds);
+    return Math.min(file.addressable, share - (share % file.granule));
+  },
+  sgpr(target, demand, launch, waves) {
+    const sgprs = target.sgprs;
+    if (sgprs.fixed_allocation) return 0;
+    const rounds = Math.ceil(waves / domainOf(target, demand.wgp_mode).simds);
+    const share = Math.floor(sgprs.per_simd / rounds) - trapSgprs(target, launch);
+    const whole = Math.floor(share / sgprs.granule) * sgprs.granule;
+    return Math.max(0, Math.min(sgprs.allocatable, whole));
+  },
+  lds(target, demand, launch, waves) {
+    const workgroups = Math.ceil(waves / wavesOf(launch.workgroup_size, demand.wave_size));
+    const share = Math.floor(domainOf(target, demand.wgp_mode).lds_bytes / workgroups);
+    const granule = target.lds.granule_bytes;
+    return Math.min(mostLdsOfAWorkgroup(target, demand), share - (share % granule));
+  },
+  scratch(target, demand, launch, waves) {
+    const { cus_per_aperture: cus, aperture_bytes: aperture } = target.scratch;
+    if (waves > domainOf(target, demand.wgp_mode).scratch_waves || !cus) return 0;
+    const share = Math.floor(Math.floor(aperture / cus) / waves);
+    return Math.floor((share - (share % target.scratch.granule_bytes)) / demand.wave_size);
+  },
+};
+
+/* What every binding resource has to come down to for one more workgroup; often nothing would do. */
+function nextSteps(target, demand, launch, bounds, waves) {
+  const group = wavesOf(launch.workgroup_size, demand.wave_size);
+  const more = waves + (demand.tg_split ? 1 : group);
+  const binding = bounds.filter(
+    (bound) => bound.waves !== null && residentWaves(bound, demand, launch) === waves,
+  );
+  if (binding.some((bound) => !(bound.resource in MOST))) return [];
+  const most = {};
+  for (const { resource } of binding) most[resource] = MOST[resource](target, demand, launch, more);
+  if (most.vgpr < 1 || most.sgpr < 1) return [];
+  const staticLds = most.lds - launch.dynamic_lds_bytes;
+  if (staticLds < 0) return [];
+  const changed = {
+    ...demand,
+    vgprs: most.vgpr ?? demand.vgprs,
+    sgprs: most.sgpr ?? demand.sgprs,
+    lds_bytes: "lds" in most ? staticLds : demand.lds_bytes,
+    scratch_bytes_per_lane: most.scratch ?? demand.scratch_bytes_per_lane,
+  };
+  const after = limitsOf(target, changed, launch).filter((bound) => bound.waves !== null);
+  const reached = Math.min(...after.map((bound) => residentWaves(bound, changed, launch)));
+  const share = reached / domainOf(target, demand.wgp_mode).simds;
+  return binding.map((bound) => ({
+    resource: bound.resource,
+    at_most: most[bound.resource],
+    change: most[bound.resource] - bound.used,
+    waves_per_simd: share,
+    percent: (100 * share) / target.waves.slots_per_simd,
+  }));
+}
+
+/* What more the kernel may ask for without losing a workgroup; null where it cannot be said. */
+function headroomOf(target, demand, launch, waves) {
+  const free = (resource, asked) =>
+    asked === null || waves === 0 ? null : MOST[resource](target, demand, launch, waves) - asked;
+  const limited = target.sgprs.per_simd && !target.sgprs.fixed_allocation;
+  return {
+    vgprs: free("vgpr", demand.vgprs),
+    sgprs: free("sgpr", limited ? demand.sgprs : null),
+    lds_bytes: free("lds", ldsOf(demand, launch)),
+  };
+}
+
+/* The best and the worst size that may be launched, the largest of equals; null where it is sure. */
+function sizeRange(target, demand, launch, bounds) {
+  const sure = !["declared-max", "hardware-max"].includes(launch.assumption);
+  if (demand.tg_split || (sure && launch.smallest_size === null)) return null;
+  const domain = domainOf(target, demand.wgp_mode);
+  const counted = bounds.filter(
+    (bound) => bound.waves !== null && !["lds", "barriers"].includes(bound.resource),
+  );
+  const waves = Math.min(...counted.map((bound) => bound.waves));
+  const lds = bounds.find((bound) => bound.resource === "lds")?.workgroups ?? Infinity;
+  const smallest = wavesOf(launch.smallest_size ?? 1, demand.wave_size);
+  let worst = null;
+  let best = null;
+  for (let group = wavesOf(launch.workgroup_size, demand.wave_size); group >= smallest; group--) {
+    const barriers = group > 1 ? domain.barriers : Infinity;
+    const resident = Math.min(Math.floor(waves / group), barriers, lds) * group;
+    const size = Math.min(group * demand.wave_size, launch.workgroup_size);
+    if (worst === null || resident < worst.resident) worst = { size, resident };
+    if (best === null || resident > best.resident) best = { size, resident };
+  }
+  const slots = domain.simds * target.waves.slots_per_simd;
+  return {
+    min_percent: (100 * worst.resident) / slots,
+    max_percent: (100 * best.resident) / slots,
+    worst_workgroup_size: worst.size,
+    best_workgroup_size: best.size,
+  };
+}

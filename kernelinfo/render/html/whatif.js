@@ -1,0 +1,73 @@
+/* What if the kernel asked for something else: sliders that the model answers in the page. */
+"use strict";
+
+/* The case as compiled, and the same with what the sliders say; `changes` is empty at first. */
+function caseWith(report, kernel, changes) {
+  const { targets, lds_unsaid: unsaid } = report;
+  const compiled = kernel.case;
+  const name = changes.target ?? compiled.target;
+  let demand = demandOn(targets[compiled.target], targets[name], compiled.demand, kernel.used);
+  let launch = compiled.launch;
+  if ("vgpr" in changes) demand = { ...demand, vgprs: changes.vgpr };
+  if ("sgpr" in changes) demand = { ...demand, sgprs: changes.sgpr };
+  if ("lds" in changes) {
+    const reasons = demand.at_least.filter((reason) => reason !== unsaid);
+    demand = { ...demand, lds_bytes: changes.lds, at_least: reasons };
+    launch = { ...launch, dynamic_lds_bytes: 0 };
+  }
+  if ("size" in changes)
+    launch = { ...launch, workgroup_size: changes.size, assumption: "option", smallest_size: null };
+  const occupancy = occupancyOf(targets[name], demand, launch, targets);
+  return { target: name, demand, launch, occupancy };
+}
+
+const SLIDERS = [
+  { variable: "vgpr", label: "VGPRs per lane", least: 1, step: () => 1 },
+  { variable: "sgpr", label: "SGPRs per wave", least: 1, step: () => 1 },
+  { variable: "size", label: "workgroup size", least: 1, step: (extent) => extent.granule },
+  { variable: "lds", label: "LDS, bytes per workgroup", least: 0, step: (extent) => extent.granule },
+];
+
+const ASKED = {
+  vgpr: ({ demand }) => demand.vgprs,
+  sgpr: ({ demand }) => demand.sgprs,
+  size: ({ launch }) => launch.workgroup_size,
+  lds: ({ demand, launch }) => ldsOf(demand, launch),
+};
+
+/* A slider and a field for one number; `choose(value)` is called when either moves. */
+function sliderOf({ variable, label, least, step }, now, targets, choose) {
+  const target = targets[now.target];
+  const members = target.members.length ? target.members.map((name) => targets[name]) : [target];
+  if (variable === "sgpr" && members.every((one) => !one.sgprs.per_simd || one.sgprs.fixed_allocation))
+    return null;
+  const extent = extentOf(variable, target, now.demand, targets);
+  const asked = ASKED[variable](now);
+  const value = asked ?? least;
+  const entered = (event) => {
+    const said = Math.round(Number(event.target.value));
+    if (event.target.value !== "" && said >= least) choose(said);
+  };
+  const id = `what-if-${variable}`;
+  return html("div", { class: "slider" },
+    html("label", { for: id }, label),
+    html("input", { type: "range", min: variable === "size" ? extent.granule : least,
+      max: extent.most, step: step(extent), value, "aria-label": `${label}, slider`,
+      "data-slider": variable, oninput: entered }),
+    html("input", { type: "number", id, min: least, value: asked === null ? "" : value,
+      placeholder: "?", "data-number": variable, onchange: entered }));
+}
+
+function targetChoice(now, kernel, targets, choose) {
+  const waveSize = kernel.case.demand.wave_size;
+  const options = Object.values(targets).map((target) =>
+    html("option", {
+      value: target.name,
+      selected: target.name === now.target,
+      disabled: !target.vgprs.some((file) => file.wave_size === waveSize),
+    }, `${target.name} · ${target.family}`));
+  return html("div", { class: "slider" },
+    html("label", { for: "what-if-target" }, "target"),
+    html("select", { id: "what-if-target", "data-choice": "target",
+      onchange: (event) => choose(event.target.value) }, options));
+}
