@@ -19,7 +19,7 @@ from kernelinfo.targets import Target
 
 def command(
     gfx: Annotated[str | None, typer.Argument(metavar="GFX", help="One target.")] = None,
-    format: options.Format = "text",
+    format: options.FormatOfRecords = "text",
     output: options.Output = None,
     color: options.Color = "auto",
 ) -> None:

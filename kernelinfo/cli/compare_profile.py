@@ -34,7 +34,7 @@ def command(
     no_trap_handler: options.NoTrapHandler = False,
     kernel: options.Kernels = None,
     exclude: options.Exclude = None,
-    format: options.Format = "text",
+    format: options.FormatOfRecords = "text",
     output: options.Output = None,
     names: options.Names = "full",
     color: options.Color = "auto",

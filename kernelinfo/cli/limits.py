@@ -29,7 +29,7 @@ def command(
     cu_mode: options.CuMode = False,
     dynamic_vgpr_block: options.DynamicVgprBlock = 0,
     no_trap_handler: options.NoTrapHandler = False,
-    format: options.Format = "text",
+    format: options.FormatOfRecords = "text",
     output: options.Output = None,
     color: options.Color = "auto",
 ) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from kernelinfo import targets
-from kernelinfo.render import FormatName, NameStyle
+from kernelinfo.render import FormatName, NameStyle, RecordFormat
 
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
@@ -159,6 +159,7 @@ Exclude = Annotated[
     typer.Option("--exclude", metavar="GLOB", help="Not kernels of this name. Repeatable."),
 ]
 Format = Annotated[FormatName, typer.Option("--format", help="How to write the answer.")]
+FormatOfRecords = Annotated[RecordFormat, typer.Option("--format", help="How to write the answer.")]
 Output = Annotated[
     str | None, typer.Option("-o", "--output", metavar="FILE", help="Write there, not to stdout.")
 ]

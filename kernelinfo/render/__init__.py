@@ -9,7 +9,9 @@ from typing import Literal, cast
 
 from kernelinfo.kernel import Item
 
-FormatName = Literal["text", "json", "jsonl", "csv", "html"]
+RecordFormat = Literal["text", "json", "jsonl", "csv"]
+"""Formats of answers that hold no kernels."""
+FormatName = Literal[RecordFormat, "html"]
 NameStyle = Literal["short", "full", "mangled"]
 
 

@@ -8,11 +8,11 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from kernelinfo.render import FormatName
+from kernelinfo.render import RecordFormat
 from kernelinfo.render.paint import cells, left
 
 
-def render_records(records: Sequence[Mapping[str, Any]], format: FormatName) -> Iterator[str]:
+def render_records(records: Sequence[Mapping[str, Any]], format: RecordFormat) -> Iterator[str]:
     """The records in a format for programs; in CSV a nested value is JSON in its cell."""
     if format == "json":
         yield json.dumps(records[0] if len(records) == 1 else records, indent=1) + "\n"

@@ -34,10 +34,10 @@ const hatching = (id) =>
       svg("line", { x1: 0, y1: 0, x2: 0, y2: 5, class: "hatch-line" })));
 
 /* Round numbers from 0 to `most`, about `count` of them. */
-function roundTicks(most, count, bases = [1, 2, 5]) {
+function roundTicks(most, count) {
   const rough = most / count || 1;
   const decade = 10 ** Math.floor(Math.log10(rough));
-  const step = [...bases, 10].map((base) => base * decade).find((one) => one >= rough);
+  const step = [1, 2, 4, 5, 10].map((base) => base * decade).find((one) => one >= rough);
   const whole = Math.max(1, Math.round(step));
   return Array.from({ length: Math.floor(most / whole) + 1 }, (_, index) => index * whole);
 }
@@ -50,7 +50,7 @@ function binaryTicks(most, count) {
 
 /* Axes; `x` and `y` take values to places. Ticks are [value, label]. */
 function frameOf({ width, height, xMost, yMost, xTicks, yTicks, xTitle, yTitle, xScale }) {
-  const [left, right, top, bottom] = [34, width - 10, 18, height - 32];
+  const [left, right, top, bottom] = [34, width - 14, 18, height - 32];
   const x = xScale
     ? (value) => left + xScale(value) * (right - left)
     : (value) => left + (value / xMost) * (right - left);

@@ -14,7 +14,7 @@ from kernelinfo.occupancy import Occupancy
 from kernelinfo.render import NameStyle, words
 from kernelinfo.render.code import code_parts
 from kernelinfo.render.html.hardware import hardware
-from kernelinfo.render.names import name_of, printable, short
+from kernelinfo.render.names import name_of, printable
 from kernelinfo.render.profiler import expected
 
 MOST_OF_A_NAME = 4000
@@ -63,7 +63,12 @@ def dataset(report: Report, names: NameStyle) -> dict[str, Any]:
             titles.index(_title(kernel, names)),
             inputs.index(_input(kernel.code_object)),
             None if occupancy is None else cases.index(_case(kernel, occupancy)),
-            [kernel.used.vgprs, kernel.used.agprs, kernel.used.sgprs],
+            [
+                kernel.used.vgprs,
+                kernel.used.agprs,
+                kernel.used.sgprs,
+                kernel.used.lds_bytes,
+            ],
             [kernel.spills.vgprs, kernel.spills.sgprs, kernel.used.scratch_bytes_per_lane],
             [
                 findings.index((f.rule, f.name, f.severity, printable(f.message), f.hint))
@@ -117,7 +122,7 @@ def dataset(report: Report, names: NameStyle) -> dict[str, Any]:
 def _title(kernel: Kernel, style: NameStyle) -> tuple[str, str, int, int, int]:
     """Name, mangled name, where in the name its short form lies, and its length before cutting."""
     name = name_of(kernel, "full" if style == "short" else style)
-    brief = name if style == "mangled" else printable(short(kernel.name))
+    brief = name_of(kernel, "mangled" if style == "mangled" else "short")
     start = max(0, name.find(brief))
     symbol = "" if kernel.symbol == kernel.name else printable(kernel.symbol)
     cut = slice(MOST_OF_A_NAME)

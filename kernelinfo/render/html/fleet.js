@@ -3,6 +3,8 @@
 
 const SPILLERS = 8;
 const FEW = 20;
+const HISTOGRAMS = { 1: [540, 240], 2: [260, 150], 3: [180, 100] };
+/* Width and height by how many stand side by side, so that their letters are of one size. */
 
 function fleetPage(report) {
   const filters = { name: "", target: "", limiter: "", waves: "", trait: "", asks: "" };
@@ -83,18 +85,19 @@ function spreadFigure(kernels, report, choose) {
   return html("figure", { class: "spread" },
     html("figcaption", {}, html("b", {}, "Waves/SIMD"),
       html("span", { class: "quiet" }, " how many kernels reach how many, by target")),
-    html("div", { class: "multiples" }, names.map((name) =>
-      histogram(name, byTarget.get(name), most, report.targets[name], choose))));
+    html("div", { class: "multiples", style: `--columns:${Math.min(3, names.length)}` },
+      names.map((name) => histogram(name, byTarget.get(name), most, report.targets[name],
+        HISTOGRAMS[Math.min(3, names.length)], choose))));
 }
 
-function histogram(name, kernels, most, target, choose) {
-  const [width, height] = [220, 104];
+function histogram(name, kernels, most, target, [width, height], choose) {
+  const floor = height - 16;
   const slots = target ? target.waves.slots_per_simd : 0;
   const counts = tally(kernels.map(wavesBin));
   const lower = ["?", "0", "<1"].filter((bin) => counts.has(bin));
   const bins = [...lower, ...Array.from({ length: slots }, (_, index) => String(index + 1))];
   const pitch = (width - 8) / bins.length;
-  const scale = (count) => (count ? 3 + (66 * count) / most : 0);
+  const scale = (count) => (count ? 3 + ((floor - 22) * count) / most : 0);
   const bars = bins.map((bin, index) => {
     const count = counts.get(bin) ?? 0;
     const x = 4 + index * pitch;
@@ -103,22 +106,22 @@ function histogram(name, kernels, most, target, choose) {
     const every = bins.length > 12 && Number(bin) % 4 && bin !== "<1";
     return svg("g", { class: count ? "bar" : null, "data-bin": bin,
       onclick: () => count && choose({ target: name, waves: bin }) },
-      svg("rect", { x, y: 16, width: pitch, height: 72, class: "catch" }),
-      svg("rect", { x: x + 1, y: 88 - scale(count), width: Math.max(1, pitch - 2),
+      svg("rect", { x, y: 16, width: pitch, height: floor - 16, class: "catch" }),
+      svg("rect", { x: x + 1, y: floor - scale(count), width: Math.max(1, pitch - 2),
         height: scale(count), class: "filled" }),
-      count && pitch > 16 ? textAt(x + pitch / 2, 84 - scale(count), grouped(count),
+      count && pitch > 16 ? textAt(x + pitch / 2, floor - 4 - scale(count), grouped(count),
         { class: "tick middle" }) : null,
-      every ? null : textAt(x + pitch / 2, 101, bin === "0" ? "none" : bin, { class: "tick middle" }),
+      every ? null : textAt(x + pitch / 2, floor + 13, bin, { class: "tick middle" }),
       svg("title", {}, label));
   });
   const told = bins.filter((bin) => counts.has(bin))
     .map((bin) => `${binLabel(bin)}: ${counts.get(bin)}`).join(", ");
   const label = `${name}: kernels by waves per SIMD: ${told}`;
   return html("div", {},
-    html("p", {}, html("b", {}, name || "unknown target"),
+    html("p", { class: "cut" }, html("b", {}, name || "unknown target"),
       html("span", { class: "quiet" }, ` ${target ? target.family : ""} · ${grouped(kernels.length)}`)),
     drawing(width, height, label,
-      svg("line", { x1: 4, x2: width - 4, y1: 88, y2: 88, class: "grid" }), bars));
+      svg("line", { x1: 4, x2: width - 4, y1: floor, y2: floor, class: "grid" }), bars));
 }
 
 function spillersFigure(kernels) {

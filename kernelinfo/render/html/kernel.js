@@ -1,6 +1,9 @@
 /* One kernel: the verdict, what if, its curves, one CU, every number and its source. */
 "use strict";
 
+const LONG_NAME = 300;
+/* Characters beyond which a name is folded away. */
+
 function kernelPage(report, kernel) {
   const single = report.kernels.length === 1;
   const page = html("article", { class: "kernel" },
@@ -32,15 +35,17 @@ function kernelHeading(report, kernel) {
     ? html("p", { class: "quiet" }, `The name has ${plural(title.length, "character")}; ` +
         `the first ${grouped(title.name.length)} are here.`)
     : null;
-  const long = title.name.length > 400;
-  const names = [
-    title.name === title.brief && !long ? null : html("p", { class: "name" }, title.name),
-    title.symbol ? html("p", { class: "name symbol" }, title.symbol) : null, cut];
+  const long = title.name.length > LONG_NAME;
+  const whole = title.name === title.brief && !long ? null : html("p", { class: "name" }, title.name);
+  const folded = [long ? whole : null,
+    title.symbol ? html("p", { class: "name symbol" }, title.symbol) : null, cut].filter(Boolean);
   return html("header", {},
-    html("h1", { tabindex: "-1", class: "clamped" }, title.brief),
+    html("h1", { tabindex: "-1", class: "clamped" }, title.brief.slice(0, LONG_NAME)),
+    long ? null : whole,
     html("p", { class: "about" }, about.filter(Boolean).join(" · ")),
     html("p", { class: "about quiet" }, input.place),
-    html("details", { class: "names" }, html("summary", {}, "full name"), names));
+    folded.length ? html("details", {},
+      html("summary", {}, long ? "full name" : "mangled name"), folded) : null);
 }
 
 /* All that changes with the sliders is drawn anew, the sliders' own fields are kept in step. */
@@ -63,18 +68,19 @@ function explained(report, kernel) {
   function draw(anew) {
     const now = caseWith(report, kernel, changes);
     const before = Object.keys(changes).length ? compiled : null;
+    const used = usedWith(kernel, changes);
     verdict.replaceChildren(...verdictOf(now, before, kernel, report));
-    if (anew) sliders.replaceChildren(...slidersOf(now), reset);
+    if (anew) sliders.replaceChildren(...slidersOf(now));
     else follow(sliders, now);
     reset.disabled = before === null;
     curves.replaceChildren(...["vgpr", "size", "lds"].map((name) =>
       curveFigure(name, now, before, report.targets, change(name))));
-    const width = Math.min(960, Math.max(320, unit.clientWidth || innerWidth - 32));
+    const width = Math.max(320, unit.clientWidth || 960);
     unit.replaceChildren(
       html("figcaption", {}, html("b", {}, `One ${now.occupancy.per}`), " ",
-        unitCaption(now, kernel.used)),
-      unitFigure(now, kernel.used, report.targets, width), unitKey(now));
-    resources.replaceChildren(html("h2", {}, "Resources"), resourceTable(now, kernel),
+        html("span", { class: "quiet" }, unitCaption(now, used))),
+      unitFigure(now, used, width), unitKey(now, used));
+    resources.replaceChildren(html("h2", {}, "Resources"), resourceTable(now, used),
       footnote(now));
   }
   const slidersOf = (now) => [
@@ -82,11 +88,21 @@ function explained(report, kernel) {
     ...SLIDERS.map((slider) => sliderOf(slider, now, report.targets, change(slider.variable))),
   ].filter(Boolean);
   draw(true);
-  const redraw = new ResizeObserver(() => draw(false));
-  requestAnimationFrame(() => redraw.observe(unit));
+  let width = 0;
+  const resized = new ResizeObserver(() => {
+    if (unit.clientWidth !== width) draw(false);
+    width = unit.clientWidth;
+  });
+  resized.observe(unit);
   return [verdict, findingsOf(kernel),
-    html("section", { class: "what-if" }, html("h2", {}, "What if"), sliders), curves, unit,
+    html("section", { class: "what-if" }, html("h2", { class: "headed" }, "What if", reset), sliders), curves, unit,
     resources];
+}
+
+/* What the code uses, as far as the sliders leave it as compiled. */
+function usedWith({ used }, changes) {
+  const [vgpr, sgpr] = ["vgpr", "sgpr"].map((name) => name in changes || "target" in changes);
+  return { ...used, ...(vgpr ? { vgprs: null } : {}), ...(sgpr ? { sgprs: null } : {}) };
 }
 
 /* Sliders and fields show what is asked for, whichever of them was moved. */
@@ -102,7 +118,7 @@ function follow(sliders, now) {
 
 function verdictOf(now, before, kernel, report) {
   const { occupancy } = now;
-  const bound = occupancy.at_most_because.length ? "≤ " : "";
+  const bound = occupancy.at_most_because.length && occupancy.waves ? "≤ " : "";
   const group = occupancy.workgroups === 1 ? "workgroup" : "workgroups";
   const lines = [
     html("p", {},
@@ -110,8 +126,9 @@ function verdictOf(now, before, kernel, report) {
         bound + number(occupancy.waves_per_simd)),
       html("span", { class: "unit-name" }, " waves/SIMD"),
       html("span", { class: "share", "data-result": "percent" }, percent(occupancy.percent)),
-      html("span", { class: "limited" }, "limited by ",
-        occupancy.limiters.map((name) => keyOf(name, RESOURCES[name])))),
+      occupancy.obstacles.length ? html("span", { class: "limited" }, "cannot launch")
+        : html("span", { class: "limited" }, "limited by ",
+            occupancy.limiters.map((name) => keyOf(name, RESOURCES[name])))),
     html("p", { class: "quiet" },
       `${occupancy.workgroups} ${group} per ${occupancy.per} · ${occupancy.waves} of ` +
       `${occupancy.wave_slots} waves · workgroups of ${now.launch.workgroup_size}, ` +
@@ -127,16 +144,19 @@ function verdictOf(now, before, kernel, report) {
   const cap = report.targets[occupancy.hardware].waves.dispatch_cap_per_cu;
   if (cap) lines.push(html("p", { class: "quiet" },
     `the runtime keeps to about ${cap} waves per CU on these parts, whatever the kernel asks for`));
-  if (occupancy.range)
-    lines.push(html("p", { class: "quiet" },
-      `workgroups to ${now.launch.workgroup_size} give ${number(occupancy.range.min_percent)}–` +
-      `${percent(occupancy.range.max_percent)}: best ${occupancy.range.best_workgroup_size}, ` +
-      `worst ${occupancy.range.worst_workgroup_size}`));
+  if (occupancy.range && occupancy.range.min_percent < occupancy.range.max_percent)
+    lines.push(html("p", { class: "quiet" }, rangeInWords(now)));
   if (before)
     lines.push(html("p", { class: "compiled" }, `what if; as compiled: ` +
       `${wavesPerSimd(before.occupancy.waves_per_simd)} on ${before.target}, limited by ` +
       limitersInWords(before.occupancy.limiters)));
   return lines;
+}
+
+function rangeInWords({ occupancy: { range }, launch }) {
+  return `workgroups to ${launch.workgroup_size} give ` +
+    `${percent(range.min_percent).replace(" %", "")}–${percent(range.max_percent)}: ` +
+    `best ${range.best_workgroup_size}, worst ${range.worst_workgroup_size}`;
 }
 
 function compilerSaid(kernel, before, report) {
@@ -153,7 +173,7 @@ function findingsOf(kernel) {
       finding.hint ? html("span", { class: "quiet" }, `; ${finding.hint}`) : null)));
 }
 
-function resourceTable({ occupancy, launch }, kernel) {
+function resourceTable({ occupancy, launch }, used) {
   const rows = occupancy.limits.map((limit) => {
     const binding = occupancy.limiters.includes(limit.resource);
     const { resource } = limit;
@@ -164,7 +184,7 @@ function resourceTable({ occupancy, launch }, kernel) {
       reservedOf(limit, occupancy),
       outOf(limit, occupancy),
       html("span", {}, allows, binding ? html("b", { title: "limits" }, " ◄") : null),
-      slackOf(limit, occupancy, kernel, launch),
+      slackOf(limit, occupancy, used, launch),
     ] };
   });
   return tableOf("What each resource allows",
@@ -193,13 +213,12 @@ const outOf = ({ resource, available }, { per }) => ({
   scratch: `${available} waves per ${per}`,
 })[resource];
 
-function slackOf(limit, occupancy, kernel, launch) {
+function slackOf(limit, occupancy, used, launch) {
   const { headroom, next } = occupancy;
   if (limit.resource === "slots") return ASSUMED[launch.assumption];
   const parts = [];
-  const used = kernel.used.vgprs;
-  if (limit.resource === "vgpr" && used !== null && used < limit.used)
-    parts.push(`the code uses ${used}`);
+  if (limit.resource === "vgpr" && used.vgprs !== null && used.vgprs < limit.used)
+    parts.push(`the code uses ${used.vgprs}`);
   const free = { vgpr: headroom.vgprs, sgpr: headroom.sgprs, lds: headroom.lds_bytes };
   if (free[limit.resource] > 0) parts.push(`+${bare(limit.resource, free[limit.resource])} free`);
   const step = next.length === 1 && next[0].resource === limit.resource ? next[0] : null;
@@ -216,12 +235,12 @@ function footnote({ occupancy }) {
     : "");
 }
 
-function unitKey({ occupancy }) {
+function unitKey({ occupancy }, used) {
   const swatch = (kind, text) => html("span", { class: "key" },
     html("span", { class: `swatch ${kind}` }), text);
   return html("p", { class: "keys" },
     swatch("hue0", "used; one colour a workgroup"),
-    occupancy.allocated.agprs ? swatch("agprs", "AGPRs") : null,
+    used.agprs ? swatch("agprs", "AGPRs") : null,
     swatch("waste", "reserved and not used"),
     occupancy.limits.some((limit) => limit.resource === "sgpr") && occupancy.allocated.trap_sgprs
       ? swatch("trap", "trap handler") : null,
@@ -246,7 +265,7 @@ function sourcesOf(report, kernel) {
     : html("p", {}, html("b", {}, `${label} `), lines.map((at) => report.texts[at]).join("; "));
   return html("section", {},
     html("h2", {}, "Where the numbers come from"),
-    tableOf("Facts and their sources", ["", "value", "said by"], rows.filter(Boolean), " n "),
+    tableOf("Facts and their sources", ["", "value", "said by, the first counts"], rows.filter(Boolean), " n "),
     list("code", kernel.code),
     list("a profiler should show", kernel.expected));
 }

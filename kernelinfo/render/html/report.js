@@ -27,7 +27,7 @@ function readReport(text) {
     named(["rule", "name", "severity", "message", "hint"], row));
   const kernels = data.kernels.map((row, index) => {
     const kernel = named(data.columns, row);
-    const [vgprs, agprs, sgprs] = kernel.used;
+    const [vgprs, agprs, sgprs, lds] = kernel.used;
     const [vgprSpills, sgprSpills, scratch] = kernel.spills;
     const input = inputs[kernel.input];
     const found = kernel.case === null ? null : cases[kernel.case];
@@ -38,7 +38,7 @@ function readReport(text) {
       input,
       case: found,
       target: found ? found.target : input.target,
-      used: { vgprs, agprs, sgprs },
+      used: { vgprs, agprs, sgprs, lds },
       spills: { vgprs: vgprSpills, sgprs: sgprSpills, scratch },
       findings: kernel.findings.map((at) => findings[at]),
     };

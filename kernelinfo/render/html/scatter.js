@@ -2,13 +2,15 @@
 "use strict";
 
 const SCATTER = { width: 560, height: 330 };
+/* Narrower windows get a narrower drawing, so that its letters stay readable. */
+const scatterWidth = () => Math.max(320, Math.min(SCATTER.width, innerWidth - 32));
 
 /* LDS is spread by powers of two above a band for none, for it ranges over four decades. */
 function ldsScale(most) {
   const floor = 128;
   const decades = Math.log2(Math.max(2 * floor, most) / floor);
   return (value) =>
-    value <= 0 ? 0 : 0.08 + (0.92 * Math.max(0, Math.log2(value / floor))) / decades;
+    value <= 0 ? 0.04 : 0.1 + (0.9 * Math.max(0, Math.log2(value / floor))) / decades;
 }
 
 /* Kernels of one place, target aside, stand together. */
@@ -30,7 +32,7 @@ function places(kernels) {
 function scatterFigure(kernels, report, choose) {
   const all = places(kernels);
   if (!all.length) return null;
-  const { width, height } = SCATTER;
+  const [width, height] = [scatterWidth(), SCATTER.height];
   const commonest = [...tally(kernels.filter((kernel) => kernel.case).map(({ case: found }) =>
     `${found.target} ${found.demand.wave_size}`))].sort((one, other) => other[1] - one[1])[0][0];
   const [name] = commonest.split(" ");
@@ -45,7 +47,7 @@ function scatterFigure(kernels, report, choose) {
   const frame = frameOf({
     width, height, xMost: mostVgprs, yMost: 1,
     xTicks: binaryTicks(mostVgprs, 8).map((value) => [value, String(value)]),
-    yTicks: [[0, "0"], ...[1, 4, 16, 64, 256].map((kib) => kib * 1024)
+    yTicks: [[across(0), "0"], ...[1, 4, 16, 64, 256].map((kib) => kib * 1024)
       .filter((value) => value <= mostLds).map((value) => [across(value), bytes(value).replace(" KiB", "K")])],
     xTitle: "VGPRs per lane", yTitle: "LDS per workgroup",
   });

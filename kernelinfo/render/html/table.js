@@ -2,26 +2,36 @@
    makes it slow. */
 "use strict";
 
-const ROWS = 100;
+const ROWS = 50;
 
 const known = (value) => value ?? -1;
 const verdictAt = (key) => ({ case: found }) => (found ? known(found.verdict[key]) : -1);
+
+/* Registers that the hardware reserves, or where that is not known what the code uses. */
+const reserved = (key) => ({ case: found, used }) => known((found ? found.verdict : used)[key]);
+
+/* AGPRs used: what lies above the VGPRs in one file is reserved for either. */
+const agprsOf = ({ case: found, used }) =>
+  known(found && !found.verdict.agprs ? found.verdict.agprs : used.agprs);
+
+const launches = ({ case: found }) => !found || found.verdict.waves_per_simd > 0;
 
 const COLUMNS = [
   { key: "name", label: "kernel", of: ({ title }) => title.brief, show: nameCell },
   { key: "target", label: "target", of: ({ target }) => target, show: ({ target }) => target || "?" },
   { key: "size", label: "block", of: ({ case: found }) => (found ? found.launch.workgroup_size : -1) },
-  { key: "vgprs", label: "VGPR", of: verdictAt("vgprs") },
-  { key: "agprs", label: "AGPR", of: verdictAt("agprs") },
-  { key: "sgprs", label: "SGPR", of: verdictAt("sgprs") },
+  { key: "vgprs", label: "VGPR", of: reserved("vgprs") },
+  { key: "agprs", label: "AGPR", of: agprsOf },
+  { key: "sgprs", label: "SGPR", of: reserved("sgprs") },
   { key: "lds", label: "LDS", show: (kernel) => sized(ldsAsked(kernel)), of: ldsAsked },
   { key: "scratch", label: "scratch", of: ({ spills }) => known(spills.scratch),
     show: ({ spills }) => sized(known(spills.scratch)) },
   { key: "waves", label: "waves/SIMD", of: verdictAt("waves_per_simd"), show: wavesCell },
   { key: "percent", label: "occ", of: verdictAt("percent"),
-    show: ({ case: found }) => (found ? percent(found.verdict.percent) : "?") },
+    show: ({ case: found }) => (found ? `${found.verdict.percent.toFixed(1)} %` : "?") },
   { key: "limiters", label: "limited by", of: (kernel) => limitersOf(kernel).join(" "),
-    show: (kernel) => limitersOf(kernel).map((name) => keyOf(name, RESOURCES[name])) },
+    show: (kernel) => launches(kernel)
+      ? limitersOf(kernel).map((name) => keyOf(name, RESOURCES[name])) : "cannot launch" },
   { key: "findings", label: "findings", of: ({ findings }) => findings.length,
     show: ({ findings }) => findings.map((finding) =>
       html("span", { class: `finding ${finding.severity}`, title: finding.message },
@@ -30,8 +40,8 @@ const COLUMNS = [
 
 const TEXT_COLUMNS = ["name", "target", "limiters", "findings"];
 
-function ldsAsked({ case: found }) {
-  return found ? known(ldsOf(found.demand, found.launch)) : -1;
+function ldsAsked({ case: found, used }) {
+  return known(found ? ldsOf(found.demand, found.launch) : used.lds);
 }
 
 const sized = (value) => (value < 0 ? "?" : bytes(value));
@@ -45,7 +55,7 @@ function nameCell({ title, index }) {
 function wavesCell({ case: found }) {
   if (!found) return "?";
   const { waves_per_simd: waves, exact, percent: share } = found.verdict;
-  return html("span", { class: "level" }, (exact ? "" : "≤ ") + number(waves),
+  return html("span", { class: "level" }, (exact || !waves ? "" : "≤ ") + number(waves),
     html("span", { class: "meter", style: `--share:${share}%`, "aria-hidden": "true" }));
 }
 

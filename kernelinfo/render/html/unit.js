@@ -13,8 +13,7 @@ function dealt(occupancy, demand) {
   return simds;
 }
 
-function unitFigure({ demand, occupancy }, used, targets, width) {
-  const target = targets[occupancy.hardware];
+function unitFigure({ demand, occupancy }, used, width) {
   const simds = dealt(occupancy, demand);
   const limits = named(occupancy.limits.map((limit) => limit.resource), occupancy.limits);
   const stacked = width < 620;
@@ -37,9 +36,9 @@ function unitFigure({ demand, occupancy }, used, targets, width) {
   const bottom = 24 + occupancy.simds * rowHeight + 4;
   const height = bottom + (limits.lds ? 40 : 0);
   const headings = stacked
-    ? [heading(left, fileTitle(target, limits))]
+    ? [heading(left, fileTitle(limits))]
     : [heading(left, `${occupancy.wave_slots / occupancy.simds} wave slots`),
-       heading(filesStart, fileTitle(target, limits))];
+       heading(filesStart, fileTitle(limits))];
   const label = `One ${occupancy.per}: ${plural(occupancy.workgroups, "workgroup")}, ` +
     `${occupancy.waves} of ${occupancy.wave_slots} wave slots taken`;
   return svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img",
@@ -48,9 +47,9 @@ function unitFigure({ demand, occupancy }, used, targets, width) {
     limits.lds ? ldsBar(occupancy, limits.lds, left, width, bottom) : null);
 }
 
-const fileTitle = (target, limits) =>
+const fileTitle = (limits) =>
   [limits.vgpr && `${limits.vgpr.available} VGPRs per lane`,
-   limits.sgpr && `${limits.sgpr.available} SGPRs`].filter(Boolean).join(" · ");
+   limits.sgpr && `below ${limits.sgpr.available} SGPRs`].filter(Boolean).join(", ");
 
 function slotCells(waves, slots, left, right, top) {
   const pitch = (right - left) / slots;

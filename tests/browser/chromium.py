@@ -1,0 +1,55 @@
+"""A real Chromium that opens reports, and hears everything that goes wrong in them."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, Request, sync_playwright
+
+SCREENSHOTS = Path(__file__).parents[2] / "build" / "screenshots"
+"""Outside git."""
+
+
+def executable() -> str | None:
+    """Where a Chromium is installed; None where none is."""
+    return next(
+        filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+    )
+
+
+@contextlib.contextmanager
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        # The sandbox needs what containers of CI do not grant.
+        started = playwright.chromium.launch(executable_path=executable(), args=["--no-sandbox"])
+        try:
+            yield started
+        finally:
+            started.close()
+
+
+class Opened:
+    """A report in a page of its own."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.complaints: list[str] = []
+        """What the console, scripts and the network said."""
+        page.on("console", lambda message: self.complaints.append(message.text))
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on("request", self._requested)
+
+    def open(self, report: Path, fragment: str = "") -> Page:
+        self.page.goto(report.as_uri() + fragment)
+        return self.page
+
+    def screenshot(self, name: str) -> None:
+        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+        self.page.screenshot(path=SCREENSHOTS / f"{name}.png", full_page=True)
+
+    def _requested(self, request: Request) -> None:
+        if not request.url.startswith(("file:", "data:")):
+            self.complaints.append(f"fetches {request.url}")

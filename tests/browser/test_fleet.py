@@ -1,0 +1,200 @@
+"""A report of many kernels, as somebody uses it: sort, filter, open, go back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from ..conftest import FIXTURES
+from ..render.fleets import fleet, renamed, written
+from ..render.test_html import HOSTILE
+from ..test_golden import run
+from .chromium import Opened
+from .conftest import Reported
+
+ROCRAND = Path("/usr/lib/x86_64-linux-gnu/librocrand.so.1")
+
+
+def cells(page: Page, column: int) -> list[str]:
+    return page.locator(f"table.kernels tbody tr > :nth-child({column})").all_inner_texts()
+
+
+def document(path: str) -> dict[str, Any]:
+    out, _, _ = run(path, "--format", "json")
+    parsed = json.loads(out)
+    assert isinstance(parsed, dict)
+    return parsed
+
+
+def test_the_table_says_what_json_says(opened: Opened, reported: Reported) -> None:
+    name = "assembly/variety-clang22-gfx90a.s"
+    page = opened.open(reported(name))
+    kernels = document(name)["kernels"]
+    by_percent = sorted(kernels, key=lambda kernel: kernel["occupancy"]["percent"])
+    shown = [float(text.removesuffix(" %")) for text in cells(page, 10)]
+    assert shown == [round(kernel["occupancy"]["percent"], 1) for kernel in by_percent]
+    assert cells(page, 4) == [str(kernel["allocated"]["vgprs"]) for kernel in by_percent]
+    assert cells(page, 6) == [str(kernel["allocated"]["sgprs"]) for kernel in by_percent]
+
+
+def test_headings_sort_both_ways_by_keyboard_too(opened: Opened, reported: Reported) -> None:
+    page = opened.open(reported("assembly/variety-clang22-gfx90a.s"))
+    page.click("[data-sort=vgprs]")
+    falling = [int(text) for text in cells(page, 4)]
+    assert falling == sorted(falling, reverse=True)
+    page.focus("[data-sort=vgprs]")
+    page.keyboard.press("Enter")
+    rising = [int(text) for text in cells(page, 4)]
+    assert rising == sorted(rising)
+    assert page.get_attribute("th:has([data-sort=vgprs])", "aria-sort") == "ascending"
+
+
+def test_filters_by_name_target_and_limiter(opened: Opened, reported: Reported) -> None:
+    page = opened.open(reported("assembly"))
+    page.fill("#filter-name", "LDS_40K")
+    named = [k for k in document("assembly")["kernels"] if "lds_40k" in k["name"]]
+    expect(page.locator(".pager span")).to_have_text(f"1–{len(named)} of {len(named)}")
+    assert {text.split("\n")[0] for text in cells(page, 1)} == {"lds_40k"}
+    page.select_option("#filter-target", "gfx950")
+    expect(page.locator(".pager span")).to_have_text("1–1 of 1")
+    page.click(".clear")
+    page.select_option("#filter-limiter", "barriers")
+    expect(page.locator("table.kernels tbody tr").first).to_contain_text("barriers")
+    assert all("barriers" in text for text in cells(page, 11))
+    page.fill("#filter-name", "no kernel is called so")
+    expect(page.locator(".pager span")).to_have_text("no kernel of that kind")
+
+
+def test_a_bar_of_the_histogram_chooses_its_kernels(opened: Opened, reported: Reported) -> None:
+    page = opened.open(reported("assembly"))
+    page.locator(".multiples > div").filter(has_text="gfx908").locator("[data-bin='10']").click()
+    expect(page.locator("#filter-target")).to_have_value("gfx908")
+    expect(page.locator("#filter-waves")).to_have_value("10")
+    assert set(cells(page, 2)) == {"gfx908"}
+    assert {text.strip() for text in cells(page, 9)} == {"10"}
+
+
+def test_a_kernel_opens_in_place_and_back_returns(opened: Opened, reported: Reported) -> None:
+    page = opened.open(reported("assembly"))
+    page.fill("#filter-name", "agpr_heavy")
+    expect(page.locator("table.kernels tbody tr")).to_have_count(5)
+    page.locator("table.kernels a").first.click()
+    expect(page.locator("h1")).to_have_text("agpr_heavy")
+    assert "#kernel=" in page.url
+    assert page.evaluate("document.activeElement.tagName") == "H1"
+    page.go_back()
+    expect(page.locator("table.kernels tbody tr")).to_have_count(5)
+
+
+def test_pages_of_rows_turn(opened: Opened, reported: Reported) -> None:
+    page = opened.open(reported("assembly"))
+    page.click("[data-turn=on]")
+    expect(page.locator(".pager span")).to_contain_text("51–100 of")
+    page.click("[data-turn=back]")
+    expect(page.locator(".pager span")).to_contain_text("1–50 of")
+
+
+def test_what_was_not_read_is_told(opened: Opened, reported: Reported) -> None:
+    page = opened.open(reported("assembly/nometadata.s"))
+    expect(page.locator(".problems li")).to_have_count(2)
+    expect(page.locator(".problems li").first).to_contain_text("next_free_vgpr is unresolved")
+
+
+def test_an_unknown_target_is_a_question_mark(opened: Opened, reported: Reported) -> None:
+    page = opened.open(reported("broken/unknown-target.s"))
+    expect(page.locator(".verdict")).to_contain_text("?")
+    expect(page.locator(".verdict")).to_contain_text("gfx9999")
+    assert "0 waves" not in page.inner_text("main")
+
+
+def test_names_are_text(opened: Opened, tmp_path: Path) -> None:
+    page = opened.open(written(renamed([*HOSTILE, "x" * 1_000_000]), tmp_path))
+    expect(page.locator("table.kernels tbody tr")).to_have_count(len(HOSTILE) + 1)
+    assert page.locator("main script, main img").count() == 0
+    text = page.inner_text("table.kernels")
+    assert "</script><script>alert(1)</script>" in text
+    assert "\u202e" not in text
+    assert r"left\u202eright" in text
+    page.goto(f"{page.url}#kernel={len(HOSTILE)}")
+    expect(page.locator("header")).to_contain_text("full name")
+    page.click("summary")
+    expect(page.locator("header")).to_contain_text("The name has 1\u202f000\u202f000 characters")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+MILLISECONDS = """async (steps) => {
+  const name = document.querySelector("#filter-name");
+  const began = performance.now();
+  for (const text of steps) {
+    name.value = text;
+    name.dispatchEvent(new Event("input", { bubbles: true }));
+    await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+  }
+  return performance.now() - began;
+}"""
+
+
+def test_ten_thousand_kernels_are_filtered_about_as_fast_as_a_thousand(
+    opened: Opened, tmp_path: Path
+) -> None:
+    """Paired in one run: rows that are not shown cost next to nothing."""
+    (tmp_path / "many").mkdir()
+    few, many = written(fleet(1000), tmp_path), written(fleet(10_000), tmp_path / "many")
+    taken = {}
+    for report in (few, many):
+        page = opened.open(report)
+        steps = ["l", "ld", "lds", "lds_", "lds", "", "agpr", "void", ""]
+        taken[report] = sorted(page.evaluate(MILLISECONDS, steps) for _ in range(5))[2]
+        assert page.locator("*").count() < 5000
+    assert taken[many] < 4 * taken[few]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [400, 1240])
+def test_it_fits_the_window(opened: Opened, reported: Reported, width: int, scheme: Any) -> None:
+    page = opened.page
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": width, "height": 900})
+    opened.open(reported("assembly"))
+    opened.screenshot(f"fleet-{scheme}-{width}")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.skipif(not ROCRAND.exists(), reason="librocrand is not installed")
+def test_a_library(opened: Opened, reported: Reported) -> None:
+    report = reported(str(ROCRAND))
+    page = opened.open(report)
+    kernels = document(str(ROCRAND))["kernels"]
+    expect(page.locator("header")).to_contain_text(f"{len(kernels)} kernels")
+    verdicts = page.evaluate(
+        "report.kernels.map((kernel) => {"
+        " const { percent, limiters } = occupancyOfKernel(report, kernel);"
+        " return [kernel.title.name, percent, limiters]; })"
+    )
+    assert verdicts == [
+        [k["name"], k["occupancy"]["percent"], k["occupancy"]["limiters"]] for k in kernels
+    ]
+    opened.screenshot("librocrand")
+    assert report.stat().st_size < 1_000_000
+
+
+def test_every_fixture_has_its_page(opened: Opened, reported: Reported) -> None:
+    """What the report says of each kernel is what the page's own model says."""
+    folders = [str(FIXTURES / name) for name in ("assembly", "code_object", "container")]
+    page = opened.open(reported(*folders))
+    differing = page.evaluate(
+        "report.kernels.filter((kernel) => kernel.case).filter((kernel) => {"
+        " const found = occupancyOfKernel(report, kernel);"
+        " const { verdict } = kernel.case;"
+        " return found.percent !== verdict.percent ||"
+        " found.waves_per_simd !== verdict.waves_per_simd ||"
+        " String(found.limiters) !== String(verdict.limiters) ||"
+        " verdict.exact !== (found.at_most_because.length === 0); })"
+        ".map((kernel) => kernel.title.name)"
+    )
+    assert differing == []
+    assert page.evaluate("report.kernels.length") > 500

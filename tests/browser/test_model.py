@@ -1,0 +1,129 @@
+"""The page's own occupancy model says what the Python model says, of every target."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass, replace
+from random import Random
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from kernelinfo import targets
+from kernelinfo.analysis import Options, analyse
+from kernelinfo.curves import Variable, curve
+from kernelinfo.errors import KernelinfoError
+from kernelinfo.kernel import Report
+from kernelinfo.limits import Demand, Launch
+from kernelinfo.occupancy import occupancy
+from kernelinfo.targets import Target
+
+from ..conftest import FIXTURES
+from ..test_golden import OCCUPANCY
+from .chromium import Opened
+from .conftest import Reported
+
+CASES = 200
+"""Random kernels and launches for each target."""
+
+OCCUPANCIES = """cases.map(([target, demand, launch]) =>
+    occupancyOf(report.targets[target], demand, launch, report.targets))"""
+CURVES = """cases.map(([variable, target, demand, launch]) =>
+    curveOf(variable, report.targets[target], demand, launch, report.targets).map((point) =>
+        [point.at, point.occupancy.percent, point.occupancy.limiters]))"""
+ON_ANOTHER = """cases.map(([own, target, demand, used]) =>
+    demandOn(report.targets[own], report.targets[target], demand, used))"""
+
+
+def answers(page: Page, question: str, cases: list[Any]) -> Any:
+    """What the page makes of the cases; as text, which Playwright hands over far faster."""
+    code = f"text => {{ const cases = JSON.parse(text); return JSON.stringify({question}); }}"
+    return json.loads(page.evaluate(code, json.dumps(cases)))
+
+
+def plain(value: Any) -> Any:
+    """A dataclass as JSON values."""
+    if is_dataclass(value):
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    return [plain(item) for item in value] if isinstance(value, tuple) else value
+
+
+def random_case(target: Target, random: Random) -> tuple[Demand, Launch]:
+    """A kernel and a launch as they may come, and now and then as they cannot."""
+    file = random.choice(target.vgprs)
+    unsaid = [None] if random.random() < 0.1 else []
+    lds = random.choice([0, 0, random.randrange(2**12), random.randrange(2**17), 2**16])
+    demand = Demand(
+        wave_size=file.wave_size,
+        vgprs=random.choice(unsaid or [random.randint(0, 128), random.randint(0, 520)]),
+        sgprs=random.choice(unsaid or [random.randint(0, 112)]),
+        lds_bytes=random.choice(unsaid or [lds]),
+        scratch_bytes_per_lane=random.choice(
+            unsaid or [0, 60, random.randrange(2**16), random.randrange(2**20)]
+        ),
+        accum_offset=random.choice([None, 4 * random.randint(1, 64)]),
+        wgp_mode=random.choice([None, True, False]),
+        tg_split=random.random() < 0.1,
+        at_least=random.choice([(), ("the kernel calls functions that are not known here",)]),
+        dynamic_vgpr_block=random.choice((0, 0, *file.dynamic_blocks)),
+    )
+    size = random.choice([1, 64, 256, 1024, random.randint(1, 1024), random.randint(1, 1100)])
+    launch = Launch(
+        size,
+        random.choice(["option", "required", "declared-max", "hardware-max"]),
+        dynamic_lds_bytes=random.choice([0, 0, 0, random.randrange(2**14)]),
+        trap_handler=random.random() < 0.8,
+        smallest_size=random.choice([None, None, random.randint(1, size)]),
+    )
+    return demand, launch
+
+
+@pytest.fixture(scope="module")
+def page(browser: Browser, reported: Reported) -> Iterator[Page]:
+    held = Opened(browser.new_page())
+    yield held.open(reported(f"assembly/{OCCUPANCY}.s"))
+    held.page.close()
+    assert held.complaints == []
+
+
+@pytest.mark.parametrize("name", targets.known())
+def test_it_says_what_python_says(page: Page, name: str) -> None:
+    random = Random(name)
+    cases = [random_case(targets.find(name), random) for _ in range(CASES)]
+    told = answers(page, OCCUPANCIES, [[name, plain(d), plain(ln)] for d, ln in cases])
+    for (demand, launch), found in zip(cases, told, strict=True):
+        hardware = found.pop("hardware")
+        assert found == plain(occupancy(targets.find(name), demand, launch)), (demand, launch)
+        assert hardware in (targets.find(name).members or (name,))
+
+
+VARIABLES: dict[str, Variable] = {"vgpr": "vgpr", "lds": "lds", "size": "workgroup-size"}
+
+
+@pytest.mark.parametrize("variable", VARIABLES)
+def test_its_curves_have_the_points_of_calc(page: Page, variable: str) -> None:
+    random = Random(variable)
+    cases = [(name, *random_case(targets.find(name), random)) for name in targets.known()]
+    cases = [(n, d, replace(ln, dynamic_lds_bytes=0)) for n, d, ln in cases]
+    asked = [[variable, name, plain(demand), plain(launch)] for name, demand, launch in cases]
+    for (name, demand, launch), told in zip(cases, answers(page, CURVES, asked), strict=True):
+        points = curve(targets.find(name), demand, launch, [VARIABLES[variable]])
+        assert told == [[p.at[0], p.percent, list(p.limiters)] for p in points], name
+
+
+def test_kernels_move_to_other_targets_as_they_do_with_as(page: Page) -> None:
+    cases, expected = [], []
+    for kernel in Report.of(analyse([str(FIXTURES / "assembly")], Options())).kernels:
+        if kernel.target is None:
+            continue
+        for name in targets.known():
+            try:
+                moved = kernel.on(targets.find(name))
+            except KernelinfoError:
+                continue
+            cases.append([kernel.target.name, name, plain(kernel.demand), plain(kernel.used)])
+            expected.append(plain(moved.demand))
+    assert len(cases) > 1000
+    assert answers(page, ON_ANOTHER, cases) == expected

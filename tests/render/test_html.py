@@ -1,0 +1,96 @@
+"""The HTML report as a file: one, self-contained, small, and safe whatever a kernel is called."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kernelinfo.render.html.dataset import MOST_OF_A_NAME
+
+from ..conftest import FIXTURES
+from ..test_golden import OCCUPANCY, run
+from .fleets import fleet, page, renamed
+
+THOUSAND = 1_000_000
+"""Bytes that the page of a thousand kernels may have."""
+
+
+def data_of(page: str) -> dict[str, Any]:
+    (text,) = re.findall(r'<script type="application/json" id="report">(.*?)</script>', page)
+    data = json.loads(text)
+    assert isinstance(data, dict)
+    return data
+
+
+def test_a_thousand_kernels_take_less_than_a_megabyte() -> None:
+    text = page(fleet(1000))
+    assert len(data_of(text)["kernels"]) == 1000
+    assert len(text.encode()) < THOUSAND
+
+
+def test_nothing_is_fetched_and_the_page_forbids_it_itself() -> None:
+    text = page(fleet(10))
+    assert "default-src 'none'" in text
+    assert re.findall(r"""(?:src|href)\s*=\s*["'](?!data:)""", text.split("<main")[0]) == []
+    assert re.findall(r"@import|url\((?!#|\"#|data:)|\bfetch\(|XMLHttpRequest|import\(", text) == []
+
+
+HOSTILE = [
+    "</script><script>alert(1)</script>",
+    "<!--<script>",
+    "<img src=x onerror=alert(1)>",
+    "\"quoted\" 'twice' & more",
+    "left\u202eright",
+    "line\u2028separator",
+    "\x1b[31mred",
+    "not\udc80text",
+]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_names_cannot_leave_their_place(name: str) -> None:
+    text = page(renamed([name]))
+    assert text.count("<script") == page(renamed(["plain"])).count("<script")
+    assert "\u202e" not in text
+    ((shown, *_),) = data_of(text)["titles"]
+    assert "\u202e" not in shown
+    assert "\x1b" not in shown
+    text.encode()
+
+
+def test_a_megabyte_of_a_name_is_cut_and_its_length_told() -> None:
+    text = page(renamed(["x" * 1_000_000]))
+    ((shown, symbol, _, _, length),) = data_of(text)["titles"]
+    assert (len(shown), symbol, length) == (MOST_OF_A_NAME, "", 1_000_000)
+    assert len(text) < THOUSAND
+
+
+def test_problems_are_told_in_the_page_too() -> None:
+    out, _, code = run("broken/unknown-target.s", "--format", "html")
+    data = data_of(out)
+    assert code == 2
+    assert "gfx9999" in json.dumps(data["problems"])
+    assert [kernel[data["columns"].index("case")] for kernel in data["kernels"]] == [None]
+
+
+def test_explain_writes_the_page_of_its_kernel(tmp_path: Path) -> None:
+    written = tmp_path / "kernel.html"
+    arguments = ("explain", f"assembly/{OCCUPANCY}.s", "vgprbound", "--format", "html")
+    assert run(*arguments, "-o", str(written)) == ("", "", 0)
+    data = data_of(written.read_text("utf-8"))
+    assert [title[0] for title in data["titles"]] == ["vgprbound(int, double*)"]
+
+
+def test_answers_without_kernels_have_no_page() -> None:
+    _, err, code = run("limits", "--arch", "gfx90a", "--format", "html")
+    assert code == 2
+    assert "'html' is not one of" in err
+
+
+def test_the_same_input_gives_the_same_page() -> None:
+    path = str(FIXTURES / "assembly" / f"{OCCUPANCY}.s")
+    assert run(path, "--format", "html") == run(path, "--format", "html")
