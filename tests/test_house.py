@@ -39,6 +39,7 @@ ROOMS = {
     "msgpack": ("facts/",),
     "yaml": ("facts/",),
     "pycxxfilt": ("facts/names.py",),
+    "jinja2": ("render/html/",),
 }
 
 

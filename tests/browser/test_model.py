@@ -25,7 +25,7 @@ from ..test_golden import OCCUPANCY
 from .chromium import Opened
 from .conftest import Reported
 
-CASES = 200
+CASES = 400
 """Random kernels and launches for each target."""
 
 OCCUPANCIES = """cases.map(([target, demand, launch]) =>

@@ -6,11 +6,9 @@ would not give hatching, labels for screen readers, print, and both colour schem
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 
 from jinja2 import Environment, PackageLoader
-from markupsafe import Markup
 
 from kernelinfo import __version__
 from kernelinfo.kernel import Item, Report
@@ -41,23 +39,11 @@ SCRIPTS = (
 def render(items: Iterable[Item], view: View) -> Iterator[str]:
     report = Report.of(items)
     environment = Environment(loader=PackageLoader("kernelinfo.render", "html"), autoescape=True)
+    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
     page = environment.get_template("page.html")
     yield from page.generate(
         version=__version__,
         kernels=len(report.results),
-        style=_part(environment, "style.css"),
-        scripts=[_part(environment, name) for name in SCRIPTS],
-        data=embedded(dataset(report, view.names)),
+        scripts=SCRIPTS,
+        report=dataset(report, view.names),
     )
-
-
-def embedded(data: object) -> Markup:
-    """JSON that may stand in a script element: nothing in it ends that or begins another."""
-    text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
-    return Markup(text.replace("&", "\\u0026").replace("<", "\\u003c"))
-
-
-def _part(environment: Environment, name: str) -> Markup:
-    assert environment.loader is not None
-    text, _, _ = environment.loader.get_source(environment, name)
-    return Markup(text)

@@ -21,7 +21,7 @@ const CURVES = {
   lds: {
     title: "LDS",
     axis: "KiB per workgroup, static and dynamic",
-    unit: (value) => `${bytes(value)} of LDS`,
+    unit: (value) => (value ? `${bytes(value)} of LDS` : "no LDS"),
     asked: ({ demand, launch }) => ldsOf(demand, launch),
     free: ({ occupancy }) => occupancy.headroom.lds_bytes,
     ticks: (most) => binaryTicks(most, 8).map((value) => [value, String(value / 1024)]),

@@ -30,6 +30,7 @@ function kernelHeading(report, kernel) {
     kernel.case && `wave${kernel.case.demand.wave_size}`,
     kernel.source,
     input.compiler,
+    input.place,
   ];
   const cut = title.length > title.name.length
     ? html("p", { class: "quiet" }, `The name has ${plural(title.length, "character")}; ` +
@@ -43,7 +44,6 @@ function kernelHeading(report, kernel) {
     html("h1", { tabindex: "-1", class: "clamped" }, title.brief.slice(0, LONG_NAME)),
     long ? null : whole,
     html("p", { class: "about" }, about.filter(Boolean).join(" · ")),
-    html("p", { class: "about quiet" }, input.place),
     folded.length ? html("details", {},
       html("summary", {}, long ? "full name" : "mangled name"), folded) : null);
 }
@@ -95,8 +95,10 @@ function explained(report, kernel) {
   });
   resized.observe(unit);
   return [verdict, findingsOf(kernel),
-    html("section", { class: "what-if" }, html("h2", { class: "headed" }, "What if", reset), sliders), curves, unit,
-    resources];
+    html("section", { class: "what-if" }, html("h2", { class: "headed" }, "What if", reset), sliders), curves,
+    html("p", { class: "keys" }, "shaded: free room · arrow: the next step · grey foot: sizes that " +
+      "the kernel allows · a click asks for as much"),
+    unit, resources];
 }
 
 /* What the code uses, as far as the sliders leave it as compiled. */
