@@ -127,7 +127,7 @@ class Analysis:
     def of_blob(self, blob: Blob | Problem, tally: Tally) -> Iterator[Item]:
         """What one blob holds of what is asked for, counted in `tally`."""
         for item in [blob] if isinstance(blob, Problem) else self._located(blob):
-            if isinstance(item, Kernel) and not _is_asked_for(item, self._options):
+            if isinstance(item, Kernel) and not is_asked_for(item.name, item.symbol, self._options):
                 tally.passed_over += 1
                 continue
             judged = self._judge(item) if isinstance(item, Kernel) else item
@@ -266,8 +266,9 @@ def _of_sidecar(blob: Blob, target: str | None) -> dict[str, tuple[Fact, ...]]:
     return {sidecar.kernel: tuple(facts)}
 
 
-def _is_asked_for(kernel: Kernel, options: Options) -> bool:
-    names = (kernel.name, kernel.symbol)
+def is_asked_for(name: str, symbol: str, options: Options) -> bool:
+    """Whether the kernel of this name, demangled and mangled, is one that the user means."""
+    names = (name, symbol)
     wanted = not options.kernels or any(matches(p, names) for p in options.kernels)
     return wanted and not any(matches(p, names) for p in options.exclude)
 

@@ -9,10 +9,15 @@ from typing import Literal, NamedTuple
 
 from kernelinfo.facts.names import base_name, short, without_unit
 from kernelinfo.footprint import Build, Footprint
+from kernelinfo.model import Problem
+from kernelinfo.movement import Move, moves, why
 
 Match = Literal["exact", "name", "base-name"]
 """Mangled and demangled name; the demangled name; the name without template arguments, namespaces
 and parameters, which no other kernel left over has."""
+Effect = Literal["worse", "mixed", "better", "changed", "moved", "same"]
+"""Waves lost, spills or scratch gained; that, and better in something else; better alone; another
+launch, or a number that only one build has; registers, LDS or code within their steps; nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +33,47 @@ class Pair:
         """Matched by less than its whole name."""
         return self.match != "exact"
 
+    @property
+    def moves(self) -> tuple[Move, ...]:
+        """What is not as it was."""
+        return () if self.old == self.new else moves(self.old, self.new)
+
+    @property
+    def effect(self) -> Effect:
+        """What the moves come to."""
+        found = self.moves
+        worse, better = (any(getattr(m, way) for m in found) for way in ("worse", "better"))
+        if worse or better:
+            return "mixed" if worse and better else "worse" if worse else "better"
+        if any(move.affects for move in found):
+            return "changed"
+        return "moved" if found else "same"
+
+    @property
+    def affected(self) -> bool:
+        """Whether it is not only within the steps of the hardware that something moved."""
+        return any(move.affects for move in self.moves)
+
+    @property
+    def regressed(self) -> bool:
+        """Waves lost, or spills or scratch gained."""
+        return any(move.worse for move in self.moves)
+
+    @property
+    def why(self) -> str:
+        """What moved, and under which limit, in words."""
+        return why(self.old, self.new)
+
+
+class Totals(NamedTuple):
+    """Sums over the kernels that both builds have."""
+
+    waves_per_simd: float
+    """Where both builds say."""
+    spilling: int
+    """Kernels."""
+    scratch_bytes_per_lane: int
+
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
@@ -41,6 +87,30 @@ class Comparison:
     """In the order of the new build."""
     old_compilers: tuple[str, ...]
     new_compilers: tuple[str, ...]
+    problems: tuple[Problem, ...] = ()
+    """What could not be read of either build, for which a kernel may seem gone or new."""
+
+    @property
+    def totals(self) -> tuple[Totals, Totals]:
+        """Of the old and of the new build."""
+        known = [
+            (pair.old.waves_per_simd, pair.new.waves_per_simd)
+            for pair in self.pairs
+            if pair.old.waves_per_simd is not None and pair.new.waves_per_simd is not None
+        ]
+        return (
+            _totals((old for old, _ in known), (pair.old for pair in self.pairs)),
+            _totals((new for _, new in known), (pair.new for pair in self.pairs)),
+        )
+
+
+def _totals(waves: Iterable[float], kernels: Iterable[Footprint]) -> Totals:
+    found = tuple(kernels)
+    return Totals(
+        waves_per_simd=sum(waves),
+        spilling=sum(1 for kernel in found if kernel.vgpr_spills or kernel.sgpr_spills),
+        scratch_bytes_per_lane=sum(kernel.scratch_bytes_per_lane or 0 for kernel in found),
+    )
 
 
 def compare(old: Build, new: Build, *, across_targets: bool = False) -> Comparison:

@@ -16,6 +16,7 @@ from kernelinfo.errors import KernelinfoError
 COMMANDS = (
     "report",
     "explain",
+    "diff",
     "calc",
     "limits",
     "extract",

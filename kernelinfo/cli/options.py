@@ -171,6 +171,8 @@ Color = Annotated[
 Width = Annotated[
     int | None, typer.Option("--width", metavar="N", min=40, help="Columns; the terminal's.")
 ]
+Top = Annotated[int, typer.Option("--top", metavar="N", min=0, help="Kernels shown; 0 shows all.")]
+Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="The table alone.")]
 WaveSize = Annotated[
     int | None, typer.Option("--wave", metavar="32|64", help="Lanes in a wave; the target's own.")
 ]

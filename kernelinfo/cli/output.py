@@ -16,6 +16,8 @@ from kernelinfo.model import Problem
 from kernelinfo.render import NameStyle, View
 from kernelinfo.render.names import printable
 
+CLAIM = 1
+"""Something of the kernels that the user asked to be failed for."""
 CANNOT_ANSWER = 2
 """Unreadable or partly read input, an unknown target, no kernel, wrong usage."""
 

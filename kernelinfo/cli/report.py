@@ -34,9 +34,7 @@ def command(
     names: options.Names = "full",
     color: options.Color = "auto",
     width: options.Width = None,
-    top: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Kernels in the table; 0 shows all.")
-    ] = 50,
+    top: options.Top = 50,
     jobs: Annotated[
         int,
         typer.Option(
@@ -55,7 +53,7 @@ def command(
             help="Read debug information of code objects for jsonl and json; takes long for many.",
         ),
     ] = False,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="The table alone.")] = False,
+    quiet: options.Quiet = False,
     verbose: Annotated[
         bool, typer.Option("-v", "--verbose", help="Say on standard error what is read.")
     ] = False,

@@ -9,7 +9,7 @@ from typing import Literal, cast
 
 from kernelinfo.kernel import Item
 
-RecordFormat = Literal["text", "json", "jsonl", "csv"]
+RecordFormat = Literal["text", "json", "jsonl", "csv", "markdown"]
 """Formats of answers that hold no kernels."""
 FormatName = Literal[RecordFormat, "html"]
 NameStyle = Literal["short", "full", "mangled"]
@@ -40,6 +40,7 @@ _RENDERERS: dict[FormatName, str] = {
     "json": "kernelinfo.render.json",
     "jsonl": "kernelinfo.render.jsonl",
     "csv": "kernelinfo.render.csv",
+    "markdown": "kernelinfo.render.markdown",
     "html": "kernelinfo.render.html",
 }
 

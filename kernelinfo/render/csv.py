@@ -41,10 +41,10 @@ _COLUMNS = (
 
 def render(items: Iterable[Item], view: View) -> Iterator[str]:
     """Empty cells are what the input does not say."""
-    yield _line(_COLUMNS)
+    yield line(_COLUMNS)
     for item in items:
         if isinstance(item, Result):
-            yield _line(_row(item, view))
+            yield line(_row(item, view))
 
 
 def _row(result: Result, view: View) -> tuple[object, ...]:
@@ -80,7 +80,8 @@ def _row(result: Result, view: View) -> tuple[object, ...]:
     )
 
 
-def _line(row: Iterable[object]) -> str:
+def line(row: Iterable[object]) -> str:
+    """One row of CSV with its newline; names cannot act on a spreadsheet."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerow([_cell(value) for value in row])
     return text.getvalue()

@@ -1,4 +1,4 @@
-"""Tables that hold no kernels: as JSON, JSON lines, CSV or aligned text."""
+"""Tables that hold no kernels: as JSON, JSON lines, CSV, Markdown or aligned text."""
 
 from __future__ import annotations
 
@@ -9,16 +9,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from kernelinfo.render import RecordFormat
+from kernelinfo.render.markdown import plain, table
 from kernelinfo.render.paint import cells, left
 
 
 def render_records(records: Sequence[Mapping[str, Any]], format: RecordFormat) -> Iterator[str]:
-    """The records in a format for programs; in CSV a nested value is JSON in its cell."""
+    """The records in a format for programs; in a table a nested value is JSON in its cell."""
     if format == "json":
         yield json.dumps(records[0] if len(records) == 1 else records, indent=1) + "\n"
     elif format == "jsonl":
         for record in records:
             yield json.dumps(record, separators=(",", ":")) + "\n"
+    elif format == "markdown":
+        rows = [[plain(_shown(value)) for value in record.values()] for record in records]
+        yield from table([plain(key) for key in records[0]], rows)
     else:
         text = io.StringIO()
         writer = csv.DictWriter(text, list(records[0]), lineterminator="\n")
@@ -29,6 +33,10 @@ def render_records(records: Sequence[Mapping[str, Any]], format: RecordFormat) -
 
 def _cell(value: object) -> object:
     return json.dumps(value) if isinstance(value, (dict, list, tuple)) else value
+
+
+def _shown(value: object) -> str:
+    return "" if value is None else str(_cell(value))
 
 
 def render_table(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:

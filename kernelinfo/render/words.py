@@ -56,10 +56,12 @@ def change(resource: Resource, value: int) -> str:
 
 
 def compiler(code_object: CodeObject) -> str | None:
+    """`clang 19.1.7`; None where the input does not say."""
+    return None if code_object.compiler is None else compiler_name(code_object.compiler)
+
+
+def compiler_name(stamp: str) -> str:
     """`clang 19.1.7` out of the compiler's own long stamp."""
-    stamp = code_object.compiler
-    if stamp is None:
-        return None
     before, found, after = stamp.partition("clang version ")
     if not found:
         return stamp

@@ -1,0 +1,80 @@
+"""`kernelinfo diff OLD NEW`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import typer
+
+from kernelinfo.analysis import Options
+from kernelinfo.cli import options
+from kernelinfo.cli.output import CANNOT_ANSWER, CLAIM, make_view, tell, write
+from kernelinfo.compare import Comparison
+from kernelinfo.diff import compare_paths
+from kernelinfo.render.diff import DiffFormatName, renderer
+
+FailOn = Literal["regression", "change"]
+
+_SIDE = "A file, folder or glob of code, or a report saved as JSON or JSON lines."
+
+
+def command(
+    old: Annotated[str, typer.Argument(metavar="OLD", help=_SIDE)],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="The same of the other build.")],
+    across_targets: Annotated[
+        bool,
+        typer.Option("--across-targets", help="Pair kernels by name whatever their target."),
+    ] = False,
+    fail_on: Annotated[
+        FailOn | None,
+        typer.Option(
+            help="Exit code 1 for a regression: waves lost, spills or scratch gained, a kernel "
+            "gone; or for any change: a kernel affected, gone or new. Without it, never.",
+        ),
+    ] = None,
+    arch: options.Arch = None,
+    run_as: options.RunAs = None,
+    workgroup_size: options.WorkgroupSize = None,
+    dynamic_lds: options.DynamicLds = None,
+    no_trap_handler: options.NoTrapHandler = False,
+    kernel: options.Kernels = None,
+    exclude: options.Exclude = None,
+    format: Annotated[
+        DiffFormatName, typer.Option("--format", help="How to write the answer.")
+    ] = "text",
+    output: options.Output = None,
+    names: options.Names = "full",
+    color: options.Color = "auto",
+    width: options.Width = None,
+    top: options.Top = 50,
+    quiet: options.Quiet = False,
+) -> None:
+    """What moved from one build to another, and under which limit; affected kernels first."""
+    view = make_view(names=names, color=color, width=width, output=output, top=top, quiet=quiet)
+    wanted = Options(
+        arch=arch,
+        run_as=run_as,
+        workgroup_size=workgroup_size,
+        dynamic_lds_bytes=dynamic_lds,
+        trap_handler=not no_trap_handler,
+        kernels=tuple(kernel or ()),
+        exclude=tuple(exclude or ()),
+    )
+    comparison = compare_paths(old, new, wanted, across_targets=across_targets)
+    for problem in comparison.problems:
+        tell(problem)
+    if comparison.pairs or (comparison.gone and comparison.new):
+        write(renderer(format)(comparison, view), output)
+    if comparison.problems:
+        raise typer.Exit(CANNOT_ANSWER)
+    if _fails(comparison, fail_on):
+        raise typer.Exit(CLAIM)
+
+
+def _fails(comparison: Comparison, fail_on: FailOn | None) -> bool:
+    if fail_on == "regression":
+        return bool(comparison.gone) or any(pair.regressed for pair in comparison.pairs)
+    if fail_on == "change":
+        apart = comparison.gone or comparison.new
+        return bool(apart) or any(pair.affected for pair in comparison.pairs)
+    return False

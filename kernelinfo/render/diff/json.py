@@ -1,0 +1,58 @@
+"""A comparison as one JSON document; diff-schema.json beside this file describes every key."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from kernelinfo import __version__
+from kernelinfo.compare import Comparison
+from kernelinfo.footprint import Footprint
+from kernelinfo.render import View
+from kernelinfo.render.diff.rows import AFFECTED, Row, counts, rows
+from kernelinfo.render.json import flat
+
+SCHEMA = "kernelinfo-diff/1"
+
+
+def render(comparison: Comparison, view: View) -> Iterator[str]:
+    yield json.dumps(document(comparison), indent=1) + "\n"
+
+
+def document(comparison: Comparison) -> dict[str, Any]:
+    found = rows(comparison)
+    counted = counts(found)
+    old, new = (total._asdict() for total in comparison.totals)
+    return {
+        "schema": SCHEMA,
+        "version": __version__,
+        "compilers": {"old": comparison.old_compilers, "new": comparison.new_compilers},
+        "summary": {
+            "kernels": len(comparison.pairs),
+            "affected": sum(counted.get(status, 0) for status in AFFECTED),
+            "counts": counted,
+            "old": old,
+            "new": new,
+        },
+        "kernels": [row_document(row) for row in found],
+        "problems": [flat(problem) for problem in comparison.problems],
+    }
+
+
+def row_document(row: Row) -> dict[str, Any]:
+    """One kernel that moved, is gone or new."""
+    return {
+        "status": row.status,
+        "match": row.match,
+        "why": row.why,
+        "moves": [move._asdict() for move in row.moves],
+        "old": _footprint(row.old),
+        "new": _footprint(row.new),
+    }
+
+
+def _footprint(kernel: Footprint | None) -> dict[str, Any] | None:
+    if kernel is None:
+        return None
+    return flat(kernel) | {"source": kernel.source._asdict() if kernel.source else None}

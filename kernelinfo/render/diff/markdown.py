@@ -1,0 +1,47 @@
+"""Markdown for a pull request: the verdict, the affected kernels, the library in a line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kernelinfo.compare import Comparison
+from kernelinfo.render import View
+from kernelinfo.render.diff.rows import (
+    AFFECTED,
+    Row,
+    arrow,
+    roll_up,
+    rows,
+    toolchain,
+    unread,
+    verdict,
+)
+from kernelinfo.render.markdown import code, folded, plain, table
+from kernelinfo.render.names import styled
+from kernelinfo.render.words import plural
+
+_SHOWN = 20
+"""Rows before the rest is folded."""
+_HEADING = ("", "kernel", "target", "why")
+
+
+def render(comparison: Comparison, view: View) -> Iterator[str]:
+    found = rows(comparison)
+    yield f"**kernelinfo: {plain(verdict(found))}**\n"
+    affected = [row for row in found if row.status in AFFECTED]
+    rest = [row for row in found if row.status in ("gone", "new")]
+    cells = [_cells(row, view) for row in affected]
+    yield from table(_HEADING, cells[:_SHOWN])
+    yield from folded(plural(len(cells) - _SHOWN, "more kernel"), _HEADING, cells[_SHOWN:])
+    yield from folded("gone and new", _HEADING, [_cells(row, view) for row in rest])
+    yield f"\n{plain(roll_up(comparison, found))}\n"
+    for remark in (toolchain(comparison), unread(comparison)):
+        if remark:
+            yield f"\n{plain(remark)}\n"
+
+
+def _cells(row: Row, view: View) -> tuple[str, ...]:
+    old, new = row.old or row.kernel, row.new or row.kernel
+    names = (code(styled(one.name, one.symbol, view.names)) for one in (old, new))
+    targets = (code(one.target) for one in (old, new))
+    return row.status, arrow(*names), arrow(*targets), plain(row.why)

@@ -1,0 +1,137 @@
+"""What there is to tell of a comparison: a row for each kernel that moved, is gone or new."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from kernelinfo.compare import Comparison, Effect, Match, Pair
+from kernelinfo.footprint import Footprint
+from kernelinfo.movement import Move
+from kernelinfo.render.names import printable
+from kernelinfo.render.words import compiler_name, plural, waves_per_simd
+
+Status = Effect | Literal["renamed", "gone", "new"]
+
+AFFECTED: tuple[Status, ...] = ("worse", "mixed", "changed", "better")
+_ORDER: tuple[Status, ...] = (*AFFECTED, "gone", "new", "moved", "renamed")
+
+
+class Row(NamedTuple):
+    status: Status
+    old: Footprint | None
+    new: Footprint | None
+    why: str
+    match: Match | None = None
+    moves: tuple[Move, ...] = ()
+
+    @property
+    def kernel(self) -> Footprint:
+        """As it is now, or was at last."""
+        kernel = self.new or self.old
+        assert kernel is not None
+        return kernel
+
+
+def rows(comparison: Comparison) -> list[Row]:
+    """Affected kernels first, the worst of them first; in an order of their own."""
+    found = [_of_pair(pair) for pair in comparison.pairs]
+    found += [Row("gone", kernel, None, f"had {_waves(kernel)}") for kernel in comparison.gone]
+    found += [Row("new", None, kernel, f"has {_waves(kernel)}") for kernel in comparison.new]
+    return sorted((row for row in found if row.status != "same"), key=_worst_first)
+
+
+def counts(found: Sequence[Row]) -> dict[Status, int]:
+    """Rows by status, where there are any."""
+    counted = Counter(row.status for row in found)
+    return {status: counted[status] for status in _ORDER if counted[status]}
+
+
+def verdict(found: Sequence[Row]) -> str:
+    """`affected: 2 worse, 1 better · 1 gone · 12 moved within their steps`."""
+    counted = counts(found)
+    words = {"moved": "moved within their steps", "renamed": "only renamed"}
+    affected = [f"{counted[one]} {one}" for one in AFFECTED if one in counted]
+    rest = [f"{n} {words.get(one, one)}" for one, n in counted.items() if one not in AFFECTED]
+    return " · ".join([f"affected: {', '.join(affected)}" if affected else "none affected", *rest])
+
+
+def roll_up(comparison: Comparison, found: Sequence[Row]) -> str:
+    """The whole library in a line, in the style of Mesa's shader-db."""
+    old, new = comparison.totals
+    affected = sum(row.status in AFFECTED for row in found)
+    share = 0.0
+    if old.waves_per_simd:
+        share = 100 * (new.waves_per_simd - old.waves_per_simd) / old.waves_per_simd
+    waves = f"{_spaced(old.waves_per_simd)} → {_spaced(new.waves_per_simd)}"
+    scratch = (old.scratch_bytes_per_lane, new.scratch_bytes_per_lane)
+    parts = [
+        f"kernels {_spaced(len(comparison.pairs))}",
+        f"affected {_spaced(affected)}",
+        f"waves/SIMD {waves} ({'+' if share > 0 else '−' if share < 0 else ''}{abs(share):.1f} %)",
+        f"spilling {_spaced(old.spilling)} → {_spaced(new.spilling)}",
+        f"scratch {_sizes(*scratch)}",
+    ]
+    return " · ".join(parts)
+
+
+def toolchain(comparison: Comparison) -> str | None:
+    """`clang 15.0.6 → clang 22.1.8`; None where the same compilers made both builds."""
+    if comparison.old_compilers == comparison.new_compilers:
+        return None
+    builds = (comparison.old_compilers, comparison.new_compilers)
+    before, after = (
+        ", ".join(dict.fromkeys(compiler_name(stamp) for stamp in stamps)) or "unknown compiler"
+        for stamps in builds
+    )
+    if before == after:
+        before, after = (", ".join(stamps) for stamps in builds)
+    return printable(f"{before} → {after}")
+
+
+def unread(comparison: Comparison) -> str | None:
+    """What to think of kernels gone or new where not all was read."""
+    if not comparison.problems:
+        return None
+    problems = plural(len(comparison.problems), "problem")
+    return f"{problems}: not all was read, kernels may be missing"
+
+
+def arrow(old: str, new: str) -> str:
+    """`old → new`, or either where they are the same."""
+    return new if old == new else f"{old} → {new}"
+
+
+def _of_pair(pair: Pair) -> Row:
+    moves, effect = pair.moves, pair.effect
+    status: Status = "renamed" if effect == "same" and pair.renamed else effect
+    return Row(status, pair.old, pair.new, pair.why if moves else "", pair.match, moves)
+
+
+def _worst_first(row: Row) -> tuple[object, ...]:
+    by_measure = {move.measure: move for move in row.moves}
+    waves, gained = by_measure.get("waves_per_simd"), 0.0
+    for measure in ("vgpr_spills", "sgpr_spills", "scratch_bytes_per_lane"):
+        if measure in by_measure:
+            gained += (by_measure[measure].new or 0) - (by_measure[measure].old or 0)
+    left = (waves.new or 0) / waves.old if waves and waves.old else 1
+    kernel = row.kernel
+    return (_ORDER.index(row.status), left, -gained, kernel.name, kernel.target, kernel.code_object)
+
+
+def _waves(kernel: Footprint) -> str:
+    if kernel.waves_per_simd is None:
+        return "? waves/SIMD"
+    return ("≤" if kernel.exact is False else "") + waves_per_simd(kernel.waves_per_simd)
+
+
+def _spaced(value: float) -> str:
+    """84 112; 5.5."""
+    return f"{value:,.1f}".removesuffix(".0").replace(",", " ")
+
+
+def _sizes(old: int, new: int) -> str:
+    """`2.1 → 2.6 KiB`."""
+    unit, per = ("KiB", 1024) if max(old, new) >= 1024 else ("B", 1)
+    return f"{_spaced(old / per)} → {_spaced(new / per)} {unit}"

@@ -1,0 +1,66 @@
+"""A comparison for people: affected kernels first, the worst first, then the library in a line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kernelinfo.compare import Comparison
+from kernelinfo.footprint import Footprint
+from kernelinfo.render import View
+from kernelinfo.render.diff.rows import Row, arrow, roll_up, rows, toolchain, unread, verdict
+from kernelinfo.render.names import printable, styled
+from kernelinfo.render.paint import Span, cells, left, paint
+from kernelinfo.render.words import plural
+
+_STYLES = {"worse": "bold red", "mixed": "yellow", "better": "green", "gone": "red"}
+_INDENT = 9
+_ROOM = 40
+"""Columns of names; what does not fit pushes the rest of its line."""
+
+
+def render(comparison: Comparison, view: View) -> Iterator[str]:
+    found = rows(comparison)
+    for line in _lines(comparison, found, view):
+        yield paint(line, view.color) + "\n"
+
+
+def _lines(comparison: Comparison, found: list[Row], view: View) -> Iterator[list[Span]]:
+    heading = [verdict(found)]
+    if made := toolchain(comparison):
+        heading.append(made)
+    yield [(" · ".join(heading), "bold")]
+    yield []
+    shown = found[: view.top] if view.top else found
+    if shown:
+        yield from _table(shown, view)
+        if hidden := len(found) - len(shown):
+            yield [(f" … {plural(hidden, 'more kernel')}; --top 0 shows all", "dim")]
+        yield []
+    if view.quiet:
+        return
+    yield [(f" {roll_up(comparison, found)}", "")]
+    if warning := unread(comparison):
+        yield [(f" {warning}", "bold red")]
+
+
+def _table(shown: Sequence[Row], view: View) -> Iterator[list[Span]]:
+    several = len({one.target for row in shown for one in (row.old, row.new) if one}) > 1
+    names = [_name(row, view, several) for row in shown]
+    width = max([0, *(cells(name) for name in names if cells(name) <= _ROOM)])
+    for row, name in zip(shown, names, strict=True):
+        status = (f" {row.status:<{_INDENT - 2}} ", _STYLES.get(row.status, ""))
+        line = f"{left(name, width)}  {row.why}"
+        if view.fold and cells(line) + _INDENT > view.width:
+            yield [status, (name, "")]
+            status, line = (" " * _INDENT, ""), row.why
+        yield [status, (line, "")]
+
+
+def _name(row: Row, view: View, with_target: bool) -> str:
+    old, new = row.old or row.kernel, row.new or row.kernel
+    name = arrow(_styled(old, view), _styled(new, view))
+    return f"{name} {printable(arrow(old.target, new.target))}" if with_target else name
+
+
+def _styled(kernel: Footprint, view: View) -> str:
+    return styled(kernel.name, kernel.symbol, view.names)
