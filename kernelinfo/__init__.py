@@ -3,11 +3,14 @@
 >>> import kernelinfo
 >>> report = kernelinfo.load("build/occupancy.s")
 >>> [kernel.occupancy(workgroup_size=256).limiters for kernel in report.kernels]
+>>> [pair.why for pair in kernelinfo.diff("build-a", "build-b").pairs if pair.affected]
 >>> kernelinfo.arch("gfx942").occupancy(vgprs=128, lds_bytes=32768, workgroup_size=256).percent
 """
 
 from kernelinfo.analysis import Options, analyse, load
 from kernelinfo.arch import Arch, Rung, arch
+from kernelinfo.compare import Comparison, Pair
+from kernelinfo.diff import diff
 from kernelinfo.errors import (
     KernelinfoError,
     LaunchError,
@@ -16,6 +19,7 @@ from kernelinfo.errors import (
     TargetsError,
     UnknownTargetError,
 )
+from kernelinfo.footprint import Footprint
 from kernelinfo.kernel import CodeObject, Finding, Kernel, Repeat, Report, Result
 from kernelinfo.limits import Demand, Launch, Limit
 from kernelinfo.model import Problem
@@ -30,8 +34,10 @@ __all__ = [
     "Allocated",
     "Arch",
     "CodeObject",
+    "Comparison",
     "Demand",
     "Finding",
+    "Footprint",
     "Headroom",
     "Kernel",
     "KernelinfoError",
@@ -41,6 +47,7 @@ __all__ = [
     "Occupancy",
     "OptionError",
     "Options",
+    "Pair",
     "Problem",
     "Range",
     "ReadError",
@@ -55,5 +62,6 @@ __all__ = [
     "UnknownTargetError",
     "analyse",
     "arch",
+    "diff",
     "load",
 ]

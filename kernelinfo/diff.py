@@ -7,12 +7,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from glob import has_magic
 
-from kernelinfo import saved
 from kernelinfo.analysis import Analysis, Options, analyse
 from kernelinfo.compare import Comparison, compare
 from kernelinfo.errors import ReadError
-from kernelinfo.footprint import Build, build
-from kernelinfo.ingest import files, open_bytes
+from kernelinfo.footprint import Build, build, common_root
 from kernelinfo.kernel import Item, Report, Result
 from kernelinfo.model import Blob, Problem
 
@@ -46,6 +44,9 @@ def read_build(path: str, options: Options) -> tuple[Build, list[Problem]]:
 
     Raises `ReadError` for JSON that is no report that can be read.
     """
+    from kernelinfo import saved
+    from kernelinfo.ingest import files, open_bytes
+
     problems: list[Problem] = []
     blob = files.load(path) if path == files.STANDARD_INPUT or os.path.isfile(path) else None
     if isinstance(blob, Blob) and saved.accepts(blob):
@@ -68,7 +69,7 @@ def compare_paths(
 
 def _of_report(report: Report) -> Build:
     paths = {code_object.path for code_object in report.code_objects}
-    return build(report.results, saved.common_root(paths))
+    return build(report.results, common_root(paths))
 
 
 def _results(items: Iterable[Item], problems: list[Problem]) -> Iterator[Result]:

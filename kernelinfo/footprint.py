@@ -121,3 +121,11 @@ def place_under(root: str, path: str, member: str | None) -> str:
     elif path.startswith(folder := os.path.join(root, "")) and root:
         path = path[len(folder) :]
     return " › ".join(part for part in (path, member) if part)
+
+
+def common_root(paths: set[str]) -> str:
+    """The one file, or the folder that all of them are in."""
+    try:
+        return os.path.commonpath(paths) if paths else ""
+    except ValueError:  # some absolute, some not
+        return ""

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, cast, get_args
 
 from kernelinfo.analysis import Options, Tally, is_asked_for
 from kernelinfo.errors import ReadError
-from kernelinfo.footprint import Build, Footprint, place_under, target_id
+from kernelinfo.footprint import Build, Footprint, common_root, place_under, target_id
 from kernelinfo.limits import Resource
 from kernelinfo.model import Blob, Features, Problem, SourceLine
 
@@ -84,15 +83,19 @@ def _kernels(blob: Blob, tell: Tell) -> Iterator[tuple[Mapping[str, Any], Mappin
         path, message = _text(problem, "path"), _text(problem, "message")
         tell(Problem(path, message, _value(str, problem, "member"), _count(problem, "offset")))
     for kernel in document["kernels"]:
-        yield document["inputs"][kernel["input"]], kernel
+        yield document["inputs"][_count(kernel, "input")], kernel
 
 
 def _parsed(text: bytes) -> object:
     """None where it is no JSON."""
     try:
-        return cast(object, json.loads(text))
+        return cast(object, json.loads(text, parse_constant=_refused))
     except (ValueError, RecursionError):
         return None
+
+
+def _refused(constant: str) -> None:
+    raise ValueError(f"{constant} is no number")
 
 
 def _footprint(entry: Mapping[str, Any], kernel: Mapping[str, Any], root: str) -> Footprint:
@@ -157,14 +160,6 @@ def _contradiction(kernel: Mapping[str, Any], options: Options) -> str | None:
             made, wanted = words.format(then), words.format(now)
             return f"was saved for {made}, not {wanted}; save it again with these options"
     return None
-
-
-def common_root(paths: set[str]) -> str:
-    """The file, or the folder of all files."""
-    try:
-        return os.path.commonpath(paths) if paths else ""
-    except ValueError:  # some absolute, some not
-        return ""
 
 
 def _value(kind: type, of: Any, *keys: str) -> Any:

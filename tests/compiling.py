@@ -1,0 +1,30 @@
+"""Small kernels through a real compiler, for what no fixture has."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+_DEVICE = (
+    *("-x", "hip", "--cuda-device-only", "-nogpuinc", "-nogpulib", "-fuse-cuid=none"),
+    *("-std=c++17", "-O3", "-w", "-S"),
+)
+_BEGIN = """
+#define __global__ __attribute__((global))
+#define CLAIM(...) asm volatile("" ::: __VA_ARGS__)
+"""
+
+needs_clang = pytest.mark.skipif(
+    shutil.which("clang-22") is None, reason="clang-22 is not installed"
+)
+
+
+def assembly(source: str, path: Path, target: str = "gfx90a") -> str:
+    """The path of the assembly that clang makes of `source`."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    command = ["clang-22", *_DEVICE, f"--offload-arch={target}", "-", "-o", str(path)]
+    subprocess.run(command, input=_BEGIN + source, text=True, check=True)
+    return str(path)
