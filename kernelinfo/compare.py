@@ -66,13 +66,12 @@ class Pair:
 
 
 class Totals(NamedTuple):
-    """Sums over the kernels that both builds have."""
+    """Sums over the kernels that both builds have, each where both builds say it."""
 
     waves_per_simd: float
-    """Where both builds say."""
     spilling: int
     """Kernels."""
-    scratch_bytes_per_lane: int
+    scratch_bytes_per_lane: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,24 +92,26 @@ class Comparison:
     @property
     def totals(self) -> tuple[Totals, Totals]:
         """Of the old and of the new build."""
-        known = [
-            (pair.old.waves_per_simd, pair.new.waves_per_simd)
-            for pair in self.pairs
-            if pair.old.waves_per_simd is not None and pair.new.waves_per_simd is not None
-        ]
-        return (
-            _totals((old for old, _ in known), (pair.old for pair in self.pairs)),
-            _totals((new for _, new in known), (pair.new for pair in self.pairs)),
+        waves, scratch = (
+            _known_sums(self.pairs, measure)
+            for measure in ("waves_per_simd", "scratch_bytes_per_lane")
         )
+        spilling = (
+            sum(1 for kernel in kernels if kernel.vgpr_spills or kernel.sgpr_spills)
+            for kernels in (
+                (pair.old for pair in self.pairs),
+                (pair.new for pair in self.pairs),
+            )
+        )
+        old, new = map(Totals, waves, spilling, scratch)
+        return old, new
 
 
-def _totals(waves: Iterable[float], kernels: Iterable[Footprint]) -> Totals:
-    found = tuple(kernels)
-    return Totals(
-        waves_per_simd=sum(waves),
-        spilling=sum(1 for kernel in found if kernel.vgpr_spills or kernel.sgpr_spills),
-        scratch_bytes_per_lane=sum(kernel.scratch_bytes_per_lane or 0 for kernel in found),
-    )
+def _known_sums(pairs: Iterable[Pair], measure: str) -> tuple[float, float]:
+    """Over the pairs of which both builds say it."""
+    values = ((getattr(pair.old, measure), getattr(pair.new, measure)) for pair in pairs)
+    known = [(old, new) for old, new in values if old is not None and new is not None]
+    return sum(old for old, _ in known), sum(new for _, new in known)
 
 
 def compare(old: Build, new: Build, *, across_targets: bool = False) -> Comparison:

@@ -39,6 +39,7 @@ class Footprint:
     lds_bytes: int | None
     """Static and dynamic, per workgroup."""
     scratch_bytes_per_lane: int | None
+    """None, too, where it grows at run time: the known part is not to be compared."""
     vgpr_spills: int | None
     sgpr_spills: int | None
     code_bytes: int | None
@@ -93,7 +94,7 @@ def footprint(result: Result, root: str = "") -> Footprint:
         agprs=used.agprs,
         sgprs=used.sgprs,
         lds_bytes=lds_bytes,
-        scratch_bytes_per_lane=used.scratch_bytes_per_lane,
+        scratch_bytes_per_lane=None if kernel.flags.dynamic_stack else used.scratch_bytes_per_lane,
         vgpr_spills=kernel.spills.vgprs,
         sgpr_spills=kernel.spills.sgprs,
         code_bytes=kernel.code_bytes,

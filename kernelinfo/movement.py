@@ -10,6 +10,7 @@ from kernelinfo.limits import Resource
 
 Measure = Literal[
     "waves_per_simd",
+    "percent",
     "vgpr_spills",
     "sgpr_spills",
     "scratch_bytes_per_lane",
@@ -26,6 +27,7 @@ Measure = Literal[
 """Fields of `Footprint`, in their units."""
 MEASURES: tuple[Measure, ...] = get_args(Measure)
 
+_OCCUPANCY: tuple[Measure, ...] = ("waves_per_simd", "percent")
 _COSTS: tuple[Measure, ...] = ("vgpr_spills", "sgpr_spills", "scratch_bytes_per_lane")
 _LAUNCH: tuple[Measure, ...] = ("workgroup_size", "wave_size")
 
@@ -52,7 +54,7 @@ class Move(NamedTuple):
 
         To learn that there are no spills affects nothing, to learn of some does.
         """
-        of_note = self.measure in ("waves_per_simd", *_COSTS, *_LAUNCH)
+        of_note = self.measure in (*_OCCUPANCY, *_COSTS, *_LAUNCH)
         return of_note and (self.old or 0) != (self.new or 0)
 
     def _gain(self) -> float:
@@ -60,12 +62,22 @@ class Move(NamedTuple):
             return 0
         if self.measure in _COSTS:
             return self.old - self.new
-        return self.new - self.old if self.measure == "waves_per_simd" else 0
+        return self.new - self.old if self.measure in _OCCUPANCY else 0
 
 
 def moves(old: Footprint, new: Footprint) -> tuple[Move, ...]:
-    """All measures that differ."""
-    found = (Move(measure, getattr(old, measure), getattr(new, measure)) for measure in MEASURES)
+    """All measures that differ.
+
+    Of one processor waves are compared. Another may have other slots and waves of another size:
+    there the share of its slots is, and how large a wave is says nothing.
+    """
+    one_processor = old.target.partition(":")[0] == new.target.partition(":")[0]
+    aside = ("percent",) if one_processor else ("waves_per_simd", "wave_size")
+    found = (
+        Move(measure, getattr(old, measure), getattr(new, measure))
+        for measure in MEASURES
+        if measure not in aside
+    )
     return tuple(move for move in found if move.old != move.new)
 
 
@@ -79,29 +91,35 @@ def why(old: Footprint, new: Footprint) -> str:
     if not any(move.affects for move in moved.values()):
         return "; ".join(_topics(_TOPICS, moved))
     told = list(_topics(("launch",), moved))
-    if waves := moved.get("waves_per_simd"):
-        told.append(_of_waves(old, new, waves, moved))
+    for measure in _OCCUPANCY:
+        if measure in moved:
+            told.append(_of_occupancy(old, new, moved[measure], moved))
     return "; ".join([*told, *_topics(("spills", "scratch"), moved)])
 
 
-def _of_waves(old: Footprint, new: Footprint, waves: Move, moved: dict[Measure, Move]) -> str:
+def _of_occupancy(
+    old: Footprint, new: Footprint, occupancy: Move, moved: dict[Measure, Move]
+) -> str:
     """The limit that costs waves, or that gave way."""
-    limits = old.limiters if waves.better else new.limiters
+    limits = old.limiters if occupancy.better else new.limiters
     topics = [_TOPIC_OF[limit] for limit in limits]
     told = list(_topics((topic for topic in topics if topic != "scratch"), moved))
-    before, after = _bounded(old), _bounded(new)
-    reached = f"{before} → {after} waves/SIMD" if waves.new != 0 else "cannot launch now"
-    told[-1:] = [f"{told[-1]}, {reached}" if told else f"{' '.join(topics)}: {reached}"]
-    if waves.better and new.limiters != old.limiters:
+    reached = "cannot launch now"
+    if occupancy.new != 0:
+        unit = "waves/SIMD" if occupancy.measure == "waves_per_simd" else "% of the wave slots"
+        before, after = _bounded(occupancy.old, old), _bounded(occupancy.new, new)
+        reached = f"{before} → {after} {unit}"
+    told[-1:] = [f"{told[-1]}, {reached}" if told else f"{' '.join(topics) or '?'}: {reached}"]
+    if occupancy.better and new.limiters != old.limiters:
         told.append("now limited by " + " ".join(_TOPIC_OF[limit] for limit in new.limiters))
     return "; ".join(told)
 
 
-def _bounded(kernel: Footprint) -> str:
+def _bounded(value: float | None, kernel: Footprint) -> str:
     """`4`; `≤4` where that is an upper bound; `?` where the input does not say."""
-    if kernel.waves_per_simd is None:
+    if value is None:
         return "?"
-    return f"{'≤' if kernel.exact is False else ''}{kernel.waves_per_simd:.4g}"
+    return f"{'≤' if kernel.exact is False else ''}{value:.4g}"
 
 
 _TOPICS: dict[str, tuple[tuple[Measure, str], ...]] = {

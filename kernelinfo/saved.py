@@ -108,6 +108,7 @@ def _footprint(entry: Mapping[str, Any], kernel: Mapping[str, Any], root: str) -
     lds_bytes = _count(kernel, "used", "lds_bytes")
     if lds_bytes is not None:
         lds_bytes += _count(kernel, "used", "dynamic_lds_bytes") or 0
+    scratch_bytes = _count(kernel, "used", "scratch_bytes_per_lane")
     source = None
     if kernel["source"] is not None:
         line = _count(kernel, "source", "line")
@@ -126,7 +127,9 @@ def _footprint(entry: Mapping[str, Any], kernel: Mapping[str, Any], root: str) -
         agprs=_count(kernel, "used", "agprs"),
         sgprs=_count(kernel, "used", "sgprs"),
         lds_bytes=lds_bytes,
-        scratch_bytes_per_lane=_count(kernel, "used", "scratch_bytes_per_lane"),
+        scratch_bytes_per_lane=(
+            None if _value(bool, kernel, "flags", "dynamic_stack") else scratch_bytes
+        ),
         vgpr_spills=_count(kernel, "spills", "vgprs"),
         sgpr_spills=_count(kernel, "spills", "sgprs"),
         code_bytes=_count(kernel, "code_bytes"),

@@ -29,6 +29,12 @@ DOCUMENTS = (
     "container/libtwo.so",
     "broken/unknown-target.s",
 )
+VARIETY = [f"assembly/variety-clang{name}.s" for name in ("15-gfx90a", "22-gfx90a", "22-gfx942")]
+DIFFS = {
+    "compilers": VARIETY[:2],
+    "targets": [*VARIETY[1:], "--across-targets"],
+    "subset": ["container/tiny.hipfb", "code_object/tiny-v6-clang22-gfx90a.co"],
+}
 SCHEMA = json.loads(
     Path(sys.modules["kernelinfo"].__path__[0], "render", "report-schema.json").read_text("utf-8")
 )
@@ -98,8 +104,25 @@ def test_limits(target: str, regenerate: bool) -> None:
     compare(f"limits/{target}.txt", out, regenerate)
 
 
+@pytest.mark.parametrize("name", DIFFS)
+def test_diff(name: str, regenerate: bool) -> None:
+    for format, ending in (("text", "txt"), ("markdown", "md")):
+        out, err, code = run("diff", *DIFFS[name], "--format", format)
+        assert (err, code) == ("", 0)
+        compare(f"diff/{name}.{ending}", out, regenerate)
+
+
+def test_markdown(regenerate: bool) -> None:
+    out, err, code = run(VARIETY[1], "--format", "markdown", "--top", "10")
+    assert (err, code) == ("", 0)
+    compare(f"{VARIETY[1]}.md", out, regenerate)
+
+
 def test_nothing_else_is_expected() -> None:
     """A golden file without its test would never be looked at again."""
     reports = {f"{name}.txt" for name in INPUTS} | {f"{name}.json" for name in DOCUMENTS}
+    reports |= {f"{VARIETY[1]}.md"} | {
+        f"diff/{name}.{end}" for name in DIFFS for end in ("md", "txt")
+    }
     found = {path.relative_to(EXPECTED).as_posix() for path in EXPECTED.rglob("*.*")}
     assert {name for name in found if not name.startswith(("explain/", "limits/"))} == reports

@@ -25,7 +25,8 @@ def test_the_wheel_holds_the_package_its_data_and_nothing_else(wheel: Path) -> N
     names = set(zipfile.ZipFile(wheel).namelist())
     grammars = {f"kernelinfo/grammars/{path.name}" for path in (ROOT / "grammars").glob("*.lark")}
     assert len(grammars) == 2
-    data = {"kernelinfo/targets.toml", "kernelinfo/render/report-schema.json"}
+    schemas = {"report-schema.json", "diff/diff-schema.json"}
+    data = {"kernelinfo/targets.toml", *(f"kernelinfo/render/{name}" for name in schemas)}
     sources = ROOT / "kernelinfo" / "render" / "html"
     data |= {f"kernelinfo/render/html/{path.name}" for path in sources.iterdir() if path.is_file()}
     assert grammars | data | {"kernelinfo/py.typed"} <= names

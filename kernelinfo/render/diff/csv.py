@@ -16,6 +16,7 @@ _MEASURES: dict[Measure, str] = {
     "workgroup_size": "Workgroup_Size",
     "wave_size": "Wave_Size",
     "waves_per_simd": "Waves_Per_SIMD",
+    "percent": "Occupancy_Percent",
     "vgprs": "VGPR_Used",
     "reserved_vgprs": "VGPR_Reserved",
     "agprs": "AGPR_Used",

@@ -27,7 +27,7 @@ _HEADING = ("", "kernel", "target", "why")
 
 def render(comparison: Comparison, view: View) -> Iterator[str]:
     found = rows(comparison)
-    yield f"**kernelinfo: {plain(verdict(found))}**\n"
+    yield f"**kernelinfo diff · {plain(verdict(found))}**\n"
     affected = [row for row in found if row.status in AFFECTED]
     rest = [row for row in found if row.status in ("gone", "new")]
     cells = [_cells(row, view) for row in affected]

@@ -111,7 +111,7 @@ def _of_pair(pair: Pair) -> Row:
 
 def _worst_first(row: Row) -> tuple[object, ...]:
     by_measure = {move.measure: move for move in row.moves}
-    waves, gained = by_measure.get("waves_per_simd"), 0.0
+    waves, gained = by_measure.get("waves_per_simd") or by_measure.get("percent"), 0.0
     for measure in ("vgpr_spills", "sgpr_spills", "scratch_bytes_per_lane"):
         if measure in by_measure:
             gained += (by_measure[measure].new or 0) - (by_measure[measure].old or 0)
@@ -131,7 +131,7 @@ def _spaced(value: float) -> str:
     return f"{value:,.1f}".removesuffix(".0").replace(",", " ")
 
 
-def _sizes(old: int, new: int) -> str:
+def _sizes(old: float, new: float) -> str:
     """`2.1 → 2.6 KiB`."""
     unit, per = ("KiB", 1024) if max(old, new) >= 1024 else ("B", 1)
     return f"{_spaced(old / per)} → {_spaced(new / per)} {unit}"
