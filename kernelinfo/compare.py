@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 from kernelinfo.facts.names import base_name, short, without_unit
 from kernelinfo.footprint import Build, Footprint
 from kernelinfo.model import Problem
-from kernelinfo.movement import Move, moves, why
+from kernelinfo.movement import Move, moves, same_processor, why
 
 Match = Literal["exact", "name", "base-name"]
 """Mangled and demangled name; the demangled name; the name without template arguments, namespaces
@@ -32,6 +32,11 @@ class Pair:
     def renamed(self) -> bool:
         """Matched by less than its whole name."""
         return self.match != "exact"
+
+    @property
+    def one_processor(self) -> bool:
+        """Whether both run on the same, whatever its features; else waves do not compare."""
+        return same_processor(self.old, self.new)
 
     @property
     def moves(self) -> tuple[Move, ...]:
@@ -69,6 +74,8 @@ class Totals(NamedTuple):
     """Sums over the kernels that both builds have, each where both builds say it."""
 
     waves_per_simd: float
+    percent: float
+    """Of the wave slots, summed like the rest."""
     spilling: int
     """Kernels."""
     scratch_bytes_per_lane: float
@@ -92,18 +99,15 @@ class Comparison:
     @property
     def totals(self) -> tuple[Totals, Totals]:
         """Of the old and of the new build."""
-        waves, scratch = (
+        waves, percent, scratch = (
             _known_sums(self.pairs, measure)
-            for measure in ("waves_per_simd", "scratch_bytes_per_lane")
+            for measure in ("waves_per_simd", "percent", "scratch_bytes_per_lane")
         )
-        spilling = (
+        spilling = [
             sum(1 for kernel in kernels if kernel.vgpr_spills or kernel.sgpr_spills)
-            for kernels in (
-                (pair.old for pair in self.pairs),
-                (pair.new for pair in self.pairs),
-            )
-        )
-        old, new = map(Totals, waves, spilling, scratch)
+            for kernels in ([pair.old for pair in self.pairs], [pair.new for pair in self.pairs])
+        ]
+        old, new = map(Totals, waves, percent, spilling, scratch)
         return old, new
 
 

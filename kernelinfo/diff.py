@@ -13,6 +13,10 @@ from kernelinfo.errors import ReadError
 from kernelinfo.footprint import Build, build, common_root
 from kernelinfo.kernel import Item, Report, Result
 from kernelinfo.model import Blob, Problem
+from kernelinfo.rules import Selection
+
+_NO_RULES = Selection(ignore=("KI",))
+"""Findings are not compared."""
 
 Source = str | os.PathLike[str] | Report
 """A file, folder or glob of code, a report saved as JSON or JSON lines, or a report."""
@@ -47,6 +51,7 @@ def read_build(path: str, options: Options) -> tuple[Build, list[Problem]]:
     from kernelinfo import saved
     from kernelinfo.ingest import files, open_bytes
 
+    options = replace(options, selection=_NO_RULES)
     problems: list[Problem] = []
     blob = files.load(path) if path == files.STANDARD_INPUT or os.path.isfile(path) else None
     if isinstance(blob, Blob) and saved.accepts(blob):

@@ -71,14 +71,18 @@ def moves(old: Footprint, new: Footprint) -> tuple[Move, ...]:
     Of one processor waves are compared. Another may have other slots and waves of another size:
     there the share of its slots is, and how large a wave is says nothing.
     """
-    one_processor = old.target.partition(":")[0] == new.target.partition(":")[0]
-    aside = ("percent",) if one_processor else ("waves_per_simd", "wave_size")
+    aside = ("percent",) if same_processor(old, new) else ("waves_per_simd", "wave_size")
     found = (
         Move(measure, getattr(old, measure), getattr(new, measure))
         for measure in MEASURES
         if measure not in aside
     )
     return tuple(move for move in found if move.old != move.new)
+
+
+def same_processor(old: Footprint, new: Footprint) -> bool:
+    """Whatever its features."""
+    return old.target.partition(":")[0] == new.target.partition(":")[0]
 
 
 def why(old: Footprint, new: Footprint) -> str:

@@ -69,7 +69,7 @@ def _kernels(blob: Blob, tell: Tell) -> Iterator[tuple[Mapping[str, Any], Mappin
                     raise ValueError(f"line {number} is no JSON object")
                 yield kernel["input"], kernel
         return
-    document = _parsed(data)
+    document = first if isinstance(first, dict) else _parsed(data)
     if not isinstance(document, dict):
         raise ValueError("it is cut off or damaged")
     schema, _, version = _text(document, "schema").partition("/")

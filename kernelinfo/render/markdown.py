@@ -17,7 +17,7 @@ _HEADING = (
 
 
 def render(items: Iterable[Item], view: View) -> Iterator[str]:
-    """The kernels with findings, or all where none has any; what is beyond `top` is folded."""
+    """Kernels with findings before the others, which are folded, as is what is beyond `top`."""
     report = Report.of(items)
     severities = Counter(f.severity for result in report.results for f in result.findings)
     told = [plural(severities[one], one) for one in ("error", "warning", "note") if severities[one]]
@@ -25,12 +25,12 @@ def render(items: Iterable[Item], view: View) -> Iterator[str]:
     if report.problems:
         told.append(f"{plural(len(report.problems), 'problem')}: not all was read")
     yield f"**kernelinfo: {' · '.join(told)}**\n"
-    shown = [result for result in report.results if result.findings] or list(report.results)
-    rest = [result for result in report.results if result not in shown]
-    most = view.top or len(shown)
-    yield from table(_HEADING, [_row(result, view) for result in shown[:most]])
-    rows = [_row(result, view) for result in (*shown[most:], *rest)]
-    yield from folded(plural(len(rows), "more kernel"), _HEADING, rows)
+    ordered = sorted(report.results, key=lambda result: not result.findings)
+    rows = [_row(result, view) for result in ordered]
+    telling = sum(1 for result in ordered if result.findings) or len(rows)
+    shown = min(telling, view.top or telling)
+    yield from table(_HEADING, rows[:shown])
+    yield from folded(plural(len(rows) - shown, "more kernel"), _HEADING, rows[shown:])
 
 
 def _row(result: Result, view: View) -> tuple[str, ...]:
