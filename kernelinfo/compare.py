@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Literal, NamedTuple
 
@@ -95,6 +95,12 @@ class Comparison:
     new_compilers: tuple[str, ...]
     problems: tuple[Problem, ...] = ()
     """What could not be read of either build, for which a kernel may seem gone or new."""
+
+    @property
+    def retargeted(self) -> Mapping[tuple[str, str], int]:
+        """How many kernels changed from which target to which, features included."""
+        changes = ((pair.old.target, pair.new.target) for pair in self.pairs)
+        return Counter((old, new) for old, new in changes if old != new)
 
     @property
     def totals(self) -> tuple[Totals, Totals]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -115,3 +117,13 @@ def test_python_takes_paths_and_reports() -> None:
     assert [pair.new.name for pair in of_paths.pairs if pair.regressed] == ["sgpr_heavy(int*)"]
     with pytest.raises(kernelinfo.ReadError):
         kernelinfo.diff(FIXTURES / OLD, FIXTURES / "broken" / "truncated.s")
+
+
+def test_a_saved_report_may_come_from_standard_input() -> None:
+    for format in ("json", "jsonl"):
+        report = [sys.executable, "-m", "kernelinfo", NEW, "--format", format]
+        saved = subprocess.run(report, cwd=FIXTURES, capture_output=True, check=True).stdout
+        diff = [sys.executable, "-m", "kernelinfo", "diff", OLD, "-", "--fail-on", "change"]
+        ran = subprocess.run(diff, cwd=FIXTURES, input=saved, capture_output=True, check=False)
+        assert ran.returncode == 1
+        assert ran.stdout.decode() == run("diff", OLD, NEW)[0]

@@ -32,6 +32,10 @@ def document(comparison: Comparison) -> dict[str, Any]:
             "kernels": len(comparison.pairs),
             "affected": sum(counted.get(status, 0) for status in AFFECTED),
             "counts": counted,
+            "retargeted": [
+                {"old": old_target, "new": new_target, "kernels": count}
+                for (old_target, new_target), count in sorted(comparison.retargeted.items())
+            ],
             "old": old,
             "new": new,
         },

@@ -10,6 +10,7 @@ from kernelinfo.render.diff.rows import (
     AFFECTED,
     Row,
     arrow,
+    retargeted,
     roll_up,
     rows,
     toolchain,
@@ -35,7 +36,7 @@ def render(comparison: Comparison, view: View) -> Iterator[str]:
     yield from folded(plural(len(cells) - _SHOWN, "more kernel"), _HEADING, cells[_SHOWN:])
     yield from folded("gone and new", _HEADING, [_cells(row, view) for row in rest])
     yield f"\n{plain(roll_up(comparison, found))}\n"
-    for remark in (toolchain(comparison), unread(comparison)):
+    for remark in (retargeted(comparison), toolchain(comparison), unread(comparison)):
         if remark:
             yield f"\n{plain(remark)}\n"
 

@@ -104,6 +104,12 @@ def toolchain(comparison: Comparison) -> str | None:
     return printable(f"{before} → {after}")
 
 
+def retargeted(comparison: Comparison) -> str | None:
+    """`gfx90a:xnack+ → gfx90a`; None where all targets stand."""
+    changes = (arrow(old, new) for old, new in sorted(comparison.retargeted))
+    return printable(", ".join(changes)) or None
+
+
 def unread(comparison: Comparison) -> str | None:
     """What to think of kernels gone or new where not all was read."""
     if not comparison.problems:

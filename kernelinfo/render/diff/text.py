@@ -7,7 +7,16 @@ from collections.abc import Iterator, Sequence
 from kernelinfo.compare import Comparison
 from kernelinfo.footprint import Footprint
 from kernelinfo.render import View
-from kernelinfo.render.diff.rows import Row, arrow, roll_up, rows, toolchain, unread, verdict
+from kernelinfo.render.diff.rows import (
+    Row,
+    arrow,
+    retargeted,
+    roll_up,
+    rows,
+    toolchain,
+    unread,
+    verdict,
+)
 from kernelinfo.render.names import printable, styled
 from kernelinfo.render.paint import Span, cells, left, paint
 from kernelinfo.render.words import plural
@@ -25,10 +34,8 @@ def render(comparison: Comparison, view: View) -> Iterator[str]:
 
 
 def _lines(comparison: Comparison, found: list[Row], view: View) -> Iterator[list[Span]]:
-    heading = [verdict(found)]
-    if made := toolchain(comparison):
-        heading.append(made)
-    yield [(" · ".join(heading), "bold")]
+    heading = (verdict(found), retargeted(comparison), toolchain(comparison))
+    yield [(" · ".join(text for text in heading if text), "bold")]
     yield []
     shown = found[: view.top] if view.top else found
     if shown:
@@ -44,7 +51,7 @@ def _lines(comparison: Comparison, found: list[Row], view: View) -> Iterator[lis
 
 
 def _table(shown: Sequence[Row], view: View) -> Iterator[list[Span]]:
-    several = len({one.target for row in shown for one in (row.old, row.new) if one}) > 1
+    several = len({_target(row) for row in shown}) > 1
     names = [_name(row, view, several) for row in shown]
     width = max([0, *(cells(name) for name in names if cells(name) <= _ROOM)])
     for row, name in zip(shown, names, strict=True):
@@ -59,7 +66,11 @@ def _table(shown: Sequence[Row], view: View) -> Iterator[list[Span]]:
 def _name(row: Row, view: View, with_target: bool) -> str:
     old, new = row.old or row.kernel, row.new or row.kernel
     name = arrow(_styled(old, view), _styled(new, view))
-    return f"{name} {printable(arrow(old.target, new.target))}" if with_target else name
+    return f"{name} {_target(row)}" if with_target else name
+
+
+def _target(row: Row) -> str:
+    return printable(arrow((row.old or row.kernel).target, (row.new or row.kernel).target))
 
 
 def _styled(kernel: Footprint, view: View) -> str:

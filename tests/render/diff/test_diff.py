@@ -153,3 +153,14 @@ def test_a_rename_shows_both_names() -> None:
     out = "".join(text.render(compare(old, new), View()))
     assert " renamed a::f(int) → b::f(int)" in out
     assert "none affected · 1 only renamed" in out
+
+
+def test_features_that_changed_are_told_though_nothing_moved() -> None:
+    old, new = kernels(kernel("f", target="gfx90a:xnack+")), kernels(kernel("f", target="gfx90a"))
+    comparison = compare(old, new)
+    for render in (text.render, markdown.render):
+        assert "gfx90a:xnack+ → gfx90a" in "".join(render(comparison, View()))
+    document = json.loads("".join(diff_json.render(comparison, View())))
+    Draft202012Validator(SCHEMA).validate(document)
+    change = {"old": "gfx90a:xnack+", "new": "gfx90a", "kernels": 1}
+    assert document["summary"]["retargeted"] == [change]
