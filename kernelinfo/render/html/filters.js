@@ -47,17 +47,32 @@ const tally = (values) => {
   return counts;
 };
 
-/* The controls, each with the counts of what it would choose; `changed()` follows any of them. */
+/* Controls of filters: a choice for each key, a search for names; `changed()` follows any of them. */
+function controlsOf(filters, changed) {
+  return {
+    search: html("div", { class: "filter wide" }, html("label", { for: "filter-name" }, "name"),
+      html("input", { type: "search", id: "filter-name", placeholder: "part of a name",
+        "data-filter": "name", spellcheck: "false", autocomplete: "off", 
+        oninput: (event) => { filters.name = event.target.value.trim().toLowerCase(); changed(); } })),
+    choice: (key, label, options) => html("div", { class: "filter" },
+      html("label", { for: `filter-${key}` }, label),
+      html("select", { id: `filter-${key}`, "data-filter": key,
+        onchange: (event) => { filters[key] = event.target.value; changed(); } },
+        html("option", { value: "" }, "all"),
+        options.map(([value, text, count]) =>
+          html("option", { value }, `${text} (${grouped(count)})`)))),
+    clear: html("button", { type: "button", class: "clear",
+      onclick: () => { clearFilters(filters); changed(); } }, "clear"),
+  };
+}
+
+const barOf = (...controls) =>
+  html("form", { class: "filters", onsubmit: (event) => event.preventDefault() }, controls);
+
+/* Each choice with the count of what it leaves. */
 function filterBar(report, filters, changed) {
   const { kernels } = report;
-  const choice = (key, label, options) => {
-    const select = html("select", { id: `filter-${key}`, "data-filter": key,
-      onchange: (event) => { filters[key] = event.target.value; changed(); } },
-      html("option", { value: "" }, "all"),
-      options.map(([value, text, count]) =>
-        html("option", { value }, `${text} (${grouped(count)})`)));
-    return html("div", { class: "filter" }, html("label", { for: select.id }, label), select);
-  };
+  const { search, choice, clear } = controlsOf(filters, changed);
   const targets = [...tally(kernels.map((kernel) => kernel.target))].sort();
   const limiters = [...tally(kernels.flatMap(limitersOf))];
   const waves = [...tally(kernels.map(wavesBin))].sort(byBin);
@@ -65,11 +80,8 @@ function filterBar(report, filters, changed) {
     [...new Set(findings.map((finding) => `${finding.rule} ${finding.name}`))]))].sort();
   const traits = Object.entries(TRAITS).map(([key, [text, has]]) =>
     [key, text, kernels.filter(has).length]);
-  const search = html("input", { type: "search", id: "filter-name", placeholder: "part of a name",
-    "data-filter": "name", spellcheck: "false", autocomplete: "off",
-    oninput: (event) => { filters.name = event.target.value.trim().toLowerCase(); changed(); } });
-  return html("form", { class: "filters", onsubmit: (event) => event.preventDefault() },
-    html("div", { class: "filter wide" }, html("label", { for: search.id }, "name"), search),
+  return barOf(
+    search,
     choice("target", "target", targets.map(([name, count]) => [name, name || "unknown", count])),
     choice("limiter", "limited by", limiters.map(([name, count]) =>
       [name, RESOURCES[name], count])),
@@ -77,8 +89,7 @@ function filterBar(report, filters, changed) {
     choice("trait", "only those", [
       ...traits.filter(([, , count]) => count),
       ...rules.map(([name, count]) => [name.split(" ")[0], name, count])]),
-    html("button", { type: "button", class: "clear",
-      onclick: () => { clearFilters(filters); changed(); } }, "clear"));
+    clear);
 }
 
 const binLabel = (bin) => ({ 0: "cannot launch", [UNKNOWN]: "unknown" })[bin] ?? bin;

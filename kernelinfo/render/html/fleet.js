@@ -10,7 +10,7 @@ function fleetPage(report) {
   const filters = { name: "", target: "", limiter: "", waves: "", trait: "", asks: "" };
   const order = report.kernels.length > FEW
     ? { key: "percent", rising: true } : { key: "", rising: true };
-  const table = kernelTable(order);
+  const table = sortedTable("Kernels; headings sort", COLUMNS, order);
   const charts = html("div", { class: "charts" });
   const bar = filterBar(report, filters, update);
   const choose = (chosen) => { Object.assign(filters, chosen); update(); };

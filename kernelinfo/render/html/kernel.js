@@ -52,7 +52,8 @@ function kernelHeading(report, kernel) {
 function explained(report, kernel) {
   const compiled = caseWith(report, kernel, {});
   const changes = {};
-  const verdict = html("section", { class: "verdict", "aria-live": "polite" });
+  const verdict = html("section", { class: "verdict" });
+  const spoken = html("p", { class: "unseen", role: "status" });
   const sliders = html("div", { class: "sliders" });
   const curves = html("div", { class: "curves" });
   const unit = html("figure", { class: "unit" });
@@ -70,6 +71,7 @@ function explained(report, kernel) {
     const before = Object.keys(changes).length ? compiled : null;
     const used = usedWith(kernel, changes);
     verdict.replaceChildren(...verdictOf(now, before, kernel, report));
+    if (before) spoken.textContent = inOneSentence(now);
     if (anew) sliders.replaceChildren(...slidersOf(now));
     else follow(sliders, now);
     reset.disabled = before === null;
@@ -94,7 +96,7 @@ function explained(report, kernel) {
     width = unit.clientWidth;
   });
   resized.observe(unit);
-  return [verdict, findingsOf(kernel),
+  return [verdict, spoken, findingsOf(kernel),
     html("section", { class: "what-if" }, html("h2", { class: "headed" }, "What if", reset), sliders), curves,
     html("p", { class: "keys" }, "shaded: free room · arrow: the next step · grey foot: sizes that " +
       "the kernel allows · a click asks for as much"),
@@ -118,135 +120,12 @@ function follow(sliders, now) {
   }
 }
 
-function verdictOf(now, before, kernel, report) {
-  const { occupancy } = now;
-  const bound = occupancy.at_most_because.length && occupancy.waves ? "≤ " : "";
-  const group = occupancy.workgroups === 1 ? "workgroup" : "workgroups";
-  const lines = [
-    html("p", {},
-      html("span", { class: "waves", "data-result": "waves" },
-        bound + number(occupancy.waves_per_simd)),
-      html("span", { class: "unit-name" }, " waves/SIMD"),
-      html("span", { class: "share", "data-result": "percent" }, percent(occupancy.percent)),
-      occupancy.obstacles.length ? html("span", { class: "limited" }, "cannot launch")
-        : html("span", { class: "limited" }, "limited by ",
-            occupancy.limiters.map((name) => keyOf(name, RESOURCES[name])))),
-    html("p", { class: "quiet" },
-      `${occupancy.workgroups} ${group} per ${occupancy.per} · ${occupancy.waves} of ` +
-      `${occupancy.wave_slots} waves · workgroups of ${now.launch.workgroup_size}, ` +
-      ASSUMED[now.launch.assumption],
-      compilerSaid(kernel, before, report)),
-  ];
-  if (occupancy.next.length)
-    lines.push(html("p", {}, html("b", {}, "next "), nextStep(occupancy)));
-  for (const reason of occupancy.obstacles)
-    lines.push(html("p", { class: "error" }, `cannot launch: ${reason}`));
-  for (const reason of occupancy.at_most_because)
-    lines.push(html("p", { class: "quiet" }, `≤ ${reason}`));
-  const cap = report.targets[occupancy.hardware].waves.dispatch_cap_per_cu;
-  if (cap) lines.push(html("p", { class: "quiet" },
-    `the runtime keeps to about ${cap} waves per CU on these parts, whatever the kernel asks for`));
-  if (occupancy.range && occupancy.range.min_percent < occupancy.range.max_percent)
-    lines.push(html("p", { class: "quiet" }, rangeInWords(now)));
-  if (before)
-    lines.push(html("p", { class: "compiled" }, `what if; as compiled: ` +
-      `${wavesPerSimd(before.occupancy.waves_per_simd)} on ${before.target}, limited by ` +
-      limitersInWords(before.occupancy.limiters)));
-  return lines;
-}
-
-function rangeInWords({ occupancy: { range }, launch }) {
-  return `workgroups to ${launch.workgroup_size} give ` +
-    `${percent(range.min_percent).replace(" %", "")}–${percent(range.max_percent)}: ` +
-    `best ${range.best_workgroup_size}, worst ${range.worst_workgroup_size}`;
-}
-
-function compilerSaid(kernel, before, report) {
-  if (before || !kernel.compiler) return null;
-  const [waves, verdict] = kernel.compiler;
-  return ` · the compiler said ${waves}: ${report.texts[verdict]}`;
-}
-
 function findingsOf(kernel) {
   return html("ul", { class: "findings" }, kernel.findings.map((finding) =>
     html("li", { class: finding.severity },
       html("span", { class: "severity" }, finding.severity), " ",
       html("b", {}, finding.rule), ` ${finding.message}`,
       finding.hint ? html("span", { class: "quiet" }, `; ${finding.hint}`) : null)));
-}
-
-function resourceTable({ occupancy, launch }, used) {
-  const rows = occupancy.limits.map((limit) => {
-    const binding = occupancy.limiters.includes(limit.resource);
-    const { resource } = limit;
-    const allows = limit.waves_per_simd === null ? "no limit" : wavesPerSimd(limit.waves_per_simd);
-    return { mark: binding, cells: [
-      keyOf(resource, resource === "slots" ? "wave slots" : RESOURCES[resource]),
-      resource === "slots" ? `${limit.used} a workgroup` : bare(resource, limit.used),
-      reservedOf(limit, occupancy),
-      outOf(limit, occupancy),
-      html("span", {}, allows, binding ? html("b", { title: "limits" }, " ◄") : null),
-      slackOf(limit, occupancy, used, launch),
-    ] };
-  });
-  return tableOf("What each resource allows",
-    ["resource", "asks", "reserved", "out of", "allows", "slack"], rows, " nn  ");
-}
-
-function reservedOf(limit, { allocated }) {
-  const amounts = {
-    slots: "",
-    vgpr: `${limit.allocated} (by ${limit.granule})`,
-    sgpr: allocated.trap_sgprs
-      ? `${limit.allocated - allocated.trap_sgprs} + ${allocated.trap_sgprs} ¹` : limit.allocated,
-    lds: limit.allocated ? `${bytes(limit.allocated)} (by ${bytes(limit.granule)})` : "0",
-    barriers: limit.allocated,
-    scratch: `${bytes(limit.allocated)} a wave`,
-  };
-  return String(amounts[limit.resource]);
-}
-
-const outOf = ({ resource, available }, { per }) => ({
-  slots: `${available} per ${per}`,
-  vgpr: `${available} per lane of a SIMD`,
-  sgpr: `${available} per SIMD`,
-  lds: `${bytes(available)} per ${per}`,
-  barriers: `${available} per ${per}`,
-  scratch: `${available} waves per ${per}`,
-})[resource];
-
-function slackOf(limit, occupancy, used, launch) {
-  const { headroom, next } = occupancy;
-  if (limit.resource === "slots") return ASSUMED[launch.assumption];
-  const parts = [];
-  if (limit.resource === "vgpr" && used.vgprs !== null && used.vgprs < limit.used)
-    parts.push(`the code uses ${used.vgprs}`);
-  const free = { vgpr: headroom.vgprs, sgpr: headroom.sgprs, lds: headroom.lds_bytes };
-  if (free[limit.resource] > 0) parts.push(`+${bare(limit.resource, free[limit.resource])} free`);
-  const step = next.length === 1 && next[0].resource === limit.resource ? next[0] : null;
-  if (step)
-    parts.push(`${change(step.resource, step.change)} gives ${wavesPerSimd(step.waves_per_simd)}`);
-  return parts.join("; ");
-}
-
-function footnote({ occupancy }) {
-  const trap = occupancy.limits.some((limit) => limit.resource === "sgpr") &&
-    occupancy.allocated.trap_sgprs;
-  return html("p", { class: "quiet" }, trap
-    ? `¹ ${trap} SGPRs for the trap handler that ROCm installs; --no-trap-handler leaves them out`
-    : "");
-}
-
-function unitKey({ occupancy }, used) {
-  const swatch = (kind, text) => html("span", { class: "key" },
-    html("span", { class: `swatch ${kind}` }), text);
-  return html("p", { class: "keys" },
-    swatch("hue0", "used; one colour a workgroup"),
-    used.agprs ? swatch("agprs", "AGPRs") : null,
-    swatch("waste", "reserved and not used"),
-    occupancy.limits.some((limit) => limit.resource === "sgpr") && occupancy.allocated.trap_sgprs
-      ? swatch("trap", "trap handler") : null,
-    swatch("empty", "free"));
 }
 
 /* Where each number comes from; of each the first source is the one that counts. */

@@ -143,3 +143,15 @@ function unitCaption({ occupancy }, used) {
   }
   return parts.join(" · ");
 }
+
+function unitKey({ occupancy }, used) {
+  const swatch = (kind, text) => html("span", { class: "key" },
+    html("span", { class: `swatch ${kind}` }), text);
+  return html("p", { class: "keys" },
+    swatch("hue0", "used; one colour a workgroup"),
+    used.agprs ? swatch("agprs", "AGPRs") : null,
+    swatch("waste", "reserved and not used"),
+    occupancy.limits.some((limit) => limit.resource === "sgpr") && occupancy.allocated.trap_sgprs
+      ? swatch("trap", "trap handler") : null,
+    swatch("empty", "free"));
+}

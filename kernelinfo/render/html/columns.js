@@ -1,0 +1,60 @@
+/* The columns of the table of kernels. */
+"use strict";
+
+const verdictAt = (key) => ({ case: found }) => (found ? known(found.verdict[key]) : -1);
+
+/* Registers that the hardware reserves, or where that is not known what the code uses. */
+const reserved = (key) => ({ case: found, used }) => known((found ? found.verdict : used)[key]);
+
+/* AGPRs used: what lies above the VGPRs in one file is reserved for either. */
+const agprsOf = ({ case: found, used }) =>
+  known(found && !found.verdict.agprs ? found.verdict.agprs : used.agprs);
+
+const ldsAsked = ({ case: found, used }) =>
+  known(found ? ldsOf(found.demand, found.launch) : used.lds);
+
+const launches = ({ case: found }) => !found || found.verdict.waves_per_simd > 0;
+
+const COLUMNS = [
+  { key: "name", label: "kernel", text: true, of: ({ title }) => title.brief,
+    show: (kernel) => nameCell(kernel.title, `#kernel=${kernel.index}`) },
+  { key: "target", label: "target", text: true, of: ({ target }) => target || "?" },
+  { key: "size", label: "block",
+    of: ({ case: found }) => (found ? found.launch.workgroup_size : -1) },
+  { key: "vgprs", label: "VGPR", of: reserved("vgprs") },
+  { key: "agprs", label: "AGPR", of: agprsOf },
+  { key: "sgprs", label: "SGPR", of: reserved("sgprs") },
+  { key: "lds", label: "LDS", of: ldsAsked, show: (kernel) => sized(ldsAsked(kernel)) },
+  { key: "scratch", label: "scratch", of: ({ spills }) => known(spills.scratch),
+    show: ({ spills }) => sized(known(spills.scratch)) },
+  { key: "waves", label: "waves/SIMD", rising: true, of: verdictAt("waves_per_simd"),
+    show: wavesCell },
+  { key: "percent", label: "occ", rising: true, of: verdictAt("percent"),
+    show: ({ case: found }) => (found ? `${found.verdict.percent.toFixed(1)} %` : "?") },
+  { key: "limiters", label: "limited by", text: true,
+    of: (kernel) => limitersOf(kernel).join(" "), show: limitersCell },
+  { key: "findings", label: "findings", text: true, of: ({ findings }) => -findings.length,
+    show: ({ findings }) => findings.map((finding) =>
+      html("span", { class: `finding ${finding.severity}`, title: finding.message },
+        finding.rule)) },
+];
+
+function nameCell(title, href) {
+  const rest = title.name === title.brief ? title.symbol : title.name;
+  const texts = [html("b", {}, title.brief.slice(0, 300)),
+    html("span", { class: "rest" }, rest.slice(0, 300))];
+  const tip = title.name.slice(0, 400);
+  return href ? html("a", { href, title: tip }, texts) : html("span", { title: tip }, texts);
+}
+
+function wavesCell({ case: found }) {
+  if (!found) return "?";
+  const { waves_per_simd: waves, exact, percent: share } = found.verdict;
+  return html("span", { class: "level" }, (exact || !waves ? "" : "≤ ") + number(waves),
+    html("span", { class: "meter", style: `--share:${share}%`, "aria-hidden": "true" }));
+}
+
+function limitersCell(kernel) {
+  if (!launches(kernel)) return "cannot launch";
+  return limitersOf(kernel).map((name) => keyOf(name, RESOURCES[name]));
+}

@@ -1,0 +1,64 @@
+/* What each resource allows, in a table with its working. */
+"use strict";
+
+function resourceTable({ occupancy, launch }, used) {
+  const rows = occupancy.limits.map((limit) => {
+    const binding = occupancy.limiters.includes(limit.resource);
+    const { resource } = limit;
+    const allows = limit.waves_per_simd === null ? "no limit" : wavesPerSimd(limit.waves_per_simd);
+    return { mark: binding, cells: [
+      keyOf(resource, resource === "slots" ? "wave slots" : RESOURCES[resource]),
+      resource === "slots" ? `${limit.used} a workgroup` : bare(resource, limit.used),
+      reservedOf(limit, occupancy),
+      outOf(limit, occupancy),
+      html("span", {}, allows, binding ? html("b", { title: "limits" }, " ◄") : null),
+      slackOf(limit, occupancy, used, launch),
+    ] };
+  });
+  return tableOf("What each resource allows",
+    ["resource", "asks", "reserved", "out of", "allows", "slack"], rows, " nn  ");
+}
+
+function reservedOf(limit, { allocated }) {
+  const amounts = {
+    slots: "",
+    vgpr: `${limit.allocated} (by ${limit.granule})`,
+    sgpr: allocated.trap_sgprs
+      ? `${limit.allocated - allocated.trap_sgprs} + ${allocated.trap_sgprs} ¹` : limit.allocated,
+    lds: limit.allocated ? `${bytes(limit.allocated)} (by ${bytes(limit.granule)})` : "0",
+    barriers: limit.allocated,
+    scratch: `${bytes(limit.allocated)} a wave`,
+  };
+  return String(amounts[limit.resource]);
+}
+
+const outOf = ({ resource, available }, { per }) => ({
+  slots: `${available} per ${per}`,
+  vgpr: `${available} per lane of a SIMD`,
+  sgpr: `${available} per SIMD`,
+  lds: `${bytes(available)} per ${per}`,
+  barriers: `${available} per ${per}`,
+  scratch: `${available} waves per ${per}`,
+})[resource];
+
+function slackOf(limit, occupancy, used, launch) {
+  const { headroom, next } = occupancy;
+  if (limit.resource === "slots") return ASSUMED[launch.assumption];
+  const parts = [];
+  if (limit.resource === "vgpr" && used.vgprs !== null && used.vgprs < limit.used)
+    parts.push(`the code uses ${used.vgprs}`);
+  const free = { vgpr: headroom.vgprs, sgpr: headroom.sgprs, lds: headroom.lds_bytes };
+  if (free[limit.resource] > 0) parts.push(`+${bare(limit.resource, free[limit.resource])} free`);
+  const step = next.length === 1 && next[0].resource === limit.resource ? next[0] : null;
+  if (step)
+    parts.push(`${change(step.resource, step.change)} gives ${wavesPerSimd(step.waves_per_simd)}`);
+  return parts.join("; ");
+}
+
+function footnote({ occupancy }) {
+  const trap = occupancy.limits.some((limit) => limit.resource === "sgpr") &&
+    occupancy.allocated.trap_sgprs;
+  return html("p", { class: "quiet" }, trap
+    ? `¹ ${trap} SGPRs for the trap handler that ROCm installs; --no-trap-handler leaves them out`
+    : "");
+}

@@ -1,0 +1,58 @@
+/* What comes of a case: waves, limiters, the next step, bounds and why. */
+"use strict";
+
+function verdictOf(now, before, kernel, report) {
+  const { occupancy } = now;
+  const bound = occupancy.at_most_because.length && occupancy.waves ? "≤ " : "";
+  const group = occupancy.workgroups === 1 ? "workgroup" : "workgroups";
+  const lines = [
+    html("p", {},
+      html("span", { class: "waves", "data-result": "waves" },
+        bound + number(occupancy.waves_per_simd)),
+      html("span", { class: "unit-name" }, " waves/SIMD"),
+      html("span", { class: "share", "data-result": "percent" }, percent(occupancy.percent)),
+      occupancy.obstacles.length ? html("span", { class: "limited" }, "cannot launch")
+        : html("span", { class: "limited" }, "limited by ",
+            occupancy.limiters.map((name) => keyOf(name, RESOURCES[name])))),
+    html("p", { class: "quiet" },
+      `${occupancy.workgroups} ${group} per ${occupancy.per} · ${occupancy.waves} of ` +
+      `${occupancy.wave_slots} waves · workgroups of ${now.launch.workgroup_size}, ` +
+      ASSUMED[now.launch.assumption],
+      compilerSaid(kernel, before, report)),
+  ];
+  if (occupancy.next.length)
+    lines.push(html("p", {}, html("b", {}, "next "), nextStep(occupancy)));
+  for (const reason of occupancy.obstacles)
+    lines.push(html("p", { class: "error" }, `cannot launch: ${reason}`));
+  for (const reason of occupancy.at_most_because)
+    lines.push(html("p", { class: "quiet" }, `≤ ${reason}`));
+  const cap = report.targets[occupancy.hardware].waves.dispatch_cap_per_cu;
+  if (cap) lines.push(html("p", { class: "quiet" },
+    `the runtime keeps to about ${cap} waves per CU on these parts, whatever the kernel asks for`));
+  if (occupancy.range && occupancy.range.min_percent < occupancy.range.max_percent)
+    lines.push(html("p", { class: "quiet" }, rangeInWords(now)));
+  if (before)
+    lines.push(html("p", { class: "compiled" }, `what if; as compiled: ` +
+      `${wavesPerSimd(before.occupancy.waves_per_simd)} on ${before.target}, limited by ` +
+      limitersInWords(before.occupancy.limiters)));
+  return lines;
+}
+
+function rangeInWords({ occupancy: { range }, launch }) {
+  return `workgroups to ${launch.workgroup_size} give ` +
+    `${percent(range.min_percent).replace(" %", "")}–${percent(range.max_percent)}: ` +
+    `best ${range.best_workgroup_size}, worst ${range.worst_workgroup_size}`;
+}
+
+function compilerSaid(kernel, before, report) {
+  if (before || !kernel.compiler) return null;
+  const [waves, verdict] = kernel.compiler;
+  return ` · the compiler said ${waves}: ${report.texts[verdict]}`;
+}
+
+/* What a screen reader says when a slider has moved. */
+function inOneSentence({ occupancy }) {
+  if (occupancy.obstacles.length) return "cannot launch";
+  return `${wavesPerSimd(occupancy.waves_per_simd)}, ${percent(occupancy.percent)}, ` +
+    `limited by ${limitersInWords(occupancy.limiters)}`;
+}
