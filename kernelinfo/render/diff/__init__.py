@@ -9,7 +9,7 @@ from typing import Literal, cast
 from kernelinfo.compare import Comparison
 from kernelinfo.render import View
 
-DiffFormatName = Literal["text", "json", "jsonl", "csv", "markdown"]
+DiffFormatName = Literal["text", "json", "jsonl", "csv", "markdown", "html"]
 
 Renderer = Callable[[Comparison, View], Iterator[str]]
 

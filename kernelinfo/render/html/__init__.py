@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from jinja2 import Environment, PackageLoader
-
-from kernelinfo import __version__
 from kernelinfo.kernel import Item, Report
 from kernelinfo.render import View
 from kernelinfo.render.html.dataset import dataset
+from kernelinfo.render.html.page import page
 
 SCRIPTS = (
     "model.js",
@@ -29,24 +27,17 @@ SCRIPTS = (
     "verdict.js",
     "resources.js",
     "kernel.js",
+    "controls.js",
     "filters.js",
     "table.js",
     "columns.js",
     "scatter.js",
+    "problems.js",
     "fleet.js",
     "main.js",
 )
-"""In the order of loading: each uses those above it."""
 
 
 def render(items: Iterable[Item], view: View) -> Iterator[str]:
     report = Report.of(items)
-    environment = Environment(loader=PackageLoader("kernelinfo.render", "html"), autoescape=True)
-    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
-    page = environment.get_template("page.html")
-    yield from page.generate(
-        version=__version__,
-        kernels=len(report.results),
-        scripts=SCRIPTS,
-        report=dataset(report, view.names),
-    )
+    yield from page(dataset(report, view.names), SCRIPTS, len(report.results))

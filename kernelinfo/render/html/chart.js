@@ -6,7 +6,8 @@ const MARKS = {
   slots: (x, y, r) => `M${x - r},${y}a${r},${r} 0 1 0 ${2 * r},0a${r},${r} 0 1 0 ${-2 * r},0z`,
   vgpr: (x, y, r) => `M${x - r},${y - r}h${2 * r}v${2 * r}h${-2 * r}z`,
   sgpr: (x, y, r) => `M${x},${y - 1.2 * r}l${1.2 * r},${2.1 * r}h${-2.4 * r}z`,
-  lds: (x, y, r) => `M${x},${y - 1.3 * r}l${1.3 * r},${1.3 * r}l${-1.3 * r},${1.3 * r}l${-1.3 * r},${-1.3 * r}z`,
+  lds: (x, y, r) => `M${x},${y - 1.3 * r}l${1.3 * r},${1.3 * r}l${-1.3 * r},${1.3 * r}` +
+    `l${-1.3 * r},${-1.3 * r}z`,
   barriers: (x, y, r) => `M${x - r},${y - 0.4 * r}h${2 * r}v${0.8 * r}h${-2 * r}z`,
   scratch: (x, y, r) => `M${x},${y + 1.2 * r}l${1.2 * r},${-2.1 * r}h${-2.4 * r}z`,
 };
@@ -69,8 +70,8 @@ function frameOf({ width, height, xMost, yMost, xTicks, yTicks, xTitle, yTitle, 
 }
 
 const drawing = (width, height, label, ...children) =>
-  svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label, class: "chart" },
-    children);
+  svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label,
+    class: "chart" }, children);
 
 /* The line of a staircase: what lies below a point, down to the one before, behaves as it does. */
 function staircase(points, frame, from) {

@@ -39,14 +39,6 @@ const COLUMNS = [
         finding.rule)) },
 ];
 
-function nameCell(title, href) {
-  const rest = title.name === title.brief ? title.symbol : title.name;
-  const texts = [html("b", {}, title.brief.slice(0, 300)),
-    html("span", { class: "rest" }, rest.slice(0, 300))];
-  const tip = title.name.slice(0, 400);
-  return href ? html("a", { href, title: tip }, texts) : html("span", { title: tip }, texts);
-}
-
 function wavesCell({ case: found }) {
   if (!found) return "?";
   const { waves_per_simd: waves, exact, percent: share } = found.verdict;

@@ -85,7 +85,8 @@ const sayAt = (kind, at, occupancy) =>
 function describe(kind, asked, occupancy, waves) {
   const steps = waves.filter(([, value], index) => value !== waves[index + 1]?.[1]);
   const ladder = steps.map(([at, value]) => `to ${at}: ${number(value)}`).join(", ");
-  return `${kind.title}: ${sayAt(kind, asked, occupancy)}. Waves per SIMD by ${kind.axis}: ${ladder}`;
+  return `${kind.title}: ${sayAt(kind, asked, occupancy)}. ` +
+    `Waves per SIMD by ${kind.axis}: ${ladder}`;
 }
 
 /* What more may be asked for at no cost. */

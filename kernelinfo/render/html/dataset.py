@@ -9,12 +9,12 @@ from kernelinfo import __version__
 from kernelinfo.compiler import NOT_EXPLAINED, agrees, why
 from kernelinfo.kernel import LDS_UNSAID, CodeObject, Kernel, Report, Result
 from kernelinfo.limits import Demand
-from kernelinfo.model import FactName, Source
+from kernelinfo.model import FactName, Problem, Source
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.render import NameStyle, words
 from kernelinfo.render.code import code_parts
 from kernelinfo.render.html.hardware import hardware
-from kernelinfo.render.names import name_of, printable
+from kernelinfo.render.names import printable, styled
 from kernelinfo.render.profiler import expected
 
 MOST_OF_A_NAME = 4000
@@ -60,7 +60,7 @@ def dataset(report: Report, names: NameStyle) -> dict[str, Any]:
     def kernel_row(result: Result) -> list[Any]:
         kernel, occupancy = result.kernel, result.occupancy
         return [
-            titles.index(_title(kernel, names)),
+            titles.index(title(kernel.name, kernel.symbol, names)),
             inputs.index(_input(kernel.code_object)),
             None if occupancy is None else cases.index(_case(kernel, occupancy)),
             [
@@ -107,10 +107,7 @@ def dataset(report: Report, names: NameStyle) -> dict[str, Any]:
         "facts": list(_FACTS.values()),
         "sources": get_args(Source),
         "lds_unsaid": LDS_UNSAID,
-        "problems": [
-            (printable(p.path), printable(p.member or ""), p.line, p.offset, printable(p.message))
-            for p in report.problems
-        ],
+        "problems": problem_rows(report.problems),
         "repeats": [
             (_place(repeat.path, repeat.member), _place(repeat.first.path, repeat.first.member))
             for repeat in report.repeats
@@ -119,21 +116,29 @@ def dataset(report: Report, names: NameStyle) -> dict[str, Any]:
     }
 
 
-def _title(kernel: Kernel, style: NameStyle) -> tuple[str, str, int, int, int]:
+def problem_rows(problems: Iterable[Problem]) -> list[tuple[Any, ...]]:
+    """Path, member, line, offset and message of each."""
+    return [
+        (printable(p.path), printable(p.member or ""), p.line, p.offset, printable(p.message))
+        for p in problems
+    ]
+
+
+def title(name: str, symbol: str, style: NameStyle) -> tuple[str, str, int, int, int]:
     """Name, mangled name, where in the name its short form lies, and its length before cutting."""
-    name = name_of(kernel, "full" if style == "short" else style)
-    brief = name_of(kernel, "mangled" if style == "mangled" else "short")
-    start = max(0, name.find(brief))
-    symbol = "" if kernel.symbol == kernel.name else printable(kernel.symbol)
+    whole = styled(name, symbol, "full" if style == "short" else style)
+    brief = styled(name, symbol, "mangled" if style == "mangled" else "short")
+    start = max(0, whole.find(brief))
+    mangled = "" if symbol == name else printable(symbol)
     cut = slice(MOST_OF_A_NAME)
-    return name[cut], symbol[cut], start, start + len(brief), len(name)
+    return whole[cut], mangled[cut], start, start + len(brief), len(whole)
 
 
 def _input(code_object: CodeObject) -> tuple[Any, ...]:
     target = code_object.target or ""
     stamp = printable(words.compiler(code_object) or "")
     place = _place(code_object.path, code_object.member)
-    return place, code_object.kind, printable(target), stamp
+    return place, code_object.kind, printable(target), stamp, code_object.offset
 
 
 def _place(path: str, member: str | None) -> str:

@@ -1,4 +1,4 @@
-/* Elements of the page. Text from the report enters as text nodes and attributes, never as markup. */
+/* Elements of the page. What the report says enters as text and attributes, never as markup. */
 "use strict";
 
 function furnish(made, attributes, children) {
@@ -16,6 +16,12 @@ const html = (tag, attributes = {}, ...children) =>
 
 const svg = (tag, attributes = {}, ...children) =>
   furnish(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+
+/* A kernel's names as the page holds them. */
+const titleOf = ([name, symbol, start, end, length]) => ({
+  name, symbol, length, brief: name.slice(start, end) || name,
+  sought: `${name} ${symbol}`.toLowerCase(),
+});
 
 const byId = (id) => document.getElementById(id);
 

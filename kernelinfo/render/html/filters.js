@@ -41,34 +41,6 @@ function asksKey({ case: found }) {
   return found ? `${found.demand.vgprs}:${ldsOf(found.demand, found.launch)}` : null;
 }
 
-const tally = (values) => {
-  const counts = new Map();
-  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
-  return counts;
-};
-
-/* Controls of filters: a choice for each key, a search for names; `changed()` follows any of them. */
-function controlsOf(filters, changed) {
-  return {
-    search: html("div", { class: "filter wide" }, html("label", { for: "filter-name" }, "name"),
-      html("input", { type: "search", id: "filter-name", placeholder: "part of a name",
-        "data-filter": "name", spellcheck: "false", autocomplete: "off", 
-        oninput: (event) => { filters.name = event.target.value.trim().toLowerCase(); changed(); } })),
-    choice: (key, label, options) => html("div", { class: "filter" },
-      html("label", { for: `filter-${key}` }, label),
-      html("select", { id: `filter-${key}`, "data-filter": key,
-        onchange: (event) => { filters[key] = event.target.value; changed(); } },
-        html("option", { value: "" }, "all"),
-        options.map(([value, text, count]) =>
-          html("option", { value }, `${text} (${grouped(count)})`)))),
-    clear: html("button", { type: "button", class: "clear",
-      onclick: () => { clearFilters(filters); changed(); } }, "clear"),
-  };
-}
-
-const barOf = (...controls) =>
-  html("form", { class: "filters", onsubmit: (event) => event.preventDefault() }, controls);
-
 /* Each choice with the count of what it leaves. */
 function filterBar(report, filters, changed) {
   const { kernels } = report;
@@ -97,14 +69,3 @@ const binLabel = (bin) => ({ 0: "cannot launch", [UNKNOWN]: "unknown" })[bin] ??
 const binRank = (bin) => ({ [UNKNOWN]: -2, 0: -1, "<1": 0.5 })[bin] ?? Number(bin);
 
 const byBin = ([one], [other]) => binRank(one) - binRank(other);
-
-function clearFilters(filters) {
-  for (const key of Object.keys(filters)) filters[key] = "";
-}
-
-/* The controls show the filters, also those that a chart has set. */
-function showFilters(bar, filters) {
-  for (const control of bar.querySelectorAll("[data-filter]"))
-    if (control !== document.activeElement) control.value = filters[control.dataset.filter];
-  bar.querySelector(".clear").disabled = !Object.values(filters).some(Boolean);
-}

@@ -57,21 +57,6 @@ function summary(report) {
   ].join(" · ");
 }
 
-function problemsOf(report) {
-  const told = report.problems.map(([path, member, line, offset, message]) => {
-    const at = line !== null ? `:${line}` : offset ? ` at 0x${offset.toString(16)}` : "";
-    return html("li", {}, html("b", {}, path + (member ? ` › ${member}` : "") + at), `: ${message}`);
-  });
-  const again = report.repeats.map(([place, first]) =>
-    html("li", {}, `${place} is ${first}, byte for byte`));
-  return html("div", {},
-    told.length ? html("details", { class: "problems", open: true },
-      html("summary", {}, `Not read: ${plural(told.length, "problem")}`), html("ul", {}, told)) : null,
-    again.length ? html("details", {},
-      html("summary", {}, `Counted once: ${plural(again.length, "code object")} met again`),
-      html("ul", {}, again)) : null);
-}
-
 /* How many kernels reach how many waves, a small histogram for each target. */
 function spreadFigure(kernels, report, choose) {
   const byTarget = new Map();
@@ -119,7 +104,8 @@ function histogram(name, kernels, most, target, [width, height], choose) {
   const label = `${name}: kernels by waves per SIMD: ${told}`;
   return html("div", {},
     html("p", { class: "cut" }, html("b", {}, name || "unknown target"),
-      html("span", { class: "quiet" }, ` ${target ? target.family : ""} · ${grouped(kernels.length)}`)),
+      html("span", { class: "quiet" },
+        ` ${target ? target.family : ""} · ${grouped(kernels.length)}`)),
     drawing(width, height, label,
       svg("line", { x1: 4, x2: width - 4, y1: floor, y2: floor, class: "grid" }), bars));
 }

@@ -37,7 +37,8 @@ function kernelHeading(report, kernel) {
         `the first ${grouped(title.name.length)} are here.`)
     : null;
   const long = title.name.length > LONG_NAME;
-  const whole = title.name === title.brief && !long ? null : html("p", { class: "name" }, title.name);
+  const told = title.name === title.brief && !long;
+  const whole = told ? null : html("p", { class: "name" }, title.name);
   const folded = [long ? whole : null,
     title.symbol ? html("p", { class: "name symbol" }, title.symbol) : null, cut].filter(Boolean);
   return html("header", {},
@@ -97,9 +98,11 @@ function explained(report, kernel) {
   });
   resized.observe(unit);
   return [verdict, spoken, findingsOf(kernel),
-    html("section", { class: "what-if" }, html("h2", { class: "headed" }, "What if", reset), sliders), curves,
-    html("p", { class: "keys" }, "shaded: free room · arrow: the next step · grey foot: sizes that " +
-      "the kernel allows · a click asks for as much"),
+    html("section", { class: "what-if" },
+      html("h2", { class: "headed" }, "What if", reset), sliders),
+    curves,
+    html("p", { class: "keys" }, "shaded: free room · arrow: the next step · " +
+      "grey foot: sizes that the kernel allows · a click asks for as much"),
     unit, resources];
 }
 
@@ -113,10 +116,9 @@ function usedWith({ used }, changes) {
 function follow(sliders, now) {
   for (const { variable } of SLIDERS) {
     const asked = ASKED[variable](now);
-    for (const input of sliders.querySelectorAll(
-      `[data-slider=${variable}], [data-number=${variable}]`))
-      if (asked !== null && input !== document.activeElement) input.value = asked;
-      else if (asked !== null && input.type === "range") input.value = asked;
+    const inputs = `[data-slider=${variable}], [data-number=${variable}]`;
+    for (const input of sliders.querySelectorAll(inputs))
+      if (asked !== null) input.value = asked;
   }
 }
 
@@ -146,7 +148,8 @@ function sourcesOf(report, kernel) {
     : html("p", {}, html("b", {}, `${label} `), lines.map((at) => report.texts[at]).join("; "));
   return html("section", {},
     html("h2", {}, "Where the numbers come from"),
-    tableOf("Facts and their sources", ["", "value", "said by, the first counts"], rows.filter(Boolean), " n "),
+    tableOf("Facts and their sources", ["", "value", "said by, the first counts"],
+      rows.filter(Boolean), " n "),
     list("code", kernel.code),
     list("a profiler should show", kernel.expected));
 }

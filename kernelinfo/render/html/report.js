@@ -7,6 +7,8 @@ const LAUNCH = ["workgroup_size", "assumption", "dynamic_lds_bytes", "trap_handl
   "smallest_size"];
 const VERDICT = ["percent", "waves_per_simd", "limiters", "exact", "vgprs", "agprs", "sgprs"];
 
+const INPUT = ["place", "kind", "target", "compiler", "offset"];
+
 const named = (names, values) =>
   Object.fromEntries(names.map((name, index) => [name, values[index]]));
 
@@ -18,11 +20,8 @@ function readReport(text) {
     launch: named(LAUNCH, launch),
     verdict: named(VERDICT, verdict),
   }));
-  const inputs = data.inputs.map((row) => named(["place", "kind", "target", "compiler"], row));
-  const titles = data.titles.map(([name, symbol, start, end, length]) => ({
-    name, symbol, length, brief: name.slice(start, end) || name,
-    sought: `${name} ${symbol}`.toLowerCase(),
-  }));
+  const inputs = data.inputs.map((row) => named(INPUT, row));
+  const titles = data.titles.map(titleOf);
   const findings = data.findings.map((row) =>
     named(["rule", "name", "severity", "message", "hint"], row));
   const kernels = data.kernels.map((row, index) => {

@@ -47,8 +47,8 @@ function scatterFigure(kernels, report, choose) {
   const frame = frameOf({
     width, height, xMost: mostVgprs, yMost: 1,
     xTicks: binaryTicks(mostVgprs, 8).map((value) => [value, String(value)]),
-    yTicks: [[across(0), "0"], ...[1, 4, 16, 64, 256].map((kib) => kib * 1024)
-      .filter((value) => value <= mostLds).map((value) => [across(value), bytes(value).replace(" KiB", "K")])],
+    yTicks: [[across(0), "0"], ...[1, 4, 16, 64, 256].filter((kib) => kib * 1024 <= mostLds)
+      .map((kib) => [across(kib * 1024), `${kib}K`])],
     xTitle: "VGPRs per lane", yTitle: "LDS per workgroup",
   });
   const lines = stepLines(target, like, frame, across, mostVgprs);
@@ -61,7 +61,8 @@ function scatterFigure(kernels, report, choose) {
   return html("figure", { class: "scatter" },
     html("figcaption", {}, html("b", {}, "VGPRs and LDS"),
       html("span", { class: "quiet" }, ` lines are the steps of ${name} in wave` +
-        `${like.demand.wave_size}${several ? ", the commonest here" : ""}; larger marks are more kernels`)),
+        `${like.demand.wave_size}${several ? ", the commonest here" : ""}; ` +
+        "larger marks are more kernels")),
     drawing(width, height, label, frame.axes, lines, marks),
     html("p", { class: "keys" }, limiters.map((limiter) =>
       keyOf(limiter, limiter === "slots" ? "slots alone" : RESOURCES[limiter]))));

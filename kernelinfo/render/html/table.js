@@ -28,7 +28,8 @@ function sortedTable(caption, columns, order) {
 
   function sortBy(key) {
     const { text, rising } = columns.find((column) => column.key === key);
-    Object.assign(order, { key, rising: order.key === key ? !order.rising : Boolean(text || rising) });
+    const turned = order.key === key ? !order.rising : Boolean(text || rising);
+    Object.assign(order, { key, rising: turned });
     arrange();
   }
   function arrange() {
@@ -72,4 +73,12 @@ function rowOf(row, columns) {
       { scope: key === "name" ? "row" : null, class: text ? key : "number" },
       value === -1 ? "?" : typeof value === "number" ? String(value) : value);
   }));
+}
+
+/* The short name above the whole one; `rest` in its place where something else is to be said. */
+function nameCell(title, href, rest = title.name === title.brief ? title.symbol : title.name) {
+  const texts = [html("b", {}, title.brief.slice(0, 300)),
+    html("span", { class: "rest" }, rest.slice(0, 300))];
+  const tip = title.name.slice(0, 400);
+  return href ? html("a", { href, title: tip }, texts) : html("span", { title: tip }, texts);
 }

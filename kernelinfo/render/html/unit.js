@@ -25,20 +25,21 @@ function unitFigure({ demand, occupancy }, used, width) {
   const heading = (x, text) => textAt(x, 12, text, { class: "axis" });
   const rows = simds.map((waves, simd) => {
     const top = 24 + simd * rowHeight;
-    const files = stacked ? top + 30 : top;
+    const below = stacked ? top + 30 : top;
     return [
       textAt(0, top + 17, `SIMD ${simd}`, { class: "tick" }),
       slotCells(waves, occupancy.wave_slots / occupancy.simds, left, slotsEnd, top),
-      vgprBar(waves, limits.vgpr, occupancy.allocated, used, filesStart, width, files),
-      sgprBar(waves, limits.sgpr, occupancy.allocated, used, filesStart, width, files + 20),
+      vgprBar(waves, limits.vgpr, occupancy.allocated, used, filesStart, width, below),
+      sgprBar(waves, limits.sgpr, occupancy.allocated, used, filesStart, width, below + 20),
     ];
   });
   const bottom = 24 + occupancy.simds * rowHeight + 4;
   const height = bottom + (limits.lds ? 40 : 0);
+  const files = fileTitle(limits, occupancy.allocated);
   const headings = stacked
-    ? [heading(left, fileTitle(limits))]
+    ? [heading(left, files)]
     : [heading(left, `${occupancy.wave_slots / occupancy.simds} wave slots`),
-       heading(filesStart, fileTitle(limits))];
+       heading(filesStart, files)];
   const label = `One ${occupancy.per}: ${plural(occupancy.workgroups, "workgroup")}, ` +
     `${occupancy.waves} of ${occupancy.wave_slots} wave slots taken`;
   return svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img",
@@ -47,9 +48,12 @@ function unitFigure({ demand, occupancy }, used, width) {
     limits.lds ? ldsBar(occupancy, limits.lds, left, width, bottom) : null);
 }
 
-const fileTitle = (limits) =>
-  [limits.vgpr && `${limits.vgpr.available} VGPRs per lane`,
-   limits.sgpr && `below ${limits.sgpr.available} SGPRs`].filter(Boolean).join(", ");
+/* Where AGPRs have a file of their own, a wave is given as many of it. */
+function fileTitle(limits, { vgprs, arch_vgprs: arch, agprs }) {
+  const twice = vgprs !== null && vgprs === arch && vgprs === agprs ? ", and as many AGPRs" : "";
+  return [limits.vgpr && `${limits.vgpr.available} VGPRs per lane${twice}`,
+    limits.sgpr && `below ${limits.sgpr.available} SGPRs`].filter(Boolean).join(", ");
+}
 
 function slotCells(waves, slots, left, right, top) {
   const pitch = (right - left) / slots;
@@ -75,7 +79,7 @@ function filledBar(owners, whole, each, parts, left, right, top, height) {
       let at = left + index * each * scale;
       return parts.filter(([size]) => size > 0).map(([size, kind, title]) => {
         const rect = svg("rect", { x: at, y: top, width: size * scale, height,
-          class: kind === "group" ? `group hue${owner % HUES}` : `group hue${owner % HUES} ${kind}` });
+          class: `group hue${owner % HUES} ${kind}` });
         const over = kind === "waste"
           ? svg("rect", { x: at, y: top, width: size * scale, height, fill: "url(#waste)" }) : null;
         at += size * scale;

@@ -25,7 +25,8 @@ const SLIDERS = [
   { variable: "vgpr", label: "VGPRs per lane", least: 1, step: () => 1 },
   { variable: "sgpr", label: "SGPRs per wave", least: 1, step: () => 1 },
   { variable: "size", label: "workgroup size", least: 1, step: (extent) => extent.granule },
-  { variable: "lds", label: "LDS, bytes per workgroup", least: 0, step: (extent) => extent.granule },
+  { variable: "lds", label: "LDS, bytes per workgroup", least: 0,
+    step: (extent) => extent.granule },
 ];
 
 const ASKED = {
@@ -39,8 +40,8 @@ const ASKED = {
 function sliderOf({ variable, label, least, step }, now, targets, choose) {
   const target = targets[now.target];
   const members = target.members.length ? target.members.map((name) => targets[name]) : [target];
-  if (variable === "sgpr" && members.every((one) => !one.sgprs.per_simd || one.sgprs.fixed_allocation))
-    return null;
+  const chosen = ({ sgprs }) => sgprs.per_simd && !sgprs.fixed_allocation;
+  if (variable === "sgpr" && !members.some(chosen)) return null;
   const extent = extentOf(variable, target, now.demand, targets);
   const asked = ASKED[variable](now);
   const value = asked ?? least;

@@ -1,0 +1,70 @@
+"""A comparison as one HTML page: slopes of what moved, the library in a line, a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from kernelinfo import __version__
+from kernelinfo.compare import Comparison
+from kernelinfo.footprint import Footprint
+from kernelinfo.render import NameStyle, View
+from kernelinfo.render.diff.rows import Row, retargeted, roll_up, rows, toolchain, unread, verdict
+from kernelinfo.render.html.dataset import problem_rows, title
+from kernelinfo.render.html.page import page
+from kernelinfo.render.names import printable
+
+SCRIPTS = (
+    "words.js",
+    "dom.js",
+    "chart.js",
+    "table.js",
+    "controls.js",
+    "problems.js",
+    "slopes.js",
+    "diff.js",
+)
+_MEASURES = (
+    "waves_per_simd",
+    "percent",
+    "exact",
+    "reserved_vgprs",
+    "lds_bytes",
+    "scratch_bytes_per_lane",
+)
+"""Fields of `Footprint` that the page shows; what else moved is said in words."""
+
+
+def render(comparison: Comparison, view: View) -> Iterator[str]:
+    found = rows(comparison)
+    data = {
+        "version": __version__,
+        "verdict": verdict(found),
+        "about": [
+            text
+            for text in (
+                roll_up(comparison, found),
+                retargeted(comparison),
+                toolchain(comparison),
+                unread(comparison),
+            )
+            if text
+        ],
+        "measures": _MEASURES,
+        "rows": [_row(row, view.names) for row in found],
+        "problems": problem_rows(comparison.problems),
+        "repeats": [],
+    }
+    yield from page(data, SCRIPTS, len(found))
+
+
+def _row(row: Row, style: NameStyle) -> list[Any]:
+    return [row.status, printable(row.why), _side(row.old, style), _side(row.new, style)]
+
+
+def _side(kernel: Footprint | None, style: NameStyle) -> list[Any] | None:
+    if kernel is None:
+        return None
+    measures = [getattr(kernel, name) for name in _MEASURES]
+    names = title(kernel.name, kernel.symbol, style)
+    return [names, printable(kernel.target), printable(kernel.code_object), measures]

@@ -1,0 +1,79 @@
+/* Slopes from what kernels reached in the old build to what they reach in the new one. */
+"use strict";
+
+const SLOPES = { width: 720, height: 340, from: 52, to: 380, letters: 12 };
+const MOST_LABELS = 24;
+
+/* What a slope goes by: waves/SIMD, or where the processor is another one the share of its slots. */
+const WAVES = { key: "waves_per_simd", title: "Waves/SIMD", show: number, least: 1 };
+const SHARE = { key: "percent", title: "Occupancy", show: percent, least: 100 };
+
+const processor = (target) => target.split(":")[0];
+
+const measureOf = (rows) => rows.some(({ old, now }) =>
+  old && now && processor(old.target) !== processor(now.target)) ? SHARE : WAVES;
+
+const slopeKey = ({ old, now }, { key }) => `${old?.[key]}:${now?.[key]}`;
+
+/* Kernels that went the same way stand together; the steepest descent first. */
+function slopes(rows, measure) {
+  const found = new Map();
+  for (const row of rows) {
+    const [before, after] = [row.old, row.now].map((side) => side?.[measure.key] ?? null);
+    if (before === null || after === null || before === after) continue;
+    const key = slopeKey(row, measure);
+    if (found.has(key)) found.get(key).rows.push(row);
+    else found.set(key, { key, before, after, rows: [row], measure });
+  }
+  return [...found.values()].sort((one, other) =>
+    one.after - one.before - (other.after - other.before));
+}
+
+function slopeFigure(rows, measure, choose) {
+  const all = slopes(rows, measure);
+  if (!all.length) return null;
+  const { width, height, from, to } = SLOPES;
+  const ends = all.flatMap(({ before, after }) => [before, after]);
+  const most = Math.max(measure.least, ...ends);
+  const [top, bottom] = [26, height - 14];
+  const y = (value) => bottom - (value / most) * (bottom - top);
+  const ticks = roundTicks(most, 8).map((value) => [
+    svg("line", { x1: from, x2: to, y1: y(value), y2: y(value), class: "grid" }),
+    textAt(from - 8, y(value) + 3.5, measure.show(value), { class: "tick end" }),
+  ]);
+  const lines = all.map((slope) =>
+    svg("g", { class: `slope ${slope.after < slope.before ? "down" : "up"}`,
+      "data-slope": slope.key, onclick: () => choose({ slope: slope.key }) },
+      svg("line", { x1: from, y1: y(slope.before), x2: to, y2: y(slope.after),
+        "stroke-width": Math.min(9, 1.6 + Math.log2(slope.rows.length)) }),
+      svg("circle", { cx: from, cy: y(slope.before), r: 3.5 }),
+      svg("circle", { cx: to, cy: y(slope.after), r: 3.5 }),
+      svg("title", {}, slopeInWords(slope))));
+  const moved = all.reduce((sum, slope) => sum + slope.rows.length, 0);
+  const label = `${measure.title} from the old build to the new one: ` +
+    all.map(slopeInWords).join("; ").slice(0, 2000);
+  return html("figure", { class: "slopes" },
+    html("figcaption", {}, html("b", {}, measure.title), html("span", { class: "quiet" },
+      ` of ${plural(moved, "kernel")} that gained or lost; thicker is more kernels`)),
+    drawing(width, height, label, ticks,
+      textAt(from, 14, "old", { class: "axis middle" }),
+      textAt(to, 14, "new", { class: "axis middle" }),
+      lines, slopeLabels(all, y)));
+}
+
+function slopeInWords({ before, after, rows, measure }) {
+  const brief = rows[0].title.brief;
+  const who = rows.length > 1 ? plural(rows.length, "kernel")
+    : brief.length > 42 ? `${brief.slice(0, 41)}…` : brief;
+  return `${who}: ${measure.show(before)} → ${measure.show(after)}`;
+}
+
+/* Names beside the ends of the slopes, moved apart where they would overlap. */
+function slopeLabels(all, y) {
+  let last = -Infinity;
+  return [...all].sort((one, other) => other.after - one.after).slice(0, MOST_LABELS)
+    .map((slope) => {
+      last = Math.max(y(slope.after), last + SLOPES.letters);
+      return textAt(SLOPES.to + 12, last + 3.5, slopeInWords(slope), { class: "tick" });
+    });
+}

@@ -1,0 +1,102 @@
+"""Two builds in one page: what moved, in slopes and in a table."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from kernelinfo.compare import Comparison, Pair
+from kernelinfo.render import View
+from kernelinfo.render.diff import renderer
+
+from ..conftest import FIXTURES
+from ..render.test_html import HOSTILE
+from ..test_golden import run
+from .chromium import Opened
+from .test_fleet import cells
+
+OLD = "assembly/variety-clang22-gfx1030-cumode.s"
+NEW = "assembly/variety-clang19-gfx1030-wave64.s"
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    written = tmp_path_factory.mktemp("diff") / "diff.html"
+    assert run("diff", OLD, NEW, "--format", "html", "-o", str(written)) == ("", "", 0)
+    return written
+
+
+@pytest.fixture
+def page(opened: Opened, report: Path) -> Page:
+    return opened.open(report)
+
+
+def document() -> dict[str, Any]:
+    out, _, _ = run("diff", OLD, NEW, "--format", "json")
+    parsed = json.loads(out)
+    assert isinstance(parsed, dict)
+    return parsed
+
+
+def test_the_table_says_what_json_says(page: Page) -> None:
+    kernels = document()["kernels"]
+    assert cells(page, 1) == [kernel["status"] for kernel in kernels]
+    assert cells(page, 8) == [kernel["why"] for kernel in kernels]
+
+
+def test_slopes_are_the_kernels_that_gained_or_lost(page: Page, opened: Opened) -> None:
+    moved = {
+        f"{kernel['old']['waves_per_simd']:g}:{kernel['new']['waves_per_simd']:g}"
+        for kernel in document()["kernels"]
+        if kernel["old"]["waves_per_simd"] != kernel["new"]["waves_per_simd"]
+    }
+    drawn = page.locator("[data-slope]").evaluate_all("all => all.map((it) => it.dataset.slope)")
+    assert set(drawn) == moved
+    opened.screenshot("diff")
+
+
+def test_a_slope_chooses_its_kernels(page: Page) -> None:
+    page.locator("[data-slope='16:10'] circle").last.click()
+    expect(page.locator("table.kernels tbody tr")).to_have_count(1)
+    expect(page.locator("table.kernels tbody")).to_contain_text("recursive")
+    page.click(".clear")
+    page.select_option("#filter-status", "better")
+    assert set(cells(page, 1)) == {"better"}
+
+
+def test_other_processors_are_compared_by_their_slots(opened: Opened, tmp_path: Path) -> None:
+    written = tmp_path / "diff.html"
+    sides = ("assembly/variety-clang15-gfx906.s", "assembly/variety-clang22-gfx90a.s")
+    run("diff", *sides, "--across-targets", "--format", "html", "-o", str(written))
+    page = opened.open(written)
+    expect(page.locator(".slopes figcaption")).to_contain_text("Occupancy")
+    expect(page.locator("[data-slope='80:100'] title")).to_have_text("9 kernels: 80 % → 100 %")
+
+
+def test_names_are_text(opened: Opened, tmp_path: Path) -> None:
+    import kernelinfo
+
+    kernels = kernelinfo.diff(FIXTURES / OLD, FIXTURES / NEW).pairs
+    pairs = tuple(
+        Pair(replace(pair.old, name=name), replace(pair.new, name=name, symbol=name))
+        for name, pair in zip(HOSTILE, kernels, strict=False)
+    )
+    written = tmp_path / "diff.html"
+    text = "".join(renderer("html")(Comparison(pairs, (), (), (), ()), View()))
+    written.write_text(text, "utf-8")
+    page = opened.open(written)
+    expect(page.locator("table.kernels tbody tr")).to_have_count(len(HOSTILE))
+    assert page.locator("main script, main img").count() == 0
+    assert "</script><script>alert(1)</script>" in page.inner_text("main")
+
+
+@pytest.mark.parametrize("width", [400, 1240])
+def test_it_fits_the_window(opened: Opened, report: Path, width: int) -> None:
+    opened.page.set_viewport_size({"width": width, "height": 900})
+    page = opened.open(report)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
