@@ -43,13 +43,14 @@ function curveFigure(variable, now, before, targets, choose) {
   const points = curveOf(variable, target, now.demand, now.launch, targets);
   const waves = points.map((point) => [point.at, point.occupancy.waves_per_simd]);
   const most = points.at(-1).at;
+  const xMost = Math.max(most, asked);
   const slots = now.occupancy.wave_slots / now.occupancy.simds;
   const frame = frameOf({
-    width: WIDTH, height: HEIGHT, xMost: Math.max(most, asked), yMost: slots,
+    width: WIDTH, height: HEIGHT, xMost, yMost: slots,
     xTicks: kind.ticks(most), yTicks: roundTicks(slots, 5).map((value) => [value, String(value)]),
     xTitle: kind.axis, yTitle: "waves/SIMD",
   });
-  const reading = html("output", { class: "reading" }, sayAt(kind, asked, now.occupancy));
+  const reading = html("p", { class: "reading" }, sayAt(kind, asked, now.occupancy));
   const line = staircase(waves, frame, 0);
   const chart = drawing(WIDTH, HEIGHT, describe(kind, asked, now.occupancy, waves),
     frame.axes,
@@ -58,13 +59,13 @@ function curveFigure(variable, now, before, targets, choose) {
     freeRoom(kind.free(now), asked, now.occupancy, frame),
     svg("path", { d: line, class: "line" }),
     stepMark(variable, now.occupancy, frame),
-    before ? dotAt(kind.asked(before), before.occupancy, frame, "dot before") : null,
+    before?.target === now.target ? dotAt(kind.asked(before), before.occupancy, frame, "dot before") : null,
     dotAt(asked, now.occupancy, frame, "dot"),
   );
   const pointed = (event) => {
     const box = chart.getBoundingClientRect();
     const across = ((event.clientX - box.left) / box.width) * WIDTH;
-    const value = ((across - frame.left) / (frame.right - frame.left)) * most;
+    const value = ((across - frame.left) / (frame.right - frame.left)) * xMost;
     return points.find((point) => point.at >= value) || points.at(-1);
   };
   chart.addEventListener("pointermove", (event) => {

@@ -3,8 +3,10 @@
 
 const SPILLERS = 8;
 const FEW = 20;
-const HISTOGRAMS = { 1: [540, 240], 2: [260, 150], 3: [180, 100] };
 /* Width and height by how many stand side by side, so that their letters are of one size. */
+const HISTOGRAMS = { 1: [540, 240], 2: [260, 150], 3: [180, 100] };
+/* Width of a digit. */
+const LETTER = 6.5;
 
 function fleetPage(report) {
   const filters = { name: "", target: "", limiter: "", waves: "", trait: "", asks: "" };
@@ -65,11 +67,13 @@ function spreadFigure(kernels, report, choose) {
     byTarget.get(kernel.target).push(kernel);
   }
   const names = [...byTarget.keys()].sort();
-  const most = Math.max(1, ...names.map((name) =>
-    Math.max(...tally(byTarget.get(name).map(wavesBin)).values())));
+  const most = Math.max(0, ...names.map((name) => {
+    const kernels = byTarget.get(name);
+    return Math.max(...tally(kernels.map(wavesBin)).values()) / kernels.length;
+  }));
   return html("figure", { class: "spread" },
     html("figcaption", {}, html("b", {}, "Waves/SIMD"),
-      html("span", { class: "quiet" }, " how many kernels reach how many, by target")),
+      html("span", { class: "quiet" }, " what share of each target's kernels reaches how many")),
     html("div", { class: "multiples", style: `--columns:${Math.min(3, names.length)}` },
       names.map((name) => histogram(name, byTarget.get(name), most, report.targets[name],
         HISTOGRAMS[Math.min(3, names.length)], choose))));
@@ -82,7 +86,9 @@ function histogram(name, kernels, most, target, [width, height], choose) {
   const lower = ["?", "0", "<1"].filter((bin) => counts.has(bin));
   const bins = [...lower, ...Array.from({ length: slots }, (_, index) => String(index + 1))];
   const pitch = (width - 8) / bins.length;
-  const scale = (count) => (count ? 3 + ((floor - 22) * count) / most : 0);
+  const scale = (count) => (count ? 3 + ((floor - 22) * count) / (most * kernels.length) : 0);
+  const longest = Math.max(...[...counts.values()].map((count) => grouped(count).length));
+  const labelled = longest * LETTER < pitch;
   const bars = bins.map((bin, index) => {
     const count = counts.get(bin) ?? 0;
     const x = 4 + index * pitch;
@@ -94,7 +100,7 @@ function histogram(name, kernels, most, target, [width, height], choose) {
       svg("rect", { x, y: 16, width: pitch, height: floor - 16, class: "catch" }),
       svg("rect", { x: x + 1, y: floor - scale(count), width: Math.max(1, pitch - 2),
         height: scale(count), class: "filled" }),
-      count && pitch > 16 ? textAt(x + pitch / 2, floor - 4 - scale(count), grouped(count),
+      count && labelled ? textAt(x + pitch / 2, floor - 4 - scale(count), grouped(count),
         { class: "tick middle" }) : null,
       every ? null : textAt(x + pitch / 2, floor + 13, bin, { class: "tick middle" }),
       svg("title", {}, label));

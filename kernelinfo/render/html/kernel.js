@@ -1,8 +1,8 @@
 /* One kernel: the verdict, what if, its curves, one CU, every number and its source. */
 "use strict";
 
-const LONG_NAME = 300;
 /* Characters beyond which a name is folded away. */
+const LONG_NAME = 300;
 
 function kernelPage(report, kernel) {
   const single = report.kernels.length === 1;

@@ -52,7 +52,9 @@ function scatterFigure(kernels, report, choose) {
     xTitle: "VGPRs per lane", yTitle: "LDS per workgroup",
   });
   const lines = stepLines(target, like, frame, across, mostVgprs);
-  const marks = all.map((place) => placeMark(place, frame, across, choose));
+  // Where many stand, each is smaller.
+  const shrunk = Math.min(1, Math.sqrt(400 / all.length));
+  const marks = all.map((place) => placeMark(place, frame, across, shrunk, choose));
   const limiters = [...tally(all.map((place) => place.limiter)).keys()].sort();
   const label = `VGPRs against LDS of ${plural(kernels.length, "kernel")}: ` +
     limiters.map((limiter) => `${RESOURCES[limiter]} limits ` + all.filter((place) =>
@@ -93,8 +95,8 @@ function stepLines(target, { demand, launch }, frame, across, mostVgprs) {
   return drawn;
 }
 
-function placeMark({ vgprs, lds, limiter, kernels }, frame, across, choose) {
-  const radius = Math.min(11, 3 + 1.1 * Math.log2(kernels.length));
+function placeMark({ vgprs, lds, limiter, kernels }, frame, across, shrunk, choose) {
+  const radius = Math.max(2, shrunk * Math.min(11, 3 + 1.1 * Math.log2(kernels.length)));
   const mark = markOf(limiter, frame.x(vgprs), frame.y(across(lds)), radius);
   const who = kernels.length === 1 ? kernels[0].title.brief.slice(0, 200)
     : plural(kernels.length, "kernel");
