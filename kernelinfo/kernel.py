@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from kernelinfo.errors import LaunchError, UnknownTargetError
@@ -128,6 +128,10 @@ class Kernel:
     """All that was said; of each name the first is the one that counts."""
     disagreements: tuple[tuple[Fact, Fact], ...]
     """Pairs of sources that should say the same and do not; the first was chosen."""
+    alike: object = field(default=None, init=False, repr=False, compare=False)
+    """The same object in kernels of code objects that differ in nothing but code object, names, size
+    of code and places of facts: what follows from the rest need be worked out once. None where that
+    is not known, as of a kernel that `replace` has made."""
 
     def launch(
         self,

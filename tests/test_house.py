@@ -37,7 +37,7 @@ ROOMS = {
     "typer": ("cli/",),
     "rich": ("render/paint.py", "cli/progress.py"),
     "lark": ("_grammars.py", "facts/"),
-    "elftools": ("elf.py", "facts/source_lines.py"),
+    "elftools": ("elf/reference.py", "facts/source_lines.py"),
     "msgpack": ("facts/",),
     "yaml": ("facts/",),
     "pycxxfilt": ("facts/names.py",),

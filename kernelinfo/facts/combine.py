@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, get_args
 
 from kernelinfo.facts.names import demangle
@@ -13,54 +15,88 @@ from kernelinfo.model import Fact, FactName, KernelFacts, Source
 from kernelinfo.targets import Target
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Choice:
+    """What follows from what was said, wherever it was said."""
+
+    best_first: tuple[int, ...]
+    """The facts by number."""
+    numbers: dict[str, Any]
+    """Fields of a `Kernel`."""
+    disagreements: tuple[tuple[int, int], ...]
+    """Facts by number."""
+
+
 def combine(facts: KernelFacts, code_object: CodeObject, target: Target | None) -> Kernel:
     """One kernel from all that was said of it; what was not said stays None.
 
     Sources that should agree and do not are kept in `Kernel.disagreements`.
     """
-    best_first = sorted(facts.facts, key=_rank)
-    said: dict[FactName, list[Fact]] = {}
-    for fact in best_first:
-        said.setdefault(fact.name, []).append(fact)
-    value: Callable[[FactName], Any] = {n: stated[0].value for n, stated in said.items()}.get
-    return Kernel(
+    said = facts.facts
+    # The size of the code is each kernel's own, and no two sources state it.
+    size: int | None = None
+    stated: list[tuple[FactName, Any, Source]] = []
+    for fact in said:
+        if fact[0] == "code_bytes":
+            size = fact[1]
+            stated.append((fact[0], None, fact[2]))
+        else:
+            stated.append(fact[:3])
+    choice = _choose(tuple(stated), target)
+    kernel = Kernel(
         code_object=code_object,
         symbol=facts.symbol,
         name=demangle(facts.symbol),
         target=target,
-        wave_size=value("wave_size"),
-        wgp_mode=value("wgp_mode"),
-        code_bytes=value("code_bytes"),
+        code_bytes=size,
         line=facts.line,
-        workgroup=Workgroup(value("max_workgroup_size"), value("required_workgroup")),
-        used=Used(
+        code=facts.code,
+        source=None if facts.source is None else in_repository(facts.source),
+        facts=tuple([said[number] for number in choice.best_first]),
+        disagreements=tuple((said[one], said[other]) for one, other in choice.disagreements),
+        **choice.numbers,
+    )
+    if code_object.kind == "code-object" and not kernel.disagreements:
+        object.__setattr__(kernel, "alike", choice)
+    return kernel
+
+
+@lru_cache(maxsize=1 << 12)  # the kernels of a library say a few thousand things in all
+def _choose(stated: tuple[tuple[FactName, Any, Source], ...], target: Target | None) -> _Choice:
+    best_first = sorted(range(len(stated)), key=lambda number: _rank(Fact(*stated[number])))
+    said: dict[FactName, list[int]] = {}
+    for number in best_first:
+        said.setdefault(stated[number][0], []).append(number)
+    value: Callable[[FactName], Any] = {n: stated[of[0]][1] for n, of in said.items()}.get
+    numbers: dict[str, Any] = {
+        "wave_size": value("wave_size"),
+        "wgp_mode": value("wgp_mode"),
+        "workgroup": Workgroup(value("max_workgroup_size"), value("required_workgroup")),
+        "used": Used(
             vgprs=value("vgprs"),
             agprs=value("agprs"),
             sgprs=value("sgprs"),
             lds_bytes=value("lds_bytes"),
             scratch_bytes_per_lane=value("scratch_bytes_per_lane"),
         ),
-        encoded=Encoded(
+        "encoded": Encoded(
             vgprs=value("reserved_vgprs"),
             accum_offset=value("accum_offset"),
             sgprs=value("reserved_sgprs"),
         ),
-        spills=Spills(value("vgpr_spills"), value("sgpr_spills")),
-        flags=Flags(
+        "spills": Spills(value("vgpr_spills"), value("sgpr_spills")),
+        "flags": Flags(
             dynamic_stack=value("dynamic_stack"),
             indirect_call=value("indirect_call"),
             recursion=value("recursion"),
             tg_split=value("tg_split"),
         ),
-        demand=None if target is None else _demand(value, target),
-        takes_dynamic_lds=value("dynamic_lds"),
-        launched_lds_bytes=value("dynamic_lds_bytes"),
-        compiler_waves_per_simd=value("compiler_waves_per_simd"),
-        code=facts.code,
-        source=None if facts.source is None else in_repository(facts.source),
-        facts=tuple(best_first),
-        disagreements=_disagreements(said),
-    )
+        "demand": None if target is None else _demand(value, target),
+        "takes_dynamic_lds": value("dynamic_lds"),
+        "launched_lds_bytes": value("dynamic_lds_bytes"),
+        "compiler_waves_per_simd": value("compiler_waves_per_simd"),
+    }
+    return _Choice(tuple(best_first), numbers, _disagreements(said, stated))
 
 
 _RANK = {source: rank for rank, source in enumerate(get_args(Source))}
@@ -119,13 +155,15 @@ def _asked(used: int | None, encoded: int | None, granule: int) -> int | None:
     return used if same else encoded
 
 
-def _disagreements(said: dict[FactName, list[Fact]]) -> tuple[tuple[Fact, Fact], ...]:
+def _disagreements(
+    said: Mapping[FactName, list[int]], stated: Sequence[tuple[FactName, Any, Source]]
+) -> tuple[tuple[int, int], ...]:
     """Pairs that should be equal and are not, and a descriptor that reserves too little."""
     pairs = [
         (best, other)
         for best, *others in said.values()
         for other in others
-        if other.value != best.value
+        if stated[other][1] != stated[best][1]
     ]
     encodings: tuple[tuple[FactName, FactName], ...] = (
         ("reserved_vgprs", "vgprs"),
@@ -133,7 +171,7 @@ def _disagreements(said: dict[FactName, list[Fact]]) -> tuple[tuple[Fact, Fact],
     )
     for encoded, used in encodings:
         if encoded in said and used in said:
-            reserved, stated = said[encoded][0], said[used][0]
-            if reserved.value < stated.value:
-                pairs.append((reserved, stated))
+            reserved, count = said[encoded][0], said[used][0]
+            if stated[reserved][1] < stated[count][1]:
+                pairs.append((reserved, count))
     return tuple(pairs)

@@ -98,7 +98,7 @@ def kernel_facts(
     """
     symbol = _text(kernel.get(".symbol")).removesuffix(".kd") or _text(kernel.get(".name"))
     facts, complaints = _read(KEYS, kernel, offset, line)
-    if _takes_dynamic_lds(kernel.get(".args"), ".value_kind"):
+    if takes_dynamic_lds(kernel.get(".args")):
         facts.append(Fact("dynamic_lds", True, "metadata", line, offset))
     return symbol, facts, complaints
 
@@ -118,7 +118,7 @@ def kernel_facts_v2(
             complaints += wrong
         elif values is not None:
             complaints.append(f"{part} is {_shown(values)}, not a map")
-    if _takes_dynamic_lds(kernel.get("Args"), "ValueKind"):
+    if takes_dynamic_lds(kernel.get("Args"), "ValueKind"):
         facts.append(Fact("dynamic_lds", True, "metadata", line, offset))
     return symbol, facts, complaints
 
@@ -141,7 +141,8 @@ def _read(
     return facts, complaints
 
 
-def _takes_dynamic_lds(args: object, kind: str) -> bool:
+def takes_dynamic_lds(args: object, kind: str = ".value_kind") -> bool:
+    """Whether a kernel's arguments say that its LDS is sized at launch."""
     # Presence says so; absence says nothing: `extern __shared__` leaves no mark.
     if not isinstance(args, list):
         return False

@@ -9,6 +9,7 @@ import msgpack
 
 from kernelinfo.elf import Elf
 from kernelinfo.errors import ReadError
+from kernelinfo.facts import plain_note
 from kernelinfo.facts.metadata import kernel_facts, kernel_facts_v2
 from kernelinfo.facts.notes import Note, read_notes
 from kernelinfo.model import Fact, Remark
@@ -50,6 +51,12 @@ def read_metadata(elf: Elf, remarks: list[Remark]) -> NoteMetadata:
 
 
 def _add(metadata: NoteMetadata, note: Note, remarks: list[Remark]) -> None:
+    plain = plain_note.read_root(note.content, note.offset)
+    if plain is not None and "amdpal.pipelines" not in plain.others:
+        metadata.found = True
+        metadata.target_id = plain.others.get("amdhsa.target", metadata.target_id)
+        metadata.kernels += plain.kernels
+        return
     root = _unpack(note, remarks)
     if not isinstance(root, Mapping):
         raise ReadError("its root is no map")

@@ -1,0 +1,1 @@
+"""kernelinfo against what there is, as ratios of runs in turn: `python -m tests.benchmarks`."""

@@ -1,0 +1,83 @@
+"""kernelinfo against the best pipeline of existing tools.
+
+    python -m tests.benchmarks [--python VENV/bin/python]     (Debian: librocrand1, librocsparse0)
+
+Both commands of a line run in turn, A B A B, and the ratio of each pair is taken: absolute times
+of a shared machine say little. Below 1 is in favour of kernelinfo. `--python` is the interpreter
+whose installed kernelinfo is measured: of a checkout, only what is already compiled starts fast.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+from tests.benchmarks.cases import CASES, LINES, SERIES, Case
+from tests.benchmarks.measure import instructions, paired, run
+
+START = "| input | against | time | CPU time | peak memory | instructions |"
+GROWTH = "| doubled | size | 1× | 2× | 4× | 8× |"
+DOUBLINGS = (1, 2, 4, 8)
+
+
+def row(case: Case, python: str, folder: Path, pairs: int, short: bool) -> str | None:
+    """One line of the table; None where a tool or the input is missing."""
+    if not all(map(shutil.which, case.tools)) or not (path := case.make(folder, short)):
+        return None
+    ours = [python, "-m", "kernelinfo", str(path), *case.arguments]
+    theirs = case.peer(python, str(path))
+    one, other = case.marks
+    ratios = paired(partial(run, ours, one), partial(run, theirs, other), pairs)
+    cells = [case.name, case.peer_name, *(f"{ratio:.2f}" for ratio in ratios)]
+    counts = (instructions(ours), instructions(theirs)) if case.is_start_up else ()
+    cells.append(f"{counts[0] / counts[1]:.2f}" if counts and counts[0] and counts[1] else "")
+    return "| " + " | ".join(cells) + " |"
+
+
+def growth(python: str, folder: Path, runs: int, short: bool) -> Iterator[str]:
+    """How time and peak memory grow from the first of each series on."""
+    for name, first, make in SERIES:
+        paths = [make(folder, (first // 25 if short else first) * times) for times in DOUBLINGS]
+        if None in paths:
+            continue
+        found = [
+            [run([python, "-m", "kernelinfo", str(path), *LINES], b"") for path in paths]
+            for _ in range(runs)
+        ]
+        for field in ("cpu_seconds", "peak_bytes"):
+            sizes = [min(getattr(runs[i], field) for runs in found) for i in range(len(paths))]
+            cells = [f"{size / sizes[0]:.2f}" for size in sizes]
+            yield "| " + " | ".join([name, field.replace("_", " "), *cells]) + " |"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("only", nargs="*", help="lines whose name has one of these words in it")
+    parser.add_argument("--python", default=sys.executable, help="where kernelinfo is installed")
+    parser.add_argument("--pairs", type=int, default=7)
+    parser.add_argument("--folder", type=Path, help="keep the inputs there for the next time")
+    parser.add_argument("--short", action="store_true", help="small inputs, two pairs: does it run")
+    options = parser.parse_args()
+    pairs = 2 if options.short else options.pairs
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = options.folder or Path(temporary)
+        folder.mkdir(exist_ok=True)
+        print(START + "\n" + "| --- " * 6 + "|")
+        for case in CASES:
+            if options.only and not any(word in case.name for word in options.only):
+                continue
+            line = row(case, options.python, folder, pairs, options.short)
+            print(line or f"left out, for want of a tool or a library: {case.name}", flush=True)
+        if not options.only:
+            print("\n" + GROWTH + "\n" + "| --- " * 6 + "|")
+            for line in growth(options.python, folder, 1 if options.short else 3, options.short):
+                print(line, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,148 @@
+"""What is compared with what: one entry a line of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.benchmarks import inputs
+
+READELF = "llvm-readelf-22"
+OBJDUMP = "llvm-objdump-22"
+
+NOTES = f"find . -name '*amdgcn*' -print0 | xargs -0 {READELF} --notes"
+OFFLOADING = f'ln -s "$0" library.so; {OBJDUMP} --offloading library.so > list.txt; {NOTES}'
+UNBUNDLE = f"""
+targets=$({inputs.BUNDLER} -type=o -list -input="$0" | grep amdgcn)
+for target in $targets; do set -- "$@" -output=amdgcn.$target; done
+{inputs.BUNDLER} -type=o -unbundle -input="$0" -targets=$(echo $targets | tr ' ' ,) "$@"
+{NOTES}
+"""
+FIELDS = """
+/^[ \\t]*\\.amdhsa_kernel / { print "kernel " $2 }
+/^; (TotalNumSgprs|NumVgprs|NumAgprs|ScratchSize|LDSByteSize|Occupancy):/ { print }
+"""
+
+JSON_LINE, NOTE, BLOCK = b'"occupancy":', b".vgpr_count:", b"kernel "
+"""What stands once for each kernel in an output."""
+
+
+class Case(NamedTuple):
+    """kernelinfo with some arguments beside another command that reads the same input."""
+
+    name: str
+    peer_name: str
+    tools: tuple[str, ...]
+    """Without these the line is left out."""
+    make: Callable[[Path, bool], Path | None]
+    """The input, in a folder that is kept, and small where the run is only to show that it works;
+    None where it cannot be made."""
+    arguments: tuple[str, ...]
+    """Of kernelinfo, beside the input's path."""
+    peer: Callable[[str, str], list[str]]
+    """The other command, by the interpreter and the input's path."""
+    marks: tuple[bytes, bytes] = (b"", b"")
+    """By which lines kernels are counted in both outputs; nothing where one has none."""
+
+    @property
+    def is_start_up(self) -> bool:
+        """So short that its instructions are counted, too."""
+        return not self.arguments
+
+
+def bare_python(python: str, path: str) -> list[str]:
+    return [python, "-c", "pass"]
+
+
+def shell(script: str) -> Callable[[str, str], list[str]]:
+    return lambda python, path: ["sh", "-euc", script, path]
+
+
+def readelf(python: str, path: str) -> list[str]:
+    return [READELF, "--notes", path]
+
+
+def awk(python: str, path: str) -> list[str]:
+    return ["awk", FIELDS, path]
+
+
+def fixture(path: Path) -> Callable[[Path, bool], Path]:
+    return lambda folder, short: path
+
+
+def library(name: str) -> Callable[[Path, bool], Path | None]:
+    return lambda folder, short: None if short else inputs.library(name)
+
+
+LINES = ("--format", "jsonl")
+PIPELINE = (OBJDUMP, READELF)
+READ_NOTES = f'find "$0" -name "*.co" -print0 | xargs -0 {READELF} --notes'
+
+CASES = (
+    Case("small `.s`", "`python -c pass`", (), fixture(inputs.SMALL_TEXT), (), bare_python),
+    Case("symbolic `.s`", "`python -c pass`", (), fixture(inputs.SYMBOLIC_TEXT), (), bare_python),
+    Case("small `.hsaco`", "readelf", (READELF,), fixture(inputs.SMALL_OBJECT), (), readelf),
+    Case(
+        "librocrand, 25 MB",
+        "objdump + readelf",
+        PIPELINE,
+        library("rocrand"),
+        LINES,
+        shell(OFFLOADING),
+        (JSON_LINE, NOTE),
+    ),
+    Case(
+        "librocsparse, 1310 MB",
+        "objdump + readelf",
+        PIPELINE,
+        library("rocsparse"),
+        LINES,
+        shell(OFFLOADING),
+        (JSON_LINE, NOTE),
+    ),
+    Case(
+        "3000 code objects",
+        "readelf over all",
+        (READELF,),
+        lambda folder, short: inputs.objects(folder, 30 if short else 3000),
+        LINES,
+        shell(READ_NOTES),
+        (JSON_LINE, NOTE),
+    ),
+    Case(
+        "`.s` of 85 MB, 2000 kernels",
+        "awk",
+        ("awk",),
+        lambda folder, short: inputs.text(folder, 10 if short else 2000),
+        LINES,
+        awk,
+        (JSON_LINE, BLOCK),
+    ),
+    Case(
+        "`.s` of 678 MB, 16000 kernels",
+        "awk",
+        ("awk",),
+        lambda folder, short: inputs.text(folder, 20 if short else 16000),
+        LINES,
+        awk,
+        (JSON_LINE, BLOCK),
+    ),
+    Case(
+        "compressed bundle",
+        "bundler + readelf",
+        (inputs.BUNDLER, READELF),
+        lambda folder, short: (
+            None if short else inputs.compressed_bundle(folder, inputs.library("rocrand"))
+        ),
+        LINES,
+        shell(UNBUNDLE),
+        (JSON_LINE, NOTE),
+    ),
+)
+
+SERIES: tuple[tuple[str, int, Callable[[Path, int], Path | None]], ...] = (
+    ("kernels and bytes of a `.s`", 250, inputs.text),
+    ("files of a directory", 250, inputs.objects),
+)
+"""What is doubled: its name, how many at first, and what makes so many."""

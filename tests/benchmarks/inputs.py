@@ -1,0 +1,121 @@
+"""What the benchmarks read: fixtures, Debian's libraries, and what clang makes of a template."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+CLANG = "clang-22"
+BUNDLER = "clang-offload-bundler-22"
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+LIBRARIES = Path("/usr/lib/x86_64-linux-gnu")
+SMALL_TEXT = FIXTURES / "assembly" / "occupancy-hip-amdgcn-amd-amdhsa-gfx90a.s"
+SYMBOLIC_TEXT = FIXTURES / "assembly" / "occupancy-clang22-gfx90a.s"
+SMALL_OBJECT = FIXTURES / "code_object" / "occupancy-hip-amdgcn-amd-amdhsa-gfx90a.out"
+
+_DISTINCT = 100
+"""Kernels that are compiled; more are copies of them under other names."""
+_STEPS = 940
+"""Statements in each, which make some 42 KB of assembly."""
+_LIVE = 53
+"""Values that are alive at once, at most."""
+_KERNEL = """
+__attribute__((loader_uninitialized, address_space(3))) static float s{number}[{lds}];
+__attribute__((amdgpu_kernel, amdgpu_flat_work_group_size(1, {size})))
+void k{number:05}(__attribute__((address_space(1))) float *p, int n) {{
+  float a[{live}];
+  s{number}[n] = n;
+  {loads}
+  {steps}
+  {stores}
+}}
+"""
+
+
+def library(name: str) -> Path | None:
+    """A library of Debian's; None where it is not installed."""
+    return next((path.resolve() for path in LIBRARIES.glob(f"lib{name}.so.*")), None)
+
+
+def text(folder: Path, kernels: int) -> Path | None:
+    """Assembly of so many kernels, some 42 KB each; None without clang."""
+    made = folder / f"{kernels}.s"
+    compiled = folder / f"{min(kernels, _DISTINCT)}.compiled.s"
+    if not made.exists():
+        if not (compiled.exists() or _compile(min(kernels, _DISTINCT), compiled, "-S")):
+            return None
+        original = compiled.read_bytes()
+        with made.open("wb") as file:
+            for copy in range(-(-kernels // _DISTINCT)):
+                file.write(original.replace(b"k000", b"k%03d" % copy))
+    return made
+
+
+def objects(folder: Path, files: int) -> Path | None:
+    """A directory of so many code objects of one kernel each; None without clang."""
+    made = folder / f"{files}.objects"
+    distinct = min(files, 30)
+    if not made.exists():
+        made.mkdir()
+        for number in range(distinct):
+            path = made / f"{number:05}.co"
+            if not _compile(1, path, first=number):
+                shutil.rmtree(made)
+                return None
+            original, name = path.read_bytes(), f"k{number:05}".encode()
+            for copy in range(number + distinct, files, distinct):
+                (made / f"{copy:05}.co").write_bytes(original.replace(name, b"k%05d" % copy))
+    return made
+
+
+def compressed_bundle(folder: Path, of: Path | None) -> Path | None:
+    """The code objects of a library's largest bundle, compressed; None without library or tool."""
+    made = folder / "bundle.hipfb"
+    if of is None or shutil.which(BUNDLER) is None:
+        return None
+    if not made.exists():
+        objects = folder / "extracted"
+        extract = (sys.executable, "-m", "kernelinfo", "extract", str(of), "-o", str(objects))
+        subprocess.run(extract, check=True, stdout=subprocess.DEVNULL)
+        found = sorted(objects.rglob("*.co"))[:7]
+        names = [f"hipv4-amdgcn-amd-amdhsa--gfx90{n}" for n in range(len(found))]
+        host = folder / "host.o"
+        host.touch()
+        command = [BUNDLER, "-type=o", "-compress", f"-output={made}", f"-input={host}"]
+        command += [f"-input={path}" for path in found]
+        command += ["-targets=" + ",".join(["host-x86_64-unknown-linux-gnu", *names])]
+        subprocess.run(command, check=True)
+        shutil.rmtree(objects)
+    return made
+
+
+def _compile(kernels: int, made: Path, *options: str, first: int = 0) -> bool:
+    if shutil.which(CLANG) is None:
+        return False
+    source = made.with_suffix(".c")
+    source.write_text("".join(_kernels(first, kernels)))
+    command = [CLANG, "--target=amdgcn-amd-amdhsa", "-mcpu=gfx90a", "-O1", "-nogpulib"]
+    subprocess.run([*command, *options, "-o", made, source], check=True)
+    source.unlink()
+    return True
+
+
+def _kernels(first: int, count: int) -> Iterator[str]:
+    for number in range(first, first + count):
+        live = 8 + number % _LIVE
+        values = range(live)
+        yield _KERNEL.format(
+            size=256 << number % 3,
+            number=number,
+            live=live,
+            lds=64 * (1 + number % 9),
+            loads=" ".join(f"a[{i}] = p[{i} * n];" for i in values),
+            steps=" ".join(
+                f"a[{i % live}] = a[{i % live}] * a[{(7 * i + number) % live}] + a[{3 * i % live}];"
+                for i in range(_STEPS)
+            ),
+            stores=" ".join(f"p[{i} * n] = a[{i}];" for i in values),
+        )

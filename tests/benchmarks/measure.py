@@ -1,0 +1,77 @@
+"""One run of a command: time, CPU time, peak memory and, by valgrind, instructions."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+
+_RUN = """
+import json, os, sys, time
+out = os.open("out.txt", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+start = time.monotonic()
+child = os.posix_spawnp(sys.argv[1], sys.argv[1:], os.environ,
+                        file_actions=[(os.POSIX_SPAWN_DUP2, out, 1)])
+_, status, usage = os.wait4(child, 0)
+seconds = time.monotonic() - start
+print(json.dumps([seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss << 10, status]))
+"""
+"""A process between: what it is itself, 8 MB, is the least peak memory that can be told."""
+
+_INSTRUCTIONS = re.compile(rb"I\s+refs:\s+([\d,]+)")
+
+
+class Run(NamedTuple):
+    seconds: float
+    cpu_seconds: float
+    peak_bytes: int
+    """Of the largest single process."""
+    kernels: int
+
+
+def run(command: Sequence[str], mark: bytes) -> Run:
+    """Run it in a folder of its own, its output going to a file; kernels are lines with `mark`."""
+    with tempfile.TemporaryDirectory() as folder:
+        measure = [sys.executable, "-I", "-S", "-c", _RUN, *command]
+        told = subprocess.run(measure, cwd=folder, stdout=subprocess.PIPE, check=True).stdout
+        seconds, cpu_seconds, peak_bytes, status = json.loads(told)
+        if status:
+            raise SystemExit(f"{' '.join(command)}: failed")
+        with Path(folder, "out.txt").open("rb") as lines:
+            kernels = sum(mark in line for line in lines) if mark else 0
+    return Run(seconds, cpu_seconds, peak_bytes, kernels)
+
+
+def instructions(command: Sequence[str]) -> int | None:
+    """Instructions of one run in one process; None without valgrind."""
+    if shutil.which("valgrind") is None:
+        return None
+    grind = ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]
+    done = subprocess.run([*grind, *command], capture_output=True, check=True)
+    found = _INSTRUCTIONS.search(done.stderr)
+    assert found is not None
+    return int(found[1].replace(b",", b""))
+
+
+class Ratios(NamedTuple):
+    """The first of two commands as a share of the second: medians over pairs of runs."""
+
+    time: float
+    cpu_time: float
+    peak_memory: float
+
+
+def paired(one: Callable[[], Run], other: Callable[[], Run], pairs: int) -> Ratios:
+    """Both in turn, A B A B: what slows a shared machine down slows both."""
+    runs = [(one(), other()) for _ in range(pairs)]
+    ours, theirs = runs[0]
+    if ours.kernels != theirs.kernels:
+        raise SystemExit(f"{ours.kernels} kernels against {theirs.kernels}")
+    return Ratios(*(median(a[i] / b[i] for a, b in runs) for i in range(len(Ratios._fields))))
