@@ -7,8 +7,6 @@ import signal
 import sys
 from types import FrameType
 
-_OWN_OPTIONS = ("--help", "-h", "--version", "--install-completion", "--show-completion")
-
 
 def main() -> None:
     """The entry point of the command line."""
@@ -16,11 +14,8 @@ def main() -> None:
     # Kernels and their facts hold no cycles, but a library's would be searched for them again and
     # again: a third of the time of its report.
     gc.disable()
-    from kernelinfo.cli import COMMANDS, app
+    from kernelinfo.cli import app
 
-    arguments = sys.argv[1:]
-    if arguments and arguments[0] not in COMMANDS + _OWN_OPTIONS:
-        sys.argv.insert(1, "report")
     app()
 
 

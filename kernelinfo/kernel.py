@@ -129,9 +129,9 @@ class Kernel:
     disagreements: tuple[tuple[Fact, Fact], ...]
     """Pairs of sources that should say the same and do not; the first was chosen."""
     alike: object = field(default=None, init=False, repr=False, compare=False)
-    """The same object in kernels of code objects that differ in nothing but code object, names, size
-    of code and places of facts: what follows from the rest need be worked out once. None where that
-    is not known, as of a kernel that `replace` has made."""
+    """The same object in kernels of code objects that differ in nothing but names, size of code and
+    places of facts: what follows from the rest need be worked out once. None where that is not
+    known, as of a kernel that `replace` has made."""
 
     def launch(
         self,

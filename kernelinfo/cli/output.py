@@ -8,8 +8,6 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 
-import typer
-
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import CodeObject, Item, Result
 from kernelinfo.model import Problem
@@ -69,7 +67,7 @@ def write(pieces: Iterable[str], output: str | None) -> None:
     except BrokenPipeError:
         # The interpreter would complain again when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise typer.Exit(0) from None
+        sys.exit(0)
 
 
 class Problems:
@@ -105,9 +103,9 @@ class Problems:
                 yield piece
 
     def exit(self) -> None:
-        """Raises `typer.Exit` where something could not be answered."""
+        """Ends the program where something could not be answered."""
         if self.found:
-            raise typer.Exit(CANNOT_ANSWER)
+            sys.exit(CANNOT_ANSWER)
 
 
 def tell(problem: Problem) -> None:

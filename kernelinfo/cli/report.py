@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from typing import Annotated
 
 import typer
 
-from kernelinfo.analysis import Options, analyse
-from kernelinfo.cli import options, progress, selection
-from kernelinfo.cli.jobs import spread
-from kernelinfo.cli.jobs import worthwhile as jobs_worthwhile
-from kernelinfo.cli.output import Problems, make_view, write
-from kernelinfo.kernel import Item
-from kernelinfo.render import renderer
+from kernelinfo.analysis import Options
+from kernelinfo.cli import options, selection
+from kernelinfo.cli.output import make_view
+from kernelinfo.cli.telling import tell
 
 
 def command(
@@ -78,15 +74,4 @@ def command(
         unique=unique,
     )
 
-    def render(items: Iterable[Item]) -> Iterator[str]:
-        return renderer(format)(items, view)
-
-    problems = Problems(verbose=verbose)
-    processes = jobs or jobs_worthwhile(paths)
-    if format == "jsonl" and processes > 1 and not unique:
-        write(problems.heard(spread(paths, wanted, render, processes)), output)
-        problems.exit()
-        return
-    items = progress.shown(problems.watch(analyse(paths, wanted)), paths)
-    write(render(items), output)
-    problems.exit()
+    tell(paths, wanted, view, format, output, jobs=jobs, verbose=verbose)

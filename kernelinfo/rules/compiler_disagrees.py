@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kernelinfo.compiler import NOT_EXPLAINED, agrees, why
 from kernelinfo.kernel import Kernel
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.rules.remark import Remark
@@ -18,6 +17,9 @@ def compiler_disagrees(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]
     Why it matters: register limits, launch bounds and other tools are chosen by that number.
     What to do: nothing about the kernel; trust the number that counts whole workgroups.
     """
+    # Off unless asked for: imported here, as most reports do without.
+    from kernelinfo.compiler import NOT_EXPLAINED, agrees, why
+
     if agrees(kernel, occupancy) is False:
         cause = why(kernel, occupancy)
         yield Remark(

@@ -1,0 +1,43 @@
+"""A report from reading to writing, whoever read the options."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from kernelinfo.analysis import Options, analyse
+from kernelinfo.cli import progress
+from kernelinfo.cli.output import Problems, write
+from kernelinfo.kernel import Item
+from kernelinfo.render import FormatName, View, renderer
+
+
+def tell(
+    paths: list[str],
+    options: Options,
+    view: View,
+    format: FormatName,
+    output: str | None = None,
+    *,
+    jobs: int = 0,
+    verbose: bool = False,
+) -> None:
+    """Write the report of all paths; end the program where something could not be answered.
+
+    `jobs` is the number of processes for JSON lines; 0 for as many as pay.
+    """
+    problems = Problems(verbose=verbose)
+    if format == "jsonl" and not options.unique:
+        from kernelinfo.cli.jobs import spread, worthwhile
+
+        processes = jobs or worthwhile(paths)
+        if processes > 1:
+
+            def render(items: Iterable[Item]) -> Iterator[str]:
+                return renderer(format)(items, view)
+
+            write(problems.heard(spread(paths, options, render, processes)), output)
+            problems.exit()
+            return
+    items = progress.shown(problems.watch(analyse(paths, options)), paths)
+    write(renderer(format)(items, view), output)
+    problems.exit()
