@@ -2,25 +2,46 @@
 
 from __future__ import annotations
 
+import os
 from functools import cache
-from importlib.resources import files
-from pathlib import Path
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 if TYPE_CHECKING:
     from lark import Lark
 
-_CHECKOUT = Path(__file__).resolve().parent.parent / "grammars"
+_HERE = os.path.dirname(os.path.abspath(__file__))
+_INSTALLED = os.path.join(_HERE, "grammars")
+_CHECKOUT = os.path.join(os.path.dirname(_HERE), "grammars")
 
 
 @cache
 def load_parser(name: str) -> Lark:
-    """The LALR parser of `grammars/NAME.lark`, compiled once.
+    """The LALR parser of `grammars/NAME.lark`, compiled once: by the wheel's build, or here.
 
     Lark is imported here and not before: most inputs never need it.
     """
     from lark import Lark
 
-    installed = files("kernelinfo").joinpath("grammars", f"{name}.lark")
-    grammar = installed if installed.is_file() else _CHECKOUT / f"{name}.lark"
-    return Lark(grammar.read_text("utf-8"), parser="lalr")
+    folder = _INSTALLED if os.path.isdir(_INSTALLED) else _CHECKOUT
+    with open(os.path.join(folder, f"{name}.lark"), encoding="utf-8") as file:
+        grammar = file.read()
+    compiled = os.path.join(_INSTALLED, compiled_name(name, grammar))
+    if not os.path.exists(compiled):
+        return compile(grammar)
+    with open(compiled, "rb") as data:
+        return Lark.load(data)
+
+
+def compile(grammar: str) -> Lark:
+    """The parser of a grammar."""
+    from lark import Lark
+
+    return Lark(grammar, parser="lalr")
+
+
+def compiled_name(name: str, grammar: str) -> str:
+    """The file with the parser of just this grammar, by just this version of Lark."""
+    from lark import __version__
+
+    return f"{name}-{crc32(grammar.encode()):08x}-lark-{__version__}.parser"

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cache
-from hashlib import blake2b
 
 from kernelinfo import targets
 from kernelinfo.errors import LaunchError, OptionError, ReadError, UnknownTargetError
@@ -154,6 +153,8 @@ class Analysis:
         from kernelinfo import facts
 
         if self._options.unique:
+            from hashlib import blake2b
+
             digest = blake2b(blob.data).digest()
             if first := self._met.get(digest):
                 yield Repeat(first, blob.path, blob.containers, blob.member, blob.offset)
@@ -230,7 +231,7 @@ class Analysis:
         sidecar = _of_sidecar(blob, name)
         for kernel in module.kernels:
             facts = sidecar.get(kernel.symbol, ())
-            stated = replace(kernel, facts=kernel.facts + facts) if facts else kernel
+            stated = kernel._replace(facts=kernel.facts + facts) if facts else kernel
             yield combine(stated, code_object, target)
 
     def _judge(self, kernel: Kernel) -> Result | Problem:

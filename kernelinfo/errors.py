@@ -1,7 +1,5 @@
 """All that a user can cause; anything else that is raised is a bug of ours."""
 
-from difflib import get_close_matches
-
 
 class KernelinfoError(Exception):
     """The message reads `where: what was found; what to do` and fits one line."""
@@ -32,7 +30,10 @@ class UnknownTargetError(KernelinfoError):
 
     def __init__(self, name: str, known: tuple[str, ...]) -> None:
         near = [target for target in known if name and target.startswith(name.lower())]
-        near = near or get_close_matches(name.lower(), known, n=1)
+        if not near:
+            from difflib import get_close_matches
+
+            near = get_close_matches(name.lower(), known, n=1)
         hint = f"did you mean {near[0]}?" if near else "`kernelinfo arch` lists the known ones"
         super().__init__(f"unknown target {name!r}; {hint}")
         self.name = name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from kernelinfo.errors import LaunchError, UnknownTargetError
 from kernelinfo.limits import Demand, Launch, align
@@ -36,8 +36,7 @@ class CodeObject:
     """The entry of the same file and processor, read before, whose id names other features."""
 
 
-@dataclass(frozen=True, slots=True)
-class Used:
+class Used(NamedTuple):
     """What the code uses, as the compiler counted; None where the input does not say."""
 
     vgprs: int | None
@@ -50,8 +49,7 @@ class Used:
     scratch_bytes_per_lane: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Encoded:
+class Encoded(NamedTuple):
     """What the kernel descriptor tells the hardware to reserve, in its encoding granules.
 
     The compiler may encode far more than the code uses (LLVM 21 pads VGPRs up to the occupancy
@@ -66,16 +64,14 @@ class Encoded:
     """Per wave."""
 
 
-@dataclass(frozen=True, slots=True)
-class Spills:
+class Spills(NamedTuple):
     """Registers that did not fit; None where the input does not say."""
 
     vgprs: int | None
     sgprs: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Flags:
+class Flags(NamedTuple):
     """None where the input does not say."""
 
     dynamic_stack: bool | None
@@ -84,8 +80,7 @@ class Flags:
     tg_split: bool | None
 
 
-@dataclass(frozen=True, slots=True)
-class Workgroup:
+class Workgroup(NamedTuple):
     """Sizes that may be launched, in workitems."""
 
     declared_max: int | None
@@ -237,8 +232,7 @@ class Result:
     findings: tuple[Finding, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Repeat:
+class Repeat(NamedTuple):
     """A code object that was met before, byte for byte; its kernels are not counted again."""
 
     first: CodeObject

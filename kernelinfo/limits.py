@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from kernelinfo.targets import Target, Vgprs
 
@@ -54,8 +54,7 @@ class Launch:
     """Workitems of the smallest workgroup, where any size up to `workgroup_size` may come."""
 
 
-@dataclass(frozen=True, slots=True)
-class Limit:
+class Limit(NamedTuple):
     """What one resource allows: the working behind the verdict."""
 
     resource: Resource

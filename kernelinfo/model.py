@@ -63,8 +63,7 @@ class SourceLine(NamedTuple):
     """1-based."""
 
 
-@dataclass(frozen=True, slots=True)
-class LoopSpills:
+class LoopSpills(NamedTuple):
     """Spill instructions in one loop, inner loops not counted."""
 
     header: str
@@ -77,8 +76,7 @@ class LoopSpills:
     """Loads from scratch."""
 
 
-@dataclass(frozen=True, slots=True)
-class Code:
+class Code(NamedTuple):
     """What a kernel's instructions are, as written; callees and run time counts are not in it."""
 
     matrix: int
@@ -99,8 +97,7 @@ class Code:
     """Loops with spills or reloads to scratch, in the order of the text."""
 
 
-@dataclass(frozen=True, slots=True)
-class KernelFacts:
+class KernelFacts(NamedTuple):
     """All that one module says of one kernel, source by source; nothing is chosen yet."""
 
     symbol: str
@@ -122,16 +119,14 @@ class Remark(NamedTuple):
     offset: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Features:
+class Features(NamedTuple):
     """Target features that change code, not occupancy, as the target id spells them."""
 
     xnack: Literal["any", "on", "off", "unsupported"] | None = None
     sramecc: Literal["any", "on", "off", "unsupported"] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Module:
+class Module(NamedTuple):
     """One code object, or one module of an assembly text, as its reader found it."""
 
     kind: Literal["assembly", "code-object"]
@@ -144,8 +139,7 @@ class Module:
     remarks: tuple[Remark, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Blob:
+class Blob(NamedTuple):
     """Bytes that hold one code object or one assembly text, and where they lie."""
 
     path: str

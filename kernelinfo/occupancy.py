@@ -5,9 +5,8 @@ The result is a steady-state ceiling of one residency domain, not a speed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from kernelinfo.errors import LaunchError
 from kernelinfo.limits import (
@@ -31,8 +30,7 @@ from kernelinfo.steps import Headroom, Range, Step, headroom, next_steps, size_r
 from kernelinfo.targets import Target, find
 
 
-@dataclass(frozen=True, slots=True)
-class Allocated:
+class Allocated(NamedTuple):
     """What the hardware reserves, after rounding to its granules."""
 
     vgprs: int | None
@@ -46,8 +44,7 @@ class Allocated:
     """Per workgroup, static and dynamic."""
 
 
-@dataclass(frozen=True, slots=True)
-class Occupancy:
+class Occupancy(NamedTuple):
     """What one target makes of a kernel's demand under one launch."""
 
     target: str
@@ -134,7 +131,7 @@ def _best_member(target: Target, demand: Demand, launch: Launch) -> Occupancy:
     members = [occupancy(find(name), demand, launch) for name in target.members]
     best = max(members, key=lambda member: member.percent)
     reason = f"{target.name} is what its device makes of it: this is {best.target}"
-    return replace(best, target=target.name, at_most_because=(reason, *best.at_most_because))
+    return best._replace(target=target.name, at_most_because=(reason, *best.at_most_because))
 
 
 def _obstacles(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from kernelinfo.limits import (
     MOST,
@@ -18,8 +19,7 @@ from kernelinfo.limits import (
 from kernelinfo.targets import Target
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """The least change of one resource on the way to the next higher occupancy."""
 
     resource: Resource
@@ -31,8 +31,7 @@ class Step:
     percent: float
 
 
-@dataclass(frozen=True, slots=True)
-class Headroom:
+class Headroom(NamedTuple):
     """What more the kernel may ask for without losing a workgroup; None where it cannot be said."""
 
     vgprs: int | None
@@ -40,8 +39,7 @@ class Headroom:
     lds_bytes: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
+class Range(NamedTuple):
     """The occupancy over all workgroup sizes that the kernel allows, in whole waves."""
 
     min_percent: float

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 import time
 from collections.abc import Iterable, Iterator
@@ -39,10 +38,16 @@ def make_view(
         raise OptionError(f"--color {color}: give auto, always or never")
     terminal = output is None and sys.stdout.isatty()
     if width is None:
-        width = shutil.get_terminal_size().columns if terminal else _PIPED_WIDTH
+        width = _columns() if terminal else _PIPED_WIDTH
     wanted = terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     painted = color == "always" or (color == "auto" and wanted)
     return View(names, width, terminal, painted, top, quiet, group)
+
+
+def _columns() -> int:
+    from shutil import get_terminal_size  # which imports every kind of archive
+
+    return get_terminal_size().columns
 
 
 def write(pieces: Iterable[str], output: str | None) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 # Bytes; the longest mangled names of template libraries have some tens of thousands.
@@ -52,8 +51,7 @@ class Tables(NamedTuple):
     segments: tuple[Segment, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Elf:
+class Elf(NamedTuple):
     """One ELF file; a table that cannot be read is empty."""
 
     data: memoryview

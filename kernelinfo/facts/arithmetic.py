@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import reduce
+from typing import NamedTuple
 
 from kernelinfo.targets import Target
 
 
-@dataclass(frozen=True, slots=True)
-class Unresolved:
+class Unresolved(NamedTuple):
     """A value that the text does not give."""
 
     reason: str

@@ -7,7 +7,6 @@ llvm/Support/AMDHSAKernelDescriptor.h and AMDGPU/AMDKernelCodeT.h.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from struct import unpack_from
 
 from kernelinfo.model import Fact, FactName, KernelFacts
@@ -100,7 +99,7 @@ def without_doubtful_vgprs(kernels: list[KernelFacts]) -> list[KernelFacts]:
     if all(reserved <= 16 for reserved, _ in counts) or any(r < 2 * used for r, used in counts):
         return kernels
     return [
-        replace(kernel, facts=tuple(fact for fact in kernel.facts if fact.name != "reserved_vgprs"))
+        kernel._replace(facts=tuple(fact for fact in kernel.facts if fact.name != "reserved_vgprs"))
         if used
         else kernel
         for kernel, (_, used) in zip(kernels, counts, strict=True)

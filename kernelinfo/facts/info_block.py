@@ -48,6 +48,15 @@ class Field(NamedTuple):
     value: str
 
 
+# What nearly all lines are, without the grammar, whose parser takes longer to import than a file to
+# read; a test holds both to the same answer on every comment there is.
+_PLAIN = re.compile(
+    rb"; ([A-Za-z_]\w*(?::[A-Z_]+\b)*) ?[:=] (0|[1-9]\d*)"
+    rb"(?: bytes(?:/workgroup \(compile time only\))?)?"
+)
+_HEADERS = {b"; Kernel info:": Header("Kernel"), b"; Function info:": Header("Function")}
+
+
 class InfoBlock(NamedTuple):
     kind: str
     statements: list[Statement]
@@ -91,10 +100,19 @@ def _prefix(line: bytes) -> bytes:
 
 @lru_cache(maxsize=1 << 14)
 def _line(line: bytes) -> Header | Field | None:
-    """One line by the grammar; None when it is neither a block's header nor a field."""
+    """One line; None when it is neither a block's header nor a field."""
+    comment = line[line.find(b";") :]
+    if plain := _PLAIN.fullmatch(comment):
+        return Field(plain[1].decode(), plain[2].decode())
+    if comment in _HEADERS:
+        return _HEADERS[comment]
+    return by_grammar(comment)
+
+
+def by_grammar(comment: bytes) -> Header | Field | None:
+    """The same by the grammar alone, which decides what a line means."""
     from lark import Token, UnexpectedInput
 
-    comment = line[line.find(b";") :]
     try:
         tree = load_parser("kernel_info").parse(decode(comment))
     except UnexpectedInput:

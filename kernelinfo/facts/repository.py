@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from functools import cache
-from pathlib import Path
 
 from kernelinfo.model import SourceLine
 
@@ -23,5 +22,7 @@ def in_repository(source: SourceLine) -> SourceLine:
 
 @cache
 def _root(folder: str) -> str | None:
-    candidates = [Path(folder), *Path(folder).parents]
-    return next((str(path) for path in candidates if (path / ".git").exists()), None)
+    parent = os.path.dirname(folder)
+    if os.path.exists(os.path.join(folder, ".git")):
+        return folder
+    return None if parent == folder else _root(parent)

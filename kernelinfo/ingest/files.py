@@ -6,7 +6,6 @@ import os
 import stat
 import sys
 from collections.abc import Iterator
-from glob import glob, has_magic
 from mmap import ACCESS_READ, mmap
 from typing import NamedTuple
 
@@ -26,10 +25,13 @@ class File(NamedTuple):
 def find(path: str) -> Iterator[File | Problem]:
     """The file itself, what a glob matches, or all regular files under a directory, sorted."""
     paths = [path]
-    if path != STANDARD_INPUT and not os.path.lexists(path) and has_magic(path):
-        paths = sorted(glob(path, recursive=True))
-        if not paths:
-            yield Problem(path, "matches no file; check the pattern")
+    if path != STANDARD_INPUT and not os.path.lexists(path):
+        from glob import glob, has_magic
+
+        if has_magic(path):
+            paths = sorted(glob(path, recursive=True))
+            if not paths:
+                yield Problem(path, "matches no file; check the pattern")
     for name in paths:
         if os.path.isdir(name):
             yield from _walk(name)

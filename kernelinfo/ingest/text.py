@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import re
-from dataclasses import replace
 
 from kernelinfo.model import Blob, Problem
 
@@ -26,7 +25,7 @@ def read(blob: Blob) -> Blob | Problem:
     """The text itself, UTF-16 turned into UTF-8; a problem where it is not AMDGPU assembly."""
     if bytes(blob.data[:2]) in _UTF16:
         decoded = bytes(blob.data).decode("utf-16", "replace")
-        blob = replace(blob, data=memoryview(decoded.encode()))
+        blob = blob._replace(data=memoryview(decoded.encode()))
     if _MARKS.search(blob.data):
         return blob
     if b"\0" in bytes(blob.data[:4096]):

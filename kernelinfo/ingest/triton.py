@@ -7,7 +7,6 @@ may be missing.
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 from dataclasses import dataclass
@@ -52,6 +51,8 @@ def _load(path: str) -> Any:
     status = os.stat(path)
     if not stat.S_ISREG(status.st_mode) or status.st_size > bounds.SIDECAR_BYTES:
         raise ValueError("no file of a sidecar's size")
+    import json
+
     with open(path, "rb") as file:
         return json.loads(file.read(bounds.SIDECAR_BYTES))
 

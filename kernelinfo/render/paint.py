@@ -8,6 +8,10 @@ Span = tuple[str, str]
 """Text and the rich style it has on a terminal; "" for none."""
 
 
+_NARROW = dict.fromkeys(map(ord, "■·…–−×≤›¹"), "x")
+"""Of one column, and all that most reports have beside ASCII: rich takes long to import."""
+
+
 def paint(line: Iterable[Span], color: bool) -> str:
     """One line of output, without its newline."""
     spans = tuple(line)
@@ -20,7 +24,7 @@ def paint(line: Iterable[Span], color: bool) -> str:
 
 def cells(text: str) -> int:
     """Columns that `text` takes on a terminal."""
-    if text.isascii():
+    if text.translate(_NARROW).isascii():
         return len(text)
     from rich.cells import cell_len
 

@@ -13,7 +13,7 @@ BUNDLER = "clang-offload-bundler-22"
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 LIBRARIES = Path("/usr/lib/x86_64-linux-gnu")
 SMALL_TEXT = FIXTURES / "assembly" / "occupancy-hip-amdgcn-amd-amdhsa-gfx90a.s"
-SYMBOLIC_TEXT = FIXTURES / "assembly" / "occupancy-clang22-gfx90a.s"
+SYMBOLIC_TEXT = FIXTURES / "assembly" / "variety-clang22-gfx90a.s"
 SMALL_OBJECT = FIXTURES / "code_object" / "occupancy-hip-amdgcn-amd-amdhsa-gfx90a.out"
 
 _DISTINCT = 100

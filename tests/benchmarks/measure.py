@@ -54,7 +54,8 @@ def instructions(command: Sequence[str]) -> int | None:
     if shutil.which("valgrind") is None:
         return None
     grind = ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]
-    done = subprocess.run([*grind, *command], capture_output=True, check=True)
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run([*grind, *command], cwd=folder, capture_output=True, check=True)
     found = _INSTRUCTIONS.search(done.stderr)
     assert found is not None
     return int(found[1].replace(b",", b""))

@@ -31,7 +31,7 @@ def kernel(
         code_object=replace(known.code_object, target=compiled),
         target=targets.find(compiled),
         used=Used(vgprs, 0, 16, lds, 0),
-        encoded=replace(known.encoded, vgprs=encoded),
+        encoded=known.encoded._replace(vgprs=encoded),
         demand=replace(known.demand, vgprs=encoded or vgprs, lds_bytes=lds),
     )
 
