@@ -15,6 +15,14 @@ if os.environ.get("CI"):
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 CORPUS = Path(__file__).parents[2] / "shared" / "corpus"
+HOSTILE = CORPUS.parent / "hostile"
+
+
+def every_file() -> list[str]:
+    """All files that something could be read of: fixtures, and corpora where they are."""
+    roots = [FIXTURES / "assembly", FIXTURES / "code_object", FIXTURES / "container"]
+    roots += [FIXTURES / "broken", CORPUS, HOSTILE]
+    return sorted(str(path) for root in roots for path in root.rglob("*") if path.is_file())
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -33,6 +33,22 @@ def test_the_wheel_holds_the_package_its_data_and_nothing_else(wheel: Path) -> N
     assert {name.split("/")[0].split("-")[0] for name in names} == {"kernelinfo"}
 
 
+def test_the_wheel_holds_its_grammars_compiled(wheel: Path, tmp_path: Path) -> None:
+    """They are used, and give what the grammars themselves give."""
+    zipfile.ZipFile(wheel).extractall(tmp_path)
+    code = f"""if True:
+        import sys
+        sys.path.insert(0, {str(tmp_path)!r})
+        from kernelinfo import _grammars
+        fresh = [_grammars.compile(open(p).read()).parse("max(a, 2)+1") for p in sys.argv[1:]]
+        _grammars.compile = None
+        assert [_grammars.load_parser("mc_expression").parse("max(a, 2)+1")] == fresh
+        assert _grammars.load_parser("kernel_info").parse("; NumVgprs: 8").data == "field"
+    """
+    grammar = str(ROOT / "grammars" / "mc_expression.lark")
+    subprocess.run([sys.executable, "-I", "-c", code, grammar], cwd=tmp_path, check=True)
+
+
 def test_a_wheel_elsewhere_reads_assembly(wheel: Path, tmp_path: Path) -> None:
     """From its own folder, with the checkout out of sight."""
     zipfile.ZipFile(wheel).extractall(tmp_path / "site")

@@ -86,6 +86,7 @@ class _Draft:
         self._definitions: dict[str, list[Definition]] = {}
         self._kernels: dict[str, KernelText] = {}
         self._remarks: list[Remark] = []
+        self._files = SourceFiles(text)
         # Metadata is read when its end is met: which directive began it, where its text begins.
         self._metadata: tuple[str, int] | None = None
         # Names are not sought before these: the end of the last info block; the last kernel with
@@ -100,6 +101,9 @@ class _Draft:
 
     def take(self, place: int, kind: str) -> None:
         """Take up what `places` found at `place`."""
+        if kind == "file":
+            self._files.take(place)
+            return
         ends = kind.startswith("end_")
         if self._metadata and (ends or kind in _METADATA) and is_directive(self._text, place):
             self._close_metadata(place, ended=ends)
@@ -246,11 +250,10 @@ class _Draft:
     def _read_code(self, end: int) -> None:
         """Read each kernel's instructions, which end at the latest where the next one's begin."""
         starts = {k.label: k for k in self._kernels.values() if k.label is not None}
-        files = SourceFiles(self._text, self._start, end)
         for place, after in pairwise([*sorted(starts), end]):
             if (code := function_text(self._text, place, after)) is not None:
                 starts[place].code = read_code(code)
-                starts[place].source = files.position(code)
+                starts[place].source = self._files.position(code)
 
     def remark(self, message: str, place: int) -> None:
         """Note what does not fit at `place`."""

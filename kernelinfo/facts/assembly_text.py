@@ -23,7 +23,7 @@ _COPY = 1 << 20
 _DIRECTIVES = re.compile(
     rb"\.(amdgcn_target|amd_amdgpu_isa|hsa_code_object_isa"
     rb"|amdhsa_code_object_version|hsa_code_object_version|ident"
-    rb"|amdhsa_kernel|amd_kernel_code_t|set|equ"
+    rb"|amdhsa_kernel|amd_kernel_code_t|set|equ|file"
     rb"|amdgpu_metadata|end_amdgpu_metadata|amd_amdgpu_hsa_metadata|end_amd_amdgpu_hsa_metadata)\b"
 )
 # No comparison, and not what LLVM notes of loops: `; =>This Inner Loop Header: Depth=1`.

@@ -18,8 +18,8 @@ from kernelinfo.model import Code, LoopSpills
 
 _END = b".Lfunc_end"
 _INSTRUCTION = re.compile(
-    rb"\n[ \t]+(v_mfma|v_smfmac|v_wmma|v_swmmac|ds_|global_|flat_|buffer_|scratch_"
-    rb"|s_barrier_signal|s_barrier(?!_)|s_swappc|s_call)"
+    rb"\n[ \t]+(v_(?:mfma|wmma|s(?:mfmac|wmmac))|ds_|global_|flat_|buffer_"
+    rb"|s(?:cratch_|_(?:barrier_signal|barrier(?!_)|swappc|call)))"
 )
 _KINDS = {
     "matrix": (b"v_mfma", b"v_smfmac", b"v_wmma", b"v_swmmac"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 from kernelinfo.facts.arithmetic import extra_sgprs
@@ -42,6 +43,7 @@ _FLAGS = {"wgp_mode", "tg_split", "dynamic_stack"}
 # A block has some 50 lines; one without an end must not reach through the file.
 _USUAL_BYTES = 1 << 12
 _MOST_BYTES = 1 << 16
+_SHORT = 512
 _DIRECTIVE = re.compile(rb"\.amdhsa_(\w+)[ \t]+([^\r\n]*)")
 _FIELD = re.compile(rb"(?m)^[ \t]*(\w+)[ \t]*=[ \t]*([^\r\n]*)")
 _COMMENT = re.compile(rb";|//|/\*")
@@ -83,14 +85,23 @@ def _read(
     ended = part.startswith(end, stop)
     part = part[:stop]
     statements: list[Statement] = []
-    counted = 0
-    for match in field.finditer(part):
-        line += part.count(b"\n", counted, match.start())
-        counted = match.start()
-        line_start = part.rfind(b"\n", 0, match.start()) + 1
-        if not _COMMENT.search(part, line_start, match.start()):
-            statements.append(Statement(match[1].decode(), decode(match[2]), line, place))
+    for number, written in enumerate(part.split(b"\n"), line):
+        # Most lines of a file are alike. Only short ones are remembered, so that a hostile text
+        # cannot fill the memory.
+        read = _stated if len(written) < _SHORT else _stated.__wrapped__
+        for name, value in read(written, field):
+            statements.append(Statement(name, value, number, place))
     return Block(statements, ended)
+
+
+@lru_cache(maxsize=1 << 14)
+def _stated(line: bytes, field: re.Pattern[bytes]) -> tuple[tuple[str, str], ...]:
+    """Field and value of what one line states."""
+    return tuple(
+        (match[1].decode(), decode(match[2]))
+        for match in field.finditer(line)
+        if not _COMMENT.search(line, 0, match.start())
+    )
 
 
 def vgpr_file(target: Target | None, wave_size: object) -> Vgprs | None:

@@ -48,8 +48,6 @@ class Field(NamedTuple):
     value: str
 
 
-# What nearly all lines are, without the grammar, whose parser takes longer to import than a file to
-# read; a test holds both to the same answer on every comment there is.
 _PLAIN = re.compile(
     rb"; ([A-Za-z_]\w*(?::[A-Z_]+\b)*) ?[:=] (0|[1-9]\d*)"
     rb"(?: bytes(?:/workgroup \(compile time only\))?)?"
@@ -72,7 +70,7 @@ def read_block(text: Text, place: int, line: int) -> InfoBlock | None:
     What a log or grep put before the comment signs is passed over.
     """
     first = line_at(text, place)
-    header = _line(first) if len(first) < _SHORT else None
+    header = read_line(first) if len(first) < _SHORT else None
     if not isinstance(header, Header):
         return None
     block = InfoBlock(header.kind, [], [], 0)
@@ -83,7 +81,7 @@ def read_block(text: Text, place: int, line: int) -> InfoBlock | None:
         if b";" not in comment or _prefix(comment) != prefix:
             break
         # Only short lines are remembered, so that a hostile text cannot fill the memory.
-        read = _line(comment) if len(comment) < _SHORT else _line.__wrapped__(comment)
+        read = read_line(comment) if len(comment) < _SHORT else read_line.__wrapped__(comment)
         if isinstance(read, Header):
             break
         if isinstance(read, Field):
@@ -95,22 +93,30 @@ def read_block(text: Text, place: int, line: int) -> InfoBlock | None:
 
 def _prefix(line: bytes) -> bytes:
     # Time stamps and grep's line numbers differ from line to line, and nothing else may.
-    return _STAMP.sub(b"0", line[: line.find(b";")].strip())
+    comment = line.find(b";")
+    return _STAMP.sub(b"0", line[:comment].strip()) if comment else b""
 
 
 @lru_cache(maxsize=1 << 14)
-def _line(line: bytes) -> Header | Field | None:
+def read_line(line: bytes) -> Header | Field | None:
     """One line; None when it is neither a block's header nor a field."""
     comment = line[line.find(b";") :]
+    return by_pattern(comment) or by_grammar(comment)
+
+
+def by_pattern(comment: bytes) -> Header | Field | None:
+    """What nearly all lines are, headers and plain numbers; None where the grammar must decide.
+
+    To import a parser takes longer than to read a file. A test holds both to the same answer on
+    every comment there is.
+    """
     if plain := _PLAIN.fullmatch(comment):
         return Field(plain[1].decode(), plain[2].decode())
-    if comment in _HEADERS:
-        return _HEADERS[comment]
-    return by_grammar(comment)
+    return _HEADERS.get(comment)
 
 
 def by_grammar(comment: bytes) -> Header | Field | None:
-    """The same by the grammar alone, which decides what a line means."""
+    """One comment; the grammar decides what it means."""
     from lark import Token, UnexpectedInput
 
     try:

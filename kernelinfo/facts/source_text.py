@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import posixpath
 import re
-from functools import cached_property
 
 from kernelinfo.facts.assembly_text import Text, decode
 from kernelinfo.model import SourceLine
@@ -21,10 +20,17 @@ _ENDS = b"s_endpgm"
 
 
 class SourceFiles:
-    """The numbered files of one module, which are read when the first kernel needs them."""
+    """The numbered files of one module; without any, no line of the text names one."""
 
-    def __init__(self, text: Text, start: int, end: int) -> None:
-        self._text, self._start, self._end = text, start, end
+    def __init__(self, text: Text) -> None:
+        self._text = text
+        self._names: dict[int, str] = {}
+
+    def take(self, place: int) -> None:
+        """Note the file of the directive at `place`, if it has a number."""
+        if match := _FILE.match(self._text, place):
+            parts = (re.sub(rb"\\(.)", rb"\1", part) for part in match.groups()[1:] if part)
+            self._names[int(match[1])] = posixpath.normpath(posixpath.join(*map(decode, parts)))
 
     def position(self, code: bytes) -> SourceLine | None:
         """The line of a kernel, as far as its instructions tell; `code` begins at its label.
@@ -33,7 +39,7 @@ class SourceFiles:
         begin with the first instruction, which may be an inlined function's; the kernel's own file
         is then that of its end.
         """
-        if _MARK not in code:
+        if not self._names or _MARK not in code:
             return None
         stated = [(int(m[1]), int(m[2]), int(m[3]), m.start()) for m in _LOCATION.finditer(code)]
         lines = [location for location in stated if location[1]]
@@ -46,11 +52,3 @@ class SourceFiles:
             line = next(location[1] for location in lines if location[0] == file)
         name = self._names.get(file)
         return None if name is None else SourceLine(name, line)
-
-    @cached_property
-    def _names(self) -> dict[int, str]:
-        names = {}
-        for match in _FILE.finditer(self._text, self._start, self._end):
-            parts = (re.sub(rb"\\(.)", rb"\1", part) for part in match.groups()[1:] if part)
-            names[int(match[1])] = posixpath.normpath(posixpath.join(*map(decode, parts)))
-        return names

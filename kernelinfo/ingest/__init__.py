@@ -99,6 +99,7 @@ def _unpack(blob: Blob, *, meant: bool) -> Iterator[Blob | Problem]:
         return
     if _is_code_object(head):
         yield blob
+        files.forget(blob)
         return
     format = next((format for format in FORMATS if format.accepts(head)), None)
     if format is None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import stat
 import sys
 from collections.abc import Iterator
-from mmap import ACCESS_READ, mmap
 from typing import NamedTuple
 
 from kernelinfo.model import Blob, Problem
 
 STANDARD_INPUT = "-"
+
+_SMALL_BYTES = 1 << 16
 
 
 class File(NamedTuple):
@@ -54,11 +56,23 @@ def load(path: str) -> Blob | Problem:
         if not status.st_size:
             return Problem(path, "is empty; build it again")
         with open(path, "rb") as file:
-            return Blob(path, memoryview(mmap(file.fileno(), 0, access=ACCESS_READ)))
+            return Blob(path, memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)))
     except OSError as error:
         return _problem(path, error)
     except ValueError as error:  # a NUL in the path, or a file that shrank meanwhile
         return Problem(path, str(error))
+
+
+def forget(blob: Blob) -> None:
+    """Let go of what was read of a mapped file, so that memory does not grow with its size.
+
+    Whoever looks at the bytes again reads them from the file again.
+    """
+    mapped = blob.data.obj
+    if isinstance(mapped, mmap.mmap) and blob.offset is not None:
+        start = blob.offset - blob.offset % mmap.PAGESIZE
+        if len(blob.data) > _SMALL_BYTES and hasattr(mmap, "MADV_DONTNEED"):  # not on Windows
+            mapped.madvise(mmap.MADV_DONTNEED, start, len(blob.data))
 
 
 def _walk(directory: str) -> Iterator[File | Problem]:

@@ -1,0 +1,67 @@
+"""`kernelinfo PATH...` says the same whoever reads its arguments."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ..conftest import FIXTURES
+
+TEXT = str(FIXTURES / "assembly" / "occupancy-hip-amdgcn-amd-amdhsa-gfx90a.s")
+OBJECT = str(FIXTURES / "code_object" / "variety-clang22-gfx942.co")
+BROKEN = str(FIXTURES / "broken" / "truncated.co")
+
+
+def told(folder: Path, *arguments: str) -> tuple[str, str, int]:
+    command = [sys.executable, "-m", "kernelinfo", *arguments]
+    done = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
+    )
+    return done.stdout, done.stderr, done.returncode
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (TEXT,),
+        (OBJECT, TEXT),
+        (BROKEN, OBJECT),
+        (OBJECT, "--format", "jsonl"),
+        ("--format", "jsonl", OBJECT, BROKEN),
+        ("nowhere.co",),
+        (str(FIXTURES / "code_object" / "tiny*"), "--format", "jsonl"),
+        ("-",),
+        ("",),
+    ],
+    ids=lambda arguments: " ".join(Path(argument).name for argument in arguments),
+)
+def test_the_parser_of_options_says_the_same(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    # The default of an option, given, is the parser's.
+    assert told(tmp_path, *arguments) == told(tmp_path, *arguments, "--color", "auto")
+
+
+def test_it_is_answered_without_the_parser(tmp_path: Path) -> None:
+    code = "import sys; from kernelinfo.cli import app; app(); print('typer' in sys.modules)"
+    run = [sys.executable, "-c", code, OBJECT]
+    done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("\nFalse\n")
+
+
+@pytest.mark.parametrize("folder", ["", "below/deeper"])
+def test_a_configuration_is_heeded(folder: str, tmp_path: Path) -> None:
+    (tmp_path / "kernelinfo.toml").write_text('ignore = ["KI"]\n')
+    place = tmp_path / folder
+    place.mkdir(parents=True, exist_ok=True)
+    assert "KI204" not in told(place, TEXT)[0]
+    (tmp_path / "kernelinfo.toml").unlink()
+    assert "KI204" in told(place, TEXT)[0]
+
+
+@pytest.mark.parametrize("arguments", [("--format", "csv"), ("--format=jsonl",), ("-q",)])
+def test_other_options_are_the_parsers(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    out, _, code = told(tmp_path, OBJECT, *arguments)
+    assert (bool(out), code) == (True, 0)
+    assert out != told(tmp_path, OBJECT)[0]

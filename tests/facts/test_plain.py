@@ -1,0 +1,79 @@
+"""What is read the short way is what the reference readers say: of every file there is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kernelinfo.elf import plain, read_elf, reference
+from kernelinfo.errors import ReadError
+from kernelinfo.facts import code_object, info_block, plain_note
+from kernelinfo.facts.notes import read_notes
+from kernelinfo.ingest import open_paths
+from kernelinfo.model import Blob, Remark
+
+from ..conftest import every_file
+
+_ELF = b"\x7fELF"
+
+
+@pytest.fixture(scope="module")
+def code_objects() -> list[memoryview]:
+    found = (item for item in open_paths(every_file()) if isinstance(item, Blob))
+    return [blob.data for blob in found if blob.data[:4] == _ELF]
+
+
+def test_elf_tables(code_objects: list[memoryview]) -> None:
+    whole = [memoryview(Path(path).read_bytes()) for path in every_file()]
+    files = [*code_objects, *(data for data in whole if data[:4] == _ELF)]
+    agreed = 0
+    for data in files:
+        if (tables := plain.read_tables(data)) is not None:
+            remarks: list[Remark] = []
+            assert tables == reference.read_tables(data, remarks)
+            assert not remarks
+            agreed += 1
+    assert agreed > 0.8 * len(files)
+
+
+def test_code_objects(code_objects: list[memoryview], monkeypatch: pytest.MonkeyPatch) -> None:
+    def read(data: memoryview) -> object:
+        try:
+            return code_object.read(data)
+        except ReadError as error:
+            return str(error)
+
+    short = [read(data) for data in code_objects]
+    monkeypatch.setattr(plain, "read_tables", lambda data: None)
+    monkeypatch.setattr(plain_note, "read_root", lambda content, offset: None)
+    assert len(short) > 40
+    for data, answer in zip(code_objects, short, strict=True):
+        assert read(data) == answer
+
+
+def test_most_notes_are_read_the_short_way(code_objects: list[memoryview]) -> None:
+    notes = []
+    for data in code_objects:
+        tables = plain.read_tables(data)
+        if tables is not None and tables.header.machine == "EM_AMDGPU":
+            elf = read_elf(data, [])
+            notes += [note for note in read_notes(elf, []) if note.type == 32]
+    short = [plain_note.read_root(note.content, note.offset) for note in notes]
+    assert sum(root is not None for root in short) > 0.8 * len(notes) > 30
+
+
+def test_lines_of_kernel_info() -> None:
+    lines = {
+        line[line.find(b";") :]
+        for path in every_file()
+        if path.endswith((".s", ".amdgcn"))
+        for line in Path(path).read_bytes().splitlines()
+        if b";" in line
+    }
+    short = 0
+    for line in lines:
+        if (field := info_block.by_pattern(line)) is not None:
+            short += 1
+            assert field == info_block.by_grammar(line), line
+    assert short > 300
