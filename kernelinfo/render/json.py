@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from kernelinfo import __version__
-from kernelinfo.compiler import NOT_EXPLAINED, agrees, why
 from kernelinfo.kernel import CodeObject, Item, Kernel, Repeat, Report, Result
 from kernelinfo.model import Code, FactName
 from kernelinfo.occupancy import Occupancy
@@ -166,6 +165,8 @@ def _compiler_document(kernel: Kernel, occupancy: Occupancy | None) -> dict[str,
     waves = kernel.compiler_waves_per_simd
     if waves is None:
         return None
+    from kernelinfo.compiler import NOT_EXPLAINED, agrees, why  # only assembly says so
+
     same = agrees(kernel, occupancy) if occupancy else None
     reason = None
     if occupancy and same is False:

@@ -44,9 +44,11 @@ def answers(page: Page, question: str, cases: list[Any]) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """A dataclass as JSON values."""
+    """A record as JSON values."""
     if is_dataclass(value):
         return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    if hasattr(value, "_asdict"):
+        return {name: plain(item) for name, item in value._asdict().items()}
     return [plain(item) for item in value] if isinstance(value, tuple) else value
 
 
