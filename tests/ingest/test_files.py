@@ -137,3 +137,12 @@ def test_what_holds_no_kernels_or_is_not_read(start: bytes, message: str) -> Non
     [problem] = open_bytes(start, "file")
     assert isinstance(problem, Problem)
     assert problem.message.startswith(message)
+
+
+def test_bytes_that_were_let_go_of_are_read_again(tmp_path: Path) -> None:
+    large = OBJECT + os.urandom(1 << 18)
+    path = tmp_path / "large.co"
+    path.write_bytes(large)
+    [blob] = opened(path)
+    assert isinstance(blob, Blob)
+    assert blob.data == large
