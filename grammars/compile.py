@@ -1,4 +1,4 @@
-"""Puts the compiled grammars into the wheel: to compile one takes longer than to read a file."""
+"""Puts the grammars into the wheel, and compiled: that takes longer than to read a file."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ class CompiledGrammars(BuildHookInterface):  # type: ignore[type-arg]
         root, folder = Path(self.root), Path(mkdtemp())
         grammars = runpy.run_path(str(root / "kernelinfo" / "_grammars.py"))
         for grammar in (root / "grammars").glob("*.lark"):
+            build_data["force_include"][str(grammar)] = f"kernelinfo/grammars/{grammar.name}"
             text = grammar.read_text("utf-8")
             made = folder / grammars["compiled_name"](grammar.stem, text)
             with made.open("wb") as file:
