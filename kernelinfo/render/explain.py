@@ -15,10 +15,10 @@ from kernelinfo.occupancy import Occupancy
 from kernelinfo.render import View
 from kernelinfo.render.code import code_parts
 from kernelinfo.render.device import device_lines
+from kernelinfo.render.findings import next_step
 from kernelinfo.render.names import name_of, printable
 from kernelinfo.render.paint import Span, cells, left, paint, right
 from kernelinfo.render.profiler import expected
-from kernelinfo.render.text import next_step
 from kernelinfo.render.words import RESOURCES, bare, number, percent, size, waves_per_simd
 from kernelinfo.targets import Device, Target
 

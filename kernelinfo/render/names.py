@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from kernelinfo.facts.names import short
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+
 from kernelinfo.kernel import Kernel
 from kernelinfo.render import NameStyle
+from kernelinfo.render.paint import cells
 
 
 def printable(text: str) -> str:
@@ -15,13 +19,158 @@ def printable(text: str) -> str:
 
 
 def name_of(kernel: Kernel, style: NameStyle) -> str:
-    return styled(kernel.name, kernel.symbol, style)
-
-
-def styled(name: str, symbol: str, style: NameStyle) -> str:
-    """The demangled name, short or full, or the mangled one; printable."""
     if style == "mangled":
-        return printable(symbol)
-    if style == "short" and name != symbol:
-        return printable(short(name))
-    return printable(name)
+        return printable(kernel.symbol)
+    if style == "short" and kernel.name != kernel.symbol:
+        return printable(short(kernel.name))
+    return printable(kernel.name)
+
+
+def names_of(kernels: Iterable[Kernel], style: NameStyle) -> Mapping[str, str]:
+    """The name of each symbol; where short ones would be equal, as much more as tells them apart.
+
+    What differs in the parameters alone is written with them, up to the one that differs.
+    """
+    known = {kernel.symbol: kernel for kernel in kernels}
+    names = {symbol: name_of(kernel, style) for symbol, kernel in known.items()}
+    if style != "short":
+        return names
+    for alike in _alike(names):
+        cpp = {symbol: known[symbol].name for symbol in alike if known[symbol].name != symbol}
+        names |= _with_parameters(cpp)
+    for fuller in ("full", "mangled"):
+        for alike in _alike(names):
+            names |= {symbol: name_of(known[symbol], fuller) for symbol in alike}
+    return names
+
+
+def short(name: str) -> str:
+    """A demangled name as an engineer says it: `gemm<float, 256>`.
+
+    Gone are return type, namespaces, parameters, the suffixes of numbers, the arguments that
+    standard containers have by default, and of a lambda's function all but its name.
+    """
+    return _brief(stem(name)) or name
+
+
+def folded(name: str, width: int, indent: int) -> list[str]:
+    """A name in lines of `width` columns, broken where C++ would be; all but the first indented."""
+    lines, line = [], ""
+    for part in _PARTS.findall(name):
+        if line.strip() and cells(line + part.rstrip()) > width:
+            kept, comma, rest = line.rpartition(", ")
+            if cells(kept) < width // 2:
+                kept, comma, rest = line, "", ""
+            lines.append((kept + comma).rstrip())
+            line = " " * indent + rest
+        line += part
+    return [*lines, line]
+
+
+_PARTS = re.compile(r".+?(?:, |::|[<(]|$)")
+"""Ends where a line may: behind a comma, a scope, an opening bracket."""
+
+
+def stem(name: str) -> str:
+    """A demangled name without return type, namespaces and parameters."""
+    start, end = _stem(name)
+    return name[start:end] or name
+
+
+def _stem(name: str) -> tuple[int, int]:
+    depth = start = 0
+    for position, character in enumerate(name):
+        before = name[start:position]
+        if depth == 0 and character == "(" and before and not before.endswith(_TAKES_BRACKETS):
+            return start, position
+        if character in _OPENS:
+            depth += 1
+        elif character in _CLOSES:
+            depth -= 1
+        elif depth == 0 and (character == " " or before.endswith(":")):
+            start = position + (character == " ")
+    return start, len(name)
+
+
+_OPENS, _CLOSES = "(<[{", ")>]}"
+_TAKES_BRACKETS = ("operator", "decltype")
+
+_NAMESPACES = re.compile(r"(?:\b[A-Za-z_]\w*::|\(anonymous namespace\)::)+(?=[A-Za-z_~])")
+_SUFFIX = re.compile(r"\b(\d+)(?:u|l|ul|ll|ull)\b")
+_DEFAULT = re.compile(r", (?:allocator|char_traits|default_delete|equal_to|hash|less)<")
+_LAMBDA = re.compile(r"::(?='lambda|\{lambda)")
+
+
+def _brief(text: str) -> str:
+    text = _NAMESPACES.sub("", text)
+    text = _SUFFIX.sub(r"\1", text).replace("unsigned int", "unsigned").replace("> >", ">>")
+    while found := _DEFAULT.search(text):
+        text = text[: found.start()] + text[_end(text, found.end()) :]
+    text = text.replace("basic_string<char>", "string")
+    position = 0
+    while found := _LAMBDA.search(text, position):
+        start = _start(text, found.start())
+        function = text[start : found.start()]
+        if "lambda" not in function:
+            text = text[:start] + stem(function) + text[found.start() :]
+            found = _LAMBDA.search(text, start)
+        position = found.end() if found else len(text)
+    return text
+
+
+def _end(text: str, position: int) -> int:
+    """Behind the bracket that closes the one before `position`."""
+    depth = 1
+    while depth and position < len(text):
+        depth += (text[position] in _OPENS) - (text[position] in _CLOSES)
+        position += 1
+    return position
+
+
+def _start(text: str, end: int) -> int:
+    """Where the template argument begins that ends before `end`."""
+    depth = 0
+    for position in range(end - 1, -1, -1):
+        depth += (text[position] in _CLOSES) - (text[position] in _OPENS)
+        if depth < 0:
+            return position + 1
+        if depth == 0 and text[position - 1 : position + 1] == ", ":
+            return position + 1
+    return 0
+
+
+def _alike(names: Mapping[str, str]) -> Iterator[list[str]]:
+    """Groups of symbols that have one name."""
+    groups = defaultdict(list)
+    for symbol, name in names.items():
+        groups[name].append(symbol)
+    return (symbols for symbols in groups.values() if len(symbols) > 1)
+
+
+def _with_parameters(names: Mapping[str, str]) -> dict[str, str]:
+    lists = {symbol: _parameters(name) for symbol, name in names.items()}
+    most = max(map(len, lists.values()), default=0)
+    count = next(
+        (n for n in range(1, most) if len({each[:n] for each in lists.values()}) == len(lists)),
+        most,
+    )
+    return {
+        symbol: printable(f"{short(name)}({', '.join(_first(lists[symbol], count))})")
+        for symbol, name in names.items()
+    }
+
+
+def _first(parameters: tuple[str, ...], count: int) -> tuple[str, ...]:
+    return parameters if len(parameters) <= count else (*parameters[:count], "…")
+
+
+def _parameters(name: str) -> tuple[str, ...]:
+    _, end = _stem(name)
+    inner = name[end + 1 : _end(name, end + 1) - 1]
+    parameters, depth, start = [], 0, 0
+    for position, character in enumerate(inner):
+        depth += (character in _OPENS) - (character in _CLOSES)
+        if depth == 0 and character == ",":
+            parameters.append(inner[start:position])
+            start = position + 1
+    return tuple(_brief(text.strip()) for text in (*parameters, inner[start:]))

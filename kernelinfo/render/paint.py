@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 
 Span = tuple[str, str]
 """Text and the rich style it has on a terminal; "" for none."""
@@ -20,6 +21,25 @@ def paint(line: Iterable[Span], color: bool) -> str:
     from rich.style import Style
 
     return "".join(Style.parse(style).render(text) if style else text for text, style in spans)
+
+
+_WORDS = re.compile(r"\S*\d \S+\s*|\S+\s*|\s+")
+"""A number stays with what it counts."""
+
+
+def wrap(line: Iterable[Span], width: int, indent: int) -> Iterator[list[Span]]:
+    """The line in lines of `width` columns where its words allow it, all but the first indented."""
+    row: list[Span] = []
+    taken, begun = 0, False
+    for text, style in line:
+        for word in _WORDS.findall(text):
+            if begun and taken + cells(word.rstrip()) > width:
+                yield row
+                row, taken, begun = [(" " * indent, "")], indent, False
+            row.append((word, style))
+            taken += cells(word)
+            begun = begun or bool(word.strip())
+    yield row
 
 
 def cells(text: str) -> int:

@@ -6,31 +6,20 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-from kernelinfo.kernel import CodeObject, Item, Kernel, Report, Result, Used
-from kernelinfo.limits import Resource
-from kernelinfo.occupancy import Occupancy
+from kernelinfo.kernel import CodeObject, Item, Report, Result
 from kernelinfo.render import View
-from kernelinfo.render.names import name_of, printable
-from kernelinfo.render.paint import Span, cells, left, paint, right
-from kernelinfo.render.words import (
-    RESOURCES,
-    amount,
-    change,
-    compiler,
-    number,
-    percent,
-    plural,
-    size,
-    waves_per_simd,
-)
+from kernelinfo.render.findings import SEVERITY_STYLES, Label, of_all, of_each
+from kernelinfo.render.names import names_of, printable
+from kernelinfo.render.paint import Span, cells, paint, wrap
+from kernelinfo.render.table import table
+from kernelinfo.render.words import compiler, plural
 
-_BAR = 8
-_HEADING = ("block", "VGPR", "AGPR", "SGPR", "LDS", "scratch", "waves/SIMD", "occ", "limited by")
-_SEVERITY_STYLE = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 _MANY_CODE_OBJECTS = 4
 """More are shown in one table with a column for the target."""
 _MANY_KERNELS = 20
 """More are sorted, the worst first."""
+_REPEATS = 3
+"""Told one by one."""
 
 
 def render(items: Iterable[Item], view: View) -> Iterator[str]:
@@ -60,31 +49,40 @@ def _worst_first(result: Result) -> tuple[float, int]:
 
 def _report(report: Report, shown: list[Result], view: View) -> Iterator[list[Span]]:
     code_objects = report.code_objects
+    names = names_of(report.kernels, view.names)
     if view.group or len(code_objects) > _MANY_CODE_OBJECTS:
         yield _overview(report)
         yield []
-        yield from _table(shown, view, with_target=True)
+        yield from table(shown, names, view, with_target=True)
     else:
         kernels = Counter(kernel.code_object for kernel in report.kernels)
         shown.sort(key=lambda result: code_objects.index(result.kernel.code_object))
         for code_object, results in groupby(shown, key=lambda r: r.kernel.code_object):
             group = list(results)
-            yield _heading(code_object, group, kernels[code_object])
+            yield from _heading(code_object, group, kernels[code_object], view)
             yield []
-            yield from _table(group, view, with_target=False)
+            yield from table(group, names, view, with_target=False)
             yield []
     if hidden := len(report.results) - len(shown):
         yield [(f" … {plural(hidden, 'more kernel')}; --top 0 shows all", "dim")]
     if view.quiet:
         return
     yield from _also(report)
-    yield from ([(line, "dim")] for line in _legend(shown))
+    for text in _legend(shown):
+        yield from wrap([(text, "dim")], view.width, 1 + text.startswith(" ≤") * 2)
     yield []
-    yield from _steps_and_findings(shown)
-    yield _summary(report)
+    label = _label(report)
+    if hidden:
+        said = [*of_all(shown, report.results, label, view)]
+    else:
+        said = [*of_each(shown, label, view)]
+    yield from [*said, []] if said else []
+    yield from _summary(report, view)
 
 
-def _heading(code_object: CodeObject, results: list[Result], kernels: int) -> list[Span]:
+def _heading(
+    code_object: CodeObject, results: list[Result], kernels: int, view: View
+) -> Iterator[list[Span]]:
     where = _place(code_object.path, code_object.member)
     sizes = {f"wave{r.kernel.demand.wave_size}" for r in results if r.kernel.demand}
     about = [
@@ -98,14 +96,21 @@ def _heading(code_object: CodeObject, results: list[Result], kernels: int) -> li
         about[0] = f"{target.name} ({target.family})"
     elif target is not None:
         about[0] = f"{code_object.target}, what if on {target.name} ({target.family})"
-    return [(where, "bold"), ("   " + " · ".join(text for text in about if text), "")]
+    told = "   " + " · ".join(text for text in about if text)
+    if view.fold and cells(where + told) > view.width:
+        yield [(where, "bold")]
+        yield from wrap([(told, "")], view.width, 3)
+    else:
+        yield [(where, "bold"), (told, "")]
 
 
 def _also(report: Report) -> Iterator[list[Span]]:
     """Where code objects were met again that are counted once."""
-    for repeat in report.repeats:
+    for repeat in report.repeats[:_REPEATS]:
         where, first = (_place(place.path, place.member) for place in (repeat, repeat.first))
         yield [(f" {where} is {first}, byte for byte", "dim")]
+    if rest := len(report.repeats[_REPEATS:]):
+        yield [(f" … and {plural(rest, 'more code object')} met again", "dim")]
 
 
 def _place(path: str, member: str | None) -> str:
@@ -122,69 +127,6 @@ def _overview(report: Report) -> list[Span]:
         plural(len(report.results), "kernel"),
     )
     return [(where, "bold"), ("   " + " · ".join(about), "")]
-
-
-def _table(results: list[Result], view: View, *, with_target: bool) -> Iterator[list[Span]]:
-    rows = [_row(result, with_target) for result in results]
-    names = [name_of(result.kernel, view.names) for result in results]
-    head = (("target",) if with_target else ()) + _HEADING
-    widths = [max(cells(row[i]) for row in [head, *rows]) for i in range(len(head) - 1)]
-    rest = sum(widths) + len(widths) + max(len(row[-1]) for row in [head, *rows])
-    most = max([cells("kernel"), *map(cells, names)])
-    room = min(most, max(view.width - rest - 2, cells("kernel")))
-    yield [(" " + left("kernel", room) + " " + _cells(head, widths), "bold")]
-    for name, row, result in zip(names, rows, results, strict=True):
-        if cells(name) > room and view.fold:
-            yield [(" " + name, "")]
-            name = ""
-        style = "" if result.occupancy and result.occupancy.launchable else "red"
-        yield [(" " + left(name, room) + " " + _cells(row, widths), style)]
-
-
-def _cells(row: Sequence[str], widths: list[int]) -> str:
-    numbers = (right(text, width) for text, width in zip(row[:-1], widths, strict=True))
-    return " ".join([*numbers, f" {row[-1]}"])
-
-
-def _row(result: Result, with_target: bool) -> tuple[str, ...]:
-    kernel, occupancy = result.kernel, result.occupancy
-    target = (_target(kernel),) if with_target else ()
-    used = kernel.used
-    if occupancy is None:
-        numbers = (used.vgprs, used.agprs, used.sgprs, used.lds_bytes, used.scratch_bytes_per_lane)
-        return (*target, "?", *map(_or_unknown, numbers), "?", "?", "unknown target")
-    launch, allocated = occupancy.launch, occupancy.allocated
-    lds = None if used.lds_bytes is None else used.lds_bytes + launch.dynamic_lds_bytes
-    bound = "≤" if occupancy.launchable and not occupancy.exact else ""
-    return (
-        *target,
-        str(launch.workgroup_size),
-        _or_unknown(allocated.vgprs),
-        _or_unknown(used.agprs if allocated.agprs else allocated.agprs),
-        _or_unknown(allocated.sgprs),
-        "?" if lds is None else size(lds),
-        "?" if used.scratch_bytes_per_lane is None else size(used.scratch_bytes_per_lane),
-        f"{bound}{number(occupancy.waves_per_simd)} {_bar(occupancy)}",
-        f"{bound}{occupancy.percent:.1f}%",
-        " ".join(RESOURCES[name] for name in occupancy.limiters)
-        if occupancy.launchable
-        else "cannot launch",
-    )
-
-
-def _target(kernel: Kernel) -> str:
-    """What it was compiled for; `gfx90a as gfx942` where that is not what is asked about."""
-    own, target = kernel.code_object.target or "?", kernel.target
-    return own if target is None or target.name == own else f"{own} as {target.name}"
-
-
-def _or_unknown(value: int | None) -> str:
-    return "?" if value is None else str(value)
-
-
-def _bar(occupancy: Occupancy) -> str:
-    full = round(occupancy.percent * _BAR / 100)
-    return "■" * full + "·" * (_BAR - full)
 
 
 _SIZES = {
@@ -208,73 +150,23 @@ def _legend(shown: list[Result]) -> Iterator[str]:
         yield f" ≤ {reason}"
 
 
-def _steps_and_findings(shown: list[Result]) -> Iterator[list[Span]]:
-    several = len({result.kernel.code_object.target for result in shown}) > 1
-    blocks = [(_label(result, several), list(_lines_of(result))) for result in shown]
-    width = max([0, *(cells(name) for name, lines in blocks if lines and cells(name) <= 28)])
-    for name, lines in blocks:
-        if not lines:
-            continue
-        if cells(name) > width:
-            yield [(f" {name}", "")]
-            name = ""
-        for line in lines:
-            yield [(f" {left(name, width)}  ", ""), *line]
-            name = ""
-    if any(lines for _, lines in blocks):
-        yield []
+def _label(report: Report) -> Label:
+    """The short name, with the target where there are several."""
+    names = names_of(report.kernels, "short")
+    several = len({code_object.target for code_object in report.code_objects}) > 1
+
+    def label(result: Result) -> str:
+        name = names[result.kernel.symbol]
+        return f"{name} {result.kernel.code_object.target or ''}" if several else name
+
+    return label
 
 
-def _label(result: Result, with_target: bool) -> str:
-    name = name_of(result.kernel, "short")
-    return f"{name} {result.kernel.code_object.target or ''}" if with_target else name
-
-
-def _lines_of(result: Result) -> Iterator[list[Span]]:
-    occupancy = result.occupancy
-    if occupancy is None:
-        return
-    if occupancy.next:
-        yield [("next  ", "bold"), (next_step(occupancy, result.kernel.used), "")]
-    for finding in result.findings:
-        style = _SEVERITY_STYLE[finding.severity]
-        yield [
-            (f"{finding.rule} ", ""),
-            (f"{finding.severity:<8}", style),
-            (finding.message + (f"; {finding.hint}" if finding.hint else ""), ""),
-        ]
-
-
-def next_step(occupancy: Occupancy, used: Used | None = None) -> str:
-    """`≤ 96 VGPRs (uses 122, −26) → 5 waves/SIMD, 62.5 %`, every binding resource named."""
-    asked = {limit.resource: limit.used for limit in occupancy.limits}
-    asks = [
-        f"≤ {amount(step.resource, step.at_most)} "
-        f"({_asks(step.resource, asked[step.resource], used)}"
-        f"{change(step.resource, step.change)})"
-        for step in occupancy.next
-    ]
-    reached = occupancy.next[0]
-    text = " and ".join(asks)
-    text += f" → {waves_per_simd(reached.waves_per_simd)}, {percent(reached.percent)}"
-    if occupancy.limiters == ("lds",) and (free := occupancy.headroom.vgprs):
-        text += f"; free until then: {asked['vgpr'] + free} VGPRs"
-    return text
-
-
-def _asks(resource: Resource, asked: int, used: Used | None) -> str:
-    """Registers asked for are not to be seen in the table, which shows what is reserved."""
-    if resource not in ("vgpr", "sgpr"):
-        return ""
-    padded = used is not None and asked > ((used.vgprs if resource == "vgpr" else used.sgprs) or 0)
-    return f"{'reserves' if padded else 'uses'} {asked}, "
-
-
-def _summary(report: Report) -> list[Span]:
+def _summary(report: Report, view: View) -> Iterator[list[Span]]:
     severities = Counter(f.severity for r in report.results for f in r.findings)
     counts = [
-        (plural(severities[severity], severity), _SEVERITY_STYLE[severity])
-        for severity in ("error", "warning", "note")
+        (plural(severities[severity], severity), SEVERITY_STYLES[severity])
+        for severity in SEVERITY_STYLES
         if severities[severity]
     ]
     line: list[Span] = [(" ", "")]
@@ -288,5 +180,5 @@ def _summary(report: Report) -> list[Span]:
     kernels, code_objects = len(report.results), len(report.code_objects)
     read = f"{plural(kernels, 'kernel')} in {plural(code_objects, 'code object')} · {read}"
     line.append((f"{' · ' if counts else ''}{read}", "bold red" if report.problems else ""))
-    line.append((" · occupancy is a ceiling, not a speed: `kernelinfo explain`", "dim"))
-    return line
+    yield from wrap(line, view.width, 1)
+    yield [(" occupancy is a ceiling, not a speed: `kernelinfo explain occupancy`", "dim")]

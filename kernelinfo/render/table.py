@@ -1,0 +1,121 @@
+"""The table of the report: one row a kernel."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from kernelinfo.kernel import Kernel, Result
+from kernelinfo.occupancy import Occupancy
+from kernelinfo.render import View
+from kernelinfo.render.names import folded
+from kernelinfo.render.paint import Span, cells, left, right
+from kernelinfo.render.words import RESOURCES, number, size
+
+_BAR = 8
+_BAR_OF_A_CELL = re.compile(" [■·]+$")
+_HEADING = ("block", "VGPR", "AGPR", "SGPR", "LDS", "scratch", "waves/SIMD", "occ", "limited by")
+_OFTEN_ZERO = ("AGPR", "LDS", "scratch")
+_NAME = "kernel"
+
+Columns = dict[str, list[str]]
+"""Cells by their heading."""
+
+
+def table(
+    results: Sequence[Result], names: Mapping[str, str], view: View, *, with_target: bool
+) -> Iterator[list[Span]]:
+    """Heading and rows. On a terminal, a name that does not fit stands above its row.
+
+    Where a terminal is too narrow for the names, columns that are 0 for every kernel are left out,
+    and then the bars.
+    """
+    called = [names[result.kernel.symbol] for result in results]
+    columns = _columns(results, with_target)
+    taken = [cells(name) for name in (_NAME, *called)]
+    if view.fold:
+        columns = _fitted(columns, taken, view.width)
+    room = min(max(taken), max(_room(columns, view.width), cells(_NAME)))
+    widths = _widths(columns)
+    yield [(f" {left(_NAME, room)} {_line(tuple(columns), widths)}", "bold")]
+    for name, row, result in zip(called, zip(*columns.values(), strict=True), results, strict=True):
+        if cells(name) > room and view.fold:
+            yield from ([(" " + line, "")] for line in folded(name, view.width - 1, 2))
+            name = ""
+        style = "" if result.occupancy and result.occupancy.launchable else "red"
+        yield [(f" {left(name, room)} {_line(row, widths)}", style)]
+
+
+def _fitted(columns: Columns, names: list[int], width: int) -> Columns:
+    """Fewer columns where that gives room to most names that have none."""
+    fewer = dict(columns)
+    for heading in _OFTEN_ZERO:
+        if _room(fewer, width) < max(names) and all(cell == "0" for cell in fewer[heading]):
+            del fewer[heading]
+    if _room(fewer, width) < max(names):
+        fewer = {
+            heading.removesuffix("/SIMD"): [_BAR_OF_A_CELL.sub("", cell) for cell in column]
+            for heading, column in fewer.items()
+        }
+    fitting = sum(name <= _room(fewer, width) for name in names)
+    gained = fitting - sum(name <= _room(columns, width) for name in names)
+    return fewer if gained and 2 * fitting > len(names) else columns
+
+
+def _room(columns: Columns, width: int) -> int:
+    """What is left for names."""
+    return width - sum(_widths(columns)) - len(columns) - 2
+
+
+def _widths(columns: Columns) -> list[int]:
+    return [max(map(cells, (heading, *column))) for heading, column in columns.items()]
+
+
+def _line(row: Sequence[str], widths: list[int]) -> str:
+    numbers = (right(text, width) for text, width in zip(row[:-1], widths, strict=False))
+    return " ".join([*numbers, f" {row[-1]}"])
+
+
+def _columns(results: Sequence[Result], with_target: bool) -> Columns:
+    headings = ("target",) * with_target + _HEADING
+    rows = [(_target(r.kernel),) * with_target + _row(r) for r in results]
+    return {heading: list(cells) for heading, *cells in zip(headings, *rows, strict=True)}
+
+
+def _row(result: Result) -> tuple[str, ...]:
+    kernel, occupancy = result.kernel, result.occupancy
+    used = kernel.used
+    if occupancy is None:
+        numbers = (used.vgprs, used.agprs, used.sgprs, used.lds_bytes, used.scratch_bytes_per_lane)
+        return ("?", *map(_or_unknown, numbers), "?", "?", "unknown target")
+    launch, allocated = occupancy.launch, occupancy.allocated
+    lds = None if used.lds_bytes is None else used.lds_bytes + launch.dynamic_lds_bytes
+    bound = "≤" if occupancy.launchable and not occupancy.exact else ""
+    return (
+        str(launch.workgroup_size),
+        _or_unknown(allocated.vgprs),
+        _or_unknown(used.agprs if allocated.agprs else allocated.agprs),
+        _or_unknown(allocated.sgprs),
+        "?" if lds is None else size(lds),
+        "?" if used.scratch_bytes_per_lane is None else size(used.scratch_bytes_per_lane),
+        f"{bound}{number(occupancy.waves_per_simd)} {_bar(occupancy)}",
+        f"{bound}{occupancy.percent:.1f}%",
+        " ".join(RESOURCES[name] for name in occupancy.limiters)
+        if occupancy.launchable
+        else "cannot launch",
+    )
+
+
+def _target(kernel: Kernel) -> str:
+    """What it was compiled for; `gfx90a as gfx942` where that is not what is asked about."""
+    own, target = kernel.code_object.target or "?", kernel.target
+    return own if target is None or target.name == own else f"{own} as {target.name}"
+
+
+def _or_unknown(value: int | None) -> str:
+    return "?" if value is None else str(value)
+
+
+def _bar(occupancy: Occupancy) -> str:
+    full = round(occupancy.percent * _BAR / 100)
+    return "■" * full + "·" * (_BAR - full)
