@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import get_args
 
 from kernelinfo.arch import Arch
 from kernelinfo.compiler import NOT_EXPLAINED, agrees, why
 from kernelinfo.devices import fill
-from kernelinfo.kernel import Kernel, Result
+from kernelinfo.kernel import Finding, Kernel, Result
 from kernelinfo.limits import Demand, Limit, waves_of
 from kernelinfo.model import Fact, FactName, Source
 from kernelinfo.occupancy import Occupancy
@@ -16,14 +16,16 @@ from kernelinfo.render import View
 from kernelinfo.render.code import code_parts
 from kernelinfo.render.device import device_lines
 from kernelinfo.render.findings import next_step
-from kernelinfo.render.names import name_of, printable
-from kernelinfo.render.paint import Span, cells, left, paint, right
+from kernelinfo.render.names import folded, name_of, printable
+from kernelinfo.render.paint import Span, cells, left, paint, right, wrap
 from kernelinfo.render.profiler import expected
 from kernelinfo.render.words import RESOURCES, bare, number, percent, size, waves_per_simd
 from kernelinfo.targets import Device, Target
 
 _COLUMNS = ("resource", "asks", "reserved", "out of", "allows", "slack")
 _LABEL = 8
+_ROOM = 8
+"""Columns that text needs to hang in."""
 
 Notes = Sequence[tuple[str, str]]
 """Labels and texts of further lines."""
@@ -41,25 +43,46 @@ def render_kernel(
         where += f":{kernel.line}"
     own, target = kernel.code_object.target or "unknown target", kernel.target
     on = own if target is None or target.name == own else f"{own}, what if on {target.name}"
-    lines: list[list[Span]] = [
-        [(name_of(kernel, view.names), "bold"), (f"   {on}  {where}", "")],
-        [],
-    ]
+    lines: list[list[Span]] = []
     if occupancy is not None and kernel.demand is not None and target is not None:
         lines += working(target, kernel.demand, occupancy, kernel)
         if kernel.code is not None and (parts := code_parts(kernel.code)):
-            lines += _labelled("code", parts, " · ", view.width)
+            lines += _listed("code", parts, " · ", view.width)
         if device is not None:
             filling = fill(device, occupancy, kernel.demand.wave_size, grid)
             lines += _noted(device_lines(filling, occupancy.per))
         lines += _sources(kernel, view.width)
         if expectation := expected(target, occupancy, kernel, device):
-            lines += _labelled("expect", expectation, "; ", view.width)
-    for finding in result.findings:
-        text = finding.message + (f"; {finding.hint}" if finding.hint else "")
-        lines.append([(f" {finding.rule}    {finding.severity}: {text}", "")])
-    lines += _footnote(occupancy)
-    return (paint(line, view.color) + "\n" for line in lines)
+            lines += _listed("expect", expectation, "; ", view.width)
+    for line in [*_heading(name_of(kernel, view.names), f"{on}  {where}", view), []]:
+        yield paint(line, view.color) + "\n"
+    findings = [_finding(finding) for finding in result.findings]
+    if view.fold:
+        findings = [*_hanging(findings, view.width)]
+    footnote = _hanging(_footnote(occupancy), view.width)
+    for line in [*_hanging(lines, view.width), *findings, *footnote]:
+        yield paint(line, view.color) + "\n"
+
+
+def _finding(finding: Finding) -> list[Span]:
+    text = finding.message + (f"; {finding.hint}" if finding.hint else "")
+    return _labelled(finding.rule, f"{finding.severity}: {text}")
+
+
+def _heading(name: str, about: str, view: View) -> Iterator[list[Span]]:
+    """A name beside its place; on a terminal above it where both do not fit."""
+    if view.fold and cells(name) + 3 + cells(about) > view.width:
+        yield from ([(line, "bold")] for line in folded(name, view.width, 2))
+        yield from wrap([(f"   {about}", "")], view.width, 3)
+    else:
+        yield [(name, "bold"), (f"   {about}", "")]
+
+
+def _hanging(lines: Iterable[list[Span]], width: int) -> Iterator[list[Span]]:
+    """Lines broken where they are too long; the rest hangs under the last part if it has room."""
+    for line in lines:
+        before = sum(cells(text) for text, _ in line[:-1])
+        yield from wrap(line, width, before if width - before >= _ROOM else _LABEL + 2)
 
 
 def render_numbers(
@@ -68,7 +91,7 @@ def render_numbers(
     """The same for numbers that belong to no kernel."""
     yield paint([(f"{target.name} ({target.family})", "bold")], view.color) + "\n\n"
     lines = [*working(target, demand, occupancy), *_noted(notes), *_footnote(occupancy)]
-    for line in lines:
+    for line in _hanging(lines, view.width):
         yield paint(line, view.color) + "\n"
 
 
@@ -82,17 +105,15 @@ def working(
     lines: list[list[Span]] = []
     for index, row in enumerate(rows):
         text = f" {left(row[0], widths[0])}  {right(row[1], widths[1])}  " + "  ".join(
-            left(cell, width) for cell, width in zip(row[2:], widths[2:], strict=True)
+            left(cell, width) for cell, width in zip(row[2:-1], widths[2:-1], strict=True)
         )
-        binding = "◄" in text
-        lines.append([(text, "bold" if index == 0 or binding else "")])
-    lines.append([(_labelled_text("result", _result(occupancy, kernel)), "bold")])
+        style = "bold" if index == 0 or "◄" in text else ""
+        lines.append([(f"{text}  ", style), (row[-1], style)])
+    lines.append(_labelled("result", _result(occupancy, kernel), "bold"))
     if occupancy.next:
-        lines.append(
-            [(_labelled_text("next", next_step(occupancy, kernel.used if kernel else None)), "")]
-        )
+        lines.append(_labelled("next", next_step(occupancy, kernel.used if kernel else None)))
     if not target.members:  # the steps are those of whichever device it runs on
-        lines.append([(_labelled_text("steps", _steps(target, demand, occupancy)), "")])
+        lines.append(_labelled("steps", _steps(target, demand, occupancy)))
     if occupancy.range is not None:
         span = occupancy.range
         least = occupancy.launch.smallest_size
@@ -102,14 +123,14 @@ def working(
             f"{number(round(span.min_percent, 1))}–{percent(span.max_percent)} "
             f"(best {span.best_workgroup_size}, worst {span.worst_workgroup_size})"
         )
-        lines.append([(_labelled_text("range", text), "")])
+        lines.append(_labelled("range", text))
     for reason in occupancy.obstacles:
-        lines.append([(_labelled_text("cannot", f"launch: {reason}"), "red")])
+        lines.append(_labelled("cannot", f"launch: {reason}", "red"))
     for reason in occupancy.at_most_because:
-        lines.append([(_labelled_text("at most", reason), "")])
+        lines.append(_labelled("at most", reason))
     if cap := target.waves.dispatch_cap_per_cu:
         text = f"about {cap} waves per CU on these parts, whatever the kernel asks for"
-        lines.append([(_labelled_text("runtime", text), "")])
+        lines.append(_labelled("runtime", text))
     return lines
 
 
@@ -241,7 +262,7 @@ def _sources(kernel: Kernel, width: int) -> Iterator[list[Span]]:
         said = {fact.name: fact for fact in kernel.facts if fact.source == source}
         parts = [_said(said[name]) for name in _IN_WORDS if name in said]
         if parts:
-            yield from _labelled(label, [f"{source}: {parts[0]}", *parts[1:]], ", ", width)
+            yield from _listed(label, [f"{source}: {parts[0]}", *parts[1:]], ", ", width)
             label = ""
 
 
@@ -257,26 +278,26 @@ def _footnote(occupancy: Occupancy | None) -> list[list[Span]]:
         return []
     if not occupancy.allocated.trap_sgprs:
         return []
-    text = f" ¹ {occupancy.allocated.trap_sgprs} SGPRs for the trap handler that ROCm installs; "
-    return [[(text + "--no-trap-handler leaves them out", "dim")]]
+    text = f"{occupancy.allocated.trap_sgprs} SGPRs for the trap handler that ROCm installs; "
+    return [[(" ¹ ", "dim"), (f"{text}--no-trap-handler leaves them out", "dim")]]
 
 
 def _noted(notes: Notes) -> list[list[Span]]:
-    return [[(_labelled_text(label, text), "")] for label, text in notes]
+    return [_labelled(label, text) for label, text in notes]
 
 
-def _labelled_text(label: str, text: str) -> str:
-    return f" {left(label, _LABEL)} {text}"
+def _labelled(label: str, text: str, style: str = "") -> list[Span]:
+    return [(f" {left(label, _LABEL)} ", style), (text, style)]
 
 
-def _labelled(label: str, parts: list[str], separator: str, width: int) -> list[list[Span]]:
+def _listed(label: str, parts: list[str], separator: str, width: int) -> list[list[Span]]:
     """A labelled list, broken between its parts."""
     lines, line = [], ""
     for part in parts:
-        if line and cells(line) + cells(part) > width - _LABEL - 4:
+        if line and cells(line + separator + part + separator.rstrip()) > width - _LABEL - 2:
             lines.append(line + separator.rstrip())
             line = ""
         line += (separator if line else "") + part
     lines.append(line)
     labels = [label] + [""] * (len(lines) - 1)
-    return [[(_labelled_text(name, text), "")] for name, text in zip(labels, lines, strict=True)]
+    return [_labelled(name, text) for name, text in zip(labels, lines, strict=True)]
