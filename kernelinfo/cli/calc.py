@@ -17,6 +17,7 @@ from kernelinfo.curves import VARIABLES, Variable, best_sizes, curve
 from kernelinfo.errors import LaunchError, OptionError
 from kernelinfo.limits import Demand, Launch
 from kernelinfo.occupancy import occupancy
+from kernelinfo.render import View
 from kernelinfo.render.curves import point_documents, render_curve, render_sizes
 from kernelinfo.render.device import device_lines
 from kernelinfo.render.explain import render_numbers
@@ -72,7 +73,7 @@ def command(
         Literal["before", "after"] | None,
         typer.Option(help="What HIP's occupancy function returns, before or after 2026's fixes."),
     ] = None,
-    format: options.FormatOfRecords = "text",
+    format: options.Format = "text",
     output: options.Output = None,
     color: options.Color = "auto",
     width: options.Width = None,
@@ -111,7 +112,7 @@ def command(
             "workgroup-size": sizes.least == sizes.most and workgroup_size is not None,
         }
         variables = _variables(vary, best, given)
-        write(_curve(target, demand, launch, variables, best, format, view.color), output)
+        write(_curve(target, demand, launch, variables, best, format, view), output)
         return
     found = occupancy(target, demand, launch)
     notes: list[tuple[str, str]] = []
@@ -166,8 +167,8 @@ def _curve(
     launch: Launch,
     variables: list[Variable],
     best: bool,
-    format: options.FormatOfRecords,
-    color: bool,
+    format: options.Format,
+    view: View,
 ) -> Iterator[str]:
     if best:
         points = best_sizes(target, demand, launch)
@@ -181,9 +182,9 @@ def _curve(
     per = target.domain(demand.wgp_mode).per
     title = _title(target, demand, launch, variables)
     if best:
-        yield from render_sizes(f"{title}: the best sizes", points, per, color)
+        yield from render_sizes(f"{title}: the best sizes", points, per, view.color)
     else:
-        yield from render_curve(title, variables, points, per, color)
+        yield from render_curve(title, variables, points, per, view)
 
 
 def _title(target: Target, demand: Demand, launch: Launch, variables: list[Variable]) -> str:

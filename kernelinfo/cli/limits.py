@@ -12,6 +12,7 @@ from kernelinfo.arch import Rung
 from kernelinfo.arch import arch as find_arch
 from kernelinfo.cli import options
 from kernelinfo.cli.output import make_view, write
+from kernelinfo.render.curves import render_steps
 from kernelinfo.render.paint import paint
 from kernelinfo.render.records import render_records, render_table
 from kernelinfo.render.words import number, percent, size
@@ -64,3 +65,5 @@ def _table(rungs: tuple[Rung, ...], title: str, color: bool) -> Iterator[str]:
         for rung in rungs
     ]
     yield from render_table(("waves/SIMD", "occ", "VGPRs", "SGPRs", "LDS/workgroup"), rows)
+    steps = {rung.vgprs: rung.waves_per_simd for rung in reversed(rungs)}
+    yield from render_steps([*steps.items()], "vgpr")

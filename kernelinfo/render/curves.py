@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from math import ceil
 from typing import Any
 
 from kernelinfo.curves import Point, Variable, stretches
-from kernelinfo.render.paint import paint
+from kernelinfo.render import View
+from kernelinfo.render.paint import cells, paint, right
 from kernelinfo.render.records import render_table
 from kernelinfo.render.words import RESOURCES, number, percent, size
 
@@ -46,19 +49,24 @@ def render_curve(
     variables: Sequence[Variable],
     points: Sequence[Point],
     per: str,
-    color: bool,
+    view: View,
 ) -> Iterator[str]:
-    """The steps of one variable, one a line; of two, the first down and the second across."""
+    """The steps of one variable, one a line, and their curve.
+
+    Of two variables the first down and the second across, in as many tables as the width takes.
+    """
     at = {point.at: point for point in points}
     down = stretches(points)
-    yield paint([(title, "bold")], color) + "\n\n"
+    yield paint([(title, "bold")], view.color) + "\n\n"
     if len(variables) == 1:
         heading = (_WORDS[variables[0]], "waves/SIMD", "occ", f"workgroups/{per}", "limited by")
         rows = [(_span(variables[0], span), *_cells(at[span[1],])) for span in down]
         yield from render_table(heading, rows)
+        steps = [(last, at[last,].waves_per_simd) for _, last in down]
+        yield from render_steps(steps, variables[0])
         return
     across = stretches(points, 1)
-    yield from render_table(
+    yield from _grid(
         (_WORDS[variables[0]], *(_span(variables[1], span) for span in across)),
         [
             (
@@ -67,7 +75,42 @@ def render_curve(
             )
             for line in down
         ],
+        view.width,
     )
+
+
+def _grid(heading: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> Iterator[str]:
+    lead = max(cells(row[0]) for row in (heading, *rows)) + 1
+    fit = max(1, (width - lead) // (max(map(cells, heading[1:])) + 2))
+    for first in range(1, len(heading), fit):
+        yield "\n" if first > 1 else ""
+        part = [(row[0], *row[first : first + fit]) for row in (heading, *rows)]
+        yield from render_table(part[0], part[1:])
+
+
+def render_steps(steps: Sequence[tuple[int, float]], variable: Variable) -> Iterator[str]:
+    """Waves per SIMD, upwards, against what they depend on, in plain characters.
+
+    Of each step the last value and the waves that hold down to the step before. A `·` stands where
+    a part of a wave is reached. One step alone is not drawn.
+    """
+    if len(steps) < 2:
+        return
+    most, highest = max(last for last, _ in steps), ceil(max(waves for _, waves in steps))
+    lasts, heights = zip(*sorted(steps), strict=True)
+    across = [heights[bisect_left(lasts, most * (i + 1) / _ACROSS)] for i in range(_ACROSS)]
+    yield "\n waves/SIMD\n"
+    for wave in range(highest, 0, -1):
+        row = ("■" if waves >= wave else "·" if waves > wave - 1 else " " for waves in across)
+        yield f" {wave:>4} |{''.join(row)}".rstrip() + "\n"
+    ticks = [most * quarter // 4 for quarter in range(5)]
+    places = [size(tick) if variable == "lds" else str(tick) for tick in ticks]
+    scale = "".join(right(place, _ACROSS // 4) for place in places[1:])
+    yield f"{0:>7}{scale}  {_WORDS[variable]}\n"
+
+
+_ACROSS = 64
+"""Columns of a curve."""
 
 
 def render_sizes(title: str, points: Sequence[Point], per: str, color: bool) -> Iterator[str]:

@@ -54,21 +54,24 @@ def short(name: str) -> str:
 
 
 def folded(name: str, width: int, indent: int) -> list[str]:
-    """A name in lines of `width` columns, broken where C++ would be; all but the first indented."""
+    """A name in lines of `width` columns, all but the first indented.
+
+    Broken behind a comma, else behind an opening bracket or a scope, wherever the last one is.
+    """
     lines, line = [], ""
     for part in _PARTS.findall(name):
         if line.strip() and cells(line + part.rstrip()) > width:
-            kept, comma, rest = line.rpartition(", ")
-            if cells(kept) < width // 2:
-                kept, comma, rest = line, "", ""
-            lines.append((kept + comma).rstrip())
-            line = " " * indent + rest
+            ends = (max(line.rfind(mark) + len(mark) for mark in marks) for marks in _MARKS)
+            end = next((end for end in ends if cells(line[:end]) > width // 2), len(line))
+            lines.append(line[:end].rstrip())
+            line = " " * indent + line[end:]
         line += part
     return [*lines, line]
 
 
 _PARTS = re.compile(r".+?(?:, |::|[<(]|$)")
-"""Ends where a line may: behind a comma, a scope, an opening bracket."""
+_MARKS = ((", ",), ("<", "("), ("::",))
+"""Where a line may end, the best first."""
 
 
 def stem(name: str) -> str:
@@ -103,7 +106,7 @@ _LAMBDA = re.compile(r"::(?='lambda|\{lambda)")
 
 def _brief(text: str) -> str:
     text = _NAMESPACES.sub("", text)
-    text = _SUFFIX.sub(r"\1", text).replace("unsigned int", "unsigned").replace("> >", ">>")
+    text = _SUFFIX.sub(r"\1", text).replace("unsigned int", "unsigned").replace(" >", ">")
     while found := _DEFAULT.search(text):
         text = text[: found.start()] + text[_end(text, found.end()) :]
     text = text.replace("basic_string<char>", "string")

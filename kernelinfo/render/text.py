@@ -68,6 +68,9 @@ def _report(report: Report, shown: list[Result], view: View) -> Iterator[list[Sp
     if view.quiet:
         return
     yield from _also(report)
+    longest = max(cells(names[result.kernel.symbol]) for result in shown)
+    if view.fold and view.names == "full" and longest > 2 * view.width:
+        yield [(" --names short cuts return types, namespaces and parameters", "dim")]
     for text in _legend(shown):
         yield from wrap([(text, "dim")], view.width, 1 + text.startswith(" ≤") * 2)
     yield []

@@ -139,9 +139,35 @@ def test_a_curve_is_data_in_every_format() -> None:
 def test_text_tells_the_steps_of_a_curve_alone() -> None:
     out, _, code = run("calc", "--arch", "gfx90a", "--vary", "vgpr")
     assert code == 0
-    assert [line.split()[1] for line in out.splitlines()[3:]] == [
+    table = out.split("\n\n")[1]
+    assert [line.split()[1] for line in table.splitlines()[1:]] == [
         "64", "72", "80", "96", "128", "168", "256", "512",
     ]  # fmt: skip
+
+
+def heights(out: str) -> list[int]:
+    """Of each column of the curve, counted from the drawing."""
+    rows = [line.partition("|")[2].ljust(64) for line in out.splitlines() if "|" in line]
+    return [sum(row[column] == "■" for row in rows) for column in range(64)]
+
+
+def test_a_curve_is_drawn_as_high_as_the_waves_are() -> None:
+    """512 VGPRs on 64 columns: one for each granule."""
+    out, _, _ = run("calc", "--arch", "gfx90a", "--vary", "vgpr")
+    drawn = heights(out)
+    for column in (0, 7, 8, 15, 16, 20, 21, 31, 32, 63):
+        found = calc("--arch", "gfx90a", "--vgpr", str(8 * (column + 1)))
+        assert drawn[column] == found["waves_per_simd"], column
+    assert heights(run("limits", "--arch", "gfx90a")[0]) == drawn
+    assert all(len(line) <= 80 for line in out.splitlines())
+
+
+def test_a_part_of_a_wave_is_a_dot() -> None:
+    out, _, _ = run("calc", "--arch", "gfx90a", "--vary", "workgroup-size")
+    top = next(line for line in out.splitlines() if line.startswith("    8 |"))
+    assert top[7 + 703 // 16] == " ", "704 workitems give 5.5 waves"
+    assert top[7 + 190 // 16] == "·", "192 workitems give 7.5 waves"
+    assert top[7 + 255 // 16] == "■"
 
 
 def test_a_grid_of_two_variables() -> None:
@@ -150,6 +176,11 @@ def test_a_grid_of_two_variables() -> None:
     heading, first, *_ = out.splitlines()[2:]
     assert heading.split()[:4] == ["LDS/workgroup", "1–64", "65–128", "129–192"]
     assert first.split()[:2] == ["≤", "2"]
+    assert all(len(line) <= 100 for line in out.splitlines())
+    narrow, _, _ = run(*asks, "--width", "60")
+    assert all(len(line) <= 60 for line in narrow.splitlines())
+    assert sorted(narrow.split()) != sorted(out.split()), "the first column stands in each part"
+    assert set(narrow.split()) == set(out.split())
     points = json.loads(run(*asks, "--format", "json")[0])
     assert {"lds_bytes", "workgroup_size"} <= points[0].keys()
 
