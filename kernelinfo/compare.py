@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Literal, NamedTuple
 
-from kernelinfo.facts.names import base_name, short, without_unit
+from kernelinfo.facts.names import base_name, stem, without_unit
 from kernelinfo.footprint import Build, Footprint
 from kernelinfo.model import Problem
 from kernelinfo.movement import Move, moves, same_processor, why
@@ -164,8 +164,8 @@ _LEVELS = (
     _Level("exact", lambda kernel: (kernel.name, kernel.symbol)),
     _Level("name", lambda kernel: (without_unit(kernel.name), kernel.code_object)),
     _Level("name", lambda kernel: without_unit(kernel.name)),
-    _Level("base-name", lambda kernel: (short(kernel.name), kernel.code_object), unique=True),
-    _Level("base-name", lambda kernel: short(kernel.name), unique=True),
+    _Level("base-name", lambda kernel: (stem(kernel.name), kernel.code_object), unique=True),
+    _Level("base-name", lambda kernel: stem(kernel.name), unique=True),
     _Level("base-name", lambda kernel: (base_name(kernel.name), kernel.code_object), unique=True),
     _Level("base-name", lambda kernel: base_name(kernel.name), unique=True),
 )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from kernelinfo.devices import Filling, fill, runs_on
-from kernelinfo.facts.names import short
+from kernelinfo.facts.names import stem
 from kernelinfo.kernel import Kernel
 from kernelinfo.limits import align
 from kernelinfo.occupancy import Occupancy
@@ -54,7 +54,7 @@ def measure(
         known = [k.on(device[0]) for k in known if k.target and runs_on(k.target, device[0])]
     levels: tuple[dict[str, list[Kernel]], ...] = ({}, {}, {})
     for kernel in known:
-        brief = short(kernel.name)
+        brief = stem(kernel.name)
         names = ({kernel.name, kernel.symbol}, {brief}, {brief.partition("<")[0]})
         for level, called in zip(levels, names, strict=True):
             for name in called:
@@ -62,7 +62,7 @@ def measure(
     measured = []
     for dispatch in dispatches:
         name = _bare(dispatch.shape.kernel)
-        found = (levels[0].get(name), levels[1].get(short(name)), levels[2].get(short(name)))
+        found = (levels[0].get(name), levels[1].get(stem(name)), levels[2].get(stem(name)))
         candidates = next(filter(None, found), [])
         beside = [_beside(dispatch, kernel, device, trap_handler) for kernel in candidates]
         beside.sort(key=lambda one: len(differences(one)))

@@ -73,7 +73,7 @@ def command(
         Literal["before", "after"] | None,
         typer.Option(help="What HIP's occupancy function returns, before or after 2026's fixes."),
     ] = None,
-    format: options.Format = "text",
+    format: options.FormatOfRecords = "text",
     output: options.Output = None,
     color: options.Color = "auto",
     width: options.Width = None,
@@ -167,7 +167,7 @@ def _curve(
     launch: Launch,
     variables: list[Variable],
     best: bool,
-    format: options.Format,
+    format: options.FormatOfRecords,
     view: View,
 ) -> Iterator[str]:
     if best:

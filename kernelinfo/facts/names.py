@@ -22,28 +22,34 @@ def demangle(symbol: str) -> str:
         return symbol
 
 
-def short(name: str) -> str:
+def stem(name: str) -> str:
     """A demangled name without return type, namespaces and parameters: `gemm<float, 3>`."""
+    start, end = stem_span(name)
+    return name[start:end] or name
+
+
+def stem_span(name: str) -> tuple[int, int]:
+    """Where the stem begins and ends; the parameters follow it."""
     depth = start = 0
     for position, character in enumerate(name):
         before = name[start:position]
         if depth == 0 and character == "(" and before and not before.endswith(_TAKES_BRACKETS):
-            return before
+            return start, position
         if character in "(<[{":
             depth += 1
         elif character in ")>]}":
             depth -= 1
         elif depth == 0 and (character == " " or before.endswith(":")):
             start = position + (character == " ")
-    return name[start:] or name
+    return start, len(name)
 
 
 _TAKES_BRACKETS = ("operator", "decltype")
 
 
 def base_name(name: str) -> str:
-    """`short` without template arguments: `gemm`."""
-    whole = short(name)
+    """The stem without template arguments: `gemm`."""
+    whole = stem(name)
     return whole.partition("<")[0] or whole
 
 

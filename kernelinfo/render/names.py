@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
+from kernelinfo.facts.names import stem, stem_span
 from kernelinfo.kernel import Kernel
 from kernelinfo.render import NameStyle
 from kernelinfo.render.paint import cells
@@ -74,29 +75,7 @@ _MARKS = ((", ",), ("<", "("), ("::",))
 """Where a line may end, the best first."""
 
 
-def stem(name: str) -> str:
-    """A demangled name without return type, namespaces and parameters."""
-    start, end = _stem(name)
-    return name[start:end] or name
-
-
-def _stem(name: str) -> tuple[int, int]:
-    depth = start = 0
-    for position, character in enumerate(name):
-        before = name[start:position]
-        if depth == 0 and character == "(" and before and not before.endswith(_TAKES_BRACKETS):
-            return start, position
-        if character in _OPENS:
-            depth += 1
-        elif character in _CLOSES:
-            depth -= 1
-        elif depth == 0 and (character == " " or before.endswith(":")):
-            start = position + (character == " ")
-    return start, len(name)
-
-
 _OPENS, _CLOSES = "(<[{", ")>]}"
-_TAKES_BRACKETS = ("operator", "decltype")
 
 _NAMESPACES = re.compile(r"(?:\b[A-Za-z_]\w*::|\(anonymous namespace\)::)+(?=[A-Za-z_~])")
 _SUFFIX = re.compile(r"\b(\d+)(?:u|l|ul|ll|ull)\b")
@@ -168,7 +147,7 @@ def _first(parameters: tuple[str, ...], count: int) -> tuple[str, ...]:
 
 
 def _parameters(name: str) -> tuple[str, ...]:
-    _, end = _stem(name)
+    _, end = stem_span(name)
     inner = name[end + 1 : _end(name, end + 1) - 1]
     parameters, depth, start = [], 0, 0
     for position, character in enumerate(inner):

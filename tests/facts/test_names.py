@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kernelinfo.facts.names import base_name, short, without_unit
+from kernelinfo.facts.names import base_name, stem, without_unit
 
 
 @pytest.mark.parametrize(
@@ -26,8 +26,8 @@ from kernelinfo.facts.names import base_name, short, without_unit
         (")))(", ")))("),
     ],
 )
-def test_short(name: str, expected: str) -> None:
-    assert short(name) == expected
+def test_stem(name: str, expected: str) -> None:
+    assert stem(name) == expected
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import kernelinfo
 from kernelinfo.facts.names import demangle
 from kernelinfo.kernel import Kernel
-from kernelinfo.render.names import folded, names_of, printable, short, stem
+from kernelinfo.render.names import folded, names_of, printable, short
 
 from ..conftest import FIXTURES
 
@@ -62,10 +62,6 @@ LIBRARY = Path("/usr/lib/x86_64-linux-gnu/librocsparse.so.0")
 )
 def test_short(name: str, expected: str) -> None:
     assert short(name) == expected
-
-
-def test_the_stem_keeps_its_template_arguments_whole() -> None:
-    assert stem("void a::gemm<b::c, 256u>(b::c*)") == "gemm<b::c, 256u>"
 
 
 CPP = st.text("ab1u: ,<>()[]{}'&*~#", max_size=60) | st.text(max_size=30)
