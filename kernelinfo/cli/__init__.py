@@ -19,7 +19,7 @@ COMMANDS = (
     "rules",
     "arch",
 )
-"""Each a module of this package with a function `command`."""
+"""Each a module of this package with a function `command` and its EXAMPLES."""
 
 _OWN_OPTIONS = ("--help", "-h", "--version", "--install-completion", "--show-completion")
 

@@ -9,21 +9,33 @@ from typing import Annotated
 import typer
 
 from kernelinfo import targets
-from kernelinfo.cli import options
+from kernelinfo.cli import completion, options
 from kernelinfo.cli.output import make_view, write
 from kernelinfo.render.paint import left, paint
 from kernelinfo.render.records import render_records, render_table
 from kernelinfo.render.words import size
 from kernelinfo.targets import Target
 
+EXAMPLES = """\
+Examples:
+  kernelinfo arch                                 # all targets
+  kernelinfo arch gfx942
+  kernelinfo arch gfx1100 --format json
+"""
+
 
 def command(
-    gfx: Annotated[str | None, typer.Argument(metavar="GFX", help="One target.")] = None,
+    gfx: Annotated[
+        str | None, typer.Argument(metavar="GFX", autocompletion=completion.gfx, help="One target.")
+    ] = None,
     format: options.FormatOfRecords = "text",
     output: options.Output = None,
     color: options.Color = "auto",
 ) -> None:
-    """Every hardware constant of a target with its source; without one, all targets."""
+    """The hardware constants of a target, with sources.
+
+    Without a target, all that are known in a line each.
+    """
     view = make_view(color=color, output=output)
     names = targets.known() if gfx is None else (gfx,)
     found = [targets.find(name) for name in names]

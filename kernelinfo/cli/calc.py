@@ -10,7 +10,7 @@ import typer
 
 from kernelinfo import devices
 from kernelinfo.arch import Arch
-from kernelinfo.cli import options
+from kernelinfo.cli import completion, options
 from kernelinfo.cli.output import make_view, write
 from kernelinfo.compiler import hip, llvm
 from kernelinfo.curves import VARIABLES, Variable, best_sizes, curve
@@ -29,12 +29,26 @@ from kernelinfo.targets import Target
 _USUAL = options.Sizes(256, 256)
 
 
+EXAMPLES = """\
+Examples:
+  kernelinfo calc --arch gfx90a --vgpr 122 --sgpr 70
+  kernelinfo calc --arch gfx942 --vgpr 96 --lds 40k --block 512
+  kernelinfo calc --arch gfx942 --lds 20k --vary vgpr      # the curve
+  kernelinfo calc --arch gfx1100 --vgpr 96 --best          # the sizes to launch
+  kernelinfo calc --device MI300X --vgpr 122 --grid 3000   # a whole product
+"""
+
+
 def command(
     arch: options.ArchOrDevice = None,
     device: options.Device = None,
-    vgpr: Annotated[int, typer.Option(min=0, help="Architectural VGPRs per lane.")] = 0,
-    agpr: Annotated[int, typer.Option(min=0, help="AGPRs per lane.")] = 0,
-    sgpr: Annotated[int, typer.Option(min=0, help="SGPRs per wave, VCC included.")] = 0,
+    vgpr: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Architectural VGPRs per lane.")
+    ] = 0,
+    agpr: Annotated[int, typer.Option(metavar="N", min=0, help="AGPRs per lane.")] = 0,
+    sgpr: Annotated[
+        int, typer.Option(metavar="N", min=0, help="SGPRs per wave, VCC included.")
+    ] = 0,
     lds: Annotated[
         int,
         typer.Option(metavar="BYTES", parser=options.parse_bytes, help="LDS per workgroup."),
@@ -54,6 +68,7 @@ def command(
         str | None,
         typer.Option(
             metavar="WHAT[,WHAT]",
+            autocompletion=completion.variables,
             help=f"The curve over {', '.join(VARIABLES)}, or the grid of two of them.",
         ),
     ] = None,
@@ -78,7 +93,10 @@ def command(
     color: options.Color = "auto",
     width: options.Width = None,
 ) -> None:
-    """The occupancy of given numbers, with the arithmetic."""
+    """The occupancy of given numbers, with the arithmetic.
+
+    What is not given is not asked for: no LDS, no scratch; workgroups have 256 workitems.
+    """
     view = make_view(color=color, width=width, output=output)
     target, product = devices.choose(arch, device)
     if grid is not None and product is None:

@@ -22,6 +22,13 @@ from kernelinfo.render.paint import paint
 from kernelinfo.render.records import render_records, render_table
 from kernelinfo.render.words import RESOURCES, percent, plural, size
 
+EXAMPLES = """\
+Examples:
+  kernelinfo compare-profile run.csv kernels.s
+  kernelinfo compare-profile run.csv build/ --device MI250
+  kernelinfo compare-profile run.csv kernels.s -k 'vgpr*' --format csv
+"""
+
 
 def command(
     run: Annotated[
@@ -40,7 +47,11 @@ def command(
     color: options.Color = "auto",
     width: options.Width = None,
 ) -> None:
-    """What a profiler measured of each launch, beside what the files predict of it."""
+    """What a profiler measured, beside what is predicted.
+
+    Each launch of rocprofv3's kernel trace, or of rocprofiler-compute's pmc_perf.csv, beside the
+    kernel of that name in the files, and what explains a difference.
+    """
     view = make_view(names=names, color=color, width=width, output=output)
     product = devices.find(device) if device is not None else None
     dispatches = read(_bytes(run), str(run))

@@ -11,9 +11,10 @@ import typer
 
 from kernelinfo import devices, rules
 from kernelinfo.analysis import Options, analyse, matches
-from kernelinfo.cli import options, selection
+from kernelinfo.cli import completion, options, selection
 from kernelinfo.cli.output import Problems, make_view, write
 from kernelinfo.errors import OptionError
+from kernelinfo.facts.names import base_name, stem
 from kernelinfo.kernel import Item, Kernel, Result
 from kernelinfo.model import Problem
 from kernelinfo.render import View, renderer
@@ -21,13 +22,32 @@ from kernelinfo.render.explain import render_kernel
 from kernelinfo.render.names import name_of
 from kernelinfo.targets import Device
 
+EXAMPLES = """\
+Examples:
+  kernelinfo explain kernels.s vgprbound
+  kernelinfo explain kernels.s 'sgpr*' --block 512
+  kernelinfo explain kernels.s vgprbound --device MI250 --grid 1000
+  kernelinfo explain KI106                        # one rule
+  kernelinfo explain occupancy                    # the page
+"""
+
 
 def command(
     path: Annotated[
-        str, typer.Argument(metavar="PATH|RULE|occupancy", help="A file, KI101, or the page.")
+        str,
+        typer.Argument(
+            metavar="PATH|RULE|occupancy",
+            autocompletion=completion.subjects,
+            help="A file, KI101, or the page.",
+        ),
     ],
     kernel: Annotated[
-        str | None, typer.Argument(metavar="KERNEL", help="Its name, or a glob.")
+        str | None,
+        typer.Argument(
+            metavar="KERNEL",
+            autocompletion=completion.kernels,
+            help="Its name, with parameters or without, or a glob.",
+        ),
     ] = None,
     arch: options.Arch = None,
     run_as: options.RunAs = None,
@@ -46,7 +66,12 @@ def command(
     color: options.Color = "auto",
     width: options.Width = None,
 ) -> None:
-    """One kernel: every number, its source and the arithmetic; or one rule; or `occupancy`."""
+    """One kernel, number by number, or one rule.
+
+    Of a kernel, what it asks for of each resource, what the hardware reserves, where each number
+    is from, what the next step takes and what a profiler should show. Of a rule, what it finds,
+    why it matters and what to do. `explain occupancy` derives it all from first principles.
+    """
     if kernel is None:
         write(_page() if path == "occupancy" else _rule(path), output)
         return
@@ -91,7 +116,7 @@ def _rule(name: str) -> Iterator[str]:
 
 
 def _named(wanted: str, items: Iterable[Item]) -> Iterator[Item]:
-    """The kernels of that name: mangled, demangled, without its parameters, or by a glob."""
+    """The kernels of that name: mangled, demangled, short, of a template, or by a glob."""
     for item in items:
         if not isinstance(item, Result):
             yield item
@@ -101,7 +126,9 @@ def _named(wanted: str, items: Iterable[Item]) -> Iterator[Item]:
 
 
 def _is_named(kernel: Kernel, wanted: str) -> bool:
-    return wanted == name_of(kernel, "short") or matches(wanted, (kernel.name, kernel.symbol))
+    name = kernel.name
+    shorter = (name_of(kernel, "short"), stem(name), base_name(name))
+    return wanted in shorter or matches(wanted, (name, kernel.symbol))
 
 
 def _explanations(

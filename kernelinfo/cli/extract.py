@@ -15,6 +15,13 @@ from kernelinfo.extraction import extract
 from kernelinfo.model import Problem
 from kernelinfo.render.words import plural
 
+EXAMPLES = """\
+Examples:
+  kernelinfo extract libapp.so -o objects
+  kernelinfo extract build/ -o objects --force
+  kernelinfo extract libapp.so -o objects-gfx90a --arch gfx90a
+"""
+
 
 def command(
     paths: options.Paths,
@@ -26,7 +33,11 @@ def command(
         bool, typer.Option("--force", help="Overwrite files that are there already.")
     ] = False,
 ) -> None:
-    """Write the code objects inside containers as files."""
+    """Write the code objects inside containers as files.
+
+    Each is named after its container and target, and is as the compiler wrote it: compressed ones
+    are unpacked. Nothing that is there is overwritten without --force.
+    """
     if arch is not None:
         targets.find(arch)
     try:

@@ -17,13 +17,25 @@ from kernelinfo.render.paint import paint
 from kernelinfo.render.records import render_records, render_table
 from kernelinfo.render.words import number, percent, size
 
+EXAMPLES = """\
+Examples:
+  kernelinfo limits --arch gfx942
+  kernelinfo limits --arch gfx90a --block 1024
+  kernelinfo limits --arch gfx1100 --wave 64 --cu-mode
+  kernelinfo limits --arch gfx1201 --format csv
+"""
+
 
 def command(
     arch: options.NeededArch,
     workgroup_size: Annotated[
         int,
         typer.Option(
-            "--workgroup-size", "--block", metavar="N|XxYxZ", parser=options.parse_workgroup
+            "--workgroup-size",
+            "--block",
+            metavar="N|XxYxZ",
+            parser=options.parse_workgroup,
+            help="Workitems that the host launches.",
         ),
     ] = 256,
     wave: options.WaveSize = None,
@@ -34,7 +46,11 @@ def command(
     output: options.Output = None,
     color: options.Color = "auto",
 ) -> None:
-    """The step table: the most VGPRs, SGPRs and LDS for each number of waves per SIMD."""
+    """The step table: the most for each number of waves.
+
+    How many VGPRs, SGPRs and how much LDS a kernel may ask for to reach each number of waves per
+    SIMD, and the staircase of waves against VGPRs.
+    """
     view = make_view(color=color, output=output)
     target = find_arch(arch)
     rungs = target.limits(

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from kernelinfo import targets
+from kernelinfo.cli import completion
 from kernelinfo.render import FormatName, NameStyle, RecordFormat
 
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
@@ -54,10 +54,6 @@ def parse_sizes(text: str | Sizes) -> Sizes:
     return sizes
 
 
-def _targets(incomplete: str) -> list[str]:
-    return [name for name in targets.known() if name.startswith(incomplete)]
-
-
 Paths = Annotated[
     list[str],
     typer.Argument(metavar="PATH...", help="Files, directories, globs, or - for stdin."),
@@ -67,17 +63,20 @@ Arch = Annotated[
     typer.Option(
         "--arch",
         metavar="GFX",
-        autocompletion=_targets,
+        autocompletion=completion.gfx,
         help="The target of inputs that do not name one.",
     ),
 ]
 NeededArch = Annotated[
-    str, typer.Option("--arch", metavar="GFX", autocompletion=_targets, help="The target.")
+    str, typer.Option("--arch", metavar="GFX", autocompletion=completion.gfx, help="The target.")
 ]
 ArchOrDevice = Annotated[
     str | None,
     typer.Option(
-        "--arch", metavar="GFX", autocompletion=_targets, help="The target, unless --device is."
+        "--arch",
+        metavar="GFX",
+        autocompletion=completion.gfx,
+        help="The target, unless --device is.",
     ),
 ]
 Device = Annotated[
@@ -85,6 +84,7 @@ Device = Annotated[
     typer.Option(
         "--device",
         metavar="NAME",
+        autocompletion=completion.products,
         help="A product, such as MI300X: what fills it, of its CUs.",
     ),
 ]
@@ -116,7 +116,7 @@ RunAs = Annotated[
     typer.Option(
         "--as",
         metavar="GFX",
-        autocompletion=_targets,
+        autocompletion=completion.gfx,
         help="What if the same registers ran on this target.",
     ),
 ]
@@ -166,7 +166,12 @@ Output = Annotated[
 Names = Annotated[NameStyle, typer.Option("--names", help="How to write kernel names.")]
 Color = Annotated[
     str,
-    typer.Option("--color", metavar="auto|always|never", help="NO_COLOR is honoured with auto."),
+    typer.Option(
+        "--color",
+        metavar="auto|always|never",
+        autocompletion=completion.colors,
+        help="NO_COLOR is honoured with auto.",
+    ),
 ]
 Width = Annotated[
     int | None, typer.Option("--width", metavar="N", min=40, help="Columns; the terminal's.")

@@ -11,6 +11,15 @@ from kernelinfo.cli import options, selection
 from kernelinfo.cli.output import make_view
 from kernelinfo.cli.telling import tell
 
+EXAMPLES = """\
+Examples:
+  kernelinfo kernels.s
+  kernelinfo build/ -k 'vgpr*' -k 'lds*'          # some kernels of a folder
+  kernelinfo libapp.so --names short --top 0      # every kernel of a library
+  kernelinfo kernels.s --block 256 --as gfx942    # what if it ran there
+  kernelinfo libapp.so --format jsonl -o kernels.jsonl
+"""
+
 
 def command(
     paths: options.Paths,
@@ -57,7 +66,12 @@ def command(
         bool, typer.Option("--group", help="Put the targets of one kernel together.")
     ] = False,
 ) -> None:
-    """A table, one row a kernel: what is reserved, how many waves fit, what limits them."""
+    """A table, one row a kernel, with what limits it.
+
+    Each row says what is reserved, how many waves fit and what limits them. Below it stand what the
+    next step would take, and what the rules found. A library's many kernels are sorted, the worst
+    first, and what holds of several is said once.
+    """
     view = make_view(
         names=names, color=color, width=width, output=output, top=top, group=group, quiet=quiet
     )

@@ -13,6 +13,13 @@ from kernelinfo.cli import options
 from kernelinfo.cli.output import write
 from kernelinfo.rules import RULES
 
+EXAMPLES = """\
+Examples:
+  kernelinfo rules
+  kernelinfo rules --format json
+  kernelinfo explain KI302                        # one of them in full
+"""
+
 
 def command(
     format: Annotated[
@@ -20,7 +27,7 @@ def command(
     ] = "text",
     output: options.Output = None,
 ) -> None:
-    """Every rule in a line: number, name, severity, what it finds."""
+    """Every rule in a line, with its severity."""
     write(_text() if format == "text" else _json(), output)
 
 

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from kernelinfo.cli import completion
 from kernelinfo.config import SEVERITIES, find_config, read_config
 from kernelinfo.errors import OptionError
 from kernelinfo.rules import Selection
@@ -14,15 +15,26 @@ from kernelinfo.rules.remark import Severity
 
 Select = Annotated[
     list[str] | None,
-    typer.Option("--select", metavar="RULE,...", help="Only these rules: KI101, KI2, vgpr-spill."),
+    typer.Option(
+        "--select",
+        metavar="RULE,...",
+        autocompletion=completion.rules,
+        help="Only these rules: KI101, KI2, vgpr-spill.",
+    ),
 ]
 Ignore = Annotated[
-    list[str] | None, typer.Option("--ignore", metavar="RULE,...", help="Not these rules.")
+    list[str] | None,
+    typer.Option(
+        "--ignore", metavar="RULE,...", autocompletion=completion.rules, help="Not these rules."
+    ),
 ]
 Severities = Annotated[
     list[str] | None,
     typer.Option(
-        "--severity", metavar="RULE=LEVEL", help="note, warning or error for a rule. Repeatable."
+        "--severity",
+        metavar="RULE=LEVEL",
+        autocompletion=completion.levels,
+        help="note, warning or error for a rule. Repeatable.",
     ),
 ]
 Config = Annotated[

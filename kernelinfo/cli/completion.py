@@ -1,0 +1,104 @@
+"""What a shell may offer for a value: cheap, and quiet where nothing can be said.
+
+Commands import this at every start, so each offer imports what it needs.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+
+import typer
+
+from kernelinfo import targets
+from kernelinfo.cli.help import files
+from kernelinfo.errors import KernelinfoError
+
+Offers = list[tuple[str, str]]
+"""Words and what they mean."""
+
+_PATIENCE = 1.0
+"""Seconds that a user waits for a name."""
+
+
+def gfx(incomplete: str) -> Offers:
+    found = (targets.find(name) for name in targets.known() if name.startswith(incomplete))
+    return [(target.name, target.family) for target in found]
+
+
+def products(incomplete: str) -> Offers:
+    """Names of devices; of several dies in one, the die's."""
+    found = (targets.find(name) for name in targets.known())
+    names = {device.name: target.name for target in found for device in target.devices}
+    return [(name.removesuffix(" GCD"), target) for name, target in names.items()]
+
+
+def colors() -> Offers:
+    return [("auto", "on a terminal"), ("always", ""), ("never", "")]
+
+
+def variables(incomplete: str) -> Offers:
+    from kernelinfo.curves import VARIABLES
+
+    return _listed(incomplete, ((name, "") for name in VARIABLES))
+
+
+def rules(incomplete: str) -> Offers:
+    """Numbers with what they find, and names."""
+    return _listed(incomplete, _rules())
+
+
+def levels(incomplete: str) -> Offers:
+    """`KI201=`, and then a severity."""
+    from kernelinfo.config import SEVERITIES
+
+    rule, equals, _ = incomplete.partition("=")
+    if equals:
+        return [(f"{rule}={level}", "") for level in SEVERITIES]
+    return [(f"{name}=", finds) for name, finds in _rules()]
+
+
+def subjects(incomplete: str) -> Offers:
+    """What `explain` explains: rules, the page, files; files alone where nothing is typed yet."""
+    words = [*_rules(), ("occupancy", "from first principles")]
+    if incomplete and any(word.startswith(incomplete) for word, _ in words):
+        return [*words, *((path, "") for path in files(incomplete))]
+    return []
+
+
+def kernels(ctx: typer.Context, incomplete: str) -> Offers:
+    """Kernels of the file by their base names; by their symbols where one is begun."""
+    from kernelinfo.analysis import Options, analyse
+    from kernelinfo.facts.names import base_name
+    from kernelinfo.kernel import Result
+
+    path = ctx.params.get("path")
+    if not path or path == "-":
+        return []
+    found: dict[str, str] = {}
+    until = time.monotonic() + _PATIENCE
+    try:
+        for item in analyse([path], Options()):
+            if isinstance(item, Result):
+                kernel = item.kernel
+                name = kernel.symbol if incomplete.startswith("_") else base_name(kernel.name)
+                if name.isprintable() and name.replace("$", "_").replace(".", "_").isidentifier():
+                    found[name] = ""
+            if time.monotonic() > until:
+                break
+    except KernelinfoError:
+        return []
+    return [*found.items()]
+
+
+def _rules() -> Iterator[tuple[str, str]]:
+    from kernelinfo.rules import RULES
+
+    yield from ((rule.number, rule.summary) for rule in RULES)
+    yield from ((rule.name, "") for rule in RULES)
+
+
+def _listed(incomplete: str, words: Iterable[tuple[str, str]]) -> Offers:
+    """Words for the end of a list with commas."""
+    before = incomplete[: incomplete.rfind(",") + 1]
+    return [(before + word, meaning) for word, meaning in words]
