@@ -1,0 +1,144 @@
+"""The report as terminals show it and as pipes carry it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from rich.color import Color
+from rich.style import Style
+from rich.terminal_theme import TerminalTheme
+
+from kernelinfo.analysis import Options, analyse
+from kernelinfo.kernel import Item, Repeat, Result
+from kernelinfo.render import View
+from kernelinfo.render.findings import SEVERITY_STYLES
+from kernelinfo.render.paint import cells
+from kernelinfo.render.text import render
+
+from ..conftest import FIXTURES
+from ..test_golden import run
+
+VARIETY = "assembly/variety-clang22-gfx942.s"
+SPILLS = "assembly/spills-clang22-gfx90a.s"
+
+
+def items(name: str) -> list[Item]:
+    return list(analyse([str(FIXTURES / name)], Options()))
+
+
+def lines(name: str, view: View) -> list[str]:
+    return "".join(render(items(name), view)).replace(f"{FIXTURES}/", "").splitlines()
+
+
+def many(count: int) -> Iterator[Item]:
+    """As many kernels as a library has, of the same six."""
+    results = [item for item in items(SPILLS) if isinstance(item, Result)]
+    for number in range(count):
+        result = results[number % len(results)]
+        kernel = replace(result.kernel, symbol=f"k{number}", name=f"k{number}")
+        yield replace(result, kernel=kernel)
+
+
+@pytest.mark.parametrize("name", [VARIETY, SPILLS, "container/libtwo.so"])
+@pytest.mark.parametrize("width", [60, 80, 100, 200])
+def test_a_terminal_is_as_wide_as_it_is(name: str, width: int) -> None:
+    shown = lines(name, View(width=width, fold=True))
+    rows = [line for line in shown if line[:3] != "   "]
+    assert all(cells(line) <= max(width, 80) for line in rows)
+    assert all(cells(line) <= width for line in shown if " KI" in line or line[:2] == " ≤")
+
+
+@pytest.mark.parametrize("width", [80, 200])
+def test_nothing_is_lost_by_folding(width: int) -> None:
+    """The words are those of a pipe: all but what narrow terminals leave out of the table."""
+    piped = " ".join(lines(VARIETY, View())).split()
+    folded = " ".join(lines(VARIETY, View(width=width, fold=True))).split()
+    assert sorted(folded) == sorted(piped)
+
+
+def test_a_narrow_terminal_leaves_out_what_is_zero_everywhere_and_bars() -> None:
+    shown = lines(SPILLS, View(width=80, fold=True))
+    heading = next(line for line in shown if line.startswith(" kernel"))
+    assert heading.split() == [
+        "kernel", "block", "VGPR", "SGPR", "LDS", "scratch", "waves", "occ", "limited", "by",
+    ]  # fmt: skip
+    assert "■" not in "".join(shown)
+    assert "AGPR" in lines(SPILLS, View(width=80))[2], "a pipe always has every column"
+
+
+def test_a_pipe_has_one_finding_a_line_and_whole_names() -> None:
+    shown = lines(VARIETY, View(width=60))
+    findings = [line for line in shown if re.search(r"KI\d{3} (note|warning)", line)]
+    assert len(findings) == sum(len(i.findings) for i in items(VARIETY) if isinstance(i, Result))
+    assert any("smaller ones to 512 can" in line and "KI001" in line for line in findings)
+    assert any("never_called()::'lambda'(int), int*)" in line for line in shown)
+
+
+def test_many_kernels_do_not_bury_the_summary() -> None:
+    shown = "".join(render(many(600), View(width=100))).splitlines()
+    below = shown[next(i for i, line in enumerate(shown) if "more kernels; --top 0" in line) :]
+    assert len(below) < 30
+    assert "600 kernels" in below[-2]
+    told = [line for line in below if line.startswith(" KI302")]
+    assert len(told) == 2
+    assert told[0].endswith("and 99 more kernels") or told[0].endswith("and 199 more kernels")
+
+
+def test_all_is_told_of_all_on_demand() -> None:
+    shown = "".join(render(many(600), View(width=100, top=0)))
+    assert "more kernel" not in shown
+    assert shown.count("KI302") == 300
+
+
+def test_a_fourth_message_of_a_rule_is_counted() -> None:
+    shown = lines(VARIETY, View(top=5))
+    steps = [line for line in shown if line.startswith(" next")]
+    assert len(steps) == 4, "three of the five kernels' in words"
+    assert "… and 2 more kernels; --top 0 tells of each" in steps[-1]
+
+
+def test_repeats_are_folded() -> None:
+    (first, *_) = (item for item in items(SPILLS) if isinstance(item, Result))
+    code_object = first.kernel.code_object
+    repeats = [Repeat(code_object, f"copy{i}", (), None, None) for i in range(9)]
+    shown = "".join(render([first, *repeats], View())).splitlines()
+    assert sum("byte for byte" in line for line in shown) == 3
+    assert any("… and 6 more code objects met again" in line for line in shown)
+
+
+def test_colours_are_legible_on_light_and_dark() -> None:
+    """By the formula of WCAG 2, over xterm's own palette."""
+    white, black = (255, 255, 255), (0, 0, 0)
+    palette = [
+        (0, 0, 0), (205, 0, 0), (0, 205, 0), (205, 205, 0), (0, 0, 238), (205, 0, 205),
+        (0, 205, 205), (229, 229, 229),
+    ]  # fmt: skip
+    theme = TerminalTheme(white, black, palette)
+    for style in (*SEVERITY_STYLES.values(), "red"):
+        color = Style.parse(style).color
+        if color is not None:
+            rgb = color.get_truecolor(theme)
+            assert contrast(rgb, white) >= 3, style
+            assert contrast(rgb, black) >= 3, style
+    assert contrast(Color.parse("yellow").get_truecolor(theme), white) < 3, "which is why not"
+
+
+def contrast(one: tuple[int, int, int], other: tuple[int, int, int]) -> float:
+    def luminance(rgb: tuple[int, int, int]) -> float:
+        linear = [
+            c / 255 / 12.92 if c / 255 <= 0.03928 else ((c / 255 + 0.055) / 1.055) ** 2.4
+            for c in rgb
+        ]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_explain_hangs_in_a_narrow_terminal() -> None:
+    out, _, _ = run("explain", VARIETY, "odd_block", "--width", "80")
+    prose = [line for line in out.splitlines() if not line.startswith((" KI", "odd_block"))]
+    assert all(cells(line) <= 80 for line in prose)
