@@ -15,9 +15,11 @@ _NARROW = dict.fromkeys(map(ord, "■·…–−×≤›¹"), "x")
 
 def paint(line: Iterable[Span], color: bool) -> str:
     """One line of output, without its newline."""
-    spans = tuple(line)
+    spans = list(line)
     if not color:
         return "".join(text for text, _ in spans).rstrip()
+    if spans:  # a space behind the last column would make the terminal begin a line
+        spans[-1] = (spans[-1][0].rstrip(), spans[-1][1])
     from rich.style import Style
 
     return "".join(Style.parse(style).render(text) if style else text for text, style in spans)

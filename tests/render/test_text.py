@@ -45,7 +45,8 @@ def many(count: int) -> Iterator[Item]:
 @pytest.mark.parametrize("name", [VARIETY, SPILLS, "container/libtwo.so"])
 @pytest.mark.parametrize("width", [60, 80, 100, 200])
 def test_a_terminal_is_as_wide_as_it_is(name: str, width: int) -> None:
-    shown = lines(name, View(width=width, fold=True))
+    painted = lines(name, View(width=width, fold=True, color=True))
+    shown = [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in painted]
     rows = [line for line in shown if line[:3] != "   "]
     assert all(cells(line) <= max(width, 80) for line in rows)
     assert all(cells(line) <= width for line in shown if " KI" in line or line[:2] == " ≤")
