@@ -18,6 +18,16 @@ FailOn = Literal["regression", "change"]
 _SIDE = "A file, folder or glob of code, or a report saved as JSON or JSON lines."
 
 
+EXAMPLES = """\
+Examples:
+  kernelinfo diff before.s after.s
+  kernelinfo diff before.s after.s --fail-on regression    # for CI
+  kernelinfo diff before/ after/ --format markdown         # for a pull request
+  kernelinfo before.s --format jsonl -o saved.jsonl
+  kernelinfo diff saved.jsonl after.s
+"""
+
+
 def command(
     old: Annotated[str, typer.Argument(metavar="OLD", help=_SIDE)],
     new: Annotated[str, typer.Argument(metavar="NEW", help="The same of the other build.")],
@@ -49,7 +59,11 @@ def command(
     top: options.Top = 50,
     quiet: options.Quiet = False,
 ) -> None:
-    """What moved from one build to another, and under which limit; affected kernels first."""
+    """What moved from one build to another.
+
+    Kernels are paired, also across renames; those affected stand first, each with what moved and
+    the limit that it moved under. A report saved before stands for the build it was made of.
+    """
     view = make_view(names=names, color=color, width=width, output=output, top=top, quiet=quiet)
     wanted = Options(
         arch=arch,

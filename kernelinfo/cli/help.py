@@ -20,6 +20,7 @@ _SECTIONS = {
     ),
     "Questions": ("vary", "best", "as_llvm", "as_hip"),
     "Rules": ("select", "ignore", "severity", "config"),
+    "Comparison": ("across_targets", "fail_on"),
     "Output": (
         "format", "output", "names", "color", "width", "top", "group", "quiet", "verbose", "jobs",
     ),

@@ -20,11 +20,16 @@ def printable(text: str) -> str:
 
 
 def name_of(kernel: Kernel, style: NameStyle) -> str:
+    return styled(kernel.name, kernel.symbol, style)
+
+
+def styled(name: str, symbol: str, style: NameStyle) -> str:
+    """The demangled name, short or full, or the mangled one; printable."""
     if style == "mangled":
-        return printable(kernel.symbol)
-    if style == "short" and kernel.name != kernel.symbol:
-        return printable(short(kernel.name))
-    return printable(kernel.name)
+        return printable(symbol)
+    if style == "short" and name != symbol:
+        return printable(short(name))
+    return printable(name)
 
 
 def names_of(kernels: Iterable[Kernel], style: NameStyle) -> Mapping[str, str]:
