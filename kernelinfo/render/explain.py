@@ -157,7 +157,7 @@ def _row(
             used = kernel.used.vgprs if kernel else None
             slack = _free(limit, headroom.vgprs, occupancy)
             if used is not None and used != limit.used:
-                slack = f"the code uses {used}; {slack}"
+                slack = f"the code uses {used}; {slack}".removesuffix("; ")
             return (
                 label,
                 asks,

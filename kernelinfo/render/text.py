@@ -75,10 +75,8 @@ def _report(report: Report, shown: list[Result], view: View) -> Iterator[list[Sp
         yield from wrap([(text, "dim")], view.width, 1 + text.startswith(" ≤") * 2)
     yield []
     label = _label(report)
-    if hidden:
-        said = [*of_all(shown, report.results, label, view)]
-    else:
-        said = [*of_each(shown, label, view)]
+    many = of_all(shown, report.results, label, view)
+    said = [*(many if hidden else of_each(shown, label, view))]
     yield from [*said, []] if said else []
     yield from _summary(report, view)
 
