@@ -39,7 +39,7 @@ def app() -> None:
         if not named and sys.argv[1:] and sys.argv[1] not in _OWN_OPTIONS:
             sys.argv.insert(1, "report")
             named = ["report"]
-        command_line(named or COMMANDS)()
+        command_line(named or COMMANDS)(prog_name="kernelinfo")
     except KernelinfoError as error:
         print(f"kernelinfo: {error}", file=sys.stderr)
         sys.exit(CANNOT_ANSWER)
