@@ -72,5 +72,8 @@ class Verdict:
     @property
     def failed(self) -> bool:
         """Whether a finding is as severe as the configuration bears no longer."""
-        least = SEVERITIES.index(self.fail_on)
-        return any(SEVERITIES.index(finding.severity) >= least for finding in self.findings)
+        return any(self.fails(finding) for finding in self.findings)
+
+    def fails(self, finding: Finding) -> bool:
+        """Whether a finding alone is as severe as that."""
+        return SEVERITIES.index(finding.severity) >= SEVERITIES.index(self.fail_on)
