@@ -24,6 +24,7 @@ def document(verdict: Verdict) -> Element:
     """The document, of the shape that Jenkins' junit-10.xsd describes."""
     root = ElementTree.fromstring("".join(render(verdict, View())).encode("utf-8"))
     assert root.tag == "testsuites"
+    assert root.attrib.keys() == {"name", "tests", "failures", "errors"}
     for suite in root:
         assert suite.tag == "testsuite"
         assert suite.attrib.keys() == {"name", "tests", "failures", "errors", "skipped"}
