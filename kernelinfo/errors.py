@@ -16,7 +16,7 @@ class OptionError(KernelinfoError):
 
 
 class ConfigError(KernelinfoError):
-    """A configuration file that says what nothing can be made of."""
+    """A configuration file that says what nothing can be made of; a line for each such thing."""
 
 
 class LaunchError(KernelinfoError):

@@ -61,12 +61,13 @@ def _command_line(commands: Iterable[str]) -> typer.Typer:
 def app() -> None:
     """Run the command line of this process; only the command that it names is imported.
 
-    A `KernelinfoError` is one line on standard error and exit code 2; any other exception is a
+    A `KernelinfoError` is told on standard error and exit code 2; any other exception is a
     bug and shows its traceback.
     """
     named = [name for name in sys.argv[1:2] if name in COMMANDS]
     try:
         _command_line(named or COMMANDS)()
     except KernelinfoError as error:
-        print(f"kernelinfo: {error}", file=sys.stderr)
+        for line in str(error).splitlines():
+            print(f"kernelinfo: {line}", file=sys.stderr)
         sys.exit(CANNOT_ANSWER)
