@@ -14,7 +14,7 @@ from kernelinfo.facts.repository import in_repository
 from kernelinfo.facts.target_id import parse_target_id
 from kernelinfo.kernel import CodeObject, Item, Kernel, Repeat, Report, Result
 from kernelinfo.model import Blob, Fact, Module, Problem, SourceLine
-from kernelinfo.names import matches
+from kernelinfo.pattern import matches
 from kernelinfo.rules import BY_DEFAULT, Selection, findings
 from kernelinfo.targets import Target
 
@@ -36,7 +36,7 @@ class Options:
     """Per workgroup; None takes what the input knows of the launch, or 0."""
     trap_handler: bool = True
     kernels: tuple[str, ...] = ()
-    """Patterns as `names.matches` takes them; any may match."""
+    """Patterns as `pattern.matches` takes them; any may match."""
     exclude: tuple[str, ...] = ()
     unique: bool = False
     """Code objects met again, byte for byte, are told of and not counted again."""

@@ -9,7 +9,6 @@ from kernelinfo.devices import Filling, fill, runs_on
 from kernelinfo.facts.names import short
 from kernelinfo.kernel import Kernel
 from kernelinfo.limits import align
-from kernelinfo.names import short
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.profile import Dispatch, Resources
 from kernelinfo.render.words import percent

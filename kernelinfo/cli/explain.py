@@ -16,7 +16,7 @@ from kernelinfo.cli.output import Problems, make_view, write
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Item, Kernel, Result
 from kernelinfo.model import Problem
-from kernelinfo.names import matches
+from kernelinfo.pattern import matches
 from kernelinfo.render import View, renderer
 from kernelinfo.render.explain import render_kernel
 from kernelinfo.targets import Device

@@ -20,7 +20,7 @@ from kernelinfo.config.measures import (
     parse_allowance,
     parse_bound,
 )
-from kernelinfo.names import matches
+from kernelinfo.pattern import matches
 from kernelinfo.rules import named
 
 

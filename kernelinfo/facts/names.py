@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
+from typing import NamedTuple
 
 _LONGEST = 16_384
 """Bytes of a mangled name beyond which nobody would read the demangled one."""
+_KNOWN = 1 << 16
+"""Names that are cut once."""
+_MARK = re.compile(
+    r"\boperator(?:\(\)|\[\]|<=>|<<=?|>>=?|->\*?|[<>]=?)|\bdecltype\(|[ :()<>\[\]{}]"
+)
 
 
 @cache
@@ -22,23 +28,39 @@ def demangle(symbol: str) -> str:
         return symbol
 
 
+class Parts(NamedTuple):
+    """A demangled name by less than the whole."""
+
+    qualified: str
+    """With namespaces, without return type and parameters: `depot::gemm<float, 3>`."""
+    short: str
+    """Without namespaces, too."""
+
+
+@lru_cache(_KNOWN)
+def parts(name: str) -> Parts:
+    """The name without what stands around it."""
+    depth = qualified = short = 0
+    end = len(name)
+    for mark in _MARK.finditer(name):
+        text, position = mark[0], mark.start()
+        if text == "(" and depth == 0 and position > short:
+            end = position
+            break
+        if text[-1] in "(<[{" and not text.startswith("operator"):
+            depth += 1
+        elif text in ")>]}":
+            depth -= 1
+        elif depth == 0 and text == " ":
+            qualified = short = position + 1
+        elif depth == 0 and text == ":":
+            short = position + 1
+    return Parts(name[qualified:end] or name, name[short:end] or name)
+
+
 def short(name: str) -> str:
     """A demangled name without return type, namespaces and parameters: `gemm<float, 3>`."""
-    depth = start = 0
-    for position, character in enumerate(name):
-        before = name[start:position]
-        if depth == 0 and character == "(" and before and not before.endswith(_TAKES_BRACKETS):
-            return before
-        if character in "(<[{":
-            depth += 1
-        elif character in ")>]}":
-            depth -= 1
-        elif depth == 0 and (character == " " or before.endswith(":")):
-            start = position + (character == " ")
-    return name[start:] or name
-
-
-_TAKES_BRACKETS = ("operator", "decltype")
+    return parts(name).short
 
 
 def base_name(name: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from kernelinfo.facts.names import short
 from kernelinfo.kernel import Kernel
-from kernelinfo.names import short
 from kernelinfo.render import NameStyle
 
 
