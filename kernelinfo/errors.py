@@ -19,6 +19,10 @@ class ConfigError(KernelinfoError):
     """A configuration file that says what nothing can be made of; a line for each such thing."""
 
 
+class BaselineError(KernelinfoError):
+    """A baseline that cannot be read or written."""
+
+
 class LaunchError(KernelinfoError):
     """A launch or a register count that no hardware takes, given by the user."""
 

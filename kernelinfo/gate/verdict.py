@@ -12,6 +12,8 @@ from kernelinfo.rules.remark import Severity
 
 SEVERITIES: tuple[Severity, ...] = ("note", "warning", "error")
 """The mildest first."""
+VANISHED = "KI502"
+"""A kernel of the baseline that is gone: a finding for which the answer is "cannot tell"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,7 @@ class Verdict:
     judged: tuple[Judged, ...]
     notices: tuple[Notice, ...]
     problems: tuple[Problem, ...]
-    """What could not be read, too few kernels and kernels of the baseline that are gone."""
+    """What could not be read or judged, and too few kernels."""
     report: Report
     """All kernels judged, to be rendered like any report."""
     fail_on: Severity
@@ -68,6 +70,11 @@ class Verdict:
         """All that count, of kernels and otherwise."""
         of_kernels = (finding for one in self.judged for finding in one.result.findings)
         return (*of_kernels, *(notice.finding for notice in self.notices))
+
+    @property
+    def answered(self) -> bool:
+        """Whether all was read that was to be judged, and every kernel of the baseline is there."""
+        return not self.problems and not any(n.finding.rule == VANISHED for n in self.notices)
 
     @property
     def failed(self) -> bool:

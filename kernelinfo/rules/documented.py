@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kernelinfo.kernel import Finding
 from kernelinfo.rules.remark import Severity
 
 
@@ -21,6 +22,10 @@ class Documented:
     def summary(self) -> str:
         """The first line of the documentation."""
         return self.documentation.partition("\n")[0].rstrip(".")
+
+    def found(self, message: str, hint: str = "", severity: Severity | None = None) -> Finding:
+        """What the rule says; its own severity unless there is a milder or harder case."""
+        return Finding(self.number, self.name, severity or self.severity, message, hint)
 
 
 DOCUMENTED: tuple[Documented, ...] = (
@@ -141,3 +146,8 @@ DOCUMENTED: tuple[Documented, ...] = (
         """,
     ),
 )
+
+
+def documented(number: str) -> Documented:
+    """The rule of that number."""
+    return next(rule for rule in DOCUMENTED if rule.number == number)
