@@ -60,6 +60,43 @@ def analyse(paths: Iterable[str], options: Options) -> Iterator[Item]:
         yield from analysis.of_path(path, ingest.open_paths([path]))
 
 
+def analyse_some(paths: Iterable[str], options: Options) -> Iterator[Item]:
+    """The same of files only some of which hold kernels: not to hold any is no problem."""
+    from kernelinfo import ingest
+
+    analysis = Analysis(options)
+    for path in paths:
+        if os.path.isfile(path) and not os.path.getsize(path):
+            continue
+        for blob in ingest.open_paths([path], meant=False):
+            yield from analysis.of_blob(blob, Tally(path))
+
+
+def source_lines(
+    code_objects: Iterable[CodeObject],
+) -> Iterator[tuple[CodeObject, dict[str, SourceLine]] | Problem]:
+    """What the debug information of code objects says, by symbol; their files are read again."""
+    from kernelinfo import ingest
+
+    wanted = {(one.path, one.containers, one.member, one.offset): one for one in code_objects}
+    paths = dict.fromkeys(one.path for one in wanted.values())
+    for blob in ingest.open_paths(paths, meant=False):
+        if not isinstance(blob, Blob):
+            continue
+        if one := wanted.get((blob.path, blob.containers, blob.member, blob.offset)):
+            try:
+                yield one, _source_lines(blob)
+            except ReadError as error:
+                yield Problem(blob.path, str(error), blob.member, blob.offset)
+
+
+def _source_lines(blob: Blob) -> dict[str, SourceLine]:
+    from kernelinfo.facts.source_lines import read_source_lines
+
+    lines = read_source_lines(blob.data)
+    return {symbol: in_repository(line) for symbol, line in lines.items()}
+
+
 def load(source: str | os.PathLike[str] | bytes, options: Options | None = None) -> Report:
     """The report of one path, or of the bytes of one code object or assembly text.
 
@@ -182,15 +219,12 @@ class Analysis:
                 and self._options.locate(item)
             ):
                 if lines is None:
-                    from kernelinfo.facts.source_lines import read_source_lines
-
                     lines = {}
                     try:
-                        lines = read_source_lines(blob.data)
+                        lines = _source_lines(blob)
                     except ReadError as error:
                         yield Problem(blob.path, str(error), blob.member, blob.offset)
-                source = lines.get(item.symbol)
-                item = replace(item, source=source and in_repository(source))
+                item = replace(item, source=lines.get(item.symbol))
             yield item
 
     def _of_module(self, module: Module, blob: Blob) -> Iterator[Kernel | Problem]:

@@ -17,6 +17,7 @@ COMMANDS = (
     "report",
     "explain",
     "diff",
+    "check",
     "calc",
     "limits",
     "extract",

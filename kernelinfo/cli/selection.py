@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -47,7 +48,7 @@ def configuration(
     Raises `OptionError` for a rule or severity that there is not, and `ConfigError`.
     """
     file = config or find_config(Path.cwd())
-    own = read_config(file) if file else Configuration()
+    own = read_config(os.path.relpath(file)) if file else Configuration()
     selection = Selection(
         select=_names(select) or own.selection.select,
         ignore=_names(ignore) or own.selection.ignore,

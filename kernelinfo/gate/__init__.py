@@ -12,7 +12,8 @@ from kernelinfo.config import Budget, Configuration
 from kernelinfo.footprint import Footprint
 from kernelinfo.gate import budget, ratchet
 from kernelinfo.gate.baseline import pinnable, read_baseline
-from kernelinfo.gate.scope import Scope
+from kernelinfo.gate.expectation import judgeable, too_few
+from kernelinfo.gate.scope import EVERYTHING, Scope
 from kernelinfo.gate.suppression import Suppressions
 from kernelinfo.gate.verdict import Judged, Notice, Verdict
 from kernelinfo.kernel import Finding, Kernel, Report, Result
@@ -20,7 +21,6 @@ from kernelinfo.model import Problem
 from kernelinfo.rules.documented import documented
 
 BY_DEFAULT = Configuration()
-EVERYTHING = Scope()
 _TOOLCHAIN = documented("KI507")
 
 
@@ -46,7 +46,7 @@ class _Judgement:
         self, report: Report, configuration: Configuration, scope: Scope, today: date
     ) -> None:
         self._report, self._configuration, self._scope = report, configuration, scope
-        self._results = [r for r in report.results if _is_wanted(r.kernel, configuration)]
+        self._results = judgeable(report, configuration)
         self._suppressions = Suppressions(configuration.suppressions, today)
         self._file = str(configuration.file or "")
         baseline = configuration.baseline
@@ -68,7 +68,7 @@ class _Judgement:
             for result, footprint in zip(self._results, self._now.footprints, strict=True)
         )
         if self._scope.whole:
-            self._problems += self._too_few()
+            self._problems += too_few(self._report, self._results, self._configuration)
         return Verdict(
             judged=judged,
             notices=tuple(self._notices()),
@@ -122,17 +122,6 @@ class _Judgement:
             asked = f"{kernel.name}: {who} asks for {', '.join(keys)}, which the input does not say"
             self._problems.append(Problem(place.path, asked, place.member, place.offset))
 
-    def _too_few(self) -> Iterator[Problem]:
-        found, least = len(self._results), self._configuration.min_kernels
-        passed_over = len(self._report.results) - found
-        if passed_over and not found:
-            targets = " or ".join(self._configuration.arch)
-            message = f"none of {passed_over} kernels is for {targets}; see arch"
-            yield Problem(self._file, message)
-        elif found < least and (found or not self._problems):
-            message = f"{found} of at least {least} kernels found; see expect.min-kernels"
-            yield Problem(self._file or "<report>", message)
-
     def _notices(self) -> Iterator[Notice]:
         heard = self._configuration.selection.heard
         for notice in self._all_notices():
@@ -177,10 +166,6 @@ class _Judgement:
         }[self._configuration.gate.toolchain_change]
         old = " and ".join(told.values())
         return _TOOLCHAIN.found(f"built by {' and '.join(brief)}, the baseline by {old}: {judged}")
-
-
-def _is_wanted(kernel: Kernel, configuration: Configuration) -> bool:
-    return not configuration.arch or kernel.code_object.target in configuration.arch
 
 
 def _new_compilers(found: Comparison | None) -> list[str]:

@@ -6,14 +6,12 @@ import json
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from pathlib import Path, PurePath
 from typing import Any, cast, get_args
 
-from kernelinfo.compare import Comparison, Pair, compare
 from kernelinfo.errors import BaselineError
 from kernelinfo.footprint import Build, Footprint, build
-from kernelinfo.gate.scope import Scope
 from kernelinfo.kernel import Result
 from kernelinfo.limits import Resource
 
@@ -100,29 +98,6 @@ def pinnable(results: Iterable[Result], folder: Path) -> Build:
             places[kernel.code_object] = _place(kernel.code_object, folder)
     kernels = (replace(k, code_object=places[k.code_object]) for k in now.footprints)
     return Build(tuple(kernels), now.compilers)
-
-
-@dataclass(frozen=True, slots=True)
-class Update:
-    """What becomes of a baseline."""
-
-    pinned: Build
-    new: tuple[Footprint, ...]
-    changed: tuple[Pair, ...]
-    dropped: tuple[Footprint, ...]
-
-
-def update(old: Build, now: Build, scope: Scope, folder: Path) -> Update:
-    """Pin `now`; what the run could not see stays as it was."""
-    found: Comparison = compare(old, now)
-    kept = tuple(kernel for kernel in found.gone if not scope.holds(kernel, folder))
-    compilers = {*now.compilers, *(() if scope.whole else old.compilers)}
-    return Update(
-        pinned=Build((*now.footprints, *kept), tuple(sorted(compilers))),
-        new=found.new,
-        changed=tuple(pair for pair in found.pairs if pair.old != pair.new),
-        dropped=tuple(kernel for kernel in found.gone if scope.holds(kernel, folder)),
-    )
 
 
 def _lines(pinned: Build) -> Iterator[str]:

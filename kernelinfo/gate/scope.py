@@ -41,5 +41,8 @@ class Scope:
         )
 
 
+EVERYTHING = Scope()
+
+
 def _names(patterns: tuple[str, ...], kernel: Footprint) -> Iterator[bool]:
     return (matches(pattern, kernel.name, kernel.symbol) for pattern in patterns)

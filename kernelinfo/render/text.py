@@ -26,7 +26,7 @@ from kernelinfo.render.words import (
 
 _BAR = 8
 _HEADING = ("block", "VGPR", "AGPR", "SGPR", "LDS", "scratch", "waves/SIMD", "occ", "limited by")
-_SEVERITY_STYLE = {"error": "bold red", "warning": "yellow", "note": "cyan"}
+SEVERITY_STYLE = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 _MANY_CODE_OBJECTS = 4
 """More are shown in one table with a column for the target."""
 _MANY_KERNELS = 20
@@ -237,7 +237,7 @@ def _lines_of(result: Result) -> Iterator[list[Span]]:
     if occupancy.next:
         yield [("next  ", "bold"), (next_step(occupancy, result.kernel.used), "")]
     for finding in result.findings:
-        style = _SEVERITY_STYLE[finding.severity]
+        style = SEVERITY_STYLE[finding.severity]
         yield [
             (f"{finding.rule} ", ""),
             (f"{finding.severity:<8}", style),
@@ -273,7 +273,7 @@ def _asks(resource: Resource, asked: int, used: Used | None) -> str:
 def _summary(report: Report) -> list[Span]:
     severities = Counter(f.severity for r in report.results for f in r.findings)
     counts = [
-        (plural(severities[severity], severity), _SEVERITY_STYLE[severity])
+        (plural(severities[severity], severity), SEVERITY_STYLE[severity])
         for severity in ("error", "warning", "note")
         if severities[severity]
     ]

@@ -48,7 +48,8 @@ def claims(verdict: Verdict, view: View) -> Iterator[Claim]:
     met: Counter[tuple[str, ...]] = Counter()
     for judged in verdict.judged:
         result, kernel = judged.result, judged.result.kernel
-        subject, target = name_of(kernel, view.names), target_id(kernel.code_object)
+        subject, origin = name_of(kernel, view.names), kernel.code_object
+        target = target_id(origin.target, origin.features)
         place = place_of(kernel)
         for finding in result.findings:
             mark = _fingerprint(met, finding.rule, target, kernel.name)

@@ -11,7 +11,7 @@ from kernelinfo.render.words import plural
 def headline(verdict: Verdict) -> str:
     """`failed: 2 errors, 1 warning · 40 kernels`: the answer, then what it rests on."""
     answer = "failed" if verdict.failed else "passed"
-    if verdict.problems:
+    if not verdict.answered:
         answer = "cannot answer" if not verdict.failed else "failed, and cannot answer for all"
     counts = Counter(finding.severity for finding in verdict.findings)
     told = [plural(counts[name], name) for name in reversed(SEVERITIES) if counts[name]]
