@@ -35,7 +35,8 @@ class Validation:
             if key.name in stated:
                 read[key.name] = self._value(stated[key.name], key.kind, (*path, key.name))
             elif key.required:
-                self._complain(path, f"has no {key.name}; add {_expected(key)}")
+                assert isinstance(key.kind, Scalar)
+                self._complain(path, f"{key.name} is missing; write {key.kind.expected}")
             elif isinstance(key.kind, Table) and not key.kind.array:
                 read[key.name] = self.table({}, key.kind.keys, (*path, key.name))
             elif key.default is not None:
@@ -103,11 +104,6 @@ def spelled(path: KeyPath) -> str:
 def _spelled(path: KeyPath) -> Iterator[str]:
     for part in path:
         yield f"[{part}]" if isinstance(part, int) else f".{part}"
-
-
-def _expected(key: Key) -> str:
-    assert isinstance(key.kind, Scalar)
-    return f"{key.name} = …, {key.kind.expected}"
 
 
 def _near(name: str, known: list[str]) -> str:

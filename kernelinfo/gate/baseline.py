@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import fields, replace
 from pathlib import Path, PurePath
@@ -62,6 +61,8 @@ def write_baseline(path: Path, pinned: Build) -> None:
 
     Raises `BaselineError` where that is not possible.
     """
+    import tempfile
+
     whole = Path(os.path.realpath(path))
     try:
         mode = whole.stat().st_mode & 0o777 if whole.exists() else 0o666 & ~_umask()
