@@ -168,7 +168,12 @@ _SUPPRESS = (
     Key("rule", "Number, name or beginning of numbers.", _RULE, required=True),
     Key("kernel", "Which kernels: a name, a glob or re:REGEX.", _PATTERN, required=True),
     _ARCH,
-    Key("reason", "Why it is borne.", Scalar('a sentence such as "spills 5, still faster"', read=_filled), required=True),
+    Key(
+        "reason",
+        "Why it is borne.",
+        Scalar('a sentence such as "spills 5, still faster"', read=_filled),
+        required=True,
+    ),
     Key(
         "until",
         "The last day on which it holds.",
