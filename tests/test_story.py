@@ -213,7 +213,7 @@ def test_another_compiler_is_said_and_judged_as_configured(project: Project) -> 
 
 def test_a_build_that_left_nothing_is_no_answer(project: Project) -> None:
     (project.folder / "build" / "axpy.s").unlink()
-    out, err, code = project.check("--exit-zero")
+    _, err, code = project.check("--exit-zero")
     assert code == 2
     assert "matches no file" in err
     before = (project.folder / "pinned.json").read_bytes()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -35,6 +34,8 @@ class ConfigFile:
 
 def read_file(path: Path) -> ConfigFile | None:
     """The file; None for a `pyproject.toml` without `[tool.kernelinfo]`. Raises `ConfigError`."""
+    import tomllib
+
     try:
         text = path.read_text("utf-8")
         document = tomllib.loads(text)

@@ -107,6 +107,7 @@ _COUNT = Scalar("a whole number from 0 on", (int,), least=0)
 _WORKGROUP = Scalar("a whole number of workitems from 1 on", (int,), least=1)
 _SWITCH = Scalar("true or false", (bool,))
 _PATH = Scalar('a path such as "kernelinfo.baseline.json"', read=_filled)
+_REASON = Scalar('a sentence such as "spills 5, still faster"', read=_filled)
 _ALLOWANCE = Scalar(
     '"off", a number, "+8" or "+5%"',
     (int, float, str),
@@ -168,12 +169,7 @@ _SUPPRESS = (
     Key("rule", "Number, name or beginning of numbers.", _RULE, required=True),
     Key("kernel", "Which kernels: a name, a glob or re:REGEX.", _PATTERN, required=True),
     _ARCH,
-    Key(
-        "reason",
-        "Why it is borne.",
-        Scalar('a sentence such as "spills 5, still faster"', read=_filled),
-        required=True,
-    ),
+    Key("reason", "Why it is borne.", _REASON, required=True),
     Key(
         "until",
         "The last day on which it holds.",
