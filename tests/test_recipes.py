@@ -84,6 +84,8 @@ def run_action(folder: Path, inputs: dict[str, str]) -> tuple[str, str, int]:
     environment = os.environ | {
         "PYTHON": sys.executable,
         "RUNNER_TEMP": str(folder),
+        "GITHUB_ACTIONS": "true",
+        "GITHUB_STEP_SUMMARY": str(folder / "summary.md"),
         "GITHUB_OUTPUT": str(output),
         "INPUT_PATHS": given["paths"],
         "INPUT_CONFIG": given["config"],
@@ -101,6 +103,8 @@ def test_the_action_annotates_and_says_its_exit_code(tmp_path: Path) -> None:
     assert code == 1
     assert outputs == "exit-code=1\n"
     assert "::warning file=a kernel.s,line=" in log
+    summary = (tmp_path / "summary.md").read_text("utf-8")
+    assert summary.startswith("**kernelinfo failed: 2 warnings, 1 note · 4 kernels**")
     sarif = json.loads((tmp_path / "kernelinfo.sarif").read_text("utf-8"))
     assert {r["ruleId"] for r in sarif["runs"][0]["results"]} >= {"KI106", "KI302"}
 

@@ -8,7 +8,7 @@ from itertools import groupby
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
-from kernelinfo.gate.verdict import Verdict
+from kernelinfo.gate.verdict import VANISHED, Verdict
 from kernelinfo.kernel import CodeObject, Result
 from kernelinfo.render import View
 from kernelinfo.render.check.claims import Claim, claims, problem_text
@@ -31,7 +31,10 @@ def render(verdict: Verdict, view: View) -> Iterator[str]:
     for claim in told[id(None)]:
         name = f"{claim.finding.rule} {claim.subject}"
         case = SubElement(suite, "testcase", classname="kernelinfo.gate", name=name)
-        _outcome(case, [claim], verdict)
+        if claim.finding.rule == VANISHED:
+            SubElement(case, "error", message=claim.text, type=claim.finding.name)
+        else:
+            _outcome(case, [claim], verdict)
     for problem in verdict.problems:
         path, text = printable(problem.path), problem_text(problem)
         case = SubElement(suite, "testcase", classname="kernelinfo.problems", name=path)

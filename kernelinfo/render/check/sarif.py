@@ -36,7 +36,7 @@ def render(verdict: Verdict, view: View) -> Iterator[str]:
         "tool": {"driver": driver},
         "invocations": [
             {
-                "executionSuccessful": not verdict.problems,
+                "executionSuccessful": verdict.answered,
                 "toolExecutionNotifications": [_notification(p) for p in verdict.problems],
             }
         ],

@@ -11,7 +11,7 @@ from hypothesis import given
 from junitparser import Error, Failure, JUnitXml, Skipped, TestCase
 
 from kernelinfo import Finding
-from kernelinfo.gate.verdict import Judged, Notice, Verdict
+from kernelinfo.gate.verdict import VANISHED, Judged, Notice, Verdict
 from kernelinfo.render import View
 from kernelinfo.render.check.junit import render
 
@@ -91,6 +91,13 @@ def test_notices_are_cases_of_the_gate() -> None:
         ("KI505 KI101 a*", False),
         ("KI506 KI101 b*", True),
     ]
+
+
+def test_a_vanished_kernel_is_an_error_however_mild() -> None:
+    gone = Notice(Finding(VANISHED, "kernel-vanished", "note", "not in the build"), "axpy(float*)")
+    (case,) = cases(replace(verdict_on(TUTORIAL), judged=(), notices=(gone,)))
+    (error,) = case.result
+    assert isinstance(error, Error)
 
 
 def test_kernels_of_one_name_stay_two_cases() -> None:
