@@ -11,7 +11,8 @@ from xml.etree.ElementTree import Element, SubElement
 from kernelinfo.gate.verdict import VANISHED, Verdict
 from kernelinfo.kernel import CodeObject, Result
 from kernelinfo.render import View
-from kernelinfo.render.check.claims import Claim, claims, problem_text
+from kernelinfo.render.check.claims import Claim, claims, place_of_problem, problem_text
+from kernelinfo.render.check.place import place_in
 from kernelinfo.render.names import name_of, printable
 
 
@@ -27,7 +28,7 @@ def render(verdict: Verdict, view: View) -> Iterator[str]:
         for result, name in _named(list(found), view):
             case = SubElement(suite, "testcase", classname=_class(code_object), name=name)
             _outcome(case, told[id(result)], verdict)
-    suite = SubElement(suites, "testsuite", name="kernelinfo")
+    suite = Element("testsuite", name="kernelinfo")
     for claim in told[id(None)]:
         name = f"{claim.finding.rule} {claim.subject}"
         case = SubElement(suite, "testcase", classname="kernelinfo.gate", name=name)
@@ -36,17 +37,20 @@ def render(verdict: Verdict, view: View) -> Iterator[str]:
         else:
             _outcome(case, [claim], verdict)
     for problem in verdict.problems:
-        path, text = printable(problem.path), problem_text(problem)
+        path, text = printable(place_of_problem(problem).path), problem_text(problem)
         case = SubElement(suite, "testcase", classname="kernelinfo.problems", name=path)
         SubElement(case, "error", message=text, type="cannot-answer").text = f"{path}: {text}"
+    if len(suite):
+        suites.append(suite)
     _count(suites)
     ElementTree.indent(suites)
-    yield ElementTree.tostring(suites, "unicode", xml_declaration=True) + "\n"
+    # What is not ASCII is written as references: right in whatever encoding the output has.
+    yield ElementTree.tostring(suites, "us-ascii", xml_declaration=True).decode("ascii") + "\n"
 
 
 def _place(code_object: CodeObject) -> str:
     member = f" › {code_object.member}" if code_object.member else ""
-    return printable(code_object.path + member)
+    return printable(place_in(code_object.path).path + member)
 
 
 def _class(code_object: CodeObject) -> str:

@@ -52,7 +52,7 @@ def test_one_case_a_kernel() -> None:
         "ldsbound(int, double*)",
         "sgprbound(int, double*)",
     ]
-    assert {case.classname for case in told} == {f"{TUTORIAL}/gfx90a"}
+    assert {case.classname for case in told} == {f"fixtures/assembly/{TUTORIAL.name}/gfx90a"}
     assert [case.is_passed for case in told] == [True, True, True, False]
     assert "KI204 note" in told[0].system_out
     (failure,) = told[3].result
@@ -78,7 +78,7 @@ def test_what_cannot_be_answered_is_an_error() -> None:
     (case,) = cases(verdict_on(BROKEN))
     (error,) = case.result
     assert isinstance(error, Error)
-    assert case.name == str(BROKEN)
+    assert case.name == "fixtures/broken/truncated.co"
     assert error.message
 
 
