@@ -58,18 +58,3 @@ def test_it_does_no_harm(name: str, read: Callable[[str], str], hostile: Path) -
     out.encode("utf-8")
     assert SHOWN in read(out)
     assert "\x1b" not in out
-
-
-def test_a_format_is_chosen_on_github(
-    hostile: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    summary = tmp_path / "summary.md"
-    monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
-    out, _, code = run("check", "kernels.co", folder=hostile)
-    assert code == 1
-    assert out.startswith("::")
-    assert summary.read_text("utf-8").startswith("**kernelinfo failed: ")
-    out, _, _ = run("check", "kernels.co", "--format", "text", folder=hostile)
-    assert not out.startswith("::")
-    assert summary.read_text("utf-8").count("**kernelinfo failed: ") == 1
