@@ -140,9 +140,16 @@ def command(
     on_github = os.environ.get("GITHUB_ACTIONS") == "true"
     write(check_renderer(format or ("github" if on_github else "text"))(verdict, view), output)
     if on_github and format is None and (summary := os.environ.get("GITHUB_STEP_SUMMARY")):
-        with open(summary, "a", encoding="utf-8", errors="backslashreplace") as file:
-            file.writelines(check_renderer("markdown")(verdict, view))
+        _add_to(summary, check_renderer("markdown")(verdict, view))
     _exit(verdict, exit_zero)
+
+
+def _add_to(summary: str, pieces: Iterator[str]) -> None:
+    try:
+        with open(summary, "a", encoding="utf-8", errors="backslashreplace") as file:
+            file.writelines(pieces)
+    except OSError as error:
+        raise OptionError(f"$GITHUB_STEP_SUMMARY, {summary}: {error.strerror}") from None
 
 
 def _exit(verdict: Verdict, exit_zero: bool) -> None:

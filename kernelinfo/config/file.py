@@ -41,7 +41,7 @@ def read_file(path: Path) -> ConfigFile | None:
         document = tomllib.loads(text)
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror}; give another file") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: {error}; write valid TOML") from None
     if path.name != SHARED:
         return ConfigFile(path, text, document, ())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from functools import partial
 from typing import Any
 
@@ -95,6 +95,8 @@ def _filled(text: str) -> str:
 
 
 def _day(value: str | date) -> date:
+    if isinstance(value, datetime):
+        raise ValueError("no day")
     return value if isinstance(value, date) else date.fromisoformat(value)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from difflib import get_close_matches
 from typing import Any, NamedTuple
@@ -93,6 +94,8 @@ def _fits(stated: Any, kind: Scalar) -> bool:
         return False
     if isinstance(stated, (int, float)) and kind.least is not None:
         return stated >= kind.least
+    if isinstance(stated, str) and kind.pattern and not re.search(kind.pattern, stated):
+        return False
     return not kind.choices or stated in kind.choices
 
 

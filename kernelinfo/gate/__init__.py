@@ -119,7 +119,7 @@ class _Judgement:
             keys = tuple(key for key in keys if key not in ("waves", "occupancy"))
         if keys:
             place = kernel.code_object
-            asked = f"{kernel.name}: {who} asks for {', '.join(keys)}, which the input does not say"
+            asked = f"{kernel.name}: {who} asks for {', '.join(keys)}, which cannot be told"
             self._problems.append(Problem(place.path, asked, place.member, place.offset))
 
     def _notices(self) -> Iterator[Notice]:

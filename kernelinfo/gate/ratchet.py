@@ -9,21 +9,12 @@ from kernelinfo.config import Gate
 from kernelinfo.config.measures import SGPR_SPILL, VGPR_SPILL, WAVES, Measure
 from kernelinfo.footprint import Footprint
 from kernelinfo.kernel import Finding
+from kernelinfo.movement import why_waves
 from kernelinfo.rules.documented import documented
 
 _REGRESSION, _VANISHED = documented("KI501"), documented("KI502")
 _UNBASELINED, _STALE = documented("KI503"), documented("KI504")
 _SPILLS = (VGPR_SPILL, SGPR_SPILL)
-
-_BEHIND = {
-    "vgpr": ("VGPRs", (("reserved_vgprs", "reserved"), ("vgprs", "used"))),
-    "sgpr": ("SGPRs", (("reserved_sgprs", "reserved"), ("sgprs", "used"))),
-    "lds": ("LDS", (("lds_bytes", "B"),)),
-    "slots": ("slots", (("workgroup_size", "workitems a workgroup"),)),
-    "barriers": ("barriers", (("workgroup_size", "workitems a workgroup"),)),
-    "scratch": ("scratch", (("scratch_bytes_per_lane", "B per lane"),)),
-}
-"""What a limiter is called, and the numbers that move it."""
 
 
 def moved(pair: Pair, gate: Gate, *, strict: bool, only_spills: bool) -> Iterator[Finding]:
@@ -36,7 +27,7 @@ def moved(pair: Pair, gate: Gate, *, strict: bool, only_spills: bool) -> Iterato
         if old is None or new is None or old == new:
             continue
         worse_by = old - new if measure.gain else new - old
-        message = f"{old:g} → {new:g} {measure.noun} since the baseline{_why(measure, pair)}"
+        message = _told(measure, pair, old, new)
         if worse_by < 0:
             yield _STALE.found(
                 message, "pin it with --update-baseline", "error" if strict else "note"
@@ -68,21 +59,10 @@ def vanished(kernel: Footprint) -> Finding:
     )
 
 
-def _why(measure: Measure, pair: Pair) -> str:
-    """What limits the waves now, and how that moved; the name it had."""
-    parts = []
-    if measure == WAVES:
-        parts = [_limiter(limiter, pair) for limiter in pair.new.limiters]
-    limited = f", limited by {' and '.join(parts)}" if parts else ""
-    return limited + (f" (as {pair.old.name})" if pair.old.name != pair.new.name else "")
-
-
-def _limiter(limiter: str, pair: Pair) -> str:
-    name, fields = _BEHIND[limiter]
-    numbers = [
-        f"{old} → {new} {word}"
-        for field, word in fields
-        if (old := getattr(pair.old, field)) != (new := getattr(pair.new, field))
-        and None not in (old, new)
-    ]
-    return f"{name}: {', '.join(numbers)}" if numbers else name
+def _told(measure: Measure, pair: Pair, old: float, new: float) -> str:
+    """From what to what; of waves, under which limit; the name that the kernel had."""
+    told = (
+        why_waves(pair.old, pair.new) if measure == WAVES else f"{old:g} → {new:g} {measure.noun}"
+    )
+    had = f" (as {pair.old.name})" if pair.old.name != pair.new.name else ""
+    return f"{told} since the baseline{had}"

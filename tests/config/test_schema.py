@@ -89,6 +89,7 @@ def test_both_accept(document: object) -> None:
         {"gate": {"toolchain-change": "ignore"}},
         {"suppress": [{"rule": "KI101", "kernel": "*"}]},
         {"suppress": [{"rule": "KI101", "kernel": "*", "reason": "so", "until": "tomorrow"}]},
+        {"suppress": [{"rule": "KI101", "kernel": "*", "reason": "so", "until": "20270331"}]},
         {"workgroup-size": {"a": 0}},
         {"workgroup-size": {"a": "256"}},
         {"severity": {"KI101": "loud"}},
@@ -120,3 +121,15 @@ def test_what_the_schema_refuses_is_refused(document: dict[str, object]) -> None
     """The reverse does not hold: whether a rule or a target exists the schema does not know."""
     if not VALIDATOR.is_valid(document):
         assert not accepts(document)
+
+
+def test_a_day_is_a_day_in_either_spelling() -> None:
+    def suppressed(until: str) -> bool:
+        text = f'[[suppress]]\nrule = "KI1"\nkernel = "*"\nreason = "so"\nuntil = {until}\n'
+        return accepts(tomllib.loads(text))
+
+    assert suppressed("2027-03-31")
+    assert suppressed('"2027-03-31"')
+    assert not suppressed("2027-03-31T12:00:00")
+    assert not suppressed("12:00:00")
+    assert not suppressed('"2027-02-30"')

@@ -102,5 +102,5 @@ def test_a_number_that_is_not_said_is_a_problem_and_no_0() -> None:
     verdict = judged(Budget(bounds=NONE_SPILLED), of=Numbers(vgpr_spills=None))
     assert not verdict.answered
     assert verdict.problems[0].message == (
-        "k(int): its budget asks for vgpr-spill, which the input does not say"
+        "k(int): its budget asks for vgpr-spill, which cannot be told"
     )
