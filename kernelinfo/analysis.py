@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
-from functools import cache
 
 from kernelinfo import targets
-from kernelinfo.errors import LaunchError, OptionError, ReadError, UnknownTargetError
+from kernelinfo.errors import LaunchError, ReadError, UnknownTargetError
 from kernelinfo.facts.combine import combine
 from kernelinfo.facts.repository import in_repository
 from kernelinfo.facts.target_id import parse_target_id
 from kernelinfo.kernel import CodeObject, Item, Kernel, Repeat, Report, Result
 from kernelinfo.model import Blob, Fact, Module, Problem, SourceLine
+from kernelinfo.pattern import matches
 from kernelinfo.rules import BY_DEFAULT, Selection, findings
 from kernelinfo.targets import Target
 
@@ -30,11 +28,14 @@ class Options:
     """What if the same registers ran on this target."""
     workgroup_size: int | None = None
     """Workitems."""
+    workgroup_sizes: tuple[tuple[str, int], ...] = ()
+    """What is launched of which kernels, by pattern, where `workgroup_size` and the kernel itself
+    leave it open; the first that matches counts."""
     dynamic_lds_bytes: int | None = None
     """Per workgroup; None takes what the input knows of the launch, or 0."""
     trap_handler: bool = True
     kernels: tuple[str, ...] = ()
-    """Globs over demangled or mangled names, or regular expressions after `re:`; any may match."""
+    """Patterns as `pattern.matches` takes them; any may match."""
     exclude: tuple[str, ...] = ()
     unique: bool = False
     """Code objects met again, byte for byte, are told of and not counted again."""
@@ -56,6 +57,43 @@ def analyse(paths: Iterable[str], options: Options) -> Iterator[Item]:
     analysis = Analysis(options)
     for path in paths:
         yield from analysis.of_path(path, ingest.open_paths([path]))
+
+
+def analyse_some(paths: Iterable[str], options: Options) -> Iterator[Item]:
+    """The same of files only some of which hold kernels: not to hold any is no problem."""
+    from kernelinfo import ingest
+
+    analysis = Analysis(options)
+    for path in paths:
+        if os.path.isfile(path) and not os.path.getsize(path):
+            continue
+        for blob in ingest.open_paths([path], meant=False):
+            yield from analysis.of_blob(blob, Tally(path))
+
+
+def source_lines(
+    code_objects: Iterable[CodeObject],
+) -> Iterator[tuple[CodeObject, dict[str, SourceLine]] | Problem]:
+    """What the debug information of code objects says, by symbol; their files are read again."""
+    from kernelinfo import ingest
+
+    wanted = {(one.path, one.containers, one.member, one.offset): one for one in code_objects}
+    paths = dict.fromkeys(one.path for one in wanted.values())
+    for blob in ingest.open_paths(paths, meant=False):
+        if not isinstance(blob, Blob):
+            continue
+        if one := wanted.get((blob.path, blob.containers, blob.member, blob.offset)):
+            try:
+                yield one, _source_lines(blob)
+            except ReadError as error:
+                yield Problem(blob.path, str(error), blob.member, blob.offset)
+
+
+def _source_lines(blob: Blob) -> dict[str, SourceLine]:
+    from kernelinfo.facts.source_lines import read_source_lines
+
+    lines = read_source_lines(blob.data)
+    return {symbol: in_repository(line) for symbol, line in lines.items()}
 
 
 def load(source: str | os.PathLike[str] | bytes, options: Options | None = None) -> Report:
@@ -182,15 +220,12 @@ class Analysis:
                 and self._options.locate(item)
             ):
                 if lines is None:
-                    from kernelinfo.facts.source_lines import read_source_lines
-
                     lines = {}
                     try:
-                        lines = read_source_lines(blob.data)
+                        lines = _source_lines(blob)
                     except ReadError as error:
                         yield Problem(blob.path, str(error), blob.member, blob.offset)
-                source = lines.get(item.symbol)
-                item = replace(item, source=source and in_repository(source))
+                item = replace(item, source=lines.get(item.symbol))
             yield item
 
     def _of_module(self, module: Module, blob: Blob) -> Iterator[Kernel | Problem]:
@@ -243,6 +278,7 @@ class Analysis:
                 kernel = kernel.on(targets.find(options.run_as))
             occupancy = kernel.occupancy(
                 workgroup_size=options.workgroup_size,
+                configured_size=_configured_size(kernel, options.workgroup_sizes),
                 dynamic_lds=options.dynamic_lds_bytes,
                 trap_handler=options.trap_handler,
             )
@@ -267,23 +303,15 @@ def _of_sidecar(blob: Blob, target: str | None) -> dict[str, tuple[Fact, ...]]:
     return {sidecar.kernel: tuple(facts)}
 
 
+def _configured_size(kernel: Kernel, sizes: tuple[tuple[str, int], ...]) -> int | None:
+    fitting = (size for pattern, size in sizes if matches(pattern, kernel.name, kernel.symbol))
+    return next(fitting, None)
+
+
 def is_asked_for(name: str, symbol: str, options: Options) -> bool:
     """Whether the kernel of this name, demangled and mangled, is one that the user means."""
-    names = (name, symbol)
-    wanted = not options.kernels or any(matches(p, names) for p in options.kernels)
-    return wanted and not any(matches(p, names) for p in options.exclude)
 
+    def named(patterns: tuple[str, ...]) -> bool:
+        return any(matches(pattern, name, symbol) for pattern in patterns)
 
-def matches(pattern: str, names: tuple[str, str]) -> bool:
-    """A glob, or after `re:` a regular expression found anywhere, in either name."""
-    if pattern.startswith("re:"):
-        return any(_compiled(pattern[3:]).search(name) for name in names)
-    return any(fnmatchcase(name, pattern) for name in names)
-
-
-@cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    try:
-        return re.compile(pattern)
-    except re.error as error:
-        raise OptionError(f"re:{pattern}: {error}; give a Python regular expression") from None
+    return (not options.kernels or named(options.kernels)) and not named(options.exclude)

@@ -14,7 +14,11 @@ class OptionError(KernelinfoError):
 
 
 class ConfigError(KernelinfoError):
-    """A configuration file that says what nothing can be made of."""
+    """A configuration file that says what nothing can be made of; a line for each such thing."""
+
+
+class BaselineError(KernelinfoError):
+    """A baseline that cannot be read or written."""
 
 
 class LaunchError(KernelinfoError):

@@ -133,14 +133,18 @@ class Kernel:
         workgroup_size: int | None = None,
         dynamic_lds: int | None = None,
         trap_handler: bool = True,
+        configured_size: int | None = None,
     ) -> Launch:
-        """How the kernel is taken to be started: as told, as required, at its declared maximum."""
+        """How the kernel is taken to be started: as told, as required, as the project configures,
+        at its declared maximum."""
         dynamic_lds = (self.launched_lds_bytes or 0) if dynamic_lds is None else dynamic_lds
         if workgroup_size is not None:
             return Launch(workgroup_size, "option", dynamic_lds, trap_handler)
         if self.workgroup.required is not None:
             x, y, z = self.workgroup.required
             return Launch(x * y * z, "required", dynamic_lds, trap_handler)
+        if configured_size is not None:
+            return Launch(configured_size, "config", dynamic_lds, trap_handler)
         if self.workgroup.declared_max is not None:
             return Launch(self.workgroup.declared_max, "declared-max", dynamic_lds, trap_handler)
         most = self._known_target().waves.max_workgroup_size
@@ -152,17 +156,19 @@ class Kernel:
         workgroup_size: int | None = None,
         dynamic_lds: int | None = None,
         trap_handler: bool = True,
+        configured_size: int | None = None,
     ) -> Occupancy:
         """The occupancy on the kernel's own target.
 
         `workgroup_size` in workitems, `dynamic_lds` in bytes; without them what the input knows of
-        the launch counts. Raises `UnknownTargetError` where the target is not known and
-        `LaunchError` for a launch that makes no sense.
+        the launch counts, and `configured_size` where it requires none. Raises
+        `UnknownTargetError` where the target is not known and `LaunchError` for a launch that makes
+        no sense.
         """
         target = self._known_target()
         assert self.demand is not None
         demand = self.demand
-        launch = self.launch(workgroup_size, dynamic_lds, trap_handler)
+        launch = self.launch(workgroup_size, dynamic_lds, trap_handler, configured_size)
         known = dynamic_lds is not None or self.launched_lds_bytes is not None
         if self.takes_dynamic_lds and not known:
             demand = replace(demand, at_least=(*demand.at_least, LDS_UNSAID))

@@ -101,6 +101,12 @@ def why(old: Footprint, new: Footprint) -> str:
     return "; ".join([*told, *_topics(("spills", "scratch"), moved)])
 
 
+def why_waves(old: Footprint, new: Footprint) -> str:
+    """The part of it that is about waves per SIMD, of kernels that have other waves now."""
+    moved = {move.measure: move for move in moves(old, new)}
+    return _of_occupancy(old, new, moved["waves_per_simd"], moved)
+
+
 def _of_occupancy(
     old: Footprint, new: Footprint, occupancy: Move, moved: dict[Measure, Move]
 ) -> str:

@@ -54,11 +54,14 @@ def test_a_file_says_the_same_and_the_command_line_overrides_it(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("selects = []", "selects: unknown key; known are select, ignore and severity"),
+        ("selects = []", "1: selects: unknown key; did you mean select?"),
         ('select = "KI101"', 'select: \'KI101\'; write a list such as ["KI101", "KI2"]'),
-        ('ignore = ["KI9"]', "ignore: 'KI9': no such rule; `kernelinfo rules` lists them"),
-        ('severity = { KI101 = "loud" }', "severity: {'KI101': 'loud'}; write"),
-        ('severity = { KI9 = "note" }', "severity: 'KI9': no such rule"),
+        ('ignore = ["KI9"]', "1: ignore[0]: 'KI9': no such rule; `kernelinfo rules` lists them"),
+        (
+            'severity = { KI101 = "loud" }',
+            '1: severity.KI101: \'loud\'; write "note", "warning" or "error"',
+        ),
+        ('severity = { KI9 = "note" }', "1: severity.KI9: 'KI9': no such rule"),
         ("select = [", "write valid TOML"),
     ],
 )
@@ -66,7 +69,7 @@ def test_a_wrong_file_is_named_with_key_and_cure(tmp_path: Path, text: str, mess
     (tmp_path / "kernelinfo.toml").write_text(text)
     out, err, code = run(TEXT, folder=tmp_path)
     assert (out, code) == ("", 2)
-    assert "kernelinfo.toml: " in err
+    assert "kernelinfo.toml:" in err
     assert message in err
     assert len(err.splitlines()) == 1
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kernelinfo.rules import RULES
+from kernelinfo.rules import ALL
 
 from .test_golden import run
 
@@ -19,7 +19,7 @@ CONSOLE = re.compile(r"```console\n\$ kernelinfo ([^\n]*)\n(.*?)```", re.DOTALL)
 
 
 def rule_table() -> str:
-    rows = [f"| {rule.number} | {rule.name} | {rule.severity} | {rule.summary} |" for rule in RULES]
+    rows = [f"| {rule.number} | {rule.name} | {rule.severity} | {rule.summary} |" for rule in ALL]
     return "\n".join(["| rule | name | severity | finds |", "| --- | --- | --- | --- |", *rows])
 
 

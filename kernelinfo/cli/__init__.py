@@ -12,6 +12,7 @@ COMMANDS = (
     "report",
     "explain",
     "diff",
+    "check",
     "calc",
     "limits",
     "extract",
@@ -27,7 +28,7 @@ _OWN_OPTIONS = ("--help", "-h", "--version", "--install-completion", "--show-com
 def app() -> None:
     """Run the command line of this process; only the command that it names is imported.
 
-    A `KernelinfoError` is one line on standard error and exit code 2; any other exception is a
+    A `KernelinfoError` is told on standard error and exit code 2; any other exception is a
     bug and shows its traceback.
     """
     try:
@@ -41,5 +42,6 @@ def app() -> None:
             named = ["report"]
         command_line(named or COMMANDS)(prog_name="kernelinfo")
     except KernelinfoError as error:
-        print(f"kernelinfo: {error}", file=sys.stderr)
+        for line in str(error).splitlines():
+            print(f"kernelinfo: {line}", file=sys.stderr)
         sys.exit(CANNOT_ANSWER)

@@ -10,16 +10,17 @@ from typing import Annotated
 import typer
 
 from kernelinfo import devices, rules
-from kernelinfo.analysis import Options, analyse, matches
+from kernelinfo.analysis import Options, analyse
 from kernelinfo.cli import completion, options, selection
 from kernelinfo.cli.output import Problems, make_view, write
 from kernelinfo.errors import OptionError
-from kernelinfo.facts.names import base_name, stem
+from kernelinfo.facts.names import base_name
 from kernelinfo.kernel import Item, Kernel, Result
 from kernelinfo.model import Problem
+from kernelinfo.pattern import matches
 from kernelinfo.render import View, renderer
 from kernelinfo.render.explain import render_kernel
-from kernelinfo.render.names import name_of
+from kernelinfo.render.names import short
 from kernelinfo.targets import Device
 
 EXAMPLES = """\
@@ -82,6 +83,7 @@ def command(
     if (grid is not None and product is None) or (product is not None and format != "text"):
         raise OptionError("--grid needs --device, and both are told as text; calc has them as data")
     view = make_view(names=names, color=color, width=width, output=output)
+    project = selection.configuration(select, ignore, severity, config)
     wanted = Options(
         arch=arch,
         run_as=run_as,
@@ -89,7 +91,8 @@ def command(
         dynamic_lds_bytes=dynamic_lds,
         trap_handler=not no_trap_handler,
         locate=lambda found: _is_named(found, kernel),
-        selection=selection.chosen(select, ignore, severity, config),
+        selection=project.selection,
+        workgroup_sizes=project.workgroup_sizes,
     )
     problems = Problems()
     chosen = list(_named(kernel, problems.watch(analyse([path], wanted))))
@@ -126,9 +129,8 @@ def _named(wanted: str, items: Iterable[Item]) -> Iterator[Item]:
 
 
 def _is_named(kernel: Kernel, wanted: str) -> bool:
-    name = kernel.name
-    shorter = (name_of(kernel, "short"), stem(name), base_name(name))
-    return wanted in shorter or matches(wanted, (name, kernel.symbol))
+    shorter = (short(kernel.name), base_name(kernel.name))
+    return wanted in shorter or matches(wanted, kernel.name, kernel.symbol)
 
 
 def _explanations(

@@ -20,7 +20,11 @@ _SECTIONS = {
     ),
     "Questions": ("vary", "best", "as_llvm", "as_hip"),
     "Rules": ("select", "ignore", "severity", "config"),
-    "Comparison": ("across_targets", "fail_on"),
+    "Comparison": ("across_targets",),
+    "Gate": (
+        "baseline", "update_baseline", "strict_baseline", "fail_on", "exit_zero", "min_kernels",
+        "subset", "show_config",
+    ),
     "Output": (
         "format", "output", "names", "color", "width", "top", "group", "quiet", "verbose", "jobs",
     ),

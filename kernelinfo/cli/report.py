@@ -75,6 +75,7 @@ def command(
     view = make_view(
         names=names, color=color, width=width, output=output, top=top, group=group, quiet=quiet
     )
+    project = selection.configuration(select, ignore, severity, config)
     wanted = Options(
         arch=arch,
         run_as=run_as,
@@ -82,7 +83,8 @@ def command(
         dynamic_lds_bytes=dynamic_lds,
         trap_handler=not no_trap_handler,
         locate=(lambda _: True) if source_lines else None,
-        selection=selection.chosen(select, ignore, severity, config),
+        selection=project.selection,
+        workgroup_sizes=project.workgroup_sizes,
         kernels=tuple(kernel or ()),
         exclude=tuple(exclude or ()),
         unique=unique,

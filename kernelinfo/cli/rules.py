@@ -11,7 +11,7 @@ import typer
 
 from kernelinfo.cli import options
 from kernelinfo.cli.output import write
-from kernelinfo.rules import RULES
+from kernelinfo.rules import ALL
 
 EXAMPLES = """\
 Examples:
@@ -32,8 +32,8 @@ def command(
 
 
 def _text() -> Iterator[str]:
-    width = max(len(rule.name) for rule in RULES)
-    for rule in RULES:
+    width = max(len(rule.name) for rule in ALL)
+    for rule in ALL:
         on = rule.severity if rule.on else "off"
         yield f"{rule.number}  {rule.name:<{width}}  {on:<7}  {rule.summary}\n"
 
@@ -48,6 +48,6 @@ def _json() -> Iterator[str]:
             "summary": rule.summary,
             "documentation": cleandoc(rule.documentation),
         }
-        for rule in RULES
+        for rule in ALL
     ]
     yield json.dumps(rows, indent=1) + "\n"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from kernelinfo.cli import completion
-from kernelinfo.config import SEVERITIES, find_config, read_config
+from kernelinfo.config import SEVERITIES, Configuration, find_config, read_config
 from kernelinfo.errors import OptionError
 from kernelinfo.rules import Selection
 from kernelinfo.rules.remark import Severity
@@ -47,25 +49,25 @@ Config = Annotated[
 ]
 
 
-def chosen(
+def configuration(
     select: list[str] | None,
     ignore: list[str] | None,
     severity: list[str] | None,
     config: Path | None,
-) -> Selection:
-    """The project's choice, and the command line's where that says something.
+) -> Configuration:
+    """What the project configures, with the command line's rules where that says something.
 
     Raises `OptionError` for a rule or severity that there is not, and `ConfigError`.
     """
     file = config or find_config(Path.cwd())
-    own = read_config(file) if file else Selection()
+    own = read_config(os.path.relpath(file)) if file else Configuration()
     selection = Selection(
-        select=_names(select) or own.select,
-        ignore=_names(ignore) or own.ignore,
-        severities=own.severities + tuple(_severity(text) for text in severity or ()),
+        select=_names(select) or own.selection.select,
+        ignore=_names(ignore) or own.selection.ignore,
+        severities=own.selection.severities + tuple(_severity(text) for text in severity or ()),
     )
     selection.rules()
-    return selection
+    return replace(own, selection=selection)
 
 
 def _names(options: list[str] | None) -> tuple[str, ...]:

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
+from typing import NamedTuple
 
 _LONGEST = 16_384
 """Bytes of a mangled name beyond which nobody would read the demangled one."""
+_KNOWN = 1 << 16
+"""Names that are cut once."""
+_MARK = re.compile(
+    r"\boperator(?:\(\)|\[\]|<=>|<<=?|>>=?|->\*?|[<>]=?)|\bdecltype\(|[ :()<>\[\]{}]"
+)
 
 
 @cache
@@ -22,29 +28,46 @@ def demangle(symbol: str) -> str:
         return symbol
 
 
+class Parts(NamedTuple):
+    """Where the parts of a demangled name lie."""
+
+    qualified: int
+    """Where its namespaces begin, behind a return type."""
+    stem: int
+    """Where the name itself begins: `gemm<float, 3>`."""
+    end: int
+    """Where its parameters follow."""
+
+
+@lru_cache(_KNOWN)
+def parts(name: str) -> Parts:
+    """The parts of `name`; template arguments are the stem's."""
+    depth = qualified = stem = 0
+    for mark in _MARK.finditer(name):
+        text, position = mark[0], mark.start()
+        if text == "(" and depth == 0 and position > stem:
+            return Parts(qualified, stem, position)
+        if text[-1] in "(<[{" and not text.startswith("operator"):
+            depth += 1
+        elif text in ")>]}":
+            depth -= 1
+        elif depth == 0 and text == " ":
+            qualified = stem = position + 1
+        elif depth == 0 and text == ":":
+            stem = position + 1
+    return Parts(qualified, stem, len(name))
+
+
 def stem(name: str) -> str:
     """A demangled name without return type, namespaces and parameters: `gemm<float, 3>`."""
-    start, end = stem_span(name)
-    return name[start:end] or name
+    of = parts(name)
+    return name[of.stem : of.end] or name
 
 
-def stem_span(name: str) -> tuple[int, int]:
-    """Where the stem begins and ends; the parameters follow it."""
-    depth = start = 0
-    for position, character in enumerate(name):
-        before = name[start:position]
-        if depth == 0 and character == "(" and before and not before.endswith(_TAKES_BRACKETS):
-            return start, position
-        if character in "(<[{":
-            depth += 1
-        elif character in ")>]}":
-            depth -= 1
-        elif depth == 0 and (character == " " or before.endswith(":")):
-            start = position + (character == " ")
-    return start, len(name)
-
-
-_TAKES_BRACKETS = ("operator", "decltype")
+def qualified(name: str) -> str:
+    """The stem with its namespaces: `depot::gemm<float, 3>`."""
+    of = parts(name)
+    return name[of.qualified : of.end] or name
 
 
 def base_name(name: str) -> str:

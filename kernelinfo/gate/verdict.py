@@ -12,6 +12,8 @@ from kernelinfo.rules.remark import Severity
 
 SEVERITIES: tuple[Severity, ...] = ("note", "warning", "error")
 """The mildest first."""
+VANISHED = "KI502"
+"""A kernel of the baseline that is gone: a finding for which the answer is "cannot tell"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,7 @@ class Verdict:
     judged: tuple[Judged, ...]
     notices: tuple[Notice, ...]
     problems: tuple[Problem, ...]
-    """What could not be read, too few kernels and kernels of the baseline that are gone."""
+    """What could not be read or judged, and too few kernels."""
     report: Report
     """All kernels judged, to be rendered like any report."""
     fail_on: Severity
@@ -70,7 +72,15 @@ class Verdict:
         return (*of_kernels, *(notice.finding for notice in self.notices))
 
     @property
+    def answered(self) -> bool:
+        """Whether all was read that was to be judged, and every kernel of the baseline is there."""
+        return not self.problems and not any(n.finding.rule == VANISHED for n in self.notices)
+
+    @property
     def failed(self) -> bool:
         """Whether a finding is as severe as the configuration bears no longer."""
-        least = SEVERITIES.index(self.fail_on)
-        return any(SEVERITIES.index(finding.severity) >= least for finding in self.findings)
+        return any(self.fails(finding) for finding in self.findings)
+
+    def fails(self, finding: Finding) -> bool:
+        """Whether a finding alone is as severe as that."""
+        return SEVERITIES.index(finding.severity) >= SEVERITIES.index(self.fail_on)

@@ -57,11 +57,11 @@ _OF_ANYTHING = ("archive", "tar", "zip")
 """Containers most of whose members are not for AMD GPUs, like most files of a directory."""
 
 
-def open_paths(paths: Iterable[str]) -> Iterator[Blob | Problem]:
+def open_paths(paths: Iterable[str], *, meant: bool = True) -> Iterator[Blob | Problem]:
     """The code in files, directories, globs and standard input (`-`), in the order given.
 
     In a directory, files that hold nothing for AMD GPUs are passed over; a file that was named
-    and holds nothing is a problem.
+    and holds nothing is a problem, unless it was not `meant` to.
     """
     for path in paths:
         for file in files.find(path):
@@ -72,7 +72,7 @@ def open_paths(paths: Iterable[str]) -> Iterator[Blob | Problem]:
             if isinstance(blob, Problem):
                 if file.named:
                     yield blob
-            elif file.named:
+            elif file.named and meant:
                 yield from _named(blob)
             else:
                 yield from _unpack(blob, meant=False)

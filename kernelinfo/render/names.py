@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
-from kernelinfo.facts.names import stem, stem_span
+from kernelinfo.facts.names import parts, stem
 from kernelinfo.kernel import Kernel
 from kernelinfo.render import NameStyle
 from kernelinfo.render.paint import cells
@@ -152,7 +152,7 @@ def _first(parameters: tuple[str, ...], count: int) -> tuple[str, ...]:
 
 
 def _parameters(name: str) -> tuple[str, ...]:
-    _, end = stem_span(name)
+    end = parts(name).end
     inner = name[end + 1 : _end(name, end + 1) - 1]
     parameters, depth, start = [], 0, 0
     for position, character in enumerate(inner):

@@ -5,7 +5,7 @@ A limit is arithmetic about hardware; a rule says what a kernel engineer would w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from kernelinfo.errors import OptionError
@@ -15,6 +15,7 @@ from kernelinfo.rules.agpr_without_mfma import agpr_without_mfma
 from kernelinfo.rules.at_cap_and_spilling import at_cap_and_spilling
 from kernelinfo.rules.code_exceeds_icache import code_exceeds_icache
 from kernelinfo.rules.compiler_disagrees import compiler_disagrees
+from kernelinfo.rules.documented import DOCUMENTED, Documented
 from kernelinfo.rules.dynamic_stack import dynamic_stack
 from kernelinfo.rules.indirect_call import indirect_call
 from kernelinfo.rules.lds_near_step import lds_near_step
@@ -88,6 +89,12 @@ RULES: tuple[Rule, ...] = (
 )
 
 
+ALL: tuple[Rule | Documented, ...] = tuple(
+    sorted((*RULES, *DOCUMENTED), key=lambda rule: rule.number)
+)
+"""Those too that are checked elsewhere."""
+
+
 @dataclass(frozen=True, slots=True)
 class Selection:
     """What the user wants to hear; rules by number, name or the beginning of numbers."""
@@ -100,15 +107,30 @@ class Selection:
 
     def rules(self) -> tuple[Rule, ...]:
         """The chosen rules. Raises `OptionError` for a name that no rule has."""
-        by_default = {rule for rule in RULES if rule.on}
-        wanted = {rule for name in self.select for rule in _named(name)} or by_default
-        wanted -= {rule for name in self.ignore for rule in _named(name)}
-        severities = {r: severity for name, severity in self.severities for r in _named(name)}
+        selected = {rule for name in self.select for rule in named(name)}
+        ignored, severities = self._ignored(), self._chosen_severities()
         return tuple(
-            replace(rule, severity=severities[rule], fixed=True) if rule in severities else rule
+            replace(rule, severity=severities[rule.number], fixed=True)
+            if rule.number in severities
+            else rule
             for rule in RULES
-            if rule in wanted
+            if (rule in selected if selected else rule.on) and rule.number not in ignored
         )
+
+    def heard(self, findings: Iterable[Finding]) -> Iterator[Finding]:
+        """What is wanted of findings that were asked for elsewhere, by a budget or a baseline:
+        all but the ignored, with the severity chosen."""
+        ignored, severities = self._ignored(), self._chosen_severities()
+        for finding in findings:
+            if finding.rule not in ignored:
+                severity = severities.get(finding.rule, finding.severity)
+                yield replace(finding, severity=severity)
+
+    def _ignored(self) -> set[str]:
+        return {rule.number for name in self.ignore for rule in named(name)}
+
+    def _chosen_severities(self) -> dict[str, Severity]:
+        return {r.number: severity for name, severity in self.severities for r in named(name)}
 
 
 BY_DEFAULT = Selection()
@@ -122,13 +144,23 @@ def findings(kernel: Kernel, occupancy: Occupancy, rules: tuple[Rule, ...]) -> I
             yield Finding(rule.number, rule.name, severity, remark.message, remark.hint)
 
 
-def find(name: str) -> Rule | None:
+def find(name: str) -> Rule | Documented | None:
     """The rule of that number or name."""
-    return next((rule for rule in RULES if name in (rule.number, rule.name)), None)
+    return next((rule for rule in ALL if name in (rule.number, rule.name)), None)
 
 
-def _named(name: str) -> tuple[Rule, ...]:
-    found = tuple(rule for rule in RULES if rule.number.startswith(name) or rule.name == name)
-    if not (name and found):
+def named(name: str) -> tuple[Rule | Documented, ...]:
+    """The rules of that number, beginning of numbers or name. Raises `OptionError` for none."""
+    found = tuple(rule for rule in ALL if _means(name, rule.number, rule.name))
+    if not found:
         raise OptionError(f"{name!r}: no such rule; `kernelinfo rules` lists them")
     return found
+
+
+def is_of(finding: Finding, name: str) -> bool:
+    """Whether a finding is of a rule that `name` means."""
+    return _means(name, finding.rule, finding.name)
+
+
+def _means(wanted: str, number: str, name: str) -> bool:
+    return bool(wanted) and (number.startswith(wanted) or name == wanted)

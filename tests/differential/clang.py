@@ -11,7 +11,7 @@ from pathlib import Path
 
 from kernelinfo.targets import Target, find, known
 
-_DEVICE = (
+DEVICE = (
     *("-x", "hip", "--cuda-device-only", "-nogpuinc", "-nogpulib", "-fuse-cuid=none"),
     *("-std=c++17", "-O1", "-w"),
 )
@@ -53,7 +53,7 @@ def settings(version: int) -> tuple[Setting, ...]:
 
 def _accepts(version: int, target: Target) -> bool:
     setting = Setting(target, target.waves.default_size, None)
-    command = [f"clang-{version}", *_DEVICE, *setting.flags, "-###", "-S", "-"]
+    command = [f"clang-{version}", *DEVICE, *setting.flags, "-###", "-S", "-"]
     return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
@@ -66,7 +66,7 @@ def _settings(target: Target) -> Iterator[Setting]:
 def build(version: int, setting: Setting, source: str, folder: Path) -> tuple[Path, Path]:
     """Assembly, and the linked object of the same compilation. Raises `CalledProcessError`."""
     text, relocatable, linked = (folder / f"unit.{suffix}" for suffix in ("s", "o", "co"))
-    compiler = [f"clang-{version}", *_DEVICE, *setting.flags, "-", "-S", "-o"]
+    compiler = [f"clang-{version}", *DEVICE, *setting.flags, "-", "-S", "-o"]
     _run([*compiler, str(text)], source)
     _run([*compiler, str(relocatable), "-Xclang", "-emit-obj"], source)
     _run([f"ld.lld-{version}", "-shared", str(relocatable), "-o", str(linked)], "")

@@ -21,6 +21,8 @@ from kernelinfo.facts.names import base_name, stem, without_unit
         ("void each<f()::'lambda'(int)>(f()::'lambda'(int), int*)", "each<f()::'lambda'(int)>"),
         ("std::vector<a::b, c(*)(d)> n::make<a::b>(int)", "make<a::b>"),
         ("Functor::operator()(int) const", "operator()"),
+        ("bool Order::operator<(int) const", "operator<"),
+        ("tagged[abi:cxx11](int)", "tagged[abi:cxx11]"),
         ("", ""),
         ("<<<", "<<<"),
         (")))(", ")))("),

@@ -1,0 +1,181 @@
+"""`kernelinfo check [PATH...]`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from kernelinfo.analysis import Options, analyse, analyse_some
+from kernelinfo.cli import options, progress, selection
+from kernelinfo.cli.output import CANNOT_ANSWER, CLAIM, Problems, make_view, tell, write
+from kernelinfo.config import Configuration
+from kernelinfo.config.file import read_file
+from kernelinfo.errors import OptionError
+from kernelinfo.gate import check
+from kernelinfo.gate.baseline import write_baseline
+from kernelinfo.gate.location import located
+from kernelinfo.gate.pinning import pin
+from kernelinfo.gate.scope import Scope
+from kernelinfo.gate.verdict import Verdict
+from kernelinfo.kernel import Report
+from kernelinfo.render import View
+from kernelinfo.render.check import CheckFormatName, check_renderer
+from kernelinfo.render.check.pinned import render_update
+from kernelinfo.render.config import render_config
+from kernelinfo.rules.remark import Severity
+
+EXAMPLES = """\
+Examples:
+  kernelinfo check build/                         # the rules alone
+  kernelinfo check build/ --baseline base.json --update-baseline
+  kernelinfo check build/ --baseline base.json    # against what was
+  kernelinfo check --show-config                  # what is in force
+"""
+
+
+def command(
+    paths: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[PATH]...", help="Instead of the configuration's `paths`."),
+    ] = None,
+    baseline: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="What was, made by --update-baseline.")
+    ] = None,
+    update_baseline: Annotated[
+        bool, typer.Option("--update-baseline", help="Pin what is, and say what that changes.")
+    ] = False,
+    strict_baseline: Annotated[
+        bool, typer.Option("--strict-baseline", help="Fail on what got better, too.")
+    ] = False,
+    fail_on: Annotated[
+        Severity | None, typer.Option(help="The mildest severity that fails.")
+    ] = None,
+    exit_zero: Annotated[
+        bool, typer.Option("--exit-zero", help="Exit code 0 instead of 1; never instead of 2.")
+    ] = False,
+    min_kernels: Annotated[
+        int | None, typer.Option(metavar="N", min=0, help="Fewer cannot be all.")
+    ] = None,
+    subset: Annotated[
+        bool,
+        typer.Option(
+            "--subset",
+            help="The paths are some files of many, as pre-commit gives them: what is not for "
+            "AMD GPUs is passed over, and nothing is missed that is elsewhere.",
+        ),
+    ] = False,
+    show_config: Annotated[
+        bool, typer.Option("--show-config", help="Say what is in force and where it is from.")
+    ] = False,
+    arch: options.Arch = None,
+    workgroup_size: options.WorkgroupSize = None,
+    dynamic_lds: options.DynamicLds = None,
+    no_trap_handler: options.NoTrapHandler = False,
+    kernel: options.Kernels = None,
+    exclude: options.Exclude = None,
+    select: selection.Select = None,
+    ignore: selection.Ignore = None,
+    severity: selection.Severities = None,
+    config: selection.Config = None,
+    format: Annotated[
+        CheckFormatName | None,
+        typer.Option(help="How to write the verdict; text, and on GitHub Actions github."),
+    ] = None,
+    output: options.Output = None,
+    names: options.Names = "full",
+    color: options.Color = "auto",
+    width: options.Width = None,
+    top: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Findings told of a rule; 0 tells all.")
+    ] = 50,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="The verdict alone.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("-v", "--verbose", help="Say on standard error what is read.")
+    ] = False,
+) -> None:
+    """The gate for CI and pre-commit: rules, budgets, a baseline."""
+    view = make_view(names=names, color=color, width=width, output=output, top=top, quiet=quiet)
+    own = selection.configuration(select, ignore, severity, config)
+    given = {
+        "paths": paths,
+        "baseline": baseline and str(baseline),
+        "strict-baseline": strict_baseline or None,
+        "fail-on": fail_on,
+        "min-kernels": min_kernels,
+        "select": select and own.selection.select,
+        "ignore": ignore and own.selection.ignore,
+        "severity": severity and dict(own.selection.severities),
+    }
+    if show_config:
+        write(_shown(own, {key: value for key, value in given.items() if value}), output)
+        return
+    project = replace(
+        own,
+        paths=tuple(paths or own.paths),
+        baseline=baseline or own.baseline,
+        strict_baseline=strict_baseline or own.strict_baseline,
+        fail_on=fail_on or own.fail_on,
+        min_kernels=own.min_kernels if min_kernels is None else min_kernels,
+    )
+    if not project.paths:
+        raise OptionError("nothing to check; give a path, or `paths` in kernelinfo.toml")
+    wanted = Options(
+        arch=arch,
+        workgroup_size=workgroup_size,
+        workgroup_sizes=project.workgroup_sizes,
+        dynamic_lds_bytes=dynamic_lds,
+        trap_handler=not no_trap_handler,
+        selection=project.selection,
+        kernels=tuple(kernel or ()),
+        exclude=tuple(exclude or ()),
+    )
+    narrowed = subset or bool(paths and own.paths)
+    scope = Scope(project.paths if narrowed else (), wanted.kernels, wanted.exclude)
+    read = analyse_some if subset else analyse
+    watched = Problems(verbose=verbose).watch(read(project.paths, wanted))
+    report = Report.of(progress.shown(watched, project.paths))
+    if update_baseline:
+        _update(report, project, scope, view, output)
+        return
+    verdict = located(check(report, project, scope=scope))
+    for problem in verdict.problems[len(report.problems) :]:
+        tell(problem)
+    on_github = os.environ.get("GITHUB_ACTIONS") == "true"
+    write(check_renderer(format or ("github" if on_github else "text"))(verdict, view), output)
+    if on_github and format is None and (summary := os.environ.get("GITHUB_STEP_SUMMARY")):
+        _add_to(summary, check_renderer("markdown")(verdict, view))
+    _exit(verdict, exit_zero)
+
+
+def _add_to(summary: str, pieces: Iterator[str]) -> None:
+    try:
+        with open(summary, "a", encoding="utf-8", errors="backslashreplace") as file:
+            file.writelines(pieces)
+    except OSError as error:
+        raise OptionError(f"$GITHUB_STEP_SUMMARY, {summary}: {error.strerror}") from None
+
+
+def _exit(verdict: Verdict, exit_zero: bool) -> None:
+    if not verdict.answered:
+        raise typer.Exit(CANNOT_ANSWER)
+    if verdict.failed and not exit_zero:
+        raise typer.Exit(CLAIM)
+
+
+def _update(
+    report: Report, project: Configuration, scope: Scope, view: View, output: str | None
+) -> None:
+    if project.baseline is None:
+        raise OptionError("--update-baseline needs a file; give --baseline, or `baseline` in TOML")
+    update = pin(report, project.baseline, project, scope)
+    write_baseline(project.baseline, update.pinned)
+    write(render_update(update, project.baseline, view), output)
+
+
+def _shown(project: Configuration, given: dict[str, Any]) -> Iterator[str]:
+    return render_config(read_file(project.file) if project.file else None, given)

@@ -1,0 +1,155 @@
+"""The file that pins what is: JSON, sorted, one kernel a line, the same on every machine."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import fields, replace
+from pathlib import Path, PurePath
+from typing import Any, cast, get_args
+
+from kernelinfo.errors import BaselineError
+from kernelinfo.footprint import Build, Footprint, build
+from kernelinfo.kernel import Result
+from kernelinfo.limits import Resource
+
+_NAME, _VERSION = "kernelinfo-baseline", 1
+_SCHEMA = f"{_NAME}/{_VERSION}"
+_DELETE = "delete it and pin anew with --update-baseline"
+_CONFLICT = ("<<<<<<< ", ">>>>>>> ")
+
+_KEYS = {field.name: str(field.type) for field in fields(Footprint) if field.compare}
+_TYPES: dict[str, tuple[type, ...]] = {
+    "str": (str,),
+    "int | None": (int, type(None)),
+    "float | None": (float, int, type(None)),
+    "bool | None": (bool, type(None)),
+    "tuple[Resource, ...]": (list,),
+}
+
+
+def read_baseline(path: Path) -> Build:
+    """What the file pins. Raises `BaselineError` for a file that is none, or of a newer version."""
+    try:
+        text = path.read_text("utf-8")
+    except OSError as error:
+        message = f"{path}: {error.strerror}; make it by `kernelinfo check --update-baseline`"
+        raise BaselineError(message) from None
+    except UnicodeDecodeError:
+        raise BaselineError(f"{path}: is no baseline; {_DELETE}") from None
+    if any(line.startswith(_CONFLICT) for line in text.splitlines()):
+        message = f"{path}: has conflict markers of a merge; settle them, or take either side and "
+        raise BaselineError(f"{message}run `kernelinfo check --update-baseline`")
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise BaselineError(f"{path}: is damaged, {error}; restore it, or {_DELETE}") from None
+    _check_schema(path, document)
+    try:
+        kernels, toolchain = document["kernels"], document["toolchain"]
+        if not all(isinstance(stamp, str) for stamp in toolchain):
+            raise ValueError("toolchain")
+        return Build(tuple(_footprint(kernel) for kernel in kernels), tuple(toolchain))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        message = f"{path}: is damaged at {error}; restore it, or {_DELETE}"
+        raise BaselineError(message) from None
+
+
+def write_baseline(path: Path, pinned: Build) -> None:
+    """Replace the file in one step: it is the old or the new one, never a part of either.
+
+    Raises `BaselineError` where that is not possible.
+    """
+    import tempfile
+
+    whole = Path(os.path.realpath(path))
+    try:
+        mode = whole.stat().st_mode & 0o777 if whole.exists() else 0o666 & ~_umask()
+        with tempfile.NamedTemporaryFile(
+            "w",
+            encoding="utf-8",
+            newline="\n",
+            dir=whole.parent,
+            prefix=f".{whole.name}.",
+            delete=False,
+        ) as file:
+            try:
+                file.writelines(_lines(pinned))
+                file.flush()
+                os.fsync(file.fileno())
+                os.chmod(file.name, mode)
+                os.replace(file.name, whole)
+            except BaseException:
+                os.unlink(file.name)
+                raise
+    except OSError as error:
+        raise BaselineError(f"{path}: {error.strerror}; give another file") from None
+
+
+def pinnable(results: Iterable[Result], folder: Path) -> Build:
+    """The build as a baseline in `folder` has it: its paths are the same on every machine.
+
+    They are relative to `folder`; of what lies elsewhere only the file's name is kept.
+    """
+    now = build(results)
+    places: dict[str, str] = {}
+    for kernel in now.footprints:
+        if kernel.code_object not in places:
+            places[kernel.code_object] = _place(kernel.code_object, folder)
+    kernels = (replace(k, code_object=places[k.code_object]) for k in now.footprints)
+    return Build(tuple(kernels), now.compilers)
+
+
+def _lines(pinned: Build) -> Iterator[str]:
+    yield f'{{\n "schema": "{_SCHEMA}",\n "toolchain": {json.dumps(sorted(pinned.compilers))},\n'
+    yield ' "kernels": ['
+    separator = "\n"
+    for line in sorted(_line(kernel) for kernel in pinned.footprints):
+        yield f"{separator}  {line}"
+        separator = ",\n"
+    yield "\n ]\n}\n"
+
+
+def _line(kernel: Footprint) -> str:
+    """Target and name first, so that lines sorted as text are kernels in their order."""
+    return json.dumps({key: getattr(kernel, key) for key in _KEYS})
+
+
+def _footprint(kernel: Any) -> Footprint:
+    if kernel.keys() != _KEYS.keys():
+        wrong = kernel.keys() ^ _KEYS.keys()
+        raise ValueError(f"{kernel.get('name', '?')}: {', '.join(sorted(wrong))}")
+    for key, annotation in _KEYS.items():
+        if type(kernel[key]) not in _TYPES[annotation]:
+            raise ValueError(f"{kernel['name']}: {key}")
+    limiters = kernel["limiters"]
+    if not all(limiter in get_args(Resource) for limiter in limiters):
+        raise ValueError(f"{kernel['name']}: limiters")
+    return Footprint(**{**kernel, "limiters": cast(tuple[Resource, ...], tuple(limiters))})
+
+
+def _check_schema(path: Path, document: Any) -> None:
+    schema = document.get("schema") if isinstance(document, dict) else None
+    if schema == _SCHEMA:
+        return
+    name, _, version = schema.partition("/") if isinstance(schema, str) else ("", "", "")
+    if name == _NAME and version.isdecimal() and int(version) > _VERSION:
+        message = f"{path}: was written by a newer kernelinfo ({schema}); update kernelinfo, or "
+        raise BaselineError(message + _DELETE)
+    raise BaselineError(f"{path}: is no baseline; give another file, or {_DELETE}")
+
+
+def _place(code_object: str, folder: Path) -> str:
+    path, mark, member = code_object.partition(" › ")
+    relative = os.path.relpath(path, folder)
+    if relative.startswith(os.pardir):
+        relative = os.path.basename(path)
+    return PurePath(relative).as_posix() + mark + member
+
+
+def _umask() -> int:
+    """It can only be read by setting it."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask

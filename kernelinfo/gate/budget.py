@@ -1,0 +1,55 @@
+"""KI206: what the project allows each kernel to take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kernelinfo.config import Budget
+from kernelinfo.footprint import Footprint
+from kernelinfo.kernel import Finding
+from kernelinfo.pattern import matches
+from kernelinfo.rules.documented import documented
+
+_BUDGET = documented("KI206")
+
+
+def budget_of(kernel: Footprint, budgets: Sequence[Budget]) -> Budget | None:
+    """The first that is for this kernel and its target."""
+    processor = kernel.target.partition(":")[0]
+    return next(
+        (
+            budget
+            for budget in budgets
+            if budget.arch in (None, processor)
+            and matches(budget.kernel, kernel.name, kernel.symbol)
+        ),
+        None,
+    )
+
+
+def broken(kernel: Footprint, budget: Budget, file: str) -> Iterator[Finding]:
+    """A finding for each bound that does not hold; `file` is where the budget is set."""
+    place = file if budget.line is None else f"{file}:{budget.line}"
+    for measure, bound in budget.bounds:
+        value = getattr(kernel, measure.field)
+        if value is not None and not bound.holds(value):
+            yield _BUDGET.found(
+                f"{value:g} {measure.noun}, and the budget is {measure.key} {bound} ({place})"
+            )
+
+
+def unsaid(kernel: Footprint, budget: Budget) -> tuple[str, ...]:
+    """The keys that cannot be judged, because the input does not say the number."""
+    return tuple(
+        measure.key for measure, _ in budget.bounds if getattr(kernel, measure.field) is None
+    )
+
+
+def unmet(budget: Budget) -> Finding:
+    """What is said of a budget that is for no kernel."""
+    target = f" on {budget.arch}" if budget.arch else ""
+    return _BUDGET.found(
+        f"no kernel{target} is named {budget.kernel}: the budget guards nothing",
+        "correct its kernel, or remove it",
+        "note",
+    )

@@ -1,0 +1,28 @@
+"""What a run must find, lest a gate that sees nothing passes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kernelinfo.config import Configuration
+from kernelinfo.kernel import Report, Result
+from kernelinfo.model import Problem
+
+
+def judgeable(report: Report, configuration: Configuration) -> tuple[Result, ...]:
+    """The kernels of the targets that the configuration asks for."""
+    wanted = configuration.arch
+    return tuple(r for r in report.results if not wanted or r.kernel.code_object.target in wanted)
+
+
+def too_few(
+    report: Report, found: Sequence[Result], configuration: Configuration
+) -> Iterator[Problem]:
+    """The problem of having found less than is expected of a run over all."""
+    place, least = str(configuration.file or "kernelinfo"), configuration.min_kernels
+    if report.results and not found:
+        targets = " or ".join(configuration.arch)
+        yield Problem(place, f"none of {len(report.results)} kernels is for {targets}; see arch")
+    elif len(found) < least and (found or not report.problems):
+        message = f"{len(found)} kernels found, at least {least} expected; see expect.min-kernels"
+        yield Problem(place, message)

@@ -1,0 +1,40 @@
+"""Source lines for those kernels of code objects that fail; reading them for all takes long."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from kernelinfo.analysis import source_lines
+from kernelinfo.gate.verdict import Judged, Verdict
+from kernelinfo.kernel import Report
+from kernelinfo.model import Problem, SourceLine
+
+
+def located(verdict: Verdict) -> Verdict:
+    """The same verdict, with what debug information says of the kernels that fail."""
+    wanted = {
+        one.result.kernel.code_object
+        for one in verdict.judged
+        if any(map(verdict.fails, one.result.findings)) and one.result.kernel.source is None
+    }
+    lines: dict[object, dict[str, SourceLine]] = {}
+    problems: list[Problem] = []
+    for found in source_lines(one for one in wanted if one.kind == "code-object"):
+        if isinstance(found, Problem):
+            problems.append(found)
+        else:
+            lines[found[0]] = found[1]
+    if not (lines or problems):
+        return verdict
+
+    def placed(one: Judged) -> Judged:
+        kernel = one.result.kernel
+        source = lines.get(kernel.code_object, {}).get(kernel.symbol)
+        if source is None:
+            return one
+        return replace(one, result=replace(one.result, kernel=replace(kernel, source=source)))
+
+    judged = tuple(map(placed, verdict.judged))
+    all_problems = (*verdict.problems, *problems)
+    report = Report(tuple(one.result for one in judged), all_problems, verdict.report.repeats)
+    return replace(verdict, judged=judged, problems=all_problems, report=report)

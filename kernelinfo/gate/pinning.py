@@ -1,0 +1,57 @@
+"""What pinning a build makes of its baseline."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from kernelinfo.compare import Pair, compare
+from kernelinfo.config import Configuration
+from kernelinfo.errors import BaselineError
+from kernelinfo.footprint import Build, Footprint
+from kernelinfo.gate.baseline import pinnable, read_baseline
+from kernelinfo.gate.expectation import judgeable, too_few
+from kernelinfo.gate.scope import EVERYTHING, Scope
+from kernelinfo.kernel import Report
+
+_NOTHING = Build((), ())
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """What becomes of a baseline."""
+
+    pinned: Build
+    new: tuple[Footprint, ...]
+    changed: tuple[Pair, ...]
+    dropped: tuple[Footprint, ...]
+
+
+def pin(
+    report: Report, baseline: Path, configuration: Configuration, scope: Scope = EVERYTHING
+) -> Update:
+    """The baseline as this report would have it; what the run could not see stays as it was.
+
+    Nothing is written yet. Raises `BaselineError` where the report is not whole, and for a file
+    that is there and cannot be read.
+    """
+    found = judgeable(report, configuration)
+    problems = [*report.problems, *(too_few(report, found, configuration) if scope.whole else ())]
+    if problems or not found:
+        first = f", {problems[0].path}: {problems[0].message}" if problems else ""
+        raise BaselineError(f"{baseline}: left as it is, for not all could be read{first}")
+    old = read_baseline(baseline) if baseline.exists() else _NOTHING
+    return update(old, pinnable(found, baseline.parent), scope, baseline.parent)
+
+
+def update(old: Build, now: Build, scope: Scope, folder: Path) -> Update:
+    """Pin `now` in `folder`; what the run could not see stays as it was."""
+    found = compare(old, now)
+    kept = tuple(kernel for kernel in found.gone if not scope.holds(kernel, folder))
+    compilers = {*now.compilers, *(() if scope.whole else old.compilers)}
+    return Update(
+        pinned=Build((*now.footprints, *kept), tuple(sorted(compilers))),
+        new=found.new,
+        changed=tuple(pair for pair in found.pairs if pair.old != pair.new),
+        dropped=tuple(kernel for kernel in found.gone if scope.holds(kernel, folder)),
+    )

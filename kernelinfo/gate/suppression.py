@@ -1,0 +1,63 @@
+"""KI505 and KI506: findings that the project bears, and suppressions that excuse nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import date
+
+from kernelinfo.config import Suppression
+from kernelinfo.footprint import Footprint
+from kernelinfo.gate.verdict import Suppressed
+from kernelinfo.kernel import Finding
+from kernelinfo.pattern import matches
+from kernelinfo.rules import is_of
+from kernelinfo.rules.documented import documented
+
+_EXPIRED, _UNUSED = documented("KI505"), documented("KI506")
+
+
+class Suppressions:
+    """Those of a configuration on one day; remembers which of them matched anything."""
+
+    def __init__(self, suppressions: Sequence[Suppression], today: date) -> None:
+        self._all = suppressions
+        self._today = today
+        self._met: set[int] = set()
+
+    def sort_out(
+        self, kernel: Footprint, findings: Iterable[Finding]
+    ) -> tuple[tuple[Finding, ...], tuple[Suppressed, ...]]:
+        """The findings that count, and those that are excused."""
+        counted, excused = [], []
+        for finding in findings:
+            fitting = [s for s in self._all if _fits(s, kernel, finding)]
+            self._met.update(map(id, fitting))
+            valid = next((s for s in fitting if not self._has_expired(s)), None)
+            if valid is None:
+                counted.append(finding)
+            else:
+                until = valid.until.isoformat() if valid.until else None
+                excused.append(Suppressed(finding, valid.reason, until))
+        return tuple(counted), tuple(excused)
+
+    def remarks(self, *, all_seen: bool) -> Iterable[tuple[Suppression, Finding]]:
+        """What is said of suppressions themselves; unused are they only where all was seen."""
+        for suppression in self._all:
+            what = f"{suppression.rule} of {suppression.kernel}"
+            if self._has_expired(suppression):
+                message = f"the suppression of {what} ended on {suppression.until}"
+                yield suppression, _EXPIRED.found(message, "mend the kernel, or set a later day")
+            elif all_seen and id(suppression) not in self._met:
+                message = f"the suppression of {what} excuses nothing"
+                yield suppression, _UNUSED.found(message, "remove it")
+
+    def _has_expired(self, suppression: Suppression) -> bool:
+        return suppression.until is not None and suppression.until < self._today
+
+
+def _fits(suppression: Suppression, kernel: Footprint, finding: Finding) -> bool:
+    return (
+        is_of(finding, suppression.rule)
+        and suppression.arch in (None, kernel.target.partition(":")[0])
+        and matches(suppression.kernel, kernel.name, kernel.symbol)
+    )

@@ -1,0 +1,26 @@
+"""Formats of a verdict: one module each, a function from the verdict to pieces of text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from typing import Literal, cast
+
+from kernelinfo.gate.verdict import Verdict
+from kernelinfo.render import View, renderer
+
+CheckFormatName = Literal[
+    "text", "json", "jsonl", "csv", "markdown", "sarif", "github", "gitlab", "junit"
+]
+CheckRenderer = Callable[[Verdict, View], Iterator[str]]
+
+
+def check_renderer(name: CheckFormatName) -> CheckRenderer:
+    """The `render` function of the format's module, which is imported only now.
+
+    JSON lines and CSV are the report's, with what the gate found among the findings.
+    """
+    if name == "jsonl" or name == "csv":
+        render = renderer(name)
+        return lambda verdict, view: render(verdict.report.results, view)
+    return cast(CheckRenderer, import_module(f"{__name__}.{name}").render)

@@ -1,0 +1,55 @@
+"""GitLab's Code Quality report, which its merge requests show."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from hashlib import sha256
+from typing import Any, Literal
+
+from kernelinfo.gate.verdict import Verdict
+from kernelinfo.render import View
+from kernelinfo.render.check.claims import claims, place_of_problem, problem_text
+from kernelinfo.render.check.place import Place
+from kernelinfo.render.names import printable
+from kernelinfo.rules.remark import Severity
+
+_SEVERITIES: dict[Severity, Literal["info", "minor", "major"]] = {
+    "note": "info",
+    "warning": "minor",
+    "error": "major",
+}
+
+
+def render(verdict: Verdict, view: View) -> Iterator[str]:
+    """Every claim that is not excused and every problem, which is critical."""
+    issues = [
+        _issue(
+            claim.finding.name,
+            claim.sentence,
+            claim.fingerprint,
+            _SEVERITIES[claim.finding.severity],
+            claim.place,
+        )
+        for claim in claims(verdict, view)
+        if claim.suppressed is None
+    ]
+    told = dict.fromkeys((place_of_problem(p), problem_text(p)) for p in verdict.problems)
+    for place, text in told:
+        mark = sha256(f"{place}\0{text}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        issues.append(_issue("cannot-answer", text, mark, "critical", place))
+    yield json.dumps(issues, indent=1) + "\n"
+
+
+def _issue(
+    name: str, description: str, fingerprint: str, severity: str, place: Place | None
+) -> dict[str, Any]:
+    """GitLab shows no issue without a place: the line is 1 where only the file is known."""
+    path, line = place or Place("kernelinfo.toml", None)
+    return {
+        "description": description,
+        "check_name": name,
+        "fingerprint": fingerprint,
+        "severity": severity,
+        "location": {"path": printable(path), "lines": {"begin": line or 1}},
+    }

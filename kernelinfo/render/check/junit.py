@@ -1,0 +1,107 @@
+"""JUnit's XML, which Jenkins and GitLab show as tests: one testcase a kernel."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element, SubElement
+
+from kernelinfo.gate.verdict import VANISHED, Verdict
+from kernelinfo.kernel import CodeObject, Result
+from kernelinfo.render import View
+from kernelinfo.render.check.claims import Claim, claims, place_of_problem, problem_text
+from kernelinfo.render.check.place import place_in
+from kernelinfo.render.names import name_of, printable
+
+
+def render(verdict: Verdict, view: View) -> Iterator[str]:
+    """A suite for each code object, and one for what concerns no kernel that was read."""
+    told: defaultdict[int, list[Claim]] = defaultdict(list)
+    for claim in claims(verdict, view):
+        told[id(claim.result)].append(claim)
+    suites = Element("testsuites", name="kernelinfo")
+    results = (judged.result for judged in verdict.judged)
+    for code_object, found in groupby(results, lambda result: result.kernel.code_object):
+        suite = SubElement(suites, "testsuite", name=_place(code_object))
+        for result, name in _named(list(found), view):
+            case = SubElement(suite, "testcase", classname=_class(code_object), name=name)
+            _outcome(case, told[id(result)], verdict)
+    suite = Element("testsuite", name="kernelinfo")
+    for claim in told[id(None)]:
+        name = f"{claim.finding.rule} {claim.subject}"
+        case = SubElement(suite, "testcase", classname="kernelinfo.gate", name=name)
+        if claim.finding.rule == VANISHED:
+            SubElement(case, "error", message=claim.text, type=claim.finding.name)
+        else:
+            _outcome(case, [claim], verdict)
+    for problem in verdict.problems:
+        path, text = printable(place_of_problem(problem).path), problem_text(problem)
+        case = SubElement(suite, "testcase", classname="kernelinfo.problems", name=path)
+        SubElement(case, "error", message=text, type="cannot-answer").text = f"{path}: {text}"
+    if len(suite):
+        suites.append(suite)
+    _count(suites)
+    ElementTree.indent(suites)
+    # What is not ASCII is written as references: right in whatever encoding the output has.
+    yield ElementTree.tostring(suites, "us-ascii", xml_declaration=True).decode("ascii") + "\n"
+
+
+def _place(code_object: CodeObject) -> str:
+    member = f" › {code_object.member}" if code_object.member else ""
+    return printable(place_in(code_object.path).path + member)
+
+
+def _class(code_object: CodeObject) -> str:
+    return f"{_place(code_object)}/{code_object.target or 'unknown'}"
+
+
+def _named(results: Sequence[Result], view: View) -> Iterator[tuple[Result, str]]:
+    """Two testcases of one name would count as one: then the mangled name tells them apart."""
+    names = [name_of(result.kernel, view.names) for result in results]
+    met = Counter(names)
+    for result, name in zip(results, names, strict=True):
+        symbol = name_of(result.kernel, "mangled")
+        yield result, name if met[name] == 1 else f"{name} [{symbol}]"
+
+
+def _outcome(case: Element, told: Sequence[Claim], verdict: Verdict) -> None:
+    """One failure with all that fails, since readers show no second one; the rest as output."""
+    failing = [c for c in told if c.suppressed is None and verdict.fails(c.finding)]
+    excused = [c for c in told if c.suppressed is not None]
+    others = [c for c in told if c.suppressed is None and not verdict.fails(c.finding)]
+    if failing:
+        kinds = ", ".join(dict.fromkeys(claim.finding.name for claim in failing))
+        failure = SubElement(case, "failure", message=failing[0].text, type=kinds)
+        failure.text = "\n".join(map(_line, failing))
+    elif excused:
+        SubElement(case, "skipped", message="; ".join(map(_excuse, excused)))
+    if output := [_line(claim) for claim in others] + [_excuse(claim) for claim in excused]:
+        SubElement(case, "system-out").text = "\n".join(output)
+
+
+def _line(claim: Claim) -> str:
+    where = "" if claim.place is None else printable(claim.place.path)
+    if claim.place is not None and claim.place.line is not None:
+        where += f":{claim.place.line}"
+    return f"{where}: {claim.finding.rule} {claim.finding.severity}: {claim.sentence}"
+
+
+def _excuse(claim: Claim) -> str:
+    assert claim.suppressed is not None
+    reason = printable(claim.suppressed.reason)
+    return f"{claim.finding.rule} suppressed: {reason} ({claim.text})"
+
+
+def _count(suites: Element) -> None:
+    for suite in (*suites, suites):
+        suite.set("tests", _number(suite, "testcase"))
+        suite.set("failures", _number(suite, "failure"))
+        suite.set("errors", _number(suite, "error"))
+    for suite in suites:  # Jenkins' schema knows this of a suite alone
+        suite.set("skipped", _number(suite, "skipped"))
+
+
+def _number(suite: Element, tag: str) -> str:
+    return str(len(suite.findall(f".//{tag}")))

@@ -1,0 +1,57 @@
+"""What an update of the baseline pins, line by line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from kernelinfo.compare import Pair
+from kernelinfo.config.measures import MEASURES
+from kernelinfo.footprint import Footprint
+from kernelinfo.gate.pinning import Update
+from kernelinfo.render import View
+from kernelinfo.render.names import printable
+from kernelinfo.render.words import plural
+
+
+def render_update(update: Update, baseline: Path, view: View) -> Iterator[str]:
+    """New kernels with their numbers, changed ones from → to, dropped ones; then how many."""
+    if not view.quiet:
+        yield from _listed("new", [(kernel, _numbers(kernel)) for kernel in update.new], view)
+        changed = [(pair.new, _changes(pair)) for pair in update.changed]
+        yield from _listed("changed", changed, view)
+        yield from _listed("dropped", [(kernel, "") for kernel in update.dropped], view)
+    counts = {"new": update.new, "changed": update.changed, "dropped": update.dropped}
+    told = ", ".join(f"{len(kernels)} {word}" for word, kernels in counts.items())
+    pinned = plural(len(update.pinned.footprints), "kernel")
+    yield f"{printable(str(baseline))}: {pinned} pinned, {told}\n"
+
+
+def _listed(word: str, kernels: Sequence[tuple[Footprint, str]], view: View) -> Iterator[str]:
+    for kernel, text in kernels[: view.top or None]:
+        told = f": {text}" if text else ""
+        yield f"{word} {printable(kernel.name)} ({kernel.target}){told}\n"
+    if view.top and (hidden := len(kernels) - view.top) > 0:
+        yield f"… {hidden} more {word}; --top 0 shows all\n"
+
+
+def _numbers(kernel: Footprint) -> str:
+    values = ((getattr(kernel, measure.field), measure.noun) for measure in MEASURES)
+    return ", ".join(f"{value:g} {noun}" for value, noun in values if value)
+
+
+def _changes(pair: Pair) -> str:
+    changes = [
+        f"{_told(old)} → {_told(new)} {measure.noun}"
+        for measure in MEASURES
+        if (old := getattr(pair.old, measure.field)) != (new := getattr(pair.new, measure.field))
+    ]
+    if pair.old.name != pair.new.name:
+        changes.append(f"was {printable(pair.old.name)}")
+    if pair.old.code_object != pair.new.code_object:
+        changes.append(f"was in {printable(pair.old.code_object)}")
+    return ", ".join(changes)
+
+
+def _told(value: float | None) -> str:
+    return "?" if value is None else f"{value:g}"

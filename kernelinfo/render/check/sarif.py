@@ -1,0 +1,131 @@
+"""SARIF 2.1.0, which code scanning and editors read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from inspect import cleandoc
+from pathlib import Path, PurePath
+from typing import Any
+from urllib.parse import quote
+
+from kernelinfo import __version__
+from kernelinfo.gate.verdict import Suppressed, Verdict
+from kernelinfo.kernel import Finding, Result
+from kernelinfo.model import Problem
+from kernelinfo.render import View
+from kernelinfo.render.check.claims import Claim, claims, place_of_problem, problem_text
+from kernelinfo.render.check.place import Place
+from kernelinfo.render.names import name_of, printable
+from kernelinfo.rules import find
+
+_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+
+
+def render(verdict: Verdict, view: View) -> Iterator[str]:
+    """One run: the rules that spoke, every claim, and what could not be read."""
+    told = list(claims(verdict, view))
+    spoke = {claim.finding.rule: claim.finding for claim in told}
+    numbers = sorted(spoke)
+    driver = {
+        "name": "kernelinfo",
+        "semanticVersion": __version__,
+        "rules": [_rule(spoke[number]) for number in numbers],
+    }
+    run = {
+        "tool": {"driver": driver},
+        "invocations": [
+            {
+                "executionSuccessful": verdict.answered,
+                "toolExecutionNotifications": [_notification(p) for p in verdict.problems],
+            }
+        ],
+        "results": [_result(claim, numbers) for claim in told],
+    }
+    document = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
+    yield json.dumps(document, indent=1) + "\n"
+
+
+def _rule(finding: Finding) -> dict[str, Any]:
+    """What is known of a rule that spoke."""
+    descriptor: dict[str, Any] = {"id": finding.rule, "name": finding.name}
+    if rule := find(finding.rule):
+        documentation = cleandoc(rule.documentation)
+        descriptor |= {
+            "shortDescription": {"text": rule.summary},
+            "fullDescription": {"text": documentation.partition("\n\n")[2] or rule.summary},
+            "help": {"text": documentation, "markdown": _markdown(documentation)},
+            "defaultConfiguration": {"level": rule.severity},
+        }
+    return descriptor
+
+
+def _markdown(documentation: str) -> str:
+    """`What it finds: …` in paragraphs that begin in bold."""
+    for heading in ("What it finds:", "Why it matters:", "What to do:"):
+        documentation = documentation.replace(heading, f"\n**{heading}**")
+    return documentation
+
+
+def _result(claim: Claim, numbers: list[str]) -> dict[str, Any]:
+    finding = claim.finding
+    return {
+        "ruleId": finding.rule,
+        "ruleIndex": numbers.index(finding.rule),
+        "level": finding.severity,
+        "message": _message(claim.sentence),
+        "locations": _locations(claim.place, _logical(claim.result)),
+        # GitHub tells alerts apart by the first alone, and would make it from the source line,
+        # which all instances of a template share.
+        "partialFingerprints": {
+            "primaryLocationLineHash": claim.fingerprint,
+            "kernelinfo/v1": claim.fingerprint,
+        },
+        "suppressions": [_suppression(claim.suppressed)] if claim.suppressed else [],
+    }
+
+
+def _suppression(suppressed: Suppressed) -> dict[str, str]:
+    until = f"; until {suppressed.until}" if suppressed.until else ""
+    return {"kind": "external", "justification": printable(suppressed.reason) + until}
+
+
+def _notification(problem: Problem) -> dict[str, Any]:
+    return {
+        "level": "error",
+        "message": _message(problem_text(problem)),
+        "locations": _locations(place_of_problem(problem)),
+    }
+
+
+def _message(text: str) -> dict[str, str]:
+    """Text as it is: braces would be placeholders, `[a](b)` a link (sections 3.11.5, 3.11.6)."""
+    return {"text": text.replace("{", "{{").replace("}", "}}").replace("](", "\\](")}
+
+
+def _locations(place: Place | None, logical: Iterable[dict[str, str]] = ()) -> list[dict[str, Any]]:
+    location: dict[str, Any] = {"logicalLocations": found} if (found := list(logical)) else {}
+    if place is not None:
+        physical: dict[str, Any] = {"artifactLocation": _artifact(place.path)}
+        if place.line is not None:
+            physical["region"] = {"startLine": place.line}
+        location["physicalLocation"] = physical
+    return [location] if location else []
+
+
+def _artifact(path: str) -> dict[str, str]:
+    if PurePath(path).is_absolute():
+        return {"uri": Path(path).as_uri()}
+    uri = quote(path.encode("utf-8", "surrogateescape"))
+    return {"uri": uri, "uriBaseId": "%SRCROOT%"}
+
+
+def _logical(result: Result | None) -> Iterator[dict[str, str]]:
+    if result is not None:
+        kernel = result.kernel
+        yield {
+            "name": name_of(kernel, "short"),
+            "fullyQualifiedName": name_of(kernel, "full"),
+            "decoratedName": name_of(kernel, "mangled"),
+            "kind": "function",
+        }

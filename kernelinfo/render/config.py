@@ -1,0 +1,65 @@
+"""The configuration that is in force, as TOML, each key with where it comes from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from datetime import date
+from typing import Any
+
+from kernelinfo.config.file import ConfigFile
+from kernelinfo.config.keys import KEYS, Key, Table
+from kernelinfo.config.lines import KeyPath
+
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
+
+
+def render_config(file: ConfigFile | None, options: Mapping[str, Any]) -> Iterator[str]:
+    """Every key; `options` are those that the command line overrides, as TOML has them."""
+    yield f"# {file.path if file else 'no file: what holds by default'}\n"
+    tables = [key for key in KEYS if isinstance(key.kind, Table)]
+    stated = file.table if file else {}
+    for key in KEYS:
+        if key not in tables:
+            yield from _line(key, stated, (), file, options)
+    for key in tables:
+        assert isinstance(key.kind, Table)
+        inside = stated.get(key.name, [] if key.kind.array else {})
+        for index, table in enumerate(inside if key.kind.array else [inside]):
+            path: KeyPath = (key.name, index) if key.kind.array else (key.name,)
+            yield f"\n[[{key.name}]]\n" if key.kind.array else f"\n[{key.name}]\n"
+            for inner in key.kind.keys:
+                yield from _line(inner, table, path, file, options)
+
+
+def _line(
+    key: Key,
+    stated: Mapping[str, Any],
+    path: KeyPath,
+    file: ConfigFile | None,
+    options: Mapping[str, Any],
+) -> Iterator[str]:
+    if key.name in options:
+        value, origin = options[key.name], "command line"
+    elif key.name in stated:
+        line = file.line((*path, key.name)) if file else None
+        value, origin = stated[key.name], f"line {line}" if line else "file"
+    elif key.default is not None:
+        value, origin = key.default, "default"
+    else:
+        return
+    yield f"{key.name} = {_toml(value)}  # {origin}\n"
+
+
+def _toml(value: Any) -> str:
+    """Strings and numbers are written as in JSON."""
+    if isinstance(value, dict):
+        inside = ", ".join(f"{_key(key)} = {_toml(one)}" for key, one in value.items())
+        return f"{{ {inside} }}" if inside else "{}"
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(_toml, value))}]"
+    return value.isoformat() if isinstance(value, date) else json.dumps(value, ensure_ascii=False)
+
+
+def _key(name: str) -> str:
+    return name if name and _PLAIN.issuperset(name) else json.dumps(name, ensure_ascii=False)

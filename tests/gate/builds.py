@@ -1,0 +1,65 @@
+"""Reports with numbers of choice, made from a real one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from hypothesis import strategies as st
+
+from kernelinfo.analysis import load
+from kernelinfo.kernel import Report, Result
+
+from ..conftest import FIXTURES
+
+_REAL = load(FIXTURES / "assembly" / "occupancy-clang22-gfx90a.s").results[1]
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """What the gate looks at by default, and what it does not."""
+
+    name: str = "k"
+    waves: float = 4
+    vgpr_spills: int | None = 0
+    sgpr_spills: int | None = 0
+    scratch: int | None = 0
+    vgprs: int | None = 100
+    path: str = "build/a.s"
+    compiler: str = "clang version 19.1.7 (https://example.com/llvm)"
+
+
+def result(numbers: Numbers) -> Result:
+    assert _REAL.occupancy is not None
+    kernel = _REAL.kernel
+    return Result(
+        replace(
+            kernel,
+            name=f"{numbers.name}(int)",
+            symbol=f"_Z{numbers.name}",
+            code_object=replace(kernel.code_object, path=numbers.path, compiler=numbers.compiler),
+            used=kernel.used._replace(vgprs=numbers.vgprs, scratch_bytes_per_lane=numbers.scratch),
+            spills=kernel.spills._replace(vgprs=numbers.vgpr_spills, sgprs=numbers.sgpr_spills),
+        ),
+        _REAL.occupancy._replace(waves_per_simd=numbers.waves),
+    )
+
+
+def report(builds: Sequence[Numbers]) -> Report:
+    return Report(tuple(map(result, builds)), ())
+
+
+COUNTS = st.integers(0, 5)
+NUMBERS = st.builds(
+    Numbers,
+    name=st.sampled_from(["a", "b", "ns::c", "d<1>", "d<2>", "größe"]),
+    waves=st.sampled_from([0.5, 1, 2, 4, 8]),
+    vgpr_spills=COUNTS,
+    sgpr_spills=COUNTS,
+    scratch=COUNTS,
+    vgprs=COUNTS,
+    path=st.sampled_from(["build/a.s", "build/b.s"]),
+)
+BUILDS = st.lists(NUMBERS, min_size=1, max_size=6)
+"""With namesakes, as static kernels and several code objects have them."""
+DISTINCT = st.lists(NUMBERS, min_size=1, max_size=6, unique_by=lambda one: one.name)

@@ -1,0 +1,106 @@
+"""Budgets: bounds, and which of them is a kernel's."""
+
+from __future__ import annotations
+
+import operator
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kernelinfo.config import Budget, Configuration
+from kernelinfo.config.measures import MEASURES, SCRATCH, VGPR_SPILL, WAVES, Bound, parse_bound
+from kernelinfo.footprint import Footprint
+from kernelinfo.gate import check
+from kernelinfo.gate.verdict import Verdict
+
+from .builds import Numbers, report
+
+SIGNS = {"<=": operator.le, ">=": operator.ge, "==": operator.eq}
+
+
+@given(st.sampled_from(sorted(SIGNS)), st.integers(0, 9), st.integers(0, 9))
+def test_bounds_are_what_they_look_like(sign: str, limit: int, value: int) -> None:
+    assert parse_bound(SCRATCH, f" {sign} {limit}").holds(value) == SIGNS[sign](value, limit)
+
+
+@given(st.sampled_from(MEASURES), st.integers(0, 9), st.integers(0, 9))
+def test_a_number_is_the_least_of_a_gain_and_the_most_of_a_cost(
+    measure: object, limit: int, value: int
+) -> None:
+    found = next(one for one in MEASURES if one == measure)
+    gains = ("waves", "occupancy")
+    assert parse_bound(found, limit).holds(value) == (
+        value >= limit if found.key in gains else value <= limit
+    )
+
+
+@pytest.mark.parametrize("text", ["", "2", ">2", "=>2", ">=-1", ">=", "<=64 B"])
+def test_what_is_no_bound(text: str) -> None:
+    with pytest.raises(ValueError, match="no bound"):
+        parse_bound(WAVES, text)
+
+
+def test_every_measure_is_of_a_footprint() -> None:
+    assert {measure.field for measure in MEASURES} <= set(Footprint.__dataclass_fields__)
+
+
+def judged(*budgets: Budget, of: Numbers) -> Verdict:
+    return check(report([of]), Configuration(Path("kernelinfo.toml"), budgets=budgets))
+
+
+NONE_SPILLED = ((VGPR_SPILL, Bound("<=", 0)),)
+
+
+@given(
+    st.lists(st.sampled_from(["*", "a", "a*", "*b", "?", "re:^b"]), max_size=5),
+    st.sampled_from(["a", "b", "ab"]),
+)
+def test_the_first_that_matches_counts(patterns: list[str], name: str) -> None:
+    """Each budget allows as many spills as its place in the list; so the first one is told."""
+    budgets = [
+        Budget(pattern, bounds=((VGPR_SPILL, Bound("<=", place)),), line=place + 1)
+        for place, pattern in enumerate(patterns)
+    ]
+    fitting = [
+        place
+        for place, pattern in enumerate(patterns)
+        if (name[0] == "b" if pattern == "re:^b" else fnmatchcase(name, pattern))
+    ]
+    verdict = judged(*budgets, of=Numbers(name, vgpr_spills=9))
+    (only,) = verdict.judged
+    told = [finding.message for finding in only.result.findings]
+    expected = [
+        f"9 VGPRs spilled, and the budget is vgpr-spill ≤ {place} (kernelinfo.toml:{place + 1})"
+        for place in fitting[:1]
+    ]
+    assert told == expected
+    assert verdict.failed == bool(fitting)
+
+
+def test_a_target_narrows_a_budget() -> None:
+    other = Budget(arch="gfx942", bounds=NONE_SPILLED)
+    own = Budget(arch="gfx90a", bounds=NONE_SPILLED)
+    assert not judged(other, of=Numbers(vgpr_spills=1)).failed
+    assert judged(other, own, of=Numbers(vgpr_spills=1)).failed
+
+
+def test_a_budget_that_is_for_no_kernel_is_noted() -> None:
+    verdict = judged(Budget("gone*", bounds=NONE_SPILLED, line=7), of=Numbers())
+    (notice,) = verdict.notices
+    assert (notice.finding.rule, notice.finding.severity) == ("KI206", "note")
+    assert (notice.path, notice.line) == ("kernelinfo.toml", 7)
+
+
+def test_one_behind_another_is_for_kernels_all_the_same() -> None:
+    assert judged(Budget(), Budget("k"), of=Numbers()).notices == ()
+
+
+def test_a_number_that_is_not_said_is_a_problem_and_no_0() -> None:
+    verdict = judged(Budget(bounds=NONE_SPILLED), of=Numbers(vgpr_spills=None))
+    assert not verdict.answered
+    assert verdict.problems[0].message == (
+        "k(int): its budget asks for vgpr-spill, which cannot be told"
+    )

@@ -1,0 +1,178 @@
+"""A build beside its baseline: what must pass, what must fail, whatever the numbers are."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kernelinfo.config import Configuration, Gate
+from kernelinfo.config.measures import MEASURES, Allowance, parse_allowance
+from kernelinfo.gate import check
+from kernelinfo.gate.baseline import write_baseline
+from kernelinfo.gate.pinning import pin
+from kernelinfo.gate.verdict import Verdict
+
+from .builds import BUILDS, DISTINCT, Numbers, report
+
+WORSE = {"waves": -0.25, "vgpr_spills": 1, "sgpr_spills": 1, "scratch": 4}
+"""By what each measure that gates by default gets worse."""
+
+
+def judged(
+    before: Sequence[Numbers], after: Sequence[Numbers], configuration: Configuration | None = None
+) -> Verdict:
+    """The verdict on `after` with a baseline made of `before`."""
+    configuration = configuration or Configuration()
+    with tempfile.TemporaryDirectory() as folder:
+        baseline = Path(folder, "baseline.json")
+        write_baseline(baseline, pin(report(before), baseline, Configuration()).pinned)
+        return check(report(after), replace(configuration, baseline=baseline))
+
+
+def rules(verdict: Verdict) -> list[tuple[str, str]]:
+    return sorted({(finding.rule, finding.severity) for finding in verdict.findings})
+
+
+STRICT = Configuration(strict_baseline=True)
+
+
+@given(BUILDS, st.randoms(use_true_random=False))
+def test_a_build_passes_against_its_own_baseline_in_any_order(
+    build: list[Numbers], random: st.DataObject
+) -> None:
+    shuffled = list(build)
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    assert rules(judged(build, shuffled)) == []
+    assert rules(judged(build, shuffled, STRICT)) == []
+
+
+@given(DISTINCT, st.sampled_from(sorted(WORSE)), st.data())
+def test_any_measure_that_gates_fails_when_it_gets_worse(
+    build: list[Numbers], measure: str, data: st.DataObject
+) -> None:
+    index = data.draw(st.integers(0, len(build) - 1))
+    worse = list(build)
+    value = getattr(build[index], measure) + WORSE[measure]
+    worse[index] = replace(build[index], **{measure: value})
+    verdict = judged(build, worse)
+    assert verdict.failed
+    assert rules(verdict) == [("KI501", "error")]
+    assert [bool(one.result.findings) for one in verdict.judged] == [
+        place == index for place in range(len(build))
+    ]
+
+
+@given(DISTINCT, st.sampled_from(sorted(WORSE)), st.data())
+def test_better_is_noted_one_way_and_fails_two_ways(
+    build: list[Numbers], measure: str, data: st.DataObject
+) -> None:
+    index = data.draw(st.integers(0, len(build) - 1))
+    worse = list(build)
+    value = getattr(build[index], measure) + WORSE[measure]
+    worse[index] = replace(build[index], **{measure: value})
+    assert rules(judged(worse, build)) == [("KI504", "note")]
+    assert not judged(worse, build).failed
+    assert rules(judged(worse, build, STRICT)) == [("KI504", "error")]
+
+
+@given(DISTINCT, st.integers(0, 512))
+def test_the_raw_register_count_never_gates_by_itself(build: list[Numbers], vgprs: int) -> None:
+    assert rules(judged(build, [replace(one, vgprs=vgprs) for one in build], STRICT)) == []
+
+
+@given(st.integers(0, 200), st.integers(0, 300), st.integers(0, 20), st.booleans())
+def test_allowances(old: int, new: int, amount: int, percent: bool) -> None:
+    vgpr = next(measure for measure in MEASURES if measure.key == "vgpr")
+    gate = Gate(allowances=((vgpr, Allowance(amount, percent)),))
+    verdict = judged([Numbers(vgprs=old)], [Numbers(vgprs=new)], Configuration(gate=gate))
+    most = old + (old * amount / 100 if percent else amount)
+    assert verdict.failed == (new > most)
+    assert (("KI504", "note") in rules(verdict)) == (new < old)
+
+
+@pytest.mark.parametrize(
+    ("text", "allowance"),
+    [
+        ("off", None),
+        (8, Allowance(8)),
+        ("+8", Allowance(8)),
+        (" +5 % ", Allowance(5, percent=True)),
+        ("2.5%", Allowance(2.5, percent=True)),
+    ],
+)
+def test_how_allowances_are_written(text: str | float, allowance: Allowance | None) -> None:
+    assert parse_allowance(text) == allowance
+
+
+@pytest.mark.parametrize("text", ["", "+", "-1", "5%%", "on", "+8 VGPRs"])
+def test_how_they_are_not(text: str) -> None:
+    with pytest.raises(ValueError, match="no allowance"):
+        parse_allowance(text)
+
+
+def test_a_regression_says_what_moved() -> None:
+    verdict = judged([Numbers(waves=5, vgprs=93)], [Numbers(waves=4, vgprs=100)])
+    (finding,) = verdict.findings
+    assert finding.message == "VGPR: 93 → 100 used, 5 → 4 waves/SIMD since the baseline"
+
+
+def test_a_kernel_gone_leaves_no_answer() -> None:
+    verdict = judged([Numbers("a"), Numbers("b")], [Numbers("a")])
+    assert not verdict.answered
+    (notice,) = verdict.notices
+    assert (notice.finding.rule, notice.subject) == ("KI502", "b(int)")
+
+
+def test_a_new_kernel_is_noted() -> None:
+    verdict = judged([Numbers("a")], [Numbers("a"), Numbers("b")])
+    assert rules(verdict) == [("KI503", "note")]
+    assert verdict.answered
+    assert not verdict.failed
+
+
+def test_of_targets_that_are_not_asked_for_nothing_is_missed() -> None:
+    elsewhere = Configuration(arch=("gfx942",), min_kernels=0)
+    verdict = judged([Numbers("a")], [], elsewhere)
+    assert verdict.notices == ()
+    verdict = judged([Numbers("a")], [Numbers("a")], elsewhere)
+    assert (verdict.passed_over, verdict.judged) == (1, ())
+    assert [p.message for p in verdict.problems] == ["none of 1 kernels is for gfx942; see arch"]
+
+
+NEWER = "clang version 22.1.8 (https://example.com/llvm)"
+
+
+@pytest.mark.parametrize(
+    ("worse", "report_severity"),
+    [({"waves": 3}, "note"), ({"scratch": 8}, "note"), ({"vgpr_spills": 2}, "error")],
+    ids=["waves", "scratch", "spills"],
+)
+@pytest.mark.parametrize("change", ["report", "strict"])
+def test_another_compiler(worse: dict[str, float], report_severity: str, change: str) -> None:
+    gate = replace(Configuration().gate, toolchain_change=change)  # type: ignore[arg-type]
+    after = replace(Numbers(compiler=NEWER), **worse)  # type: ignore[arg-type]
+    verdict = judged([Numbers()], [after], Configuration(gate=gate))
+    expected = "error" if change == "strict" else report_severity
+    assert rules(verdict) == [("KI501", expected), ("KI507", "note")]
+    (notice,) = verdict.notices
+    assert "built by clang version 22.1.8, the baseline by clang version 19.1.7" in (
+        notice.finding.message
+    )
+
+
+def test_a_part_of_the_compilers_of_the_baseline_is_no_change() -> None:
+    before = [Numbers("a"), Numbers("b", compiler=NEWER)]
+    assert all(notice.finding.rule != "KI507" for notice in judged(before, before[:1]).notices)
+
+
+def test_a_number_that_is_no_longer_said_is_a_problem() -> None:
+    verdict = judged([Numbers(vgpr_spills=0)], [Numbers(vgpr_spills=None)])
+    assert not verdict.answered
+    assert "the baseline asks for vgpr-spill, which cannot be told" in (verdict.problems[0].message)
+    assert judged([Numbers(vgpr_spills=None)], [Numbers(vgpr_spills=3)]).answered

@@ -1,0 +1,85 @@
+"""What is excused, until when, and what is said of suppressions that excuse nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kernelinfo.config import Budget, Configuration, Suppression
+from kernelinfo.config.measures import VGPR_SPILL, Bound
+from kernelinfo.gate import check
+from kernelinfo.gate.scope import Scope
+from kernelinfo.gate.verdict import Verdict
+
+from .builds import Numbers, report
+
+TODAY = date(2026, 11, 21)
+BUDGET = Budget(bounds=((VGPR_SPILL, Bound("<=", 0)),))
+BORNE = Suppression("KI206", "k", "still faster", line=3)
+
+
+def judged(*suppressions: Suppression, scope: Scope | None = None) -> Verdict:
+    """The verdict on one kernel that breaks its budget."""
+    configuration = Configuration(
+        Path("kernelinfo.toml"), budgets=(BUDGET,), suppressions=suppressions
+    )
+    return check(
+        report([Numbers(vgpr_spills=3)]), configuration, scope=scope or Scope(), today=TODAY
+    )
+
+
+@pytest.mark.parametrize("rule", ["KI206", "KI2", "KI", "occupancy-budget"])
+@pytest.mark.parametrize("kernel", ["k", "k(int)", "_Zk", "*", "re:^k$"])
+@pytest.mark.parametrize("arch", [None, "gfx90a"])
+def test_excused(rule: str, kernel: str, arch: str | None) -> None:
+    verdict = judged(Suppression(rule, kernel, "still faster", arch))
+    (only,) = verdict.judged
+    assert not verdict.failed
+    assert verdict.findings == ()
+    assert [(one.finding.rule, one.reason) for one in only.suppressed] == [
+        ("KI206", "still faster")
+    ]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Suppression("KI207", "k", "why"),
+        Suppression("KI206", "kk", "why"),
+        Suppression("KI206", "k", "why", "gfx942"),
+    ],
+    ids=["another rule", "another kernel", "another target"],
+)
+def test_not_excused_and_said_to_be_unused(other: Suppression) -> None:
+    verdict = judged(other)
+    assert verdict.failed
+    assert [notice.finding.rule for notice in verdict.notices] == ["KI506"]
+    assert verdict.notices[0].finding.severity == "note"
+
+
+@given(st.integers(-400, 400))
+def test_the_last_day_is_a_day_on_which_it_holds(days: int) -> None:
+    verdict = judged(replace(BORNE, until=TODAY + timedelta(days)))
+    told = [(notice.finding.rule, notice.finding.severity) for notice in verdict.notices]
+    assert verdict.failed == (days < 0)
+    assert told == ([("KI505", "error")] if days < 0 else [])
+    assert len(verdict.judged[0].suppressed) == (days >= 0)
+
+
+def test_behind_an_expired_one_another_may_excuse() -> None:
+    verdict = judged(replace(BORNE, until=date(2020, 1, 1)), replace(BORNE, line=9))
+    assert verdict.judged[0].suppressed
+    assert [(n.finding.rule, n.path, n.line) for n in verdict.notices] == [
+        ("KI505", "kernelinfo.toml", 3)
+    ]
+
+
+def test_of_a_part_nothing_is_unused() -> None:
+    elsewhere = Suppression("KI206", "elsewhere", "why")
+    assert judged(elsewhere, scope=Scope(paths=("build",))).notices == ()
+    assert judged(elsewhere, scope=Scope(kernels=("k",))).notices == ()

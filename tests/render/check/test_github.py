@@ -1,0 +1,85 @@
+"""Workflow commands, read as GitHub's runner reads them."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from hypothesis import given
+
+from kernelinfo.gate.verdict import Verdict
+from kernelinfo.render import View
+from kernelinfo.render.check.github import render
+
+from .verdicts import BROKEN, TUTORIAL, excusing, hostile, verdict_on
+
+# The runner's own grammar: ActionCommand.cs takes a line that begins with `::`, cuts at the first
+# `::` after it, and undoes the escapes; `##[` anywhere begins a command of its old grammar.
+COMMAND = re.compile(r"::(\w+)(?: (.*?))?::(.*)")
+
+
+class Annotation(NamedTuple):
+    command: str
+    properties: dict[str, str]
+    message: str
+
+
+def commands(verdict: Verdict) -> tuple[list[Annotation], list[str]]:
+    """What the runner takes for commands, and the other lines."""
+    found, others = [], []
+    text = "".join(render(verdict, View()))
+    text.encode("utf-8")
+    for line in text.splitlines():
+        if not (match := COMMAND.fullmatch(line)):
+            others.append(line)
+            continue
+        pairs = (pair.split("=", 1) for pair in match[2].split(","))
+        properties = {key: _unescaped(value) for key, value in pairs}
+        found.append(Annotation(match[1], properties, _unescaped(match[3])))
+    return found, others
+
+
+def _unescaped(text: str) -> str:
+    for code, character in (("%3A", ":"), ("%2C", ","), ("%0D", "\r"), ("%0A", "\n")):
+        text = text.replace(code, character)
+    return text.replace("%25", "%")
+
+
+def test_every_finding_stands_at_its_line() -> None:
+    found, others = commands(verdict_on(TUTORIAL))
+    path = f"fixtures/assembly/{TUTORIAL.name}"
+    assert [(a.command, a.properties["title"]) for a in found] == [
+        ("notice", "KI204 workgroup-leaves-slots"),
+        ("warning", "KI106 spill-in-loop"),
+        ("warning", "KI302 at-cap-and-spilling"),
+    ]
+    assert {a.properties["file"] for a in found} == {path}
+    label = int(found[1].properties["line"])
+    assert TUTORIAL.read_text().splitlines()[label - 1].startswith("_Z9sgprboundiPd:")
+    assert "14 spill reloads inside loop" in found[1].message
+    assert others == ["kernelinfo: failed: 2 warnings, 1 note · 4 kernels"]
+
+
+def test_what_is_excused_is_not_annotated() -> None:
+    verdict = excusing(verdict_on(TUTORIAL), "KI302", "known")
+    found, others = commands(excusing(verdict, "KI106", "known"))
+    assert [a.properties["title"] for a in found] == ["KI204 workgroup-leaves-slots"]
+    assert others == ["kernelinfo: passed: 1 note · 4 kernels · 2 suppressed"]
+
+
+def test_what_cannot_be_answered_is_an_error() -> None:
+    found, others = commands(verdict_on(BROKEN))
+    (problem,) = found
+    assert (problem.command, problem.properties["title"]) == ("error", "cannot answer")
+    assert problem.properties["file"].endswith("truncated.co")
+    assert others == ["kernelinfo: cannot answer: 1 problem · 0 kernels"]
+
+
+@given(hostile())
+def test_no_name_begins_a_command_of_its_own(verdict: Verdict) -> None:
+    found, others = commands(verdict)
+    claimed = sum(len(one.result.findings) for one in verdict.judged)
+    assert len(found) == claimed + len(verdict.notices) + len(verdict.problems)
+    assert len(others) == 1
+    assert {a.command for a in found} <= {"error", "warning", "notice"}
+    assert all(a.properties.keys() <= {"file", "line", "title"} for a in found)

@@ -1,0 +1,94 @@
+"""Code Quality issues have the fields that GitLab documents."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given
+from jsonschema import Draft202012Validator
+
+from kernelinfo.gate.verdict import Verdict
+from kernelinfo.render import View
+from kernelinfo.render.check.gitlab import render
+
+from .verdicts import BROKEN, TUTORIAL, excusing, hostile, verdict_on
+
+TEXT = {"type": "string", "minLength": 1}
+FIELDS = {
+    "description": TEXT,
+    "check_name": TEXT,
+    "fingerprint": TEXT,
+    "severity": {"enum": ["info", "minor", "major", "critical", "blocker"]},
+    "location": {
+        "type": "object",
+        "required": ["path", "lines"],
+        "properties": {
+            "path": {"type": "string", "pattern": "^(?!\\./).+"},
+            "lines": {
+                "type": "object",
+                "required": ["begin"],
+                "properties": {"begin": {"type": "integer", "minimum": 1}},
+            },
+        },
+    },
+}
+"""https://docs.gitlab.com/ci/testing/code_quality/#code-quality-report-format: all are required."""
+
+VALIDATOR = Draft202012Validator(
+    {
+        "type": "array",
+        "items": {"type": "object", "required": list(FIELDS), "properties": FIELDS},
+    }
+)
+
+
+def issues(verdict: Verdict) -> list[dict[str, Any]]:
+    text = "".join(render(verdict, View()))
+    text.encode("utf-8")
+    found = json.loads(text)
+    VALIDATOR.validate(found)
+    marks = [issue["fingerprint"] for issue in found]
+    assert len(set(marks)) == len(marks)
+    return list(found)
+
+
+def test_each_finding_is_an_issue() -> None:
+    found = issues(verdict_on(TUTORIAL))
+    told = [(issue["check_name"], issue["severity"]) for issue in found]
+    assert told == [
+        ("workgroup-leaves-slots", "info"),
+        ("spill-in-loop", "minor"),
+        ("at-cap-and-spilling", "minor"),
+    ]
+    assert found[1]["description"].startswith("sgprbound(int, double*) (gfx90a")
+    assert found[1]["location"]["path"] == f"fixtures/assembly/{TUTORIAL.name}"
+
+
+def test_what_is_excused_is_none() -> None:
+    verdict = excusing(verdict_on(TUTORIAL), "KI204", "no matter")
+    names = [issue["check_name"] for issue in issues(verdict)]
+    assert names == ["spill-in-loop", "at-cap-and-spilling"]
+
+
+def test_what_cannot_be_answered_is_critical() -> None:
+    (issue,) = issues(verdict_on(BROKEN))
+    assert (issue["check_name"], issue["severity"]) == ("cannot-answer", "critical")
+    assert issue["location"]["path"] == "fixtures/broken/truncated.co"
+
+
+def test_fingerprints_are_the_same_wherever_the_file_lies(tmp_path: Path) -> None:
+    moved = tmp_path / "elsewhere.s"
+    moved.write_bytes(b"; a line more\n" + TUTORIAL.read_bytes())
+    here, there = issues(verdict_on(TUTORIAL)), issues(verdict_on(moved))
+    assert [i["fingerprint"] for i in here] == [i["fingerprint"] for i in there]
+    assert [i["location"] for i in here] != [i["location"] for i in there]
+
+
+@given(hostile())
+def test_anything_may_be_called_anything(verdict: Verdict) -> None:
+    found = issues(verdict)
+    claimed = sum(len(one.result.findings) for one in verdict.judged)
+    assert claimed + len(verdict.notices) <= len(found)
+    assert len(found) <= claimed + len(verdict.notices) + len(verdict.problems)

@@ -1,0 +1,122 @@
+"""JUnit's XML, read back by a parser of XML and by a reader of JUnit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
+
+from hypothesis import given
+from junitparser import Error, Failure, JUnitXml, Skipped, TestCase
+
+from kernelinfo import Finding
+from kernelinfo.gate.verdict import VANISHED, Judged, Notice, Verdict
+from kernelinfo.render import View
+from kernelinfo.render.check.junit import render
+
+from .verdicts import BROKEN, TUTORIAL, excusing, hostile, verdict_on
+
+CHILDREN = {"skipped", "failure", "error", "system-out"}
+
+
+def document(verdict: Verdict) -> Element:
+    """The document, of the shape that Jenkins' junit-10.xsd describes."""
+    root = ElementTree.fromstring("".join(render(verdict, View())).encode("utf-8"))
+    assert root.tag == "testsuites"
+    assert root.attrib.keys() == {"name", "tests", "failures", "errors"}
+    for suite in root:
+        assert suite.tag == "testsuite"
+        assert suite.attrib.keys() == {"name", "tests", "failures", "errors", "skipped"}
+        assert int(suite.attrib["tests"]) == len(suite)
+        for case in suite:
+            assert case.tag == "testcase"
+            assert case.attrib.keys() == {"name", "classname"}
+            assert {child.tag for child in case} <= CHILDREN
+            assert len([child for child in case if child.tag != "system-out"]) <= 1
+    return root
+
+
+def cases(verdict: Verdict) -> Iterator[TestCase]:
+    """As a reader of JUnit understands them."""
+    document(verdict)
+    for suite in JUnitXml.fromstring("".join(render(verdict, View()))):
+        yield from suite
+
+
+def test_one_case_a_kernel() -> None:
+    told = list(cases(verdict_on(TUTORIAL)))
+    assert [case.name for case in told] == [
+        "empty(int, double*)",
+        "vgprbound(int, double*)",
+        "ldsbound(int, double*)",
+        "sgprbound(int, double*)",
+    ]
+    assert {case.classname for case in told} == {f"fixtures/assembly/{TUTORIAL.name}/gfx90a"}
+    assert [case.is_passed for case in told] == [True, True, True, False]
+    assert "KI204 note" in told[0].system_out
+    (failure,) = told[3].result
+    assert isinstance(failure, Failure)
+    assert failure.type == "spill-in-loop, at-cap-and-spilling"
+    assert "14 spill reloads inside loop" in failure.message
+    assert "KI302 warning: sgprbound(int, double*)" in failure.text
+
+
+def test_what_is_excused_is_skipped_with_its_reason() -> None:
+    verdict = excusing(verdict_on(TUTORIAL), "KI106", "still faster")
+    (*_, last) = cases(verdict)
+    assert [type(result) for result in last.result] == [Failure]
+    assert "KI106 suppressed: still faster" in last.system_out
+    (*_, last) = cases(excusing(verdict, "KI302", "so be it"))
+    (skipped,) = last.result
+    assert isinstance(skipped, Skipped)
+    assert "KI106 suppressed: still faster" in skipped.message
+    assert "KI302 suppressed: so be it" in skipped.message
+
+
+def test_what_cannot_be_answered_is_an_error() -> None:
+    (case,) = cases(verdict_on(BROKEN))
+    (error,) = case.result
+    assert isinstance(error, Error)
+    assert case.name == "fixtures/broken/truncated.co"
+    assert error.message
+
+
+def test_notices_are_cases_of_the_gate() -> None:
+    expired = Finding("KI505", "suppression-expired", "error", "ended 2026-01-01")
+    unused = Finding("KI506", "suppression-unused", "note", "matches nothing")
+    notices = (Notice(expired, "KI101 a*"), Notice(unused, "KI101 b*"))
+    told = list(cases(replace(verdict_on(TUTORIAL), judged=(), notices=notices)))
+    assert [(case.name, case.is_passed) for case in told] == [
+        ("KI505 KI101 a*", False),
+        ("KI506 KI101 b*", True),
+    ]
+
+
+def test_a_vanished_kernel_is_an_error_however_mild() -> None:
+    gone = Notice(Finding(VANISHED, "kernel-vanished", "note", "not in the build"), "axpy(float*)")
+    (case,) = cases(replace(verdict_on(TUTORIAL), judged=(), notices=(gone,)))
+    (error,) = case.result
+    assert isinstance(error, Error)
+
+
+def test_kernels_of_one_name_stay_two_cases() -> None:
+    verdict = verdict_on(TUTORIAL)
+    last = verdict.judged[3].result
+    twin = replace(last, kernel=replace(last.kernel, symbol="_Z9sgprboundiPd.intern"))
+    told = cases(replace(verdict, judged=(Judged(last), Judged(twin))))
+    assert [case.name for case in told] == [
+        "sgprbound(int, double*) [_Z9sgprboundiPd]",
+        "sgprbound(int, double*) [_Z9sgprboundiPd.intern]",
+    ]
+
+
+@given(hostile())
+def test_anything_may_be_called_anything(verdict: Verdict) -> None:
+    root = document(verdict)
+    wanted = len(verdict.judged) + len(verdict.notices) + len(verdict.problems)
+    assert len(root.findall(".//testcase")) == wanted
+    failing = sum(any(map(verdict.fails, one.result.findings)) for one in verdict.judged)
+    failing += sum(verdict.fails(notice.finding) for notice in verdict.notices)
+    assert len(root.findall(".//failure")) == failing
+    assert len(root.findall(".//error")) == len(verdict.problems)

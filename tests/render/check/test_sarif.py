@@ -1,0 +1,158 @@
+"""SARIF holds against the published schema, and against what GitHub asks beyond it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote_to_bytes, urlsplit
+
+import pytest
+from hypothesis import given
+from jsonschema import Draft4Validator
+
+from kernelinfo import Finding
+from kernelinfo.gate.verdict import Notice, Verdict
+from kernelinfo.render import View
+from kernelinfo.render.check.sarif import render
+from kernelinfo.rules import find
+
+from .verdicts import BINARY, BROKEN, LINES, TUTORIAL, excusing, hostile, verdict_on
+
+SCHEMA = Path(__file__).parents[2] / "schemas" / "sarif-2.1.0-rtm.5.json"
+VALIDATOR = Draft4Validator(
+    json.loads(SCHEMA.read_text("utf-8")), format_checker=Draft4Validator.FORMAT_CHECKER
+)
+
+
+def run_of(verdict: Verdict) -> dict[str, Any]:
+    text = "".join(render(verdict, View()))
+    text.encode("utf-8")
+    document = json.loads(text)
+    VALIDATOR.validate(document)
+    (run,) = document["runs"]
+    for result in run["results"]:
+        assert run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == result["ruleId"]
+    return dict(run)
+
+
+def test_rules_come_with_their_documentation() -> None:
+    run = run_of(verdict_on(TUTORIAL))
+    rules = {rule["id"]: rule for rule in run["tool"]["driver"]["rules"]}
+    assert list(rules) == ["KI106", "KI204", "KI302"]
+    loop = rules["KI106"]
+    assert loop["name"] == "spill-in-loop"
+    assert loop["defaultConfiguration"]["level"] == "warning"
+    documented = find("KI106")
+    assert documented is not None
+    assert loop["shortDescription"]["text"] == documented.summary
+    assert "**What to do:**" in loop["help"]["markdown"]
+    assert {r["level"] for r in run["results"]} == {"warning", "note"}
+    assert run["invocations"][0] == {"executionSuccessful": True, "toolExecutionNotifications": []}
+
+
+def test_a_result_names_its_kernel() -> None:
+    run = run_of(verdict_on(TUTORIAL))
+    (loop,) = (r for r in run["results"] if r["ruleId"] == "KI106")
+    assert loop["message"]["text"].startswith("sgprbound(int, double*) (gfx90a")
+    (logical,) = loop["locations"][0]["logicalLocations"]
+    assert logical["fullyQualifiedName"] == "sgprbound(int, double*)"
+    assert logical["decoratedName"] == "_Z9sgprboundiPd"
+
+
+@pytest.mark.parametrize(
+    ("path", "where"),
+    [
+        (LINES, ("src/tiny.hip", True)),
+        (TUTORIAL, (f"fixtures/assembly/{TUTORIAL.name}", True)),
+        (BINARY, (f"fixtures/code_object/{BINARY.name}", False)),
+    ],
+    ids=["source line", "line of the assembly", "artefact alone"],
+)
+def test_the_best_place_that_is_known(path: Path, where: tuple[str, bool]) -> None:
+    verdict = verdict_on(path)
+    finding = Finding("KI101", "vgpr-spill", "warning", "12 VGPRs spilled")
+    judged = replace(
+        verdict.judged[0], result=replace(verdict.judged[0].result, findings=(finding,))
+    )
+    (result,) = run_of(replace(verdict, judged=(judged,)))["results"]
+    place = result["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"].endswith(where[0])
+    assert ("region" in place) == where[1]
+
+
+def test_a_path_inside_the_repository_is_relative_to_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".git").mkdir()
+    build = tmp_path / "build dir"
+    build.mkdir()
+    (build / "a%b:c.s").write_bytes(TUTORIAL.read_bytes())
+    monkeypatch.chdir(build)
+    results = run_of(verdict_on("a%b:c.s"))["results"]
+    for result in results:
+        artifact = result["locations"][0]["physicalLocation"]["artifactLocation"]
+        assert artifact == {"uri": "build%20dir/a%25b%3Ac.s", "uriBaseId": "%SRCROOT%"}
+
+
+def test_fingerprints_outlive_moves_and_tell_results_apart(tmp_path: Path) -> None:
+    moved = tmp_path / "elsewhere.s"
+    moved.write_bytes(b"; a line more\n" + TUTORIAL.read_bytes())
+    marks = [
+        [result["partialFingerprints"] for result in run_of(verdict_on(path))["results"]]
+        for path in (TUTORIAL, moved)
+    ]
+    assert marks[0] == marks[1]
+    once = {mark["kernelinfo/v1"] for mark in marks[0]}
+    assert len(once) == len(marks[0])
+    twice = run_of(verdict_on(TUTORIAL, moved))["results"]
+    assert len({r["partialFingerprints"]["kernelinfo/v1"] for r in twice}) == 2 * len(once)
+
+
+def test_suppressed_results_are_marked_so() -> None:
+    verdict = excusing(verdict_on(TUTORIAL), "KI106", "spills, still faster")
+    marked = {r["ruleId"]: r["suppressions"] for r in run_of(verdict)["results"]}
+    excuse = {"kind": "external", "justification": "spills, still faster; until 2027-03-31"}
+    assert marked == {"KI204": [], "KI106": [excuse], "KI302": []}
+
+
+def test_problems_make_the_run_unsuccessful() -> None:
+    (invocation,) = run_of(verdict_on(TUTORIAL, BROKEN))["invocations"]
+    assert invocation["executionSuccessful"] is False
+    (told,) = invocation["toolExecutionNotifications"]
+    assert told["level"] == "error"
+    assert told["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].endswith(
+        "truncated.co"
+    )
+
+
+def test_a_notice_stands_where_to_look() -> None:
+    unused = Finding("KI506", "suppression-unused", "note", "matches nothing")
+    notice = Notice(unused, "KI101 rwkv*", path="kernelinfo.toml", line=7)
+    (result,) = run_of(replace(verdict_on(TUTORIAL), judged=(), notices=(notice,)))["results"]
+    place = result["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"] == "kernelinfo.toml"
+    assert place["region"] == {"startLine": 7}
+
+
+def test_names_are_neither_placeholders_nor_links() -> None:
+    verdict = verdict_on(TUTORIAL)
+    last = verdict.judged[3].result
+    kernel = replace(last.kernel, name="f<{0}>[here](https://example.org)")
+    judged = replace(verdict.judged[3], result=replace(last, kernel=kernel))
+    text = run_of(replace(verdict, judged=(judged,)))["results"][0]["message"]["text"]
+    assert text.startswith("f<{{0}}>[here\\](https://example.org)")
+
+
+@given(hostile())
+def test_anything_may_be_called_anything(verdict: Verdict) -> None:
+    run = run_of(verdict)
+    claimed = sum(len(one.result.findings) + len(one.suppressed) for one in verdict.judged)
+    assert len(run["results"]) == claimed + len(verdict.notices)
+    for result in run["results"]:
+        for location in result["locations"]:
+            if physical := location.get("physicalLocation"):
+                uri = physical["artifactLocation"]["uri"]
+                assert uri.isascii()
+                assert unquote_to_bytes(urlsplit(uri).path)

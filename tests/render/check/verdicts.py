@@ -1,0 +1,90 @@
+"""Verdicts on real kernels, and on kernels that are called whatever anybody may think of."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+from hypothesis import strategies as st
+
+from kernelinfo import Finding, Options, Problem, Report, Result, analyse
+from kernelinfo.gate.verdict import SEVERITIES, Judged, Notice, Suppressed, Verdict
+from kernelinfo.model import SourceLine
+
+from ...conftest import FIXTURES
+
+TUTORIAL = FIXTURES / "assembly" / "occupancy-hip-amdgcn-amd-amdhsa-gfx90a.s"
+LINES = FIXTURES / "assembly" / "tiny-lines-clang22-gfx90a.s"
+BINARY = FIXTURES / "code_object" / "tiny-v6-clang22-gfx90a.co"
+BROKEN = FIXTURES / "broken" / "truncated.co"
+
+
+@cache
+def read(*paths: str) -> Report:
+    return Report.of(analyse(paths, Options()))
+
+
+def verdict_on(*paths: object, **changes: object) -> Verdict:
+    """All kernels of these files as the rules judge them, warnings and more failing."""
+    report = read(*map(str, paths))
+    judged = tuple(Judged(result) for result in report.results)
+    verdict = Verdict(judged, (), report.problems, report, "warning")
+    return replace(verdict, **changes)  # type: ignore[arg-type]
+
+
+def excusing(verdict: Verdict, rule: str, reason: str) -> Verdict:
+    """The same with all findings of a rule suppressed."""
+    judged = []
+    for one in verdict.judged:
+        kept = tuple(f for f in one.result.findings if f.rule != rule)
+        gone = tuple(f for f in one.result.findings if f.rule == rule)
+        excused = tuple(Suppressed(finding, reason, "2027-03-31") for finding in gone)
+        judged.append(Judged(replace(one.result, findings=kept), one.suppressed + excused))
+    return replace(verdict, judged=tuple(judged))
+
+
+texts = st.text(
+    st.characters(codec=None)  # lone surrogates, too: undecodable bytes of names become such
+    | st.sampled_from("|`<>&[](){}@#*_~\\%:,;\"'\n\r\t\0\x1b\u202e\ud800\udcff")
+)
+paths = st.binary(min_size=1, max_size=40).map(
+    lambda raw: raw.replace(b"\0", b"0").decode("utf-8", "surrogateescape")
+)
+
+
+@st.composite
+def hostile(draw: st.DrawFn) -> Verdict:
+    """A verdict whose every name, message and path is anything at all."""
+    result = read(str(TUTORIAL)).results[3]
+    judged = tuple(_judged(draw, result) for _ in range(draw(st.integers(0, 3))))
+    notices = tuple(
+        Notice(_finding(draw), draw(texts), draw(st.none() | texts), draw(st.none() | paths))
+        for _ in range(draw(st.integers(0, 2)))
+    )
+    problems = tuple(
+        Problem(draw(paths), "cannot be read: " + draw(texts), draw(st.none() | texts))
+        for _ in range(draw(st.integers(0, 2)))
+    )
+    report = Report(tuple(one.result for one in judged), problems)
+    return Verdict(judged, notices, problems, report, "warning")
+
+
+def _judged(draw: st.DrawFn, like: Result) -> Judged:
+    source = draw(st.none() | st.builds(SourceLine, paths, st.integers(1, 9)))
+    kernel = replace(
+        like.kernel,
+        code_object=replace(like.kernel.code_object, path=draw(paths), member=draw(texts)),
+        name=draw(texts),
+        symbol=draw(texts),
+        source=source,
+    )
+    findings = tuple(_finding(draw) for _ in range(draw(st.integers(0, 2))))
+    excused = tuple(
+        Suppressed(_finding(draw), draw(texts), None) for _ in range(draw(st.integers(0, 1)))
+    )
+    return Judged(replace(like, kernel=kernel, findings=findings), excused)
+
+
+def _finding(draw: st.DrawFn) -> Finding:
+    severity = draw(st.sampled_from(SEVERITIES))
+    return Finding("KI101", "vgpr-spill", severity, draw(texts), draw(texts))
