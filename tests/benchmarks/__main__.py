@@ -17,11 +17,11 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from tests.benchmarks.cases import CASES, LINES, SERIES, Case
+from tests.benchmarks.cases import CASES, LINES, SERIES, Case, Series
 from tests.benchmarks.measure import instructions, paired, run
 
 START = "| input | against | time | CPU time | peak memory | instructions |"
-GROWTH = "| doubled | size | 1× | 2× | 4× | 8× |"
+GROWTH = "| doubled | grows | 1× | 2× | 4× | 8× |"
 DOUBLINGS = (1, 2, 4, 8)
 
 
@@ -41,20 +41,20 @@ def row(case: Case, python: str, folder: Path, pairs: int, short: bool) -> str |
     return "| " + " | ".join(cells) + " |"
 
 
-def growth(python: str, folder: Path, runs: int, short: bool) -> Iterator[str]:
-    """How time and peak memory grow from the first of each series on."""
-    for name, first, make in SERIES:
-        paths = [make(folder, (first // 25 if short else first) * times) for times in DOUBLINGS]
-        if None in paths:
-            continue
-        found = [
-            [run([python, "-m", "kernelinfo", str(path), *LINES], b"") for path in paths]
-            for _ in range(runs)
-        ]
-        for field in ("cpu_seconds", "peak_bytes"):
-            sizes = [min(getattr(runs[i], field) for runs in found) for i in range(len(paths))]
-            cells = [f"{size / sizes[0]:.2f}" for size in sizes]
-            yield "| " + " | ".join([name, field.replace("_", " "), *cells]) + " |"
+def growth(series: Series, python: str, folder: Path, runs: int, short: bool) -> Iterator[str]:
+    """How CPU time and peak memory grow from the first of a series on."""
+    first = series.first // 25 if short else series.first
+    paths = [series.make(folder, first * times) for times in DOUBLINGS]
+    if None in paths:
+        return
+    found = [
+        [run([python, "-m", "kernelinfo", str(path), *LINES], b"") for path in paths]
+        for _ in range(runs)
+    ]
+    for field, what in (("cpu_seconds", "CPU time"), ("peak_bytes", "peak memory")):
+        sizes = [min(getattr(runs[i], field) for runs in found) for i in range(len(paths))]
+        cells = [f"{size / sizes[0]:.2f}" for size in sizes]
+        yield "| " + " | ".join([series.name, what, *cells]) + " |"
 
 
 def main() -> None:
@@ -66,19 +66,23 @@ def main() -> None:
     parser.add_argument("--short", action="store_true", help="small inputs, two pairs: does it run")
     options = parser.parse_args()
     pairs = 2 if options.short else options.pairs
+
+    def is_wanted(name: str) -> bool:
+        return not options.only or any(word in name for word in options.only)
+
     with tempfile.TemporaryDirectory() as temporary:
         folder = options.folder or Path(temporary)
         folder.mkdir(exist_ok=True)
         print(START + "\n" + "| --- " * 6 + "|")
         for case in CASES:
-            if options.only and not any(word in case.name for word in options.only):
-                continue
-            line = row(case, options.python, folder, pairs, options.short)
-            print(line or f"left out, for want of a tool or a library: {case.name}", flush=True)
-        if not options.only:
-            print("\n" + GROWTH + "\n" + "| --- " * 6 + "|")
-            for line in growth(options.python, folder, 1 if options.short else 3, options.short):
-                print(line, flush=True)
+            if is_wanted(case.name):
+                line = row(case, options.python, folder, pairs, options.short)
+                print(line or f"left out, for want of a tool or a library: {case.name}", flush=True)
+        print("\n" + GROWTH + "\n" + "| --- " * 6 + "|")
+        for series in SERIES:
+            if is_wanted(series.name):
+                for line in growth(series, options.python, folder, pairs, options.short):
+                    print(line, flush=True)
 
 
 if __name__ == "__main__":

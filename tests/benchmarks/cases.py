@@ -141,8 +141,17 @@ CASES = (
     ),
 )
 
-SERIES: tuple[tuple[str, int, Callable[[Path, int], Path | None]], ...] = (
-    ("kernels and bytes of a `.s`", 250, inputs.text),
-    ("files of a directory", 250, inputs.objects),
+
+class Series(NamedTuple):
+    """What is doubled three times."""
+
+    name: str
+    first: int
+    make: Callable[[Path, int], Path | None]
+    """So many of it, in a folder that is kept; None where that cannot be made."""
+
+
+SERIES = (
+    Series("kernels and bytes of a `.s`", 250, inputs.text),
+    Series("files of a directory", 500, inputs.objects),
 )
-"""What is doubled: its name, how many at first, and what makes so many."""

@@ -72,7 +72,7 @@ def objects(folder: Path, files: int) -> Path | None:
 
 
 def compressed_bundle(folder: Path, of: Path | None) -> Path | None:
-    """The code objects of a library's largest bundle, compressed; None without library or tool."""
+    """The code objects of a library in one compressed bundle; None without library or tool."""
     made = folder / "bundle.hipfb"
     if of is None or shutil.which(BUNDLER) is None:
         return None
@@ -80,8 +80,10 @@ def compressed_bundle(folder: Path, of: Path | None) -> Path | None:
         objects = folder / "extracted"
         extract = (sys.executable, "-m", "kernelinfo", "extract", str(of), "-o", str(objects))
         subprocess.run(extract, check=True, stdout=subprocess.DEVNULL)
-        found = sorted(objects.rglob("*.co"))[:7]
-        names = [f"hipv4-amdgcn-amd-amdhsa--gfx90{n}" for n in range(len(found))]
+        found = sorted(objects.rglob("*.co"))
+        # They are called librocrand.so.1.1-003-gfx900-xnack-.co and the like.
+        targets = [path.stem.split("-", 2)[2].replace("-", ":", 1) for path in found]
+        names = [f"hipv4-amdgcn-amd-amdhsa--{target}" for target in targets]
         host = folder / "host.o"
         host.touch()
         command = [BUNDLER, "-type=o", "-compress", f"-output={made}", f"-input={host}"]
