@@ -111,7 +111,7 @@ CASES = (
         (JSON_LINE, NOTE),
     ),
     Case(
-        "`.s` of 85 MB, 2000 kernels",
+        "`.s` of 77 MB, 2000 kernels",
         "awk",
         ("awk",),
         lambda folder, short: inputs.text(folder, 10 if short else 2000),
@@ -120,7 +120,7 @@ CASES = (
         (JSON_LINE, BLOCK),
     ),
     Case(
-        "`.s` of 678 MB, 16000 kernels",
+        "`.s` of 617 MB, 16000 kernels",
         "awk",
         ("awk",),
         lambda folder, short: inputs.text(folder, 20 if short else 16000),

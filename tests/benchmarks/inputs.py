@@ -19,7 +19,7 @@ SMALL_OBJECT = FIXTURES / "code_object" / "occupancy-hip-amdgcn-amd-amdhsa-gfx90
 _DISTINCT = 100
 """Kernels that are compiled; more are copies of them under other names."""
 _STEPS = 940
-"""Statements in each, which make some 42 KB of assembly."""
+"""Statements in each, which make some 39 KB of assembly."""
 _LIVE = 53
 """Values that are alive at once, at most."""
 _KERNEL = """
@@ -41,7 +41,7 @@ def library(name: str) -> Path | None:
 
 
 def text(folder: Path, kernels: int) -> Path | None:
-    """Assembly of so many kernels, some 42 KB each; None without clang."""
+    """Assembly of so many kernels, some 39 KB each; None without clang."""
     made = folder / f"{kernels}.s"
     compiled = folder / f"{min(kernels, _DISTINCT)}.compiled.s"
     if not made.exists():
