@@ -72,10 +72,10 @@ def open_paths(paths: Iterable[str]) -> Iterator[Blob | Problem]:
             if isinstance(blob, Problem):
                 if file.named:
                     yield blob
-            elif file.named:
-                yield from _named(blob)
-            else:
-                yield from _unpack(blob, meant=False)
+                continue
+            yield from _named(blob) if file.named else _unpack(blob, meant=False)
+            if shrunk := files.shrunk(blob):
+                yield shrunk
 
 
 def open_bytes(data: bytes, path: str) -> Iterator[Blob | Problem]:
