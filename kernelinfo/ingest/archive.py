@@ -118,4 +118,6 @@ def _thin(blob: Blob, names: list[str]) -> Iterator[Blob | Problem]:
         elif magic.may_hold_code(bytes(file.data[: magic.HEAD_BYTES]), name):
             yield part(blob, "archive", file.data, at=None, member=name)
             if shrunk := files.shrunk(file):
-                yield problem(blob, f"member of a thin archive: {shrunk.message}", at=None, member=name)
+                yield problem(
+                    blob, f"member of a thin archive: {shrunk.message}", at=None, member=name
+                )
