@@ -58,9 +58,8 @@ def read(blob: Blob) -> Iterator[Blob | Problem]:
             continue
         content = data[at : at + size]
         if len(content) < size:
-            message = f"a member cut off after {len(content)} of {size} bytes; not read"
+            message = f"a member cut off after {len(content)} of {size} bytes"
             yield problem(blob, message, at=at, member=short)
-            return
         if short == _LONG_NAMES:
             long_names = bytes(content)
         elif short not in _SYMBOL_TABLES:
