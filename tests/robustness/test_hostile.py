@@ -9,13 +9,12 @@ from typing import NamedTuple
 
 import pytest
 
+from ..fuzz.promise import SECONDS, is_harmless
 from ..test_golden import run
 
 HOSTILE = Path(__file__).parents[3] / "shared" / "hostile"
 INDEX = HOSTILE / "INDEX.csv"
 pytestmark = pytest.mark.skipif(not INDEX.exists(), reason="the hostile collection is not here")
-
-SECONDS = 5
 
 
 class Expected(NamedTuple):
@@ -36,11 +35,6 @@ EXPECTED = {
     for row in rows(Path(__file__).with_name("hostile.csv"))
 }
 DEMANDS = {row["file"]: row["what a sound tool must do"] for row in rows(INDEX)}
-
-
-def is_harmless(text: str) -> bool:
-    """Whether nothing in it acts on a terminal."""
-    return all(character.isprintable() or character == "\n" for character in text)
 
 
 def test_every_file_is_judged() -> None:
