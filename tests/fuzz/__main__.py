@@ -56,7 +56,7 @@ def fuzz(reader: str, seconds: int, corpus: Path) -> Run:
 
 def _keep(reader: str, path: Path) -> Path:
     data = path.read_bytes()
-    kept = REGRESSIONS / f"{reader}-{hashlib.sha1(data).hexdigest()[:12]}"
+    kept = REGRESSIONS / f"{reader}.{hashlib.sha1(data).hexdigest()[:12]}"
     kept.write_bytes(data)
     return kept
 

@@ -10,20 +10,21 @@ HEADER_BYTES = 256
 NUMBERS = (0, 1, 60, 255, 1 << 31, (1 << 32) - 1, 1 << 63, (1 << 64) - 1)
 
 
-def flips(data: bytes, values: range = range(256)) -> Iterator[bytes]:
-    """Each of the first bytes replaced by each of the values, one at a time."""
+def flips(data: bytes, start: int = 0) -> Iterator[bytes]:
+    """Each bit of so many bytes from `start` turned, and each of these bytes set to 0 and 255."""
     broken = bytearray(data)
-    for at in range(min(HEADER_BYTES, len(data))):
-        for value in values:
-            if value != data[at]:
-                broken[at] = value
-                yield bytes(broken)
+    for at in range(start, min(start + HEADER_BYTES, len(data))):
+        for value in (*(data[at] ^ 1 << bit for bit in range(8)), 0, 255):
+            broken[at] = value
+            yield bytes(broken)
         broken[at] = data[at]
 
 
-def prefixes(data: bytes, every: int = 1) -> Iterator[bytes]:
-    """The data cut off at each place, or at every n-th."""
-    return (data[:end] for end in range(0, len(data), every))
+def cuts(data: bytes, most: int = 1000) -> Iterator[bytes]:
+    """The data cut off: within headers at each byte, and beyond at so many places in all."""
+    dense = min(400, len(data))
+    spaced = range(dense, len(data), max(1, (len(data) - dense) // (most - dense)))
+    return (data[:end] for end in (*range(dense), *spaced))
 
 
 @st.composite

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import tempfile
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import chdir, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,10 +18,13 @@ from kernelinfo.facts.metadata_yaml import document, parse
 from kernelinfo.facts.names import demangle
 from kernelinfo.facts.source_lines import read_source_lines
 from kernelinfo.facts.target_id import parse_isa_version, parse_target_id
+from kernelinfo.ingest import open_paths
 from kernelinfo.ingest.triton import read_sidecar
+from kernelinfo.model import Blob
 from kernelinfo.targets import find
 
 from ..conftest import FIXTURES
+from ..ingest.test_archive import thin
 from .promise import answer
 from .specimens import CONTAINERS, Specimen, assembly, code_object, metadata
 
@@ -72,6 +76,32 @@ def _sidecar(data: bytes) -> None:
         read_sidecar(str(path.with_suffix(".hsaco")))
 
 
+def _paths(data: bytes) -> None:
+    """Each line makes an entry of a folder, or a path that is asked for, by its first letter."""
+    asked = ["."]
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):
+        for line in data.splitlines():
+            kind, name = line[:1], os.fsdecode(line[1:40])
+            if ".." in name or name.startswith("/"):
+                continue
+            with suppress(OSError, ValueError):
+                if kind == b"f":
+                    Path(name).write_bytes(line[2:] if line[40:] else OBJECT)
+                elif kind == b"d":
+                    os.mkdir(name)
+                elif kind == b"l":
+                    os.symlink(name, f"{name}.link")
+                elif kind == b"p":
+                    os.mkfifo(name)
+                elif kind == b"t":
+                    Path(name).write_bytes(thin("kernel.co", "../x", name))
+                else:
+                    asked.append(name)
+        for item in open_paths(path for path in asked if path != "-"):
+            if isinstance(item, Blob):
+                assert os.path.realpath(item.path).startswith(os.path.realpath(folder))
+
+
 def _debug(data: bytes) -> None:
     with suppress(ReadError):
         read_source_lines(memoryview(data))
@@ -103,7 +133,7 @@ READERS: dict[str, Reader] = {
         [OBJECT, code_object(KERNELS, sections=False), *_fixtures("code_object/*", most=8000)],
     ),
     "metadata-note": Reader(_note, [metadata(KERNELS), msgpack.packb({"amdpal.pipelines": []})]),
-    "debug-information": Reader(_debug, _fixtures("code_object/tiny-lines*")),
+    "debug-information": Reader(_debug, _fixtures("code_object/tiny-*")),
     "assembly": Reader(
         lambda data: answer(data, show=False),
         [assembly(KERNELS), *_fixtures("assembly/*", "broken/*.s", most=8500)],
@@ -121,7 +151,20 @@ READERS: dict[str, Reader] = {
         ],
     ),
     "names": Reader(
-        _name, [b"_Z3fooIiEvT_", b"amdgcn-amd-amdhsa--gfx90a:xnack+", b'9,0,10,"AMD","AMDGPU"']
+        _name,
+        [
+            b"_Z3fooIiEvT_",
+            b"_Z1f1AIiiE" + b"S0_" * 60,
+            b"amdgcn-amd-amdhsa--gfx90a:xnack+",
+            b'9,0,10,"AMD","AMDGPU"',
+        ],
+    ),
+    "paths": Reader(
+        _paths,
+        [
+            b"fkernel.co\ndfolder\nffolder/a.co\nlfolder\npfifo\ntlib.a\n?folder/*\n?nothing*\n?fifo",
+            b"dx\nlx/y\nl../x\n?lib.a\ntlib.a\nfx/e\n?x/e\n?\0\n?no",
+        ],
     ),
     "bundle": _container(b"__CLANG_OFFLOAD_BUNDLE__", "bundle", fixtures="container/tiny.hipfb"),
     "text-bundle": Reader(
