@@ -28,7 +28,7 @@ class File(NamedTuple):
 def find(path: str) -> Iterator[File | Problem]:
     """The file itself, what a glob matches, or all regular files under a directory, sorted."""
     paths = [path]
-    if path != STANDARD_INPUT and not os.path.lexists(path):
+    if path != STANDARD_INPUT and "\0" not in path and not os.path.lexists(path):
         from glob import glob, has_magic
 
         if has_magic(path):
