@@ -13,7 +13,7 @@ from kernelinfo.model import Problem
 from kernelinfo.render import FormatName, View, renderer
 
 SECONDS = 5
-FORMATS: tuple[FormatName, ...] = ("text", "csv", "json", "jsonl")
+FORMATS: tuple[FormatName, ...] = ("text", "csv", "json", "jsonl", "markdown", "html")
 
 
 class Answer(NamedTuple):
