@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import signal
 import sys
 from types import FrameType
@@ -11,6 +12,7 @@ from types import FrameType
 def main() -> None:
     """The entry point of the command line."""
     signal.signal(signal.SIGINT, _interrupted)
+    _open_closed_streams()
     # Kernels and their facts hold no cycles, but a library's would be searched for them again and
     # again: a third of the time of its report.
     gc.disable()
@@ -22,6 +24,13 @@ def main() -> None:
 def _interrupted(number: int, frame: FrameType | None) -> None:
     """Ctrl-C: no traceback, the terminal as it was, and the exit code that shells expect."""
     sys.exit(128 + number)
+
+
+def _open_closed_streams() -> None:
+    """On nothing; the next files to be opened would take their places."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115
 
 
 if __name__ == "__main__":

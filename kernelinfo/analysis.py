@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from reprlib import repr as shortened
 
 from kernelinfo import targets
 from kernelinfo.errors import LaunchError, ReadError, UnknownTargetError
@@ -12,7 +13,7 @@ from kernelinfo.facts.combine import combine
 from kernelinfo.facts.repository import in_repository
 from kernelinfo.facts.target_id import parse_target_id
 from kernelinfo.kernel import CodeObject, Item, Kernel, Repeat, Report, Result
-from kernelinfo.model import Blob, Fact, Module, Problem, SourceLine
+from kernelinfo.model import Blob, Fact, KernelFacts, Module, Problem, SourceLine
 from kernelinfo.pattern import matches
 from kernelinfo.rules import BY_DEFAULT, Selection, findings
 from kernelinfo.targets import Target
@@ -263,7 +264,11 @@ class Analysis:
             compiler=module.compiler,
             beside=self.beside(blob),
         )
-        sidecar = _of_sidecar(blob, name)
+        sidecar: dict[str, tuple[Fact, ...]] = {}
+        try:
+            sidecar = _of_sidecar(blob, name, module.kernels)
+        except ReadError as error:
+            yield Problem(blob.path, str(error))
         for kernel in module.kernels:
             facts = sidecar.get(kernel.symbol, ())
             stated = kernel._replace(facts=kernel.facts + facts) if facts else kernel
@@ -288,13 +293,23 @@ class Analysis:
         return Result(kernel, occupancy, tuple(findings(kernel, occupancy, self._rules)))
 
 
-def _of_sidecar(blob: Blob, target: str | None) -> dict[str, tuple[Fact, ...]]:
-    """What Triton's JSON beside a file says of the launch, by kernel."""
+def _of_sidecar(
+    blob: Blob, target: str | None, kernels: Iterable[KernelFacts]
+) -> dict[str, tuple[Fact, ...]]:
+    """What Triton's JSON beside a file says of the launch, by kernel.
+
+    Raises `ReadError` where it cannot be read, or is of something else.
+    """
     from kernelinfo.ingest.triton import read_sidecar
 
     sidecar = None if blob.containers else read_sidecar(blob.path)
-    if sidecar is None or sidecar.arch not in (None, target):
+    if sidecar is None:
         return {}
+    if sidecar.arch not in (None, target):
+        raise ReadError(f"Triton's JSON beside it is not read: it is for {sidecar.arch}")
+    if sidecar.kernel not in {kernel.symbol for kernel in kernels}:
+        named = f"it is for the kernel {shortened(sidecar.kernel)}"
+        raise ReadError(f"Triton's JSON beside it is not read: {named}")
     facts = []
     if sidecar.lds_bytes is not None:
         facts.append(Fact("dynamic_lds_bytes", sidecar.lds_bytes, "sidecar"))

@@ -42,7 +42,7 @@ ROOMS = {
     "elftools": ("elf/reference.py", "facts/source_lines.py"),
     "msgpack": ("facts/",),
     "yaml": ("facts/",),
-    "pycxxfilt": ("facts/names.py",),
+    "pycxxfilt": ("facts/names.py", "facts/demangler.py"),
     "jinja2": ("render/html/",),
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from kernelinfo.cli import plain
-from kernelinfo.cli.output import CANNOT_ANSWER
+from kernelinfo.cli.output import CANNOT_ANSWER, complain, give_up
 from kernelinfo.errors import KernelinfoError
 
 COMMANDS = (
@@ -28,20 +28,43 @@ _OWN_OPTIONS = ("--help", "-h", "--version", "--install-completion", "--show-com
 def app() -> None:
     """Run the command line of this process; only the command that it names is imported.
 
-    A `KernelinfoError` is told on standard error and exit code 2; any other exception is a
-    bug and shows its traceback.
+    A `KernelinfoError`, and what the system refuses, is told on standard error with exit code 2;
+    any other exception is a bug and shows its traceback. A reader that stops listening ends the
+    program quietly.
     """
     try:
-        if plain.answers(sys.argv[1:]):
-            return
-        from kernelinfo.cli.line import command_line
-
-        named = [name for name in sys.argv[1:2] if name in COMMANDS]
-        if not named and sys.argv[1:] and sys.argv[1] not in _OWN_OPTIONS:
-            sys.argv.insert(1, "report")
-            named = ["report"]
-        command_line(named or COMMANDS)(prog_name="kernelinfo")
+        try:
+            _run()
+        finally:
+            sys.stdout.flush()
     except KernelinfoError as error:
-        for line in str(error).splitlines():
-            print(f"kernelinfo: {line}", file=sys.stderr)
-        sys.exit(CANNOT_ANSWER)
+        _end(str(error))
+    except BrokenPipeError:  # whoever read has seen enough
+        _end(None)
+    except OSError as error:
+        _end(f"{error.filename or 'standard output'}: {error.strerror}")
+    except MemoryError:
+        _end("out of memory; give fewer or smaller files at once")
+
+
+def _run() -> None:
+    if plain.answers(sys.argv[1:]):
+        return
+    from kernelinfo.cli.line import command_line
+
+    named = [name for name in sys.argv[1:2] if name in COMMANDS]
+    if not named and sys.argv[1:] and sys.argv[1] not in _OWN_OPTIONS:
+        sys.argv.insert(1, "report")
+        named = ["report"]
+    command_line(named or COMMANDS)(prog_name="kernelinfo")
+
+
+def _end(message: str | None) -> None:
+    """Leave with what is wrong on standard error, or quietly."""
+    for line in (message or "").splitlines():
+        complain(f"kernelinfo: {line}")
+    try:
+        sys.stdout.flush()
+    except OSError:
+        give_up(sys.stdout)
+    sys.exit(0 if message is None else CANNOT_ANSWER)

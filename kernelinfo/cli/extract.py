@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator
 from typing import Annotated
 
 import typer
 
 from kernelinfo import targets
 from kernelinfo.cli import options
-from kernelinfo.cli.output import CANNOT_ANSWER, tell
+from kernelinfo.cli.output import Problems, write
+from kernelinfo.cli.whole_file import whole_file
 from kernelinfo.errors import OptionError
-from kernelinfo.extraction import extract
+from kernelinfo.extraction import Extract, extract
 from kernelinfo.model import Problem
 from kernelinfo.render.words import plural
 
@@ -44,30 +46,27 @@ def command(
         os.makedirs(output, exist_ok=True)
     except OSError as error:
         raise OptionError(f"{output}: {error.strerror}; give another folder") from None
-    complete = True
-    for item in extract(paths, arch):
+    problems = Problems()
+    write(problems.heard(_written(extract(paths, arch), output, force)), None)
+    problems.exit()
+
+
+def _written(
+    items: Iterable[Extract | Problem], folder: str, force: bool
+) -> Iterator[str | Problem]:
+    """Write each and say so. Raises `OptionError` where the folder takes no more."""
+    for item in items:
         if isinstance(item, Problem):
-            tell(item)
-            complete = False
+            yield item
             continue
-        path = os.path.join(output, item.name)
+        path = os.path.join(folder, item.name)
+        if not force and os.path.lexists(path):
+            yield Problem(path, "exists already; --force overwrites it")
+            continue
         try:
-            _write(path, item.blob.data, force)
-        except FileExistsError:
-            tell(Problem(path, "exists already; --force overwrites it"))
-            complete = False
+            with whole_file(path) as file:
+                file.write(item.blob.data)
         except OSError as error:
             raise OptionError(f"{path}: {error.strerror}; give another folder") from None
-        else:
-            size = f"{len(item.blob.data)} B"
-            print(f"{path}  {item.target or '?'}  {size}  {plural(item.kernels, 'kernel')}")
-    if not complete:
-        raise typer.Exit(CANNOT_ANSWER)
-
-
-def _write(path: str, data: memoryview, force: bool) -> None:
-    """Never through a link that is there already."""
-    if force and os.path.lexists(path):
-        os.unlink(path)
-    with open(path, "xb") as file:
-        file.write(data)
+        size = f"{len(item.blob.data)} B"
+        yield f"{path}  {item.target or '?'}  {size}  {plural(item.kernels, 'kernel')}\n"

@@ -6,7 +6,9 @@ import os
 import sys
 import time
 from collections.abc import Iterable, Iterator
+from typing import TextIO
 
+from kernelinfo.cli.whole_file import whole_file
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import CodeObject, Item, Result
 from kernelinfo.model import Problem
@@ -51,11 +53,15 @@ def _columns() -> int:
 
 
 def write(pieces: Iterable[str], output: str | None) -> None:
-    """Write each piece as it comes. A reader that stops listening ends the program quietly."""
+    """Write each piece as it comes; a file takes its name when it is complete.
+
+    A reader that stops listening ends the program quietly. Raises `OptionError` where the file
+    cannot be written, and `OSError` where standard output cannot.
+    """
     if output is not None:
         try:
-            with open(output, "w", encoding="utf-8", errors="backslashreplace") as file:
-                file.writelines(pieces)
+            with whole_file(os.path.realpath(output)) as file:
+                file.writelines(piece.encode("utf-8", "backslashreplace") for piece in pieces)
         except OSError as error:
             raise OptionError(f"{output}: {error.strerror}; give another file") from None
         return
@@ -70,9 +76,13 @@ def write(pieces: Iterable[str], output: str | None) -> None:
                 told = time.monotonic()
         sys.stdout.flush()
     except BrokenPipeError:
-        # The interpreter would complain again when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        give_up(sys.stdout)
         sys.exit(0)
+
+
+def give_up(stream: TextIO) -> None:
+    """What a stream still holds cannot be written; the interpreter would complain at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 class Problems:
@@ -126,4 +136,12 @@ def _tell(where: Problem | CodeObject, message: str) -> None:
         place += f":{where.line}"
     elif where.offset:
         place += f" at 0x{where.offset:x}"
-    print(f"{printable(place)}: {printable(message)}", file=sys.stderr)
+    complain(f"{place}: {message}")
+
+
+def complain(line: str) -> None:
+    """A line on standard error. Where that takes none, the exit code still tells."""
+    try:
+        print(printable(line), file=sys.stderr)
+    except OSError:
+        give_up(sys.stderr)

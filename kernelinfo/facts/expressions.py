@@ -34,6 +34,8 @@ MOST_NESTING = 1000
 """Compilers nest a few dozen deep; deeper text is made to exhaust its readers."""
 MOST_CHARACTERS = 1 << 20
 """Enough for a call graph of thousands of functions with long names."""
+MOST_OPERATORS = 1 << 16
+"""Commas and parentheses among them; a second's work."""
 
 # Set by the assembler itself as it meets registers (AMDGPUAsmParser, KernelScopeInfo); people only
 # set them back to 0.
@@ -45,6 +47,7 @@ _COUNTED = {
 }
 # Plain numbers are nearly all there is, and need no parser; 18 digits always fit 64 bits.
 _PLAIN = re.compile(r"\s*(0|[1-9][0-9]{0,17})\s*(?:;|//|/\*|$)", re.ASCII)
+_OPERATOR = re.compile(r"[^\w\s.$@]", re.ASCII)
 
 
 class _Call(NamedTuple):
@@ -142,6 +145,8 @@ def _parse(expression: str) -> tuple[_Step, ...]:
         return (Unresolved(f"an expression of {len(expression)} characters"),)
     if _nesting(expression) > MOST_NESTING:
         return (Unresolved(f"an expression nested more than {MOST_NESTING} deep"),)
+    if len(expression) > MOST_OPERATORS and len(_OPERATOR.findall(expression)) > MOST_OPERATORS:
+        return (Unresolved(f"an expression of more than {MOST_OPERATORS} operators"),)
     from lark import UnexpectedInput
 
     try:

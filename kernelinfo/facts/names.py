@@ -14,18 +14,46 @@ _MARK = re.compile(
     r"\boperator(?:\(\)|\[\]|<=>|<<=?|>>=?|->\*?|[<>]=?)|\bdecltype\(|[ :()<>\[\]{}]"
 )
 
+_LONGEST_DEMANGLED = 1 << 17
+_HARMLESS = 1 << 22
+"""Characters."""
+
+_REPEAT = re.compile(r"[ST][0-9A-Z]*_")
+_EXPANSION = "Dp"
+
 
 @cache
 def demangle(symbol: str) -> str:
     """The C++ name of a symbol, by LLVM's own demangler; the symbol itself where it is not one."""
     if not symbol.startswith(("_Z", "__Z")) or len(symbol) > _LONGEST:
         return symbol
+    if _most(symbol) > _HARMLESS:
+        from kernelinfo.facts.demangler import demangle_apart
+
+        name = demangle_apart(symbol)
+    else:
+        name = _demangled(symbol)
+    return name if name and len(name) <= _LONGEST_DEMANGLED else symbol
+
+
+def _demangled(symbol: str) -> str | None:
     import pycxxfilt
 
     try:
-        return pycxxfilt.demangle(symbol) or symbol
-    except UnicodeEncodeError:  # bytes that are no text; not a C++ name either
-        return symbol
+        return pycxxfilt.demangle(symbol)
+    except ValueError:  # no C++ name, or bytes that are no text
+        return None
+
+
+def _most(symbol: str) -> float:
+    """Characters that the demangled name may come to.
+
+    Names repeat their parts by reference, and parts that repeat parts grow threefold with every
+    three references; a pack repeats what is around it. Twenty references double twenty times.
+    """
+    repeats = len(_REPEAT.findall(symbol))
+    expansions = symbol.count(_EXPANSION)
+    return float(len(symbol)) ** (1 + min(expansions, 8)) * 3 ** (min(repeats, 100) / 3)
 
 
 class Parts(NamedTuple):

@@ -72,10 +72,13 @@ def open_paths(paths: Iterable[str], *, meant: bool = True) -> Iterator[Blob | P
             if isinstance(blob, Problem):
                 if file.named:
                     yield blob
-            elif file.named and meant:
+                continue
+            if file.named and meant:
                 yield from _named(blob)
             else:
                 yield from _unpack(blob, meant=False)
+            if shrunk := files.shrunk(blob):
+                yield shrunk
 
 
 def open_bytes(data: bytes, path: str) -> Iterator[Blob | Problem]:

@@ -58,9 +58,8 @@ def read(blob: Blob) -> Iterator[Blob | Problem]:
             continue
         content = data[at : at + size]
         if len(content) < size:
-            message = f"a member cut off after {len(content)} of {size} bytes; not read"
+            message = f"a member cut off after {len(content)} of {size} bytes"
             yield problem(blob, message, at=at, member=short)
-            return
         if short == _LONG_NAMES:
             long_names = bytes(content)
         elif short not in _SYMBOL_TABLES:
@@ -117,3 +116,7 @@ def _thin(blob: Blob, names: list[str]) -> Iterator[Blob | Problem]:
             yield problem(blob, f"member of a thin archive: {file.message}", at=None, member=name)
         elif magic.may_hold_code(bytes(file.data[: magic.HEAD_BYTES]), name):
             yield part(blob, "archive", file.data, at=None, member=name)
+            if shrunk := files.shrunk(file):
+                yield problem(
+                    blob, f"member of a thin archive: {shrunk.message}", at=None, member=name
+                )

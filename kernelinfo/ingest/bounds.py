@@ -22,6 +22,9 @@ ZSTD_WINDOW_LOG = 27
 XZ_MEMORY_BYTES = 256 << 20
 """Four times what `xz -9` asks for."""
 
+COPIED_BYTES = 16 << 20
+"""Files up to this size are read at once; larger ones are mapped."""
+
 SIDECAR_BYTES = 1 << 20
 """Of a JSON file beside a code object; real ones have less than 2 KB."""
 

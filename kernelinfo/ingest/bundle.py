@@ -86,16 +86,17 @@ def _unbundle(blob: Blob) -> Generator[Blob | Problem, None, int]:
     for id, at, entry_size in entries:
         if not is_for_amd(id) or not entry_size:
             continue
-        budget -= entry_size
-        if at < header or at + entry_size > size:
+        inside = blob.data[at : min(at + entry_size, size)] if at >= header else blob.data[:0]
+        if len(inside) < entry_size:
             message = f"a bundle entry that lies outside its bundle of {size} bytes"
             yield problem(blob, message, at=at, member=id)
-        elif budget < 0:
+        budget -= len(inside)
+        if budget < 0:
             message = "bundle entries repeat the same bytes; not read from here on"
             yield problem(blob, message, at=at, member=id)
             break
-        else:
-            yield part(blob, "bundle", blob.data[at : at + entry_size], at=at, member=id)
+        if inside:
+            yield part(blob, "bundle", inside, at=at, member=id)
     return length
 
 

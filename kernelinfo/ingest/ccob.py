@@ -5,7 +5,7 @@
     u16       method: 0 zlib, 1 zstd
     u32, u64  length of all this with the header; only in versions 2 (u32) and 3 (u64)
     u32, u64  size of the plain bundle: u64 in version 3
-    8 bytes   the first of its MD5 sum
+    8 bytes   the first of its MD5 sum; zeros where nobody made it
 
 clang/lib/Driver/OffloadBundler.cpp, CompressedOffloadBundle; llvm/lib/Object/OffloadBundle.cpp.
 """
@@ -24,6 +24,7 @@ from kernelinfo.model import Blob, Problem
 
 _START = Struct("<4sHH")
 _METHODS: tuple[Method, ...] = ("zlib", "zstd")
+_NO_CHECKSUM = bytes(8)
 _LAYOUTS = {1: Struct("<8xI8s"), 2: Struct("<8xII8s"), 3: Struct("<8xQQ8s")}
 
 
@@ -81,13 +82,15 @@ def unpack(blob: Blob) -> Generator[Blob | Problem, None, int]:
         if not is_cut_off:
             yield problem(blob, f"compressed bundle: {error}")
         return header.length
-    if not _md5(content).startswith(header.checksum):
+    if header.checksum == _NO_CHECKSUM:
+        yield problem(blob, "compressed bundle without a checksum: damage would not be seen")
+    elif not _md5(content).startswith(header.checksum):
         yield problem(blob, "damaged compressed bundle: its checksum is another; build it again")
-    else:
-        if len(content) < header.content:
-            message = f"{len(content)} bytes, but its header says {header.content}"
-            yield problem(blob, f"compressed bundle: {message}")
-        yield part(blob, "ccob", content, at=None)
+        return header.length or header.size + stream.consumed
+    if len(content) < header.content:
+        message = f"{len(content)} bytes, but its header says {header.content}"
+        yield problem(blob, f"compressed bundle: {message}")
+    yield part(blob, "ccob", content, at=None)
     return header.length or header.size + stream.consumed
 
 

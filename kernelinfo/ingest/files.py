@@ -1,4 +1,4 @@
-"""Paths, globs, directories and standard input -> files; big files are mapped, never copied."""
+"""Paths, globs, directories and standard input -> files; large ones are mapped, not copied."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from kernelinfo.ingest import bounds
 from kernelinfo.model import Blob, Problem
 
 STANDARD_INPUT = "-"
@@ -27,7 +28,7 @@ class File(NamedTuple):
 def find(path: str) -> Iterator[File | Problem]:
     """The file itself, what a glob matches, or all regular files under a directory, sorted."""
     paths = [path]
-    if path != STANDARD_INPUT and not os.path.lexists(path):
+    if path != STANDARD_INPUT and "\0" not in path and not os.path.lexists(path):
         from glob import glob, has_magic
 
         if has_magic(path):
@@ -56,7 +57,11 @@ def load(path: str) -> Blob | Problem:
         if not status.st_size:
             return Problem(path, "is empty; build it again")
         with open(path, "rb") as file:
-            return Blob(path, memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)))
+            if status.st_size <= bounds.COPIED_BYTES:
+                return Blob(path, memoryview(file.read()))
+            from kernelinfo.ingest.mapping import Mapping
+
+            return Blob(path, memoryview(Mapping(file.fileno())))
     except OSError as error:
         return _problem(path, error)
     except ValueError as error:  # a NUL in the path, or a file that shrank meanwhile
@@ -73,6 +78,18 @@ def forget(blob: Blob) -> None:
         start = blob.offset - blob.offset % mmap.PAGESIZE
         if len(blob.data) > _SMALL_BYTES and hasattr(mmap, "MADV_DONTNEED"):  # not on Windows
             mapped.madvise(mmap.MADV_DONTNEED, start, len(blob.data))
+
+
+def shrunk(blob: Blob) -> Problem | None:
+    """The problem of a loaded file that has lost bytes since."""
+    if len(blob.data) <= bounds.COPIED_BYTES:
+        return None
+    from kernelinfo.ingest.mapping import Mapping
+
+    file = blob.data.obj
+    if not (isinstance(file, Mapping) and file.has_shrunk()):
+        return None
+    return Problem(blob.path, "shrank while it was read; read it again when it is complete")
 
 
 def _walk(directory: str) -> Iterator[File | Problem]:

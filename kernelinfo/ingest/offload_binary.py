@@ -77,16 +77,17 @@ def _unpack(blob: Blob) -> Generator[Blob | Problem, None, int]:
         if triple and "amd" not in triple:
             continue
         member = "--".join(word for word in (triple, said.get("arch", "")) if word) or None
-        budget -= size
-        if at + size > length:
+        image = data[at : at + size]
+        if len(image) < size:
             message = f"an image of {size} bytes outside its OffloadBinary of {length}"
             yield problem(blob, message, at=at, member=member)
-        elif budget < 0:
+        budget -= len(image)
+        if budget < 0:
             message = "images repeat the same bytes; not read from here on"
             yield problem(blob, message, at=at, member=member)
             break
-        else:
-            yield part(blob, "offload-binary", data[at : at + size], at=at, member=member)
+        if image:
+            yield part(blob, "offload-binary", image, at=at, member=member)
     return int(length)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from kernelinfo.kernel import Item, Result
 from kernelinfo.render import View
-from kernelinfo.render.names import name_of
+from kernelinfo.render.names import name_of, printable
 
 _COLUMNS = (
     "Kernel_Name",
@@ -88,7 +88,8 @@ def line(row: Iterable[object]) -> str:
 
 
 def _cell(value: object) -> object:
-    """A spreadsheet must not take a name for a formula."""
-    if isinstance(value, str) and value.startswith(("=", "+", "-", "@")):
-        return f"'{value}"
-    return value
+    """Nothing may act on a terminal; and a spreadsheet must not take a name for a formula."""
+    if not isinstance(value, str):
+        return value
+    shown = printable(value)
+    return f"'{shown}" if shown.startswith(("=", "+", "-", "@")) else shown

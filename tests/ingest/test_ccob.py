@@ -93,9 +93,17 @@ def test_a_damaged_one_of_version_1_has_no_end() -> None:
     assert message.startswith("damaged zlib data")
 
 
-def test_content_that_was_changed() -> None:
+def test_content_that_nobody_can_check() -> None:
     data = bytearray(ccob(2))
     pack_into("<Q", data, 16, 0)
+    blobs, messages = opened(bytes(data))
+    assert len(blobs) == 2
+    assert messages == ["compressed bundle without a checksum: damage would not be seen"]
+
+
+def test_content_that_was_changed() -> None:
+    data = bytearray(ccob(2))
+    pack_into("<Q", data, 16, 1)
     assert opened(bytes(data)) == (
         [],
         ["damaged compressed bundle: its checksum is another; build it again"],

@@ -108,7 +108,6 @@ HUGE = pack("<Q", 1 << 63)
         (changed(16, pack("<Q", len(offload_binary((GFX90A, OBJECT))) - 8)), "cut off"),
         (changed(24, HUGE, version=2), f"with {1 << 63} images"),
         (changed(56, HUGE), f"an image of {len(OBJECT)} bytes outside"),
-        (changed(64, HUGE), f"an image of {1 << 63} bytes outside"),
     ],
 )
 def test_damage_is_named(data: bytes, message: str) -> None:
@@ -117,23 +116,7 @@ def test_damage_is_named(data: bytes, message: str) -> None:
     assert message in first
 
 
-@pytest.mark.parametrize(("at", "value"), [(40, HUGE), (48, HUGE), (72, HUGE)])
-def test_damaged_strings_do_not_hide_the_image(at: int, value: bytes) -> None:
-    blobs, messages = opened(changed(at, value))
-    assert [blob.data for blob in blobs] == [OBJECT]
-    assert messages == ["an OffloadBinary whose strings lie outside of it"]
-
-
-def test_what_follows_must_be_one_too() -> None:
-    blobs, messages = opened(offload_binary((GFX90A, OBJECT)) + b"junk")
-    assert len(blobs) == 1
-    assert messages == ["4 bytes that are no OffloadBinary follow one; not read"]
-
-
-def test_images_on_the_same_bytes_are_not_all_read() -> None:
-    data = bytearray(offload_binary(*[({}, b"")] * 1000, ({}, OBJECT), version=2))
-    last = data[32 + 40 * 1000 :][:40]
-    data[32 : 32 + 40 * 1000] = last * 1000
-    blobs, messages = opened(bytes(data))
-    assert 0 < len(blobs) < 100
-    assert messages == ["images repeat the same bytes; not read from here on"]
+def test_an_image_that_claims_too_much_is_read_as_far_as_it_goes() -> None:
+    [blob], [message] = opened(changed(64, HUGE))
+    assert blob.data[: len(OBJECT)] == OBJECT
+    assert message.startswith(f"an image of {1 << 63} bytes outside its OffloadBinary of ")

@@ -9,7 +9,10 @@ from typing import Any
 
 import pytest
 
+from kernelinfo.errors import ReadError
 from kernelinfo.ingest.triton import Sidecar, read_sidecar
+
+from ..test_golden import run
 
 SAID: dict[str, Any] = {
     "name": "dot_kernel",
@@ -21,6 +24,13 @@ SAID: dict[str, Any] = {
     "waves_per_eu": 0,
     "triton_version": "3.9.0",
 }
+DOT_ASSEMBLY = """
+	.amdgcn_target "amdgcn-amd-amdhsa--gfx942"
+dot_kernel:
+	s_endpgm
+; Kernel info:
+; NumVgprs: 8
+"""
 DOT = Sidecar(kernel="dot_kernel", arch="gfx942", lds_bytes=4096, workgroup_size=256)
 
 
@@ -77,8 +87,9 @@ def test_keys_may_be_missing(tmp_path: Path, said: dict[str, Any], expected: Sid
         {"target": None},
     ],
 )
-def test_what_contradicts_itself_says_nothing(tmp_path: Path, change: dict[str, Any]) -> None:
-    assert read_sidecar(beside(tmp_path, json.dumps(SAID | change))) is None
+def test_what_contradicts_itself_is_not_believed(tmp_path: Path, change: dict[str, Any]) -> None:
+    with pytest.raises(ReadError, match=r"Triton's JSON beside it is not read: [^\n]+$"):
+        read_sidecar(beside(tmp_path, json.dumps(SAID | change)))
 
 
 @pytest.mark.parametrize(
@@ -86,9 +97,6 @@ def test_what_contradicts_itself_says_nothing(tmp_path: Path, change: dict[str, 
     [
         "",
         "not json",
-        "null",
-        "[]",
-        "3",
         "[" * 200_000,
         '{"name":' * 100_000,
         '{"name": "k", "shared": ' + "9" * 5000 + "}",
@@ -96,10 +104,34 @@ def test_what_contradicts_itself_says_nothing(tmp_path: Path, change: dict[str, 
         b"\xff\xfe\x00",
         json.dumps(SAID).ljust(2 << 20),
     ],
-    ids=range(11),
+    ids=range(8),
 )
-def test_damage_says_nothing(tmp_path: Path, text: str | bytes) -> None:
+def test_damage_is_named(tmp_path: Path, text: str | bytes) -> None:
+    with pytest.raises(ReadError, match=r"Triton's JSON beside it is not read: [^\n]+$"):
+        read_sidecar(beside(tmp_path, text))
+
+
+@pytest.mark.parametrize("text", ["null", "[]", "3", "{}", '{"kernel": "of another tool"}'])
+def test_json_of_others_says_nothing(tmp_path: Path, text: str) -> None:
     assert read_sidecar(beside(tmp_path, text)) is None
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"shared": None}, "shared is None"),
+        ({"name": "other"}, "it is for the kernel 'other'"),
+        ({"target": {}, "arch": "gfx90a"}, "it is for gfx90a"),
+    ],
+)
+def test_the_kernel_is_reported_without_it(
+    tmp_path: Path, change: dict[str, Any], message: str
+) -> None:
+    path = Path(beside(tmp_path, json.dumps(SAID | change), ".amdgcn"))
+    path.write_text(DOT_ASSEMBLY)
+    out, err, code = run(str(path), "--format", "csv", folder=tmp_path)
+    assert (len(out.splitlines()), code) == (2, 2)
+    assert err == f"{path}: Triton's JSON beside it is not read: {message}\n"
 
 
 def test_what_is_beside_must_be_a_file(tmp_path: Path) -> None:

@@ -1,0 +1,33 @@
+"""Files that are there whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import BinaryIO
+
+
+@contextmanager
+def whole_file(path: str) -> Iterator[BinaryIO]:
+    """A file that takes its name when it is complete; until then what was there stays.
+
+    A link of that name is replaced, not followed. Pipes and devices are written as they are.
+    Raises `OSError`.
+    """
+    if os.path.exists(path) and not (os.path.isfile(path) or os.path.islink(path)):
+        with open(path, "wb") as file:
+            yield file
+        return
+    part = f"{path}.{os.getpid()}.part"
+    with open(part, "xb") as file:
+        try:
+            yield file
+            file.flush()
+            if os.path.isfile(path):
+                os.chmod(part, os.stat(path).st_mode)
+            os.replace(part, path)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(part)
+            raise

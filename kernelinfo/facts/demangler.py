@@ -1,0 +1,67 @@
+"""Demangles, in a process of its own, names that could take all memory; as a script, that process.
+
+Few honest names come here; those of a sorting library repeat their parts some forty times.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from functools import cache
+from select import select
+
+_SECONDS = 2
+_MEMORY_BYTES = 256 << 20
+_MOST_LOST = 3
+"""Names that may take too much before no more are tried."""
+
+_lost: list[str] = []
+
+
+def demangle_apart(symbol: str) -> str | None:
+    """The C++ name; None where it is none, or takes too much time or memory."""
+    if len(_lost) >= _MOST_LOST:
+        return None
+    try:
+        worker = _worker(os.getpid())
+    except OSError:
+        return None
+    assert worker.stdin
+    assert worker.stdout
+    worker.stdin.write(symbol.encode("utf-8", "surrogatepass").hex() + "\n")
+    worker.stdin.flush()
+    if select([worker.stdout], [], [], _SECONDS)[0] and (line := worker.stdout.readline()):
+        return bytes.fromhex(line).decode() or None
+    _lost.append(symbol)
+    _worker.cache_clear()
+    with worker:
+        worker.kill()
+    return None
+
+
+@cache
+def _worker(process: int) -> subprocess.Popen[str]:
+    """The one of this process: after a fork both would read its answers."""
+    # Nothing from the folder that the user is in may be imported.
+    command = [sys.executable, "-P", __file__]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True)
+
+
+def _work() -> None:
+    import resource
+
+    import pycxxfilt
+
+    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_BYTES, _MEMORY_BYTES))
+    for line in sys.stdin:
+        try:
+            name = pycxxfilt.demangle(bytes.fromhex(line).decode()) or ""
+        except ValueError:
+            name = ""
+        print(name.encode().hex(), flush=True)
+
+
+if __name__ == "__main__":
+    _work()

@@ -1,0 +1,95 @@
+"""Memory maps of files that others may shorten meanwhile.
+
+Reading a map beyond its file's end raises no exception, it ends the process by SIGBUS; and Python
+runs its own signal handlers too late. So the system calls one that puts zeros where bytes are gone
+(mmap(2), sigaction(2)), and `Mapping.has_shrunk` tells.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import signal
+import sys
+from functools import cache
+from typing import Any
+
+# The same for the C libraries of all 64-bit Linux systems.
+_SA_SIGINFO = 4
+_MAP_FIXED = 0x10
+_BUS_ADRERR = 2
+_CODE_AT, _ADDRESS_AT = 8, 16
+"""Bytes, in siginfo_t."""
+
+
+class Mapping(mmap.mmap):
+    """A whole file, to be read."""
+
+    def __new__(cls, file: int) -> Mapping:
+        """Raises `OSError`, and `ValueError` for an empty file."""
+        if sys.platform == "linux" and sys.maxsize > 1 << 32:
+            _replace_what_is_gone()
+        mapping = super().__new__(cls, file, 0, access=mmap.ACCESS_READ)
+        _mapped.append(_extent(mapping))
+        return mapping
+
+    def has_shrunk(self) -> bool:
+        """Whether the file lost bytes since; zeros may have been read in their place."""
+        return self.size() < len(self)
+
+
+_mapped: list[range] = []
+"""Addresses."""
+
+
+class _Buffer(ctypes.Structure):
+    """Py_buffer of CPython's stable ABI."""
+
+    _fields_ = (
+        ("address", ctypes.c_void_p),
+        ("owner", ctypes.py_object),
+        ("size", ctypes.c_ssize_t),
+        ("rest", ctypes.c_byte * 56),
+    )
+
+
+class _Action(ctypes.Structure):
+    """struct sigaction."""
+
+    _fields_ = (
+        ("handler", ctypes.c_void_p),
+        ("blocked", ctypes.c_byte * 128),
+        ("flags", ctypes.c_int),
+        ("restorer", ctypes.c_void_p),
+    )
+
+
+def _extent(mapping: Mapping) -> range:
+    buffer = _Buffer()
+    ctypes.pythonapi.PyObject_GetBuffer(ctypes.py_object(mapping), ctypes.byref(buffer), 0)
+    address = buffer.address
+    ctypes.pythonapi.PyBuffer_Release(ctypes.byref(buffer))
+    return range(address, address + len(mapping))
+
+
+@cache
+def _replace_what_is_gone() -> Any:
+    """Set up what SIGBUS does, once; the answer keeps it alive."""
+    libc = ctypes.CDLL(None)
+    libc.mmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long)
+    libc.mmap.restype = ctypes.c_void_p
+
+    def replace(number: int, info: int, context: int) -> None:
+        code = ctypes.c_int.from_address(info + _CODE_AT).value
+        address = ctypes.c_size_t.from_address(info + _ADDRESS_AT).value
+        if code == _BUS_ADRERR and any(address in addresses for addresses in _mapped):
+            page = address - address % mmap.PAGESIZE
+            flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_FIXED
+            libc.mmap(page, mmap.PAGESIZE, mmap.PROT_READ, flags, -1, 0)
+        else:  # none of ours: the same again, and the process ends as it would
+            libc.signal(number, int(signal.SIG_DFL))
+
+    handler = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(replace)
+    action = _Action(handler=ctypes.cast(handler, ctypes.c_void_p), flags=_SA_SIGINFO)
+    libc.sigaction(int(signal.SIGBUS), ctypes.byref(action), None)
+    return handler

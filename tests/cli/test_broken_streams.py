@@ -1,0 +1,113 @@
+"""Full disks, closed streams, readers that leave: one line, exit 2, and never half a file."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from kernelinfo.cli.whole_file import whole_file
+
+from ..conftest import FIXTURES
+
+SAMPLE = str(FIXTURES / "assembly" / "occupancy-hip-amdgcn-amd-amdhsa-gfx90a.s")
+LIBRARY = str(FIXTURES / "container" / "libtwo.so")
+BROKEN = str(FIXTURES / "broken" / "x86.o")
+FULL = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
+
+
+def shell(command: str, *arguments: str, unbuffered: str = "") -> tuple[int, str]:
+    """Exit code and standard error of a shell's command, in which "$@" is kernelinfo."""
+    told = subprocess.run(
+        ["bash", "-c", command, "-", sys.executable, "-m", "kernelinfo", *arguments],
+        env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=60,
+    )
+    return told.returncode, told.stderr
+
+
+@FULL
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize(
+    "arguments", [[SAMPLE], ["arch"], ["--version"]], ids=lambda arguments: Path(arguments[0]).name
+)
+def test_a_full_disk_is_one_line(arguments: list[str], unbuffered: str) -> None:
+    code, err = shell('"$@" > /dev/full', *arguments, unbuffered=unbuffered)
+    assert (code, err) == (2, "kernelinfo: standard output: No space left on device\n")
+
+
+@FULL
+@pytest.mark.parametrize("stream", ["2>/dev/full", "2>&-"])
+def test_problems_that_nobody_can_be_told_still_exit_2(stream: str) -> None:
+    assert shell(f'"$@" {stream}', BROKEN)[0] == 2
+
+
+def test_closed_streams_are_not_taken_for_files(tmp_path: Path) -> None:
+    """The file would get the number of standard error, and all that is written there."""
+    code, _ = shell(f'"$@" -o {tmp_path}/out >&- 2>&- <&-', SAMPLE, BROKEN)
+    assert code == 2
+    assert shell(f'"$@" -o {tmp_path}/expected', SAMPLE, BROKEN)[0] == 2
+    assert (tmp_path / "out").read_bytes() == (tmp_path / "expected").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [[SAMPLE, "--format", "csv"], ["arch"], ["extract", LIBRARY, "--force", "-o"]],
+    ids=lambda arguments: arguments[0].rpartition("/")[2],
+)
+def test_a_reader_that_leaves_ends_it_quietly(arguments: list[str], tmp_path: Path) -> None:
+    folder = [str(tmp_path)] if arguments[-1] == "-o" else []
+    command = '"$@" | head -c 0; exit ${PIPESTATUS[0]}'
+    assert shell(command, *arguments, *folder) == (0, "")
+
+
+@FULL
+def test_a_file_that_cannot_be_written_is_named() -> None:
+    code, err = shell('"$@" -o /dev/full', SAMPLE)
+    assert (code, err) == (2, "kernelinfo: /dev/full: No space left on device; give another file\n")
+
+
+def test_an_interrupted_answer_leaves_the_old_file(tmp_path: Path) -> None:
+    out = tmp_path / "out.csv"
+    out.write_text("old")
+    command = [sys.executable, "-m", "kernelinfo", SAMPLE, "-", "--format", "csv", "-o", str(out)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as process:  # and waits for its input
+        while not list(tmp_path.glob("out.csv.*.part")):
+            time.sleep(0.01)
+            assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=60) == 128 + signal.SIGINT
+    assert out.read_text() == "old"
+    assert not list(tmp_path.glob("*.part"))
+
+
+def test_a_file_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
+    path = tmp_path / "answer"
+    with pytest.raises(ZeroDivisionError), whole_file(str(path)) as file:
+        file.write(b"half" * (1 // 0))
+    assert not list(tmp_path.iterdir())
+    path.write_text("old")
+    path.chmod(0o640)
+    with whole_file(str(path)) as file:
+        file.write(b"new")
+        file.flush()
+        assert path.read_text() == "old"
+    assert path.read_text() == "new"
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_link_given_for_the_answer_stays_a_link(tmp_path: Path) -> None:
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_text("old")
+    link.symlink_to(target)
+    assert shell(f'"$@" -o {link}', SAMPLE)[0] == 0
+    assert link.is_symlink()
+    assert "vgprbound" in target.read_text()

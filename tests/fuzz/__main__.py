@@ -1,0 +1,107 @@
+"""Coverage-guided fuzzing of every reader: `python -m tests.fuzz --seconds 60`.
+
+Every reader runs in a process of its own, from its seeds and the corpus that earlier runs left in
+`--corpus`. An input that breaks the promise ends the run of its reader and is kept in
+tests/fuzz/regressions, where pytest tries it ever after.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NamedTuple
+
+REGRESSIONS = Path(__file__).with_name("regressions")
+_DONE = re.compile(r"^Done (\d+) runs|^stat::number_of_executed_units: (\d+)", re.MULTILINE)
+_SECONDS_EACH = 5
+_MEGABYTES = 512
+
+
+class Run(NamedTuple):
+    """What came of fuzzing one reader."""
+
+    reader: str
+    executions: int
+    crashes: tuple[Path, ...]
+    log: str
+
+
+def fuzz(reader: str, seconds: int, corpus: Path) -> Run:
+    """Fuzz one reader for so long, in a process of its own."""
+    folder = corpus / reader
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as found:
+        command = [
+            *(sys.executable, "-m", "tests.fuzz", "--reader", reader, "--", str(folder)),
+            *(f"-max_total_time={seconds}", f"-timeout={_SECONDS_EACH}"),
+            *(f"-rss_limit_mb={_MEGABYTES}", "-max_len=65536", "-print_final_stats=1"),
+            f"-artifact_prefix={found}/",
+        ]
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace")
+        crashes = tuple(_keep(reader, path) for path in sorted(Path(found).iterdir()))
+    count = _DONE.search(done.stderr)
+    executions = int(count[1] or count[2]) if count else 0
+    if done.returncode and not crashes:
+        raise SystemExit(f"{reader}: the fuzzer itself failed\n{done.stderr[-2000:]}")
+    return Run(reader, executions, crashes, done.stderr[-3000:])
+
+
+def _keep(reader: str, path: Path) -> Path:
+    data = path.read_bytes()
+    kept = REGRESSIONS / f"{reader}.{hashlib.sha1(data).hexdigest()[:12]}"
+    kept.write_bytes(data)
+    return kept
+
+
+def _fuzz_here(name: str, arguments: list[str]) -> None:
+    """Never returns."""
+    import atheris
+
+    with atheris.instrument_imports(include=["kernelinfo", "elftools.dwarf"]):
+        from .readers import READERS
+    reader = READERS[name]
+    folder = Path(arguments[0])
+    for seed in reader.seeds:
+        (folder / hashlib.sha1(seed).hexdigest()).write_bytes(seed)
+    atheris.Setup([sys.argv[0], *arguments], reader.read)
+    atheris.Fuzz()
+
+
+def main() -> None:
+    """Fuzz every reader, or the given ones, and say what came of it."""
+    options = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
+    options.add_argument("--seconds", type=int, default=60, help="for all readers together")
+    options.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    options.add_argument("--corpus", type=Path, help="kept between runs; else nowhere")
+    options.add_argument("--reader", action="append", help="only this one; repeatable")
+    options.add_argument("libfuzzer", nargs="*", help=argparse.SUPPRESS)
+    given = options.parse_args()
+    if find_spec("atheris") is None:
+        raise SystemExit("atheris is not installed; `pip install atheris` (CPython to 3.13)")
+    if given.libfuzzer:
+        _fuzz_here(given.reader[0], given.libfuzzer)
+    from .readers import READERS
+
+    names = given.reader or list(READERS)
+    each = max(1, given.seconds * given.jobs // len(names))
+    with tempfile.TemporaryDirectory() as nowhere, ThreadPoolExecutor(given.jobs) as pool:
+        corpus = given.corpus or Path(nowhere)
+        runs = list(pool.map(lambda name: fuzz(name, each, corpus), names))
+    for run in runs:
+        print(f"{run.reader:<18}{run.executions:>10,} executions  {len(run.crashes)} crashes")
+        for path in run.crashes:
+            print(f"{run.log}\n{path}")
+    print(f"{'all':<18}{sum(run.executions for run in runs):>10,} executions")
+    sys.exit(any(run.crashes for run in runs))
+
+
+if __name__ == "__main__":
+    main()

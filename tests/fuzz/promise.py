@@ -1,0 +1,53 @@
+"""What is promised for every input: an answer or a clear problem, soon, and harmless to show."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import NamedTuple
+
+from kernelinfo.analysis import Analysis, Options
+from kernelinfo.ingest import open_bytes
+from kernelinfo.kernel import Item, Result
+from kernelinfo.model import Problem
+from kernelinfo.render import FormatName, View, renderer
+
+SECONDS = 5
+FORMATS: tuple[FormatName, ...] = ("text", "csv", "json", "jsonl", "markdown", "html")
+
+
+class Answer(NamedTuple):
+    """What the command line has to show."""
+
+    results: list[Result]
+    problems: list[Problem]
+
+    @property
+    def exit(self) -> int:
+        return 2 if self.problems else 0
+
+
+def answer(data: bytes, *, show: bool = True) -> Answer:
+    """The answer for these bytes; raises where the promise is broken."""
+    start = time.process_time()
+    items: list[Item] = list(Analysis(Options()).of_path("file", open_bytes(data, "file")))
+    results = [item for item in items if isinstance(item, Result)]
+    problems = [item for item in items if isinstance(item, Problem)]
+    assert results or problems, "silence"
+    for problem in problems:
+        assert problem.message
+        assert "\n" not in problem.message, problem.message
+        assert len(problem.message) < 10_000, problem.message[:100]
+    for format in FORMATS if show else ():
+        shown = "".join(renderer(format)(iter(items), View()))
+        assert is_harmless(shown), format
+        if format == "json":
+            json.loads(shown)
+    took = time.process_time() - start
+    assert took < SECONDS, f"{took} s"
+    return Answer(results, problems)
+
+
+def is_harmless(text: str) -> bool:
+    """Whether nothing in it acts on a terminal."""
+    return all(character.isprintable() or character == "\n" for character in text)

@@ -1,0 +1,196 @@
+"""What is fuzzed, reader by reader: how bytes reach it, and valid bytes to begin with."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Callable, Sequence
+from contextlib import chdir, suppress
+from pathlib import Path
+from typing import NamedTuple
+
+import msgpack
+
+from kernelinfo.errors import ReadError
+from kernelinfo.facts.expressions import Definition, Evaluator
+from kernelinfo.facts.metadata_yaml import document, parse
+from kernelinfo.facts.names import demangle
+from kernelinfo.facts.source_lines import read_source_lines
+from kernelinfo.facts.target_id import parse_isa_version, parse_target_id
+from kernelinfo.ingest import open_paths
+from kernelinfo.ingest.triton import read_sidecar
+from kernelinfo.model import Blob
+from kernelinfo.targets import find
+
+from ..conftest import FIXTURES
+from ..ingest.test_archive import thin
+from .promise import answer
+from .specimens import CONTAINERS, Specimen, assembly, code_object, metadata
+
+KERNELS = [Specimen("first", 64, 8, 40, 1024, 0, 256), Specimen("second", 128, 0, 96, 0, 16, 1024)]
+OBJECT = code_object(KERNELS)
+
+
+class Reader(NamedTuple):
+    """One way into the program."""
+
+    read: Callable[[bytes], object]
+    """Raises where the promise is broken."""
+    seeds: Sequence[bytes]
+
+
+def _fixtures(*patterns: str, most: int = 32_000) -> list[bytes]:
+    paths = sorted(path for pattern in patterns for path in FIXTURES.glob(pattern))
+    return [path.read_bytes() for path in paths if path.stat().st_size <= most]
+
+
+def _behind(magic: bytes) -> Callable[[bytes], object]:
+    """The answer for bytes that always begin with the magic."""
+    return lambda data: answer(magic + data[len(magic) :], show=False)
+
+
+def _note(data: bytes) -> None:
+    answer(code_object(KERNELS, data), show=False)
+
+
+def _yaml(data: bytes) -> None:
+    with suppress(ValueError):
+        parse(document(data.decode("utf-8", "backslashreplace"))[0])
+
+
+def _expression(data: bytes) -> None:
+    """Lines of definitions, of which the last is worth knowing."""
+    lines = data.decode("utf-8", "backslashreplace").splitlines() or [""]
+    symbols = {
+        name: [Definition(place, value, place)]
+        for place, (name, _, value) in enumerate(line.partition(",") for line in lines)
+    }
+    Evaluator(symbols, find("gfx90a")).value(lines[-1], len(lines))
+
+
+def _sidecar(data: bytes) -> None:
+    with tempfile.TemporaryDirectory() as folder, suppress(ReadError):
+        path = Path(folder, "kernel.json")
+        path.write_bytes(data)
+        read_sidecar(str(path.with_suffix(".hsaco")))
+
+
+def _paths(data: bytes) -> None:
+    """Each line makes an entry of a folder, or a path that is asked for, by its first letter."""
+    asked = ["."]
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):
+        for line in data.splitlines():
+            kind, name = line[:1], os.fsdecode(line[1:40])
+            if ".." in name or name.startswith("/"):
+                continue
+            with suppress(OSError, ValueError):
+                if kind == b"f":
+                    Path(name).write_bytes(line[2:] if line[40:] else OBJECT)
+                elif kind == b"d":
+                    os.mkdir(name)
+                elif kind == b"l":
+                    os.symlink(name, f"{name}.link")
+                elif kind == b"p":
+                    os.mkfifo(name)
+                elif kind == b"t":
+                    Path(name).write_bytes(thin("kernel.co", "../x", name))
+                else:
+                    asked.append(name)
+        for item in open_paths(path for path in asked if path != "-"):
+            if isinstance(item, Blob):
+                assert os.path.realpath(item.path).startswith(os.path.realpath(folder))
+
+
+def _debug(data: bytes) -> None:
+    with suppress(ReadError):
+        read_source_lines(memoryview(data))
+
+
+def _name(data: bytes) -> None:
+    text = data.decode("utf-8", "surrogateescape")
+    demangle(text)
+    parse_target_id(text)
+    parse_isa_version(text)
+
+
+_SIDECAR = {
+    "name": "dot",
+    "target": {"backend": "hip", "arch": "gfx942", "warp_size": 64},
+    "num_warps": 4,
+    "shared": 4096,
+}
+
+
+def _container(magic: bytes, *names: str, fixtures: str = "") -> Reader:
+    seeds = [CONTAINERS[name](OBJECT) for name in names]
+    return Reader(_behind(magic), seeds + (_fixtures(fixtures) if fixtures else []))
+
+
+READERS: dict[str, Reader] = {
+    "code-object": Reader(
+        _behind(b"\x7fELF\x02\x01"),
+        [OBJECT, code_object(KERNELS, sections=False), *_fixtures("code_object/*", most=8000)],
+    ),
+    "metadata-note": Reader(_note, [metadata(KERNELS), msgpack.packb({"amdpal.pipelines": []})]),
+    "debug-information": Reader(_debug, _fixtures("code_object/tiny-*")),
+    "assembly": Reader(
+        lambda data: answer(data, show=False),
+        [assembly(KERNELS), *_fixtures("assembly/*", "broken/*.s", most=8500)],
+    ),
+    "yaml": Reader(
+        _yaml,
+        [assembly(KERNELS).partition(b".amdgpu_metadata\n")[2], b"---\nKernels:\n  - Name: k\n"],
+    ),
+    "expressions": Reader(
+        _expression,
+        [
+            b"a,max(1,b)\nb,alignto(7,4)\na+b",
+            b"x,totalnumvgprs(4,9)\nextrasgprs(1,0,1)-~x<<2",
+            b"occupancy(8,4,512,8,9,80,64)\ninstprefsize(1)|0x1f&017",
+        ],
+    ),
+    "names": Reader(
+        _name,
+        [
+            b"_Z3fooIiEvT_",
+            b"_Z1f1AIiiE" + b"S0_" * 60,
+            b"amdgcn-amd-amdhsa--gfx90a:xnack+",
+            b'9,0,10,"AMD","AMDGPU"',
+        ],
+    ),
+    "paths": Reader(
+        _paths,
+        [
+            b"fkernel.co\ndfolder\nffolder/a.co\nlfolder\npfifo\ntlib.a\n?folder/*\n?nothing*\n?fifo",
+            b"dx\nlx/y\nl../x\n?lib.a\ntlib.a\nfx/e\n?x/e\n?\0\n?no",
+        ],
+    ),
+    "bundle": _container(b"__CLANG_OFFLOAD_BUNDLE__", "bundle", fixtures="container/tiny.hipfb"),
+    "text-bundle": Reader(
+        lambda data: answer(data, show=False),
+        [
+            b"; __CLANG_OFFLOAD_BUNDLE____START__ hip-amdgcn-amd-amdhsa--gfx90a\n"
+            + assembly(KERNELS)
+            + b"; __CLANG_OFFLOAD_BUNDLE____END__ hip-amdgcn-amd-amdhsa--gfx90a\n"
+        ],
+    ),
+    "ccob": _container(b"CCOB", "ccob-v1", "ccob-v2", "ccob-v3", fixtures="container/ccob*"),
+    "offload-binary": _container(
+        b"\x10\xff\x10\xad",
+        "offload-binary-v1",
+        "offload-binary-v2",
+        fixtures="container/packaged*",
+    ),
+    "archive": _container(b"!<", "archive", fixtures="container/*.a"),
+    "coff": _container(b"\x64\x86", "coff", fixtures="container/*.obj"),
+    "pe": _container(b"MZ", "pe", fixtures="container/*.dll"),
+    "host": _container(b"\x7fELF\x02\x01", fixtures="container/*.[os]*"),
+    "gzip": _container(b"\x1f\x8b", "gzip", fixtures="container/*.gz"),
+    "zstd": _container(b"\x28\xb5\x2f\xfd", fixtures="container/*.zst"),
+    "xz": _container(b"\xfd7zXZ\0", "xz", fixtures="container/*.xz"),
+    "bzip2": _container(b"BZh", "bzip2", fixtures="container/*.bz2"),
+    "tar": _container(b"", "tar", fixtures="container/tiny.tar"),
+    "zip": _container(b"PK\x03\x04", "zip", fixtures="container/*.whl"),
+    "sidecar": Reader(_sidecar, [json.dumps(_SIDECAR).encode(), b"[]", b"{"]),
+}

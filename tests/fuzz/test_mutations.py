@@ -1,0 +1,78 @@
+"""Broken on purpose, every format keeps the promise."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ..conftest import FIXTURES
+from .mutations import broken, cuts, flips
+from .promise import answer
+from .readers import KERNELS, OBJECT, READERS
+from .specimens import CONTAINERS, Specimen, assembly, code_object, modules, note
+
+SPECIMENS = {
+    "code-object": OBJECT,
+    "segments": code_object(KERNELS, sections=False),
+    "assembly": assembly(KERNELS),
+    **{name: wrap(OBJECT) for name, wrap in CONTAINERS.items()},
+}
+REGRESSIONS = Path(__file__).with_name("regressions")
+SMALL = sorted(
+    path
+    for folder in ("assembly", "code_object", "container", "broken")
+    for path in (FIXTURES / folder).iterdir()
+    if path.stat().st_size < 16_000
+)
+
+
+@pytest.mark.parametrize("name", SPECIMENS)
+@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+@given(data=st.data())
+def test_broken_specimens(name: str, data: st.DataObject) -> None:
+    answer(data.draw(broken(SPECIMENS[name])))
+
+
+@settings(deadline=None, max_examples=40)
+@given(modules(), st.data())
+def test_broken_metadata(kernels: list[Specimen], data: st.DataObject) -> None:
+    whole = code_object(kernels)
+    start = whole.index(b"AMDGPU\0") + 8
+    size = len(note(b""))
+    content = data.draw(broken(whole[start : start + size + 200 * len(kernels)]))
+    answer(code_object(kernels, content))
+
+
+@pytest.mark.parametrize("name", SPECIMENS)
+def test_bits_of_headers(name: str) -> None:
+    """Some of them; `python -m tests.robustness` turns every one."""
+    for number, data in enumerate(flips(SPECIMENS[name])):
+        if number % 13 == 0:
+            answer(data, show=number % 16 == 0)
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.sampled_from(SMALL), st.integers(min_value=0))
+def test_fixtures_cut_off(path: Path, end: int) -> None:
+    data = path.read_bytes()
+    answer(data[: end % (len(data) + 1)])
+
+
+def test_prefixes() -> None:
+    for data in cuts(OBJECT):
+        answer(data, show=False)
+
+
+@pytest.mark.parametrize("path", sorted(REGRESSIONS.iterdir()), ids=lambda path: path.name)
+def test_what_once_broke_it(path: Path) -> None:
+    READERS[path.stem].read(path.read_bytes())
+    answer(path.read_bytes())
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_seeds(name: str) -> None:
+    for seed in READERS[name].seeds:
+        READERS[name].read(seed)
