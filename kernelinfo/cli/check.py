@@ -98,7 +98,7 @@ def command(
         bool, typer.Option("-v", "--verbose", help="Say on standard error what is read.")
     ] = False,
 ) -> None:
-    """The gate for CI and pre-commit: rules, budgets, a baseline."""
+    """The gate of CI: rules, budgets, a baseline."""
     view = make_view(names=names, color=color, width=width, output=output, top=top, quiet=quiet)
     own = selection.configuration(select, ignore, severity, config)
     given = {
