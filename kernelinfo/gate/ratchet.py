@@ -61,8 +61,8 @@ def vanished(kernel: Footprint) -> Finding:
 
 def _told(measure: Measure, pair: Pair, old: float, new: float) -> str:
     """From what to what; of waves, under which limit; the name that the kernel had."""
-    told = (
-        why_waves(pair.old, pair.new) if measure == WAVES else f"{old:g} → {new:g} {measure.noun}"
-    )
+    told = f"{old:g} → {new:g} {measure.noun}"
+    if measure == WAVES:
+        told = why_waves(pair.old, pair.new)
     had = f" (as {pair.old.name})" if pair.old.name != pair.new.name else ""
     return f"{told} since the baseline{had}"
