@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-# What CI tries must not change from one run to the next; by hand every run tries something new.
-settings.register_profile("ci", derandomize=True)
-if os.environ.get("CI"):
-    settings.load_profile("ci")
+# What CI tries must not change from one run to the next; by hand every run tries something new. How
+# long one try takes says more of the machine than of the code.
+settings.register_profile("ci", derandomize=True, deadline=None)
+settings.register_profile("by-hand", deadline=None)
+settings.load_profile("ci" if os.environ.get("CI") else "by-hand")
 
 # The gate writes for GitHub where it runs there, and its tests run there, too.
 for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
