@@ -23,7 +23,7 @@ from kernelinfo.render.words import plural
 
 _SHOWN = 20
 """Rows before the rest is folded."""
-_HEADING = ("", "kernel", "target", "why")
+HEADING = ("", "kernel", "target", "why")
 
 
 def render(comparison: Comparison, view: View) -> Iterator[str]:
@@ -31,17 +31,17 @@ def render(comparison: Comparison, view: View) -> Iterator[str]:
     yield f"**kernelinfo diff · {plain(verdict(found))}**\n"
     affected = [row for row in found if row.status in AFFECTED]
     rest = [row for row in found if row.status in ("gone", "new")]
-    cells = [_cells(row, view) for row in affected]
-    yield from table(_HEADING, cells[:_SHOWN])
-    yield from folded(plural(len(cells) - _SHOWN, "more kernel"), _HEADING, cells[_SHOWN:])
-    yield from folded("gone and new", _HEADING, [_cells(row, view) for row in rest])
+    cells = [cells_of(row, view) for row in affected]
+    yield from table(HEADING, cells[:_SHOWN])
+    yield from folded(plural(len(cells) - _SHOWN, "more kernel"), HEADING, cells[_SHOWN:])
+    yield from folded("gone and new", HEADING, [cells_of(row, view) for row in rest])
     yield f"\n{plain(roll_up(comparison, found))}\n"
     for remark in (retargeted(comparison), toolchain(comparison), unread(comparison)):
         if remark:
             yield f"\n{plain(remark)}\n"
 
 
-def _cells(row: Row, view: View) -> tuple[str, ...]:
+def cells_of(row: Row, view: View) -> tuple[str, ...]:
     old, new = row.old or row.kernel, row.new or row.kernel
     names = (code(styled(one.name, one.symbol, view.names)) for one in (old, new))
     targets = (code(one.target) for one in (old, new))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 from hypothesis import given
 from markdown_it import MarkdownIt
@@ -13,6 +14,8 @@ from kernelinfo.gate.verdict import Judged, Notice, Verdict
 from kernelinfo.render import View
 from kernelinfo.render.check.markdown import render
 
+from ...conftest import FIXTURES
+from ...test_golden import run
 from .verdicts import BROKEN, TUTORIAL, excusing, hostile, verdict_on
 
 READER = MarkdownIt("commonmark").enable("table")
@@ -88,6 +91,19 @@ def test_notices_and_problems_are_listed() -> None:
     text = markdown(replace(verdict_on(BROKEN), notices=(Notice(unused, "KI101 rwkv*"),)))
     assert "* KI506 note: `KI101 rwkv*`: matches nothing\n" in text
     assert f"* `{BROKEN}`: " in text
+
+
+def test_with_a_baseline_the_whole_library_is_told_in_a_line(tmp_path: Path) -> None:
+    old, new = (FIXTURES / "assembly" / f"variety-clang{v}-gfx90a.s" for v in (15, 22))
+    baseline = ("--baseline", str(tmp_path / "baseline.json"))
+    assert run("check", str(old), "--update-baseline", *baseline)[2] == 0
+    told, _, _ = run("check", str(new), "--format", "markdown", *baseline)
+    compared, _, _ = run("diff", str(old), str(new), "--format", "markdown")
+    (roll_up,) = (line for line in compared.splitlines() if line.startswith("kernels "))
+    assert f"\nSince the baseline: {roll_up}\n" in told
+    (affected,) = tables(compared)
+    assert affected in tables(told)
+    assert f"<summary>{len(affected) - 1} kernel affected</summary>" in told
 
 
 @given(hostile())
