@@ -71,6 +71,8 @@ def _compilers(text: str) -> Metadata | None:
     blocks: dict[str, tuple[str, int]] = {}
     while root := _ROOT.match(text, place):
         key, value, block = root.groups()
+        if key in blocks or key in values:
+            return None
         if value is None:
             blocks[key] = block, root.start(3)
         else:

@@ -26,6 +26,7 @@ from kernelinfo.targets import find
 from ..conftest import FIXTURES
 from ..ingest.test_archive import thin
 from .promise import answer
+from .short_ways import same_code_object, same_lines, same_yaml
 from .specimens import CONTAINERS, Specimen, assembly, code_object, metadata
 
 KERNELS = [Specimen("first", 64, 8, 40, 1024, 0, 256), Specimen("second", 128, 0, 96, 0, 16, 1024)]
@@ -132,6 +133,15 @@ READERS: dict[str, Reader] = {
         _behind(b"\x7fELF\x02\x01"),
         [OBJECT, code_object(KERNELS, sections=False), *_fixtures("code_object/*", most=8000)],
     ),
+    "short-code-object": Reader(
+        lambda data: same_code_object(b"\x7fELF\x02\x01\x01\x40" + data[8:]),
+        [OBJECT, code_object(KERNELS, sections=False), *_fixtures("code_object/*", most=8000)],
+    ),
+    "short-note": Reader(
+        lambda data: same_code_object(code_object(KERNELS, data)), [metadata(KERNELS)]
+    ),
+    "short-lines": Reader(same_lines, [assembly(KERNELS), *_fixtures("assembly/*", most=8000)]),
+    "short-yaml": Reader(same_yaml, [assembly(KERNELS).partition(b".amdgpu_metadata\n")[2]]),
     "metadata-note": Reader(_note, [metadata(KERNELS), msgpack.packb({"amdpal.pipelines": []})]),
     "debug-information": Reader(_debug, _fixtures("code_object/tiny-*")),
     "assembly": Reader(

@@ -46,6 +46,14 @@ def test_broken_metadata(kernels: list[Specimen], data: st.DataObject) -> None:
     answer(code_object(kernels, content))
 
 
+@pytest.mark.parametrize("name", [name for name in READERS if name.startswith("short-")])
+@settings(deadline=None, max_examples=100)
+@given(data=st.data())
+def test_short_ways_agree(name: str, data: st.DataObject) -> None:
+    seed = data.draw(st.sampled_from(READERS[name].seeds))
+    READERS[name].read(data.draw(broken(seed)))
+
+
 @pytest.mark.parametrize("name", SPECIMENS)
 def test_bits_of_headers(name: str) -> None:
     """Some of them; `python -m tests.robustness` turns every one."""

@@ -1,0 +1,57 @@
+"""What is read the short way is what the reference readers say, of broken inputs, too."""
+
+from __future__ import annotations
+
+from unittest.mock import patch
+
+from kernelinfo.elf import plain
+from kernelinfo.errors import ReadError
+from kernelinfo.facts import code_object, info_block, metadata_yaml, plain_note
+from kernelinfo.facts.metadata import kernel_facts
+
+
+def same_code_object(data: bytes) -> None:
+    """The module of a code object, or the reason why there is none."""
+    short = _read(data)
+    with (
+        patch.object(plain, "read_tables", lambda data: None),
+        patch.object(plain_note, "read_root", lambda content, offset: None),
+    ):
+        whole = _read(data)
+    # By their words: a float of the metadata may be no number, which equals nothing.
+    assert repr(short) == repr(whole)
+
+
+def _read(data: bytes) -> object:
+    try:
+        return code_object.read(memoryview(data))
+    except ReadError as error:
+        return str(error)
+
+
+def same_lines(data: bytes) -> None:
+    """Each comment of a kernel's info."""
+    for line in data.splitlines():
+        comment = line[line.find(b";") :]
+        if (field := info_block.by_pattern(comment)) is not None:
+            assert field == info_block.by_grammar(comment)
+
+
+def same_yaml(data: bytes) -> None:
+    """The facts of a metadata block, where its pattern is the compiler's."""
+    text, _ = metadata_yaml.document(data.decode("utf-8", "backslashreplace"))
+    short = metadata_yaml._compilers(text)
+    if short is None:
+        return
+    try:
+        whole = metadata_yaml._any_yaml(text)
+    except ValueError:  # damage in what is not looked at
+        return
+    assert short.version == whole.version
+    assert short.target == whole.target
+    assert list(map(_said, short.kernels)) == list(map(_said, whole.kernels))
+
+
+def _said(kernel: tuple[metadata_yaml.Kernel, int]) -> object:
+    values, line = kernel
+    return kernel_facts(values, line=line)
