@@ -10,9 +10,9 @@ from reprlib import repr as shortened
 from kernelinfo import targets
 from kernelinfo.errors import LaunchError, ReadError, UnknownTargetError
 from kernelinfo.facts.combine import combine
-from kernelinfo.facts.repository import in_repository
 from kernelinfo.facts.target_id import parse_target_id
 from kernelinfo.kernel import CodeObject, Item, Kernel, Repeat, Report, Result
+from kernelinfo.locating import lines_of
 from kernelinfo.model import Blob, Fact, KernelFacts, Module, Problem, SourceLine
 from kernelinfo.pattern import matches
 from kernelinfo.rules import BY_DEFAULT, Selection, findings
@@ -70,31 +70,6 @@ def analyse_some(paths: Iterable[str], options: Options) -> Iterator[Item]:
             continue
         for blob in ingest.open_paths([path], meant=False):
             yield from analysis.of_blob(blob, Tally(path))
-
-
-def source_lines(
-    code_objects: Iterable[CodeObject],
-) -> Iterator[tuple[CodeObject, dict[str, SourceLine]] | Problem]:
-    """What the debug information of code objects says, by symbol; their files are read again."""
-    from kernelinfo import ingest
-
-    wanted = {(one.path, one.containers, one.member, one.offset): one for one in code_objects}
-    paths = dict.fromkeys(one.path for one in wanted.values())
-    for blob in ingest.open_paths(paths, meant=False):
-        if not isinstance(blob, Blob):
-            continue
-        if one := wanted.get((blob.path, blob.containers, blob.member, blob.offset)):
-            try:
-                yield one, _source_lines(blob)
-            except ReadError as error:
-                yield Problem(blob.path, str(error), blob.member, blob.offset)
-
-
-def _source_lines(blob: Blob) -> dict[str, SourceLine]:
-    from kernelinfo.facts.source_lines import read_source_lines
-
-    lines = read_source_lines(blob.data)
-    return {symbol: in_repository(line) for symbol, line in lines.items()}
 
 
 def load(source: str | os.PathLike[str] | bytes, options: Options | None = None) -> Report:
@@ -223,7 +198,7 @@ class Analysis:
                 if lines is None:
                     lines = {}
                     try:
-                        lines = _source_lines(blob)
+                        lines = lines_of(blob)
                     except ReadError as error:
                         yield Problem(blob.path, str(error), blob.member, blob.offset)
                 item = replace(item, source=lines.get(item.symbol))

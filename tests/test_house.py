@@ -20,6 +20,7 @@ FLOORS = (
     {"kernel", "elf", "_grammars"},
     {"compiler"},
     {"ingest", "facts"},
+    {"locating"},
     {"rules"},
     {"pattern"},
     {"config"},

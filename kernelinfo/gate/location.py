@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kernelinfo.analysis import source_lines
 from kernelinfo.gate.verdict import Judged, Verdict
 from kernelinfo.kernel import Report
+from kernelinfo.locating import lines_of_all
 from kernelinfo.model import Problem, SourceLine
 
 
@@ -19,7 +19,7 @@ def located(verdict: Verdict) -> Verdict:
     }
     lines: dict[object, dict[str, SourceLine]] = {}
     problems: list[Problem] = []
-    for found in source_lines(one for one in wanted if one.kind == "code-object"):
+    for found in lines_of_all(one for one in wanted if one.kind == "code-object"):
         if isinstance(found, Problem):
             problems.append(found)
         else:
