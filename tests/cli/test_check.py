@@ -254,7 +254,7 @@ def test_json_names_vanished_kernels_among_the_problems(folder: Path) -> None:
     assert all("in the baseline, from build/b.co" in p["message"] for p in document["problems"])
 
 
-@pytest.mark.parametrize("format", ["jsonl", "csv"])
+@pytest.mark.parametrize("format", ["jsonl", "csv", "html"])
 def test_tables_have_the_findings_of_the_gate(folder: Path, format: str) -> None:
     with (folder / "kernelinfo.toml").open("a") as file:
         file.write("[[budget]]\nscratch = 0\n")

@@ -10,7 +10,7 @@ from kernelinfo.gate.verdict import Verdict
 from kernelinfo.render import View, renderer
 
 CheckFormatName = Literal[
-    "text", "json", "jsonl", "csv", "markdown", "sarif", "github", "gitlab", "junit"
+    "text", "json", "jsonl", "csv", "markdown", "html", "sarif", "github", "gitlab", "junit"
 ]
 CheckRenderer = Callable[[Verdict, View], Iterator[str]]
 
@@ -18,9 +18,9 @@ CheckRenderer = Callable[[Verdict, View], Iterator[str]]
 def check_renderer(name: CheckFormatName) -> CheckRenderer:
     """The `render` function of the format's module, which is imported only now.
 
-    JSON lines and CSV are the report's, with what the gate found among the findings.
+    JSON lines, CSV and HTML are the report's, with what the gate found among the findings.
     """
-    if name == "jsonl" or name == "csv":
+    if name == "jsonl" or name == "csv" or name == "html":
         render = renderer(name)
         return lambda verdict, view: render(verdict.report.results, view)
     return cast(CheckRenderer, import_module(f"{__name__}.{name}").render)
