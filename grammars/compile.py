@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pickle
 import runpy
+from ast import literal_eval
+from io import BytesIO
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -20,6 +23,39 @@ class CompiledGrammars(BuildHookInterface):  # type: ignore[type-arg]
             build_data["force_include"][str(grammar)] = f"kernelinfo/grammars/{grammar.name}"
             text = grammar.read_text("utf-8")
             made = folder / grammars["compiled_name"](grammar.stem, text)
-            with made.open("wb") as file:
-                grammars["compile"](text).save(file)
+            saved = BytesIO()
+            grammars["compile"](text).save(saved)
+            made.write_bytes(reproducible(saved.getvalue()))
             build_data["force_include"][str(made)] = f"kernelinfo/grammars/{made.name}"
+
+
+def reproducible(saved: bytes) -> bytes:
+    """The same parser, its tokens by name and its states in the order in which they are reached.
+
+    Lark numbers them as its sets happen to be ordered, which differs from run to run.
+    """
+    whole = pickle.loads(saved)
+    tables = whole["data"]["parser"]["parser"]
+    names = tables["tokens"]
+    (start,) = tables["start_states"]
+    numbers = {tables["start_states"][start]: 0}
+    states: dict[int, dict[int, tuple[int, Any]]] = {}
+    pending = list(numbers)
+    order = sorted(names.values())
+    while pending:
+        state = pending.pop(0)
+        actions = sorted(tables["states"][state].items(), key=lambda item: names[item[0]])
+        row = states[numbers[state]] = {}
+        for token, (is_reduction, argument) in actions:
+            if not is_reduction:
+                if argument not in numbers:
+                    numbers[argument] = len(numbers)
+                    pending.append(argument)
+                argument = numbers[argument]
+            row[order.index(names[token])] = (is_reduction, argument)
+    tables["tokens"] = dict(enumerate(order))
+    tables["states"] = states
+    for ends in ("start_states", "end_states"):
+        tables[ends] = {name: numbers[state] for name, state in tables[ends].items()}
+    # What is the same object in one run and an equal one in the next must not show either.
+    return pickle.dumps(literal_eval(repr(whole)), protocol=4)

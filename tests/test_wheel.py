@@ -9,16 +9,25 @@ from pathlib import Path
 
 import pytest
 
+import kernelinfo
+
 ROOT = Path(__file__).parent.parent
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wheel")
+def build(folder: Path) -> Path:
     build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
     subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
     (built,) = folder.glob("*.whl")
     return built
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(tmp_path_factory.mktemp("wheel"))
+
+
+def test_two_builds_are_the_same_bytes(wheel: Path, tmp_path: Path) -> None:
+    assert build(tmp_path).read_bytes() == wheel.read_bytes()
 
 
 def test_the_wheel_holds_the_package_its_data_and_nothing_else(wheel: Path) -> None:
@@ -30,7 +39,10 @@ def test_the_wheel_holds_the_package_its_data_and_nothing_else(wheel: Path) -> N
     sources = ROOT / "kernelinfo" / "render" / "html"
     data |= {f"kernelinfo/render/html/{path.name}" for path in sources.iterdir() if path.is_file()}
     assert grammars | data | {"kernelinfo/py.typed"} <= names
-    assert {name.split("/")[0].split("-")[0] for name in names} == {"kernelinfo"}
+    tops = {name.split("/")[0] for name in names}
+    assert tops == {"kernelinfo", f"kernelinfo-{kernelinfo.__version__}.dist-info"}
+    assert not [name for name in names if "__pycache__" in name or name.endswith((".so", ".pyd"))]
+    assert wheel.name.endswith("-py3-none-any.whl")
 
 
 def test_the_wheel_holds_its_grammars_compiled(wheel: Path, tmp_path: Path) -> None:

@@ -28,7 +28,6 @@ def doubling(times: int) -> str:
         ("_Z", "_Z"),
         ("_Z\udc80", "_Z\udc80"),
         ("_Z" + "N" * 2000, "_Z" + "N" * 2000),
-        ("_ZN1a1bE@V1", "a::b@V1"),
     ],
 )
 def test_names(symbol: str, name: str) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from kernelinfo.facts import metadata_yaml
 from kernelinfo.facts.metadata import kernel_facts, kernel_facts_v2
 from kernelinfo.model import Fact
 
@@ -126,3 +127,9 @@ def test_code_object_v2() -> None:
     }
     assert complaints == ["NumSGPRs is '6', not a whole number from 0 to 1024"]
     assert kernel_facts_v2({"Name": "K", "CodeProps": 5})[2] == ["CodeProps is 5, not a map"]
+
+
+def test_a_key_that_stands_twice_hides_no_damage() -> None:
+    text = "---\namdhsa.kernels:\n  - .name: 'open\namdhsa.kernels:\n  - .name: second\n...\n"
+    with pytest.raises(ValueError, match="unexpected document"):
+        metadata_yaml.parse(text)
