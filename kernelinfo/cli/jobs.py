@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 import pickle
+import signal
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import BinaryIO, NamedTuple
 
 from kernelinfo import ingest
@@ -49,27 +51,48 @@ def spread(
 ) -> Iterator[str | Problem]:
     """The text and the problems of all paths, in the order in which one process would give them.
 
-    Raises `KernelinfoError` where a process ends before its work.
+    What a process leaves behind that is ended from outside, another takes up. Raises
+    `KernelinfoError` where that one is ended at the same place.
     """
-    processes = [_start(paths, options, render, part, jobs) for part in range(jobs)]
+    start = partial(_start, paths, options, render, jobs)
+    processes = [start(part) for part in range(jobs)]
     tallies = {path: Tally(path) for path in paths}
     turn = 0
-    while (share := _next(processes[turn % jobs].pipe)) is not None:
-        tally = tallies[share.tally.path]
-        tally.found += share.tally.found
-        tally.passed_over += share.tally.passed_over
-        tally.problems += share.tally.problems
-        yield from share.problems
-        yield share.text
-        turn += 1
-    for process in processes:
-        process.pipe.close()
-        os.waitpid(process.id, 0)
+    try:
+        while True:
+            part, taken = turn % jobs, turn // jobs
+            try:
+                share = _next(processes[part].pipe)
+            except EOFError:
+                _end(processes[part])
+                processes[part] = start(part, taken)
+                share = _again(processes[part].pipe)
+            if share is None:
+                break
+            tally = tallies[share.tally.path]
+            tally.found += share.tally.found
+            tally.passed_over += share.tally.passed_over
+            tally.problems += share.tally.problems
+            yield from share.problems
+            yield share.text
+            turn += 1
+    finally:
+        for process in processes:
+            _end(process)
     yield from filter(None, (tally.verdict() for tally in tallies.values()))
 
 
-def _start(paths: list[str], options: Options, render: Render, part: int, parts: int) -> _Process:
-    """A process that works on every `parts`-th code object."""
+def _end(process: _Process) -> None:
+    """Of which nothing more is awaited."""
+    process.pipe.close()
+    os.kill(process.id, signal.SIGKILL)
+    os.waitpid(process.id, 0)
+
+
+def _start(
+    paths: list[str], options: Options, render: Render, parts: int, part: int, taken: int = 0
+) -> _Process:
+    """A process that works on every `parts`-th code object, of which `taken` are done already."""
     reading, writing = os.pipe()
     if child := os.fork():
         os.close(writing)
@@ -78,7 +101,7 @@ def _start(paths: list[str], options: Options, render: Render, part: int, parts:
     # Whatever happens here, nothing of the parent's may be run or flushed twice.
     try:
         with os.fdopen(writing, "wb") as pipe:
-            for share in _shares(paths, options, render, part, parts):
+            for share in _shares(paths, options, render, parts, part, taken):
                 pickle.dump(share, pipe)
             pickle.dump(None, pipe)
     finally:
@@ -87,14 +110,14 @@ def _start(paths: list[str], options: Options, render: Render, part: int, parts:
 
 
 def _shares(
-    paths: list[str], options: Options, render: Render, part: int, parts: int
+    paths: list[str], options: Options, render: Render, parts: int, part: int, taken: int
 ) -> Iterator[_Share]:
     analysis = Analysis(options)
     number = -1
     for path in paths:
         for blob in ingest.open_paths([path]):
             number += 1
-            if number % parts != part:
+            if number % parts != part or number // parts < taken:
                 if isinstance(blob, Blob):
                     analysis.beside(blob)
             else:
@@ -105,10 +128,17 @@ def _shares(
 
 
 def _next(pipe: BinaryIO) -> _Share | None:
-    """The next share of a process; None after its last."""
+    """The next share of a process; None after its last. Raises `EOFError` where it was ended."""
     try:
         share: _Share | None = pickle.load(pipe)
-    except (EOFError, pickle.UnpicklingError):
-        message = "a process of its own ended early; try again with --jobs 1"
-        raise KernelinfoError(message) from None
+    except pickle.UnpicklingError as error:
+        raise EOFError from error
     return share
+
+
+def _again(pipe: BinaryIO) -> _Share | None:
+    try:
+        return _next(pipe)
+    except EOFError:
+        message = "a process of its own ended early, twice; try again with --jobs 1"
+        raise KernelinfoError(message) from None

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import pytest
+
+from kernelinfo.analysis import Options
+from kernelinfo.cli import jobs
+from kernelinfo.errors import KernelinfoError
+from kernelinfo.kernel import Item
+from kernelinfo.render import View, renderer
 
 from ..conftest import FIXTURES
 
@@ -21,12 +30,12 @@ def told(*arguments: str) -> tuple[str, list[str], int]:
     return done.stdout, sorted(done.stderr.splitlines()), done.returncode
 
 
-@pytest.mark.parametrize("jobs", ["2", "5"])
-def test_the_answer_is_the_same(jobs: str) -> None:
+@pytest.mark.parametrize("processes", ["2", "5"])
+def test_the_answer_is_the_same(processes: str) -> None:
     alone = told("--jobs", "1")
     assert alone[2] == 2
     assert any(line.startswith("../grammars: no AMD GPU kernel") for line in alone[1])
-    assert told("--jobs", jobs) == alone
+    assert told("--jobs", processes) == alone
 
 
 def test_filters_count_over_all_processes() -> None:
@@ -34,3 +43,30 @@ def test_filters_count_over_all_processes() -> None:
     assert (out, code) == ("", 2)
     assert any("none of its" in line and line.startswith("code_object") for line in err)
     assert told("--jobs", "1", "-k", "nobody") == (out, err, code)
+
+
+def spread_while_killed(monkeypatch: pytest.MonkeyPatch, times: int) -> str:
+    """What three processes say of which the second is killed so many times as it starts."""
+    start, left = jobs._start, [times]
+
+    def killed(*arguments: Any) -> Any:
+        process = start(*arguments)
+        if arguments[4] == 1 and left[0]:
+            left[0] -= 1
+            os.kill(process.id, signal.SIGKILL)
+        return process
+
+    def render(items: Iterable[Item]) -> Iterator[str]:
+        return renderer("jsonl")(items, View())
+
+    monkeypatch.setattr(jobs, "_start", killed)
+    paths = [str(FIXTURES / path) for path in PATHS]
+    pieces = jobs.spread(paths, Options(), render, 3)
+    return "".join(piece for piece in pieces if isinstance(piece, str))
+
+
+def test_what_a_killed_process_leaves_another_takes_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = spread_while_killed(monkeypatch, 0)
+    assert spread_while_killed(monkeypatch, 1) == whole
+    with pytest.raises(KernelinfoError, match="ended early, twice; try again with --jobs 1"):
+        spread_while_killed(monkeypatch, 2)
