@@ -41,6 +41,7 @@ def command(
     no_trap_handler: options.NoTrapHandler = False,
     kernel: options.Kernels = None,
     exclude: options.Exclude = None,
+    bound: options.Bound = None,
     format: options.FormatOfRecords = "text",
     output: options.Output = None,
     names: options.Names = "full",

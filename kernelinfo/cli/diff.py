@@ -49,6 +49,7 @@ def command(
     no_trap_handler: options.NoTrapHandler = False,
     kernel: options.Kernels = None,
     exclude: options.Exclude = None,
+    bound: options.Bound = None,
     format: Annotated[
         DiffFormatName, typer.Option("--format", help="How to write the answer.")
     ] = "text",

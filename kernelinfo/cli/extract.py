@@ -31,6 +31,7 @@ def command(
         str, typer.Option("-o", "--output", metavar="DIR", help="The folder to write to.")
     ],
     arch: options.Arch = None,
+    bound: options.Bound = None,
     force: Annotated[
         bool, typer.Option("--force", help="Overwrite files that are there already.")
     ] = False,

@@ -158,6 +158,32 @@ Exclude = Annotated[
     list[str] | None,
     typer.Option("--exclude", metavar="GLOB", help="Not kernels of this name. Repeatable."),
 ]
+
+
+def _choose_bounds(given: list[str] | None) -> list[str] | None:
+    from kernelinfo.ingest.bounds import Bounds, set_bounds
+
+    numbers = {}
+    for text in given or ():
+        name, _, number = text.partition("=")
+        if name not in Bounds._fields or not number.isdecimal() or len(number) > 18:
+            names = ", ".join(f"{name}={most}" for name, most in Bounds()._asdict().items())
+            raise typer.BadParameter(f"{text!r} is no bound; by default they are {names}")
+        numbers[name] = int(number)
+    if numbers:
+        set_bounds(Bounds(**numbers))
+    return given
+
+
+Bound = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--bound",
+        metavar="NAME=N",
+        callback=_choose_bounds,
+        help="Read more of what could be a trap: nesting, entries, ratio, memory. Repeatable.",
+    ),
+]
 Format = Annotated[FormatName, typer.Option("--format", help="How to write the answer.")]
 FormatOfRecords = Annotated[RecordFormat, typer.Option("--format", help="How to write the answer.")]
 Output = Annotated[

@@ -110,8 +110,10 @@ def _unpack(blob: Blob, *, meant: bool) -> Iterator[Blob | Problem]:
         if meant or isinstance(item, Blob):
             yield item
         return
-    if len(blob.containers) >= bounds.DEEPEST:
-        yield problem(blob, f"containers nested more than {bounds.DEEPEST} deep; not read")
+    deepest = bounds.bounds().nesting
+    if len(blob.containers) >= deepest:
+        message = f"containers nested more than {deepest} deep; --bound nesting=N reads deeper"
+        yield problem(blob, message)
         return
     for item in format.read(blob):
         if isinstance(item, Problem):

@@ -2,12 +2,40 @@
 
 from __future__ import annotations
 
-DEEPEST = 6
-"""Containers around one code object: a gzip of a tar of an archive of objects whose fat binaries
-are compressed bundles has all six."""
+from typing import NamedTuple
 
-MOST_ENTRIES = 4096
-"""Of one bundle or OffloadBinary; real ones have a few dozen."""
+
+class Bounds(NamedTuple):
+    """Those that an honest file could reach one day: `--bound NAME=N` sets them."""
+
+    nesting: int = 6
+    """Containers around one code object: a gzip of a tar of an archive of objects whose fat
+    binaries are compressed bundles has all six."""
+    entries: int = 4096
+    """Of one bundle or OffloadBinary; real ones have a few dozen."""
+    ratio: int = 200
+    """What compressed bytes may give for each of them, beyond the first 64 MiB. Real bundles reach
+    42 to 1."""
+    memory: int = 8 << 30
+    """Decompressed bytes of one member that may be held at once."""
+
+
+_bounds = Bounds()
+
+
+def bounds() -> Bounds:
+    """Those that hold now."""
+    return _bounds
+
+
+def set_bounds(given: Bounds) -> None:
+    """What this process opens from now on is opened within these."""
+    global _bounds
+    _bounds = given
+
+
+MOST_STRINGS = 4096
+"""Of one image of an OffloadBinary; real ones have two."""
 
 LONGEST_NAME = 4096
 """Bytes of an entry's id or a member's name; real ids have less than 100."""
@@ -29,17 +57,22 @@ SIDECAR_BYTES = 1 << 20
 """Of a JSON file beside a code object; real ones have less than 2 KB."""
 
 _FREE_BYTES = 64 << 20
-_RATIO = 200
-_HELD_BYTES = 8 << 30
-_NESTED_BYTES = 1 << 30
+_NESTED = 8
+
+
+def too_many(entries: int) -> str:
+    """The message of a table that is too long to be read."""
+    allowed = f"more than the {bounds().entries} allowed here"
+    return f"{entries} entries, {allowed}; --bound entries=N reads them"
 
 
 def streamed_bytes(compressed: int) -> int:
-    """What so many compressed bytes may give, piece by piece. Real bundles reach 42 to 1."""
-    return max(_FREE_BYTES, _RATIO * compressed)
+    """What so many compressed bytes may give, piece by piece."""
+    return max(_FREE_BYTES, bounds().ratio * compressed)
 
 
 def held_bytes(compressed: int, *, nested: bool = False) -> int:
-    """What of it may be in memory at once; less where the compressed bytes were compressed again,
-    or a few kilobytes could grow by the square of the ratio."""
-    return min(streamed_bytes(compressed), _NESTED_BYTES if nested else _HELD_BYTES)
+    """What of it may be in memory at once; an eighth where the compressed bytes were compressed
+    again, or a few kilobytes could grow by the square of the ratio."""
+    most = bounds().memory
+    return min(streamed_bytes(compressed), most // _NESTED if nested else most)

@@ -104,8 +104,9 @@ def _entries(data: memoryview) -> tuple[list[Entry], int]:
     """The table of a bundle, and its length; raises `ReadError` where it is damaged."""
     try:
         (count,) = unpack_from("<Q", data, len(magic.BUNDLE))
-        if count > bounds.MOST_ENTRIES:
-            raise ReadError(f"damaged bundle: it claims {count} entries")
+        if count > bounds.bounds().entries:
+            damaged = f"damaged bundle: it claims {count} entries"
+            raise ReadError(damaged if 24 * count > len(data) else bounds.too_many(count))
         at = len(magic.BUNDLE) + 8
         entries = []
         for _ in range(count):

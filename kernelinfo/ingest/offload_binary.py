@@ -60,9 +60,11 @@ def _unpack(blob: Blob) -> Generator[Blob | Problem, None, int]:
         raise ReadError(f"OffloadBinary of version {version}; versions 1 and 2 are known")
     if version == 1:
         count = 1
-    if not _HEADER.size <= length <= len(blob.data) or count > bounds.MOST_ENTRIES:
+    if not _HEADER.size <= length <= len(blob.data) or 40 * count > length:
         there = f"of which {len(blob.data)} are there"
         raise ReadError(f"damaged OffloadBinary: {length} bytes, {there}, with {count} images")
+    if count > bounds.bounds().entries:
+        raise ReadError(bounds.too_many(count))
     data = blob.data[:length]
     # Images that share their bytes could multiply them without end.
     budget = bounds.REPETITION * length
@@ -92,7 +94,7 @@ def _unpack(blob: Blob) -> Generator[Blob | Problem, None, int]:
 
 
 def _strings(data: memoryview, version: int, table: int, count: int) -> Iterator[tuple[str, str]]:
-    if count > bounds.MOST_ENTRIES:
+    if count > bounds.MOST_STRINGS:
         raise ReadError(f"damaged OffloadBinary: it claims {count} strings")
     layout = _STRINGS[version]
     for index in range(count):

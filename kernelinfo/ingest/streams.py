@@ -68,7 +68,8 @@ class Decompressed(io.RawIOBase):
         self._left -= len(piece)
         if self._left < 0:
             allowed = f"the {self._limit} bytes allowed here"
-            raise ReadError(f"{self._method} data give more than {allowed}; not read")
+            hint = "--bound ratio=N and memory=BYTES allow more"
+            raise ReadError(f"{self._method} data give more than {allowed}; {hint}")
         return piece
 
     def read_all(self) -> memoryview:

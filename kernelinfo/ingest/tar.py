@@ -63,7 +63,8 @@ def _member(blob: Blob, tar: TarFile, info: TarInfo, *, stored: bool) -> Iterato
             return
         limit = bounds.held_bytes(len(blob.data))
         if info.size > limit:
-            yield problem(blob, f"a member of more than {limit} bytes; unpack it", member=name)
+            message = f"a member of more than {limit} bytes; unpack it, or see --bound"
+            yield problem(blob, message, member=name)
             return
         whole = bytearray(head)
         while piece := file.read(_BLOCK):

@@ -130,7 +130,7 @@ def test_nesting_ends() -> None:
     assert len(opened(data)[0]) == 1
     blobs, messages = opened(bundle((GFX90A, data)))
     assert not blobs
-    assert messages == ["containers nested more than 6 deep; not read"]
+    assert messages == ["containers nested more than 6 deep; --bound nesting=N reads deeper"]
 
 
 def test_an_id_that_is_no_text() -> None:

@@ -100,7 +100,7 @@ def test_a_tar_is_read_member_by_member(name: str, compress: Compress) -> None:
 
 
 def test_a_tar_may_be_larger_than_what_one_file_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounds, "_HELD_BYTES", 1 << 16)
+    monkeypatch.setattr(bounds, "_bounds", bounds.Bounds(memory=1 << 16))
     parts = tar(("a.co", OBJECT), *[(str(n), bytes(1 << 16)) for n in range(50)], ("b.co", OBJECT))
     blobs, messages = opened(gzip.compress(parts))
     assert members(blobs) == ["a.co", "b.co"]
@@ -108,19 +108,20 @@ def test_a_tar_may_be_larger_than_what_one_file_may_be(monkeypatch: pytest.Monke
 
 
 def test_what_is_compressed_twice_may_grow_less(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounds, "_NESTED_BYTES", 1 << 10)
+    monkeypatch.setattr(bounds, "_bounds", bounds.Bounds(memory=1 << 13))
     assert opened(gzip.compress(OBJECT))[0]
     blobs, [message] = opened(gzip.compress(gzip.compress(OBJECT)))
     assert not blobs
-    assert message == "gzip data give more than the 1024 bytes allowed here; not read"
+    assert message.startswith("gzip data give more than the 1024 bytes allowed here; --bound")
 
 
 def test_nesting_ends() -> None:
     data = OBJECT
-    for _ in range(bounds.DEEPEST):
+    for _ in range(bounds.bounds().nesting):
         data = gzip.compress(data)
     assert len(opened(data)[0]) == 1
-    assert opened(gzip.compress(data)) == ([], ["containers nested more than 6 deep; not read"])
+    message = "containers nested more than 6 deep; --bound nesting=N reads deeper"
+    assert opened(gzip.compress(data)) == ([], [message])
 
 
 def test_among_other_files_only_what_holds_code_is_named(tmp_path: Path) -> None:
