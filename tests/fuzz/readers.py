@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import chdir, suppress
 from pathlib import Path
+from struct import pack
 from typing import NamedTuple
+from unittest.mock import patch
 
 import msgpack
 
+from kernelinfo.elf import read_elf
 from kernelinfo.errors import ReadError
 from kernelinfo.facts.expressions import Definition, Evaluator
 from kernelinfo.facts.metadata_yaml import document, parse
-from kernelinfo.facts.names import demangle
+from kernelinfo.facts.names import base_name, demangle, without_unit
 from kernelinfo.facts.source_lines import read_source_lines
 from kernelinfo.facts.target_id import parse_isa_version, parse_target_id
-from kernelinfo.ingest import open_paths
+from kernelinfo.ingest import bounds, open_paths
+from kernelinfo.ingest.files import forget
 from kernelinfo.ingest.triton import read_sidecar
 from kernelinfo.model import Blob
 from kernelinfo.targets import find
 
 from ..conftest import FIXTURES
 from ..ingest.test_archive import thin
+from ..ingest.test_bundle import table
 from .promise import answer
 from .short_ways import same_code_object, same_lines, same_yaml
 from .specimens import CONTAINERS, Specimen, assembly, code_object, metadata
@@ -55,6 +61,11 @@ def _note(data: bytes) -> None:
     answer(code_object(KERNELS, data), show=False)
 
 
+def _note_v2(data: bytes) -> None:
+    """The YAML of code object v2."""
+    answer(code_object(KERNELS, data, owner=b"AMD\0", kind=10), show=False)
+
+
 def _yaml(data: bytes) -> None:
     with suppress(ValueError):
         parse(document(data.decode("utf-8", "backslashreplace"))[0])
@@ -67,7 +78,8 @@ def _expression(data: bytes) -> None:
         name: [Definition(place, value, place)]
         for place, (name, _, value) in enumerate(line.partition(",") for line in lines)
     }
-    Evaluator(symbols, find("gfx90a")).value(lines[-1], len(lines))
+    for target in (find("gfx90a"), find("gfx1100"), None):
+        Evaluator(symbols, target).value(lines[-1], len(lines))
 
 
 def _sidecar(data: bytes) -> None:
@@ -80,7 +92,13 @@ def _sidecar(data: bytes) -> None:
 def _paths(data: bytes) -> None:
     """Each line makes an entry of a folder, or a path that is asked for, by its first letter."""
     asked = ["."]
-    with tempfile.TemporaryDirectory() as folder, chdir(folder):
+    # Files count as large, which are mapped, when the first line says so.
+    copied = 0 if data.startswith(b"large") else bounds.COPIED_BYTES
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        chdir(folder),
+        patch.object(bounds, "COPIED_BYTES", copied),
+    ):
         for line in data.splitlines():
             kind, name = line[:1], os.fsdecode(line[1:40])
             if ".." in name or name.startswith("/"):
@@ -101,6 +119,9 @@ def _paths(data: bytes) -> None:
         for item in open_paths(path for path in asked if path != "-"):
             if isinstance(item, Blob):
                 assert os.path.realpath(item.path).startswith(os.path.realpath(folder))
+                if b"shrink" in data and not item.containers:
+                    os.truncate(item.path, 100)
+                forget(item)
 
 
 def _debug(data: bytes) -> None:
@@ -110,7 +131,8 @@ def _debug(data: bytes) -> None:
 
 def _name(data: bytes) -> None:
     text = data.decode("utf-8", "surrogateescape")
-    demangle(text)
+    for name in (text, demangle(text)):
+        base_name(without_unit(name))
     parse_target_id(text)
     parse_isa_version(text)
 
@@ -123,15 +145,51 @@ _SIDECAR = {
 }
 
 
-def _container(magic: bytes, *names: str, fixtures: str = "") -> Reader:
+def _container(magic: bytes, *names: str, fixtures: str = "", more: Sequence[bytes] = ()) -> Reader:
     seeds = [CONTAINERS[name](OBJECT) for name in names]
-    return Reader(_behind(magic), seeds + (_fixtures(fixtures) if fixtures else []))
+    return Reader(_behind(magic), [*seeds, *(_fixtures(fixtures) if fixtures else []), *more])
+
+
+_ID = b"hipv4-amdgcn-amd-amdhsa--gfx90a"
+_TABLE_BYTES = 32 + 3 * (24 + len(_ID))
+REPEATED = table(*[(_TABLE_BYTES, len(OBJECT), _ID)] * 3) + OBJECT
+"""A bundle whose entries share their bytes."""
+WITHOUT_TABLES = (
+    pack("<16sHHIQQQIHHHHHH", b"\x7fELF\x02\x01\x01", 3, 62, 1, 0, 0, 0, 0, 64, 56, 0, 64, 0, 0)
+).ljust(4096, b"\0") + CONTAINERS["ccob-v1"](OBJECT)
+"""A host program without any headers but the first; a bundle on a page's first byte."""
+
+
+def _line_tables_only() -> list[bytes]:
+    """Debug information in which no function is described, only lines."""
+    found = []
+    for path in sorted(FIXTURES.glob("code_object/tiny-lines*")):
+        data = bytearray(path.read_bytes())
+        elf = read_elf(memoryview(path.read_bytes()), [])
+        for section in elf.sections:
+            if section.name == ".debug_abbrev":
+                abbreviations = bytes(data[section.offset : section.offset + section.size])
+                changed = abbreviations.replace(b"\x2e", b"\x0a")
+                data[section.offset : section.offset + section.size] = changed
+        found.append(bytes(data))
+    return found
 
 
 READERS: dict[str, Reader] = {
     "code-object": Reader(
         _behind(b"\x7fELF\x02\x01"),
         [OBJECT, code_object(KERNELS, sections=False), *_fixtures("code_object/*", most=8000)],
+    ),
+    "metadata-note-v2": Reader(
+        _note_v2,
+        [
+            b"---\nVersion: [1, 0]\nKernels:\n  - Name: first\n    SymbolName: 'first@kd'\n"
+            b"    CodeProps: {NumVGPRs: 64, NumSGPRs: 40, WavefrontSize: 64}\n"
+            b"    Attrs: {ReqdWorkGroupSize: [64, 1, 1]}\n"
+            b"    Args:\n      - {ValueKind: DynamicSharedPointer}\n...\n",
+            b"Kernels:\n  - {Name: first, CodeProps: 3, Attrs: {}}\n",
+            b"Kernels: [&a x, *a]",
+        ],
     ),
     "short-code-object": Reader(
         lambda data: same_code_object(b"\x7fELF\x02\x01\x01\x40" + data[8:]),
@@ -143,10 +201,19 @@ READERS: dict[str, Reader] = {
     "short-lines": Reader(same_lines, [assembly(KERNELS), *_fixtures("assembly/*", most=8000)]),
     "short-yaml": Reader(same_yaml, [assembly(KERNELS).partition(b".amdgpu_metadata\n")[2]]),
     "metadata-note": Reader(_note, [metadata(KERNELS), msgpack.packb({"amdpal.pipelines": []})]),
-    "debug-information": Reader(_debug, _fixtures("code_object/tiny-*")),
+    "debug-information": Reader(_debug, [*_fixtures("code_object/tiny-*"), *_line_tables_only()]),
     "assembly": Reader(
         lambda data: answer(data, show=False),
-        [assembly(KERNELS), *_fixtures("assembly/*", "broken/*.s", most=8500)],
+        [
+            assembly(KERNELS),
+            assembly(KERNELS).decode().encode("utf-16"),
+            assembly(KERNELS).replace(b"\n", b"\r"),
+            assembly(KERNELS).replace(b"\n", b"\r\n"),
+            assembly(KERNELS).replace(b"\n", b"\n[build] "),
+            assembly(KERNELS).replace(b"gfx90a", b"gfx9999"),
+            b'\t.section .hip_fatbin,"a"\n',
+            *_fixtures("assembly/*", "broken/*.s", most=8500),
+        ],
     ),
     "yaml": Reader(
         _yaml,
@@ -158,6 +225,18 @@ READERS: dict[str, Reader] = {
             b"a,max(1,b)\nb,alignto(7,4)\na+b",
             b"x,totalnumvgprs(4,9)\nextrasgprs(1,0,1)-~x<<2",
             b"occupancy(8,4,512,8,9,80,64)\ninstprefsize(1)|0x1f&017",
+            b"occupancy(8,8,512,10,800,16,16,80,64)",
+            b"totalnumvgprs(4,9)",
+            b"totalnumvgprs(0,9)",
+            b"extrasgprs(1,1,1)",
+            b'"a b",1\n"a b"+08',
+            b"0b101+0b" + b"1" * 70,
+            b"(" * 1001 + b"1" + b")" * 1001,
+            b"1" + b"+1" * 70_000,
+            b"1" * (1 << 20) + b"1",
+            b"(1||0)&&(2<>3)==(4>=5)!=(1<2)<=3>4 ! 5 ^ 6 % -4 / ~3 >> 1",
+            b".kernel.vgpr_count",
+            b"min(1,2)+or(1,2)+nothing(3)+max()",
         ],
     ),
     "names": Reader(
@@ -173,10 +252,14 @@ READERS: dict[str, Reader] = {
         _paths,
         [
             b"fkernel.co\ndfolder\nffolder/a.co\nlfolder\npfifo\ntlib.a\n?folder/*\n?nothing*\n?fifo",
+            b"large\nfkernel.co\ntlib.a\nfb.co\nshrink",
+            b"large\nfkernel.co\nfb.co\nnothing",
             b"dx\nlx/y\nl../x\n?lib.a\ntlib.a\nfx/e\n?x/e\n?\0\n?no",
         ],
     ),
-    "bundle": _container(b"__CLANG_OFFLOAD_BUNDLE__", "bundle", fixtures="container/tiny.hipfb"),
+    "bundle": _container(
+        b"__CLANG_OFFLOAD_BUNDLE__", "bundle", fixtures="container/tiny.hipfb", more=[REPEATED]
+    ),
     "text-bundle": Reader(
         lambda data: answer(data, show=False),
         [
@@ -195,12 +278,29 @@ READERS: dict[str, Reader] = {
     "archive": _container(b"!<", "archive", fixtures="container/*.a"),
     "coff": _container(b"\x64\x86", "coff", fixtures="container/*.obj"),
     "pe": _container(b"MZ", "pe", fixtures="container/*.dll"),
-    "host": _container(b"\x7fELF\x02\x01", fixtures="container/*.[os]*"),
-    "gzip": _container(b"\x1f\x8b", "gzip", fixtures="container/*.gz"),
+    "host": _container(b"\x7fELF\x02\x01", fixtures="container/*.[os]*", more=[WITHOUT_TABLES]),
+    "gzip": _container(
+        b"\x1f\x8b",
+        "gzip",
+        fixtures="container/*.gz",
+        more=[gzip.compress(CONTAINERS["tar"](OBJECT), mtime=0)],
+    ),
     "zstd": _container(b"\x28\xb5\x2f\xfd", fixtures="container/*.zst"),
     "xz": _container(b"\xfd7zXZ\0", "xz", fixtures="container/*.xz"),
     "bzip2": _container(b"BZh", "bzip2", fixtures="container/*.bz2"),
     "tar": _container(b"", "tar", fixtures="container/tiny.tar"),
     "zip": _container(b"PK\x03\x04", "zip", fixtures="container/*.whl"),
-    "sidecar": Reader(_sidecar, [json.dumps(_SIDECAR).encode(), b"[]", b"{"]),
+    "sidecar": Reader(
+        _sidecar,
+        [
+            json.dumps(_SIDECAR).encode(),
+            json.dumps(_SIDECAR | {"shared": None}).encode(),
+            json.dumps(_SIDECAR | {"target": 3}).encode(),
+            json.dumps(_SIDECAR | {"name": 3}).encode(),
+            b"[]",
+            b"{",
+            b"[" * 100_000,
+            b" " * (2 << 20),
+        ],
+    ),
 }

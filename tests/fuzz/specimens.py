@@ -136,14 +136,20 @@ _DYNAMIC_BYTES = 5 * 16
 
 
 def code_object(
-    kernels: Sequence[Specimen], note_content: bytes | None = None, *, sections: bool = True
+    kernels: Sequence[Specimen],
+    note_content: bytes | None = None,
+    *,
+    sections: bool = True,
+    owner: bytes = b"AMDGPU\0",
+    kind: int = 32,
 ) -> bytes:
     """A linked code object of version 5, loaded where it lies in the file."""
     names = b"\0"
     symbols = [bytes(24)]
     content = metadata(kernels) if note_content is None else note_content
+    wrapped = note(content, owner, kind)
     note_at = 64 + 3 * 56
-    descriptors_at = -(-(note_at + len(note(content))) // 64) * 64
+    descriptors_at = -(-(note_at + len(wrapped)) // 64) * 64
     code_at = descriptors_at + 64 * len(kernels)
     for index, kernel in enumerate(kernels):
         for suffix, info, at, size in (
@@ -160,7 +166,7 @@ def code_object(
     tags = ((4, hash_at), (5, strings_at), (6, symbols_at), (10, len(names)), (0, 0))
     dynamic = b"".join(pack("<QQ", *tag) for tag in tags)
     parts = (
-        (note_at, _Section(b".note", 7, note(content))),
+        (note_at, _Section(b".note", 7, wrapped)),
         (descriptors_at, _Section(b".rodata", 1, b"".join(map(descriptor, kernels)))),
         (code_at, _Section(b".text", 1, b"\0\0\x81\xbf" * len(kernels))),
         (symbols_at, _Section(b".dynsym", 11, b"".join(symbols), 5, 24)),
@@ -168,7 +174,7 @@ def code_object(
         (hash_at, _Section(b".hash", 5, table, 4)),
         (dynamic_at, _Section(b".dynamic", 6, dynamic, 5, 16)),
     )
-    whole = bytearray(_segments(note_at, len(note(content)), dynamic_at))
+    whole = bytearray(_segments(note_at, len(wrapped), dynamic_at))
     for at, section in parts:
         whole[len(whole) :] = bytes(at - len(whole)) + section.data
     if sections:
