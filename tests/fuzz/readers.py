@@ -9,13 +9,12 @@ import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import chdir, suppress
 from pathlib import Path
-from struct import pack
+from struct import pack, pack_into
 from typing import NamedTuple
 from unittest.mock import patch
 
 import msgpack
 
-from kernelinfo.elf import read_elf
 from kernelinfo.errors import ReadError
 from kernelinfo.facts.expressions import Definition, Evaluator
 from kernelinfo.facts.metadata_yaml import document, parse
@@ -31,6 +30,8 @@ from kernelinfo.targets import find
 from ..conftest import FIXTURES
 from ..ingest.test_archive import thin
 from ..ingest.test_bundle import table
+from ..ingest.test_offload_binary import offload_binary
+from ..ingest.test_tar import tar
 from .promise import answer
 from .short_ways import same_code_object, same_lines, same_yaml
 from .specimens import CONTAINERS, Specimen, assembly, code_object, metadata
@@ -160,20 +161,22 @@ WITHOUT_TABLES = (
 """A host program without any headers but the first; a bundle on a page's first byte."""
 
 
-def _line_tables_only() -> list[bytes]:
-    """Debug information in which no function is described, only lines."""
-    found = []
-    for path in sorted(FIXTURES.glob("code_object/tiny-lines*")):
-        data = bytearray(path.read_bytes())
-        elf = read_elf(memoryview(path.read_bytes()), [])
-        for section in elf.sections:
-            if section.name == ".debug_abbrev":
-                abbreviations = bytes(data[section.offset : section.offset + section.size])
-                changed = abbreviations.replace(b"\x2e", b"\x0a")
-                data[section.offset : section.offset + section.size] = changed
-        found.append(bytes(data))
-    return found
+_SAID = {"arch": "gfx90a", "triple": "amdgcn-amd-amdhsa"}
 
+
+def _overlapping() -> bytes:
+    """An OffloadBinary whose images share their bytes."""
+    whole = bytearray(offload_binary(*[(_SAID, OBJECT)] * 3, version=2))
+    for entry in range(3):
+        pack_into("<QQ", whole, 32 + 40 * entry + 24, 152, len(whole) - 152)
+    return bytes(whole)
+
+
+_DOUBLING = "_Z1f1AIiiE" + "".join(f"S_IS{n}_S{n}_E" for n in "0123456789ABCDEFGHIJKLMNOP")
+"""A name of 2^26 repetitions."""
+_LOCATED = assembly(KERNELS).replace(
+    b"\ts_endpgm", b'\t.file 1 "/elsewhere" "k.hip"\n\t.loc 1 7 0\n\ts_endpgm'
+)
 
 READERS: dict[str, Reader] = {
     "code-object": Reader(
@@ -189,6 +192,7 @@ READERS: dict[str, Reader] = {
             b"    Args:\n      - {ValueKind: DynamicSharedPointer}\n...\n",
             b"Kernels:\n  - {Name: first, CodeProps: 3, Attrs: {}}\n",
             b"Kernels: [&a x, *a]",
+            b"Kernels:\n  - {Name: first, CodeProps: {NumVGPRs: 1" + b"0" * 30 + b"}}\n",
         ],
     ),
     "short-code-object": Reader(
@@ -200,8 +204,17 @@ READERS: dict[str, Reader] = {
     ),
     "short-lines": Reader(same_lines, [assembly(KERNELS), *_fixtures("assembly/*", most=8000)]),
     "short-yaml": Reader(same_yaml, [assembly(KERNELS).partition(b".amdgpu_metadata\n")[2]]),
-    "metadata-note": Reader(_note, [metadata(KERNELS), msgpack.packb({"amdpal.pipelines": []})]),
-    "debug-information": Reader(_debug, [*_fixtures("code_object/tiny-*"), *_line_tables_only()]),
+    "metadata-note": Reader(
+        _note,
+        [
+            metadata(KERNELS),
+            msgpack.packb({"amdpal.pipelines": []}),
+            msgpack.packb({"amdhsa.kernels": [{".symbol": b"first.kd"}, 3]}),
+        ],
+    ),
+    "debug-information": Reader(
+        _debug, [*_fixtures("code_object/tiny-*"), code_object(KERNELS, debug=True)]
+    ),
     "assembly": Reader(
         lambda data: answer(data, show=False),
         [
@@ -212,6 +225,8 @@ READERS: dict[str, Reader] = {
             assembly(KERNELS).replace(b"\n", b"\n[build] "),
             assembly(KERNELS).replace(b"gfx90a", b"gfx9999"),
             b'\t.section .hip_fatbin,"a"\n',
+            _LOCATED,
+            _LOCATED.replace(b"7 0", b"7 3"),
             *_fixtures("assembly/*", "broken/*.s", most=8500),
         ],
     ),
@@ -244,6 +259,7 @@ READERS: dict[str, Reader] = {
         [
             b"_Z3fooIiEvT_",
             b"_Z1f1AIiiE" + b"S0_" * 60,
+            *(f"{_DOUBLING}{'i' * more}".encode() for more in range(5)),
             b"amdgcn-amd-amdhsa--gfx90a:xnack+",
             b'9,0,10,"AMD","AMDGPU"',
         ],
@@ -274,21 +290,36 @@ READERS: dict[str, Reader] = {
         "offload-binary-v1",
         "offload-binary-v2",
         fixtures="container/packaged*",
+        more=[_overlapping()],
     ),
     "archive": _container(b"!<", "archive", fixtures="container/*.a"),
     "coff": _container(b"\x64\x86", "coff", fixtures="container/*.obj"),
-    "pe": _container(b"MZ", "pe", fixtures="container/*.dll"),
+    "pe": _container(
+        b"MZ", "pe", fixtures="container/*.dll", more=[CONTAINERS["pe"](OBJECT)[:-1000]]
+    ),
     "host": _container(b"\x7fELF\x02\x01", fixtures="container/*.[os]*", more=[WITHOUT_TABLES]),
     "gzip": _container(
         b"\x1f\x8b",
         "gzip",
         fixtures="container/*.gz",
-        more=[gzip.compress(CONTAINERS["tar"](OBJECT), mtime=0)],
+        more=[
+            gzip.compress(tar(("k.co", OBJECT), ("x", b"x" * 600)), mtime=0),
+            gzip.compress(tar(("k.co", OBJECT), kind=b"S"), mtime=0),
+        ],
     ),
     "zstd": _container(b"\x28\xb5\x2f\xfd", fixtures="container/*.zst"),
     "xz": _container(b"\xfd7zXZ\0", "xz", fixtures="container/*.xz"),
     "bzip2": _container(b"BZh", "bzip2", fixtures="container/*.bz2"),
-    "tar": _container(b"", "tar", fixtures="container/tiny.tar"),
+    "tar": _container(
+        b"",
+        "tar",
+        fixtures="container/tiny.tar",
+        more=[
+            tar(("k.co", OBJECT), kind=b"S"),
+            tar(("k.co", OBJECT))[:1500],
+            tar(("k.co", OBJECT), ("x", b"x"))[:-9000] + b"junk" * 300,
+        ],
+    ),
     "zip": _container(b"PK\x03\x04", "zip", fixtures="container/*.whl"),
     "sidecar": Reader(
         _sidecar,

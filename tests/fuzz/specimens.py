@@ -142,6 +142,7 @@ def code_object(
     sections: bool = True,
     owner: bytes = b"AMDGPU\0",
     kind: int = 32,
+    debug: bool = False,
 ) -> bytes:
     """A linked code object of version 5, loaded where it lies in the file."""
     names = b"\0"
@@ -178,7 +179,8 @@ def code_object(
     for at, section in parts:
         whole[len(whole) :] = bytes(at - len(whole)) + section.data
     if sections:
-        _append_sections(whole, [*parts, (len(whole), _Section(b".comment", 1, b"clang\0"))])
+        comment = (len(whole), _Section(b".comment", 1, b"clang\0"))
+        _append_sections(whole, [*parts, comment], _debug(kernels) if debug else [])
     return bytes(whole)
 
 
@@ -195,10 +197,33 @@ def _segments(note_at: int, note_size: int, dynamic_at: int) -> bytes:
     return header
 
 
-def _append_sections(whole: bytearray, parts: Sequence[tuple[int, _Section]]) -> None:
+def _debug(kernels: Sequence[Specimen]) -> list[_Section]:
+    """DWARF 4: each kernel by its declaration and by its definition, in a namespace."""
+    abbreviations = bytes([1, 0x11, 1, 0x10, 0x17, 0x1B, 0x08, 0, 0, 2, 0x39, 1, 0, 0])
+    abbreviations += bytes([3, 0x2E, 0, 0x6E, 0x08, 0x3A, 0x0B, 0x3B, 0x0B, 0, 0])
+    abbreviations += bytes([4, 0x2E, 0, 0x47, 0x13, 0, 0, 0])
+    entries = b"\1" + bytes(4) + b"/\0" + b"\2"
+    for line, kernel in enumerate(kernels, 7):
+        declared = 11 + len(entries)
+        entries += b"\3" + kernel.name.encode() + bytes([0, 1, line])
+        entries += b"\4" + pack("<I", declared)
+    unit = pack("<HIB", 4, 0, 8) + entries + b"\0\0"
+    lengths = bytes([0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1])
+    header = pack("<BBBbBB", 1, 1, 1, -5, 14, 13) + lengths + b"\0k.hip\0\0\0\0\0"
+    lines = pack("<HI", 4, len(header)) + header
+    return [
+        _Section(b".debug_abbrev", 1, abbreviations),
+        _Section(b".debug_info", 1, pack("<I", len(unit)) + unit),
+        _Section(b".debug_line", 1, pack("<I", len(lines)) + lines),
+    ]
+
+
+def _append_sections(
+    whole: bytearray, parts: Sequence[tuple[int, _Section]], more: Sequence[_Section]
+) -> None:
     names = b"\0"
     rows = bytes(64)
-    for at, section in [*parts, (0, _Section(b".shstrtab", 3, b""))]:
+    for at, section in [*parts, *((0, s) for s in (*more, _Section(b".shstrtab", 3, b"")))]:
         place = at or len(whole)
         if place >= len(whole):
             whole += section.data
