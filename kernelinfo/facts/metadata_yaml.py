@@ -55,6 +55,9 @@ _END = re.compile(r"^\.\.\.[ \t]*$", re.MULTILINE)
 # What LLVM prints (MsgPackDocument::toYAML): keys at column 0, kernels two columns in, each with
 # its keys four columns in; nested lists start at column 6. Values are decimal numbers, words that
 # mean only themselves, or quoted strings without escapes. Whatever differs, a real parser decides.
+_QUOTED_WITHIN_LINES = re.compile(
+    r"""(?:[^'"]*+(?:'[^'\n]*+'|"[^"\n]*+"))*+[^'"]*+""",
+)
 _OTHER_BREAKS = re.compile("[\r\x85\u2028\u2029]")
 _NUMBER = r"(?:0|[1-9][0-9]{0,17})"  # always below 2^63
 _WORD = r"(?!(?i:null|true|false|yes|no|on|off|y|n) *\n)[A-Za-z_$/][^:#\n]*"
@@ -67,7 +70,7 @@ _NUMBERS = re.compile(rf"( *)- {_NUMBER}\n(?:\1- {_NUMBER}\n)*")
 
 def _compilers(text: str) -> Metadata | None:
     """What the compiler wrote; None where a real parser must decide."""
-    if _OTHER_BREAKS.search(text):
+    if _OTHER_BREAKS.search(text) or not _QUOTED_WITHIN_LINES.fullmatch(text):
         return None
     place = 4 if text.startswith("---\n") else 0
     values: dict[str, str] = {}
