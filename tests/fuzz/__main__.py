@@ -2,7 +2,8 @@
 
 Every reader runs in a process of its own, from its seeds and the corpus that earlier runs left in
 `--corpus`. An input that breaks the promise ends the run of its reader and is kept in
-tests/fuzz/regressions, where pytest tries it ever after.
+tests/fuzz/regressions, where pytest tries it ever after. `--runs` tries so many inputs of each
+reader, the same every time, as CI must.
 """
 
 from __future__ import annotations
@@ -34,18 +35,22 @@ class Run(NamedTuple):
     log: str
 
 
-def fuzz(reader: str, seconds: int, corpus: Path) -> Run:
-    """Fuzz one reader for so long, in a process of its own."""
+def fuzz(reader: str, seconds: int, corpus: Path, runs: int | None = None) -> Run:
+    """Fuzz one reader for so long, or with so many inputs, in a process of its own."""
     folder = corpus / reader
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as found:
         command = [
             *(sys.executable, "-m", "tests.fuzz", "--reader", reader, "--", str(folder)),
-            *(f"-max_total_time={seconds}", f"-timeout={_SECONDS_EACH}"),
+            *([f"-runs={runs}", "-seed=1"] if runs else [f"-max_total_time={seconds}"]),
+            f"-timeout={_SECONDS_EACH}",
             *(f"-rss_limit_mb={_MEGABYTES}", "-max_len=65536", "-print_final_stats=1"),
             f"-artifact_prefix={found}/",
         ]
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace")
+        environment = os.environ | ({"PYTHONHASHSEED": "0"} if runs else {})
+        done = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", env=environment
+        )
         crashes = tuple(_keep(reader, path) for path in sorted(Path(found).iterdir()))
     count = _DONE.search(done.stderr)
     executions = int(count[1] or count[2]) if count else 0
@@ -79,6 +84,9 @@ def main() -> None:
     """Fuzz every reader, or the given ones, and say what came of it."""
     options = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     options.add_argument("--seconds", type=int, default=60, help="for all readers together")
+    options.add_argument(
+        "--runs", type=int, metavar="N", help="inputs for each, instead of seconds"
+    )
     options.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     options.add_argument("--corpus", type=Path, help="kept between runs; else nowhere")
     options.add_argument("--reader", action="append", help="only this one; repeatable")
@@ -94,7 +102,7 @@ def main() -> None:
     each = max(1, given.seconds * given.jobs // len(names))
     with tempfile.TemporaryDirectory() as nowhere, ThreadPoolExecutor(given.jobs) as pool:
         corpus = given.corpus or Path(nowhere)
-        runs = list(pool.map(lambda name: fuzz(name, each, corpus), names))
+        runs = list(pool.map(lambda name: fuzz(name, each, corpus, given.runs), names))
     for run in runs:
         print(f"{run.reader:<18}{run.executions:>10,} executions  {len(run.crashes)} crashes")
         for path in run.crashes:
