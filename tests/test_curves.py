@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kernelinfo import targets
-from kernelinfo.arch import arch
+from kernelinfo.architecture import arch
 from kernelinfo.curves import Variable, best_sizes, curve, stretches
 from kernelinfo.limits import Demand, Launch
 

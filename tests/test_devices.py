@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from kernelinfo import devices, targets
-from kernelinfo.arch import arch
+from kernelinfo.architecture import arch
 from kernelinfo.errors import LaunchError, OptionError
 
 from .test_targets import FACTS

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+from importlib import import_module
 from pathlib import Path
 
 import pytest
+
+import kernelinfo
 
 PACKAGE = Path(__file__).parent.parent / "kernelinfo"
 MODULES = sorted(PACKAGE.rglob("*.py"))
@@ -16,7 +19,7 @@ FLOORS = (
     {"limits"},
     {"steps"},
     {"occupancy"},
-    {"model", "arch", "curves", "devices", "profile"},
+    {"model", "architecture", "curves", "devices", "profile"},
     {"kernel", "elf", "_grammars"},
     {"compiler"},
     {"ingest", "facts"},
@@ -27,7 +30,7 @@ FLOORS = (
     {"analysis", "extraction", "footprint"},
     {"saved", "movement"},
     {"compare"},
-    {"diff"},
+    {"builds"},
     {"gate"},
     {"render"},
     {"measurement"},
@@ -71,6 +74,14 @@ def test_imports_go_down(module: Path) -> None:
             room = imported.split(".")[1] if "." in imported else name
             room = "__init__.__version__" if room == "__version__" else room
             assert room == own or floor_of(room) < floor_of(own), f"{own} imports {room}"
+
+
+def test_the_public_api_is_what_type_checkers_see() -> None:
+    seen = imports(PACKAGE / "__init__.py")
+    promised = {name: module for module, name in seen if module.startswith("kernelinfo.")}
+    assert set(promised) == set(kernelinfo.__all__)
+    for name, module in promised.items():
+        assert getattr(kernelinfo, name) is getattr(import_module(module), name)
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kernelinfo import targets
-from kernelinfo.arch import arch
+from kernelinfo.architecture import arch
 from kernelinfo.errors import LaunchError
 from kernelinfo.limits import Demand, Launch
 from kernelinfo.occupancy import Occupancy, occupancy

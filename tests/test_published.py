@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kernelinfo.arch import arch
+from kernelinfo.architecture import arch
 from kernelinfo.occupancy import Occupancy
 
 # waves/SIMD -> the most VGPRs. LLVM D138443's test (gfx6 to gfx908); AMD lab notes "Register

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kernelinfo import Options, ReadError, diff
-from kernelinfo.diff import read_build
+from kernelinfo.builds import read_build
 from kernelinfo.footprint import Footprint
 
 from .conftest import FIXTURES

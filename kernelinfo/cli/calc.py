@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from kernelinfo import devices
-from kernelinfo.arch import Arch
+from kernelinfo.architecture import Arch
 from kernelinfo.cli import completion, options
 from kernelinfo.cli.output import make_view, write
 from kernelinfo.compiler import hip, llvm

@@ -7,10 +7,10 @@ from typing import Annotated, Literal
 import typer
 
 from kernelinfo.analysis import Options
+from kernelinfo.builds import compare_paths
 from kernelinfo.cli import options
 from kernelinfo.cli.output import CANNOT_ANSWER, CLAIM, make_view, tell, write
 from kernelinfo.compare import Comparison
-from kernelinfo.diff import compare_paths
 from kernelinfo.render.diff import DiffFormatName, renderer
 
 FailOn = Literal["regression", "change"]

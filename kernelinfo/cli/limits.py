@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from kernelinfo.arch import Rung
-from kernelinfo.arch import arch as find_arch
+from kernelinfo.architecture import Rung
+from kernelinfo.architecture import arch as find_arch
 from kernelinfo.cli import options
 from kernelinfo.cli.output import make_view, write
 from kernelinfo.render.curves import render_steps

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import get_args
 
-from kernelinfo.arch import Arch
+from kernelinfo.architecture import Arch
 from kernelinfo.compiler import NOT_EXPLAINED, agrees, why
 from kernelinfo.devices import fill
 from kernelinfo.kernel import Finding, Kernel, Result
