@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
 from reprlib import repr as shortened
+from typing import NamedTuple
 
 from kernelinfo import targets
 from kernelinfo.errors import LaunchError, ReadError, UnknownTargetError
@@ -19,8 +19,7 @@ from kernelinfo.rules import BY_DEFAULT, Selection, findings
 from kernelinfo.targets import Target
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(NamedTuple):
     """What the user says that the inputs do not."""
 
     arch: str | None = None
@@ -90,16 +89,18 @@ def load(source: str | os.PathLike[str] | bytes, options: Options | None = None)
     return report
 
 
-@dataclass(slots=True)
 class Tally:
     """What has come of one path so far."""
 
-    path: str
-    found: int = 0
-    """Kernels that were asked for, and code objects met again."""
-    passed_over: int = 0
-    """Kernels that were not asked for."""
-    problems: int = 0
+    __slots__ = ("found", "passed_over", "path", "problems")
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.found = 0
+        """Kernels that were asked for, and code objects met again."""
+        self.passed_over = 0
+        """Kernels that were not asked for."""
+        self.problems = 0
 
     def verdict(self) -> Problem | None:
         """The problem of having found nothing."""
@@ -201,7 +202,7 @@ class Analysis:
                         lines = lines_of(blob)
                     except ReadError as error:
                         yield Problem(blob.path, str(error), blob.member, blob.offset)
-                item = replace(item, source=lines.get(item.symbol))
+                item = item._replace(source=lines.get(item.symbol), alike=None)
             yield item
 
     def _of_module(self, module: Module, blob: Blob) -> Iterator[Kernel | Problem]:

@@ -51,7 +51,7 @@ def read_build(path: str, options: Options) -> tuple[Build, list[Problem]]:
     from kernelinfo import saved
     from kernelinfo.ingest import files, open_bytes
 
-    options = replace(options, selection=_NO_RULES)
+    options = options._replace(selection=_NO_RULES)
     problems: list[Problem] = []
     blob = files.load(path) if path == files.STANDARD_INPUT or os.path.isfile(path) else None
     if isinstance(blob, Blob) and saved.accepts(blob):

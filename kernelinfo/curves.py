@@ -8,7 +8,7 @@ behaves as the point does.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise, product
 from typing import Literal, get_args
 
@@ -94,14 +94,13 @@ def best_sizes(target: Target, demand: Demand, launch: Launch) -> tuple[Point, .
 
 def _at(target: Target, demand: Demand, launch: Launch, changed: dict[Variable, int]) -> Occupancy:
     lds = changed.get("lds")
-    demand = replace(
-        demand,
+    demand = demand._replace(
         vgprs=changed.get("vgpr", demand.vgprs),
         sgprs=changed.get("sgpr", demand.sgprs),
         lds_bytes=demand.lds_bytes if lds is None else lds - launch.dynamic_lds_bytes,
     )
     size = changed.get("workgroup-size", launch.workgroup_size)
-    return occupancy(target, demand, replace(launch, workgroup_size=size, smallest_size=None))
+    return occupancy(target, demand, launch._replace(workgroup_size=size, smallest_size=None))
 
 
 def _point(at: tuple[int, ...], found: Occupancy) -> Point:

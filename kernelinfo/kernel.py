@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
 from kernelinfo.errors import LaunchError, UnknownTargetError
@@ -16,8 +15,7 @@ from kernelinfo.targets import known as known_targets
 LDS_UNSAID = "the kernel takes LDS sized at launch, which the file does not say"
 
 
-@dataclass(frozen=True, slots=True)
-class CodeObject:
+class CodeObject(NamedTuple):
     """Where kernels come from."""
 
     path: str
@@ -87,8 +85,7 @@ class Workgroup(NamedTuple):
     required: tuple[int, int, int] | None
 
 
-@dataclass(frozen=True, slots=True)
-class Kernel:
+class Kernel(NamedTuple):
     """What the inputs say of one kernel: every number chosen from its best source."""
 
     code_object: CodeObject
@@ -123,10 +120,10 @@ class Kernel:
     """All that was said; of each name the first is the one that counts."""
     disagreements: tuple[tuple[Fact, Fact], ...]
     """Pairs of sources that should say the same and do not; the first was chosen."""
-    alike: object = field(default=None, init=False, repr=False, compare=False)
+    alike: object = None
     """The same object in kernels of code objects that differ in nothing but names, size of code and
     places of facts: what follows from the rest need be worked out once. None where that is not
-    known, as of a kernel that `replace` has made."""
+    known, as of a kernel with a place in its source."""
 
     def launch(
         self,
@@ -171,7 +168,7 @@ class Kernel:
         launch = self.launch(workgroup_size, dynamic_lds, trap_handler, configured_size)
         known = dynamic_lds is not None or self.launched_lds_bytes is not None
         if self.takes_dynamic_lds and not known:
-            demand = replace(demand, at_least=(*demand.at_least, LDS_UNSAID))
+            demand = demand._replace(at_least=(*demand.at_least, LDS_UNSAID))
         return occupancy(target, demand, launch)
 
     @property
@@ -195,15 +192,15 @@ class Kernel:
         if size not in {file.wave_size for file in target.vgprs}:
             raise LaunchError(f"{target.name} has no waves of {size} lanes, as {self.name} needs")
         if target.name in (own.name, *own.members):
-            return replace(self, target=target)
+            return self._replace(target=target)
         used, vgprs = self.used, self.used.vgprs
         if vgprs is None or own.agprs.file == target.agprs.file == "unified":
             vgprs = self.demand.vgprs if vgprs is None else vgprs
         elif target.agprs.file == "unified" and used.agprs:
             vgprs = align(vgprs, target.agprs.offset_granule) + used.agprs
         sgprs = self.demand.sgprs if used.sgprs is None else used.sgprs
-        demand = replace(self.demand, vgprs=vgprs, sgprs=sgprs)
-        return replace(self, target=target, demand=demand)
+        demand = self.demand._replace(vgprs=vgprs, sgprs=sgprs)
+        return self._replace(target=target, demand=demand)
 
     def fact(self, name: FactName) -> Fact | None:
         """The fact of that name that counts."""
@@ -215,8 +212,7 @@ class Kernel:
         return self.target
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """What a rule says of one kernel."""
 
     rule: str
@@ -228,8 +224,7 @@ class Finding:
     """What to do, where there is something to do."""
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(NamedTuple):
     """One kernel, its occupancy under the launch that was asked for, and what the rules say."""
 
     kernel: Kernel
@@ -252,8 +247,7 @@ Item = Result | Problem | Repeat
 """What an analysis finds, one after the other."""
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(NamedTuple):
     """All that a renderer may know."""
 
     results: tuple[Result, ...]

@@ -8,7 +8,6 @@ domain (see `targets.Domain`).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 from kernelinfo.targets import Target, Vgprs
@@ -17,8 +16,7 @@ Resource = Literal["slots", "vgpr", "sgpr", "lds", "barriers", "scratch"]
 Assumption = Literal["option", "config", "required", "declared-max", "hardware-max"]
 
 
-@dataclass(frozen=True, slots=True)
-class Demand:
+class Demand(NamedTuple):
     """What a kernel asks of the hardware; None where the input does not say."""
 
     wave_size: int
@@ -40,8 +38,7 @@ class Demand:
     """VGPRs per lane that a wave takes at a time while it runs; 0 where it keeps what it has."""
 
 
-@dataclass(frozen=True, slots=True)
-class Launch:
+class Launch(NamedTuple):
     """How a kernel is started, and how that is known."""
 
     workgroup_size: int
@@ -95,7 +92,7 @@ def vgpr_file(target: Target, demand: Demand) -> Vgprs:
     file, block = target.vgpr_file(demand.wave_size), demand.dynamic_vgpr_block
     if not block:
         return file
-    return replace(file, granule=block, addressable=block * file.most_dynamic_blocks)
+    return file._replace(granule=block, addressable=block * file.most_dynamic_blocks)
 
 
 def allocated_vgprs(target: Target, demand: Demand) -> int | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 Source = Literal[
@@ -152,8 +151,7 @@ class Blob(NamedTuple):
     """Bytes from the start of the outermost file; None inside compressed data."""
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(NamedTuple):
     """Something that could not be read, or read only in part."""
 
     path: str

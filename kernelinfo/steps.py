@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import NamedTuple
 
 from kernelinfo.limits import (
@@ -65,8 +64,7 @@ def next_steps(
     static_lds = most.get("lds", 0) - launch.dynamic_lds_bytes
     if static_lds < 0 and "lds" in most:
         return ()
-    changed = replace(
-        demand,
+    changed = demand._replace(
         vgprs=most.get("vgpr", demand.vgprs),
         sgprs=most.get("sgpr", demand.sgprs),
         lds_bytes=static_lds if "lds" in most else demand.lds_bytes,

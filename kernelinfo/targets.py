@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache
 from pkgutil import get_data
 from types import NoneType
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
 from kernelinfo.errors import TargetsError, UnknownTargetError
 
 
-@dataclass(frozen=True, slots=True)
-class Waves:
+class Waves(NamedTuple):
     """Wave slots of one SIMD (LLVM: EU)."""
 
     default_size: Literal[32, 64]
@@ -27,8 +25,7 @@ class Waves:
     """Waves per CU beyond which the runtime does not dispatch on some parts; 0 where no cap."""
 
 
-@dataclass(frozen=True, slots=True)
-class Vgprs:
+class Vgprs(NamedTuple):
     """The vector register file of one SIMD as waves of one size see it; counts are per lane."""
 
     wave_size: Literal[32, 64]
@@ -46,8 +43,7 @@ class Vgprs:
     """The most blocks of one wave."""
 
 
-@dataclass(frozen=True, slots=True)
-class Agprs:
+class Agprs(NamedTuple):
     """Accumulation registers: in a file of their own (gfx908) or part of the VGPR file."""
 
     file: Literal["none", "separate", "unified"]
@@ -56,8 +52,7 @@ class Agprs:
     """The descriptor's ACCUM_OFFSET and the VGPRs below it are multiples of this."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sgprs:
+class Sgprs(NamedTuple):
     """Scalar registers, per wave."""
 
     per_simd: int
@@ -83,16 +78,14 @@ class Sgprs:
     """Chips with the SGPR initialisation bug give every wave this many."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lds:
+class Lds(NamedTuple):
     bytes_per_workgroup: int
     """The most that one workgroup may have."""
     granule_bytes: int
     source: str
 
 
-@dataclass(frozen=True, slots=True)
-class Scratch:
+class Scratch(NamedTuple):
     granule_bytes: int
     """What the scratch of one wave is rounded up to."""
     bytes_per_wave: int
@@ -103,8 +96,7 @@ class Scratch:
     aperture_bytes: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class InstructionCache:
+class InstructionCache(NamedTuple):
     """The first cache of instructions, L1I or L0I."""
 
     bytes: int
@@ -113,8 +105,7 @@ class InstructionCache:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
-class Domain:
+class Domain(NamedTuple):
     """The block whose resources the waves of one workgroup share.
 
     LLVM says "per CU" for it: "per whatever functional block the waves of a workgroup must share".
@@ -130,8 +121,7 @@ class Domain:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
-class Device:
+class Device(NamedTuple):
     """A product, as one agent of the runtime: of an MI250 one of its two dies."""
 
     name: str
@@ -147,8 +137,7 @@ class Device:
         return self.cus if per == "CU" else self.wgps or self.cus // 2
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Target:
+class Target(NamedTuple):
     """What one gfx target offers, each topic with its source; there is one object of each."""
 
     name: str
@@ -175,6 +164,12 @@ class Target:
     """None where nobody has published it."""
     caveat: str = ""
     """Why a result is a bound, where the hardware is not fully known."""
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return id(self)
 
     def vgpr_file(self, wave_size: int) -> Vgprs:
         """The register file as waves of `wave_size` lanes see it.
@@ -247,21 +242,21 @@ def _target(name: str, table: dict[str, Any]) -> Target:
 
 
 def _build(kind: Any, value: Any, where: str) -> Any:
-    """`value` as `kind`: a dataclass, a tuple of them, or a plain value of exactly that type.
+    """`value` as `kind`: a row, a tuple of them, or a plain value of exactly that type.
 
     An optional kind is that kind: TOML has no None.
     """
     if NoneType in get_args(kind):
         kind = next(one for one in get_args(kind) if one is not NoneType)
-    if is_dataclass(kind):
+    if hasattr(kind, "_fields"):
         if not isinstance(value, dict):
             raise TargetsError(f"{where}: a table was expected, not {value!r}")
-        names = {field.name for field in fields(kind)}
-        needed = {f.name for f in fields(kind) if f.default is MISSING}
+        names = set(kind._fields)
+        needed = names - kind._field_defaults.keys()
         if wrong := sorted((value.keys() - names) | (needed - value.keys())):
             raise TargetsError(f"{where}: missing or unknown: {', '.join(wrong)}")
         types = get_type_hints(kind)
-        return kind(**{k: _build(types[k], v, f"{where} {k}") for k, v in value.items()})  # type: ignore[operator]
+        return kind(**{k: _build(types[k], v, f"{where} {k}") for k, v in value.items()})
     if get_origin(kind) is tuple:
         if not isinstance(value, list):
             raise TargetsError(f"{where}: a list was expected, not {value!r}")

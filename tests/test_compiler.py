@@ -6,7 +6,6 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -207,7 +206,7 @@ def check(path: Path, version: int) -> int:
         assert demand is not None
         block = raised[kernel.symbol].pop(0) if raised[kernel.symbol] else {}
         vgprs, sgprs = block.get("VGPR", demand.vgprs), block.get("SGPR", demand.sgprs)
-        counted = replace(demand, vgprs=int(vgprs or 0), sgprs=int(sgprs or 0))
+        counted = demand._replace(vgprs=int(vgprs or 0), sgprs=int(sgprs or 0))
         # No file says the smallest size; of code that is not for HSA not even the largest.
         largest = kernel.workgroup.declared_max
         sizes = [(low, largest or 1024) for low in (1, largest or 1024)]
@@ -262,7 +261,7 @@ SAID = "counts waves per CU, not per SIMD, where LDS or workgroups limit (LLVM 1
 
 def only(path: Path, symbol: str, **changes: Any) -> Kernel:
     (kernel,) = (kernel for kernel in kernels(path) if symbol in kernel.symbol)
-    return replace(kernel, **changes)
+    return kernel._replace(**changes)
 
 
 def test_explain_names_the_cause() -> None:
@@ -313,7 +312,7 @@ def test_what_nothing_explains_is_said_as_such() -> None:
 def test_a_number_of_another_version_is_named_so() -> None:
     """Forks mix versions, and a file names its front end: clang 19 itself prints 1 here."""
     newer = only(FIXTURES / "assembly" / "occupancy-clang19-gfx90a.s", "ldsbound")
-    cause = why(replace(newer, compiler_waves_per_simd=2), newer.occupancy())
+    cause = why(newer._replace(compiler_waves_per_simd=2), newer.occupancy())
     assert cause is not None
     assert (cause.names, cause.version) == (("waves-per-cu", "other-version"), 15)
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, fields, is_dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -40,11 +39,18 @@ def command(
     names = targets.known() if gfx is None else (gfx,)
     found = [targets.find(name) for name in names]
     if format != "text":
-        write(render_records([asdict(target) for target in found], format), output)
+        write(render_records([_record(target) for target in found], format), output)
     elif gfx is None:
         write(_list(found), output)
     else:
         write(_constants(found[0], view.color), output)
+
+
+def _record(value: Any) -> Any:
+    """A target or a topic under the names of its fields; all else as it is."""
+    if hasattr(value, "_asdict"):
+        return {name: _record(field) for name, field in value._asdict().items()}
+    return tuple(map(_record, value)) if isinstance(value, tuple) else value
 
 
 def _list(found: list[Target]) -> Iterator[str]:
@@ -66,18 +72,17 @@ def _list(found: list[Target]) -> Iterator[str]:
 
 def _constants(target: Target, color: bool) -> Iterator[str]:
     yield paint([(f"{target.name} ({target.family})", "bold")], color) + f"   {target.products}\n"
-    for field in fields(target):
-        value = getattr(target, field.name)
-        topics = value if isinstance(value, tuple) else (value,)
-        if topics and all(is_dataclass(topic) for topic in topics):
+    for name, value in target._asdict().items():
+        topics = (value,) if hasattr(value, "_asdict") else value
+        if topics and isinstance(topics, tuple) and hasattr(topics[0], "_asdict"):
             for topic in topics:
-                yield from _topic(field.name, topic, color)
-        elif field.name not in ("name", "family", "products") and value not in ("", (), None):
-            text = f"0x{value:02x}" if field.name == "elf_mach" else str(value)
-            yield f" {left(field.name, 12)} {text}\n"
+                yield from _topic(name, topic, color)
+        elif name not in ("name", "family", "products") and value not in ("", (), None):
+            text = f"0x{value:02x}" if name == "elf_mach" else str(value)
+            yield f" {left(name, 12)} {text}\n"
 
 
-def _topic(name: str, topic: object, color: bool) -> Iterator[str]:
+def _topic(name: str, topic: Any, color: bool) -> Iterator[str]:
     yield "\n" + paint([(f" {name}", "bold")], color) + "\n"
-    for field in fields(topic):  # type: ignore[arg-type]
-        yield f"   {left(field.name, 26)} {getattr(topic, field.name)}\n"
+    for field, value in topic._asdict().items():
+        yield f"   {left(field, 26)} {value}\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 
 from kernelinfo.compiler import llvm
@@ -74,7 +74,7 @@ def why(kernel: Kernel, occupancy: Occupancy) -> Cause | None:
         known = llvm.believed(target, version)
         for sizes, sgprs in product(_sizes(kernel, known), _sgprs(kernel, known)):
             # What is raised in the compiler's granule may be nothing in the hardware's.
-            asked = replace(demand, vgprs=kernel.encoded.vgprs or demand.vgprs, sgprs=sgprs)
+            asked = demand._replace(vgprs=kernel.encoded.vgprs or demand.vgprs, sgprs=sgprs)
             if llvm.waves_per_simd(target, version, asked, sizes) == said:
                 devices = tuple(map(find, target.members)) or (target,)
                 case = Case(devices, target, asked, occupancy.launch, sizes, version)

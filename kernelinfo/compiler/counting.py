@@ -100,20 +100,20 @@ def _changed(name: CauseName, case: Case) -> Case:
     demand, launch, version = case.demand, case.launch, case.version
     match name:
         case "declared-size":
-            return replace(case, launch=replace(launch, workgroup_size=case.sizes[1]))
+            return replace(case, launch=launch._replace(workgroup_size=case.sizes[1]))
         case "static-lds":
-            return replace(case, launch=replace(launch, dynamic_lds_bytes=0))
+            return replace(case, launch=launch._replace(dynamic_lds_bytes=0))
         case "no-trap-sgprs" if version < 23:
-            return replace(case, launch=replace(launch, trap_handler=False))
+            return replace(case, launch=launch._replace(trap_handler=False))
         case "trap-sgprs" if version >= 23:
-            return replace(case, launch=replace(launch, trap_handler=True))
+            return replace(case, launch=launch._replace(trap_handler=True))
         case "asked-sgprs" if version >= 23:
             targets = tuple(_without_fixed_sgprs(target) for target in case.targets)
             return replace(case, targets=targets)
         case "scratch-slots":
-            return replace(case, demand=replace(demand, scratch_bytes_per_lane=0))
+            return replace(case, demand=demand._replace(scratch_bytes_per_lane=0))
         case "tg-split":
-            return replace(case, demand=replace(demand, tg_split=False))
+            return replace(case, demand=demand._replace(tg_split=False))
         case "generic-target":
             return replace(case, targets=(case.own,))
         case "vgpr-file" | "lds-granule" | "lds-pool" | "barriers":
@@ -124,22 +124,22 @@ def _changed(name: CauseName, case: Case) -> Case:
 
 
 def _without_fixed_sgprs(target: Target) -> Target:
-    return replace(target, sgprs=replace(target.sgprs, fixed_allocation=0))
+    return target._replace(sgprs=target.sgprs._replace(fixed_allocation=0))
 
 
 def _with_belief(name: CauseName, target: Target, version: int) -> Target:
     known = llvm.believed(target, version)
     if name == "vgpr-file":
-        return replace(target, vgprs=known.vgprs)
+        return target._replace(vgprs=known.vgprs)
     if name == "lds-granule":
-        return replace(target, lds=known.lds)
+        return target._replace(lds=known.lds)
     domains = []
     for domain, other in zip(target.domains, known.domains, strict=True):
         if name == "lds-pool":
-            domains.append(replace(domain, lds_bytes=other.lds_bytes))
+            domains.append(domain._replace(lds_bytes=other.lds_bytes))
         else:
-            domains.append(replace(domain, barriers=other.barriers))
-    return replace(target, domains=tuple(domains))
+            domains.append(domain._replace(barriers=other.barriers))
+    return target._replace(domains=tuple(domains))
 
 
 def waves_per_simd(case: Case, causes: Collection[CauseName]) -> float:
@@ -184,7 +184,7 @@ def _waves_by_workgroup(
     demand, launch = case.demand, case.launch
     domain = target.domain(demand.wgp_mode)
     if "closed-form" in causes or "waves-per-cu" in causes:
-        asked = replace(demand, lds_bytes=lds_of(demand, launch))
+        asked = demand._replace(lds_bytes=lds_of(demand, launch))
         size = group * demand.wave_size
         sizes = case.sizes if "closed-form" in causes else (size, size)
         return domain.simds * llvm.waves_by_workgroup(target, case.version, asked, sizes)[1]

@@ -7,8 +7,6 @@ CUs in WGP mode) and #10618 (SGPRs of the trap handler).
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from kernelinfo.limits import Demand, Launch, align, lds_of
 from kernelinfo.targets import Target, Vgprs
 
@@ -56,4 +54,4 @@ def _file_of_2024(target: Target, file: Vgprs) -> Vgprs:
     if not target.name.startswith(("gfx950", "gfx12", "gfx13")):
         return file
     halves = 2 if file.wave_size == 64 and not target.sgprs.per_simd else 1
-    return replace(file, per_simd=256 // halves, granule=4 // halves)
+    return file._replace(per_simd=256 // halves, granule=4 // halves)

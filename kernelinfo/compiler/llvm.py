@@ -7,7 +7,7 @@ llvm/llvm-project. Versions are the major ones; 24 is main of September 2026.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 from kernelinfo.limits import Demand, align, waves_of
@@ -55,7 +55,7 @@ def printed(
     trap = attributes.trap_handler
     vgprs = max(demand.vgprs or 0, 1, least_vgprs(known, version, demand.wave_size, top))
     sgprs = max(demand.sgprs or 0, 1, least_sgprs(known, top, trap))
-    raised = replace(demand, vgprs=vgprs, sgprs=sgprs)
+    raised = demand._replace(vgprs=vgprs, sgprs=sgprs)
     encoding = known.sgprs.encoding_granule
     return Printed(
         waves_per_simd(target, version, raised, sizes_of(attributes.sizes, known), trap),
@@ -87,12 +87,11 @@ def sizes_of(sizes: tuple[int, int] | None, target: Target) -> tuple[int, int]:
 @lru_cache(maxsize=1 << 9)
 def believed(target: Target, version: int) -> Target:
     """The target as that version takes it to be, where that is not the hardware."""
-    return replace(
-        target,
+    return target._replace(
         members=(),
-        sgprs=replace(target.sgprs, encoding_granule=_believed_encoding(target, version)),
+        sgprs=target.sgprs._replace(encoding_granule=_believed_encoding(target, version)),
         vgprs=tuple(_believed_file(target.name, file, version) for file in target.vgprs),
-        lds=replace(target.lds, granule_bytes=_believed_lds_granule(target, version)),
+        lds=target.lds._replace(granule_bytes=_believed_lds_granule(target, version)),
         domains=tuple(_believed_domain(target, domain, version) for domain in target.domains),
     )
 
@@ -103,13 +102,13 @@ _WHOLE_FILE_SINCE = {"gfx1100": 16, "gfx1101": 16, "gfx1200": 19, "gfx1201": 19}
 
 def _believed_file(name: str, file: Vgprs, version: int) -> Vgprs:
     if version < _WHOLE_FILE_SINCE.get(name, FIRST):
-        file = replace(file, per_simd=file.per_simd * 2 // 3, granule=file.granule * 2 // 3)
+        file = file._replace(per_simd=file.per_simd * 2 // 3, granule=file.granule * 2 // 3)
     if name.startswith("gfx13") and version < 24:  # 1536 VGPRs until #222615
-        file = replace(file, per_simd=file.per_simd * 3 // 2, granule=file.granule * 3 // 2)
+        file = file._replace(per_simd=file.per_simd * 3 // 2, granule=file.granule * 3 // 2)
     if name.startswith("gfx11") and version < 16:
-        file = replace(file, addressable=128)  # getAddressableNumVGPRs of LLVM 15
+        file = file._replace(addressable=128)  # getAddressableNumVGPRs of LLVM 15
     if name.startswith("gfx125") and version < 22:
-        file = replace(file, encoding_granule=8)
+        file = file._replace(encoding_granule=8)
     return file
 
 
@@ -135,7 +134,7 @@ def _believed_domain(target: Target, domain: Domain, version: int) -> Domain:
         barriers = min(barriers, 16)
     if target.name.startswith(("gfx125", "gfx12-5")):
         barriers = 16  # getMaxWorkGroupsPerCU: they carry FeatureCuMode and have four SIMDs
-    return replace(domain, lds_bytes=lds_bytes, barriers=barriers)
+    return domain._replace(lds_bytes=lds_bytes, barriers=barriers)
 
 
 def waves_by_vgprs(known: Target, wave_size: int, vgprs: int) -> int:

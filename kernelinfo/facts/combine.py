@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, get_args
 
@@ -15,16 +14,21 @@ from kernelinfo.model import Fact, FactName, KernelFacts, Source
 from kernelinfo.targets import Target
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class _Choice:
     """What follows from what was said, wherever it was said."""
 
-    best_first: tuple[int, ...]
-    """The facts by number."""
-    numbers: dict[str, Any]
-    """Fields of a `Kernel`."""
-    disagreements: tuple[tuple[int, int], ...]
-    """Facts by number."""
+    def __init__(
+        self,
+        best_first: tuple[int, ...],
+        numbers: dict[str, Any],
+        disagreements: tuple[tuple[int, int], ...],
+    ) -> None:
+        self.best_first = best_first
+        """The facts by number."""
+        self.numbers = numbers
+        """Fields of a `Kernel`."""
+        self.disagreements = disagreements
+        """Facts by number."""
 
 
 def combine(facts: KernelFacts, code_object: CodeObject, target: Target | None) -> Kernel:
@@ -43,7 +47,8 @@ def combine(facts: KernelFacts, code_object: CodeObject, target: Target | None) 
         else:
             stated.append(fact[:3])
     choice = _choose(tuple(stated), target)
-    kernel = Kernel(
+    is_alike = code_object.kind == "code-object" and not choice.disagreements
+    return Kernel(
         code_object=code_object,
         symbol=facts.symbol,
         name=demangle(facts.symbol),
@@ -54,11 +59,9 @@ def combine(facts: KernelFacts, code_object: CodeObject, target: Target | None) 
         source=None if facts.source is None else in_repository(facts.source),
         facts=tuple([said[number] for number in choice.best_first]),
         disagreements=tuple((said[one], said[other]) for one, other in choice.disagreements),
+        alike=choice if is_alike else None,
         **choice.numbers,
     )
-    if code_object.kind == "code-object" and not kernel.disagreements:
-        object.__setattr__(kernel, "alike", choice)
-    return kernel
 
 
 @lru_cache(maxsize=1 << 12)  # the kernels of a library say a few thousand things in all

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 import msgpack
 
@@ -15,18 +14,18 @@ from kernelinfo.facts.notes import Note, read_notes
 from kernelinfo.model import Fact, Remark
 
 
-@dataclass(slots=True)
 class NoteMetadata:
     """What the notes say, gathered from all of them."""
 
-    present: bool = False
-    """Whether there are notes at all."""
-    found: bool = False
-    """Whether one of them holds metadata."""
-    target_id: object = None
-    """`amdhsa.target`, as it stands there; None where it does not."""
-    kernels: list[tuple[str, list[Fact]]] = field(default_factory=list)
-    """Symbol and facts, in the order of the notes."""
+    def __init__(self) -> None:
+        self.present = False
+        """Whether there are notes at all."""
+        self.found = False
+        """Whether one of them holds metadata."""
+        self.target_id: object = None
+        """`amdhsa.target`, as it stands there; None where it does not."""
+        self.kernels: list[tuple[str, list[Fact]]] = []
+        """Symbol and facts, in the order of the notes."""
 
 
 def read_metadata(elf: Elf, remarks: list[Remark]) -> NoteMetadata:

@@ -88,7 +88,7 @@ class _Judgement:
         if not findings:
             return Judged(result)
         counted, excused = self._suppressions.sort_out(footprint, findings)
-        return Judged(replace(result, findings=counted), excused)
+        return Judged(result._replace(findings=counted), excused)
 
     def _findings(self, kernel: Kernel, footprint: Footprint) -> Iterator[Finding]:
         """What budget and baseline say of a kernel."""

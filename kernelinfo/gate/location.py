@@ -32,7 +32,9 @@ def located(verdict: Verdict) -> Verdict:
         source = lines.get(kernel.code_object, {}).get(kernel.symbol)
         if source is None:
             return one
-        return replace(one, result=replace(one.result, kernel=replace(kernel, source=source)))
+        return replace(
+            one, result=one.result._replace(kernel=kernel._replace(source=source, alike=None))
+        )
 
     judged = tuple(map(placed, verdict.judged))
     all_problems = (*verdict.problems, *problems)

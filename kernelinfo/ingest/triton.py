@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import dataclass
 from reprlib import repr as shortened
-from typing import Any
+from typing import Any, NamedTuple
 
 from kernelinfo.errors import ReadError
 from kernelinfo.ingest import bounds
@@ -23,8 +22,7 @@ _KEYS = ("name", "target", "num_warps", "shared")
 """A map with none of these is somebody else's."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sidecar:
+class Sidecar(NamedTuple):
     """What it says of the one kernel beside it."""
 
     kernel: str

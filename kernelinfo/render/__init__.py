@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from importlib import import_module
-from typing import Literal, cast
+from typing import Literal, NamedTuple, cast
 
 from kernelinfo.kernel import Item
 
@@ -15,8 +14,7 @@ FormatName = Literal[RecordFormat, "html"]
 NameStyle = Literal["short", "full", "mangled"]
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(NamedTuple):
     """How the output is to look; only text heeds more than the names."""
 
     names: NameStyle = "full"

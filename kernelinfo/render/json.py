@@ -73,7 +73,7 @@ def document(report: Report) -> dict[str, Any]:
 
 
 def flat(value: Any) -> dict[str, Any]:
-    """The fields of a tuple or slotted dataclass; `asdict` would copy each of them deeply."""
+    """The fields of a tuple or a slotted dataclass; `asdict` would copy each of them deeply."""
     if isinstance(value, tuple):
         return dict(zip(value._fields, value, strict=True))  # type: ignore[attr-defined]
     return {name: getattr(value, name) for name in value.__slots__}

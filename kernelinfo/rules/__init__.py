@@ -6,7 +6,7 @@ A limit is arithmetic about hardware; a rule says what a kernel engineer would w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Finding, Kernel
@@ -37,8 +37,7 @@ from kernelinfo.rules.waves_hint_too_high import waves_hint_too_high
 from kernelinfo.rules.workgroup_leaves_slots import workgroup_leaves_slots
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """A rule's number, its severity unless a remark has its own, and its function."""
 
     number: str
@@ -95,8 +94,7 @@ ALL: tuple[Rule | Documented, ...] = tuple(
 """Those too that are checked elsewhere."""
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(NamedTuple):
     """What the user wants to hear; rules by number, name or the beginning of numbers."""
 
     select: tuple[str, ...] = ()
@@ -110,7 +108,7 @@ class Selection:
         selected = {rule for name in self.select for rule in named(name)}
         ignored, severities = self._ignored(), self._chosen_severities()
         return tuple(
-            replace(rule, severity=severities[rule.number], fixed=True)
+            rule._replace(severity=severities[rule.number], fixed=True)
             if rule.number in severities
             else rule
             for rule in RULES
@@ -124,7 +122,7 @@ class Selection:
         for finding in findings:
             if finding.rule not in ignored:
                 severity = severities.get(finding.rule, finding.severity)
-                yield replace(finding, severity=severity)
+                yield finding._replace(severity=severity)
 
     def _ignored(self) -> set[str]:
         return {rule.number for name in self.ignore for rule in named(name)}

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from kernelinfo.kernel import Finding
 from kernelinfo.rules.remark import Severity
 
 
-@dataclass(frozen=True, slots=True)
-class Documented:
+class Documented(NamedTuple):
     """A rule that is checked elsewhere, and told like the others."""
 
     number: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
@@ -33,11 +33,10 @@ def result(numbers: Numbers) -> Result:
     assert _REAL.occupancy is not None
     kernel = _REAL.kernel
     return Result(
-        replace(
-            kernel,
+        kernel._replace(
             name=f"{numbers.name}(int)",
             symbol=f"_Z{numbers.name}",
-            code_object=replace(kernel.code_object, path=numbers.path, compiler=numbers.compiler),
+            code_object=kernel.code_object._replace(path=numbers.path, compiler=numbers.compiler),
             used=kernel.used._replace(vgprs=numbers.vgprs, scratch_bytes_per_lane=numbers.scratch),
             spills=kernel.spills._replace(vgprs=numbers.vgpr_spills, sgprs=numbers.sgpr_spills),
         ),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import cycle, islice
 from pathlib import Path
 
@@ -22,14 +21,14 @@ def fleet(kernels: int) -> Iterator[Item]:
         name = f"void library::detail::{result.kernel.name.partition('(')[0]}<{number}, float, "
         name += "library::detail::config<256u, 4u, float, unsigned int>>(float const*, float*)"
         symbol = f"_ZN7library6detail{result.kernel.symbol}ILi{number}EfNS0_6configILj256ELj4Efjj"
-        yield replace(result, kernel=replace(result.kernel, name=name, symbol=symbol))
+        yield result._replace(kernel=result.kernel._replace(name=name, symbol=symbol))
 
 
 def renamed(names: list[str]) -> Iterator[Item]:
     """A kernel of each name."""
     for name, result in zip(names, fleet(len(names)), strict=True):
         assert isinstance(result, Result)
-        yield replace(result, kernel=replace(result.kernel, name=name, symbol=name))
+        yield result._replace(kernel=result.kernel._replace(name=name, symbol=name))
 
 
 def page(items: Iterator[Item]) -> str:

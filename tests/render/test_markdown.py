@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import pytest
 
@@ -40,7 +39,7 @@ def test_all_are_shown_where_none_has_findings() -> None:
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_name_cannot_break_the_table(name: str) -> None:
     (result, *_) = load(FIXTURES / VARIETY).results
-    hostile = Result(replace(result.kernel, name=name), result.occupancy)
+    hostile = Result(result.kernel._replace(name=name), result.occupancy)
     (row,) = list(render([hostile], View()))[-1:]
     assert len(row.split("|")) == len(list(render([result], View()))[-1].split("|"))
     assert row.count("\n") == 1

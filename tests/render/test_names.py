@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import replace
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
@@ -95,7 +94,7 @@ def kernels(names: Iterable[tuple[str, str]]) -> list[Kernel]:
     """Kernels of these symbols and names."""
     path = "code_object/occupancy-hip-amdgcn-amd-amdhsa-gfx90a.out"
     model = kernelinfo.load(FIXTURES / path).kernels[0]
-    return [replace(model, symbol=symbol, name=name) for symbol, name in names]
+    return [model._replace(symbol=symbol, name=name) for symbol, name in names]
 
 
 def test_what_parameters_tell_apart_is_told() -> None:

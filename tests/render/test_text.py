@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
 from rich.color import Color
@@ -38,8 +37,8 @@ def many(count: int) -> Iterator[Item]:
     results = [item for item in items(SPILLS) if isinstance(item, Result)]
     for number in range(count):
         result = results[number % len(results)]
-        kernel = replace(result.kernel, symbol=f"k{number}", name=f"k{number}")
-        yield replace(result, kernel=kernel)
+        kernel = result.kernel._replace(symbol=f"k{number}", name=f"k{number}")
+        yield result._replace(kernel=kernel)
 
 
 @pytest.mark.parametrize("name", [VARIETY, SPILLS, "container/libtwo.so"])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from kernelinfo import Kernel, load, targets
@@ -16,7 +14,7 @@ from ..conftest import FIXTURES
 def said(target: str, code_bytes: int | None) -> list[str]:
     report = load(FIXTURES / "assembly" / "occupancy-hip-amdgcn-amd-amdhsa-gfx90a.s")
     kernel: Kernel = report.kernels[0]
-    one = replace(kernel, target=targets.find(target), code_bytes=code_bytes)
+    one = kernel._replace(target=targets.find(target), code_bytes=code_bytes)
     return [remark.message for remark in code_exceeds_icache(one, one.occupancy())]
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from kernelinfo.rules.workgroup_leaves_slots import workgroup_leaves_slots
@@ -34,7 +32,7 @@ def test_a_template_that_names_the_largest_size_is_made_for_it() -> None:
         "t<32u>()",
     )
     for name in names:
-        named = replace(unbounded.kernel, name=name)
+        named = unbounded.kernel._replace(name=name)
         assert list(workgroup_leaves_slots(named, unbounded.occupancy)) == []
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -26,13 +25,12 @@ def kernel(
 ) -> Kernel:
     known = plain()
     assert known.demand is not None
-    return replace(
-        known,
-        code_object=replace(known.code_object, target=compiled),
+    return known._replace(
+        code_object=known.code_object._replace(target=compiled),
         target=targets.find(compiled),
         used=Used(vgprs, 0, 16, lds, 0),
         encoded=known.encoded._replace(vgprs=encoded),
-        demand=replace(known.demand, vgprs=encoded or vgprs, lds_bytes=lds),
+        demand=known.demand._replace(vgprs=encoded or vgprs, lds_bytes=lds),
     )
 
 

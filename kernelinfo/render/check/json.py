@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import Any
 
 from kernelinfo.gate.verdict import VANISHED, Notice, Verdict
@@ -38,7 +37,7 @@ def check_document(verdict: Verdict) -> dict[str, Any]:
         "passed_over": verdict.passed_over,
         "baseline": str(verdict.baseline) if verdict.baseline else None,
         "notices": [
-            {**flat(notice), "finding": asdict(notice.finding)} for notice in verdict.notices
+            {**flat(notice), "finding": notice.finding._asdict()} for notice in verdict.notices
         ],
     }
     return found

@@ -172,8 +172,7 @@ def _case(kernel: Kernel, occupancy: Occupancy) -> tuple[Any, ...]:
 
 
 def _demand(demand: Demand, unsaid: tuple[str, ...]) -> tuple[Any, ...]:
-    values = {name: getattr(demand, name) for name in demand.__slots__}
-    return tuple((values | {"at_least": (*demand.at_least, *unsaid)}).values())
+    return tuple(demand._replace(at_least=(*demand.at_least, *unsaid)))
 
 
 def _source(kernel: Kernel) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass
 from typing import Any
 
 from kernelinfo import targets
@@ -30,7 +29,7 @@ def hardware() -> dict[str, Any]:
 
 
 def _row(value: Any) -> Any:
-    if is_dataclass(value):
-        names = (field.name for field in fields(value) if field.name not in _NOT_COUNTED)
-        return {name: _row(getattr(value, name)) for name in names}
+    if hasattr(value, "_asdict"):
+        fields = value._asdict().items()
+        return {name: _row(field) for name, field in fields if name not in _NOT_COUNTED}
     return [_row(item) for item in value] if isinstance(value, tuple) else value

@@ -103,7 +103,7 @@ def test_a_vanished_kernel_is_an_error_however_mild() -> None:
 def test_kernels_of_one_name_stay_two_cases() -> None:
     verdict = verdict_on(TUTORIAL)
     last = verdict.judged[3].result
-    twin = replace(last, kernel=replace(last.kernel, symbol="_Z9sgprboundiPd.intern"))
+    twin = last._replace(kernel=last.kernel._replace(symbol="_Z9sgprboundiPd.intern"))
     told = cases(replace(verdict, judged=(Judged(last), Judged(twin))))
     assert [case.name for case in told] == [
         "sgprbound(int, double*) [_Z9sgprboundiPd]",

@@ -68,7 +68,7 @@ def test_many_are_folded_after_twenty() -> None:
     verdict = verdict_on(TUTORIAL)
     (one,) = (judged for judged in verdict.judged if "sgprbound" in judged.result.kernel.name)
     many = tuple(
-        Judged(replace(one.result, kernel=replace(one.result.kernel, name=f"sgprbound<{index}>")))
+        Judged(one.result._replace(kernel=one.result.kernel._replace(name=f"sgprbound<{index}>")))
         for index in range(27)
     )
     text = markdown(replace(verdict, judged=many))

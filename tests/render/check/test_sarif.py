@@ -74,7 +74,7 @@ def test_the_best_place_that_is_known(path: Path, where: tuple[str, bool]) -> No
     verdict = verdict_on(path)
     finding = Finding("KI101", "vgpr-spill", "warning", "12 VGPRs spilled")
     judged = replace(
-        verdict.judged[0], result=replace(verdict.judged[0].result, findings=(finding,))
+        verdict.judged[0], result=verdict.judged[0].result._replace(findings=(finding,))
     )
     (result,) = run_of(replace(verdict, judged=(judged,)))["results"]
     place = result["locations"][0]["physicalLocation"]
@@ -139,8 +139,8 @@ def test_a_notice_stands_where_to_look() -> None:
 def test_names_are_neither_placeholders_nor_links() -> None:
     verdict = verdict_on(TUTORIAL)
     last = verdict.judged[3].result
-    kernel = replace(last.kernel, name="f<{0}>[here](https://example.org)")
-    judged = replace(verdict.judged[3], result=replace(last, kernel=kernel))
+    kernel = last.kernel._replace(name="f<{0}>[here](https://example.org)")
+    judged = replace(verdict.judged[3], result=last._replace(kernel=kernel))
     text = run_of(replace(verdict, judged=(judged,)))["results"][0]["message"]["text"]
     assert text.startswith("f<{{0}}>[here\\](https://example.org)")
 

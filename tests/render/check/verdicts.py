@@ -39,7 +39,7 @@ def excusing(verdict: Verdict, rule: str, reason: str) -> Verdict:
         kept = tuple(f for f in one.result.findings if f.rule != rule)
         gone = tuple(f for f in one.result.findings if f.rule == rule)
         excused = tuple(Suppressed(finding, reason, "2027-03-31") for finding in gone)
-        judged.append(Judged(replace(one.result, findings=kept), one.suppressed + excused))
+        judged.append(Judged(one.result._replace(findings=kept), one.suppressed + excused))
     return replace(verdict, judged=tuple(judged))
 
 
@@ -71,9 +71,8 @@ def hostile(draw: st.DrawFn) -> Verdict:
 
 def _judged(draw: st.DrawFn, like: Result) -> Judged:
     source = draw(st.none() | st.builds(SourceLine, paths, st.integers(1, 9)))
-    kernel = replace(
-        like.kernel,
-        code_object=replace(like.kernel.code_object, path=draw(paths), member=draw(texts)),
+    kernel = like.kernel._replace(
+        code_object=like.kernel.code_object._replace(path=draw(paths), member=draw(texts)),
         name=draw(texts),
         symbol=draw(texts),
         source=source,
@@ -82,7 +81,7 @@ def _judged(draw: st.DrawFn, like: Result) -> Judged:
     excused = tuple(
         Suppressed(_finding(draw), draw(texts), None) for _ in range(draw(st.integers(0, 1)))
     )
-    return Judged(replace(like, kernel=kernel, findings=findings), excused)
+    return Judged(like._replace(kernel=kernel, findings=findings), excused)
 
 
 def _finding(draw: st.DrawFn) -> Finding:
