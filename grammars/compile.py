@@ -1,4 +1,4 @@
-"""Puts the grammars into the wheel, and compiled: that takes longer than to read a file."""
+"""Puts the grammars into the wheel, compiled, and the hardware facts, parsed."""
 
 from __future__ import annotations
 
@@ -27,6 +27,11 @@ class CompiledGrammars(BuildHookInterface):  # type: ignore[type-arg]
             grammars["compile"](text).save(saved)
             made.write_bytes(reproducible(saved.getvalue()))
             build_data["force_include"][str(made)] = f"kernelinfo/grammars/{made.name}"
+        tables = runpy.run_path(str(root / "kernelinfo" / "tables.py"))
+        facts = (root / "kernelinfo" / "targets.toml").read_bytes()
+        made = folder / tables["parsed_name"](facts)
+        made.write_bytes(tables["parse"](facts))
+        build_data["force_include"][str(made)] = f"kernelinfo/{made.name}"
 
 
 def reproducible(saved: bytes) -> bytes:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
-import tomllib
 from functools import cache
-from pkgutil import get_data
 from types import NoneType
 from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
+from kernelinfo import tables
 from kernelinfo.errors import TargetsError, UnknownTargetError
 
 
@@ -189,48 +187,29 @@ class Target(NamedTuple):
         return next((domain for domain in self.domains if domain.per == per), self.domains[0])
 
 
-_HEADING = re.compile(r"^\[(gfx[0-9a-z-]+)\]$", re.MULTILINE)
-
-
-@cache
-def _text() -> str:
-    # What importlib.resources does, without the 8 ms that importing it takes.
-    data = get_data("kernelinfo", "targets.toml")
-    assert data is not None
-    return data.decode()
-
-
 @cache
 def known() -> tuple[str, ...]:
     """The names of all targets, in the order of the file."""
-    return tuple(_HEADING.findall(_text()))
+    return tables.names()
 
 
 @cache
 def find(name: str) -> Target:
     """The target of that name.
 
-    Only its own tables are parsed: the whole file would take longer than a small report.
     Raises `UnknownTargetError`, and `TargetsError` where its table is wrong.
     """
-    text = _text()
-    for heading in _HEADING.finditer(text):
-        if heading[1] == name:
-            following = _HEADING.search(text, heading.end())
-            table = text[heading.start() : following.start() if following else None]
-            return _target(name, tomllib.loads(table)[name])
-    raise UnknownTargetError(name, known())
+    table = tables.table(name)
+    if table is None:
+        raise UnknownTargetError(name, known())
+    return _target(name, table)
 
 
 @cache
 def by_elf_mach(mach: int) -> Target | None:
     """The target whose code objects have `mach` in the low byte of e_flags; None if unknown."""
-    text = _text()
-    line = re.search(rf"^elf_mach = 0x{mach:02x}$", text, re.MULTILINE)
-    if line is None:
-        return None
-    *_, heading = _HEADING.finditer(text, 0, line.start())
-    return find(heading[1])
+    name = tables.name_by_elf_mach(mach)
+    return None if name is None else find(name)
 
 
 def _target(name: str, table: dict[str, Any]) -> Target:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kernelinfo import targets
+from kernelinfo import tables, targets
 from kernelinfo.errors import TargetsError, UnknownTargetError
 
 FACTS = Path(__file__).parents[2] / "shared" / "hardware" / "targets.csv"
@@ -64,12 +64,12 @@ def test_an_unknown_target_names_a_near_one() -> None:
 def test_a_contradicting_table_is_refused(
     change: tuple[str, str], complaint: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    text = targets._text()
+    text = tables._text()
     table = re.search(r"^\[gfx90a\].*?(?=^\[gfx940\])", text, re.MULTILINE | re.DOTALL)
     assert table is not None
     assert change[0] in table[0]
     broken = table[0].replace(*change)
-    monkeypatch.setattr(targets, "_text", lambda: broken)
+    monkeypatch.setattr(tables, "_text", lambda: broken)
     targets.find.cache_clear()
     with pytest.raises(TargetsError, match=complaint):
         targets.find("gfx90a")

@@ -61,6 +61,22 @@ def test_the_wheel_holds_its_grammars_compiled(wheel: Path, tmp_path: Path) -> N
     subprocess.run([sys.executable, "-I", "-c", code, grammar], cwd=tmp_path, check=True)
 
 
+def test_the_wheel_holds_its_tables_parsed(wheel: Path, tmp_path: Path) -> None:
+    """They are used, zipped too, and say what the text says."""
+    code = f"""if True:
+        import sys, tomllib
+        sys.path.insert(0, {str(wheel)!r})
+        from kernelinfo import tables, targets
+        said = tomllib.loads(open(sys.argv[1]).read())
+        tables._text = None
+        assert list(said) == list(targets.known())
+        assert all(tables.table(name) == said[name] for name in said)
+        assert all(targets.by_elf_mach(said[name]["elf_mach"]).name == name for name in said)
+    """
+    table = str(ROOT / "kernelinfo" / "targets.toml")
+    subprocess.run([sys.executable, "-I", "-c", code, table], cwd=tmp_path, check=True)
+
+
 def test_a_wheel_elsewhere_reads_assembly(wheel: Path, tmp_path: Path) -> None:
     """From its own folder, with the checkout out of sight."""
     zipfile.ZipFile(wheel).extractall(tmp_path / "site")
