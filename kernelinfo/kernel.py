@@ -1,7 +1,5 @@
 """The nouns of a report: a kernel, its occupancy, what the rules say of it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
@@ -178,7 +176,7 @@ class Kernel(NamedTuple):
         assert self.demand is not None
         return allocated(target, self.demand, self.launch())
 
-    def on(self, target: Target) -> Kernel:
+    def on(self, target: Target) -> "Kernel":
         """The kernel as if it used the same registers on another target.
 
         The padding of its descriptor is not carried over: it was made for the own target. Where
@@ -255,7 +253,7 @@ class Report(NamedTuple):
     repeats: tuple[Repeat, ...] = ()
 
     @classmethod
-    def of(cls, items: Iterable[Item]) -> Report:
+    def of(cls, items: Iterable[Item]) -> "Report":
         """All items of an analysis, gathered."""
         found = list(items)
         return cls(

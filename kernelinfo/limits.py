@@ -5,8 +5,6 @@ placed as a whole or not at all, so every count is rounded to whole workgroups i
 domain (see `targets.Domain`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 

@@ -1,7 +1,5 @@
 """The nouns of reading: bytes, what they say of which kernel, and what could not be read."""
 
-from __future__ import annotations
-
 from typing import Any, Literal, NamedTuple
 
 Source = Literal[

@@ -3,8 +3,6 @@
 The result is a steady-state ceiling of one residency domain, not a speed.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Literal, NamedTuple
 

@@ -1,7 +1,5 @@
 """What more would take and what is free: the way to the next step, headroom, launch sizes."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from kernelinfo.limits import (

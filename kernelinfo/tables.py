@@ -56,9 +56,9 @@ def parse(toml: bytes) -> bytes:
     import tomllib
 
     tables = tomllib.loads(toml.decode())
-    # The version of the format that all known Pythons read.
-    parsed = {name: (t["elf_mach"], marshal.dumps(t, 4)) for name, t in tables.items()}
-    return marshal.dumps(parsed, 4)
+    # The format's last version without references, which are not the same in every build.
+    parsed = {name: (t["elf_mach"], marshal.dumps(t, 2)) for name, t in tables.items()}
+    return marshal.dumps(parsed, 2)
 
 
 def parsed_name(toml: bytes) -> str:

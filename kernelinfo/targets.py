@@ -1,7 +1,5 @@
 """Hardware facts of each gfx target, from targets.toml; the file is the list of known targets."""
 
-from __future__ import annotations
-
 from functools import cache
 from types import NoneType
 from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints

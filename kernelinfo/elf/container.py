@@ -1,7 +1,5 @@
 """One ELF file: header, sections and segments, and where their bytes lie."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 # Bytes; the longest mangled names of template libraries have some tens of thousands.
