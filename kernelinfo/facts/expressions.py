@@ -34,8 +34,8 @@ MOST_NESTING = 1000
 """Compilers nest a few dozen deep; deeper text is made to exhaust its readers."""
 MOST_CHARACTERS = 1 << 20
 """Enough for a call graph of thousands of functions with long names."""
-MOST_OPERATORS = 1 << 16
-"""Commas and parentheses among them; a second's work."""
+MOST_OPERATORS = 1 << 14
+"""Commas and parentheses among them; a fifth of a second's work."""
 
 # Set by the assembler itself as it meets registers (AMDGPUAsmParser, KernelScopeInfo); people only
 # set them back to 0.

@@ -22,7 +22,8 @@ from typing import NamedTuple
 
 REGRESSIONS = Path(__file__).with_name("regressions")
 _DONE = re.compile(r"^Done (\d+) runs|^stat::number_of_executed_units: (\d+)", re.MULTILINE)
-_SECONDS_EACH = 5
+_SECONDS_EACH = 20
+"""Of one input, by code that counts its branches, on a machine with other work."""
 _MEGABYTES = 512
 
 
