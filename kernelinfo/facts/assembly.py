@@ -10,6 +10,7 @@ from kernelinfo.errors import UnknownTargetError
 from kernelinfo.facts import directives, info_block, labels, metadata, metadata_yaml
 from kernelinfo.facts.assembly_text import (
     ASSIGNMENT,
+    BEGIN,
     BUNDLE,
     INFO,
     Lines,
@@ -38,7 +39,7 @@ _METADATA_VERSIONS: dict[tuple[int, ...], int] = {(1, 0): 3, (1, 1): 4, (1, 2): 
 # Who says for which target a module is, the best first.
 _SAYS_TARGET = ("amdgcn_target", "metadata", "amd_amdgpu_isa", "hsa_code_object_isa")
 
-_SET = re.compile(rb"\.(?:set|equ)[ \t]+(\"(?:\\.|[^\"\\])*\"|[^\s,\"]+)[ \t]*,(.*)")
+_SET = re.compile(rb"\.(?:set|equ)[ \t]+(\"(?:\\.|[^\"\\\n])*\"|[^\s,\"]+)[ \t]*,(.*)")
 _EQUATED = re.compile(rb"\s*([\w.$@]+)\s*")
 _STRING = re.compile(rb'"((?:\\.|[^"\\])*)"')
 
@@ -89,9 +90,10 @@ class _Draft:
         self._files = SourceFiles(text)
         # Metadata is read when its end is met: which directive began it, where its text begins.
         self._metadata: tuple[str, int] | None = None
-        # Names are not sought before these: the end of the last info block; the last kernel with
-        # a descriptor, and where that stands.
+        # Names are not sought before these: the end of the last info block; where a function last
+        # began; the last kernel with a descriptor, and where that stands.
         self._informed = start
+        self._begin = -1
         self._described = "", start
 
     @property
@@ -101,6 +103,9 @@ class _Draft:
 
     def take(self, place: int, kind: str) -> None:
         """Take up what `places` found at `place`."""
+        if kind == BEGIN:
+            self._begin = place
+            return
         if kind == "file":
             self._files.take(place)
             return
@@ -114,16 +119,18 @@ class _Draft:
         elif kind == ASSIGNMENT:
             self._take_assignment(place)
         elif is_directive(self._text, place):
-            self._take_directive(place, kind)
+            if kind in ("set", "equ"):
+                if assignment := _SET.match(self._text, place):
+                    name, expression = assignment.groups()
+                    self._define(labels.unquoted(name), expression.rstrip(b"\r"), place)
+            else:
+                self._take_directive(place, kind)
 
     def _take_directive(self, place: int, kind: str) -> None:
         line = line_at(self._text, place)
         operand = line[len(kind) + 1 :].strip()
         string = _STRING.match(operand)
         match kind:
-            case "set" | "equ":
-                if assignment := _SET.match(line):
-                    self._define(labels.unquoted(assignment[1]), assignment[2], place)
             case "amdhsa_kernel":
                 self._take_descriptor(place, labels.described_kernel(operand))
             case "amd_kernel_code_t":
@@ -189,9 +196,9 @@ class _Draft:
 
     def _function(self, floor: int, place: int) -> tuple[str, int | None] | None:
         """Name and label's place of the function whose info block stands at `place`."""
-        if begun := labels.begun_function(self._text, floor, place):
-            name, begin = begun
-            return name, labels.label_place(self._text, name, begin, place, place)
+        if self._begin >= floor:
+            name = labels.begun_function(self._text, self._begin)
+            return name, labels.label_place(self._text, name, self._begin, place, place)
         name, described = self._described
         if name and described > floor:
             return name, None

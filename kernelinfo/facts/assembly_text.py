@@ -5,8 +5,8 @@ from __future__ import annotations
 import codecs
 import mmap
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
-from heapq import merge
 from typing import NamedTuple
 
 Text = bytes | mmap.mmap
@@ -14,11 +14,20 @@ Text = bytes | mmap.mmap
 INFO = " info:"
 ASSIGNMENT = "="
 BUNDLE = "__CLANG_OFFLOAD_BUNDLE____"
+BEGIN = "-- Begin function "
 
 # What logs put before each line (`[build] `) is short. Looking no further back for the start of a
 # line keeps a file of one long line from costing its length squared.
 _MOST_BEFORE = 200
 _COPY = 1 << 20
+_NEAR = 1 << 9
+"""Bytes in which lines are counted sooner than looked up."""
+# Bytes are sought much faster than a map, and a piece that fits a processor's cache fastest.
+_WINDOW = 1 << 18
+_AROUND = 64
+"""Of a window's neighbours, more than any mark and what is looked at around it."""
+_LINES = 1 << 12
+"""Bytes that the lines of one block seldom exceed."""
 
 _DIRECTIVES = re.compile(
     rb"\.(amdgcn_target|amd_amdgpu_isa|hsa_code_object_isa"
@@ -57,42 +66,79 @@ def searchable(data: Text | memoryview) -> Text:
 
 
 class Lines:
-    """Line numbers of places; cheapest when asked for in the order of the text."""
+    """Line numbers of places; cheapest where others nearby were asked for."""
 
     def __init__(self, text: Text) -> None:
         self._text = text
-        self._place = 0
-        self._line = 1
+        self._places = [0]
+        self._lines = [1]
 
     def number(self, place: int) -> int:
         """The 1-based number of the line that `place`, a byte offset, is on."""
-        low, high = sorted((self._place, place))
+        nearest = bisect_right(self._places, place) - 1
+        start, line = self._places[nearest], self._lines[nearest]
         # A memory map can neither count nor lend a part of itself: copy, a little at a time.
-        newlines = sum(
-            self._text[start : min(start + _COPY, high)].count(b"\n")
-            for start in range(low, high, _COPY)
-        )
-        self._line += newlines if place >= self._place else -newlines
-        self._place = place
-        return self._line
+        while start < place:
+            end = min(start + _COPY, place)
+            line += self._text[start:end].count(b"\n")
+            start = end
+        if place > self._places[-1] + _NEAR:
+            self._places.append(place)
+            self._lines.append(line)
+        return line
 
 
 def places(text: Text) -> Iterator[tuple[int, str]]:
     """Byte offset and kind of all that may state something of a kernel, in the order of the text.
 
-    The kind is a directive's name, `INFO` (an info block), `ASSIGNMENT` or `BUNDLE`.
+    The kind is a directive's name, `INFO` (an info block), `ASSIGNMENT`, `BUNDLE` or
+    `BEGIN` (of a function).
     """
-    directives = ((match.start(), match[1].decode()) for match in _DIRECTIVES.finditer(text))
-    assignments = ((match.start(), ASSIGNMENT) for match in _ASSIGNMENTS.finditer(text))
-    return merge(directives, assignments, _every(text, INFO), _every(text, BUNDLE))
+    for start in range(0, len(text), _WINDOW):
+        first = max(start - _AROUND, 0)
+        window = text[first : start + _WINDOW + _AROUND]
+        found = [(match.start(), match[1].decode()) for match in _DIRECTIVES.finditer(window)]
+        found += [(match.start(), ASSIGNMENT) for match in _ASSIGNMENTS.finditer(window)]
+        found += _every(window, INFO)
+        found += _every(window, BUNDLE)
+        found += _every(window, BEGIN)
+        found.sort()
+        for place, kind in found:
+            if start <= first + place < start + _WINDOW:
+                yield first + place, kind
+        release(text, 0, start)
 
 
-def _every(text: Text, mark: str) -> Iterator[tuple[int, str]]:
+def _every(window: bytes, mark: str) -> Iterator[tuple[int, str]]:
     sought = mark.encode()
-    place = text.find(sought)
+    place = window.find(sought)
     while place >= 0:
         yield place, mark
-        place = text.find(sought, place + len(sought))
+        place = window.find(sought, place + len(sought))
+
+
+def release(text: Text, start: int, end: int) -> None:
+    """Let go of a part of a mapped file, so that memory does not grow with its size.
+
+    Whoever looks there again reads it from the file again.
+    """
+    start -= start % mmap.PAGESIZE
+    if isinstance(text, mmap.mmap) and start < end and hasattr(mmap, "MADV_DONTNEED"):
+        text.madvise(mmap.MADV_DONTNEED, start, end - start)
+
+
+def lines_from(text: Text, place: int) -> Iterator[bytes]:
+    """The lines from `place` on, each without its newline; many are cut from one piece."""
+    size = _LINES
+    while place < len(text):
+        *whole, rest = text[place : place + size].split(b"\n")
+        yield from whole
+        if place + size >= len(text):
+            yield rest
+            return
+        place += size - len(rest)
+        # A line longer than a piece is not cut again and again.
+        size = _LINES if whole else 2 * size
 
 
 def before(text: Text, place: int) -> bytes | None:
@@ -106,6 +152,8 @@ def before(text: Text, place: int) -> bytes | None:
 
 def is_directive(text: Text, place: int) -> bool:
     """Whether the directive at `place` is one, and not part of a comment, a string or a name."""
+    if text[place - 2 : place] == b"\n\t":  # as compilers write nearly all
+        return True
     prefix = before(text, place)
     return prefix is not None and not _NO_CODE.search(prefix)
 

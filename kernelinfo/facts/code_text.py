@@ -18,7 +18,7 @@ from kernelinfo.model import Code, LoopSpills
 
 _END = b".Lfunc_end"
 _INSTRUCTION = re.compile(
-    rb"\n[ \t]+(v_(?:mfma|wmma|s(?:mfmac|wmmac))|ds_|global_|flat_|buffer_"
+    rb"\n[ \t]++(v_(?:mfma|wmma|s(?:mfmac|wmmac))|ds_|global_|flat_|buffer_"
     rb"|s(?:cratch_|_(?:barrier_signal|barrier(?!_)|swappc|call)))"
 )
 _KINDS = {

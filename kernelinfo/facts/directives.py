@@ -44,8 +44,10 @@ _FLAGS = {"wgp_mode", "tg_split", "dynamic_stack"}
 _USUAL_BYTES = 1 << 12
 _MOST_BYTES = 1 << 16
 _SHORT = 512
-_DIRECTIVE = re.compile(rb"\.amdhsa_(\w+)[ \t]+([^\r\n]*)")
-_FIELD = re.compile(rb"(?m)^[ \t]*(\w+)[ \t]*=[ \t]*([^\r\n]*)")
+_FIELD = {
+    b"amdhsa_kernel": re.compile(rb"\.amdhsa_(\w+)[ \t]+([^\r\n]*)"),
+    b"amd_kernel_code_t": re.compile(rb"(?m)^[ \t]*(\w+)[ \t]*=[ \t]*([^\r\n]*)"),
+}
 _COMMENT = re.compile(rb";|//|/\*")
 _Value = Callable[[Statement], int | None]
 
@@ -61,7 +63,7 @@ def read_kernel(text: Text, place: int, line: int) -> Block:
 
     Those left out of a whole block have the assembler's default, stated at the block's own line.
     """
-    block = _read(text, place, line, _DIRECTIVE, b".end_amdhsa_kernel", b".amdhsa_kernel")
+    block = _read(text, place, line, b"amdhsa_kernel")
     if block.ended:
         stated = {statement.field for statement in block.statements}
         left_out = (field for field in _ZERO_BY_DEFAULT if field not in stated)
@@ -71,35 +73,37 @@ def read_kernel(text: Text, place: int, line: int) -> Block:
 
 def read_code_t(text: Text, place: int, line: int) -> Block:
     """The fields after the line of `.amd_kernel_code_t`, which begins at `place`."""
-    return _read(text, place, line, _FIELD, b".end_amd_kernel_code_t", b".amd_kernel_code_t")
+    return _read(text, place, line, b"amd_kernel_code_t")
 
 
-def _read(
-    text: Text, place: int, line: int, field: re.Pattern[bytes], end: bytes, start: bytes
-) -> Block:
+def _read(text: Text, place: int, line: int, kind: bytes) -> Block:
+    start, end = b"." + kind, b".end_" + kind
     for size in (_USUAL_BYTES, _MOST_BYTES):
         part = text[place : place + size]
         stop = min(at for at in (part.find(end), part.find(start, len(start)), size) if at >= 0)
         if stop < size:
             break
     ended = part.startswith(end, stop)
-    part = part[:stop]
-    statements: list[Statement] = []
-    for number, written in enumerate(part.split(b"\n"), line):
-        # Most lines of a file are alike. Only short ones are remembered, so that a hostile text
-        # cannot fill the memory.
-        read = _stated if len(written) < _SHORT else _stated.__wrapped__
-        for name, value in read(written, field):
-            statements.append(Statement(name, value, number, place))
+    statements = [
+        Statement(name, value, number, place)
+        for number, written in enumerate(part[:stop].split(b"\n"), line)
+        for name, value in _stated(written, kind)
+    ]
     return Block(statements, ended)
 
 
+def _stated(line: bytes, kind: bytes) -> tuple[tuple[str, str], ...]:
+    """Field and value of what one line of such a block states."""
+    # Most lines of a file are alike. Only short ones are remembered, so that a hostile text cannot
+    # fill the memory.
+    return _read_line(line, kind) if len(line) < _SHORT else _read_line.__wrapped__(line, kind)
+
+
 @lru_cache(maxsize=1 << 14)
-def _stated(line: bytes, field: re.Pattern[bytes]) -> tuple[tuple[str, str], ...]:
-    """Field and value of what one line states."""
+def _read_line(line: bytes, kind: bytes) -> tuple[tuple[str, str], ...]:
     return tuple(
         (match[1].decode(), decode(match[2]))
-        for match in field.finditer(line)
+        for match in _FIELD[kind].finditer(line)
         if not _COMMENT.search(line, 0, match.start())
     )
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
+from itertools import islice
 from typing import NamedTuple
 
 from kernelinfo._grammars import load_parser
-from kernelinfo.facts.assembly_text import Statement, Text, decode, line_at, line_end
+from kernelinfo.facts.assembly_text import Statement, Text, decode, lines_from
 from kernelinfo.facts.directives import NAMED_BARRIERS, encoded
 from kernelinfo.model import Fact, FactName
 from kernelinfo.targets import Target, Vgprs
@@ -69,32 +70,38 @@ def read_block(text: Text, place: int, line: int) -> InfoBlock | None:
 
     What a log or grep put before the comment signs is passed over.
     """
-    first = line_at(text, place)
-    header = read_line(first) if len(first) < _SHORT else None
+    lines = lines_from(text, place)
+    first = next(lines, b"")
+    header = read_line(first.rstrip(b"\r")) if len(first) < _SHORT else None
     if not isinstance(header, Header):
         return None
-    block = InfoBlock(header.kind, [], [], 0)
-    start, prefix = place, _prefix(first)
-    for number in range(line + 1, line + 1 + _MOST_LINES):
-        place = line_end(text, place) + 1
-        comment = line_at(text, place) if place < len(text) else b""
-        if b";" not in comment or _prefix(comment) != prefix:
+    prefix = _prefix(first)
+    statements: list[Statement] = []
+    unread: list[tuple[int, bytes]] = []
+    end = place + len(first) + 1
+    for number, written in enumerate(islice(lines, _MOST_LINES), line + 1):
+        if not written.startswith(b";"):
+            if b";" not in written or _prefix(written) != prefix:
+                break
+        elif prefix:
             break
+        comment = written.rstrip(b"\r")
         # Only short lines are remembered, so that a hostile text cannot fill the memory.
         read = read_line(comment) if len(comment) < _SHORT else read_line.__wrapped__(comment)
-        if isinstance(read, Header):
-            break
-        if isinstance(read, Field):
-            block.statements.append(Statement(read.name, read.value, number, start))
+        if read is None:
+            unread.append((number, comment.strip()))
+        elif isinstance(read, Field):
+            statements.append(Statement(read[0], read[1], number, place))
         else:
-            block.unread.append((number, comment.strip()))
-    return block._replace(end=min(place, len(text)))
+            break
+        end += len(written) + 1
+    return InfoBlock(header.kind, statements, unread, min(end, len(text)))
 
 
 def _prefix(line: bytes) -> bytes:
-    # Time stamps and grep's line numbers differ from line to line, and nothing else may.
-    comment = line.find(b";")
-    return _STAMP.sub(b"0", line[:comment].strip()) if comment else b""
+    """What stands before a comment, without what differs from line to line: time stamps and the
+    line numbers of grep."""
+    return _STAMP.sub(b"0", line[: line.find(b";")].strip())
 
 
 @lru_cache(maxsize=1 << 14)

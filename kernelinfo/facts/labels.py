@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-from kernelinfo.facts.assembly_text import Text, decode, line_at
+from kernelinfo.facts.assembly_text import BEGIN, Text, decode, line_at
 
-_BEGIN = b"-- Begin function "
 _LABEL = re.compile(rb'^[ \t]*("(?:\\.|[^"\\\n])*"|[^\s;":]+):(?=\s|$)', re.MULTILINE)
 _LOCAL = re.compile(rb"\.L|BB\d")
 _COMMENT = re.compile(rb"(?<!\s)\s++(?:;|//|/\*).*")
@@ -15,15 +14,12 @@ _UNQUOTED = re.compile(r"[\w.$@]+", re.ASCII)
 _FAR = 1 << 16
 
 
-def begun_function(text: Text, floor: int, place: int) -> tuple[str, int] | None:
-    """The function that last began between `floor` and `place`, and where; LLVM's own comment.
+def begun_function(text: Text, begin: int) -> str:
+    """The function that begins at `begin`, by LLVM's own comment.
 
     The comment holds the name raw: unquoted, whatever characters it has.
     """
-    begin = text.rfind(_BEGIN, floor, place)
-    if begin < 0:
-        return None
-    return decode(line_at(text, begin + len(_BEGIN)).rstrip()), begin
+    return decode(line_at(text, begin + len(BEGIN)).rstrip())
 
 
 def last_label(text: Text, floor: int, place: int) -> tuple[str, int] | None:

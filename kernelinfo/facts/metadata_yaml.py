@@ -63,7 +63,9 @@ _NUMBER = r"(?:0|[1-9][0-9]{0,17})"  # always below 2^63
 _WORD = r"(?!(?i:null|true|false|yes|no|on|off|y|n) *\n)[A-Za-z_$/][^:#\n]*"
 _VALUE = rf"""'[^'\n]*'|"[^"\\\n]*"|\[\]|{_NUMBER}(?= *\n)|true|false|{_WORD}"""
 _ROOT = re.compile(rf"([\w.]+):(?: +({_VALUE}) *\n(?! )|\n((?: +\S.*\n)++))")
-_ENTRY = re.compile(rf"(  - |    )(\.\w+):(?: +({_VALUE}) *\n(?! {{5}})|\n((?: {{6}} *\S.*\n)++))")
+_ENTRY = re.compile(
+    rf"((  - |    )(\.\w+):(?: +({_VALUE}) *\n(?! {{5}})|\n((?: {{6}} *\S.*\n)++)))"
+)
 _KIND = re.compile(r"^(?: {6}- | {8})\.value_kind: +(\w+)$", re.MULTILINE)
 _NUMBERS = re.compile(rf"( *)- {_NUMBER}\n(?:\1- {_NUMBER}\n)*")
 
@@ -105,17 +107,16 @@ def _compilers(text: str) -> Metadata | None:
 def _kernels(block: str) -> list[tuple[Kernel, int]] | None:
     kernels: list[tuple[Kernel, int]] = []
     kernel: dict[object, object] = {}
-    place = line = counted = 0
-    while entry := _ENTRY.match(block, place):
-        start, key, value, nested = entry.groups()
+    place = line = 0
+    for entry, start, key, value, nested in _ENTRY.findall(block):
         if start == "  - ":
-            line += block.count("\n", counted, place)
-            counted = place
             kernel = {}
             kernels.append((kernel, line))
         elif not kernels:
             return None
-        if nested is None:
+        line += nested.count("\n") + 1
+        place += len(entry)
+        if value:
             kernel[key] = _scalar(value)
         elif key == ".args":
             kernel[key] = [{".value_kind": kind} for kind in _KIND.findall(nested)]
@@ -123,8 +124,7 @@ def _kernels(block: str) -> list[tuple[Kernel, int]] | None:
             kernel[key] = _numbers(nested)
         elif key in KEYS or key in (".name", ".symbol"):
             return None
-        place = entry.end()
-    return kernels if place == len(block) else None
+    return kernels if place == len(block) else None  # between the entries was something else
 
 
 def _numbers(block: str) -> list[int]:
