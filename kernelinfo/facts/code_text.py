@@ -29,6 +29,7 @@ _KINDS = {
     "barriers": (b"s_barrier", b"s_barrier_signal"),
     "calls": (b"s_swappc", b"s_call"),
 }
+_KIND = {name: kind for kind, names in _KINDS.items() for name in names}
 _COMMENTED = b"%bb."
 _FOLDED = b"-byte Folded "
 _REUSED = b" Reload Reuse"
@@ -61,8 +62,9 @@ def function_text(text: Text, start: int, end: int) -> bytes | None:
 
 def read_code(code: bytes) -> Code:
     """The instructions of one function, from its label on."""
-    counts = Counter(_INSTRUCTION.findall(code))
-    kinds = {kind: sum(counts[name] for name in names) for kind, names in _KINDS.items()}
+    kinds = dict.fromkeys(_KINDS, 0)
+    for name, count in Counter(_INSTRUCTION.findall(code)).items():
+        kinds[_KIND[name]] += count
     if _COMMENTED not in code:
         return Code(**kinds, spills=None, reloads=None, agpr_moves=None, loops=None)
     loops: tuple[LoopSpills, ...] = ()

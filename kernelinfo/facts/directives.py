@@ -84,23 +84,20 @@ def _read(text: Text, place: int, line: int, kind: bytes) -> Block:
         if stop < size:
             break
     ended = part.startswith(end, stop)
+    # Most lines of a file are alike. Only short ones are remembered, so that a hostile text cannot
+    # fill the memory.
+    known, anew = _stated, _stated.__wrapped__
     statements = [
         Statement(name, value, number, place)
         for number, written in enumerate(part[:stop].split(b"\n"), line)
-        for name, value in _stated(written, kind)
+        for name, value in (known if len(written) < _SHORT else anew)(written, kind)
     ]
     return Block(statements, ended)
 
 
+@lru_cache(maxsize=1 << 14)
 def _stated(line: bytes, kind: bytes) -> tuple[tuple[str, str], ...]:
     """Field and value of what one line of such a block states."""
-    # Most lines of a file are alike. Only short ones are remembered, so that a hostile text cannot
-    # fill the memory.
-    return _read_line(line, kind) if len(line) < _SHORT else _read_line.__wrapped__(line, kind)
-
-
-@lru_cache(maxsize=1 << 14)
-def _read_line(line: bytes, kind: bytes) -> tuple[tuple[str, str], ...]:
     return tuple(
         (match[1].decode(), decode(match[2]))
         for match in _FIELD[kind].finditer(line)

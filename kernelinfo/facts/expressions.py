@@ -45,8 +45,9 @@ _COUNTED = {
     ".kernel.vgpr_count",
     ".kernel.sgpr_count",
 }
-# Plain numbers are nearly all there is, and need no parser; 18 digits always fit 64 bits.
+# 18 digits always fit 64 bits.
 _PLAIN = re.compile(r"\s*(0|[1-9][0-9]{0,17})\s*(?:;|//|/\*|$)", re.ASCII)
+_SHORT = 4096
 _OPERATOR = re.compile(r"[^\w\s.$@]", re.ASCII)
 
 
@@ -86,8 +87,10 @@ class Evaluator:
         A symbol has the value last given to it before `place`, or else the first one given after
         it. Takes time linear in the text and no recursion, whatever the nesting.
         """
-        if plain := _PLAIN.match(expression):
-            return int(plain[1])
+        short = len(expression) < _SHORT
+        plain = _plain(expression) if short else _plain.__wrapped__(expression)
+        if plain is not None:
+            return plain
         frames = [_Frame(("", 0), place, iter(_steps(expression)))]
         while True:
             frame = frames[-1]
@@ -129,13 +132,20 @@ class Evaluator:
         return _Frame(symbol, definition.place, iter(_steps(definition.expression)))
 
 
+@lru_cache(maxsize=4096)
+def _plain(expression: str) -> int | None:
+    """The number that nearly all expressions are, which needs no parser."""
+    plain = _PLAIN.match(expression)
+    return int(plain[1]) if plain else None
+
+
 def _place(definition: Definition) -> int:
     return definition.place
 
 
 def _steps(expression: str) -> tuple[_Step, ...]:
     # Only short ones are remembered, so that a hostile text cannot fill the memory.
-    return _parse(expression) if len(expression) < 4096 else _parse.__wrapped__(expression)
+    return _parse(expression) if len(expression) < _SHORT else _parse.__wrapped__(expression)
 
 
 @lru_cache(maxsize=4096)

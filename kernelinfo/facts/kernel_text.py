@@ -109,6 +109,8 @@ class Evaluation:
     def _remark_repeated(self, kernel: KernelText) -> None:
         for statements in (kernel.info, kernel.directives, kernel.code_t):
             seen: set[str] = set()
+            if len({statement.field for statement in statements}) == len(statements):
+                continue
             for statement in statements:
                 if statement.field in seen:
                     again = f"{statement.field} is stated again; the last one counts"
