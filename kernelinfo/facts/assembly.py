@@ -21,6 +21,7 @@ from kernelinfo.facts.assembly_text import (
     line_at,
     line_end,
     places,
+    release,
     searchable,
 )
 from kernelinfo.facts.code_text import function_text, read_code
@@ -261,6 +262,7 @@ class _Draft:
             if (code := function_text(self._text, place, after)) is not None:
                 starts[place].code = read_code(code)
                 starts[place].source = self._files.position(code)
+            release(self._text, place, after)
 
     def remark(self, message: str, place: int) -> None:
         """Note what does not fit at `place`."""
