@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
 import msgpack
@@ -105,10 +106,17 @@ def _complain(symbol: str, complaints: list[str], note: Note) -> list[Remark]:
 
 def _unpack(note: Note, remarks: list[Remark]) -> object:
     """The msgpack value; raises `ReadError` where it is cut off, or no msgpack."""
+    repeated: list[object] = []
+
+    def unique(pairs: list[tuple[object, object]]) -> dict[object, object]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            repeated.extend(key for key, count in Counter(k for k, _ in pairs).items() if count > 1)
+        return found
+
+    how = {"strict_map_key": False, "unicode_errors": "backslashreplace"}
     try:
-        return msgpack.unpackb(
-            note.content, strict_map_key=False, unicode_errors="backslashreplace"
-        )
+        return msgpack.unpackb(note.content, object_pairs_hook=unique, **how)
     except msgpack.ExtraData as error:
         if any(error.extra):
             remarks.append(Remark("bytes after the metadata, not read", offset=note.offset))
@@ -116,6 +124,10 @@ def _unpack(note: Note, remarks: list[Remark]) -> object:
     # TypeError: a list or a map for a key.
     except (msgpack.UnpackException, ValueError, TypeError) as error:
         raise ReadError(str(error) or type(error).__name__) from error
+    finally:
+        if repeated:
+            twice = f"{shown(str(repeated[0]))} stands more than once in one map; the last counts"
+            remarks.append(Remark(f"damaged metadata: {twice}", offset=note.offset))
 
 
 def shown(symbol: str) -> str:

@@ -64,6 +64,8 @@ def _kernel(unpacker: msgpack.Unpacker, whole: bytes, offset: int) -> tuple[str,
     arguments = _NO_ARGUMENTS
     for _ in range(unpacker.read_map_header()):
         key = unpacker.unpack()
+        if key in kernel or (key == ".args" and arguments is not _NO_ARGUMENTS):
+            raise ValueError
         if key == ".args":
             start = unpacker.tell()
             unpacker.skip()
