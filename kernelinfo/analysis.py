@@ -15,7 +15,7 @@ from kernelinfo.kernel import CodeObject, Item, Kernel, Repeat, Report, Result
 from kernelinfo.locating import lines_of
 from kernelinfo.model import Blob, Fact, KernelFacts, Module, Problem, SourceLine
 from kernelinfo.pattern import matches
-from kernelinfo.rules import BY_DEFAULT, Selection, findings
+from kernelinfo.rules import BY_DEFAULT, Findings, Selection
 from kernelinfo.targets import Target
 
 
@@ -124,7 +124,7 @@ class Analysis:
             if name is not None:
                 targets.find(name)
         self._options = options
-        self._rules = options.selection.rules()
+        self._findings = Findings(options.selection.rules())
         self._met: dict[bytes, CodeObject] = {}
         """Code objects by the digest of their bytes, where each is to be counted once."""
         self._entries: dict[tuple[str, str], Blob] = {}
@@ -266,7 +266,7 @@ class Analysis:
         except LaunchError as error:
             place = kernel.code_object
             return Problem(place.path, str(error), place.member, place.offset)
-        return Result(kernel, occupancy, tuple(findings(kernel, occupancy, self._rules)))
+        return Result(kernel, occupancy, self._findings.of(kernel, occupancy))
 
 
 def _of_sidecar(

@@ -10,7 +10,7 @@ from kernelinfo.facts.names import demangle
 from kernelinfo.facts.repository import in_repository
 from kernelinfo.kernel import CodeObject, Encoded, Flags, Kernel, Spills, Used, Workgroup
 from kernelinfo.limits import Demand, align
-from kernelinfo.model import Fact, FactName, KernelFacts, Source
+from kernelinfo.model import FactName, KernelFacts, Source
 from kernelinfo.targets import Target
 
 
@@ -37,16 +37,15 @@ def combine(facts: KernelFacts, code_object: CodeObject, target: Target | None) 
     Sources that should agree and do not are kept in `Kernel.disagreements`.
     """
     said = facts.facts
+    names, values, sources, _, _ = zip(*said, strict=True) if said else ((),) * 5
     # The size of the code is each kernel's own, and no two sources state it.
     size: int | None = None
-    stated: list[tuple[FactName, Any, Source]] = []
-    for fact in said:
-        if fact[0] == "code_bytes":
-            size = fact[1]
-            stated.append((fact[0], None, fact[2]))
-        else:
-            stated.append(fact[:3])
-    choice = _choose(tuple(stated), target)
+    at = -1
+    for _ in range(names.count("code_bytes")):
+        at = names.index("code_bytes", at + 1)
+        size = values[at]
+        values = (*values[:at], None, *values[at + 1 :])
+    choice = _choose(names, values, sources, target)
     is_alike = code_object.kind == "code-object" and not choice.disagreements
     return Kernel(
         code_object=code_object,
@@ -65,12 +64,18 @@ def combine(facts: KernelFacts, code_object: CodeObject, target: Target | None) 
 
 
 @lru_cache(maxsize=1 << 12)  # the kernels of a library say a few thousand things in all
-def _choose(stated: tuple[tuple[FactName, Any, Source], ...], target: Target | None) -> _Choice:
-    best_first = sorted(range(len(stated)), key=lambda number: _rank(Fact(*stated[number])))
+def _choose(
+    names: tuple[FactName, ...],
+    values: tuple[Any, ...],
+    sources: tuple[Source, ...],
+    target: Target | None,
+) -> _Choice:
+    ranks = [_rank(name, source) for name, source in zip(names, sources, strict=True)]
+    best_first = sorted(range(len(ranks)), key=ranks.__getitem__)
     said: dict[FactName, list[int]] = {}
     for number in best_first:
-        said.setdefault(stated[number][0], []).append(number)
-    value: Callable[[FactName], Any] = {n: stated[of[0]][1] for n, of in said.items()}.get
+        said.setdefault(names[number], []).append(number)
+    value: Callable[[FactName], Any] = {n: values[of[0]] for n, of in said.items()}.get
     numbers: dict[str, Any] = {
         "wave_size": value("wave_size"),
         "wgp_mode": value("wgp_mode"),
@@ -99,18 +104,18 @@ def _choose(stated: tuple[tuple[FactName, Any, Source], ...], target: Target | N
         "launched_lds_bytes": value("dynamic_lds_bytes"),
         "compiler_waves_per_simd": value("compiler_waves_per_simd"),
     }
-    return _Choice(tuple(best_first), numbers, _disagreements(said, stated))
+    return _Choice(tuple(best_first), numbers, _disagreements(said, values))
 
 
 _RANK = {source: rank for rank, source in enumerate(get_args(Source))}
 
 
-def _rank(fact: Fact) -> int:
-    if fact.name == "reserved_sgprs" and fact.source == "kernel-info":
+def _rank(name: FactName, source: Source) -> int:
+    if name == "reserved_sgprs" and source == "kernel-info":
         # Up to LLVM 16 the compiler leaves XNACK's SGPRs out and the assembler, given the same
         # directives, counts them: llvm-mc 15 makes 104 of what clang 16 encodes as 96.
         return _RANK["directive"] - 1
-    return _RANK[fact.source]
+    return _RANK[source]
 
 
 def _demand(value: Callable[[FactName], Any], target: Target) -> Demand:
@@ -159,14 +164,14 @@ def _asked(used: int | None, encoded: int | None, granule: int) -> int | None:
 
 
 def _disagreements(
-    said: Mapping[FactName, list[int]], stated: Sequence[tuple[FactName, Any, Source]]
+    said: Mapping[FactName, list[int]], values: Sequence[Any]
 ) -> tuple[tuple[int, int], ...]:
     """Pairs that should be equal and are not, and a descriptor that reserves too little."""
     pairs = [
         (best, other)
         for best, *others in said.values()
         for other in others
-        if stated[other][1] != stated[best][1]
+        if values[other] != values[best]
     ]
     encodings: tuple[tuple[FactName, FactName], ...] = (
         ("reserved_vgprs", "vgprs"),
@@ -175,6 +180,6 @@ def _disagreements(
     for encoded, used in encodings:
         if encoded in said and used in said:
             reserved, count = said[encoded][0], said[used][0]
-            if stated[reserved][1] < stated[count][1]:
+            if values[reserved] < values[count]:
                 pairs.append((reserved, count))
     return tuple(pairs)

@@ -47,6 +47,8 @@ class Rule(NamedTuple):
     """Whether it speaks without being asked to."""
     fixed: bool = False
     """Remarks have the rule's severity whatever their own: the user chose it."""
+    own: bool = False
+    """It heeds what differs between kernels that are `alike`: name, size of code, code object."""
 
     @property
     def name(self) -> str:
@@ -75,7 +77,7 @@ RULES: tuple[Rule, ...] = (
     Rule("KI201", "note", near_next_step),
     Rule("KI202", "note", lds_near_step),
     Rule("KI203", "warning", lds_rounding_costs_workgroup),
-    Rule("KI204", "note", workgroup_leaves_slots),
+    Rule("KI204", "note", workgroup_leaves_slots, own=True),
     Rule("KI205", "warning", partial_wave),
     Rule("KI207", "note", compiler_disagrees, on=False),
     Rule("KI208", "note", padded_registers),
@@ -83,8 +85,8 @@ RULES: tuple[Rule, ...] = (
     Rule("KI302", "warning", at_cap_and_spilling),
     Rule("KI303", "note", missing_launch_bound),
     Rule("KI304", "note", waves_hint_too_high),
-    Rule("KI305", "note", mixed_target_features),
-    Rule("KI401", "note", code_exceeds_icache, on=False),
+    Rule("KI305", "note", mixed_target_features, own=True),
+    Rule("KI401", "note", code_exceeds_icache, on=False, own=True),
 )
 
 
@@ -140,6 +142,34 @@ def findings(kernel: Kernel, occupancy: Occupancy, rules: tuple[Rule, ...]) -> I
         for remark in rule.check(kernel, occupancy):
             severity = rule.severity if rule.fixed else remark.severity or rule.severity
             yield Finding(rule.number, rule.name, severity, remark.message, remark.hint)
+
+
+class Findings:
+    """What some rules say of one kernel after the other; of kernels that are alike, once."""
+
+    def __init__(self, rules: tuple[Rule, ...]) -> None:
+        self._rules = rules
+        self._own = tuple(rule for rule in rules if rule.own)
+        self._common = tuple(rule for rule in rules if not rule.own)
+        self._known: dict[tuple[object, int], tuple[Occupancy, tuple[Finding, ...]]] = {}
+
+    def of(self, kernel: Kernel, occupancy: Occupancy) -> tuple[Finding, ...]:
+        """In the order of the rules."""
+        if kernel.alike is None:
+            return tuple(findings(kernel, occupancy, self._rules))
+        known = self._known.get((kernel.alike, id(occupancy)))
+        if known is None:
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            # With the occupancy, lest another take its place in memory.
+            known = (occupancy, tuple(findings(kernel, occupancy, self._common)))
+            self._known[kernel.alike, id(occupancy)] = known
+        if own := tuple(findings(kernel, occupancy, self._own)):
+            return tuple(sorted(known[1] + own, key=lambda finding: finding.rule))
+        return known[1]
+
+
+_MOST_KNOWN = 1 << 14
 
 
 def find(name: str) -> Rule | Documented | None:
