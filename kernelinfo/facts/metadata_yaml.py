@@ -60,7 +60,7 @@ _QUOTED_WITHIN_LINES = re.compile(
 )
 _OTHER_BREAKS = re.compile("[\r\x85\u2028\u2029]")
 _NUMBER = r"(?:0|[1-9][0-9]{0,17})"  # always below 2^63
-_WORD = r"(?!(?i:null|true|false|yes|no|on|off|y|n) *\n)[A-Za-z_$/][^:#\n]*"
+_WORD = r"(?!(?i:null|true|false|yes|no|on|off|y|n) *\n)[A-Za-z_$/][^:#\n]*+"
 _VALUE = rf"""'[^'\n]*'|"[^"\\\n]*"|\[\]|{_NUMBER}(?= *\n)|true|false|{_WORD}"""
 _ROOT = re.compile(rf"([\w.]+):(?: +({_VALUE}) *\n(?! )|\n((?: +\S.*\n)++))")
 _ENTRY = re.compile(
