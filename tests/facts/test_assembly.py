@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from kernelinfo.facts import assembly_text
 from kernelinfo.facts.assembly import read
 from kernelinfo.model import Fact, FactName, FactValue, Features, KernelFacts, Module, Source
 
@@ -572,6 +573,17 @@ def test_metadata_means_the_same_however_it_is_written(written: str, rewritten: 
     )
 
 
+@pytest.mark.parametrize("size", [1, 2, 7, 64, 1000])
+def test_a_text_means_the_same_in_pieces_of_any_size(
+    size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = modules(TEXT + TEXT)
+    assert [len(each.kernels) for each in whole] == [1, 1]
+    monkeypatch.setattr(assembly_text, "_WINDOW", size)
+    monkeypatch.setattr(assembly_text, "_LINES", size)
+    assert modules(TEXT + TEXT) == whole
+
+
 def test_metadata_without_its_end() -> None:
     cut = METADATA[: METADATA.index("    .wavefront_size")]
     assert complaints(TARGET + cut) == ["the metadata has no end"]
@@ -591,8 +603,9 @@ def test_metadata_without_its_end() -> None:
         TARGET + "; Kernel info:\n; NumVgprs: 4" + " " * 1_000_000 + "x\n",
         TARGET + INFO * 500,
         TARGET + "\t.amdgpu_metadata\n" * 10_000,
+        TARGET + "\t.amdgpu_metadata\namdhsa.kernels:\n  - .name: k" + " " * 1_000_000 + ":\n",
     ],
-    ids=["comment", "one line", "blanks", "value", "blocks", "unended"],
+    ids=["comment", "one line", "blanks", "value", "blocks", "unended", "metadata"],
 )
 def test_hostile_text_takes_time_in_proportion(text: str) -> None:
     start = time.monotonic()
