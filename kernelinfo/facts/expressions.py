@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -59,14 +58,14 @@ class _Call(NamedTuple):
 _Step = Value | str | _Call  # a constant, a symbol's name, or a call on the values before it
 
 
-@dataclass(slots=True)
-class _Frame:
+class _Frame(NamedTuple):
     """One definition half evaluated."""
 
     symbol: tuple[str, int]
     place: int
     steps: Iterator[_Step]
-    values: list[Value] = field(default_factory=list)
+    values: list[Value]
+    """Of the steps done."""
 
 
 class Evaluator:
@@ -91,7 +90,7 @@ class Evaluator:
         plain = _plain(expression) if short else _plain.__wrapped__(expression)
         if plain is not None:
             return plain
-        frames = [_Frame(("", 0), place, iter(_steps(expression)))]
+        frames = [_Frame(("", 0), place, iter(_steps(expression)), [])]
         while True:
             frame = frames[-1]
             for step in frame.steps:
@@ -129,7 +128,7 @@ class Evaluator:
         # Stands until the value is found; who meets it before has come round in a circle.
         self._known[symbol] = Unresolved(f"symbol {name!r} is defined by itself")
         definition = definitions[index]
-        return _Frame(symbol, definition.place, iter(_steps(definition.expression)))
+        return _Frame(symbol, definition.place, iter(_steps(definition.expression)), [])
 
 
 @lru_cache(maxsize=4096)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from kernelinfo.facts import directives, info_block
 from kernelinfo.facts.arithmetic import Unresolved
@@ -23,21 +22,21 @@ SYMBOLS: Mapping[str, FactName] = {
 _UINT32 = 0xFFFFFFFF
 
 
-@dataclass(slots=True)
 class KernelText:
     """What was found of one kernel, not yet evaluated."""
 
-    symbol: str
-    label: int | None = None
-    """Byte offset of the kernel's label."""
-    line: int | None = None
-    """Its 1-based number."""
-    info: list[Statement] = field(default_factory=list)
-    directives: list[Statement] = field(default_factory=list)
-    code_t: list[Statement] = field(default_factory=list)
-    metadata: list[Fact] = field(default_factory=list)
-    code: Code | None = None
-    source: SourceLine | None = None
+    def __init__(self, symbol: str) -> None:
+        self.symbol = symbol
+        self.label: int | None = None
+        """Byte offset of the kernel's label."""
+        self.line: int | None = None
+        """Its 1-based number."""
+        self.info: list[Statement] = []
+        self.directives: list[Statement] = []
+        self.code_t: list[Statement] = []
+        self.metadata: list[Fact] = []
+        self.code: Code | None = None
+        self.source: SourceLine | None = None
 
 
 class Evaluation:
