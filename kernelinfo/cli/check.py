@@ -78,6 +78,7 @@ def command(
     no_trap_handler: options.NoTrapHandler = False,
     kernel: options.Kernels = None,
     exclude: options.Exclude = None,
+    bound: options.Bound = None,
     select: selection.Select = None,
     ignore: selection.Ignore = None,
     severity: selection.Severities = None,
