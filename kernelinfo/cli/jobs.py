@@ -42,7 +42,9 @@ def worthwhile(paths: list[str]) -> int:
     """How many processes are worth it for these paths."""
     if not hasattr(os, "fork") or not all(os.path.isfile(path) for path in paths):
         return 1
-    many = sum(os.path.getsize(path) for path in paths) >= _WORTHWHILE_BYTES
+    # An assembly text is one share, which a second process would only hold on to.
+    shared = (path for path in paths if not path.endswith(".s"))
+    many = sum(map(os.path.getsize, shared)) >= _WORTHWHILE_BYTES
     return (os.cpu_count() or 1) if many else 1
 
 
