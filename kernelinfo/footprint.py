@@ -52,6 +52,11 @@ class Footprint:
     exact: bool | None = None
     """False where the occupancy is an upper bound."""
 
+    @property
+    def processor(self) -> str:
+        """The target without features."""
+        return self.target.partition(":")[0]
+
 
 @dataclass(frozen=True, slots=True)
 class Build:

@@ -11,6 +11,17 @@ from typing import Literal, NamedTuple
 from kernelinfo.targets import Target, Vgprs
 
 Resource = Literal["slots", "vgpr", "sgpr", "lds", "barriers", "scratch"]
+RESOURCES: dict[Resource, str] = {
+    "slots": "slots",
+    "vgpr": "VGPR",
+    "sgpr": "SGPR",
+    "lds": "LDS",
+    "barriers": "barriers",
+    "scratch": "scratch",
+}
+"""As the field writes them."""
+REGISTER_BYTES = 4
+"""Of a VGPR in one lane, on every target."""
 Assumption = Literal["option", "config", "required", "declared-max", "hardware-max"]
 
 

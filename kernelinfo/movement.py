@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple, get_args
 
 from kernelinfo.footprint import Footprint
-from kernelinfo.limits import Resource
+from kernelinfo.limits import RESOURCES
 
 Measure = Literal[
     "waves_per_simd",
@@ -82,7 +82,7 @@ def moves(old: Footprint, new: Footprint) -> tuple[Move, ...]:
 
 def same_processor(old: Footprint, new: Footprint) -> bool:
     """Whatever its features."""
-    return old.target.partition(":")[0] == new.target.partition(":")[0]
+    return old.processor == new.processor
 
 
 def why(old: Footprint, new: Footprint) -> str:
@@ -112,7 +112,7 @@ def _of_occupancy(
 ) -> str:
     """The limit that costs waves, or that gave way."""
     limits = old.limiters if occupancy.better else new.limiters
-    topics = [_TOPIC_OF[limit] for limit in limits]
+    topics = [RESOURCES[limit] for limit in limits]
     told = list(_topics((topic for topic in topics if topic != "scratch"), moved))
     reached = "cannot launch now"
     if occupancy.new != 0:
@@ -121,7 +121,7 @@ def _of_occupancy(
         reached = f"{before} → {after} {unit}"
     told[-1:] = [f"{told[-1]}, {reached}" if told else f"{' '.join(topics) or '?'}: {reached}"]
     if occupancy.better and new.limiters != old.limiters:
-        told.append("now limited by " + " ".join(_TOPIC_OF[limit] for limit in new.limiters))
+        told.append("now limited by " + " ".join(RESOURCES[limit] for limit in new.limiters))
     return "; ".join(told)
 
 
@@ -140,14 +140,6 @@ _TOPICS: dict[str, tuple[tuple[Measure, str], ...]] = {
     "spills": (("vgpr_spills", "VGPRs"), ("sgpr_spills", "SGPRs")),
     "scratch": (("scratch_bytes_per_lane", "B a lane"),),
     "code": (("code_bytes", "B"),),
-}
-_TOPIC_OF: dict[Resource, str] = {
-    "slots": "slots",
-    "vgpr": "VGPR",
-    "sgpr": "SGPR",
-    "lds": "LDS",
-    "barriers": "barriers",
-    "scratch": "scratch",
 }
 
 

@@ -14,13 +14,14 @@ from kernelinfo.cli import options
 from kernelinfo.cli.output import Problems, make_view, write
 from kernelinfo.errors import ReadError
 from kernelinfo.kernel import Result
+from kernelinfo.limits import RESOURCES
 from kernelinfo.measurement import Measurement, measure
 from kernelinfo.profile import Dispatch, Resources, read
 from kernelinfo.render import View
 from kernelinfo.render.names import name_of, printable
 from kernelinfo.render.paint import paint
 from kernelinfo.render.records import render_records, render_table
-from kernelinfo.render.words import RESOURCES, percent, plural, size
+from kernelinfo.render.words import percent, plural, size
 
 EXAMPLES = """\
 Examples:

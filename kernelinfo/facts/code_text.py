@@ -14,6 +14,7 @@ import re
 from collections import Counter
 
 from kernelinfo.facts.assembly_text import Text, before
+from kernelinfo.limits import REGISTER_BYTES
 from kernelinfo.model import Code, LoopSpills
 
 _END = b".Lfunc_end"
@@ -43,7 +44,6 @@ _MARK = re.compile(
 )
 _HEADER = re.compile(rb"=> *This (?:Inner )?Loop Header: Depth=(\d{1,4})")
 _INSIDE = re.compile(rb"in Loop: Header=(BB\d+_\d+) Depth=(\d{1,4})")
-_REGISTER_BYTES = 4
 
 
 def function_text(text: Text, start: int, end: int) -> bytes | None:
@@ -88,7 +88,7 @@ def _spills(code: bytes) -> tuple[int, int, tuple[LoopSpills, ...]]:
             loop = _loop(label, comments)
         else:
             # A clause has the comment once for all its instructions, at least a register each.
-            count = min(int(clause, 16) + 1, int(size) // _REGISTER_BYTES) if clause else 1
+            count = min(int(clause, 16) + 1, int(size) // REGISTER_BYTES) if clause else 1
             counts[loop, kind] += count
     loops = dict.fromkeys(loop for loop, _ in counts if loop is not None)
     return (

@@ -147,7 +147,7 @@ class _Judgement:
 
     def _is_missed(self, kernel: Footprint) -> bool:
         targets = self._configuration.arch
-        wanted = not targets or kernel.target.partition(":")[0] in targets
+        wanted = not targets or kernel.processor in targets
         return wanted and self._scope.holds(kernel, self._folder)
 
     def _is_shadowed(self, one: Budget) -> bool:

@@ -15,12 +15,11 @@ _BUDGET = documented("KI206")
 
 def budget_of(kernel: Footprint, budgets: Sequence[Budget]) -> Budget | None:
     """The first that is for this kernel and its target."""
-    processor = kernel.target.partition(":")[0]
     return next(
         (
             budget
             for budget in budgets
-            if budget.arch in (None, processor)
+            if budget.arch in (None, kernel.processor)
             and matches(budget.kernel, kernel.name, kernel.symbol)
         ),
         None,

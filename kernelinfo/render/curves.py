@@ -8,10 +8,11 @@ from math import ceil
 from typing import Any
 
 from kernelinfo.curves import Point, Variable, stretches
+from kernelinfo.limits import RESOURCES
 from kernelinfo.render import View
 from kernelinfo.render.paint import cells, paint, right
 from kernelinfo.render.records import render_table
-from kernelinfo.render.words import RESOURCES, number, percent, size
+from kernelinfo.render.words import number, percent, size
 
 _WORDS: dict[Variable, str] = {
     "vgpr": "VGPRs",

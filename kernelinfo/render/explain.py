@@ -9,7 +9,7 @@ from kernelinfo.architecture import Arch
 from kernelinfo.compiler import NOT_EXPLAINED, agrees, why
 from kernelinfo.devices import fill
 from kernelinfo.kernel import Finding, Kernel, Result
-from kernelinfo.limits import Demand, Limit, waves_of
+from kernelinfo.limits import RESOURCES, Demand, Limit, waves_of
 from kernelinfo.model import Fact, FactName, Source
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.render import View
@@ -19,7 +19,7 @@ from kernelinfo.render.findings import next_step
 from kernelinfo.render.names import folded, name_of, printable
 from kernelinfo.render.paint import Span, cells, left, paint, right, wrap
 from kernelinfo.render.profiler import expected
-from kernelinfo.render.words import RESOURCES, bare, number, percent, size, waves_per_simd
+from kernelinfo.render.words import bare, number, percent, size, waves_per_simd
 from kernelinfo.targets import Device, Target
 
 _COLUMNS = ("resource", "asks", "reserved", "out of", "allows", "slack")

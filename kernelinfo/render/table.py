@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from kernelinfo.kernel import Kernel, Result
+from kernelinfo.limits import RESOURCES
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.render import View
 from kernelinfo.render.names import folded
 from kernelinfo.render.paint import Span, cells, left, right
-from kernelinfo.render.words import RESOURCES, number, size
+from kernelinfo.render.words import number, size
 
 _BAR = 8
 _BAR_OF_A_CELL = re.compile(" [■·]+$")

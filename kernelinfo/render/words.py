@@ -3,16 +3,7 @@
 from __future__ import annotations
 
 from kernelinfo.kernel import CodeObject
-from kernelinfo.limits import Resource
-
-RESOURCES: dict[Resource, str] = {
-    "slots": "slots",
-    "vgpr": "VGPR",
-    "sgpr": "SGPR",
-    "lds": "LDS",
-    "barriers": "barriers",
-    "scratch": "scratch",
-}
+from kernelinfo.limits import RESOURCES, Resource
 
 
 def number(value: float) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kernelinfo.kernel import Kernel, Spills
+from kernelinfo.limits import REGISTER_BYTES
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.rules.remark import Remark
 
-_REGISTER_BYTES = 4
 _FRAME_BYTES = 16
 """What a spilling kernel may have besides: the stack is aligned to it, and a register that the
 compiler needs for addresses may have its slot."""
@@ -27,7 +27,7 @@ def scratch_without_spill(kernel: Kernel, occupancy: Occupancy) -> Iterator[Rema
     if spills.vgprs is None or spills.sgprs is None or kernel.flags.dynamic_stack:
         return
     spilled = spills.vgprs + spills.sgprs
-    explained = _REGISTER_BYTES * spilled + _FRAME_BYTES if spilled else 0
+    explained = REGISTER_BYTES * spilled + _FRAME_BYTES if spilled else 0
     if scratch > explained:
         beyond = f"beyond {_spilled(spills)}" if spilled else "without spills"
         calls = kernel.code is None or kernel.code.calls

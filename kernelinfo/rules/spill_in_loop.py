@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kernelinfo.kernel import Kernel
+from kernelinfo.limits import REGISTER_BYTES
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.rules.remark import Remark
 
@@ -36,10 +37,7 @@ def spill_in_loop(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
     if spilled := kernel.spills.vgprs:
         text += f" ({spilled} VGPRs spilled"
         scratch = kernel.used.scratch_bytes_per_lane or 0
-        spilled_bytes = _REGISTER_BYTES * spilled
+        spilled_bytes = REGISTER_BYTES * spilled
         # A spilled register may share its place, or be in an AGPR: then the bytes say nothing.
         text += f", {spilled_bytes} of {scratch} B)" if spilled_bytes <= scratch else ")"
     yield Remark(text)
-
-
-_REGISTER_BYTES = 4
