@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from kernelinfo.analysis import Options, analyse, load
+    from kernelinfo.analysis import analyse, load
     from kernelinfo.architecture import Arch, Rung, arch
     from kernelinfo.builds import diff
     from kernelinfo.compare import Comparison, Pair
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from kernelinfo.limits import Demand, Launch, Limit
     from kernelinfo.model import Problem
     from kernelinfo.occupancy import Allocated, Occupancy
+    from kernelinfo.options import Options
     from kernelinfo.rules import Selection
     from kernelinfo.steps import Headroom, Range, Step
     from kernelinfo.targets import Target

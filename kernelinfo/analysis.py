@@ -3,47 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from reprlib import repr as shortened
-from typing import NamedTuple
 
 from kernelinfo import targets
-from kernelinfo.errors import LaunchError, ReadError, UnknownTargetError
+from kernelinfo.errors import ReadError, UnknownTargetError
 from kernelinfo.facts.combine import combine
 from kernelinfo.facts.target_id import parse_target_id
-from kernelinfo.kernel import CodeObject, Item, Kernel, Repeat, Report, Result
+from kernelinfo.kernel import CodeObject, Item, Kernel, Repeat, Report
 from kernelinfo.locating import lines_of
-from kernelinfo.model import Blob, Fact, KernelFacts, Module, Problem, SourceLine
-from kernelinfo.pattern import matches
-from kernelinfo.rules import BY_DEFAULT, Findings, Selection
+from kernelinfo.model import Blob, Fact, Facts, KernelFacts, Module, Problem, SourceLine
+from kernelinfo.options import Options, is_asked_for
 from kernelinfo.targets import Target
-
-
-class Options(NamedTuple):
-    """What the user says that the inputs do not."""
-
-    arch: str | None = None
-    """The target of inputs that do not name one."""
-    run_as: str | None = None
-    """What if the same registers ran on this target."""
-    workgroup_size: int | None = None
-    """Workitems."""
-    workgroup_sizes: tuple[tuple[str, int], ...] = ()
-    """What is launched of which kernels, by pattern, where `workgroup_size` and the kernel itself
-    leave it open; the first that matches counts."""
-    dynamic_lds_bytes: int | None = None
-    """Per workgroup; None takes what the input knows of the launch, or 0."""
-    trap_handler: bool = True
-    kernels: tuple[str, ...] = ()
-    """Patterns as `pattern.matches` takes them; any may match."""
-    exclude: tuple[str, ...] = ()
-    unique: bool = False
-    """Code objects met again, byte for byte, are told of and not counted again."""
-    locate: Callable[[Kernel], bool] | None = None
-    """For which kernels of code objects the source line is sought in the debug information, which
-    takes up to a second each object. Assembly text is read for it anyway."""
-    selection: Selection = BY_DEFAULT
-    """The rules that speak."""
+from kernelinfo.verdicts import Verdicts
 
 
 def analyse(paths: Iterable[str], options: Options) -> Iterator[Item]:
@@ -124,7 +96,7 @@ class Analysis:
             if name is not None:
                 targets.find(name)
         self._options = options
-        self._findings = Findings(options.selection.rules())
+        self._verdicts = Verdicts(options)
         self._met: dict[bytes, CodeObject] = {}
         """Code objects by the digest of their bytes, where each is to be counted once."""
         self._entries: dict[tuple[str, str], Blob] = {}
@@ -144,7 +116,7 @@ class Analysis:
             if isinstance(item, Kernel) and not is_asked_for(item.name, item.symbol, self._options):
                 tally.passed_over += 1
                 continue
-            judged = self._judge(item) if isinstance(item, Kernel) else item
+            judged = self._verdicts.of(item) if isinstance(item, Kernel) else item
             if isinstance(judged, Problem):
                 tally.problems += 1
             else:
@@ -247,26 +219,8 @@ class Analysis:
             yield Problem(blob.path, str(error))
         for kernel in module.kernels:
             facts = sidecar.get(kernel.symbol, ())
-            stated = kernel._replace(facts=kernel.facts + facts) if facts else kernel
+            stated = kernel._replace(facts=Facts(kernel.facts + facts)) if facts else kernel
             yield combine(stated, code_object, target)
-
-    def _judge(self, kernel: Kernel) -> Result | Problem:
-        if kernel.target is None:
-            return Result(kernel, None)
-        options = self._options
-        try:
-            if options.run_as is not None:
-                kernel = kernel.on(targets.find(options.run_as))
-            occupancy = kernel.occupancy(
-                workgroup_size=options.workgroup_size,
-                configured_size=_configured_size(kernel, options.workgroup_sizes),
-                dynamic_lds=options.dynamic_lds_bytes,
-                trap_handler=options.trap_handler,
-            )
-        except LaunchError as error:
-            place = kernel.code_object
-            return Problem(place.path, str(error), place.member, place.offset)
-        return Result(kernel, occupancy, self._findings.of(kernel, occupancy))
 
 
 def _of_sidecar(
@@ -292,17 +246,3 @@ def _of_sidecar(
     if sidecar.workgroup_size:
         facts.append(Fact("required_workgroup", (sidecar.workgroup_size, 1, 1), "sidecar"))
     return {sidecar.kernel: tuple(facts)}
-
-
-def _configured_size(kernel: Kernel, sizes: tuple[tuple[str, int], ...]) -> int | None:
-    fitting = (size for pattern, size in sizes if matches(pattern, kernel.name, kernel.symbol))
-    return next(fitting, None)
-
-
-def is_asked_for(name: str, symbol: str, options: Options) -> bool:
-    """Whether the kernel of this name, demangled and mangled, is one that the user means."""
-
-    def named(patterns: tuple[str, ...]) -> bool:
-        return any(matches(pattern, name, symbol) for pattern in patterns)
-
-    return (not options.kernels or named(options.kernels)) and not named(options.exclude)

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from glob import has_magic
 
-from kernelinfo.analysis import Analysis, Options, analyse
+from kernelinfo.analysis import Analysis, analyse
 from kernelinfo.compare import Comparison, compare
 from kernelinfo.errors import ReadError
 from kernelinfo.footprint import Build, build, common_root
 from kernelinfo.kernel import Item, Report, Result
 from kernelinfo.model import Blob, Problem
+from kernelinfo.options import Options
 from kernelinfo.rules import Selection
 
 _NO_RULES = Selection(ignore=("KI",))

@@ -1,11 +1,11 @@
 """The nouns of a report: a kernel, its occupancy, what the rules say of it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
 
 from kernelinfo.errors import LaunchError, UnknownTargetError
 from kernelinfo.limits import Demand, Launch, align
-from kernelinfo.model import Code, Fact, FactName, Features, Problem, SourceLine
+from kernelinfo.model import Code, Fact, FactName, Features, Problem, Source, SourceLine
 from kernelinfo.occupancy import Allocated, Occupancy, allocated, occupancy
 from kernelinfo.targets import Target
 from kernelinfo.targets import known as known_targets
@@ -95,7 +95,9 @@ class Kernel(NamedTuple):
     """None when the input does not say, or names one that is not known."""
     wave_size: int | None
     wgp_mode: bool | None
-    code_bytes: int | None
+    code_size: Fact | None
+    begins: Mapping[Source, int]
+    """Where in the code object a source begins, in bytes; empty for assembly text."""
     line: int | None
     """Of the kernel's label in assembly text."""
     workgroup: Workgroup
@@ -115,13 +117,23 @@ class Kernel(NamedTuple):
     source: SourceLine | None
     """None without debug information."""
     facts: tuple[Fact, ...]
-    """All that was said; of each name the first is the one that counts."""
+    """All that was said but the size of the code; of each name the first is the one that counts."""
     disagreements: tuple[tuple[Fact, Fact], ...]
     """Pairs of sources that should say the same and do not; the first was chosen."""
     alike: object = None
     """The same object in kernels of code objects that differ in nothing but names, size of code and
-    places of facts: what follows from the rest need be worked out once. None where that is not
-    known, as of a kernel with a place in its source."""
+    places: what follows from the rest need be worked out once. None where that is not known, as of
+    a kernel with a place in its source."""
+
+    @property
+    def code_bytes(self) -> int | None:
+        """Size of the code, callees excluded."""
+        return None if self.code_size is None else self.code_size.value
+
+    def offset(self, fact: Fact) -> int | None:
+        """Where a fact stands, in bytes from the start of the code object; None in text."""
+        begin = self.begins.get(fact.source)
+        return None if begin is None or fact.offset is None else begin + fact.offset
 
     def launch(
         self,

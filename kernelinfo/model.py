@@ -1,5 +1,6 @@
 """The nouns of reading: bytes, what they say of which kernel, and what could not be read."""
 
+from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 Source = Literal[
@@ -48,7 +49,17 @@ class Fact(NamedTuple):
     line: int | None = None
     """1-based line in the assembly text."""
     offset: int | None = None
-    """Bytes from the start of the code object."""
+    """In a code object, bytes from where the source begins: the descriptor, the note."""
+
+
+class Facts(tuple[Fact, ...]):
+    """What is said of one kernel, or of several in the same words.
+
+    Its hash is that of the object, so that to ask what is known of it need not read it.
+    """
+
+    __slots__ = ()
+    __hash__ = object.__hash__
 
 
 class SourceLine(NamedTuple):
@@ -99,7 +110,12 @@ class KernelFacts(NamedTuple):
 
     symbol: str
     """Mangled name, without the descriptor's `.kd`."""
-    facts: tuple[Fact, ...]
+    facts: Facts
+    """All but the size of the code; the same object where the same is said again."""
+    code_size: Fact | None = None
+    """Each kernel's own, and one source alone states it."""
+    begins: Mapping[Source, int] = {}
+    """Where in the code object a source begins, in bytes; empty for assembly text."""
     line: int | None = None
     """1-based line of the kernel's label in the assembly text."""
     code: Code | None = None

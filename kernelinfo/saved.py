@@ -6,11 +6,12 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, cast, get_args
 
-from kernelinfo.analysis import Options, Tally, is_asked_for
+from kernelinfo.analysis import Tally
 from kernelinfo.errors import ReadError
 from kernelinfo.footprint import Build, Footprint, common_root, place_under, target_id
 from kernelinfo.limits import Resource
 from kernelinfo.model import Blob, Features, Problem, SourceLine
+from kernelinfo.options import Options, is_asked_for
 
 _SCHEMA, _VERSION = "kernelinfo", "1"
 

@@ -7,13 +7,13 @@ import pytest
 import kernelinfo.facts
 from kernelinfo import Options, Problem
 from kernelinfo.analysis import Analysis, Tally
-from kernelinfo.model import Blob, Features, KernelFacts, Module
+from kernelinfo.model import Blob, Facts, Features, KernelFacts, Module
 
 
 def test_an_unknown_target_under_another_id_is_two_problems(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    module = Module("code-object", "gfx9999", Features(), None, None, (KernelFacts("k", ()),))
+    module = Module("code-object", "gfx9999", Features(), None, None, (KernelFacts("k", Facts()),))
     monkeypatch.setattr(kernelinfo.facts, "read", lambda blob, arch: iter([module]))
     blob = Blob("library.so", memoryview(b""), member="hipv4-amdgcn-amd-amdhsa--gfx90a")
     items = list(Analysis(Options()).of_blob(blob, Tally("library.so")))

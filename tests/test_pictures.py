@@ -9,7 +9,8 @@ from xml.etree import ElementTree
 from rich.console import Console
 from rich.text import Text
 
-from kernelinfo.analysis import Options, analyse
+from kernelinfo.analysis import analyse
+from kernelinfo.options import Options
 from kernelinfo.render import View
 from kernelinfo.render.text import render
 

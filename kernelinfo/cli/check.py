@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from kernelinfo.analysis import Options, analyse, analyse_some
+from kernelinfo.analysis import analyse, analyse_some
 from kernelinfo.cli import options, progress, selection
 from kernelinfo.cli.output import CANNOT_ANSWER, CLAIM, Problems, make_view, tell, write
 from kernelinfo.config import Configuration
@@ -23,6 +23,7 @@ from kernelinfo.gate.pinning import pin
 from kernelinfo.gate.scope import Scope
 from kernelinfo.gate.verdict import Verdict
 from kernelinfo.kernel import Report
+from kernelinfo.options import Options
 from kernelinfo.render import View
 from kernelinfo.render.check import CheckFormatName, check_renderer
 from kernelinfo.render.check.pinned import render_update

@@ -9,13 +9,14 @@ from typing import Annotated, Any
 import typer
 
 from kernelinfo import devices
-from kernelinfo.analysis import Options, analyse
+from kernelinfo.analysis import analyse
 from kernelinfo.cli import options
 from kernelinfo.cli.output import Problems, make_view, write
 from kernelinfo.errors import ReadError
 from kernelinfo.kernel import Result
 from kernelinfo.limits import RESOURCES
 from kernelinfo.measurement import Measurement, measure
+from kernelinfo.options import Options
 from kernelinfo.profile import Dispatch, Resources, read
 from kernelinfo.render import View
 from kernelinfo.render.names import name_of, printable

@@ -68,9 +68,10 @@ def subjects(incomplete: str) -> Offers:
 
 def kernels(ctx: typer.Context, incomplete: str) -> Offers:
     """Kernels of the file by their base names; by their symbols where one is begun."""
-    from kernelinfo.analysis import Options, analyse
+    from kernelinfo.analysis import analyse
     from kernelinfo.facts.names import base_name
     from kernelinfo.kernel import Result
+    from kernelinfo.options import Options
 
     path = ctx.params.get("path")
     if not path or path == "-":

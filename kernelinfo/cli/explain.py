@@ -10,13 +10,14 @@ from typing import Annotated
 import typer
 
 from kernelinfo import devices, rules
-from kernelinfo.analysis import Options, analyse
+from kernelinfo.analysis import analyse
 from kernelinfo.cli import completion, options, selection
 from kernelinfo.cli.output import Problems, make_view, write
 from kernelinfo.errors import OptionError
 from kernelinfo.facts.names import base_name
 from kernelinfo.kernel import Item, Kernel, Result
 from kernelinfo.model import Problem
+from kernelinfo.options import Options
 from kernelinfo.pattern import matches
 from kernelinfo.render import View, renderer
 from kernelinfo.render.explain import render_kernel

@@ -14,10 +14,11 @@ from functools import partial
 from typing import BinaryIO, NamedTuple
 
 from kernelinfo import ingest
-from kernelinfo.analysis import Analysis, Options, Tally
+from kernelinfo.analysis import Analysis, Tally
 from kernelinfo.errors import KernelinfoError
 from kernelinfo.kernel import Item
 from kernelinfo.model import Blob, Problem
+from kernelinfo.options import Options
 
 Render = Callable[[Iterable[Item]], Iterator[str]]
 

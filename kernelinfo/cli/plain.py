@@ -28,8 +28,8 @@ def answers(arguments: list[str]) -> bool:
             break
     if not paths or paths[0] in COMMANDS or any(map(_is_option, paths)) or _is_special():
         return False
-    from kernelinfo.analysis import Options
     from kernelinfo.cli.telling import tell
+    from kernelinfo.options import Options
 
     tell(paths, Options(), make_view(), format)
     return True

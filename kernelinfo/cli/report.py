@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from kernelinfo.analysis import Options
 from kernelinfo.cli import options, selection
 from kernelinfo.cli.output import make_view
 from kernelinfo.cli.telling import tell
+from kernelinfo.options import Options
 
 EXAMPLES = """\
 Examples:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from kernelinfo.analysis import Options, analyse
+from kernelinfo.analysis import analyse
 from kernelinfo.cli import progress
 from kernelinfo.cli.output import Problems, write
 from kernelinfo.kernel import Item
+from kernelinfo.options import Options
 from kernelinfo.render import FormatName, View, renderer
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from functools import lru_cache
 
 from kernelinfo.elf import Elf, read_elf
 from kernelinfo.errors import ReadError
 from kernelinfo.facts import descriptor
-from kernelinfo.facts.note_metadata import read_metadata, shown
+from kernelinfo.facts.note_metadata import NoteKernel, read_metadata, shown
 from kernelinfo.facts.processor import code_object_version, features, processor
 from kernelinfo.facts.symbols import (
     STT_AMDGPU_HSA_KERNEL,
@@ -16,10 +17,11 @@ from kernelinfo.facts.symbols import (
     Symbol,
     kernel_symbols,
 )
-from kernelinfo.model import Fact, KernelFacts, Module, Remark
+from kernelinfo.model import Fact, Facts, KernelFacts, Module, Remark, Source
 from kernelinfo.targets import Target
 
 _COMMENT_BYTES = 1 << 16
+_NOTHING = Facts()
 
 
 def read(data: memoryview, *, arch: str | None = None) -> Module:
@@ -53,18 +55,19 @@ def read(data: memoryview, *, arch: str | None = None) -> Module:
         message = f"OS ABI {elf.os_abi} version {elf.abi_version} is none that is known for HSA"
         remarks.append(Remark(message, offset=7))
 
-    named = {symbol for symbol, _ in metadata.kernels}
-    stated = metadata.kernels + [(symbol, []) for symbol in described if symbol not in named]
+    named = {kernel.symbol for kernel in metadata.kernels}
+    unnamed = [NoteKernel(symbol, _NOTHING, 0) for symbol in described if symbol not in named]
     kernels = []
     without: dict[str, list[str]] = {}
-    for symbol, facts in stated:
-        encoded: list[Fact] = []
+    for symbol, facts, note in metadata.kernels + unnamed:
+        begins: dict[Source, int] = {"metadata": note}
         try:
-            encoded += _descriptor_facts(elf, symbols, symbol, target, version)
+            begins["descriptor"], encoded = _descriptor(elf, symbols, symbol, target, version)
         except ReadError as error:
             without.setdefault(str(error), []).append(symbol)
-        code = _code_facts(elf, symbols.get(symbol))
-        kernels.append(KernelFacts(symbol, (*encoded, *facts, *code)))
+            encoded = _NOTHING
+        size = _code_size(elf, symbols.get(symbol))
+        kernels.append(KernelFacts(symbol, _together(encoded, facts), size, begins))
     for reason, names in without.items():
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
         remarks.append(Remark(f"kernel {shown(names[0])}{more}: {reason}"))
@@ -81,14 +84,19 @@ def read(data: memoryview, *, arch: str | None = None) -> Module:
     )
 
 
-def _descriptor_facts(
+@lru_cache(maxsize=1 << 12)
+def _together(encoded: Facts, stated: Facts) -> Facts:
+    return Facts(encoded + stated)
+
+
+def _descriptor(
     elf: Elf,
     symbols: Mapping[str, Symbol],
     name: str,
     target: Target | None,
     version: int | None,
-) -> Iterator[Fact]:
-    """Raises `ReadError` where there is no descriptor to read."""
+) -> tuple[int, Facts]:
+    """Where it begins and what it says. Raises `ReadError` where there is none to read."""
     symbol = symbols.get(f"{name}.kd") or symbols.get(name)
     if symbol is None or symbol.type == STT_FUNC:
         raise ReadError("no descriptor; registers and LDS are known by the metadata alone")
@@ -98,10 +106,8 @@ def _descriptor_facts(
     if raw is None:
         raise ReadError("the descriptor's address has no bytes in the file")
     if is_v2:
-        return descriptor.descriptor_facts_v2(raw, target, offset=offset)
-    if not descriptor.is_descriptor(raw):
-        raise ReadError("what the symbol .kd points at is no descriptor")
-    return descriptor.descriptor_facts(raw, target, offset=offset, code_object_version=version)
+        return offset, descriptor.descriptor_facts_v2(bytes(raw), target)
+    return offset, descriptor.descriptor_facts(bytes(raw), target, code_object_version=version)
 
 
 def _offset(elf: Elf, symbol: Symbol) -> int:
@@ -116,13 +122,12 @@ def _offset(elf: Elf, symbol: Symbol) -> int:
     return section.offset + symbol.value
 
 
-def _code_facts(elf: Elf, code: Symbol | None) -> Iterator[Fact]:
-    """The size of the kernel's function, where the symbol has one."""
+def _code_size(elf: Elf, code: Symbol | None) -> Fact | None:
+    """That of the kernel's function, where the symbol has one."""
     if code is None or code.type == STT_OBJECT:
-        return
+        return None
     size = code.size - (descriptor.SIZE_V2 if code.type == STT_AMDGPU_HSA_KERNEL else 0)
-    if 0 < size <= len(elf.data):
-        yield Fact("code_bytes", size, "symbol")
+    return Fact("code_bytes", size, "symbol") if 0 < size <= len(elf.data) else None
 
 
 def _compiler(elf: Elf) -> str | None:

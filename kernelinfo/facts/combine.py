@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, get_args
 
@@ -10,25 +10,16 @@ from kernelinfo.facts.names import demangle
 from kernelinfo.facts.repository import in_repository
 from kernelinfo.kernel import CodeObject, Encoded, Flags, Kernel, Spills, Used, Workgroup
 from kernelinfo.limits import Demand, align
-from kernelinfo.model import FactName, KernelFacts, Source
+from kernelinfo.model import Fact, FactName, Facts, KernelFacts, Source
 from kernelinfo.targets import Target
 
 
 class _Choice:
     """What follows from what was said, wherever it was said."""
 
-    def __init__(
-        self,
-        best_first: tuple[int, ...],
-        numbers: dict[str, Any],
-        disagreements: tuple[tuple[int, int], ...],
-    ) -> None:
-        self.best_first = best_first
-        """The facts by number."""
-        self.numbers = numbers
-        """Fields of a `Kernel`."""
-        self.disagreements = disagreements
-        """Facts by number."""
+    def __init__(self, fields: dict[str, Any]) -> None:
+        self.fields = fields
+        """Of a `Kernel`."""
 
 
 def combine(facts: KernelFacts, code_object: CodeObject, target: Target | None) -> Kernel:
@@ -36,47 +27,30 @@ def combine(facts: KernelFacts, code_object: CodeObject, target: Target | None) 
 
     Sources that should agree and do not are kept in `Kernel.disagreements`.
     """
-    said = facts.facts
-    names, values, sources, _, _ = zip(*said, strict=True) if said else ((),) * 5
-    # The size of the code is each kernel's own, and no two sources state it.
-    size: int | None = None
-    at = -1
-    for _ in range(names.count("code_bytes")):
-        at = names.index("code_bytes", at + 1)
-        size = values[at]
-        values = (*values[:at], None, *values[at + 1 :])
-    choice = _choose(names, values, sources, target)
-    is_alike = code_object.kind == "code-object" and not choice.disagreements
+    choice = _choose(facts.facts, target)
     return Kernel(
         code_object=code_object,
         symbol=facts.symbol,
         name=demangle(facts.symbol),
         target=target,
-        code_bytes=size,
+        code_size=facts.code_size,
+        begins=facts.begins,
         line=facts.line,
         code=facts.code,
         source=None if facts.source is None else in_repository(facts.source),
-        facts=tuple([said[number] for number in choice.best_first]),
-        disagreements=tuple((said[one], said[other]) for one, other in choice.disagreements),
-        alike=choice if is_alike else None,
-        **choice.numbers,
+        alike=choice if code_object.kind == "code-object" else None,
+        **choice.fields,
     )
 
 
 @lru_cache(maxsize=1 << 12)  # the kernels of a library say a few thousand things in all
-def _choose(
-    names: tuple[FactName, ...],
-    values: tuple[Any, ...],
-    sources: tuple[Source, ...],
-    target: Target | None,
-) -> _Choice:
-    ranks = [_rank(name, source) for name, source in zip(names, sources, strict=True)]
-    best_first = sorted(range(len(ranks)), key=ranks.__getitem__)
-    said: dict[FactName, list[int]] = {}
-    for number in best_first:
-        said.setdefault(names[number], []).append(number)
-    value: Callable[[FactName], Any] = {n: values[of[0]] for n, of in said.items()}.get
-    numbers: dict[str, Any] = {
+def _choose(facts: Facts, target: Target | None) -> _Choice:
+    best_first = sorted(facts, key=_rank)
+    said: dict[FactName, list[Fact]] = {}
+    for fact in best_first:
+        said.setdefault(fact.name, []).append(fact)
+    value: Callable[[FactName], Any] = {n: of[0].value for n, of in said.items()}.get
+    fields: dict[str, Any] = {
         "wave_size": value("wave_size"),
         "wgp_mode": value("wgp_mode"),
         "workgroup": Workgroup(value("max_workgroup_size"), value("required_workgroup")),
@@ -103,19 +77,21 @@ def _choose(
         "takes_dynamic_lds": value("dynamic_lds"),
         "launched_lds_bytes": value("dynamic_lds_bytes"),
         "compiler_waves_per_simd": value("compiler_waves_per_simd"),
+        "facts": tuple(best_first),
+        "disagreements": _disagreements(said),
     }
-    return _Choice(tuple(best_first), numbers, _disagreements(said, values))
+    return _Choice(fields)
 
 
 _RANK = {source: rank for rank, source in enumerate(get_args(Source))}
 
 
-def _rank(name: FactName, source: Source) -> int:
-    if name == "reserved_sgprs" and source == "kernel-info":
+def _rank(fact: Fact) -> int:
+    if fact.name == "reserved_sgprs" and fact.source == "kernel-info":
         # Up to LLVM 16 the compiler leaves XNACK's SGPRs out and the assembler, given the same
         # directives, counts them: llvm-mc 15 makes 104 of what clang 16 encodes as 96.
         return _RANK["directive"] - 1
-    return _RANK[source]
+    return _RANK[fact.source]
 
 
 def _demand(value: Callable[[FactName], Any], target: Target) -> Demand:
@@ -163,15 +139,13 @@ def _asked(used: int | None, encoded: int | None, granule: int) -> int | None:
     return used if same else encoded
 
 
-def _disagreements(
-    said: Mapping[FactName, list[int]], values: Sequence[Any]
-) -> tuple[tuple[int, int], ...]:
+def _disagreements(said: Mapping[FactName, list[Fact]]) -> tuple[tuple[Fact, Fact], ...]:
     """Pairs that should be equal and are not, and a descriptor that reserves too little."""
     pairs = [
         (best, other)
         for best, *others in said.values()
         for other in others
-        if values[other] != values[best]
+        if other.value != best.value
     ]
     encodings: tuple[tuple[FactName, FactName], ...] = (
         ("reserved_vgprs", "vgprs"),
@@ -180,6 +154,6 @@ def _disagreements(
     for encoded, used in encodings:
         if encoded in said and used in said:
             reserved, count = said[encoded][0], said[used][0]
-            if values[reserved] < values[count]:
+            if reserved.value < count.value:
                 pairs.append((reserved, count))
     return tuple(pairs)

@@ -8,7 +8,7 @@ from kernelinfo.facts import directives, info_block
 from kernelinfo.facts.arithmetic import Unresolved
 from kernelinfo.facts.assembly_text import Statement
 from kernelinfo.facts.expressions import Definitions, Evaluator
-from kernelinfo.model import Code, Fact, FactName, KernelFacts, Remark, SourceLine
+from kernelinfo.model import Code, Fact, FactName, Facts, KernelFacts, Remark, SourceLine
 from kernelinfo.targets import Target
 
 SYMBOLS: Mapping[str, FactName] = {
@@ -72,7 +72,12 @@ class Evaluation:
             *self._symbols(kernel.symbol),
         ]
         return KernelFacts(
-            kernel.symbol, tuple(facts), kernel.line, code=kernel.code, source=kernel.source
+            kernel.symbol,
+            Facts(fact for fact in facts if fact.name != "code_bytes"),
+            next((fact for fact in facts if fact.name == "code_bytes"), None),
+            line=kernel.line,
+            code=kernel.code,
+            source=kernel.source,
         )
 
     def _symbols(self, symbol: str) -> list[Fact]:

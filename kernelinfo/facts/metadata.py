@@ -93,14 +93,19 @@ def kernel_facts(
 ) -> tuple[str, list[Fact], list[str]]:
     """Symbol, facts and complaints of one element of `amdhsa.kernels` (code object v3 on).
 
-    The symbol is without the descriptor's `.kd`; `offset` and `line` become those of every fact.
+    `offset` and `line` become those of every fact.
     A malformed value gives a complaint in words and no fact; unknown keys are passed over.
     """
-    symbol = _text(kernel.get(".symbol")).removesuffix(".kd") or _text(kernel.get(".name"))
+    symbol = kernel_symbol(kernel.get(".symbol"), kernel.get(".name"))
     facts, complaints = _read(KEYS, kernel, offset, line)
     if takes_dynamic_lds(kernel.get(".args")):
         facts.append(Fact("dynamic_lds", True, "metadata", line, offset))
     return symbol, facts, complaints
+
+
+def kernel_symbol(symbol: object, name: object) -> str:
+    """That of the kernel's function: the descriptor's without its `.kd`; "" where none is text."""
+    return _text(symbol).removesuffix(".kd") or _text(name)
 
 
 def kernel_facts_v2(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import msgpack
 
@@ -12,7 +13,17 @@ from kernelinfo.errors import ReadError
 from kernelinfo.facts import plain_note
 from kernelinfo.facts.metadata import kernel_facts, kernel_facts_v2
 from kernelinfo.facts.notes import Note, read_notes
-from kernelinfo.model import Fact, Remark
+from kernelinfo.model import Facts, Remark
+
+
+class NoteKernel(NamedTuple):
+    """One kernel of a note."""
+
+    symbol: str
+    facts: Facts
+    """Counted from the beginning of the note's content."""
+    note: int
+    """Where that begins, in bytes from the start of the code object."""
 
 
 class NoteMetadata:
@@ -25,8 +36,8 @@ class NoteMetadata:
         """Whether one of them holds metadata."""
         self.target_id: object = None
         """`amdhsa.target`, as it stands there; None where it does not."""
-        self.kernels: list[tuple[str, list[Fact]]] = []
-        """Symbol and facts, in the order of the notes."""
+        self.kernels: list[NoteKernel] = []
+        """In the order of the notes."""
 
 
 def read_metadata(elf: Elf, remarks: list[Remark]) -> NoteMetadata:
@@ -51,11 +62,11 @@ def read_metadata(elf: Elf, remarks: list[Remark]) -> NoteMetadata:
 
 
 def _add(metadata: NoteMetadata, note: Note, remarks: list[Remark]) -> None:
-    plain = plain_note.read_root(note.content, note.offset)
+    plain = plain_note.read_root(note.content)
     if plain is not None and "amdpal.pipelines" not in plain.others:
         metadata.found = True
         metadata.target_id = plain.others.get("amdhsa.target", metadata.target_id)
-        metadata.kernels += plain.kernels
+        metadata.kernels += [NoteKernel(*kernel, note.offset) for kernel in plain.kernels]
         return
     root = _unpack(note, remarks)
     if not isinstance(root, Mapping):
@@ -73,8 +84,8 @@ def _add(metadata: NoteMetadata, note: Note, remarks: list[Remark]) -> None:
         message = f"damaged metadata: {len(kernels) - len(maps)} of amdhsa.kernels are no maps"
         remarks.append(Remark(message, offset=note.offset))
     for kernel in maps:
-        symbol, facts, complaints = kernel_facts(kernel, offset=note.offset)
-        metadata.kernels.append((symbol, facts))
+        symbol, facts, complaints = kernel_facts(kernel, offset=0)
+        metadata.kernels.append(NoteKernel(symbol, Facts(facts), note.offset))
         remarks.extend(_complain(symbol, complaints, note))
 
 
@@ -89,8 +100,8 @@ def _add_v2(metadata: NoteMetadata, note: Note, remarks: list[Remark]) -> None:
         raise ReadError(str(error)) from error
     metadata.found = True
     for kernel, _line in parsed.kernels:
-        symbol, facts, complaints = kernel_facts_v2(kernel, offset=note.offset)
-        metadata.kernels.append((symbol, facts))
+        symbol, facts, complaints = kernel_facts_v2(kernel, offset=0)
+        metadata.kernels.append(NoteKernel(symbol, Facts(facts), note.offset))
         remarks.extend(_complain(symbol, complaints, note))
 
 

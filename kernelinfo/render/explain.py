@@ -260,17 +260,18 @@ def _sources(kernel: Kernel, width: int) -> Iterator[list[Span]]:
     label = "from"
     for source in get_args(Source):
         said = {fact.name: fact for fact in kernel.facts if fact.source == source}
-        parts = [_said(said[name]) for name in _IN_WORDS if name in said]
+        parts = [_said(said[name], kernel) for name in _IN_WORDS if name in said]
         if parts:
             yield from _listed(label, [f"{source}: {parts[0]}", *parts[1:]], ", ", width)
             label = ""
 
 
-def _said(fact: Fact) -> str:
+def _said(fact: Fact, kernel: Kernel) -> str:
     text = _IN_WORDS[fact.name].format(fact.value)
     if fact.line is not None:
         return f"{text} (line {fact.line})"
-    return text if fact.offset is None else f"{text} (at 0x{fact.offset:x})"
+    offset = kernel.offset(fact)
+    return text if offset is None else f"{text} (at 0x{offset:x})"
 
 
 def _footnote(occupancy: Occupancy | None) -> list[list[Span]]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from kernelinfo import __version__
 from kernelinfo.kernel import CodeObject, Item, Kernel, Repeat, Report, Result
-from kernelinfo.model import Code, FactName
+from kernelinfo.model import Code, Fact, FactName
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.render import View
 
@@ -175,17 +175,22 @@ def _compiler_document(kernel: Kernel, occupancy: Occupancy | None) -> dict[str,
     return {"waves_per_simd": waves, "agrees": same, "reason": reason}
 
 
-def stated_facts(kernel: Kernel) -> list[int]:
-    """The facts, by number, that the provenance of a kernel names, in its order."""
-    best: dict[FactName, int] = {}
-    for number, fact in enumerate(kernel.facts):
-        best.setdefault(fact.name, number)
-    return [number for name, number in best.items() if name in _PROVENANCE]
+def stated_facts(kernel: Kernel) -> Iterator[Fact]:
+    """The facts that the provenance of a kernel names, in its order."""
+    best: dict[FactName, Fact] = {}
+    for fact in kernel.facts:
+        best.setdefault(fact.name, fact)
+    yield from (fact for name, fact in best.items() if name in _PROVENANCE)
+    if kernel.code_size:
+        yield kernel.code_size
 
 
 def _provenance(kernel: Kernel) -> dict[str, dict[str, Any]]:
-    stated = [kernel.facts[number] for number in stated_facts(kernel)]
     return {
-        _PROVENANCE[fact.name]: {"from": fact.source, "line": fact.line, "offset": fact.offset}
-        for fact in stated
+        _PROVENANCE[fact.name]: {
+            "from": fact.source,
+            "line": fact.line,
+            "offset": kernel.offset(fact),
+        }
+        for fact in stated_facts(kernel)
     }

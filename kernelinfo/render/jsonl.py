@@ -45,7 +45,7 @@ class _Form:
 
     def __init__(self, first: Result) -> None:
         self.occupancy = first.occupancy
-        self._stated = stated_facts(first.kernel)
+        self._stated = tuple(stated_facts(first.kernel))
         own = dict.fromkeys(("symbol", "name", "code_bytes", "findings"), _OWN)
         document = kernel_document(first) | own
         for place in document["provenance"].values():
@@ -56,8 +56,7 @@ class _Form:
     def filled(self, result: Result) -> str:
         """From after the opening brace to the end of the line."""
         kernel = result.kernel
-        facts = kernel.facts
-        numbers = [kernel.code_bytes, *[facts[number].offset for number in self._stated]]
+        numbers = [kernel.code_bytes, *map(kernel.offset, self._stated)]
         return self._text % (
             _string(kernel.symbol),
             _string(kernel.name),

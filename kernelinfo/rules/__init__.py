@@ -145,31 +145,22 @@ def findings(kernel: Kernel, occupancy: Occupancy, rules: tuple[Rule, ...]) -> I
 
 
 class Findings:
-    """What some rules say of one kernel after the other; of kernels that are alike, once."""
+    """What some rules say of a kernel: those that hold of all that are alike, and its own."""
 
     def __init__(self, rules: tuple[Rule, ...]) -> None:
-        self._rules = rules
         self._own = tuple(rule for rule in rules if rule.own)
         self._common = tuple(rule for rule in rules if not rule.own)
-        self._known: dict[tuple[object, int], tuple[Occupancy, tuple[Finding, ...]]] = {}
 
-    def of(self, kernel: Kernel, occupancy: Occupancy) -> tuple[Finding, ...]:
-        """In the order of the rules."""
-        if kernel.alike is None:
-            return tuple(findings(kernel, occupancy, self._rules))
-        known = self._known.get((kernel.alike, id(occupancy)))
-        if known is None:
-            if len(self._known) >= _MOST_KNOWN:
-                self._known.clear()
-            # With the occupancy, lest another take its place in memory.
-            known = (occupancy, tuple(findings(kernel, occupancy, self._common)))
-            self._known[kernel.alike, id(occupancy)] = known
+    def common(self, kernel: Kernel, occupancy: Occupancy) -> tuple[Finding, ...]:
+        return tuple(findings(kernel, occupancy, self._common))
+
+    def all(
+        self, common: tuple[Finding, ...], kernel: Kernel, occupancy: Occupancy
+    ) -> tuple[Finding, ...]:
+        """With those in common, in the order of the rules."""
         if own := tuple(findings(kernel, occupancy, self._own)):
-            return tuple(sorted(known[1] + own, key=lambda finding: finding.rule))
-        return known[1]
-
-
-_MOST_KNOWN = 1 << 14
+            return tuple(sorted(common + own, key=lambda finding: finding.rule))
+        return common
 
 
 def find(name: str) -> Rule | Documented | None:

@@ -11,12 +11,13 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from kernelinfo import targets
-from kernelinfo.analysis import Options, analyse
+from kernelinfo.analysis import analyse
 from kernelinfo.curves import Variable, curve
 from kernelinfo.errors import KernelinfoError
 from kernelinfo.kernel import Report
 from kernelinfo.limits import Demand, Launch
 from kernelinfo.occupancy import occupancy
+from kernelinfo.options import Options
 from kernelinfo.targets import Target
 
 from ..conftest import FIXTURES

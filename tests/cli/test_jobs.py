@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from kernelinfo.analysis import Options
 from kernelinfo.cli import jobs
 from kernelinfo.errors import KernelinfoError
 from kernelinfo.kernel import Item
+from kernelinfo.options import Options
 from kernelinfo.render import View, renderer
 
 from ..conftest import FIXTURES

@@ -132,8 +132,9 @@ def complaints(text: str | bytes) -> list[str]:
 def test_every_source_is_kept_with_its_facts() -> None:
     found = kernel(TEXT)
     assert (found.symbol, found.line) == ("k", 5)
+    assert found.code_size is not None
+    assert (found.code_size.value, found.code_size.source) == (56, "kernel-info")
     assert stated(found, "kernel-info") == {
-        "code_bytes": 56,
         "sgprs": 10,
         "vgprs": 44,
         "agprs": 8,

@@ -7,26 +7,26 @@ from struct import pack, pack_into
 import pytest
 
 from kernelinfo import targets
+from kernelinfo.errors import ReadError
 from kernelinfo.facts.descriptor import (
     descriptor_facts,
     descriptor_facts_v2,
-    is_descriptor,
     without_doubtful_vgprs,
 )
-from kernelinfo.model import Fact, KernelFacts
+from kernelinfo.model import Fact, Facts, KernelFacts
 
 
 def descriptor(
     *, lds: int = 0, scratch: int = 0, rsrc1: int = 0, rsrc3: int = 0, properties: int = 0
-) -> memoryview:
+) -> bytes:
     raw = pack("<IIIIq20xIIIHHI", lds, scratch, 0, 0, 4096, rsrc3, rsrc1, 0, properties, 0, 0)
     assert len(raw) == 64
-    return memoryview(raw)
+    return raw
 
 
-def read(raw: memoryview, target: str | None, version: int | None = 6) -> dict[str, object]:
+def read(raw: bytes, target: str | None, version: int | None = 6) -> dict[str, object]:
     known = targets.find(target) if target else None
-    facts = descriptor_facts(raw, known, offset=0, code_object_version=version)
+    facts = descriptor_facts(raw, known, code_object_version=version)
     return {fact.name: fact.value for fact in facts}
 
 
@@ -99,24 +99,23 @@ def test_an_unknown_target_still_has_lds_and_scratch() -> None:
 
 
 def test_each_fact_says_where_its_field_lies() -> None:
-    facts = descriptor_facts(
-        descriptor(), targets.find("gfx90a"), offset=1000, code_object_version=6
-    )
+    facts = descriptor_facts(descriptor(), targets.find("gfx90a"), code_object_version=6)
     assert {fact.name: fact.offset for fact in facts} == {
-        "lds_bytes": 1000,
-        "scratch_bytes_per_lane": 1004,
-        "accum_offset": 1044,
-        "tg_split": 1044,
-        "reserved_vgprs": 1048,
-        "reserved_sgprs": 1048,
-        "dynamic_stack": 1056,
-        "wave_size": 1056,
+        "lds_bytes": 0,
+        "scratch_bytes_per_lane": 4,
+        "accum_offset": 44,
+        "tg_split": 44,
+        "reserved_vgprs": 48,
+        "reserved_sgprs": 48,
+        "dynamic_stack": 56,
+        "wave_size": 56,
     }
 
 
 def test_reserved_bytes_are_zero_in_a_descriptor() -> None:
-    assert is_descriptor(descriptor(lds=1, scratch=2, rsrc1=3, rsrc3=4, properties=5))
-    assert not is_descriptor(memoryview(bytes(range(64))))
+    assert read(descriptor(lds=1, scratch=2, rsrc1=3, rsrc3=4, properties=5), "gfx90a")
+    with pytest.raises(ReadError, match="no descriptor"):
+        read(bytes(range(64)), "gfx90a")
 
 
 def test_amd_kernel_code_t() -> None:
@@ -124,7 +123,7 @@ def test_amd_kernel_code_t() -> None:
     pack_into("<IIIII", raw, 48, 2 | 1 << 6, 0, 1 << 20, 60, 2048)
     pack_into("<HH", raw, 84, 13, 11)
     raw[103] = 6
-    facts = descriptor_facts_v2(memoryview(raw), targets.find("gfx900"), offset=0)
+    facts = descriptor_facts_v2(bytes(raw), targets.find("gfx900"))
     assert {fact.name: fact.value for fact in facts} == {
         "vgprs": 11,
         "sgprs": 13,
@@ -141,7 +140,7 @@ def gfx1250_kernel(reserved: int, used: int | None) -> KernelFacts:
     facts = [Fact("reserved_vgprs", reserved, "descriptor")]
     if used is not None:
         facts.append(Fact("vgprs", used, "metadata"))
-    return KernelFacts("K", tuple(facts))
+    return KernelFacts("K", Facts(facts))
 
 
 @pytest.mark.parametrize(

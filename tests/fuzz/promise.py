@@ -6,10 +6,11 @@ import json
 import time
 from typing import NamedTuple
 
-from kernelinfo.analysis import Analysis, Options
+from kernelinfo.analysis import Analysis
 from kernelinfo.ingest import open_bytes
 from kernelinfo.kernel import Item, Result
 from kernelinfo.model import Problem
+from kernelinfo.options import Options
 from kernelinfo.render import FormatName, View, renderer
 
 SECONDS = 5

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from kernelinfo.analysis import Options, analyse
+from kernelinfo.analysis import analyse
 from kernelinfo.kernel import Result
 from kernelinfo.model import Problem
+from kernelinfo.options import Options
 
 ROOT = Path(__file__).parents[2]
 SHARED = ROOT.parent / "shared"
@@ -70,7 +71,8 @@ def test_kernels_of_each_target(row: dict[str, str]) -> None:
 
 PROGRAM = """
 import sys
-from kernelinfo.analysis import Options, analyse
+from kernelinfo.analysis import analyse
+from kernelinfo.options import Options
 for item in analyse(sys.argv[1:2], Options()):
     print("\\n" in getattr(item, "message", ""))
 # Not ru_maxrss: that begins with what the parent had when it started this process.

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from itertools import cycle, islice
 from pathlib import Path
 
-from kernelinfo.analysis import Options, analyse
+from kernelinfo.analysis import analyse
 from kernelinfo.kernel import Item, Result
+from kernelinfo.options import Options
 from kernelinfo.render import View, renderer
 
 from ..conftest import FIXTURES

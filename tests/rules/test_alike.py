@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from kernelinfo.analysis import Options, analyse
+from kernelinfo.analysis import analyse
 from kernelinfo.kernel import Result
+from kernelinfo.options import Options
 from kernelinfo.rules import RULES, Selection, findings
 
 from ..conftest import FIXTURES

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kernelinfo import Kernel, load, targets
+from kernelinfo.model import Fact
 from kernelinfo.rules import BY_DEFAULT
 from kernelinfo.rules.code_exceeds_icache import code_exceeds_icache
 
@@ -14,7 +15,8 @@ from ..conftest import FIXTURES
 def said(target: str, code_bytes: int | None) -> list[str]:
     report = load(FIXTURES / "assembly" / "occupancy-hip-amdgcn-amd-amdhsa-gfx90a.s")
     kernel: Kernel = report.kernels[0]
-    one = kernel._replace(target=targets.find(target), code_bytes=code_bytes)
+    size = None if code_bytes is None else Fact("code_bytes", code_bytes, "symbol")
+    one = kernel._replace(target=targets.find(target), code_size=size)
     return [remark.message for remark in code_exceeds_icache(one, one.occupancy())]
 
 
