@@ -1,6 +1,7 @@
 """The nouns of reading: bytes, what they say of which kernel, and what could not be read."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 Source = Literal[
@@ -60,6 +61,12 @@ class Facts(tuple[Fact, ...]):
 
     __slots__ = ()
     __hash__ = object.__hash__
+
+    @staticmethod
+    @lru_cache(maxsize=1 << 12)
+    def shared(facts: tuple[Fact, ...]) -> "Facts":
+        """The same object where the same is said again."""
+        return Facts(facts)
 
 
 class SourceLine(NamedTuple):

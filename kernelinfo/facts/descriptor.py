@@ -37,7 +37,7 @@ def descriptor_facts(
 def _descriptor_facts(raw: bytes, target: Target | None, version: int | None) -> Facts:
     if any(raw[12:16]) or any(raw[24:44]) or any(raw[60:64]):
         raise ReadError("what the symbol .kd points at is no descriptor")
-    return Facts(_stated(raw, target, version))
+    return Facts.shared(tuple(_stated(raw, target, version)))
 
 
 def _stated(raw: bytes, target: Target | None, version: int | None) -> Iterator[Fact]:

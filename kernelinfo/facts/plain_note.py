@@ -94,7 +94,7 @@ def _facts(common: bytes, dynamic_lds: bool) -> Facts:
         raise ValueError
     if dynamic_lds:
         facts.append(Fact("dynamic_lds", True, "metadata", None, 0))
-    return Facts(facts)
+    return Facts.shared(tuple(facts))
 
 
 @lru_cache(maxsize=1 << 10)
