@@ -31,10 +31,11 @@ if TYPE_CHECKING:
     from kernelinfo.gate import check
     from kernelinfo.gate.verdict import Judged, Notice, Suppressed, Verdict
     from kernelinfo.kernel import CodeObject, Finding, Kernel, Repeat, Report, Result
-    from kernelinfo.limits import Demand, Launch, Limit
+    from kernelinfo.limits import Limit
     from kernelinfo.model import Problem
     from kernelinfo.occupancy import Allocated, Occupancy
     from kernelinfo.options import Options
+    from kernelinfo.placement import Demand, Launch
     from kernelinfo.rules import Selection
     from kernelinfo.steps import Headroom, Range, Step
     from kernelinfo.targets import Target

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kernelinfo import limits
 from kernelinfo.errors import LaunchError
-from kernelinfo.limits import Demand, Launch, align, waves_of
+from kernelinfo.limits import most_lds, most_sgprs, most_vgprs
 from kernelinfo.occupancy import Occupancy, occupancy
+from kernelinfo.placement import Demand, Launch, align, placement
 from kernelinfo.targets import Target, find
 
 
@@ -114,8 +114,8 @@ class Arch:
             wave_size=wave_size, wgp_mode=wgp_mode, dynamic_vgpr_block=dynamic_vgpr_block
         )
         launch = Launch(workgroup_size, trap_handler=trap_handler)
-        domain = target.domain(demand.wgp_mode)
-        group = waves_of(workgroup_size, demand.wave_size)
+        at = placement(target, demand, launch)
+        domain, group = at.domain, at.group
         most_groups = occupancy(target, demand, launch).workgroups
         rungs: list[Rung] = []
         for per_simd in range(target.waves.slots_per_simd, 0, -1):
@@ -125,9 +125,9 @@ class Arch:
             rung = Rung(
                 waves / domain.simds,
                 100 * waves / domain.simds / target.waves.slots_per_simd,
-                limits.most_vgprs(target, demand, launch, waves),
-                limits.most_sgprs(target, demand, launch, waves) if target.sgprs.per_simd else None,
-                limits.most_lds(target, demand, launch, waves),
+                most_vgprs(at, waves),
+                most_sgprs(at, waves) if target.sgprs.per_simd else None,
+                most_lds(at, waves),
             )
             if not rungs or (rung.vgprs, rung.sgprs, rung.lds_bytes) != _asks(rungs[-1]):
                 rungs.append(rung)

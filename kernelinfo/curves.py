@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from itertools import pairwise, product
 from typing import Literal, get_args
 
-from kernelinfo.limits import Demand, Launch, Resource, most_lds_of_a_workgroup, vgpr_file
+from kernelinfo.limits import Resource, most_lds_of_a_workgroup
 from kernelinfo.occupancy import Occupancy, occupancy
+from kernelinfo.placement import Demand, Launch, placement
 from kernelinfo.targets import Target, find
 
 Variable = Literal["vgpr", "sgpr", "lds", "workgroup-size"]
@@ -50,9 +51,10 @@ def curve(
 def values(target: Target, demand: Demand, launch: Launch, variable: Variable) -> tuple[int, ...]:
     """Where a curve has its points, from the least that a kernel can ask for to the most."""
     hardware = [find(name) for name in target.members] or [target]
+    places = [placement(member, demand, launch) for member in hardware]
     match variable:
         case "vgpr":
-            files = [vgpr_file(member, demand) for member in hardware]
+            files = [at.vgpr_file for at in places]
             granule, most = min(f.granule for f in files), max(f.addressable for f in files)
             least = granule
         case "sgpr":
@@ -61,7 +63,7 @@ def values(target: Target, demand: Demand, launch: Launch, variable: Variable) -
             least = granule
         case "lds":
             granule = min(member.lds.granule_bytes for member in hardware)
-            most = max(most_lds_of_a_workgroup(member, demand) for member in hardware)
+            most = max(map(most_lds_of_a_workgroup, places))
             least = launch.dynamic_lds_bytes
         case "workgroup-size":
             granule = least = demand.wave_size

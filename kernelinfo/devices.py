@@ -7,8 +7,8 @@ from difflib import get_close_matches
 
 from kernelinfo import targets
 from kernelinfo.errors import LaunchError, OptionError
-from kernelinfo.limits import waves_of
 from kernelinfo.occupancy import Occupancy
+from kernelinfo.placement import waves_of
 from kernelinfo.targets import Device, Target
 
 

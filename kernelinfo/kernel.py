@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
 
 from kernelinfo.errors import LaunchError, UnknownTargetError
-from kernelinfo.limits import Demand, Launch, align
 from kernelinfo.model import Code, Fact, FactName, Features, Problem, Source, SourceLine
 from kernelinfo.occupancy import Allocated, Occupancy, allocated, occupancy
+from kernelinfo.placement import Demand, Launch, align, placement
 from kernelinfo.targets import Target
 from kernelinfo.targets import known as known_targets
 
@@ -186,7 +186,7 @@ class Kernel(NamedTuple):
         """What the hardware reserves, without dynamic LDS. Raises `UnknownTargetError`."""
         target = self._known_target()
         assert self.demand is not None
-        return allocated(target, self.demand, self.launch())
+        return allocated(placement(target, self.demand, self.launch()), self.demand)
 
     def on(self, target: Target) -> "Kernel":
         """The kernel as if it used the same registers on another target.

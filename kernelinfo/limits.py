@@ -6,9 +6,10 @@ domain (see `targets.Domain`).
 """
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from kernelinfo.targets import Target, Vgprs
+from kernelinfo.placement import Demand, Launch, Placement, align
 
 Resource = Literal["slots", "vgpr", "sgpr", "lds", "barriers", "scratch"]
 RESOURCES: dict[Resource, str] = {
@@ -22,42 +23,6 @@ RESOURCES: dict[Resource, str] = {
 """As the field writes them."""
 REGISTER_BYTES = 4
 """Of a VGPR in one lane, on every target."""
-Assumption = Literal["option", "config", "required", "declared-max", "hardware-max"]
-
-
-class Demand(NamedTuple):
-    """What a kernel asks of the hardware; None where the input does not say."""
-
-    wave_size: int
-    """Lanes: 32 or 64."""
-    vgprs: int | None
-    """Per lane, AGPRs included as the target counts them."""
-    sgprs: int | None
-    """Per wave, VCC, flat scratch and XNACK included."""
-    lds_bytes: int | None
-    """Static LDS per workgroup."""
-    scratch_bytes_per_lane: int | None
-    accum_offset: int | None = None
-    """First AGPR in a unified file."""
-    wgp_mode: bool | None = None
-    tg_split: bool = False
-    at_least: tuple[str, ...] = ()
-    """Why the kernel may ask for more than this, in words."""
-    dynamic_vgpr_block: int = 0
-    """VGPRs per lane that a wave takes at a time while it runs; 0 where it keeps what it has."""
-
-
-class Launch(NamedTuple):
-    """How a kernel is started, and how that is known."""
-
-    workgroup_size: int
-    """Workitems."""
-    assumption: Assumption = "option"
-    dynamic_lds_bytes: int = 0
-    trap_handler: bool = True
-    """ROCm installs one, and up to gfx9 it costs SGPRs (AMDGPUUsage, "SGPR count")."""
-    smallest_size: int | None = None
-    """Workitems of the smallest workgroup, where any size up to `workgroup_size` may come."""
 
 
 class Limit(NamedTuple):
@@ -79,96 +44,80 @@ class Limit(NamedTuple):
     """With whole workgroups."""
 
 
-def align(count: int, granule: int) -> int:
-    """`count` rounded up to a multiple of `granule`."""
-    return -(-count // granule) * granule
+_remembered = lru_cache(maxsize=1 << 12)  # the kernels of a library ask for a few hundred amounts
 
 
-def waves_of(workgroup_size: int, wave_size: int) -> int:
-    """Waves that a workgroup of so many workitems takes."""
-    return -(-workgroup_size // wave_size)
-
-
-def slots(target: Target, demand: Demand, launch: Launch) -> Limit:
+@_remembered
+def slots(at: Placement) -> Limit:
     """Wave slots: the waves a SIMD can hold whatever they ask for."""
-    group = waves_of(launch.workgroup_size, demand.wave_size)
-    available = target.domain(demand.wgp_mode).simds * target.waves.slots_per_simd
-    return _whole("slots", group, group, available, 1, available, target, demand, launch)
+    available = at.domain.simds * at.target.waves.slots_per_simd
+    return _whole(at, "slots", at.group, at.group, available, 1, available)
 
 
-def vgpr_file(target: Target, demand: Demand) -> Vgprs:
-    """The register file as these waves see it: where VGPRs are dynamic, they come in blocks."""
-    file, block = target.vgpr_file(demand.wave_size), demand.dynamic_vgpr_block
-    if not block:
-        return file
-    return file._replace(granule=block, addressable=block * file.most_dynamic_blocks)
-
-
-def allocated_vgprs(target: Target, demand: Demand) -> int | None:
+def allocated_vgprs(at: Placement, asked: int | None) -> int | None:
     """VGPRs a wave is given per lane; every wave gets at least one granule."""
-    if demand.vgprs is None:
-        return None
-    return align(max(1, demand.vgprs), vgpr_file(target, demand).granule)
+    return None if asked is None else align(max(1, asked), at.vgpr_file.granule)
 
 
-def vgpr(target: Target, demand: Demand, launch: Launch) -> Limit | None:
+@_remembered
+def vgpr(at: Placement, asked: int | None) -> Limit | None:
     """The vector register file of each SIMD."""
-    allocated = allocated_vgprs(target, demand)
-    if demand.vgprs is None or allocated is None:
+    allocated = allocated_vgprs(at, asked)
+    if asked is None or allocated is None:
         return None
-    file = vgpr_file(target, demand)
-    waves = target.domain(demand.wgp_mode).simds * (file.per_simd // allocated)
-    shape = (demand.vgprs, allocated, file.per_simd, file.granule)
-    return _whole("vgpr", *shape, waves, target, demand, launch)
+    file = at.vgpr_file
+    waves = at.domain.simds * (file.per_simd // allocated)
+    return _whole(at, "vgpr", asked, allocated, file.per_simd, file.granule, waves)
 
 
-def most_vgprs(target: Target, demand: Demand, launch: Launch, waves: int) -> int:
+def most_vgprs(at: Placement, waves: int) -> int:
     """The most VGPRs per lane with which `waves` waves fit in the domain."""
-    file = vgpr_file(target, demand)
-    share = file.per_simd // -(-waves // target.domain(demand.wgp_mode).simds)
+    file = at.vgpr_file
+    share = file.per_simd // -(-waves // at.domain.simds)
     return min(file.addressable, share // file.granule * file.granule)
 
 
-def allocated_sgprs(target: Target, demand: Demand) -> int | None:
+def allocated_sgprs(at: Placement, asked: int | None) -> int | None:
     """SGPRs a wave is given, the trap handler's not counted."""
-    if not target.sgprs.per_simd:
-        return target.sgprs.granule
-    if target.sgprs.fixed_allocation:
-        return target.sgprs.fixed_allocation
-    return None if demand.sgprs is None else align(max(1, demand.sgprs), target.sgprs.granule)
+    sgprs = at.target.sgprs
+    if not sgprs.per_simd:
+        return sgprs.granule
+    if sgprs.fixed_allocation:
+        return sgprs.fixed_allocation
+    return None if asked is None else align(max(1, asked), sgprs.granule)
 
 
-def trap_sgprs(target: Target, launch: Launch) -> int:
+def trap_sgprs(at: Placement) -> int:
     """SGPRs that each wave is given on top for the trap handler."""
-    return target.sgprs.trap_handler if launch.trap_handler else 0
+    return at.target.sgprs.trap_handler if at.launch.trap_handler else 0
 
 
-def sgpr(target: Target, demand: Demand, launch: Launch) -> Limit | None:
+@_remembered
+def sgpr(at: Placement, asked: int | None) -> Limit | None:
     """The scalar register file of each SIMD; from gfx10 on every wave has its fixed share."""
-    sgprs = target.sgprs
-    wave = allocated_sgprs(target, demand)
+    sgprs = at.target.sgprs
+    wave = allocated_sgprs(at, asked)
     if not sgprs.per_simd or wave is None:
         return None
-    allocated = wave + trap_sgprs(target, launch)
-    waves = target.domain(demand.wgp_mode).simds * (sgprs.per_simd // allocated)
-    asked = wave if demand.sgprs is None else demand.sgprs
-    shape = (asked, allocated, sgprs.per_simd, sgprs.granule)
-    return _whole("sgpr", *shape, waves, target, demand, launch)
+    allocated = wave + trap_sgprs(at)
+    waves = at.domain.simds * (sgprs.per_simd // allocated)
+    used = wave if asked is None else asked
+    return _whole(at, "sgpr", used, allocated, sgprs.per_simd, sgprs.granule, waves)
 
 
-def most_sgprs(target: Target, demand: Demand, launch: Launch, waves: int) -> int:
+def most_sgprs(at: Placement, waves: int) -> int:
     """The most SGPRs per wave with which `waves` waves fit in the domain; 0 where none would do."""
-    sgprs = target.sgprs
+    sgprs = at.target.sgprs
     if sgprs.fixed_allocation:
         return 0
-    share = sgprs.per_simd // -(-waves // target.domain(demand.wgp_mode).simds)
-    share = (share - trap_sgprs(target, launch)) // sgprs.granule * sgprs.granule
+    share = sgprs.per_simd // -(-waves // at.domain.simds)
+    share = (share - trap_sgprs(at)) // sgprs.granule * sgprs.granule
     return max(0, min(sgprs.allocatable, share))
 
 
-def most_lds_of_a_workgroup(target: Target, demand: Demand) -> int:
+def most_lds_of_a_workgroup(at: Placement) -> int:
     """Bytes of LDS beyond which a workgroup cannot start."""
-    return min(target.lds.bytes_per_workgroup, target.domain(demand.wgp_mode).lds_bytes)
+    return min(at.target.lds.bytes_per_workgroup, at.domain.lds_bytes)
 
 
 def lds_of(demand: Demand, launch: Launch) -> int | None:
@@ -176,76 +125,66 @@ def lds_of(demand: Demand, launch: Launch) -> int | None:
     return None if demand.lds_bytes is None else demand.lds_bytes + launch.dynamic_lds_bytes
 
 
-def lds(target: Target, demand: Demand, launch: Launch) -> Limit | None:
-    """The LDS that the workgroups of one domain share."""
-    asked = lds_of(demand, launch)
+@_remembered
+def lds(at: Placement, asked: int | None) -> Limit | None:
+    """The LDS that the workgroups of one domain share; `asked` is static and dynamic."""
     if asked is None:
         return None
-    pool, granule = target.domain(demand.wgp_mode).lds_bytes, target.lds.granule_bytes
+    pool, granule = at.domain.lds_bytes, at.target.lds.granule_bytes
     allocated = align(asked, granule)
     if not allocated:
         return Limit("lds", 0, 0, pool, granule)
-    waves = pool // allocated * waves_of(launch.workgroup_size, demand.wave_size)
-    return _whole("lds", asked, allocated, pool, granule, waves, target, demand, launch)
+    return _whole(at, "lds", asked, allocated, pool, granule, pool // allocated * at.group)
 
 
-def most_lds(target: Target, demand: Demand, launch: Launch, waves: int) -> int:
+def most_lds(at: Placement, waves: int) -> int:
     """The most bytes of LDS per workgroup with which `waves` waves fit in the domain."""
-    workgroups = -(-waves // waves_of(launch.workgroup_size, demand.wave_size))
-    share = target.domain(demand.wgp_mode).lds_bytes // workgroups
-    granule = target.lds.granule_bytes
-    return min(most_lds_of_a_workgroup(target, demand), share // granule * granule)
+    workgroups = -(-waves // at.group)
+    share = at.domain.lds_bytes // workgroups
+    granule = at.target.lds.granule_bytes
+    return min(most_lds_of_a_workgroup(at), share // granule * granule)
 
 
-def barriers(target: Target, demand: Demand, launch: Launch) -> Limit | None:
+@_remembered
+def barriers(at: Placement) -> Limit | None:
     """Each workgroup of several waves takes a barrier, used or not (PAL gfx9Device.cpp:5622)."""
-    group = waves_of(launch.workgroup_size, demand.wave_size)
-    if group == 1 or demand.tg_split:
+    if at.group == 1 or at.is_split:
         return None
-    available = target.domain(demand.wgp_mode).barriers
-    return _whole("barriers", 1, 1, available, 1, available * group, target, demand, launch)
+    available = at.domain.barriers
+    return _whole(at, "barriers", 1, 1, available, 1, available * at.group)
 
 
-def scratch_per_wave(target: Target, demand: Demand) -> int:
+def scratch_per_wave(at: Placement, bytes_per_lane: int | None) -> int:
     """Bytes of scratch that one wave is given."""
-    bytes_per_wave = (demand.scratch_bytes_per_lane or 0) * demand.wave_size
-    return align(bytes_per_wave, target.scratch.granule_bytes)
+    return align((bytes_per_lane or 0) * at.wave_size, at.target.scratch.granule_bytes)
 
 
-def scratch(target: Target, demand: Demand, launch: Launch) -> Limit | None:
+@_remembered
+def scratch(at: Placement, bytes_per_lane: int | None) -> Limit | None:
     """Waves that get scratch: the runtime's slots, or what the scratch aperture holds."""
-    if not demand.scratch_bytes_per_lane:
+    if not bytes_per_lane:
         return None
-    waves = target.domain(demand.wgp_mode).scratch_waves
-    allocated = scratch_per_wave(target, demand)
-    if cus := target.scratch.cus_per_aperture:
-        waves = min(waves, target.scratch.aperture_bytes // allocated // cus)
-    shape = (demand.scratch_bytes_per_lane, allocated, waves, target.scratch.granule_bytes)
-    if waves >= slots(target, demand, launch).available:
+    waves = at.domain.scratch_waves
+    allocated = scratch_per_wave(at, bytes_per_lane)
+    if cus := at.target.scratch.cus_per_aperture:
+        waves = min(waves, at.target.scratch.aperture_bytes // allocated // cus)
+    shape = (bytes_per_lane, allocated, waves, at.target.scratch.granule_bytes)
+    if waves >= slots(at).available:
         return Limit("scratch", *shape)  # as many as there are wave slots: no limit of its own
-    return _whole("scratch", *shape, waves, target, demand, launch)
+    return _whole(at, "scratch", *shape, waves)
 
 
-def most_scratch(target: Target, demand: Demand, launch: Launch, waves: int) -> int:
+def most_scratch(at: Placement, waves: int) -> int:
     """The most bytes of scratch per lane with which `waves` waves fit in the domain."""
-    cus = target.scratch.cus_per_aperture
-    if waves > target.domain(demand.wgp_mode).scratch_waves or not cus:
+    cus = at.target.scratch.cus_per_aperture
+    if waves > at.domain.scratch_waves or not cus:
         return 0
-    granule = target.scratch.granule_bytes
-    wave = target.scratch.aperture_bytes // cus // waves // granule * granule
-    return wave // demand.wave_size
+    granule = at.target.scratch.granule_bytes
+    wave = at.target.scratch.aperture_bytes // cus // waves // granule * granule
+    return wave // at.wave_size
 
 
-_LIMITS: tuple[Callable[[Target, Demand, Launch], Limit | None], ...] = (
-    slots,
-    vgpr,
-    sgpr,
-    lds,
-    barriers,
-    scratch,
-)
-
-MOST: dict[Resource, Callable[[Target, Demand, Launch, int], int]] = {
+MOST: dict[Resource, Callable[[Placement, int], int]] = {
     "vgpr": most_vgprs,
     "sgpr": most_sgprs,
     "lds": most_lds,
@@ -254,35 +193,35 @@ MOST: dict[Resource, Callable[[Target, Demand, Launch, int], int]] = {
 """For each resource a kernel can ask less of: the most it may ask for so many waves."""
 
 
-def limits(target: Target, demand: Demand, launch: Launch) -> tuple[Limit, ...]:
+def limits(at: Placement, demand: Demand) -> tuple[Limit, ...]:
     """All limits that are known, in a fixed order; what the input does not say has none."""
-    found = (resource(target, demand, launch) for resource in _LIMITS)
-    return tuple(limit for limit in found if limit is not None)
+    found = (
+        slots(at),
+        vgpr(at, demand.vgprs),
+        sgpr(at, demand.sgprs),
+        lds(at, lds_of(demand, at.launch)),
+        barriers(at),
+        scratch(at, demand.scratch_bytes_per_lane),
+    )
+    return tuple([limit for limit in found if limit is not None])
 
 
-def resident(limit: Limit, demand: Demand, launch: Launch) -> int:
-    """Waves in the domain that a limit allows, in whole workgroups where those stay together."""
+def resident(at: Placement, limit: Limit) -> int:
+    """Waves in the domain that a limit allows."""
     assert limit.waves is not None
-    assert limit.workgroups is not None
-    if demand.tg_split:
-        return limit.waves
-    return limit.workgroups * waves_of(launch.workgroup_size, demand.wave_size)
+    return at.whole(limit.waves)
 
 
 def _whole(
+    at: Placement,
     resource: Resource,
     used: int,
     allocated: int,
     available: int,
     granule: int,
     waves: int,
-    target: Target,
-    demand: Demand,
-    launch: Launch,
 ) -> Limit:
     """A limit of `waves` waves, in whole workgroups unless those may be split over CUs."""
-    group = waves_of(launch.workgroup_size, demand.wave_size)
-    workgroups = waves // group
-    resident = waves if demand.tg_split else workgroups * group
-    per_simd = resident / target.domain(demand.wgp_mode).simds
+    per_simd = at.whole(waves) / at.domain.simds
+    workgroups = waves // at.group
     return Limit(resource, used, allocated, available, granule, waves, workgroups, per_simd)

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from kernelinfo.devices import Filling, fill, runs_on
 from kernelinfo.facts.names import stem
 from kernelinfo.kernel import Kernel
-from kernelinfo.limits import align
 from kernelinfo.occupancy import Occupancy
+from kernelinfo.placement import align
 from kernelinfo.profile import Dispatch, Resources
 from kernelinfo.render.words import percent
 from kernelinfo.targets import Device, Target

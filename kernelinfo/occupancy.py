@@ -8,11 +8,8 @@ from typing import Literal, NamedTuple
 
 from kernelinfo.errors import LaunchError
 from kernelinfo.limits import (
-    Demand,
-    Launch,
     Limit,
     Resource,
-    align,
     allocated_sgprs,
     allocated_vgprs,
     lds_of,
@@ -21,9 +18,8 @@ from kernelinfo.limits import (
     resident,
     scratch_per_wave,
     trap_sgprs,
-    vgpr_file,
-    waves_of,
 )
+from kernelinfo.placement import Demand, Launch, Placement, align, placement
 from kernelinfo.steps import Headroom, Range, Step, headroom, next_steps, size_range
 from kernelinfo.targets import Target, find
 
@@ -93,11 +89,12 @@ def occupancy(target: Target, demand: Demand, launch: Launch) -> Occupancy:
         )
     if target.members:
         return _best_member(target, demand, launch)
-    domain = target.domain(demand.wgp_mode)
+    at = placement(target, demand, launch)
+    domain = at.domain
     wave_slots = domain.simds * target.waves.slots_per_simd
-    bounds = limits(target, demand, launch)
-    waves = min(resident(limit, demand, launch) for limit in bounds if limit.waves is not None)
-    obstacles = _obstacles(target, demand, launch, bounds)
+    bounds = limits(at, demand)
+    waves = min([resident(at, limit) for limit in bounds if limit.waves is not None])
+    obstacles = _obstacles(at, demand, bounds)
     placed = 0 if obstacles else waves
     return Occupancy(
         target=target.name,
@@ -105,22 +102,24 @@ def occupancy(target: Target, demand: Demand, launch: Launch) -> Occupancy:
         per=domain.per,
         simds=domain.simds,
         wave_slots=wave_slots,
-        workgroups=placed // waves_of(launch.workgroup_size, demand.wave_size),
+        workgroups=placed // at.group,
         waves=placed,
         waves_per_simd=placed / domain.simds,
         percent=100 * placed / wave_slots,
         obstacles=obstacles,
-        at_most_because=_at_most_because(target, demand, launch, bounds),
-        allocated=allocated(target, demand, launch),
+        at_most_because=_at_most_because(at, demand, bounds),
+        allocated=allocated(at, demand),
         limits=bounds,
         limiters=tuple(
-            limit.resource
-            for limit in bounds
-            if limit.waves is not None and resident(limit, demand, launch) == waves
+            [
+                limit.resource
+                for limit in bounds
+                if limit.waves is not None and resident(at, limit) == waves
+            ]
         ),
-        next=next_steps(target, demand, launch, bounds, waves),
-        headroom=headroom(target, demand, launch, waves),
-        range=size_range(target, demand, launch, bounds),
+        next=next_steps(at, demand, bounds, waves),
+        headroom=headroom(at, demand, waves),
+        range=size_range(at, bounds),
     )
 
 
@@ -132,37 +131,37 @@ def _best_member(target: Target, demand: Demand, launch: Launch) -> Occupancy:
     return best._replace(target=target.name, at_most_because=(reason, *best.at_most_because))
 
 
-def _obstacles(
-    target: Target, demand: Demand, launch: Launch, bounds: tuple[Limit, ...]
-) -> tuple[str, ...]:
+def _obstacles(at: Placement, demand: Demand, bounds: tuple[Limit, ...]) -> tuple[str, ...]:
     """Why no workgroup of this launch can start."""
+    target, launch = at.target, at.launch
     found = []
     if launch.workgroup_size > (most := target.waves.max_workgroup_size):
         found.append(f"a workgroup has at most {most} workitems, not {launch.workgroup_size}")
     asked = lds_of(demand, launch) or 0
-    if asked > (most := most_lds_of_a_workgroup(target, demand)):
+    if asked > (most := most_lds_of_a_workgroup(at)):
         found.append(f"a workgroup has at most {most} bytes of LDS, not {asked}")
-    most = vgpr_file(target, demand).addressable
+    most = at.vgpr_file.addressable
     if (demand.vgprs or 0) > most:
         found.append(f"a wave has at most {most} VGPRs, not {demand.vgprs}")
     if target.sgprs.per_simd and (demand.sgprs or 0) > (most := target.sgprs.allocatable):
         found.append(f"a wave has at most {most} SGPRs, not {demand.sgprs}")
-    if scratch_per_wave(target, demand) > (most := target.scratch.bytes_per_wave):
+    scratch = scratch_per_wave(at, demand.scratch_bytes_per_lane)
+    if scratch > (most := target.scratch.bytes_per_wave):
         found.append(f"a wave has at most {most} bytes of scratch")
     if found:
         return tuple(found)
-    group = waves_of(launch.workgroup_size, demand.wave_size)
     return tuple(
-        f"{limit.resource}: room for {limit.waves} of the {group} waves of a workgroup"
-        for limit in bounds
-        if limit.workgroups == 0
+        [
+            f"{limit.resource}: room for {limit.waves} of the {at.group} waves of a workgroup"
+            for limit in bounds
+            if limit.workgroups == 0
+        ]
     )
 
 
-def _at_most_because(
-    target: Target, demand: Demand, launch: Launch, bounds: tuple[Limit, ...]
-) -> tuple[str, ...]:
+def _at_most_because(at: Placement, demand: Demand, bounds: tuple[Limit, ...]) -> tuple[str, ...]:
     """Why the true number may be lower."""
+    target, domain, group = at.target, at.domain, at.group
     reasons = [*demand.at_least]
     unknown = {
         "VGPRs": demand.vgprs,
@@ -176,8 +175,6 @@ def _at_most_because(
         reasons.append(target.caveat)
     if demand.dynamic_vgpr_block:
         reasons.append("VGPRs are dynamic: this is how many waves start, before any takes more")
-    domain = target.domain(demand.wgp_mode)
-    group = waves_of(launch.workgroup_size, demand.wave_size)
     if group % domain.simds and domain.simds % group:
         reasons.append(
             f"{group} waves do not spread evenly over {domain.simds} SIMDs: "
@@ -191,8 +188,9 @@ def _at_most_because(
     return tuple(reasons)
 
 
-def allocated(target: Target, demand: Demand, launch: Launch) -> Allocated:
-    vgprs = allocated_vgprs(target, demand)
+def allocated(at: Placement, demand: Demand) -> Allocated:
+    target = at.target
+    vgprs = allocated_vgprs(at, demand.vgprs)
     arch_vgprs, agprs = vgprs, None if vgprs is None else 0
     if target.agprs.file == "separate":
         agprs = vgprs  # gfx908 gives a wave as many of each
@@ -201,12 +199,12 @@ def allocated(target: Target, demand: Demand, launch: Launch) -> Allocated:
         if vgprs is not None and demand.accum_offset is not None:
             arch_vgprs = min(vgprs, demand.accum_offset)
             agprs = vgprs - arch_vgprs
-    lds_bytes = lds_of(demand, launch)
+    lds_bytes = lds_of(demand, at.launch)
     return Allocated(
         vgprs=vgprs,
         arch_vgprs=arch_vgprs,
         agprs=agprs,
-        sgprs=allocated_sgprs(target, demand),
-        trap_sgprs=trap_sgprs(target, launch),
+        sgprs=allocated_sgprs(at, demand.sgprs),
+        trap_sgprs=trap_sgprs(at),
         lds_bytes=None if lds_bytes is None else align(lds_bytes, target.lds.granule_bytes),
     )

@@ -17,8 +17,8 @@ from kernelinfo import Kernel, Options, Result, analyse, arch
 from kernelinfo.compiler import MAIN, Attributes, Printed, agrees, max_active_blocks, printed, why
 from kernelinfo.compiler.counting import Case, fewest
 from kernelinfo.compiler.llvm import FIRST, waves_per_simd
-from kernelinfo.limits import Demand, Launch
 from kernelinfo.occupancy import occupancy
+from kernelinfo.placement import Demand, Launch
 from kernelinfo.rules import Selection
 from kernelinfo.targets import find, known
 

@@ -10,7 +10,7 @@ import pytest
 from kernelinfo import targets
 from kernelinfo.architecture import arch
 from kernelinfo.curves import Variable, best_sizes, curve, stretches
-from kernelinfo.limits import Demand, Launch
+from kernelinfo.placement import Demand, Launch
 
 DEVICES = [name for name in targets.known() if not targets.find(name).members]
 KEYS: dict[Variable, str] = {

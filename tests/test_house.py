@@ -17,6 +17,7 @@ FLOORS = (
     {"errors", "__init__.__version__"},
     {"tables"},
     {"targets"},
+    {"placement"},
     {"limits"},
     {"steps"},
     {"occupancy"},
@@ -87,7 +88,8 @@ def test_the_public_api_is_what_type_checkers_see() -> None:
 
 
 @pytest.mark.parametrize(
-    "module", ["model", "targets", "limits", "steps", "occupancy", "kernel", "elf/container"]
+    "module",
+    ["model", "targets", "placement", "limits", "steps", "occupancy", "kernel", "elf/container"],
 )
 def test_nouns_of_each_report_are_made_fast(module: str) -> None:
     """A NamedTuple takes twice as long to make when its annotations are postponed."""

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from kernelinfo import targets
 from kernelinfo.architecture import arch
 from kernelinfo.errors import LaunchError
-from kernelinfo.limits import Demand, Launch
 from kernelinfo.occupancy import Occupancy, occupancy
+from kernelinfo.placement import Demand, Launch
 
 devices = st.sampled_from([name for name in targets.known() if not targets.find(name).members])
 

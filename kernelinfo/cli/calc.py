@@ -15,8 +15,8 @@ from kernelinfo.cli.output import make_view, write
 from kernelinfo.compiler import hip, llvm
 from kernelinfo.curves import VARIABLES, Variable, best_sizes, curve
 from kernelinfo.errors import LaunchError, OptionError
-from kernelinfo.limits import Demand, Launch
 from kernelinfo.occupancy import occupancy
+from kernelinfo.placement import Demand, Launch
 from kernelinfo.render import View
 from kernelinfo.render.curves import point_documents, render_curve, render_sizes
 from kernelinfo.render.device import device_lines

@@ -11,8 +11,8 @@ from itertools import product
 from kernelinfo.compiler import llvm
 from kernelinfo.compiler.counting import Case, CauseName, fewest
 from kernelinfo.kernel import Kernel
-from kernelinfo.limits import align
 from kernelinfo.occupancy import Occupancy
+from kernelinfo.placement import align
 from kernelinfo.targets import Target, find
 
 _TEXTS: dict[CauseName, str] = {

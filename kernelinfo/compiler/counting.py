@@ -14,7 +14,8 @@ from itertools import combinations
 from typing import Literal, get_args
 
 from kernelinfo.compiler import llvm
-from kernelinfo.limits import Demand, Launch, Limit, Resource, lds_of, limits, waves_of
+from kernelinfo.limits import Limit, Resource, lds_of, limits
+from kernelinfo.placement import Demand, Launch, placement, waves_of
 from kernelinfo.targets import Target
 
 CauseName = Literal[
@@ -156,8 +157,9 @@ def waves_per_simd(case: Case, causes: Collection[CauseName]) -> float:
 def _waves_on(target: Target, case: Case, causes: Collection[CauseName]) -> float:
     """Waves per SIMD on one device."""
     demand, launch = case.demand, case.launch
-    simds = target.domain(demand.wgp_mode).simds
-    bounds = {limit.resource: limit for limit in limits(target, demand, launch)}
+    at = placement(target, demand, launch)
+    simds = at.domain.simds
+    bounds = {limit.resource: limit for limit in limits(at, demand)}
     registers = [limit.waves or 0 for name in _REGISTERS if (limit := bounds.get(name))]
     if "sgpr-table" in causes:
         waves = llvm.waves_by_sgprs(target, case.version, demand.sgprs or 1)

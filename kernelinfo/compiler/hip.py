@@ -7,7 +7,8 @@ CUs in WGP mode) and #10618 (SGPRs of the trap handler).
 
 from __future__ import annotations
 
-from kernelinfo.limits import Demand, Launch, align, lds_of
+from kernelinfo.limits import lds_of
+from kernelinfo.placement import Demand, Launch, align
 from kernelinfo.targets import Target, Vgprs
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from kernelinfo.limits import Demand, align, waves_of
+from kernelinfo.placement import Demand, align, waves_of
 from kernelinfo.targets import Domain, Target, Vgprs
 
 FIRST, MAIN = 13, 24

@@ -9,8 +9,8 @@ from typing import Any, get_args
 from kernelinfo.facts.names import demangle
 from kernelinfo.facts.repository import in_repository
 from kernelinfo.kernel import CodeObject, Encoded, Flags, Kernel, Spills, Used, Workgroup
-from kernelinfo.limits import Demand, align
 from kernelinfo.model import Fact, FactName, Facts, KernelFacts, Source
+from kernelinfo.placement import Demand, align
 from kernelinfo.targets import Target
 
 

@@ -9,9 +9,10 @@ from kernelinfo.architecture import Arch
 from kernelinfo.compiler import NOT_EXPLAINED, agrees, why
 from kernelinfo.devices import fill
 from kernelinfo.kernel import Finding, Kernel, Result
-from kernelinfo.limits import RESOURCES, Demand, Limit, waves_of
+from kernelinfo.limits import RESOURCES, Limit
 from kernelinfo.model import Fact, FactName, Source
 from kernelinfo.occupancy import Occupancy
+from kernelinfo.placement import Demand, waves_of
 from kernelinfo.render import View
 from kernelinfo.render.code import code_parts
 from kernelinfo.render.device import device_lines

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kernelinfo.kernel import Kernel
-from kernelinfo.limits import Launch, most_vgprs, waves_of
+from kernelinfo.limits import most_vgprs
 from kernelinfo.occupancy import Occupancy
+from kernelinfo.placement import Launch, placement
 from kernelinfo.rules.at_cap_and_spilling import step_in_use
 from kernelinfo.rules.remark import Remark
 
@@ -26,10 +27,9 @@ def missing_launch_bound(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remar
     largest = target.waves.max_workgroup_size
     if kernel.workgroup.declared_max != largest or kernel.workgroup.required is not None:
         return
-    waves = waves_of(largest, demand.wave_size)
-    if step[0] == most_vgprs(target, demand, Launch(largest), waves):
-        half = most_vgprs(target, demand, Launch(largest // 2), -(-waves // 2))
+    whole, half = (placement(target, demand, Launch(size)) for size in (largest, largest // 2))
+    if step[0] == most_vgprs(whole, whole.group):
         yield Remark(
             f"the launch bound is {largest}, as without one, which allows {step[0]} VGPRs; "
-            f"{largest // 2} would allow {half}"
+            f"{largest // 2} would allow {most_vgprs(half, half.group)}"
         )

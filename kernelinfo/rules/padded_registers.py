@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from kernelinfo import targets
 from kernelinfo.kernel import Kernel
-from kernelinfo.limits import Launch, allocated_vgprs
+from kernelinfo.limits import allocated_vgprs
 from kernelinfo.occupancy import Occupancy, occupancy
+from kernelinfo.placement import Launch, placement
 from kernelinfo.rules.remark import Remark
 
 
@@ -25,9 +26,9 @@ def padded_registers(kernel: Kernel, result: Occupancy) -> Iterator[Remark]:
     used, encoded = kernel.used.vgprs, kernel.encoded.vgprs
     if used is None or encoded is None or kernel.target is None or kernel.demand is None:
         return
-    reserved = allocated_vgprs(kernel.target, kernel.demand)
-    file = kernel.target.vgpr_file(kernel.demand.wave_size)
-    if reserved is not None and reserved - max(1, used) >= file.granule:
+    at = placement(kernel.target, kernel.demand, result.launch)
+    reserved = allocated_vgprs(at, kernel.demand.vgprs)
+    if reserved is not None and reserved - max(1, used) >= at.vgpr_file.granule:
         hint = _generic(kernel, result.launch) or _lds(result)
         yield Remark(f"{reserved} VGPRs are reserved, {used} are used", hint=hint)
 

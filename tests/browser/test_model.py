@@ -15,9 +15,9 @@ from kernelinfo.analysis import analyse
 from kernelinfo.curves import Variable, curve
 from kernelinfo.errors import KernelinfoError
 from kernelinfo.kernel import Report
-from kernelinfo.limits import Demand, Launch
 from kernelinfo.occupancy import occupancy
 from kernelinfo.options import Options
+from kernelinfo.placement import Demand, Launch
 from kernelinfo.targets import Target
 
 from ..conftest import FIXTURES

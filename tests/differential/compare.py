@@ -14,7 +14,7 @@ from typing import Any
 
 from kernelinfo import Kernel, Options, Result, analyse
 from kernelinfo.compiler import Attributes, Printed, agrees, printed, why
-from kernelinfo.limits import Demand
+from kernelinfo.placement import Demand
 
 from .clang import Setting, build, settings
 from .shapes import Shape, random_shape

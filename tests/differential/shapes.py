@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from random import Random
 
-from kernelinfo.limits import waves_of
+from kernelinfo.placement import waves_of
 from kernelinfo.targets import Target
 
 

@@ -8,9 +8,9 @@ from typing import Any, get_args
 from kernelinfo import __version__
 from kernelinfo.compiler import NOT_EXPLAINED, agrees, why
 from kernelinfo.kernel import LDS_UNSAID, CodeObject, Kernel, Report, Result
-from kernelinfo.limits import Demand
 from kernelinfo.model import FactName, Problem, Source
 from kernelinfo.occupancy import Occupancy
+from kernelinfo.placement import Demand
 from kernelinfo.render import NameStyle, words
 from kernelinfo.render.code import code_parts
 from kernelinfo.render.html.hardware import hardware
