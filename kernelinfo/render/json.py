@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from kernelinfo import __version__
 from kernelinfo.kernel import CodeObject, Item, Kernel, Repeat, Report, Result
-from kernelinfo.model import Code, Fact, FactName
+from kernelinfo.limits import Limit
+from kernelinfo.model import Code, Fact, FactName, Source
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.render import View
 
@@ -39,6 +40,11 @@ _PROVENANCE: dict[FactName, str] = {
     "compiler_waves_per_simd": "compiler_occupancy.waves_per_simd",
 }
 """Which key of a kernel each fact stands behind."""
+
+Part = Callable[[Callable[[Any], Any], Any], Any]
+"""Takes what makes the JSON value of something, and that thing."""
+Place = tuple[FactName, Source, int | None, Any]
+"""A fact, its source, line and offset."""
 
 
 def render(items: Iterable[Item], view: View) -> Iterator[str]:
@@ -94,8 +100,15 @@ def code_object_document(code_object: CodeObject, repeats: Sequence[Repeat] = ()
     return {("container" if key == "containers" else key): value for key, value in values.items()}
 
 
-def kernel_document(result: Result) -> dict[str, Any]:
-    """One kernel, without the key that says which input it comes from."""
+def _now(document: Callable[[Any], Any], value: Any) -> Any:
+    return document(value)
+
+
+def kernel_document(result: Result, part: Part = _now) -> dict[str, Any]:
+    """One kernel, without the key that says which input it comes from.
+
+    `part` makes the values that several kernels may share.
+    """
     kernel, occupancy = result.kernel, result.occupancy
     launch = occupancy.launch if occupancy else None
     return {
@@ -120,17 +133,17 @@ def kernel_document(result: Result) -> dict[str, Any]:
             "dynamic_lds_bytes": launch.dynamic_lds_bytes if launch else None,
             "scratch_bytes_per_lane": kernel.used.scratch_bytes_per_lane,
         },
-        "allocated": flat(occupancy.allocated) if occupancy else None,
-        "spills": flat(kernel.spills),
-        "flags": flat(kernel.flags),
-        "occupancy": occupancy_document(occupancy) if occupancy else None,
+        "allocated": part(flat, occupancy.allocated) if occupancy else None,
+        "spills": part(flat, kernel.spills),
+        "flags": part(flat, kernel.flags),
+        "occupancy": occupancy_document(occupancy, part) if occupancy else None,
         "compiler_occupancy": _compiler_document(kernel, occupancy),
-        "provenance": _provenance(kernel),
+        "provenance": part(provenance, tuple(_places(kernel))),
         "findings": [flat(finding) for finding in result.findings],
     }
 
 
-def occupancy_document(occupancy: Occupancy) -> dict[str, Any]:
+def occupancy_document(occupancy: Occupancy, part: Part = _now) -> dict[str, Any]:
     return {
         "percent": occupancy.percent,
         "waves_per_simd": occupancy.waves_per_simd,
@@ -146,14 +159,15 @@ def occupancy_document(occupancy: Occupancy) -> dict[str, Any]:
             "wave_slots": occupancy.wave_slots,
         },
         "limiters": list(occupancy.limiters),
-        "limits": [
-            {key: value for key, value in flat(limit).items() if key != "waves"}
-            for limit in occupancy.limits
-        ],
-        "next": [flat(step) for step in occupancy.next],
-        "headroom": flat(occupancy.headroom),
-        "range": flat(occupancy.range) if occupancy.range else None,
+        "limits": [part(_limit_document, limit) for limit in occupancy.limits],
+        "next": [part(flat, step) for step in occupancy.next],
+        "headroom": part(flat, occupancy.headroom),
+        "range": part(flat, occupancy.range) if occupancy.range else None,
     }
+
+
+def _limit_document(limit: Limit) -> dict[str, Any]:
+    return {key: value for key, value in flat(limit).items() if key != "waves"}
 
 
 def _code_document(code: Code) -> dict[str, Any]:
@@ -175,22 +189,22 @@ def _compiler_document(kernel: Kernel, occupancy: Occupancy | None) -> dict[str,
     return {"waves_per_simd": waves, "agrees": same, "reason": reason}
 
 
-def stated_facts(kernel: Kernel) -> Iterator[Fact]:
+def stated_facts(kernel: Kernel) -> list[Fact]:
     """The facts that the provenance of a kernel names, in its order."""
     best: dict[FactName, Fact] = {}
     for fact in kernel.facts:
         best.setdefault(fact.name, fact)
-    yield from (fact for name, fact in best.items() if name in _PROVENANCE)
-    if kernel.code_size:
-        yield kernel.code_size
+    stated = [fact for name, fact in best.items() if name in _PROVENANCE]
+    return [*stated, kernel.code_size] if kernel.code_size else stated
 
 
-def _provenance(kernel: Kernel) -> dict[str, dict[str, Any]]:
+def _places(kernel: Kernel) -> Iterator[Place]:
+    for fact in stated_facts(kernel):
+        yield fact.name, fact.source, fact.line, kernel.offset(fact)
+
+
+def provenance(places: tuple[Place, ...]) -> dict[str, dict[str, Any]]:
     return {
-        _PROVENANCE[fact.name]: {
-            "from": fact.source,
-            "line": fact.line,
-            "offset": kernel.offset(fact),
-        }
-        for fact in stated_facts(kernel)
+        _PROVENANCE[name]: {"from": source, "line": line, "offset": offset}
+        for name, source, line, offset in places
     }

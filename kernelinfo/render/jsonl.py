@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+from operator import add
+from typing import Any
 
 from kernelinfo.kernel import CodeObject, Item, Result
 from kernelinfo.render import View
-from kernelinfo.render.json import code_object_document, flat, kernel_document, stated_facts
+from kernelinfo.render.json import (
+    code_object_document,
+    flat,
+    kernel_document,
+    provenance,
+    stated_facts,
+)
 
 # Documents are trees: looking for cycles would take a third of the time.
 _encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 _string = json.encoder.encode_basestring_ascii
-_OWN = "\0"
-"""Stands in a form for what each kernel has of its own; nothing else in a document is just this."""
+_OWN, _PART = "\0", "\1"
+"""Stand in a form for what each kernel has of its own, and for what is encoded already; nothing
+else in a document is just one of these."""
+_OWN_TEXT, _PART_TEXT = _encode(_OWN), _encode(_PART)
 _MOST_FORMS = 1 << 12
 
 
@@ -40,18 +51,24 @@ def render(items: Iterable[Item], view: View) -> Iterator[str]:
 class _Form:
     """The text of kernels that are alike, but for what each has of its own.
 
-    Most kernels of a library are like one before, and to encode one takes ten times as long.
+    Most kernels of a library are like one before, and most of what makes the others differ was said
+    of another one: to encode each as a whole takes ten times as long.
     """
 
     def __init__(self, first: Result) -> None:
         self.occupancy = first.occupancy
         self._stated = tuple(stated_facts(first.kernel))
+        self._parts: list[str] = []
         own = dict.fromkeys(("symbol", "name", "code_bytes", "findings"), _OWN)
-        document = kernel_document(first) | own
-        for place in document["provenance"].values():
-            place["offset"] = _OWN
-        text = _encode(document)[1:].replace("%", "%%")
-        self._text = text.replace(_encode(_OWN), "%s") + "\n"
+        between = _encode(kernel_document(first, self._part) | own)[1:].split(_PART_TEXT)
+        text = "".join(map(add, between, [*self._parts, "\n"]))
+        self._text = text.replace("%", "%%").replace(_OWN_TEXT, "%s")
+
+    def _part(self, document: Callable[[Any], Any], value: Any) -> str:
+        if document is provenance:
+            value = tuple([(name, source, line, _OWN) for name, source, line, _ in value])
+        self._parts.append(_part_text(document, value))
+        return _PART
 
     def filled(self, result: Result) -> str:
         """From after the opening brace to the end of the line."""
@@ -63,3 +80,9 @@ class _Form:
             *["null" if number is None else number for number in numbers],
             _encode([flat(finding) for finding in result.findings]) if result.findings else "[]",
         )
+
+
+# Typed: a tuple of other fields may have equal values.
+@lru_cache(maxsize=1 << 12, typed=True)
+def _part_text(document: Callable[[Any], Any], value: Any) -> str:
+    return _encode(document(value))
