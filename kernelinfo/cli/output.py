@@ -22,7 +22,8 @@ CANNOT_ANSWER = 2
 
 _PIPED_WIDTH = 100
 _PATIENCE = 0.1
-"""Seconds that what is known may wait in a buffer."""
+"""Seconds that what is known may wait, lest each piece be a call of the system."""
+_MOST_PIECES = 32
 
 
 def make_view(
@@ -68,12 +69,16 @@ def write(pieces: Iterable[str], output: str | None) -> None:
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
+        known: list[str] = []
         told = time.monotonic()
         for piece in pieces:
-            sys.stdout.write(piece)
-            if time.monotonic() - told > _PATIENCE:
+            known.append(piece)
+            if len(known) == _MOST_PIECES or time.monotonic() - told > _PATIENCE:
+                sys.stdout.write("".join(known))
                 sys.stdout.flush()
+                known.clear()
                 told = time.monotonic()
+        sys.stdout.write("".join(known))
         sys.stdout.flush()
     except BrokenPipeError:
         give_up(sys.stdout)

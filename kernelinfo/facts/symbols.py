@@ -14,6 +14,7 @@ STT_OBJECT = 1
 STT_FUNC = 2
 STT_AMDGPU_HSA_KERNEL = 10
 """Code object v2: the kernel's code, behind its amd_kernel_code_t."""
+_KINDS = {STT_OBJECT, STT_FUNC, STT_AMDGPU_HSA_KERNEL}
 
 _DT_HASH, _DT_STRTAB, _DT_SYMTAB, _DT_STRSZ, _DT_GNU_HASH = 4, 5, 6, 10, 0x6FFFFEF5
 _DYNAMIC = Struct("<qQ")
@@ -44,15 +45,15 @@ def kernel_symbols(elf: Elf, remarks: list[Remark]) -> dict[str, Symbol]:
         whole = len(table) - len(table) % _SYMBOL.size
         for name_at, info, _, section, value, size in _SYMBOL.iter_unpack(table[:whole]):
             kind = info & 15
-            if not section or kind not in (STT_OBJECT, STT_FUNC, STT_AMDGPU_HSA_KERNEL):
+            if not section or kind not in _KINDS:
                 continue
             name = string_at(strings, name_at) if budget > 0 else None
             if name is None:
                 nameless += 1
                 continue
             budget -= len(name)
-            if kind != STT_OBJECT or name.endswith(".kd"):
-                symbols.setdefault(name, Symbol(kind, section, value, size))
+            if name not in symbols and (kind != STT_OBJECT or name.endswith(".kd")):
+                symbols[name] = Symbol(kind, section, value, size)
         if nameless:
             remarks.append(Remark(f"{nameless} symbols without a name in the string table"))
     return symbols

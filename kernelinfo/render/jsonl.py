@@ -57,7 +57,12 @@ class _Form:
 
     def __init__(self, first: Result) -> None:
         self.occupancy = first.occupancy
-        self._stated = tuple(stated_facts(first.kernel))
+        self._places = [
+            (fact.source, fact.offset)
+            for fact in stated_facts(first.kernel)
+            if fact.offset is not None
+        ]
+        """Of the facts that stand somewhere in the code object."""
         self._parts: list[str] = []
         own = dict.fromkeys(("symbol", "name", "code_bytes", "findings"), _OWN)
         between = _encode(kernel_document(first, self._part) | own)[1:].split(_PART_TEXT)
@@ -66,18 +71,19 @@ class _Form:
 
     def _part(self, document: Callable[[Any], Any], value: Any) -> str:
         if document is provenance:
-            value = tuple([(name, source, line, _OWN) for name, source, line, _ in value])
+            value = tuple([(*said, at if at is None else _OWN) for *said, at in value])
         self._parts.append(_part_text(document, value))
         return _PART
 
     def filled(self, result: Result) -> str:
         """From after the opening brace to the end of the line."""
         kernel = result.kernel
-        numbers = [kernel.code_bytes, *map(kernel.offset, self._stated)]
+        begins, size = kernel.begins, kernel.code_bytes
         return self._text % (
             _string(kernel.symbol),
             _string(kernel.name),
-            *["null" if number is None else number for number in numbers],
+            "null" if size is None else size,
+            *[begins[source] + offset for source, offset in self._places],
             _encode([flat(finding) for finding in result.findings]) if result.findings else "[]",
         )
 
