@@ -10,13 +10,13 @@ from typing import Any
 from kernelinfo import __version__
 from kernelinfo.kernel import CodeObject, Item, Kernel, Repeat, Report, Result
 from kernelinfo.limits import Limit
-from kernelinfo.model import Code, Fact, FactName, Source
+from kernelinfo.model import Code, Fact, FactName
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.render import View
 
 SCHEMA = "kernelinfo/1"
 
-_PROVENANCE: dict[FactName, str] = {
+PROVENANCE: dict[FactName, str] = {
     "vgprs": "used.vgprs",
     "agprs": "used.agprs",
     "sgprs": "used.sgprs",
@@ -43,8 +43,6 @@ _PROVENANCE: dict[FactName, str] = {
 
 Part = Callable[[Callable[[Any], Any], Any], Any]
 """Takes what makes the JSON value of something, and that thing."""
-Place = tuple[FactName, Source, int | None, Any]
-"""A fact, its source, line and offset."""
 
 
 def render(items: Iterable[Item], view: View) -> Iterator[str]:
@@ -138,7 +136,7 @@ def kernel_document(result: Result, part: Part = _now) -> dict[str, Any]:
         "flags": part(flat, kernel.flags),
         "occupancy": occupancy_document(occupancy, part) if occupancy else None,
         "compiler_occupancy": _compiler_document(kernel, occupancy),
-        "provenance": part(provenance, tuple(_places(kernel))),
+        "provenance": part(provenance, kernel),
         "findings": [flat(finding) for finding in result.findings],
     }
 
@@ -194,17 +192,17 @@ def stated_facts(kernel: Kernel) -> list[Fact]:
     best: dict[FactName, Fact] = {}
     for fact in kernel.facts:
         best.setdefault(fact.name, fact)
-    stated = [fact for name, fact in best.items() if name in _PROVENANCE]
+    stated = [fact for name, fact in best.items() if name in PROVENANCE]
     return [*stated, kernel.code_size] if kernel.code_size else stated
 
 
-def _places(kernel: Kernel) -> Iterator[Place]:
-    for fact in stated_facts(kernel):
-        yield fact.name, fact.source, fact.line, kernel.offset(fact)
-
-
-def provenance(places: tuple[Place, ...]) -> dict[str, dict[str, Any]]:
+def provenance(kernel: Kernel) -> dict[str, dict[str, Any]]:
+    """Where each number stands."""
     return {
-        _PROVENANCE[name]: {"from": source, "line": line, "offset": offset}
-        for name, source, line, offset in places
+        PROVENANCE[fact.name]: {
+            "from": fact.source,
+            "line": fact.line,
+            "offset": kernel.offset(fact),
+        }
+        for fact in stated_facts(kernel)
     }

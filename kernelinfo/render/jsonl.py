@@ -9,8 +9,10 @@ from operator import add
 from typing import Any
 
 from kernelinfo.kernel import CodeObject, Item, Result
+from kernelinfo.model import FactName, Source
 from kernelinfo.render import View
 from kernelinfo.render.json import (
+    PROVENANCE,
     code_object_document,
     flat,
     kernel_document,
@@ -57,11 +59,8 @@ class _Form:
 
     def __init__(self, first: Result) -> None:
         self.occupancy = first.occupancy
-        self._places = [
-            (fact.source, fact.offset)
-            for fact in stated_facts(first.kernel)
-            if fact.offset is not None
-        ]
+        self._stated = stated_facts(first.kernel)
+        self._places = [(f.source, f.offset) for f in self._stated if f.offset is not None]
         """Of the facts that stand somewhere in the code object."""
         self._parts: list[str] = []
         own = dict.fromkeys(("symbol", "name", "code_bytes", "findings"), _OWN)
@@ -71,8 +70,10 @@ class _Form:
 
     def _part(self, document: Callable[[Any], Any], value: Any) -> str:
         if document is provenance:
-            value = tuple([(*said, at if at is None else _OWN) for *said, at in value])
-        self._parts.append(_part_text(document, value))
+            said = tuple([(f.name, f.source, f.line, f.offset is None) for f in self._stated])
+            self._parts.append(_provenance_text(said))
+        else:
+            self._parts.append(_part_text(document, value))
         return _PART
 
     def filled(self, result: Result) -> str:
@@ -92,3 +93,14 @@ class _Form:
 @lru_cache(maxsize=1 << 12, typed=True)
 def _part_text(document: Callable[[Any], Any], value: Any) -> str:
     return _encode(document(value))
+
+
+@lru_cache(maxsize=1 << 8)
+def _provenance_text(said: tuple[tuple[FactName, Source, int | None, bool], ...]) -> str:
+    """Of facts without their places: name, source, line, whether they have none."""
+    return _encode(
+        {
+            PROVENANCE[name]: {"from": source, "line": line, "offset": None if nowhere else _OWN}
+            for name, source, line, nowhere in said
+        }
+    )
