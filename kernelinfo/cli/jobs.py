@@ -1,4 +1,4 @@
-"""Several processes for one long answer: each takes every n-th code object.
+"""Several processes for one long answer: each takes every n-th run of code objects.
 
 Worth it where a process can hand over finished text. To hand over kernels as objects takes as
 long as to read them again.
@@ -11,11 +11,13 @@ import pickle
 import signal
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from itertools import groupby
 from typing import BinaryIO, NamedTuple
 
 from kernelinfo import ingest
 from kernelinfo.analysis import Analysis, Tally
 from kernelinfo.errors import KernelinfoError
+from kernelinfo.ingest import files
 from kernelinfo.kernel import Item
 from kernelinfo.model import Blob, Problem
 from kernelinfo.options import Options
@@ -23,10 +25,16 @@ from kernelinfo.options import Options
 Render = Callable[[Iterable[Item]], Iterator[str]]
 
 _WORTHWHILE_BYTES = 64 << 20
+_WORTHWHILE_FILES = 500
+"""Of a directory: to look into one takes as long as a few hundred kilobytes of a library."""
+_RUN = 8
+"""Code objects that one process takes one after the other."""
+_PIPE_BYTES = 1 << 20
+"""A process that is ahead of the others goes on until so much waits to be taken."""
 
 
 class _Share(NamedTuple):
-    """What came of one code object."""
+    """What came of one run."""
 
     text: str
     problems: list[Problem]
@@ -41,12 +49,20 @@ class _Process(NamedTuple):
 
 def worthwhile(paths: list[str]) -> int:
     """How many processes are worth it for these paths."""
-    if not hasattr(os, "fork") or not all(os.path.isfile(path) for path in paths):
+    if not hasattr(os, "fork") or not all(map(os.path.exists, paths)):
         return 1
-    # An assembly text is one share, which a second process would only hold on to.
-    shared = (path for path in paths if not path.endswith(".s"))
-    many = sum(map(os.path.getsize, shared)) >= _WORTHWHILE_BYTES
-    return (os.cpu_count() or 1) if many else 1
+    return (os.cpu_count() or 1) if _is_much(paths) else 1
+
+
+def _is_much(paths: list[str]) -> bool:
+    size = 0
+    for path in paths:
+        if os.path.isdir(path):
+            size += sum(_WORTHWHILE_BYTES // _WORTHWHILE_FILES for _ in files.find(path))
+        elif os.path.isfile(path) and not path.endswith(".s"):
+            # An assembly text is one share, which a second process would only hold on to.
+            size += os.path.getsize(path)
+    return size >= _WORTHWHILE_BYTES
 
 
 def spread(
@@ -95,8 +111,9 @@ def _end(process: _Process) -> None:
 def _start(
     paths: list[str], options: Options, render: Render, parts: int, part: int, taken: int = 0
 ) -> _Process:
-    """A process that works on every `parts`-th code object, of which `taken` are done already."""
+    """A process that works on every `parts`-th run, of which `taken` are done already."""
     reading, writing = os.pipe()
+    _widen(writing)
     if child := os.fork():
         os.close(writing)
         return _Process(child, os.fdopen(reading, "rb"))
@@ -112,22 +129,37 @@ def _start(
     raise AssertionError
 
 
+def _widen(pipe: int) -> None:
+    try:
+        import fcntl
+
+        fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+    except (ImportError, AttributeError, OSError):
+        return  # only Linux does, and not beyond what the user may have
+
+
 def _shares(
     paths: list[str], options: Options, render: Render, parts: int, part: int, taken: int
 ) -> Iterator[_Share]:
     analysis = Analysis(options)
-    number = -1
-    for path in paths:
-        for blob in ingest.open_paths([path]):
-            number += 1
-            if number % parts != part or number // parts < taken:
+    for turn, (path, run) in enumerate(_runs(paths)):
+        if turn % parts != part or turn // parts < taken:
+            for blob in run:
                 if isinstance(blob, Blob):
                     analysis.beside(blob)
-            else:
-                tally = Tally(path)
-                items = list(analysis.of_blob(blob, tally))
-                problems = [item for item in items if isinstance(item, Problem)]
-                yield _Share("".join(render(items)), problems, tally)
+        else:
+            tally = Tally(path)
+            items = [item for blob in run for item in analysis.of_blob(blob, tally)]
+            problems = [item for item in items if isinstance(item, Problem)]
+            yield _Share("".join(render(items)), problems, tally)
+
+
+def _runs(paths: list[str]) -> Iterator[tuple[str, Iterator[Blob | Problem]]]:
+    """Path and blobs of each, which are opened one by one."""
+    for path in paths:
+        numbered = enumerate(ingest.open_paths([path]))
+        for _, run in groupby(numbered, lambda at: at[0] // _RUN):
+            yield path, (blob for _, blob in run)
 
 
 def _next(pipe: BinaryIO) -> _Share | None:
