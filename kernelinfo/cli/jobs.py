@@ -17,7 +17,6 @@ from typing import BinaryIO, NamedTuple
 from kernelinfo import ingest
 from kernelinfo.analysis import Analysis, Tally
 from kernelinfo.errors import KernelinfoError
-from kernelinfo.ingest import files
 from kernelinfo.kernel import Item
 from kernelinfo.model import Blob, Problem
 from kernelinfo.options import Options
@@ -25,8 +24,6 @@ from kernelinfo.options import Options
 Render = Callable[[Iterable[Item]], Iterator[str]]
 
 _WORTHWHILE_BYTES = 64 << 20
-_WORTHWHILE_FILES = 500
-"""Of a directory: to look into one takes as long as a few hundred kilobytes of a library."""
 _RUN = 8
 """Code objects that one process takes one after the other."""
 _PIPE_BYTES = 1 << 20
@@ -49,20 +46,13 @@ class _Process(NamedTuple):
 
 def worthwhile(paths: list[str]) -> int:
     """How many processes are worth it for these paths."""
-    if not hasattr(os, "fork") or not all(map(os.path.exists, paths)):
+    # Of a directory, each process would open every file.
+    if not hasattr(os, "fork") or not all(os.path.isfile(path) for path in paths):
         return 1
-    return (os.cpu_count() or 1) if _is_much(paths) else 1
-
-
-def _is_much(paths: list[str]) -> bool:
-    size = 0
-    for path in paths:
-        if os.path.isdir(path):
-            size += sum(_WORTHWHILE_BYTES // _WORTHWHILE_FILES for _ in files.find(path))
-        elif os.path.isfile(path) and not path.endswith(".s"):
-            # An assembly text is one share, which a second process would only hold on to.
-            size += os.path.getsize(path)
-    return size >= _WORTHWHILE_BYTES
+    # An assembly text is one share, which a second process would only hold on to.
+    shared = (path for path in paths if not path.endswith(".s"))
+    many = sum(map(os.path.getsize, shared)) >= _WORTHWHILE_BYTES
+    return (os.cpu_count() or 1) if many else 1
 
 
 def spread(

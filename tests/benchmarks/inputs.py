@@ -22,10 +22,12 @@ _STEPS = 940
 """Statements in each, which make some 39 KB of assembly."""
 _LIVE = 53
 """Values that are alive at once, at most."""
+_ARGUMENTS = 30
+"""More of them, as kernels of libraries have, and HIP adds a dozen of its own."""
 _KERNEL = """
 __attribute__((loader_uninitialized, address_space(3))) static float s{number}[{lds}];
 __attribute__((amdgpu_kernel, amdgpu_flat_work_group_size(1, {size})))
-void k{number:05}(__attribute__((address_space(1))) float *p, int n) {{
+void k{number:05}(__attribute__((address_space(1))) float *p, int n, {arguments}) {{
   float a[{live}];
   s{number}[n] = n;
   {loads}
@@ -114,6 +116,7 @@ def _kernels(first: int, count: int) -> Iterator[str]:
             number=number,
             live=live,
             lds=64 * (1 + number % 9),
+            arguments=", ".join(f"int n{i}" for i in range(_ARGUMENTS)),
             loads=" ".join(f"a[{i}] = p[{i} * n];" for i in values),
             steps=" ".join(
                 f"a[{i % live}] = a[{i % live}] * a[{(7 * i + number) % live}] + a[{3 * i % live}];"
