@@ -7,6 +7,7 @@ holds both to the same answer on every file there is.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from struct import Struct
 
 from kernelinfo.elf.container import Header, Section, Segment, Tables, string_at
@@ -70,18 +71,22 @@ def read_tables(data: memoryview) -> Tables | None:
         if segments_at:
             rows = _rows(data, _SEGMENT, segments_at, segment_size, segment_count)
             segments = tuple(
-                Segment(_SEGMENT_TYPES[kind], address, offset, size)
-                for kind, _, offset, address, _, size, _, _ in rows
+                [
+                    Segment(_SEGMENT_TYPES[kind], address, offset, size)
+                    for kind, _, offset, address, _, size, _, _ in rows
+                ]
             )
         sections: tuple[Section, ...] = ()
         if sections_at:
             rows = _rows(data, _SECTION, sections_at, section_size, section_count)
-            names = _names(data, rows[names_at])
+            names = _names(_strings(data, rows[names_at]), tuple([row[0] for row in rows]))
             sections = tuple(
-                Section(
-                    string_at(names, name) or "", _SECTION_TYPES[kind], address, offset, size, link
-                )
-                for name, kind, _, address, offset, size, link, _, _, _ in rows
+                [
+                    Section(name, _SECTION_TYPES[kind], address, offset, size, link)
+                    for name, (_, kind, _, address, offset, size, link, _, _, _) in zip(
+                        names, rows, strict=True
+                    )
+                ]
             )
     except (KeyError, IndexError, ValueError):
         return None
@@ -97,7 +102,12 @@ def _rows(
     return list(layout.iter_unpack(data[offset : offset + size * count]))
 
 
-def _names(data: memoryview, row: tuple[int, ...]) -> bytes:
+@lru_cache(maxsize=1 << 8)  # one linker names the sections of all its files alike
+def _names(strings: bytes, places: tuple[int, ...]) -> tuple[str, ...]:
+    return tuple([string_at(strings, place) or "" for place in places])
+
+
+def _strings(data: memoryview, row: tuple[int, ...]) -> bytes:
     """Raises `ValueError` where there are none."""
     offset, size = row[4], row[5]
     if not size or offset + size > len(data):

@@ -62,8 +62,9 @@ def kernel_symbols(elf: Elf, remarks: list[Remark]) -> dict[str, Symbol]:
 def _tables(elf: Elf, remarks: list[Remark]) -> Iterator[tuple[memoryview, bytes]]:
     """Each symbol table with its strings, the loader's first; ELF allows one of each kind."""
     read = set()
+    first = {section.type: section for section in reversed(elf.sections)}
     for kind in ("SHT_DYNSYM", "SHT_SYMTAB"):
-        section = next((s for s in elf.sections if s.type == kind), None)
+        section = first.get(kind)
         if section is None:
             continue
         table = elf.bytes_of(section)

@@ -56,9 +56,9 @@ def load(path: str) -> Blob | Problem:
             return Problem(path, "is no regular file; give a file, a directory or -")
         if not status.st_size:
             return Problem(path, "is empty; build it again")
-        with open(path, "rb") as file:
+        with open(path, "rb", buffering=0) as file:
             if status.st_size <= bounds.COPIED_BYTES:
-                return Blob(path, memoryview(file.read()))
+                return Blob(path, memoryview(file.read(status.st_size)))
             from kernelinfo.ingest.mapping import Mapping
 
             return Blob(path, memoryview(Mapping(file.fileno())))
