@@ -29,7 +29,7 @@ def row(case: Case, python: str, folder: Path, pairs: int, short: bool) -> str |
     """One line of the table; None where a tool or the input is missing."""
     if not all(map(shutil.which, case.tools)) or not (path := case.make(folder, short)):
         return None
-    ours = [python, "-m", "kernelinfo", str(path), *case.arguments]
+    ours = [python, "-m", "kernelinfo", *(word.format(path) for word in case.arguments)]
     theirs = case.peer(python, str(path))
     one, other = case.marks
     ratios = paired(partial(run, ours, one), partial(run, theirs, other), pairs)
@@ -48,7 +48,7 @@ def growth(series: Series, python: str, folder: Path, runs: int, short: bool) ->
     if None in paths:
         return
     found = [
-        [run([python, "-m", "kernelinfo", str(path), *LINES], b"") for path in paths]
+        [run([python, "-m", "kernelinfo", str(path), *LINES[1:]], b"") for path in paths]
         for _ in range(runs)
     ]
     for field, what in (("cpu_seconds", "CPU time"), ("peak_bytes", "peak memory")):

@@ -28,6 +28,10 @@ JSON_LINE, NOTE, BLOCK = b'"occupancy":', b".vgpr_count:", b"kernel "
 """What stands once for each kernel in an output."""
 
 
+ALONE = ("{}",)
+LINES = ("{}", "--format", "jsonl")
+
+
 class Case(NamedTuple):
     """kernelinfo with some arguments beside another command that reads the same input."""
 
@@ -39,7 +43,7 @@ class Case(NamedTuple):
     """The input, in a folder that is kept, and small where the run is only to show that it works;
     None where it cannot be made."""
     arguments: tuple[str, ...]
-    """Of kernelinfo, beside the input's path."""
+    """Of kernelinfo; `{}` is the input's path."""
     peer: Callable[[str, str], list[str]]
     """The other command, by the interpreter and the input's path."""
     marks: tuple[bytes, bytes] = (b"", b"")
@@ -48,7 +52,7 @@ class Case(NamedTuple):
     @property
     def is_start_up(self) -> bool:
         """So short that its instructions are counted, too."""
-        return not self.arguments
+        return self.arguments == ALONE
 
 
 def bare_python(python: str, path: str) -> list[str]:
@@ -67,6 +71,14 @@ def awk(python: str, path: str) -> list[str]:
     return ["awk", FIELDS, path]
 
 
+def reports(*builds: str) -> Callable[[str, str], list[str]]:
+    """kernelinfo itself, which reads the same and judges nothing."""
+    return lambda python, path: [
+        *(python, "-m", "kernelinfo", "report"),
+        *(f"{path}/{build}" for build in builds),
+    ]
+
+
 def fixture(path: Path) -> Callable[[Path, bool], Path]:
     return lambda folder, short: path
 
@@ -75,14 +87,15 @@ def library(name: str) -> Callable[[Path, bool], Path | None]:
     return lambda folder, short: None if short else inputs.library(name)
 
 
-LINES = ("--format", "jsonl")
 PIPELINE = (OBJDUMP, READELF)
 READ_NOTES = f'find "$0" -name "*.co" -print0 | xargs -0 {READELF} --notes'
 
 CASES = (
-    Case("small `.s`", "`python -c pass`", (), fixture(inputs.SMALL_TEXT), (), bare_python),
-    Case("symbolic `.s`", "`python -c pass`", (), fixture(inputs.SYMBOLIC_TEXT), (), bare_python),
-    Case("small `.hsaco`", "readelf", (READELF,), fixture(inputs.SMALL_OBJECT), (), readelf),
+    Case("small `.s`", "`python -c pass`", (), fixture(inputs.SMALL_TEXT), ALONE, bare_python),
+    Case(
+        "symbolic `.s`", "`python -c pass`", (), fixture(inputs.SYMBOLIC_TEXT), ALONE, bare_python
+    ),
+    Case("small `.hsaco`", "readelf", (READELF,), fixture(inputs.SMALL_OBJECT), ALONE, readelf),
     Case(
         "librocrand, 25 MB",
         "objdump + readelf",
@@ -138,6 +151,22 @@ CASES = (
         LINES,
         shell(UNBUNDLE),
         (JSON_LINE, NOTE),
+    ),
+    Case(
+        "`check`, 10000 kernels and a baseline",
+        "report of the same",
+        (inputs.CLANG,),
+        lambda folder, short: inputs.builds(folder, 100 if short else 10000),
+        ("check", "{}/old", "--config", "{}/gate.toml", "--baseline", "{}/pinned.json"),
+        reports("old"),
+    ),
+    Case(
+        "`diff`, 10000 kernels each",
+        "report of both",
+        (inputs.CLANG,),
+        lambda folder, short: inputs.builds(folder, 100 if short else 10000),
+        ("diff", "{}/old", "{}/new"),
+        reports("old", "new"),
     ),
 )
 

@@ -20,6 +20,7 @@ _DISTINCT = 100
 """Kernels that are compiled; more are copies of them under other names."""
 _STEPS = 940
 """Statements in each, which make some 39 KB of assembly."""
+_FEW_STEPS = 60
 _LIVE = 53
 """Values that are alive at once, at most."""
 _ARGUMENTS = 30
@@ -73,6 +74,47 @@ def objects(folder: Path, files: int) -> Path | None:
     return made
 
 
+_GATE = """\
+fail-on = "error"
+[workgroup-size]
+"none*" = 64
+"re:nothing_.*" = 64
+[[budget]]
+kernel = "flash_*<*, 256, *>"
+waves = 2
+[[budget]]
+scratch = "<=64"
+[[suppress]]
+rule = "KI106"
+kernel = "k0000*"
+reason = "measured"
+"""
+
+
+def builds(folder: Path, kernels: int) -> Path | None:
+    """Two builds of so many kernels, `old` and `new`, which ask for other registers each; beside
+    them the gate's configuration, and a baseline of the old one. None without clang."""
+    made = folder / f"{kernels}.builds"
+    if not made.exists():
+        made.mkdir()
+        for build, shift in (("old", 0), ("new", 1)):
+            compiled = made / f"{build}.co"
+            if not _compile(_DISTINCT, compiled, steps=_FEW_STEPS, shift=shift):
+                shutil.rmtree(made)
+                return None
+            original = compiled.read_bytes()
+            compiled.unlink()
+            (made / build).mkdir()
+            for copy in range(kernels // _DISTINCT):
+                code = original.replace(b"k00", b"k%02d" % copy)
+                (made / build / f"{copy:05}.co").write_bytes(code)
+        (made / "gate.toml").write_text(_GATE)
+        baseline = ("--config", "gate.toml", "--baseline", "pinned.json", "--update-baseline")
+        check = (sys.executable, "-m", "kernelinfo", "check", "old", *baseline)
+        subprocess.run(check, cwd=made, check=True, stdout=subprocess.DEVNULL)
+    return made
+
+
 def compressed_bundle(folder: Path, of: Path | None) -> Path | None:
     """The code objects of a library in one compressed bundle; None without library or tool."""
     made = folder / "bundle.hipfb"
@@ -96,20 +138,22 @@ def compressed_bundle(folder: Path, of: Path | None) -> Path | None:
     return made
 
 
-def _compile(kernels: int, made: Path, *options: str, first: int = 0) -> bool:
+def _compile(
+    kernels: int, made: Path, *options: str, first: int = 0, steps: int = _STEPS, shift: int = 0
+) -> bool:
     if shutil.which(CLANG) is None:
         return False
     source = made.with_suffix(".c")
-    source.write_text("".join(_kernels(first, kernels)))
+    source.write_text("".join(_kernels(first, kernels, steps, shift)))
     command = [CLANG, "--target=amdgcn-amd-amdhsa", "-mcpu=gfx90a", "-O1", "-nogpulib"]
     subprocess.run([*command, *options, "-o", made, source], check=True)
     source.unlink()
     return True
 
 
-def _kernels(first: int, count: int) -> Iterator[str]:
+def _kernels(first: int, count: int, steps: int, shift: int) -> Iterator[str]:
     for number in range(first, first + count):
-        live = 8 + number % _LIVE
+        live = 8 + (number + shift) % _LIVE
         values = range(live)
         yield _KERNEL.format(
             size=256 << number % 3,
@@ -120,7 +164,7 @@ def _kernels(first: int, count: int) -> Iterator[str]:
             loads=" ".join(f"a[{i}] = p[{i} * n];" for i in values),
             steps=" ".join(
                 f"a[{i % live}] = a[{i % live}] * a[{(7 * i + number) % live}] + a[{3 * i % live}];"
-                for i in range(_STEPS)
+                for i in range(steps)
             ),
             stores=" ".join(f"p[{i} * n] = a[{i}];" for i in values),
         )
