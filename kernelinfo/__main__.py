@@ -18,7 +18,10 @@ def main() -> None:
     gc.disable()
     from kernelinfo.cli import app
 
-    app()
+    try:
+        app()
+    finally:
+        gc.freeze()  # nor searched when the interpreter takes leave of them
 
 
 def _interrupted(number: int, frame: FrameType | None) -> None:

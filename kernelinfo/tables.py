@@ -10,12 +10,12 @@ from os.path import dirname, join
 from typing import Any
 from zlib import crc32
 
-_HEADING = re.compile(r"^\[(gfx[0-9a-z-]+)\]$", re.MULTILINE)
+_HEADING = r"(?m)^\[(gfx[0-9a-z-]+)\]$"
 
 
 def names() -> tuple[str, ...]:
     """Of all targets, in the order of the file."""
-    return tuple(_parsed()) or tuple(_HEADING.findall(_text()))
+    return tuple(_parsed()) or tuple(re.findall(_HEADING, _text()))
 
 
 def table(name: str) -> dict[str, Any] | None:
@@ -29,9 +29,10 @@ def table(name: str) -> dict[str, Any] | None:
     import tomllib
 
     text = _text()
-    for heading in _HEADING.finditer(text):
+    headings = re.compile(_HEADING)
+    for heading in headings.finditer(text):
         if heading[1] == name:
-            following = _HEADING.search(text, heading.end())
+            following = headings.search(text, heading.end())
             own: dict[str, Any] = tomllib.loads(
                 text[heading.start() : following.start() if following else None]
             )[name]
@@ -47,7 +48,7 @@ def name_by_elf_mach(mach: int) -> str | None:
     line = re.search(rf"^elf_mach = 0x{mach:02x}$", text, re.MULTILINE)
     if line is None:
         return None
-    *_, heading = _HEADING.finditer(text, 0, line.start())
+    *_, heading = re.finditer(_HEADING, text[: line.start()])
     return heading[1]
 
 

@@ -10,9 +10,7 @@ _LONGEST = 16_384
 """Bytes of a mangled name beyond which nobody would read the demangled one."""
 _KNOWN = 1 << 16
 """Names that are cut once."""
-_MARK = re.compile(
-    r"\boperator(?:\(\)|\[\]|<=>|<<=?|>>=?|->\*?|[<>]=?)|\bdecltype\(|[ :()<>\[\]{}]"
-)
+_MARK = r"\boperator(?:\(\)|\[\]|<=>|<<=?|>>=?|->\*?|[<>]=?)|\bdecltype\(|[ :()<>\[\]{}]"
 
 _LONGEST_DEMANGLED = 1 << 17
 _HARMLESS = 1 << 22
@@ -71,7 +69,7 @@ class Parts(NamedTuple):
 def parts(name: str) -> Parts:
     """The parts of `name`; template arguments are the stem's."""
     depth = qualified = stem = 0
-    for mark in _MARK.finditer(name):
+    for mark in re.finditer(_MARK, name):
         text, position = mark[0], mark.start()
         if text == "(" and depth == 0 and position > stem:
             return Parts(qualified, stem, position)
@@ -106,7 +104,7 @@ def base_name(name: str) -> str:
 
 def without_unit(name: str) -> str:
     """Without the mark of the translation unit that clang gives to a static kernel's name."""
-    return _UNIT.sub("", name) if name.endswith(")") else name
+    return re.sub(_UNIT, "", name) if name.endswith(")") else name
 
 
-_UNIT = re.compile(r" \(\.(?:intern|static)\.[0-9a-f]+\)$")
+_UNIT = r" \(\.(?:intern|static)\.[0-9a-f]+\)$"

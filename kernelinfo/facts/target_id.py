@@ -9,20 +9,19 @@ from kernelinfo.model import Features
 
 _Setting = Literal["any", "on", "off", "unsupported"]
 
-_PROCESSOR = re.compile(r"gfx[0-9a-f]+(?:-[0-9]+)*(?:-generic|-strict)?(?=$|[:+])")
-_FEATURE = re.compile(r":(\w+)([+-])|\+([\w-]+)")
-_ISA = re.compile(r'\s*(\d{1,3})\s*,\s*(\d{1,3})\s*,\s*(\d{1,3})\s*,\s*"AMD"')
+# Few of these are needed for one module, and each takes 0.1 ms to compile.
+_PROCESSOR = r"gfx[0-9a-f]+(?:-[0-9]+)*(?:-generic|-strict)?(?=$|[:+])"
+_FEATURE = r":(\w+)([+-])|\+([\w-]+)"
+_ISA = r'\s*(\d{1,3})\s*,\s*(\d{1,3})\s*,\s*(\d{1,3})\s*,\s*"AMD"'
 # Code object v2 has no features in its target; odd steppings mean "with XNACK" instead
 # (AMDGPUUsage, "AMDGPU Code Object V2 ISA", and LLVM 13 AMDGPUTargetStreamer).
 _V2_WITH_XNACK = {"gfx901": "gfx900", "gfx903": "gfx902", "gfx905": "gfx904", "gfx907": "gfx906"}
 
 # LLVM TargetParser, getArchAttrAMDGCN; as e_flags of empty objects of llvm-mc 22 have it, except
 # XNACK on gfx125x: LLVM 22 and 24 disagree about it, and neither side is taken.
-_XNACK = re.compile(r"gfx(801|810|9[0-5].|9-.+|101[0-3]|10-1-generic)")
-_SRAMECC = re.compile(r"gfx(906|908|90a|94[0-2]|950|9-4-generic|125.+)")
-_SURVEYED = re.compile(
-    r"gfx([678]..|9[0-5].|9-.+|10[13].|10-.+|11[05].|11-generic|120.|12-generic)"
-)
+_XNACK = r"gfx(801|810|9[0-5].|9-.+|101[0-3]|10-1-generic)"
+_SRAMECC = r"gfx(906|908|90a|94[0-2]|950|9-4-generic|125.+)"
+_SURVEYED = r"gfx([678]..|9[0-5].|9-.+|10[13].|10-.+|11[05].|11-generic|120.|12-generic)"
 
 
 class TargetId(NamedTuple):
@@ -39,14 +38,14 @@ class TargetId(NamedTuple):
         """
         stated = dict(self.settings)
 
-        def setting(name: str, having: re.Pattern[str]) -> _Setting | None:
+        def setting(name: str, having: str) -> _Setting | None:
             if name in stated:
                 return stated[name]
             if code_object_version is not None and code_object_version < 4:
                 return "off"
-            if having.fullmatch(self.processor):
+            if re.fullmatch(having, self.processor):
                 return None if code_object_version is None else "any"
-            return "unsupported" if _SURVEYED.fullmatch(self.processor) else None
+            return "unsupported" if re.fullmatch(_SURVEYED, self.processor) else None
 
         return Features(xnack=setting("xnack", _XNACK), sramecc=setting("sramecc", _SRAMECC))
 
@@ -58,11 +57,11 @@ def parse_target_id(text: str) -> TargetId | None:
     `gfx906+sram-ecc` (v3), behind `amdgcn-amd-amdhsa--`, `amdgpu9.42-amd-amdhsa-unknown-` and the
     like. None when there is no processor.
     """
-    found = _PROCESSOR.search(text.strip())
+    found = re.search(_PROCESSOR, text.strip())
     if not found:
         return None
     settings: dict[str, _Setting] = {}
-    for name, sign, old_name in _FEATURE.findall(text, found.end()):
+    for name, sign, old_name in re.findall(_FEATURE, text[found.end() :]):
         settings[name or old_name.replace("-", "")] = "off" if sign == "-" else "on"
     processor = found[0]
     if processor in _V2_WITH_XNACK:
@@ -72,7 +71,7 @@ def parse_target_id(text: str) -> TargetId | None:
 
 def parse_isa_version(text: str) -> TargetId | None:
     """The processor of `.hsa_code_object_isa` with these operands: `9,0,10,"AMD","AMDGPU"`."""
-    numbers = _ISA.match(text)
+    numbers = re.match(_ISA, text)
     if not numbers:
         return None
     major, minor, stepping = map(int, numbers.groups())

@@ -1,57 +1,38 @@
 """Bytes -> code: containers are opened down to single code objects and assembly texts.
 
-The first bytes decide, never a file's name. A format is a module with `accepts` and `read`, and a
-line in `FORMATS`.
+The first bytes decide, never a file's name. A format is a module with `read`, and a line in
+`FORMATS`; it is imported when the first file of it is met.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Protocol
+from collections.abc import Callable, Iterable, Iterator
+from importlib import import_module
 
-from kernelinfo.ingest import (
-    archive,
-    bounds,
-    bundle,
-    coff,
-    compressed,
-    files,
-    host_binary,
-    magic,
-    offload_binary,
-    tar,
-    text,
-    unread,
-    zip_archive,
-)
+from kernelinfo.ingest import bounds, files, magic
 from kernelinfo.ingest.parts import problem
 from kernelinfo.model import Blob, Problem
 
 _EM_AMDGPU = 224
 
 
-class Format(Protocol):
-    """What holds code but is none itself."""
+Reader = Callable[[Blob], Iterator[Blob | Problem]]
+"""Yields what a container holds, one container deeper each; nothing where none of it is for AMD
+GPUs."""
 
-    def accepts(self, head: bytes) -> bool:
-        """Whether data that begin so are of this format."""
-
-    def read(self, blob: Blob) -> Iterator[Blob | Problem]:
-        """What it holds, one container deeper each; nothing where none of it is for AMD GPUs."""
-
-
-FORMATS: tuple[Format, ...] = (
-    bundle,
-    host_binary,
-    offload_binary,
-    archive,
-    coff,
-    compressed,
-    tar,
-    zip_archive,
-    unread,
-)
-"""In the order in which they are asked."""
+FORMATS: dict[str, Callable[[bytes], bool]] = {
+    "bundle": magic.is_bundle,
+    "host_binary": magic.is_elf,
+    "offload_binary": magic.is_offload_binary,
+    "archive": magic.is_archive,
+    "coff": magic.is_coff,
+    "compressed": magic.is_compressed,
+    "tar": magic.is_tar,
+    "zip_archive": magic.is_zip,
+    "unread": magic.is_unread,
+}
+"""What holds code but is none itself: the module that reads it, and whether data that begin so are
+of it, in the order in which they are asked."""
 
 _OF_ANYTHING = ("archive", "tar", "zip")
 """Containers most of whose members are not for AMD GPUs, like most files of a directory."""
@@ -104,8 +85,10 @@ def _unpack(blob: Blob, *, meant: bool) -> Iterator[Blob | Problem]:
         yield blob
         files.forget(blob)
         return
-    format = next((format for format in FORMATS if format.accepts(head)), None)
+    format = next((name for name, accepts in FORMATS.items() if accepts(head)), None)
     if format is None:
+        from kernelinfo.ingest import text
+
         item = text.read(blob)
         if meant or isinstance(item, Blob):
             yield item
@@ -115,13 +98,14 @@ def _unpack(blob: Blob, *, meant: bool) -> Iterator[Blob | Problem]:
         message = f"containers nested more than {deepest} deep; --bound nesting=N reads deeper"
         yield problem(blob, message)
         return
-    for item in format.read(blob):
+    read: Reader = import_module(f"{__name__}.{format}").read
+    for item in read(blob):
         if isinstance(item, Problem):
             yield item
         elif item.containers[-1] in _OF_ANYTHING:
             yield from _unpack(item, meant=False)
         else:
-            yield from _unpack(item, meant=meant or format is not compressed)
+            yield from _unpack(item, meant=meant or format != "compressed")
 
 
 def _is_code_object(head: bytes) -> bool:

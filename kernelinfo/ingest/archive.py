@@ -35,11 +35,6 @@ class _Header(NamedTuple):
     size: int
 
 
-def accepts(head: bytes) -> bool:
-    """By the magic."""
-    return head.startswith((magic.ARCHIVE, magic.THIN_ARCHIVE))
-
-
 def read(blob: Blob) -> Iterator[Blob | Problem]:
     """The members that may hold code."""
     data, at = blob.data, len(magic.ARCHIVE)

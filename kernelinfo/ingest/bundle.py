@@ -34,11 +34,6 @@ class Entry(NamedTuple):
     size: int
 
 
-def accepts(head: bytes) -> bool:
-    """By either magic: plain and compressed ones occur in one run."""
-    return head.startswith(magic.BUNDLE) or ccob.accepts(head)
-
-
 def read(blob: Blob) -> Iterator[Blob | Problem]:
     """The entries of one bundle, or of several that follow each other, zeros between them.
 
@@ -51,7 +46,7 @@ def read(blob: Blob) -> Iterator[Blob | Problem]:
         try:
             if ccob.accepts(head):
                 length = yield from ccob.unpack(following)
-            elif accepts(head):
+            elif magic.is_bundle(head):
                 length = yield from _unbundle(following)
             else:
                 size = len(following.data)

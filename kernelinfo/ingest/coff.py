@@ -29,13 +29,6 @@ from kernelinfo.model import Blob, Problem
 _SIGNATURE = b"PE\0\0"
 
 
-def accepts(head: bytes) -> bool:
-    """By MZ, or by an object's machine and the optional header that no object has."""
-    return head.startswith(magic.PE) or (
-        head.startswith(magic.COFF_X86_64) and head[16:18] in (b"\0\0", b"")
-    )
-
-
 def read(blob: Blob) -> Iterator[Blob | Problem]:
     """The bytes of each section with device code, whatever they are."""
     try:

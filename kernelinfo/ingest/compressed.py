@@ -18,19 +18,14 @@ METHODS: dict[bytes, Method] = {
 }
 
 
-def accepts(head: bytes) -> bool:
-    """By the magic number."""
-    return _method(head) is not None
-
-
 def read(blob: Blob) -> Iterator[Blob | Problem]:
     """The one file in it, or the members of the tar in it."""
-    method = _method(bytes(blob.data[: magic.HEAD_BYTES]))
-    assert method is not None
+    head = bytes(blob.data[: magic.HEAD_BYTES])
+    method = next(name for start, name in METHODS.items() if head.startswith(start))
     size = len(blob.data)
     try:
-        head = Decompressed(method, blob.data, bounds.streamed_bytes(size))
-        if tar.accepts(head.read(magic.HEAD_BYTES)):
+        stream = Decompressed(method, blob.data, bounds.streamed_bytes(size))
+        if magic.is_tar(stream.read(magic.HEAD_BYTES)):
             stream = Decompressed(method, blob.data, bounds.streamed_bytes(size))
             yield from tar.unpack(part(blob, method, blob.data, at=None), stream)
         else:
@@ -45,7 +40,3 @@ def read(blob: Blob) -> Iterator[Blob | Problem]:
         yield problem(
             blob, f"{size - following} bytes behind {method} data; not read", at=following
         )
-
-
-def _method(head: bytes) -> Method | None:
-    return next((name for start, name in METHODS.items() if head.startswith(start)), None)

@@ -16,11 +16,6 @@ _PAGE = 4096
 _MAGIC = re.compile(re.escape(magic.BUNDLE))
 
 
-def accepts(head: bytes) -> bool:
-    """Any ELF file; those for the device itself are known before."""
-    return head.startswith(magic.ELF)
-
-
 def read(blob: Blob) -> Iterator[Blob | Problem]:
     """The bytes of each section with device code, whatever they are."""
     # pyelftools takes longer to import than an assembly text to read.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kernelinfo.ingest import text
+import re
 
 ELF = b"\x7fELF"
 BUNDLE = b"__CLANG_OFFLOAD_BUNDLE__"
@@ -21,13 +21,44 @@ ZIP = b"PK\x03\x04"
 BITCODE = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
 SPIRV = b"\x03\x02\x23\x07"
 
+COMPRESSED = (GZIP, ZSTD, XZ, BZIP2)
+
 HEAD_BYTES = 512
 """As many as the last of them, a tar's, needs."""
 
-_CONTAINERS = (
-    *(BUNDLE, COMPRESSED_BUNDLE, OFFLOAD_BINARY, ARCHIVE, THIN_ARCHIVE, PE, COFF_X86_64),
-    *(GZIP, ZSTD, XZ, BZIP2, ZIP),
+_BUNDLES = (BUNDLE, COMPRESSED_BUNDLE)
+_ARCHIVES = (ARCHIVE, THIN_ARCHIVE)
+_CODE_OR_CONTAINERS = (
+    *(ELF, *_BUNDLES, OFFLOAD_BINARY, *_ARCHIVES, PE, COFF_X86_64, *COMPRESSED, ZIP),
 )
+_NAME_OF_TEXT = r"(?i)\.(s|asm|amdgcn|isa|txt)(\.(gz|zst|xz|bz2))?$"
+
+
+def is_bundle(head: bytes) -> bool:
+    """By either magic: plain and compressed ones occur in one run."""
+    return head.startswith(_BUNDLES)
+
+
+def is_elf(head: bytes) -> bool:
+    """Any ELF file; those for the device itself are known before."""
+    return head.startswith(ELF)
+
+
+def is_offload_binary(head: bytes) -> bool:
+    return head.startswith(OFFLOAD_BINARY)
+
+
+def is_archive(head: bytes) -> bool:
+    return head.startswith(_ARCHIVES)
+
+
+def is_coff(head: bytes) -> bool:
+    """By MZ, or by an object's machine and the optional header that no object has."""
+    return head.startswith(PE) or (head.startswith(COFF_X86_64) and head[16:18] in (b"\0\0", b""))
+
+
+def is_compressed(head: bytes) -> bool:
+    return head.startswith(COMPRESSED)
 
 
 def is_tar(head: bytes) -> bool:
@@ -35,7 +66,22 @@ def is_tar(head: bytes) -> bool:
     return head[257:262] == b"ustar"
 
 
+def is_zip(head: bytes) -> bool:
+    """By the header of the first member."""
+    return head.startswith(ZIP)
+
+
+def is_unread(head: bytes) -> bool:
+    """Code that no compiler has given registers yet."""
+    return head.startswith((*BITCODE, SPIRV))
+
+
 def may_hold_code(head: bytes, name: str) -> bool:
     """Whether one of many files is worth opening: a code object, a container, or so named that it
     may be assembly."""
-    return head.startswith((ELF, *_CONTAINERS)) or is_tar(head) or text.is_named_so(name)
+    return head.startswith(_CODE_OR_CONTAINERS) or is_tar(head) or is_named_as_text(name)
+
+
+def is_named_as_text(path: str) -> bool:
+    """Whether a file in a directory is worth searching; texts of other kinds are many and long."""
+    return re.search(_NAME_OF_TEXT, path) is not None

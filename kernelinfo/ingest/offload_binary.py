@@ -33,11 +33,6 @@ _ENTRY = Struct("<8xQQQQ")
 _STRINGS = {1: Struct("<QQ"), 2: Struct("<QQ8x")}
 
 
-def accepts(head: bytes) -> bool:
-    """By the magic number."""
-    return head.startswith(magic.OFFLOAD_BINARY)
-
-
 def read(blob: Blob) -> Iterator[Blob | Problem]:
     """The images of one, or of several that follow each other."""
     at: int | None = 0
@@ -53,7 +48,7 @@ def read(blob: Blob) -> Iterator[Blob | Problem]:
 
 
 def _unpack(blob: Blob) -> Generator[Blob | Problem, None, int]:
-    if not accepts(bytes(blob.data[:4])):
+    if not magic.is_offload_binary(bytes(blob.data[:4])):
         raise ReadError(f"{len(blob.data)} bytes that are no OffloadBinary follow one; not read")
     version, length, table, count = _HEADER.unpack_from(blob.data)
     if version not in _STRINGS:

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
 _BLOCK = 1 << 20
 
-accepts = magic.is_tar
-
 
 def read(blob: Blob) -> Iterator[Blob | Problem]:
     """The members that may hold code."""

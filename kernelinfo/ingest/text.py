@@ -12,13 +12,7 @@ _MARKS = re.compile(
     rb"\.amd(?:gcn_target|hsa_|_kernel_code_t|_amdgpu_|gpu_(?:metadata|hsa_kernel|pal_metadata))"
     rb"|\.hsa_code_object_|; Kernel info:|\.section\s+\.AMDGPU\."
 )
-_NAME = re.compile(r"\.(s|asm|amdgcn|isa|txt)(\.(gz|zst|xz|bz2))?$", re.IGNORECASE)
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-
-
-def is_named_so(path: str) -> bool:
-    """Whether a file in a directory is worth searching; texts of other kinds are many and long."""
-    return _NAME.search(path) is not None
 
 
 def read(blob: Blob) -> Blob | Problem:

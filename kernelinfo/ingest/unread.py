@@ -9,11 +9,6 @@ from kernelinfo.ingest.parts import problem
 from kernelinfo.model import Blob, Problem
 
 
-def accepts(head: bytes) -> bool:
-    """By the magic number."""
-    return head.startswith((*magic.BITCODE, magic.SPIRV))
-
-
 def read(blob: Blob) -> Iterator[Problem]:
     """What it is."""
     kind = "SPIR-V" if bytes(blob.data[:4]) == magic.SPIRV else "LLVM bitcode"

@@ -21,11 +21,6 @@ _STORED = 0
 _METHODS: dict[int, Method] = {8: "deflate", 12: "bzip2", 93: "zstd"}
 
 
-def accepts(head: bytes) -> bool:
-    """By the header of the first member."""
-    return head.startswith(magic.ZIP)
-
-
 def read(blob: Blob) -> Iterator[Blob | Problem]:
     """The members that may hold code."""
     import zipfile

@@ -65,7 +65,7 @@ def folded(name: str, width: int, indent: int) -> list[str]:
     Broken behind a comma, else behind an opening bracket or a scope, wherever the last one is.
     """
     lines, line = [], ""
-    for part in _PARTS.findall(name):
+    for part in re.findall(_PARTS, name):
         if line.strip() and cells(line + part.rstrip()) > width:
             ends = (max(line.rfind(mark) + len(mark) for mark in marks) for marks in _MARKS)
             end = next((end for end in ends if cells(line[:end]) > width // 2), len(line))
@@ -75,32 +75,33 @@ def folded(name: str, width: int, indent: int) -> list[str]:
     return [*lines, line]
 
 
-_PARTS = re.compile(r".+?(?:, |::|[<(]|$)")
+_PARTS = r".+?(?:, |::|[<(]|$)"
 _MARKS = ((", ",), ("<", "("), ("::",))
 """Where a line may end, the best first."""
 
 
 _OPENS, _CLOSES = "(<[{", ")>]}"
 
-_NAMESPACES = re.compile(r"(?:\b[A-Za-z_]\w*::|\(anonymous namespace\)::)+(?=[A-Za-z_~])")
-_SUFFIX = re.compile(r"\b(\d+)(?:u|l|ul|ll|ull)\b")
-_DEFAULT = re.compile(r", (?:allocator|char_traits|default_delete|equal_to|hash|less)<")
-_LAMBDA = re.compile(r"::(?='lambda|\{lambda)")
+_NAMESPACES = r"(?:\b[A-Za-z_]\w*::|\(anonymous namespace\)::)+(?=[A-Za-z_~])"
+_SUFFIX = r"\b(\d+)(?:u|l|ul|ll|ull)\b"
+_DEFAULT = r", (?:allocator|char_traits|default_delete|equal_to|hash|less)<"
+_LAMBDA = r"::(?='lambda|\{lambda)"
 
 
 def _brief(text: str) -> str:
-    text = _NAMESPACES.sub("", text)
-    text = _SUFFIX.sub(r"\1", text).replace("unsigned int", "unsigned").replace(" >", ">")
-    while found := _DEFAULT.search(text):
+    text = re.sub(_NAMESPACES, "", text)
+    text = re.sub(_SUFFIX, r"\1", text).replace("unsigned int", "unsigned").replace(" >", ">")
+    while found := re.search(_DEFAULT, text):
         text = text[: found.start()] + text[_end(text, found.end()) :]
     text = text.replace("basic_string<char>", "string")
     position = 0
-    while found := _LAMBDA.search(text, position):
+    lambda_of = re.compile(_LAMBDA).search
+    while found := lambda_of(text, position):
         start = _start(text, found.start())
         function = text[start : found.start()]
         if "lambda" not in function:
             text = text[:start] + stem(function) + text[found.start() :]
-            found = _LAMBDA.search(text, start)
+            found = lambda_of(text, start)
         position = found.end() if found else len(text)
     return text
 

@@ -14,7 +14,7 @@ from kernelinfo.render.paint import Span, cells, left, right
 from kernelinfo.render.words import number, size
 
 _BAR = 8
-_BAR_OF_A_CELL = re.compile(" [■·]+$")
+_BAR_OF_A_CELL = " [■·]+$"
 _HEADING = ("block", "VGPR", "AGPR", "SGPR", "LDS", "scratch", "waves/SIMD", "occ", "limited by")
 _OFTEN_ZERO = ("AGPR", "LDS", "scratch")
 _NAME = "kernel"
@@ -55,7 +55,7 @@ def _fitted(columns: Columns, names: list[int], width: int) -> Columns:
             del fewer[heading]
     if _room(fewer, width) < max(names):
         fewer = {
-            heading.removesuffix("/SIMD"): [_BAR_OF_A_CELL.sub("", cell) for cell in column]
+            heading.removesuffix("/SIMD"): [re.sub(_BAR_OF_A_CELL, "", cell) for cell in column]
             for heading, column in fewer.items()
         }
     fitting = sum(name <= _room(fewer, width) for name in names)

@@ -40,10 +40,10 @@ def workgroup_leaves_slots(kernel: Kernel, occupancy: Occupancy) -> Iterator[Rem
         )
 
 
-_NUMBER = re.compile(r"(?<=[<, ])\d{1,4}(?=u?[,>])")
+_NUMBER = r"(?<=[<, ])\d{1,4}(?=u?[,>])"
 
 
 def _named(size: int, name: str) -> bool:
     """Whether template arguments of `name` are that size or two of its sides."""
-    sides = {int(number) for number in _NUMBER.findall(name)}
+    sides = {int(number) for number in re.findall(_NUMBER, name)}
     return any(side == size or (side and size / side in sides) for side in sides)
