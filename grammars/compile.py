@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-import runpy
+import sys
 from ast import literal_eval
 from io import BytesIO
 from pathlib import Path
@@ -18,19 +18,22 @@ class CompiledGrammars(BuildHookInterface):  # type: ignore[type-arg]
         if version == "editable":
             return
         root, folder = Path(self.root), Path(mkdtemp())
-        grammars = runpy.run_path(str(root / "kernelinfo" / "_grammars.py"))
+        sys.path.insert(0, self.root)
+        from kernelinfo import _grammars, tables, targets
+
         for grammar in (root / "grammars").glob("*.lark"):
             build_data["force_include"][str(grammar)] = f"kernelinfo/grammars/{grammar.name}"
             text = grammar.read_text("utf-8")
-            made = folder / grammars["compiled_name"](grammar.stem, text)
+            made = folder / _grammars.compiled_name(grammar.stem, text)
             saved = BytesIO()
-            grammars["compile"](text).save(saved)
+            _grammars.compile(text).save(saved)
             made.write_bytes(reproducible(saved.getvalue()))
             build_data["force_include"][str(made)] = f"kernelinfo/grammars/{made.name}"
-        tables = runpy.run_path(str(root / "kernelinfo" / "tables.py"))
+        for name in targets.known():
+            targets.find(name)  # refuses a table that contradicts itself
         facts = (root / "kernelinfo" / "targets.toml").read_bytes()
-        made = folder / tables["parsed_name"](facts)
-        made.write_bytes(tables["parse"](facts))
+        made = folder / tables.parsed_name(facts)
+        made.write_bytes(tables.parse(facts))
         build_data["force_include"][str(made)] = f"kernelinfo/{made.name}"
 
 

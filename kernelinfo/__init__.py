@@ -9,7 +9,8 @@
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING
+
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from kernelinfo.analysis import analyse, load

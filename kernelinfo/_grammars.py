@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from functools import cache
-from typing import TYPE_CHECKING
 from zlib import crc32
+
+from kernelinfo.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from lark import Lark

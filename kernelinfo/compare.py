@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, fields
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from kernelinfo.facts.names import base_name, stem, without_unit
 from kernelinfo.footprint import Build, Footprint
+from kernelinfo.light_typing import NamedTuple
 from kernelinfo.model import Problem
 from kernelinfo.movement import Move, moves, same_processor, why
 

@@ -1,9 +1,11 @@
 """The nouns of a report: a kernel, its occupancy, what the rules say of it."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
-from typing import Literal, NamedTuple
 
 from kernelinfo.errors import LaunchError, UnknownTargetError
+from kernelinfo.light_typing import Literal, NamedTuple
 from kernelinfo.model import Code, Fact, FactName, Features, Problem, Source, SourceLine
 from kernelinfo.occupancy import Allocated, Occupancy, allocated, occupancy
 from kernelinfo.placement import Demand, Launch, align, placement
@@ -188,7 +190,7 @@ class Kernel(NamedTuple):
         assert self.demand is not None
         return allocated(placement(target, self.demand, self.launch()), self.demand)
 
-    def on(self, target: Target) -> "Kernel":
+    def on(self, target: Target) -> Kernel:
         """The kernel as if it used the same registers on another target.
 
         The padding of its descriptor is not carried over: it was made for the own target. Where
@@ -265,7 +267,7 @@ class Report(NamedTuple):
     repeats: tuple[Repeat, ...] = ()
 
     @classmethod
-    def of(cls, items: Iterable[Item]) -> "Report":
+    def of(cls, items: Iterable[Item]) -> Report:
         """All items of an analysis, gathered."""
         found = list(items)
         return cls(

@@ -5,10 +5,12 @@ placed as a whole or not at all, so every count is rounded to whole workgroups i
 domain (see `targets.Domain`).
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Literal, NamedTuple
 
+from kernelinfo.light_typing import Literal, NamedTuple
 from kernelinfo.placement import Demand, Launch, Placement, align
 
 Resource = Literal["slots", "vgpr", "sgpr", "lds", "barriers", "scratch"]

@@ -1,12 +1,24 @@
 """The nouns of reading: bytes, what they say of which kernel, and what could not be read."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any, Literal, NamedTuple
+
+from kernelinfo.light_typing import Any, Literal, NamedTuple
 
 Source = Literal[
     "option", "descriptor", "directive", "metadata", "kernel-info", "symbol", "sidecar"
 ]
+SOURCES: tuple[Source, ...] = (
+    "option",
+    "descriptor",
+    "directive",
+    "metadata",
+    "kernel-info",
+    "symbol",
+    "sidecar",
+)
 """Who states a fact, the best source first: the user; the 64-byte kernel descriptor (or
 amd_kernel_code_t), which the hardware obeys; `.amdhsa_*` directives, which the assembler makes it
 from; the metadata note or its YAML in assembly; the `; Kernel info:` comment; a `.set` symbol or
@@ -64,7 +76,7 @@ class Facts(tuple[Fact, ...]):
 
     @staticmethod
     @lru_cache(maxsize=1 << 12)
-    def shared(facts: tuple[Fact, ...]) -> "Facts":
+    def shared(facts: tuple[Fact, ...]) -> Facts:
         """The same object where the same is said again."""
         return Facts(facts)
 

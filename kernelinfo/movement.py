@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, get_args
 
 from kernelinfo.footprint import Footprint
+from kernelinfo.light_typing import NamedTuple
 from kernelinfo.limits import RESOURCES
 
 Measure = Literal[

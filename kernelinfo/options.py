@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 from kernelinfo.kernel import Kernel
+from kernelinfo.light_typing import NamedTuple
 from kernelinfo.pattern import matches
 from kernelinfo.rules import BY_DEFAULT, Selection
 

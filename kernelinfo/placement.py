@@ -1,8 +1,10 @@
 """What a kernel asks for, how it is started, and how its waves are placed on a target."""
 
-from functools import lru_cache
-from typing import Literal, NamedTuple
+from __future__ import annotations
 
+from functools import lru_cache
+
+from kernelinfo.light_typing import Literal, NamedTuple
 from kernelinfo.targets import Target
 
 Assumption = Literal["option", "config", "required", "declared-max", "hardware-max"]

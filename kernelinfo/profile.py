@@ -12,9 +12,9 @@ import io
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import prod
-from typing import NamedTuple
 
 from kernelinfo.errors import ReadError
+from kernelinfo.light_typing import NamedTuple
 
 FIELDS = {
     "kernel_name": "kernel",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, cast, get_args
+from typing import Any, cast
 
 from kernelinfo.analysis import Tally
 from kernelinfo.errors import ReadError
 from kernelinfo.footprint import Build, Footprint, common_root, place_under, target_id
-from kernelinfo.limits import Resource
+from kernelinfo.limits import RESOURCES, Resource
 from kernelinfo.model import Blob, Features, Problem, SourceLine
 from kernelinfo.options import Options, is_asked_for
 
@@ -144,7 +144,7 @@ def _footprint(entry: Mapping[str, Any], kernel: Mapping[str, Any], root: str) -
 def _limiters(kernel: Mapping[str, Any]) -> tuple[Resource, ...]:
     found = _value(list, kernel, "occupancy", "limiters") or ()
     for limiter in found:
-        if limiter not in get_args(Resource):
+        if limiter not in tuple(RESOURCES):  # it may be unhashable
             raise ValueError(f"occupancy.limiters has {limiter!r}")
     return tuple(found)
 

@@ -1,8 +1,10 @@
 """What more would take and what is free: the way to the next step, headroom, launch sizes."""
 
-from functools import lru_cache
-from typing import NamedTuple
+from __future__ import annotations
 
+from functools import lru_cache
+
+from kernelinfo.light_typing import NamedTuple
 from kernelinfo.limits import MOST, Limit, Resource, lds_of, limits, resident
 from kernelinfo.placement import Demand, Placement, waves_of
 

@@ -7,10 +7,16 @@ import re
 import sys
 from functools import cache
 from os.path import dirname, join
-from typing import Any
 from zlib import crc32
 
+from kernelinfo.light_typing import Any
+
 _HEADING = r"(?m)^\[(gfx[0-9a-z-]+)\]$"
+
+
+def are_parsed() -> bool:
+    """Whether the wheel's build has parsed them, and refused what contradicts itself."""
+    return bool(_parsed())
 
 
 def names() -> tuple[str, ...]:

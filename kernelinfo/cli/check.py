@@ -28,7 +28,7 @@ from kernelinfo.render import View
 from kernelinfo.render.check import CheckFormatName, check_renderer
 from kernelinfo.render.check.pinned import render_update
 from kernelinfo.render.config import render_config
-from kernelinfo.rules.remark import Severity
+from kernelinfo.rules.severity import Severity
 
 EXAMPLES = """\
 Examples:

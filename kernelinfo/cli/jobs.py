@@ -12,12 +12,13 @@ import signal
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import groupby
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 from kernelinfo import ingest
 from kernelinfo.analysis import Analysis, Tally
 from kernelinfo.errors import KernelinfoError
 from kernelinfo.kernel import Item
+from kernelinfo.light_typing import NamedTuple
 from kernelinfo.model import Blob, Problem
 from kernelinfo.options import Options
 

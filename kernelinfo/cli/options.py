@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from kernelinfo.cli import completion
-from kernelinfo.render import FormatName, NameStyle, RecordFormat
+from kernelinfo.render.formats import FormatName, NameStyle, RecordFormat
 
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 

@@ -6,14 +6,19 @@ import os
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from typing import TextIO
 
 from kernelinfo.cli.whole_file import whole_file
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import CodeObject, Item, Result
+from kernelinfo.light_typing import TYPE_CHECKING
 from kernelinfo.model import Problem
-from kernelinfo.render import NameStyle, View
+from kernelinfo.render import View
 from kernelinfo.render.names import printable
+
+if TYPE_CHECKING:
+    from typing import TextIO
+
+    from kernelinfo.render.formats import NameStyle
 
 CLAIM = 1
 """Something of the kernels that the user asked to be failed for."""

@@ -9,7 +9,10 @@ from __future__ import annotations
 import os
 
 from kernelinfo.cli.output import make_view
-from kernelinfo.render import FormatName
+from kernelinfo.light_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kernelinfo.render.formats import FormatName
 
 _JSON_LINES = ["--format", "jsonl"]
 _CONFIGURATIONS = ("kernelinfo.toml", "pyproject.toml")

@@ -6,9 +6,9 @@ import os
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from kernelinfo.kernel import Item, Result
+from kernelinfo.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rich.progress import Progress

@@ -13,7 +13,7 @@ from kernelinfo.cli import completion
 from kernelinfo.config import SEVERITIES, Configuration, find_config, read_config
 from kernelinfo.errors import OptionError
 from kernelinfo.rules import Selection
-from kernelinfo.rules.remark import Severity
+from kernelinfo.rules.severity import Severity
 
 Select = Annotated[
     list[str] | None,

@@ -8,8 +8,12 @@ from kernelinfo.analysis import analyse
 from kernelinfo.cli import progress
 from kernelinfo.cli.output import Problems, write
 from kernelinfo.kernel import Item
+from kernelinfo.light_typing import TYPE_CHECKING
 from kernelinfo.options import Options
-from kernelinfo.render import FormatName, View, renderer
+from kernelinfo.render import View, renderer
+
+if TYPE_CHECKING:
+    from kernelinfo.render.formats import FormatName
 
 
 def tell(

@@ -15,7 +15,7 @@ from kernelinfo.config.measures import MEASURES, Allowance, Bound, Measure
 from kernelinfo.config.validation import Complaint, Validation, spelled
 from kernelinfo.errors import ConfigError
 from kernelinfo.rules import BY_DEFAULT, Selection
-from kernelinfo.rules.remark import Severity
+from kernelinfo.rules.severity import Severity
 
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 ToolchainChange = Literal["report", "strict"]

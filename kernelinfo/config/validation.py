@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from difflib import get_close_matches
-from typing import Any, NamedTuple
+from typing import Any
 
 from kernelinfo.config.keys import Key, Many, Named, Scalar, Table
 from kernelinfo.config.lines import KeyPath
 from kernelinfo.errors import KernelinfoError
+from kernelinfo.light_typing import NamedTuple
 
 
 class Complaint(NamedTuple):

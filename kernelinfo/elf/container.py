@@ -1,6 +1,8 @@
 """One ELF file: header, sections and segments, and where their bytes lie."""
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from kernelinfo.light_typing import NamedTuple
 
 # Bytes; the longest mangled names of template libraries have some tens of thousands.
 _LONGEST_NAME = 1 << 16

@@ -5,8 +5,8 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Sequence
 from functools import reduce
-from typing import NamedTuple
 
+from kernelinfo.light_typing import NamedTuple
 from kernelinfo.targets import Target
 
 

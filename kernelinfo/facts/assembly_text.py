@@ -7,7 +7,8 @@ import mmap
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from typing import NamedTuple
+
+from kernelinfo.light_typing import NamedTuple
 
 Text = bytes | mmap.mmap
 

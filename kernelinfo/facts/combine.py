@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any, get_args
 
 from kernelinfo.facts.names import demangle
 from kernelinfo.facts.repository import in_repository
 from kernelinfo.kernel import CodeObject, Encoded, Flags, Kernel, Spills, Used, Workgroup
-from kernelinfo.model import Fact, FactName, Facts, KernelFacts, Source
+from kernelinfo.light_typing import Any
+from kernelinfo.model import SOURCES, Fact, FactName, Facts, KernelFacts
 from kernelinfo.placement import Demand, align
 from kernelinfo.targets import Target
 
@@ -83,7 +83,7 @@ def _choose(facts: Facts, target: Target | None) -> _Choice:
     return _Choice(fields)
 
 
-_RANK = {source: rank for rank, source in enumerate(get_args(Source))}
+_RANK = {source: rank for rank, source in enumerate(SOURCES)}
 
 
 def _rank(fact: Fact) -> int:

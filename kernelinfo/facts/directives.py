@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import NamedTuple
 
 from kernelinfo.facts.arithmetic import extra_sgprs
 from kernelinfo.facts.assembly_text import Statement, Text, decode
+from kernelinfo.light_typing import NamedTuple
 from kernelinfo.model import Fact, FactName
 from kernelinfo.targets import Target, Vgprs
 

@@ -6,10 +6,10 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
 
 from kernelinfo._grammars import load_parser
 from kernelinfo.facts.arithmetic import Unresolved, Value, apply, wrap
+from kernelinfo.light_typing import TYPE_CHECKING, NamedTuple
 from kernelinfo.targets import Target
 
 if TYPE_CHECKING:

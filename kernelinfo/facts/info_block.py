@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from itertools import islice
-from typing import NamedTuple
 
 from kernelinfo._grammars import load_parser
 from kernelinfo.facts.assembly_text import Statement, Text, decode, lines_from
 from kernelinfo.facts.directives import NAMED_BARRIERS, encoded
+from kernelinfo.light_typing import NamedTuple
 from kernelinfo.model import Fact, FactName
 from kernelinfo.targets import Target, Vgprs
 

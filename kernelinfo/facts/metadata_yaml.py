@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
 
 from kernelinfo.facts.metadata import KEYS
+from kernelinfo.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import yaml

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from functools import cache, lru_cache
-from typing import NamedTuple
+
+from kernelinfo.light_typing import NamedTuple
 
 _LONGEST = 16_384
 """Bytes of a mangled name beyond which nobody would read the demangled one."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import NamedTuple
 
 import msgpack
 
@@ -13,6 +12,7 @@ from kernelinfo.errors import ReadError
 from kernelinfo.facts import plain_note
 from kernelinfo.facts.metadata import kernel_facts, kernel_facts_v2
 from kernelinfo.facts.notes import Note, read_notes
+from kernelinfo.light_typing import NamedTuple
 from kernelinfo.model import Facts, Remark
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from struct import unpack_from
-from typing import NamedTuple
 
 from kernelinfo.elf import Elf
+from kernelinfo.light_typing import NamedTuple
 from kernelinfo.model import Remark
 
 

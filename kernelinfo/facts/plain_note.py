@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import NamedTuple
 
 import msgpack
 
 from kernelinfo.facts.metadata import kernel_facts, kernel_symbol, takes_dynamic_lds
+from kernelinfo.light_typing import NamedTuple
 from kernelinfo.model import Fact, Facts
 
 Kernels = list[tuple[str, Facts]]

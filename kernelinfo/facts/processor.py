@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from reprlib import repr as shortened
-from typing import Literal
 
 from kernelinfo import targets
 from kernelinfo.elf import Elf
 from kernelinfo.errors import UnknownTargetError
 from kernelinfo.facts.target_id import parse_target_id
+from kernelinfo.light_typing import Literal
 from kernelinfo.model import Features, Remark
 from kernelinfo.targets import Target
 

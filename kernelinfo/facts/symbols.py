@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from struct import Struct, unpack_from
 from struct import error as StructError
-from typing import NamedTuple
 
 from kernelinfo.elf import Elf, string_at
+from kernelinfo.light_typing import NamedTuple
 from kernelinfo.model import Remark
 
 STT_OBJECT = 1

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import Literal, NamedTuple
 
+from kernelinfo.light_typing import Literal, NamedTuple
 from kernelinfo.model import Features
 
 _Setting = Literal["any", "on", "off", "unsupported"]

@@ -7,12 +7,12 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import fields, replace
 from pathlib import Path, PurePath
-from typing import Any, cast, get_args
+from typing import Any, cast
 
 from kernelinfo.errors import BaselineError
 from kernelinfo.footprint import Build, Footprint, build
 from kernelinfo.kernel import Result
-from kernelinfo.limits import Resource
+from kernelinfo.limits import RESOURCES, Resource
 
 _NAME, _VERSION = "kernelinfo-baseline", 1
 _SCHEMA = f"{_NAME}/{_VERSION}"
@@ -124,7 +124,7 @@ def _footprint(kernel: Any) -> Footprint:
         if type(kernel[key]) not in _TYPES[annotation]:
             raise ValueError(f"{kernel['name']}: {key}")
     limiters = kernel["limiters"]
-    if not all(limiter in get_args(Resource) for limiter in limiters):
+    if not all(limiter in tuple(RESOURCES) for limiter in limiters):
         raise ValueError(f"{kernel['name']}: limiters")
     return Footprint(**{**kernel, "limiters": cast(tuple[Resource, ...], tuple(limiters))})
 

@@ -17,11 +17,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from kernelinfo.errors import ReadError
 from kernelinfo.ingest import bounds, files, magic
 from kernelinfo.ingest.parts import part, problem
+from kernelinfo.light_typing import NamedTuple
 from kernelinfo.model import Blob, Problem
 
 _HEADER_BYTES = 60

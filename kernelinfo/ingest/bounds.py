@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from kernelinfo.light_typing import NamedTuple
 
 
 class Bounds(NamedTuple):

@@ -15,11 +15,11 @@ import re
 from collections.abc import Generator, Iterator
 from struct import error as StructError
 from struct import unpack_from
-from typing import NamedTuple
 
 from kernelinfo.errors import ReadError
 from kernelinfo.ingest import bounds, ccob, magic
 from kernelinfo.ingest.parts import after_zeros, part, problem, rest
+from kernelinfo.light_typing import NamedTuple
 from kernelinfo.model import Blob, Problem
 
 _NOT_FOR_AMD = re.compile(r"host|[^-]*-nvptx|sycl-(?!.*amd)")

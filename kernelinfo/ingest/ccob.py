@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from struct import Struct
-from typing import NamedTuple
 
 from kernelinfo.errors import ReadError
 from kernelinfo.ingest import bounds, magic
 from kernelinfo.ingest.parts import part, problem
 from kernelinfo.ingest.streams import Decompressed, Method
+from kernelinfo.light_typing import NamedTuple
 from kernelinfo.model import Blob, Problem
 
 _START = Struct("<4sHH")

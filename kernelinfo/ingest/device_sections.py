@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 from kernelinfo.ingest import bounds, bundle
 from kernelinfo.ingest.parts import after_zeros, part, problem
+from kernelinfo.light_typing import NamedTuple
 from kernelinfo.model import Blob, Problem
 
 # PE images keep eight bytes of a name.

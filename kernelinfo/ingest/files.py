@@ -7,9 +7,9 @@ import os
 import stat
 import sys
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from kernelinfo.ingest import bounds
+from kernelinfo.light_typing import NamedTuple
 from kernelinfo.model import Blob, Problem
 
 STANDARD_INPUT = "-"

@@ -6,10 +6,11 @@ import io
 import sys
 import zlib
 from collections.abc import Callable
-from typing import Literal, Protocol
+from typing import Protocol
 
 from kernelinfo.errors import ReadError
 from kernelinfo.ingest import bounds, magic
+from kernelinfo.light_typing import Literal
 
 Method = Literal["zlib", "deflate", "gzip", "zstd", "xz", "bzip2"]
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from kernelinfo.ingest import bounds, magic
 from kernelinfo.ingest.parts import part, problem
 from kernelinfo.ingest.streams import Decompressed, View
+from kernelinfo.light_typing import TYPE_CHECKING
 from kernelinfo.model import Blob, Problem
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from __future__ import annotations
 import os
 import stat
 from reprlib import repr as shortened
-from typing import Any, NamedTuple
 
 from kernelinfo.errors import ReadError
 from kernelinfo.ingest import bounds
+from kernelinfo.light_typing import Any, NamedTuple
 
 _MOST_LDS_BYTES = 1 << 20
 _MOST_WORKITEMS = 1024

@@ -6,12 +6,12 @@ import stat
 from collections.abc import Iterator
 from struct import error as StructError
 from struct import unpack_from
-from typing import TYPE_CHECKING
 
 from kernelinfo.errors import ReadError
 from kernelinfo.ingest import bounds, magic
 from kernelinfo.ingest.parts import part, problem
 from kernelinfo.ingest.streams import Decompressed, Method, View
+from kernelinfo.light_typing import TYPE_CHECKING
 from kernelinfo.model import Blob, Problem
 
 if TYPE_CHECKING:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
-from typing import Literal, NamedTuple, cast
 
 from kernelinfo.kernel import Item
+from kernelinfo.light_typing import TYPE_CHECKING, NamedTuple
 
-RecordFormat = Literal["text", "json", "jsonl", "csv", "markdown"]
-"""Formats of answers that hold no kernels."""
-FormatName = Literal[RecordFormat, "html"]
-NameStyle = Literal["short", "full", "mangled"]
+if TYPE_CHECKING:
+    from kernelinfo.render.formats import FormatName, NameStyle
 
 
 class View(NamedTuple):
@@ -45,4 +43,5 @@ _RENDERERS: dict[FormatName, str] = {
 
 def renderer(name: FormatName) -> Renderer:
     """The `render` function of the format's module, which is imported only now."""
-    return cast(Renderer, import_module(_RENDERERS[name]).render)
+    render: Renderer = import_module(_RENDERERS[name]).render
+    return render

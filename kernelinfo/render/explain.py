@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import get_args
 
 from kernelinfo.architecture import Arch
 from kernelinfo.compiler import NOT_EXPLAINED, agrees, why
 from kernelinfo.devices import fill
 from kernelinfo.kernel import Finding, Kernel, Result
 from kernelinfo.limits import RESOURCES, Limit
-from kernelinfo.model import Fact, FactName, Source
+from kernelinfo.model import SOURCES, Fact, FactName
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.placement import Demand, waves_of
 from kernelinfo.render import View
@@ -259,7 +258,7 @@ _IN_WORDS: dict[FactName, str] = {
 def _sources(kernel: Kernel, width: int) -> Iterator[list[Span]]:
     """What each source says and where, the best first."""
     label = "from"
-    for source in get_args(Source):
+    for source in SOURCES:
         said = {fact.name: fact for fact in kernel.facts if fact.source == source}
         parts = [_said(said[name], kernel) for name in _IN_WORDS if name in said]
         if parts:

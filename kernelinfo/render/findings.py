@@ -6,13 +6,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 
 from kernelinfo.kernel import Finding, Result, Used
+from kernelinfo.light_typing import TYPE_CHECKING
 from kernelinfo.limits import Resource
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.render import View
 from kernelinfo.render.names import folded
 from kernelinfo.render.paint import Span, cells, left, wrap
 from kernelinfo.render.words import amount, change, percent, plural, waves_per_simd
-from kernelinfo.rules.remark import Severity
+
+if TYPE_CHECKING:
+    from kernelinfo.rules.severity import Severity
 
 SEVERITY_STYLES: dict[Severity, str] = {"error": "bold red", "warning": "bold magenta", "note": ""}
 """Worst first; legible on dark and on light."""

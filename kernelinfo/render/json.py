@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
 
 from kernelinfo import __version__
 from kernelinfo.kernel import CodeObject, Item, Kernel, Repeat, Report, Result
+from kernelinfo.light_typing import Any
 from kernelinfo.limits import Limit
 from kernelinfo.model import Code, Fact, FactName
 from kernelinfo.occupancy import Occupancy

@@ -6,9 +6,9 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from operator import add
-from typing import Any
 
 from kernelinfo.kernel import CodeObject, Item, Result
+from kernelinfo.light_typing import Any
 from kernelinfo.model import FactName, Source
 from kernelinfo.render import View
 from kernelinfo.render.json import (

@@ -8,8 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from kernelinfo.facts.names import parts, stem
 from kernelinfo.kernel import Kernel
-from kernelinfo.render import NameStyle
+from kernelinfo.light_typing import TYPE_CHECKING
 from kernelinfo.render.paint import cells
+
+if TYPE_CHECKING:
+    from kernelinfo.render.formats import NameStyle
 
 
 def printable(text: str) -> str:

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from kernelinfo.render import RecordFormat
+from kernelinfo.render.formats import RecordFormat
 from kernelinfo.render.markdown import plain, table
 from kernelinfo.render.paint import cells, left
 

@@ -6,10 +6,10 @@ A limit is arithmetic about hardware; a rule says what a kernel engineer would w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
 
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Finding, Kernel
+from kernelinfo.light_typing import TYPE_CHECKING, NamedTuple
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.rules.agpr_without_mfma import agpr_without_mfma
 from kernelinfo.rules.at_cap_and_spilling import at_cap_and_spilling
@@ -26,7 +26,7 @@ from kernelinfo.rules.mixed_target_features import mixed_target_features
 from kernelinfo.rules.near_next_step import near_next_step
 from kernelinfo.rules.padded_registers import padded_registers
 from kernelinfo.rules.partial_wave import partial_wave
-from kernelinfo.rules.remark import Remark, Severity
+from kernelinfo.rules.remark import Remark
 from kernelinfo.rules.scratch_without_spill import scratch_without_spill
 from kernelinfo.rules.sgpr_spill import sgpr_spill
 from kernelinfo.rules.sources_disagree import sources_disagree
@@ -35,6 +35,9 @@ from kernelinfo.rules.unlaunchable_workgroup import unlaunchable_workgroup
 from kernelinfo.rules.vgpr_spill import vgpr_spill
 from kernelinfo.rules.waves_hint_too_high import waves_hint_too_high
 from kernelinfo.rules.workgroup_leaves_slots import workgroup_leaves_slots
+
+if TYPE_CHECKING:
+    from kernelinfo.rules.severity import Severity
 
 
 class Rule(NamedTuple):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from kernelinfo.kernel import Finding
-from kernelinfo.rules.remark import Severity
+from kernelinfo.light_typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from kernelinfo.rules.severity import Severity
 
 
 class Documented(NamedTuple):

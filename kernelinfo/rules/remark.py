@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from kernelinfo.light_typing import TYPE_CHECKING, NamedTuple
 
-Severity = Literal["error", "warning", "note"]
+if TYPE_CHECKING:
+    from kernelinfo.rules.severity import Severity
 
 
 class Remark(NamedTuple):

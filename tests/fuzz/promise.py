@@ -11,7 +11,8 @@ from kernelinfo.ingest import open_bytes
 from kernelinfo.kernel import Item, Result
 from kernelinfo.model import Problem
 from kernelinfo.options import Options
-from kernelinfo.render import FormatName, View, renderer
+from kernelinfo.render import View, renderer
+from kernelinfo.render.formats import FormatName
 
 SECONDS = 5
 FORMATS: tuple[FormatName, ...] = ("text", "csv", "json", "jsonl", "markdown", "html")

@@ -10,7 +10,7 @@ from kernelinfo.render.check.claims import claims, place_of_problem, problem_tex
 from kernelinfo.render.check.headline import headline
 from kernelinfo.render.check.place import Place
 from kernelinfo.render.names import printable
-from kernelinfo.rules.remark import Severity
+from kernelinfo.rules.severity import Severity
 
 _COMMANDS: dict[Severity, str] = {"error": "error", "warning": "warning", "note": "notice"}
 _DATA = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})

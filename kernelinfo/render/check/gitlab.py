@@ -12,7 +12,7 @@ from kernelinfo.render import View
 from kernelinfo.render.check.claims import claims, place_of_problem, problem_text
 from kernelinfo.render.check.place import Place
 from kernelinfo.render.names import printable
-from kernelinfo.rules.remark import Severity
+from kernelinfo.rules.severity import Severity
 
 _SEVERITIES: dict[Severity, Literal["info", "minor", "major"]] = {
     "note": "info",

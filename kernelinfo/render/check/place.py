@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from pathlib import PurePath
-from typing import NamedTuple
 
 from kernelinfo.facts.repository import path_in_repository
 from kernelinfo.kernel import Kernel
+from kernelinfo.light_typing import NamedTuple
 
 
 class Place(NamedTuple):

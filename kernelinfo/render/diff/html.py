@@ -8,8 +8,9 @@ from typing import Any
 from kernelinfo import __version__
 from kernelinfo.compare import Comparison
 from kernelinfo.footprint import Footprint
-from kernelinfo.render import NameStyle, View
+from kernelinfo.render import View
 from kernelinfo.render.diff.rows import Row, retargeted, roll_up, rows, toolchain, unread, verdict
+from kernelinfo.render.formats import NameStyle
 from kernelinfo.render.html.dataset import problem_rows, title
 from kernelinfo.render.html.page import page
 from kernelinfo.render.names import printable

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from kernelinfo.compare import Comparison, Effect, Match, Pair
 from kernelinfo.footprint import Footprint
+from kernelinfo.light_typing import NamedTuple
 from kernelinfo.movement import Move
 from kernelinfo.render.names import printable
 from kernelinfo.render.words import compiler_name, plural, waves_per_simd

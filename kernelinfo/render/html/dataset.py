@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from typing import Any, get_args
+from typing import Any
 
 from kernelinfo import __version__
 from kernelinfo.compiler import NOT_EXPLAINED, agrees, why
 from kernelinfo.kernel import LDS_UNSAID, CodeObject, Kernel, Report, Result
-from kernelinfo.model import FactName, Problem, Source
+from kernelinfo.model import SOURCES, FactName, Problem
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.placement import Demand
-from kernelinfo.render import NameStyle, words
+from kernelinfo.render import words
 from kernelinfo.render.code import code_parts
+from kernelinfo.render.formats import NameStyle
 from kernelinfo.render.html.hardware import hardware
 from kernelinfo.render.names import printable, styled
 from kernelinfo.render.profiler import expected
@@ -105,7 +106,7 @@ def dataset(report: Report, names: NameStyle) -> dict[str, Any]:
         "findings": findings.values,
         "texts": texts.values,
         "facts": list(_FACTS.values()),
-        "sources": get_args(Source),
+        "sources": SOURCES,
         "lds_unsaid": LDS_UNSAID,
         "problems": problem_rows(report.problems),
         "repeats": [
@@ -200,7 +201,7 @@ def _compiler(kernel: Kernel, occupancy: Occupancy | None, texts: Shared) -> lis
 def _facts(kernel: Kernel) -> list[list[int | None]]:
     """Fact, source, value, and the line of the text or the offset in the code object."""
     order = {name: index for index, name in enumerate(_FACTS)}
-    sources = {name: index for index, name in enumerate(get_args(Source))}
+    sources = {name: index for index, name in enumerate(SOURCES)}
     shown: Iterable[Any] = (fact for fact in kernel.facts if fact.name in order)
     return [
         [order[f.name], sources[f.source], f.value, kernel.offset(f) if f.line is None else f.line]

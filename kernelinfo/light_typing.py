@@ -1,0 +1,34 @@
+"""What the modules of each report need of `typing`, which takes longer to import than they do.
+
+`NamedTuple` leaves the types of its fields to type checkers, too: a report makes sixty of them.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from typing import Any, Literal, NamedTuple
+else:
+    from collections import namedtuple
+
+    Any = object
+
+    class Literal:
+        """Says nothing of its words while the program runs."""
+
+        def __class_getitem__(cls, words):
+            return cls
+
+    class _Fields(type):
+        def __new__(cls, name, bases, body):
+            fields = body["__annotations__"]
+            defaults = [body.pop(field) for field in fields if field in body]
+            made = namedtuple(name, fields, defaults=defaults, module=body.pop("__module__"))
+            for key, value in body.items():
+                setattr(made, key, value)
+            return made
+
+    NamedTuple = type.__new__(_Fields, "NamedTuple", (), {})
+
+__all__ = ["TYPE_CHECKING", "Any", "Literal", "NamedTuple"]

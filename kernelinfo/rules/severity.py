@@ -1,0 +1,7 @@
+"""How much a finding matters."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+Severity = Literal["error", "warning", "note"]
