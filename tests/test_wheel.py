@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import sysconfig
 import zipfile
 from pathlib import Path
 
 import pytest
 
 import kernelinfo
+from kernelinfo import ingest
 
 ROOT = Path(__file__).parent.parent
 
@@ -88,3 +90,32 @@ def test_a_wheel_elsewhere_reads_assembly(wheel: Path, tmp_path: Path) -> None:
     told = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
     assert str(tmp_path) in told
     assert "('vgpr',)" in told
+
+
+HEAVY = {"typer", "rich", "lark", "elftools", "yaml", "typing", "dataclasses", "pathlib"}
+CONTAINERS = {f"kernelinfo.ingest.{name}" for name in ingest.FORMATS}
+
+
+@pytest.mark.parametrize(
+    ("file", "other"),
+    [
+        ("assembly/occupancy-hip-amdgcn-amd-amdhsa-gfx90a.s", "code_object"),
+        ("code_object/variety-clang22-gfx942.co", "assembly"),
+    ],
+)
+def test_a_report_imports_what_it_needs(wheel: Path, file: str, other: str, tmp_path: Path) -> None:
+    """In a wheel, whose tables are parsed, and without what `site` brings."""
+    code = f"""if True:
+        import sys
+        sys.path += [{str(wheel)!r}, {sysconfig.get_path("purelib")!r}]
+        from kernelinfo.__main__ import main
+        main()
+        print(*sys.modules, sep=chr(10), file=sys.stderr)
+    """
+    sample = str(ROOT / "fixtures" / file)
+    run = [sys.executable, "-I", "-S", "-c", code, sample]
+    done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=True)
+    imported = set(done.stderr.splitlines())
+    assert "kernelinfo.facts" in imported
+    unneeded = HEAVY | CONTAINERS | {f"kernelinfo.facts.{other}"}
+    assert sorted(imported & unneeded) == []

@@ -13,6 +13,7 @@ import typer
 from kernelinfo.analysis import analyse, analyse_some
 from kernelinfo.cli import options, progress, selection
 from kernelinfo.cli.output import CANNOT_ANSWER, CLAIM, Problems, make_view, tell, write
+from kernelinfo.cli.project import configuration
 from kernelinfo.config import Configuration
 from kernelinfo.config.file import read_file
 from kernelinfo.errors import OptionError
@@ -102,7 +103,7 @@ def command(
 ) -> None:
     """The gate of CI: rules, budgets, a baseline."""
     view = make_view(names=names, color=color, width=width, output=output, top=top, quiet=quiet)
-    own = selection.configuration(select, ignore, severity, config)
+    own = configuration(select, ignore, severity, config)
     given = {
         "paths": paths,
         "baseline": baseline and str(baseline),

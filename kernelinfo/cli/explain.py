@@ -13,6 +13,7 @@ from kernelinfo import devices, rules
 from kernelinfo.analysis import analyse
 from kernelinfo.cli import completion, options, selection
 from kernelinfo.cli.output import Problems, make_view, write
+from kernelinfo.cli.project import configuration
 from kernelinfo.errors import OptionError
 from kernelinfo.facts.names import base_name
 from kernelinfo.kernel import Item, Kernel, Result
@@ -85,7 +86,7 @@ def command(
     if (grid is not None and product is None) or (product is not None and format != "text"):
         raise OptionError("--grid needs --device, and both are told as text; calc has them as data")
     view = make_view(names=names, color=color, width=width, output=output)
-    project = selection.configuration(select, ignore, severity, config)
+    project = configuration(select, ignore, severity, config)
     wanted = Options(
         arch=arch,
         run_as=run_as,

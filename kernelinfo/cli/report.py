@@ -8,6 +8,7 @@ import typer
 
 from kernelinfo.cli import options, selection
 from kernelinfo.cli.output import make_view
+from kernelinfo.cli.project import configuration
 from kernelinfo.cli.telling import tell
 from kernelinfo.options import Options
 
@@ -76,7 +77,7 @@ def command(
     view = make_view(
         names=names, color=color, width=width, output=output, top=top, group=group, quiet=quiet
     )
-    project = selection.configuration(select, ignore, severity, config)
+    project = configuration(select, ignore, severity, config)
     wanted = Options(
         arch=arch,
         run_as=run_as,

@@ -37,7 +37,10 @@ def read_file(path: Path) -> ConfigFile | None:
     import tomllib
 
     try:
-        text = path.read_text("utf-8")
+        data = path.read_bytes()
+        if path.name == SHARED and b"kernelinfo" not in data:  # nor need it be valid
+            return None
+        text = data.decode()
         document = tomllib.loads(text)
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror}; give another file") from None

@@ -31,7 +31,7 @@ class View(NamedTuple):
 
 Renderer = Callable[[Iterable[Item], View], Iterator[str]]
 
-_RENDERERS: dict[FormatName, str] = {
+MODULES: dict[FormatName, str] = {
     "text": "kernelinfo.render.text",
     "json": "kernelinfo.render.json",
     "jsonl": "kernelinfo.render.jsonl",
@@ -43,5 +43,5 @@ _RENDERERS: dict[FormatName, str] = {
 
 def renderer(name: FormatName) -> Renderer:
     """The `render` function of the format's module, which is imported only now."""
-    render: Renderer = import_module(_RENDERERS[name]).render
+    render: Renderer = import_module(MODULES[name]).render
     return render

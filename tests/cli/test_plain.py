@@ -35,6 +35,12 @@ def told(folder: Path, *arguments: str) -> tuple[str, str, int]:
         (str(FIXTURES / "code_object" / "tiny*"), "--format", "jsonl"),
         ("-",),
         ("",),
+        ("report", OBJECT),
+        ("report", TEXT, "--format", "csv"),
+        ("--format", "markdown", "check"),
+        ("report", "report", "--format", "json"),
+        (TEXT, "--format", "html", "-o", "report.html"),
+        (TEXT, "-o", "nowhere/report.txt"),
     ],
     ids=lambda arguments: " ".join(Path(argument).name for argument in arguments),
 )
@@ -43,11 +49,13 @@ def test_the_parser_of_options_says_the_same(arguments: tuple[str, ...], tmp_pat
     assert told(tmp_path, *arguments) == told(tmp_path, *arguments, "--color", "auto")
 
 
-def test_it_is_answered_without_the_parser(tmp_path: Path) -> None:
+@pytest.mark.parametrize("more", [(), ("--format", "jsonl", "-o", "kernels.jsonl")])
+def test_it_is_answered_without_the_parser(more: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[tool.other]\n")
     code = "import sys; from kernelinfo.cli import app; app(); print('typer' in sys.modules)"
-    run = [sys.executable, "-c", code, OBJECT]
+    run = [sys.executable, "-c", code, "report", OBJECT, *more]
     done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert done.stdout.endswith("\nFalse\n")
+    assert done.stdout.endswith("False\n")
 
 
 @pytest.mark.parametrize("folder", ["", "below/deeper"])
@@ -60,7 +68,18 @@ def test_a_configuration_is_heeded(folder: str, tmp_path: Path) -> None:
     assert "KI204" in told(place, TEXT)[0]
 
 
-@pytest.mark.parametrize("arguments", [("--format", "csv"), ("--format=jsonl",), ("-q",)])
+def test_what_configures_another_tool_need_not_be_valid(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[tool.other\n")
+    assert told(tmp_path, TEXT)[1:] == told(tmp_path, TEXT, "--color", "auto")[1:] == ("", 0)
+
+
+@pytest.mark.parametrize("arguments", [("--format", "xml"), ("--format",), ("-o",), ("-o", "")])
+def test_what_means_nothing_is_refused(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    _, err, code = told(tmp_path, OBJECT, *arguments)
+    assert (bool(err), code) == (True, 2)
+
+
+@pytest.mark.parametrize("arguments", [("--format=csv",), ("--format=jsonl",), ("-q",)])
 def test_other_options_are_the_parsers(arguments: tuple[str, ...], tmp_path: Path) -> None:
     out, _, code = told(tmp_path, OBJECT, *arguments)
     assert (bool(out), code) == (True, 0)
