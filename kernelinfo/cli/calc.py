@@ -144,7 +144,7 @@ def command(
         attributes = llvm.Attributes((sizes.least, sizes.most), trap_handler=launch.trap_handler)
         printed = llvm.printed(target, as_llvm, demand, attributes)
         notes.append(("LLVM", _llvm(as_llvm, printed)))
-        record["llvm"] = {"version": as_llvm, **asdict(printed)}
+        record["llvm"] = {"version": as_llvm, **printed._asdict()}
     if as_hip is not None:
         blocks = hip.max_active_blocks(target, demand, launch, fixed=as_hip == "after")
         returns = f"hipOccupancyMaxActiveBlocksPerMultiprocessor returns {blocks}"

@@ -7,20 +7,21 @@ long as to read them again.
 from __future__ import annotations
 
 import os
-import pickle
 import signal
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import groupby
-from typing import BinaryIO
 
 from kernelinfo import ingest
 from kernelinfo.analysis import Analysis, Tally
 from kernelinfo.errors import KernelinfoError
 from kernelinfo.kernel import Item
-from kernelinfo.light_typing import NamedTuple
+from kernelinfo.light_typing import TYPE_CHECKING, NamedTuple
 from kernelinfo.model import Blob, Problem
 from kernelinfo.options import Options
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
 
 Render = Callable[[Iterable[Item]], Iterator[str]]
 
@@ -103,6 +104,8 @@ def _start(
     paths: list[str], options: Options, render: Render, parts: int, part: int, taken: int = 0
 ) -> _Process:
     """A process that works on every `parts`-th run, of which `taken` are done already."""
+    import pickle  # few reports are worth several processes
+
     reading, writing = os.pipe()
     _widen(writing)
     if child := os.fork():
@@ -155,6 +158,8 @@ def _runs(paths: list[str]) -> Iterator[tuple[str, Iterator[Blob | Problem]]]:
 
 def _next(pipe: BinaryIO) -> _Share | None:
     """The next share of a process; None after its last. Raises `EOFError` where it was ended."""
+    import pickle
+
     try:
         share: _Share | None = pickle.load(pipe)
     except pickle.UnpicklingError as error:

@@ -5,43 +5,20 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import product
 
 from kernelinfo.compiler import llvm
-from kernelinfo.compiler.counting import Case, CauseName, fewest
+from kernelinfo.compiler.counting import CAUSES, Case, CauseName, fewest
 from kernelinfo.kernel import Kernel
+from kernelinfo.light_typing import NamedTuple
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.placement import align
 from kernelinfo.targets import Target, find
 
-_TEXTS: dict[CauseName, str] = {
-    "unlaunchable": "does not check that a workgroup can start",
-    "best-size": "takes the best workgroup size that the kernel allows",
-    "declared-size": "takes the largest workgroup that the kernel allows",
-    "static-lds": "does not know the LDS of the launch",
-    "generic-target": "takes the generic target for a device of its own",
-    "vgpr-file": "takes another size for the VGPR file",
-    "no-trap-sgprs": "leaves the trap handler's SGPRs out",
-    "trap-sgprs": "counts SGPRs for a trap handler",
-    "sgpr-table": "has a table that knows neither the SGPRs' granule nor the trap handler",
-    "asked-sgprs": "counts the SGPRs asked for, not the share that this chip gives every wave",
-    "lds-pool": "counts only the LDS that one workgroup may have",
-    "lds-granule": "does not round LDS to what the hardware allocates",
-    "barriers": "allows fewer workgroups of several waves",
-    "scratch-slots": "does not count which waves get scratch",
-    "tg-split": "keeps the waves of a workgroup together",
-    "whole-workgroups": "does not round registers to whole workgroups",
-    "rounded-up": "rounds up to whole waves per SIMD",
-    "waves-per-cu": "counts waves per CU, not per SIMD, where LDS or workgroups limit",
-    "closed-form": "estimates the best workgroup size by a formula",
-    "other-version": "counts as a version that the file does not name",
-}
 NOT_EXPLAINED = "differs, not explained"
 
 
-@dataclass(frozen=True, slots=True)
-class Cause:
+class Cause(NamedTuple):
     """What the compiler does otherwise; together these give its number, and no fewer do."""
 
     names: tuple[CauseName, ...]
@@ -51,7 +28,7 @@ class Cause:
     @property
     def text(self) -> str:
         """What a version of LLVM does, in words."""
-        return f"{', '.join(_TEXTS[name] for name in self.names)} (LLVM {self.version})"
+        return f"{', '.join(CAUSES[name] for name in self.names)} (LLVM {self.version})"
 
 
 def agrees(kernel: Kernel, occupancy: Occupancy) -> bool | None:

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations
-from typing import Literal, get_args
 
 from kernelinfo.compiler import llvm
+from kernelinfo.light_typing import Literal, NamedTuple
 from kernelinfo.limits import Limit, Resource, lds_of, limits
 from kernelinfo.placement import Demand, Launch, placement, waves_of
 from kernelinfo.targets import Target
@@ -40,14 +39,35 @@ CauseName = Literal[
     "closed-form",
     "other-version",
 ]
+CAUSES: dict[CauseName, str] = {
+    "unlaunchable": "does not check that a workgroup can start",
+    "best-size": "takes the best workgroup size that the kernel allows",
+    "declared-size": "takes the largest workgroup that the kernel allows",
+    "static-lds": "does not know the LDS of the launch",
+    "generic-target": "takes the generic target for a device of its own",
+    "vgpr-file": "takes another size for the VGPR file",
+    "no-trap-sgprs": "leaves the trap handler's SGPRs out",
+    "trap-sgprs": "counts SGPRs for a trap handler",
+    "sgpr-table": "has a table that knows neither the SGPRs' granule nor the trap handler",
+    "asked-sgprs": "counts the SGPRs asked for, not the share that this chip gives every wave",
+    "lds-pool": "counts only the LDS that one workgroup may have",
+    "lds-granule": "does not round LDS to what the hardware allocates",
+    "barriers": "allows fewer workgroups of several waves",
+    "scratch-slots": "does not count which waves get scratch",
+    "tg-split": "keeps the waves of a workgroup together",
+    "whole-workgroups": "does not round registers to whole workgroups",
+    "rounded-up": "rounds up to whole waves per SIMD",
+    "waves-per-cu": "counts waves per CU, not per SIMD, where LDS or workgroups limit",
+    "closed-form": "estimates the best workgroup size by a formula",
+    "other-version": "counts as a version that the file does not name",
+}
 """What the compiler does otherwise; of two that explain a number alike the first is named."""
 
 
 _REGISTERS: tuple[Resource, ...] = ("vgpr", "sgpr")
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(NamedTuple):
     """A kernel under one launch, and what a version of LLVM knows of it."""
 
     targets: tuple[Target, ...]
@@ -64,7 +84,7 @@ class Case:
 def fewest(case: Case, said: int, unlaunchable: bool) -> tuple[CauseName, ...] | None:
     """The fewest causes that together give the compiler's number; of equals the first listed."""
     always: tuple[CauseName, ...] = ("unlaunchable",) if unlaunchable else ()
-    names = [name for name in get_args(CauseName) if _concerns(name, case)]
+    names = [name for name in CAUSES if _concerns(name, case)]
     if waves_per_simd(case, {*always, *names}) != said:
         return None
     for count in range(len(names) + 1):
@@ -101,25 +121,25 @@ def _changed(name: CauseName, case: Case) -> Case:
     demand, launch, version = case.demand, case.launch, case.version
     match name:
         case "declared-size":
-            return replace(case, launch=launch._replace(workgroup_size=case.sizes[1]))
+            return case._replace(launch=launch._replace(workgroup_size=case.sizes[1]))
         case "static-lds":
-            return replace(case, launch=launch._replace(dynamic_lds_bytes=0))
+            return case._replace(launch=launch._replace(dynamic_lds_bytes=0))
         case "no-trap-sgprs" if version < 23:
-            return replace(case, launch=launch._replace(trap_handler=False))
+            return case._replace(launch=launch._replace(trap_handler=False))
         case "trap-sgprs" if version >= 23:
-            return replace(case, launch=launch._replace(trap_handler=True))
+            return case._replace(launch=launch._replace(trap_handler=True))
         case "asked-sgprs" if version >= 23:
             targets = tuple(_without_fixed_sgprs(target) for target in case.targets)
-            return replace(case, targets=targets)
+            return case._replace(targets=targets)
         case "scratch-slots":
-            return replace(case, demand=demand._replace(scratch_bytes_per_lane=0))
+            return case._replace(demand=demand._replace(scratch_bytes_per_lane=0))
         case "tg-split":
-            return replace(case, demand=demand._replace(tg_split=False))
+            return case._replace(demand=demand._replace(tg_split=False))
         case "generic-target":
-            return replace(case, targets=(case.own,))
+            return case._replace(targets=(case.own,))
         case "vgpr-file" | "lds-granule" | "lds-pool" | "barriers":
             targets = tuple(_with_belief(name, target, version) for target in case.targets)
-            return replace(case, targets=targets)
+            return case._replace(targets=targets)
         case _:
             return case
 
@@ -145,7 +165,7 @@ def _with_belief(name: CauseName, target: Target, version: int) -> Target:
 
 def waves_per_simd(case: Case, causes: Collection[CauseName]) -> float:
     """What the hardware holds, but for `causes`, where the compiler's counting takes its place."""
-    for name in get_args(CauseName):
+    for name in CAUSES:
         if name in causes:
             case = _changed(name, case)
     waves = max(_waves_on(target, case, causes) for target in case.targets)

@@ -7,9 +7,9 @@ llvm/llvm-project. Versions are the major ones; 24 is main of September 2026.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
+from kernelinfo.light_typing import NamedTuple
 from kernelinfo.placement import Demand, align, waves_of
 from kernelinfo.targets import Domain, Target, Vgprs
 
@@ -17,8 +17,7 @@ FIRST, MAIN = 13, 24
 """The oldest and the newest version whose formulas are known."""
 
 
-@dataclass(frozen=True, slots=True)
-class Attributes:
+class Attributes(NamedTuple):
     """What the source says to the compiler about how a kernel is launched."""
 
     sizes: tuple[int, int] | None = None
@@ -29,8 +28,7 @@ class Attributes:
     """Targets for amdhsa leave SGPRs to one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Printed:
+class Printed(NamedTuple):
     """Five lines of the `; Kernel info:` comment."""
 
     waves_per_simd: int
