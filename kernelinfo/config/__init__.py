@@ -14,6 +14,7 @@ from kernelinfo.config.lines import KeyPath
 from kernelinfo.config.measures import MEASURES, Allowance, Bound, Measure
 from kernelinfo.config.validation import Complaint, Validation, spelled
 from kernelinfo.errors import ConfigError
+from kernelinfo.light_typing import NamedTuple
 from kernelinfo.rules import BY_DEFAULT, Selection
 from kernelinfo.rules.severity import Severity
 
@@ -21,8 +22,7 @@ SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 ToolchainChange = Literal["report", "strict"]
 
 
-@dataclass(frozen=True, slots=True)
-class Budget:
+class Budget(NamedTuple):
     """What the kernels of a name, maybe of one target, may take and must reach."""
 
     kernel: str = "*"
@@ -32,8 +32,7 @@ class Budget:
     """Of the configuration, as of suppressions."""
 
 
-@dataclass(frozen=True, slots=True)
-class Gate:
+class Gate(NamedTuple):
     """How much worse than the baseline is borne."""
 
     allowances: tuple[tuple[Measure, Allowance], ...] = ()
@@ -41,8 +40,7 @@ class Gate:
     toolchain_change: ToolchainChange = "report"
 
 
-@dataclass(frozen=True, slots=True)
-class Suppression:
+class Suppression(NamedTuple):
     """Findings that are borne."""
 
     rule: str

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import date, datetime
 from functools import partial
 from typing import Any
@@ -20,12 +19,12 @@ from kernelinfo.config.measures import (
     parse_allowance,
     parse_bound,
 )
+from kernelinfo.light_typing import NamedTuple
 from kernelinfo.pattern import matches
 from kernelinfo.rules import named
 
 
-@dataclass(frozen=True, slots=True)
-class Scalar:
+class Scalar(NamedTuple):
     """One value: what it looks like, and what it is read as."""
 
     expected: str
@@ -40,16 +39,14 @@ class Scalar:
     """Of a number."""
 
 
-@dataclass(frozen=True, slots=True)
-class Many:
+class Many(NamedTuple):
     """An array of values."""
 
     of: Scalar
     expected: str
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
+class Named(NamedTuple):
     """A table of values under names that the user chooses, in the order of the file."""
 
     name: Scalar
@@ -57,8 +54,7 @@ class Named:
     expected: str
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(NamedTuple):
     """A table of known keys, or an array of such tables."""
 
     keys: tuple[Key, ...]
@@ -66,8 +62,7 @@ class Table:
     array: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
+class Key(NamedTuple):
     """A key, what it is for, and what it holds unless the file says so."""
 
     name: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Literal
+
+from kernelinfo.light_typing import NamedTuple
 
 Sign = Literal["<=", ">=", "=="]
 
@@ -12,8 +13,7 @@ BOUND = r"^\s*(<=|>=|==)\s*(\d+(?:\.\d+)?)\s*$"
 ALLOWANCE = r"^\s*\+?(\d+(?:\.\d+)?)\s*(%?)\s*$"
 
 
-@dataclass(frozen=True, slots=True)
-class Measure:
+class Measure(NamedTuple):
     """One number of a kernel."""
 
     key: str
@@ -55,8 +55,7 @@ MEASURES = (
 """In the order in which they are told."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
+class Bound(NamedTuple):
     """What a budget demands of a number."""
 
     sign: Sign
@@ -91,8 +90,7 @@ def parse_bound(measure: Measure, value: str | float) -> Bound:
     return Bound(signs[found[1]], float(found[2]))
 
 
-@dataclass(frozen=True, slots=True)
-class Allowance:
+class Allowance(NamedTuple):
     """How much worse than the baseline a number may be."""
 
     amount: float

@@ -155,7 +155,7 @@ NEWER = "clang version 22.1.8 (https://example.com/llvm)"
 )
 @pytest.mark.parametrize("change", ["report", "strict"])
 def test_another_compiler(worse: dict[str, float], report_severity: str, change: str) -> None:
-    gate = replace(Configuration().gate, toolchain_change=change)  # type: ignore[arg-type]
+    gate = Configuration().gate._replace(toolchain_change=change)  # type: ignore[arg-type]
     after = replace(Numbers(compiler=NEWER), **worse)  # type: ignore[arg-type]
     verdict = judged([Numbers()], [after], Configuration(gate=gate))
     expected = "error" if change == "strict" else report_severity

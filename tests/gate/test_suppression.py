@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -64,7 +63,7 @@ def test_not_excused_and_said_to_be_unused(other: Suppression) -> None:
 
 @given(st.integers(-400, 400))
 def test_the_last_day_is_a_day_on_which_it_holds(days: int) -> None:
-    verdict = judged(replace(BORNE, until=TODAY + timedelta(days)))
+    verdict = judged(BORNE._replace(until=TODAY + timedelta(days)))
     told = [(notice.finding.rule, notice.finding.severity) for notice in verdict.notices]
     assert verdict.failed == (days < 0)
     assert told == ([("KI505", "error")] if days < 0 else [])
@@ -72,7 +71,7 @@ def test_the_last_day_is_a_day_on_which_it_holds(days: int) -> None:
 
 
 def test_behind_an_expired_one_another_may_excuse() -> None:
-    verdict = judged(replace(BORNE, until=date(2020, 1, 1)), replace(BORNE, line=9))
+    verdict = judged(BORNE._replace(until=date(2020, 1, 1)), BORNE._replace(line=9))
     assert verdict.judged[0].suppressed
     assert [(n.finding.rule, n.path, n.line) for n in verdict.notices] == [
         ("KI505", "kernelinfo.toml", 3)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from hashlib import sha256
 
 from kernelinfo.footprint import target_id
 from kernelinfo.gate.verdict import Notice, Suppressed, Verdict
@@ -82,6 +81,8 @@ def _place_of_notice(notice: Notice, verdict: Verdict) -> Place | None:
 
 def _fingerprint(met: Counter[tuple[str, ...]], *identity: str) -> str:
     """A digest of what is claimed of what; the second time it is met, of that too."""
+    from hashlib import sha256  # loads OpenSSL, and few formats ask
+
     met[identity] += 1
     parts = identity if met[identity] == 1 else (*identity, str(met[identity]))
     return sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
