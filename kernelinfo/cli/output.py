@@ -7,7 +7,6 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 
-from kernelinfo.cli.whole_file import whole_file
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import CodeObject, Item, Result
 from kernelinfo.light_typing import TYPE_CHECKING
@@ -65,6 +64,8 @@ def write(pieces: Iterable[str], output: str | None) -> None:
     cannot be written, and `OSError` where standard output cannot.
     """
     if output is not None:
+        from kernelinfo.cli.whole_file import whole_file
+
         try:
             with whole_file(os.path.realpath(output)) as file:
                 file.writelines(piece.encode("utf-8", "backslashreplace") for piece in pieces)
