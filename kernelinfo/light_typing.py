@@ -1,4 +1,4 @@
-"""What the modules of each report need of `typing`, which takes longer to import than they do.
+"""What the modules of each report need of `typing`, which takes longer to import than any of them.
 
 `NamedTuple` leaves the types of its fields to type checkers, too: a report makes sixty of them.
 """
@@ -21,6 +21,8 @@ else:
             return cls
 
     class _Fields(type):
+        """Makes a named tuple of each class that names `NamedTuple` as its base."""
+
         def __new__(cls, name, bases, body):
             fields = body["__annotations__"]
             defaults = [body.pop(field) for field in fields if field in body]
