@@ -20,6 +20,8 @@ class Section(NamedTuple):
     size: int
     link: int
     """Index of the section with the strings, for a symbol table."""
+    entry_size: int
+    """Bytes of each row of a table; 0 for what has no rows."""
 
 
 class Segment(NamedTuple):

@@ -82,8 +82,8 @@ def read_tables(data: memoryview) -> Tables | None:
             names = _names(_strings(data, rows[names_at]), tuple([row[0] for row in rows]))
             sections = tuple(
                 [
-                    Section(name, _SECTION_TYPES[kind], address, offset, size, link)
-                    for name, (_, kind, _, address, offset, size, link, _, _, _) in zip(
+                    Section(name, _SECTION_TYPES[kind], address, offset, size, link, entry_size)
+                    for name, (_, kind, _, address, offset, size, link, _, _, entry_size) in zip(
                         names, rows, strict=True
                     )
                 ]

@@ -88,6 +88,7 @@ def _sections(data: memoryview, header: Any, remarks: list[Remark]) -> tuple[Sec
             offset=row.sh_offset,
             size=row.sh_size,
             link=row.sh_link,
+            entry_size=row.sh_entsize,
         )
         for row in headers
     )

@@ -74,6 +74,10 @@ def _tables(elf: Elf, remarks: list[Remark]) -> Iterator[tuple[memoryview, bytes
             message = f"damaged symbol table {section.name!r}, not read"
             remarks.append(Remark(message, offset=section.offset))
         else:
+            if section.entry_size != _SYMBOL.size:
+                said = f"symbol table {section.name!r} with entries of {section.entry_size} bytes"
+                message = f"{said}; read as entries of {_SYMBOL.size}"
+                remarks.append(Remark(message, offset=section.offset))
             read.add(section.offset)
             yield table, bytes(strings)
     segment = next((s for s in elf.segments if s.type == "PT_DYNAMIC"), None)
