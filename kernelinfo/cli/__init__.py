@@ -37,6 +37,11 @@ def app() -> None:
             _run()
         finally:
             sys.stdout.flush()
+    except SystemExit as end:
+        # The parser of options, which writes help itself, would call that a failure.
+        if not isinstance(end.__context__, BrokenPipeError):
+            raise
+        _end(None)
     except KernelinfoError as error:
         _end(str(error))
     except BrokenPipeError:  # whoever read has seen enough

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from kernelinfo.cli import COMMANDS
 from kernelinfo.cli.whole_file import whole_file
 
 from ..conftest import FIXTURES
@@ -36,7 +37,9 @@ def shell(command: str, *arguments: str, unbuffered: str = "") -> tuple[int, str
 @FULL
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize(
-    "arguments", [[SAMPLE], ["arch"], ["--version"]], ids=lambda arguments: Path(arguments[0]).name
+    "arguments",
+    [[SAMPLE], ["arch"], ["rules"], ["--version"], ["--help"], ["check", "--help"]],
+    ids=lambda arguments: Path(arguments[0]).name,
 )
 def test_a_full_disk_is_one_line(arguments: list[str], unbuffered: str) -> None:
     code, err = shell('"$@" > /dev/full', *arguments, unbuffered=unbuffered)
@@ -59,8 +62,13 @@ def test_closed_streams_are_not_taken_for_files(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [[SAMPLE, "--format", "csv"], ["arch"], ["extract", LIBRARY, "--force", "-o"]],
-    ids=lambda arguments: arguments[0].rpartition("/")[2],
+    [
+        [SAMPLE, "--format", "csv"],
+        ["extract", LIBRARY, "--force", "-o"],
+        *(["arch"], ["rules"], ["explain", "occupancy"], ["explain", "KI201"]),
+        *(["--version"], ["--help"], ["--show-completion"], *([name, "-h"] for name in COMMANDS)),
+    ],
+    ids=lambda arguments: " ".join(arguments[:2]).rpartition("/")[2],
 )
 def test_a_reader_that_leaves_ends_it_quietly(arguments: list[str], tmp_path: Path) -> None:
     folder = [str(tmp_path)] if arguments[-1] == "-o" else []
