@@ -9,6 +9,10 @@ class ReadError(KernelinfoError):
     """Bytes that are not what they claim to be, or cannot be read at all."""
 
 
+class InflationError(KernelinfoError):
+    """A file whose compressed parts give more in all than any file may."""
+
+
 class OptionError(KernelinfoError):
     """An option whose value means nothing."""
 

@@ -171,11 +171,24 @@ class Module(NamedTuple):
     remarks: tuple[Remark, ...] = ()
 
 
+class Inflation:
+    """How many bytes all compressed parts of one file together may give."""
+
+    __slots__ = ("left", "most")
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.left = most
+        """Below 0 where they gave more."""
+
+
 class Blob(NamedTuple):
     """Bytes that hold one code object or one assembly text, and where they lie."""
 
     path: str
     data: memoryview
+    inflation: Inflation
+    """Of the outermost file."""
     containers: tuple[str, ...] = ()
     """What the bytes were wrapped in, outermost first: `("fatbin",)`."""
     member: str | None = None

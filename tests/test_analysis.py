@@ -7,7 +7,7 @@ import pytest
 import kernelinfo.facts
 from kernelinfo import Options, Problem
 from kernelinfo.analysis import Analysis, Tally
-from kernelinfo.model import Blob, Facts, Features, KernelFacts, Module
+from kernelinfo.model import Blob, Facts, Features, Inflation, KernelFacts, Module
 
 
 def test_an_unknown_target_under_another_id_is_two_problems(
@@ -15,7 +15,9 @@ def test_an_unknown_target_under_another_id_is_two_problems(
 ) -> None:
     module = Module("code-object", "gfx9999", Features(), None, None, (KernelFacts("k", Facts()),))
     monkeypatch.setattr(kernelinfo.facts, "read", lambda blob, arch: iter([module]))
-    blob = Blob("library.so", memoryview(b""), member="hipv4-amdgcn-amd-amdhsa--gfx90a")
+    blob = Blob(
+        "library.so", memoryview(b""), Inflation(0), member="hipv4-amdgcn-amd-amdhsa--gfx90a"
+    )
     items = list(Analysis(Options()).of_blob(blob, Tally("library.so")))
     messages = [item.message for item in items if isinstance(item, Problem)]
     assert len(messages) == 2

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 
+from kernelinfo.errors import InflationError
 from kernelinfo.ingest import bounds, files, magic
 from kernelinfo.ingest.parts import problem
 from kernelinfo.model import Blob, Problem
@@ -57,23 +58,31 @@ def open_paths(paths: Iterable[str], *, meant: bool = True) -> Iterator[Blob | P
             if file.named and meant:
                 yield from _named(blob)
             else:
-                yield from _unpack(blob, meant=False)
+                yield from _contents(blob, meant=False)
             if shrunk := files.shrunk(blob):
                 yield shrunk
 
 
 def open_bytes(data: bytes, path: str) -> Iterator[Blob | Problem]:
     """The code in `data`, which messages call `path`."""
-    yield from _named(Blob(path, memoryview(data)))
+    yield from _named(files.whole(path, memoryview(data)))
 
 
 def _named(blob: Blob) -> Iterator[Blob | Problem]:
     empty = True
-    for item in _unpack(blob, meant=True):
+    for item in _contents(blob, meant=True):
         empty = False
         yield item
     if empty:
         yield problem(blob, "no AMD GPU code found; give what the compiler left for the device")
+
+
+def _contents(blob: Blob, *, meant: bool) -> Iterator[Blob | Problem]:
+    """The code in an outermost file, as far as its compressed parts may be read."""
+    try:
+        yield from _unpack(blob, meant=meant)
+    except InflationError as error:
+        yield problem(blob, str(error))
 
 
 def _unpack(blob: Blob, *, meant: bool) -> Iterator[Blob | Problem]:

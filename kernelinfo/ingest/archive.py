@@ -110,7 +110,8 @@ def _thin(blob: Blob, names: list[str]) -> Iterator[Blob | Problem]:
         if isinstance(file, Problem):
             yield problem(blob, f"member of a thin archive: {file.message}", at=None, member=name)
         elif magic.may_hold_code(bytes(file.data[: magic.HEAD_BYTES]), name):
-            yield part(blob, "archive", file.data, at=None, member=name)
+            own = blob._replace(inflation=file.inflation)
+            yield part(own, "archive", file.data, at=None, member=name)
             if shrunk := files.shrunk(file):
                 yield problem(
                     blob, f"member of a thin archive: {shrunk.message}", at=None, member=name

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from kernelinfo.light_typing import NamedTuple
 
+from kernelinfo.errors import InflationError
+from kernelinfo.model import Inflation
+
 
 class Bounds(NamedTuple):
     """Those that an honest file could reach one day: `--bound NAME=N` sets them."""
@@ -15,7 +18,7 @@ class Bounds(NamedTuple):
     """Of one bundle or OffloadBinary; real ones have a few dozen."""
     ratio: int = 200
     """What compressed bytes may give for each of them, beyond the first 64 MiB. Real bundles reach
-    42 to 1."""
+    42 to 1. All of a file together may give as much for each of its bytes, or 128 MiB."""
     memory: int = 8 << 30
     """Decompressed bytes of one member that may be held at once."""
 
@@ -57,6 +60,7 @@ SIDECAR_BYTES = 1 << 20
 """Of a JSON file beside a code object; real ones have less than 2 KB."""
 
 _FREE_BYTES = 64 << 20
+_FREE_BYTES_OF_ALL = 2 * _FREE_BYTES
 _NESTED = 8
 
 
@@ -69,6 +73,21 @@ def too_many(entries: int) -> str:
 def streamed_bytes(compressed: int) -> int:
     """What so many compressed bytes may give, piece by piece."""
     return max(_FREE_BYTES, bounds().ratio * compressed)
+
+
+def inflation(file_bytes: int) -> Inflation:
+    """Of a file of that size. Thousands of small traps, each within its own bound, would take
+    hours."""
+    return Inflation(max(_FREE_BYTES_OF_ALL, streamed_bytes(file_bytes)))
+
+
+def spend(inflation: Inflation, given: int) -> None:
+    """Note what was decompressed. Raises `InflationError` where that is too much."""
+    inflation.left -= given
+    if inflation.left < 0:
+        allowed = f"the {inflation.most} bytes allowed for all of a file"
+        message = f"its compressed parts give more than {allowed}; not read from here on"
+        raise InflationError(f"{message}; --bound ratio=N allows more")
 
 
 def held_bytes(compressed: int, *, nested: bool = False) -> int:

@@ -62,11 +62,11 @@ def is_for_amd(id: str) -> bool:
     return _NOT_FOR_AMD.match(id) is None
 
 
-def length_of(data: memoryview) -> int:
+def length_of(blob: Blob) -> int:
     """Bytes of the first bundle; raises `ReadError` where it is damaged."""
-    if ccob.accepts(bytes(data[:4])):
-        return ccob.length_of(data)
-    return _length(*_entries(data))
+    if ccob.accepts(bytes(blob.data[:4])):
+        return ccob.length_of(blob)
+    return _length(*_entries(blob.data))
 
 
 def _unbundle(blob: Blob) -> Generator[Blob | Problem, None, int]:

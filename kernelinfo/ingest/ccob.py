@@ -52,12 +52,12 @@ def is_header(head: bytes) -> bool:
     return version in _LAYOUTS and method < len(_METHODS)
 
 
-def length_of(data: memoryview) -> int:
+def length_of(blob: Blob) -> int:
     """Bytes up to its end; raises `ReadError` where nothing tells."""
-    header = _header(data)
+    header = _header(blob.data)
     if header.length is not None:
         return header.length
-    stream = _stream(data, header, nested=False)
+    stream = _stream(blob, header, nested=False)
     while stream.read():
         pass
     return header.size + stream.consumed
@@ -69,7 +69,7 @@ def unpack(blob: Blob) -> Generator[Blob | Problem, None, int]:
     Raises `ReadError` where nothing tells that.
     """
     header = _header(blob.data)
-    stream = _stream(blob.data, header, nested=blob.offset is None)
+    stream = _stream(blob, header, nested=blob.offset is None)
     is_cut_off = header.length is not None and header.length > len(blob.data)
     if is_cut_off:
         message = f"compressed bundle of {header.length} bytes of which {len(blob.data)} are there"
@@ -101,10 +101,10 @@ def _md5(data: memoryview) -> bytes:
     return md5(data, usedforsecurity=False).digest()
 
 
-def _stream(data: memoryview, header: _Header, *, nested: bool) -> Decompressed:
-    packed = data[header.size : header.length]
+def _stream(blob: Blob, header: _Header, *, nested: bool) -> Decompressed:
+    packed = blob.data[header.size : header.length]
     limit = min(header.content, bounds.held_bytes(len(packed), nested=nested))
-    return Decompressed(header.method, packed, limit)
+    return Decompressed(header.method, packed, limit, blob.inflation)
 
 
 def _header(data: memoryview) -> _Header:

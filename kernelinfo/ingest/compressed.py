@@ -24,13 +24,13 @@ def read(blob: Blob) -> Iterator[Blob | Problem]:
     method = next(name for start, name in METHODS.items() if head.startswith(start))
     size = len(blob.data)
     try:
-        stream = Decompressed(method, blob.data, bounds.streamed_bytes(size))
+        stream = Decompressed(method, blob.data, bounds.streamed_bytes(size), blob.inflation)
         if magic.is_tar(stream.read(magic.HEAD_BYTES)):
-            stream = Decompressed(method, blob.data, bounds.streamed_bytes(size))
+            stream = Decompressed(method, blob.data, bounds.streamed_bytes(size), blob.inflation)
             yield from tar.unpack(part(blob, method, blob.data, at=None), stream)
         else:
             limit = bounds.held_bytes(size, nested=blob.offset is None)
-            stream = Decompressed(method, blob.data, limit)
+            stream = Decompressed(method, blob.data, limit, blob.inflation)
             yield part(blob, method, stream.read_all(), at=None)
     except ReadError as error:
         yield problem(blob, str(error))

@@ -48,7 +48,7 @@ def load(path: str) -> Blob | Problem:
         data = sys.stdin.buffer.read()
         if not data:
             return Problem("<stdin>", "is empty; give it a file to read")
-        return Blob("<stdin>", memoryview(data))
+        return whole("<stdin>", memoryview(data))
     try:
         # Before opening: that of a FIFO would wait for a writer.
         status = os.stat(path)
@@ -58,14 +58,19 @@ def load(path: str) -> Blob | Problem:
             return Problem(path, "is empty; build it again")
         with open(path, "rb", buffering=0) as file:
             if status.st_size <= bounds.COPIED_BYTES:
-                return Blob(path, memoryview(file.read(status.st_size)))
+                return whole(path, memoryview(file.read(status.st_size)))
             from kernelinfo.ingest.mapping import Mapping
 
-            return Blob(path, memoryview(Mapping(file.fileno())))
+            return whole(path, memoryview(Mapping(file.fileno())))
     except OSError as error:
         return _problem(path, error)
     except ValueError as error:  # a NUL in the path, or a file that shrank meanwhile
         return Problem(path, str(error))
+
+
+def whole(path: str, data: memoryview) -> Blob:
+    """An outermost file, which messages call `path`."""
+    return Blob(path, data, bounds.inflation(len(data)))
 
 
 def forget(blob: Blob) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from kernelinfo.errors import ReadError
 from kernelinfo.ingest import bundle, ccob, magic
 from kernelinfo.ingest.device_sections import Section, parts
-from kernelinfo.ingest.parts import part, problem
+from kernelinfo.ingest.parts import part, problem, rest
 from kernelinfo.model import Blob, Problem, Remark
 
 # clang aligns the fat binary of each translation unit to this.
@@ -49,7 +49,7 @@ def _found(blob: Blob) -> Iterator[Blob | Problem]:
         if head == magic.BUNDLE or ccob.is_header(head):
             nothing = False
             try:
-                length = bundle.length_of(data[at:])
+                length = bundle.length_of(rest(blob, at))
                 yield part(blob, "fatbin", data[at : at + length], at=at)
             except ReadError as error:
                 yield problem(blob, str(error), at=at)
@@ -60,7 +60,7 @@ def _found(blob: Blob) -> Iterator[Blob | Problem]:
         if at < end:
             continue
         try:
-            length = bundle.length_of(data[at:])
+            length = bundle.length_of(rest(blob, at))
         except ReadError:
             continue
         end = at + length

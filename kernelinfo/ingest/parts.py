@@ -13,8 +13,12 @@ def part(
     blob: Blob, container: str, data: memoryview, *, at: int | None, member: str | None = None
 ) -> Blob:
     """The bytes `at` that offset in a container; None where they were packed or are elsewhere."""
-    containers = (*blob.containers, container)
-    return Blob(blob.path, data, containers, _joined(blob, member), _offset(blob, at))
+    return blob._replace(
+        data=data,
+        containers=(*blob.containers, container),
+        member=_joined(blob, member),
+        offset=_offset(blob, at),
+    )
 
 
 def problem(blob: Blob, message: str, *, at: int | None = 0, member: str | None = None) -> Problem:
@@ -24,7 +28,7 @@ def problem(blob: Blob, message: str, *, at: int | None = 0, member: str | None 
 
 def rest(blob: Blob, at: int) -> Blob:
     """A container from that offset on."""
-    return Blob(blob.path, blob.data[at:], blob.containers, blob.member, _offset(blob, at))
+    return blob._replace(data=blob.data[at:], offset=_offset(blob, at))
 
 
 def after_zeros(data: memoryview, at: int = 0) -> int | None:

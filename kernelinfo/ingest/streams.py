@@ -11,6 +11,7 @@ from typing import Protocol
 from kernelinfo.errors import ReadError
 from kernelinfo.ingest import bounds, magic
 from kernelinfo.light_typing import Literal
+from kernelinfo.model import Inflation
 
 Method = Literal["zlib", "deflate", "gzip", "zstd", "xz", "bzip2"]
 
@@ -48,16 +49,18 @@ class View(io.RawIOBase):
 class Decompressed(io.RawIOBase):
     """What compressed bytes hold: one stream, or several that follow each other.
 
-    Raises `ReadError` where they are damaged, end too early, or give more than `limit` bytes.
+    Raises `ReadError` where they are damaged, end too early, or give more than `limit` bytes, and
+    `InflationError` where all of their file give more than its `inflation`.
     """
 
-    def __init__(self, method: Method, data: memoryview, limit: int) -> None:
+    def __init__(self, method: Method, data: memoryview, limit: int, inflation: Inflation) -> None:
         self.consumed = 0
         """Compressed bytes up to the end of the last stream."""
         self._method = method
         self._data = data
         self._limit = limit
         self._left = limit
+        self._inflation = inflation
         self._fed = 0
         self._stream, self._error = _OPENERS[method]()
 
@@ -71,6 +74,7 @@ class Decompressed(io.RawIOBase):
             allowed = f"the {self._limit} bytes allowed here"
             hint = "--bound ratio=N and memory=BYTES allow more"
             raise ReadError(f"{self._method} data give more than {allowed}; {hint}")
+        bounds.spend(self._inflation, len(piece))
         return piece
 
     def read_all(self) -> memoryview:

@@ -68,7 +68,7 @@ def _bytes_of(blob: Blob, info: ZipInfo) -> tuple[memoryview | None, int | None]
     if method is None:
         raise ReadError(f"a member compressed by method {info.compress_type}; unpack it")
     limit = bounds.held_bytes(len(data), nested=blob.offset is None)
-    head = Decompressed(method, data, limit).read(magic.HEAD_BYTES)
+    head = Decompressed(method, data, limit, blob.inflation).read(magic.HEAD_BYTES)
     if not magic.may_hold_code(head, info.filename):
         return None, None
-    return Decompressed(method, data, limit).read_all(), None
+    return Decompressed(method, data, limit, blob.inflation).read_all(), None

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
+import time
 from pathlib import Path
 
 import pytest
 
 from kernelinfo.ingest.bounds import Bounds, set_bounds
 
+from ..fuzz.promise import SECONDS
 from ..test_golden import run
 from .opening import OBJECT
+from .test_archive import archive, member
 from .test_bundle import GFX90A, bundle
 from .test_offload_binary import GFX90A as SAID
 from .test_offload_binary import offload_binary
@@ -26,6 +30,13 @@ def nested(data: bytes, times: int) -> bytes:
     for _ in range(times):
         data = gzip.compress(data)
     return data
+
+
+def traps(times: int) -> bytes:
+    """An archive of small files that give 60 MiB each, a code object before and behind them."""
+    trap = bz2.compress(bytes(60 << 20))
+    middle = [member(f"{number}.bz2/", trap) for number in range(times)]
+    return archive(member("first.co/", OBJECT), *middle, member("last.co/", OBJECT))
 
 
 @pytest.mark.parametrize(
@@ -55,6 +66,27 @@ def test_what_is_refused_is_read_when_allowed(
     out, err, code = run(str(path), "--format", "csv", "--bound", bound)
     assert len(out.splitlines()) > 1
     assert message not in err
+
+
+def test_thousands_of_small_traps_are_bounded_together(tmp_path: Path) -> None:
+    path = tmp_path / "lib.a"
+    path.write_bytes(traps(5000))
+    start = time.process_time()
+    out, err, code = run(str(path), "--format", "csv")
+    assert time.process_time() - start < SECONDS
+    assert code == 2
+    assert "first.co" in out
+    [line] = err.splitlines()
+    assert line.startswith(f"{path}: its compressed parts give more than the ")
+    assert "--bound ratio=" in line
+
+
+def test_together_they_may_give_what_is_allowed(tmp_path: Path) -> None:
+    path = tmp_path / "lib.a"
+    path.write_bytes(traps(3))
+    assert "last.co" not in run(str(path), "--format", "csv")[0]
+    out, _, _ = run(str(path), "--format", "csv", "--bound", "ratio=30000")
+    assert "last.co" in out
 
 
 @pytest.mark.parametrize("bound", ["depth=3", "nesting", "nesting=", "nesting=-1", "ratio=1e3"])

@@ -15,6 +15,7 @@ import pytest
 from kernelinfo.errors import ReadError
 from kernelinfo.ingest import streams
 from kernelinfo.ingest.streams import Decompressed, Method, View
+from kernelinfo.model import Inflation
 
 from .opening import OBJECT
 
@@ -36,7 +37,8 @@ each = pytest.mark.parametrize("method", METHODS)
 
 
 def decompressed(method: Method, behind: bytes = b"", limit: int = len(PLAIN)) -> Decompressed:
-    return Decompressed(method, memoryview(METHODS[method](PLAIN) + behind), limit)
+    data = memoryview(METHODS[method](PLAIN) + behind)
+    return Decompressed(method, data, limit, Inflation(2 * limit))
 
 
 @each
