@@ -7,13 +7,14 @@ docs/how-to/using-rocprofv3) and of rocprofiler-compute (pmc_perf.csv, wide or o
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import prod
 
 from kernelinfo.errors import ReadError
+from kernelinfo.ingest import bounds, magic
+from kernelinfo.ingest.streams import Decompressed
 from kernelinfo.light_typing import NamedTuple
 
 FIELDS = {
@@ -101,15 +102,23 @@ def read(data: bytes, where: str) -> tuple[Dispatch, ...]:
     Raises `ReadError` where it is no such table.
     """
     try:
-        text = (gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data).decode("utf-8-sig")
+        text = _plain(data).decode("utf-8-sig")
         shapes: dict[Shape, list[Measures]] = {}
         for values in _rows(csv.DictReader(io.StringIO(text, newline=""))):
             shapes.setdefault(_shape(values), []).append(_measures(values))
-    except (csv.Error, EOFError, OSError, OverflowError, ValueError) as error:
+    except (ReadError, csv.Error, OverflowError, ValueError) as error:
         raise ReadError(f"{where}: {error}; {_WANTED}") from None
     if not shapes:
         raise ReadError(f"{where}: holds no dispatch; {_WANTED}")
     return tuple(Dispatch(shape, len(found), _mean(found)) for shape, found in shapes.items())
+
+
+def _plain(data: bytes) -> bytes:
+    if not data.startswith(magic.GZIP):
+        return data
+    limit = bounds.streamed_bytes(len(data))
+    stream = Decompressed("gzip", memoryview(data), limit, bounds.inflation(len(data)))
+    return bytes(stream.read_all())
 
 
 _WANTED = "give rocprofv3's kernel trace or rocprofiler-compute's pmc_perf.csv"
@@ -123,6 +132,8 @@ def _rows(table: csv.DictReader[str]) -> Iterator[dict[str, str]]:
         raise ValueError("no column Kernel_Name")
     if not {"workgroup_size", "workgroup_x"} & set(columns.values()):
         raise ValueError("no column Workgroup_Size")
+    if "counter" in columns.values() and "value" not in columns.values():
+        raise ValueError("no column Counter_Value")
     folded: dict[tuple[str, str], dict[str, str]] = {}
     for row in table:
         values = {field: row[name] for name, field in columns.items() if row[name]}
@@ -131,7 +142,8 @@ def _rows(table: csv.DictReader[str]) -> Iterator[dict[str, str]]:
             continue
         key = (values.get("dispatch", ""), values.get("kernel", ""))
         whole = folded.setdefault(key, values)
-        if (counter := FIELDS.get(values.get("counter", "").lower())) in _COUNTERS:
+        counter = FIELDS.get(values.get("counter", "").lower())
+        if counter in _COUNTERS and "value" in values:
             whole[counter] = values["value"]
     yield from folded.values()
 

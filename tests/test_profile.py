@@ -88,7 +88,10 @@ def test_columns_are_known_in_any_case_and_others_are_passed_over() -> None:
         ("Kernel_Name,Workgroup_Size\na,0\n", "without kernel name or workgroup size"),
         ("Kernel_Name,Workgroup_Size\na,many\n", "many"),
         ("Kernel_Name,Workgroup_Size\na,inf\n", "infinity"),
-        ("\x1f\x8b broken", "rocprofv3's kernel trace"),
+        ("Kernel_Name,Workgroup_Size,Counter_Name\na,64,b\n", "no column Counter_Value"),
+        ("\x1f\x8b broken", "damaged gzip data"),
+        (gzip.compress(b"Kernel_Name")[:-9].decode("latin-1"), "gzip data cut off after"),
+        (gzip.compress(bytes(200 << 20)).decode("latin-1"), "gzip data give more than"),
     ],
 )
 def test_what_is_no_profile_is_one_line_that_says_what_is_wanted(text: str, message: str) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from hypothesis import strategies as st
 
@@ -20,11 +21,27 @@ def flips(data: bytes, start: int = 0) -> Iterator[bytes]:
         broken[at] = data[at]
 
 
-def cuts(data: bytes, most: int = 1000) -> Iterator[bytes]:
-    """The data cut off: within headers at each byte, and beyond at so many places in all."""
-    dense = min(400, len(data))
-    spaced = range(dense, len(data), max(1, (len(data) - dense) // (most - dense)))
-    return (data[:end] for end in (*range(dense), *spaced))
+class Breakage(NamedTuple):
+    """One way to break some bytes, and what comes of it by numbers."""
+
+    results: int
+    result: Callable[[int], bytes]
+
+
+def values(data: bytes, start: int = 0) -> Breakage:
+    """Each of so many bytes from `start` set to each of the 255 values that it has not."""
+    size = min(HEADER_BYTES, len(data) - start)
+
+    def result(number: int) -> bytes:
+        at, other = start + number // 255, 1 + number % 255
+        return data[:at] + bytes([(data[at] + other) % 256]) + data[at + 1 :]
+
+    return Breakage(255 * size, result)
+
+
+def prefixes(data: bytes) -> Breakage:
+    """The data cut off before each byte, and whole."""
+    return Breakage(len(data) + 1, lambda number: data[:number])
 
 
 @st.composite

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 import os
 import tempfile
 from collections.abc import Callable, Sequence
@@ -23,7 +22,6 @@ from kernelinfo.facts.source_lines import read_source_lines
 from kernelinfo.facts.target_id import parse_isa_version, parse_target_id
 from kernelinfo.ingest import bounds, open_paths
 from kernelinfo.ingest.files import forget
-from kernelinfo.ingest.triton import read_sidecar
 from kernelinfo.model import Blob
 from kernelinfo.targets import find
 
@@ -32,6 +30,7 @@ from ..ingest.test_archive import thin
 from ..ingest.test_bundle import table
 from ..ingest.test_offload_binary import offload_binary
 from ..ingest.test_tar import tar
+from . import documents
 from .promise import answer
 from .short_ways import same_code_object, same_lines, same_yaml
 from .specimens import CONTAINERS, Specimen, assembly, code_object, metadata
@@ -83,13 +82,6 @@ def _expression(data: bytes) -> None:
         Evaluator(symbols, target).value(lines[-1], len(lines))
 
 
-def _sidecar(data: bytes) -> None:
-    with tempfile.TemporaryDirectory() as folder, suppress(ReadError):
-        path = Path(folder, "kernel.json")
-        path.write_bytes(data)
-        read_sidecar(str(path.with_suffix(".hsaco")))
-
-
 def _paths(data: bytes) -> None:
     """Each line makes an entry of a folder, or a path that is asked for, by its first letter."""
     asked = ["."]
@@ -136,14 +128,6 @@ def _name(data: bytes) -> None:
         base_name(without_unit(name))
     parse_target_id(text)
     parse_isa_version(text)
-
-
-_SIDECAR = {
-    "name": "dot",
-    "target": {"backend": "hip", "arch": "gfx942", "warp_size": 64},
-    "num_warps": 4,
-    "shared": 4096,
-}
 
 
 def _container(magic: bytes, *names: str, fixtures: str = "", more: Sequence[bytes] = ()) -> Reader:
@@ -321,17 +305,8 @@ READERS: dict[str, Reader] = {
         ],
     ),
     "zip": _container(b"PK\x03\x04", "zip", fixtures="container/*.whl"),
-    "sidecar": Reader(
-        _sidecar,
-        [
-            json.dumps(_SIDECAR).encode(),
-            json.dumps(_SIDECAR | {"shared": None}).encode(),
-            json.dumps(_SIDECAR | {"target": 3}).encode(),
-            json.dumps(_SIDECAR | {"name": 3}).encode(),
-            b"[]",
-            b"{",
-            b"[" * 100_000,
-            b" " * (2 << 20),
-        ],
-    ),
+    "sidecar": Reader(documents.sidecar, documents.SIDECARS),
+    "saved-report": Reader(documents.saved_report, _fixtures("expected/*/*.json")),
+    "profile": Reader(documents.profile, _fixtures("profile/*")),
+    "configuration": Reader(documents.configuration, documents.CONFIGURATIONS),
 }

@@ -1,12 +1,13 @@
 """What was tried to break the readers, and what it cost: the table of README's "Robustness".
 
-`python -m tests.robustness` prints it, `--write` puts it into README.md. Broken inputs run in one
-process for each format, and each file of the hostile collection in a fresh process of its own.
+`python -m tests.robustness` prints it, `--write` puts it into README.md. It takes an hour or two of
+two cores; with `--one-in 100` every hundredth broken input stands for all.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 import tempfile
@@ -17,45 +18,66 @@ from typing import NamedTuple
 
 from ..fuzz.__main__ import fuzz
 from ..fuzz.readers import READERS
+from .formats import FORMATS
 from .measure import Cost, cost
 from .reach import branches_reached
 from .test_hostile import EXPECTED, HOSTILE
-from .trials import FORMATS
+from .trials import Tried, together
 
 README = Path(__file__).parents[2] / "README.md"
 BEGIN, END = "<!-- robustness -->\n", "<!-- /robustness -->"
 
 
 class Row(NamedTuple):
-    """A line of the table."""
+    """A line of the table: one format."""
 
-    what: str
-    inputs: int
-    crashes: int
-    seconds: float
-    """The longest of all inputs."""
+    name: str
+    headers: Tried
+    """With bytes of their headers changed."""
+    prefixes: Tried
+    """Real files cut off."""
     megabytes: float
-    """Peak of the process."""
+    """Peak of the largest process."""
+
+    @property
+    def crashes(self) -> int:
+        return self.headers.crashes + self.prefixes.crashes
 
 
-def _hostile(pool: ThreadPoolExecutor) -> Row:
+def _row(name: str, parts: Sequence[Cost]) -> Row:
+    for part in parts:
+        if part.exit:
+            raise SystemExit(f"{name}: {part.output}")
+    told = [json.loads(part.output.splitlines()[-1]) for part in parts]
+    headers = together(Tried(*kinds[0]) for kinds in told)
+    prefixes = together(Tried(*kinds[1]) for kinds in told)
+    return Row(name, headers, prefixes, max(part.megabytes for part in parts))
+
+
+def _rows(pool: ThreadPoolExecutor, jobs: int, one_in: int) -> list[Row]:
+    """Every format, each by so many processes that share its inputs."""
+    command = [sys.executable, "-m", "tests.robustness.trials"]
+    step = ["--step", str(jobs * one_in)]
+    started = {
+        name: [
+            pool.submit(cost, [*command, name, "--first", str(first), *step], Path.cwd())
+            for first in range(jobs)
+        ]
+        for name in FORMATS
+    }
+    return [_row(name, [share.result() for share in shares]) for name, shares in started.items()]
+
+
+def _hostile(pool: ThreadPoolExecutor) -> str:
+    """What became of the hostile collection, in a sentence; where it is not, nothing."""
+    if not EXPECTED or not HOSTILE.exists():
+        return ""
     command = [sys.executable, "-m", "kernelinfo"]
     costs = list(pool.map(lambda name: cost([*command, name], HOSTILE), EXPECTED))
     crashes = sum(run.exit not in (0, 2) or "Traceback" in run.output for run in costs)
-    return _row("the hostile collection, each in a fresh process", len(costs), crashes, costs)
-
-
-def _format(name: str) -> Row:
-    run = cost([sys.executable, "-m", "tests.robustness.trials", name], Path.cwd())
-    if run.exit:
-        raise SystemExit(f"{name}: {run.output}")
-    inputs, crashes, seconds = run.output.split()[-3:]
-    return Row(name, int(inputs), int(crashes), float(seconds), run.megabytes)
-
-
-def _row(what: str, inputs: int, crashes: int, costs: Sequence[Cost]) -> Row:
-    seconds = max((run.seconds for run in costs), default=0)
-    return Row(what, inputs, crashes, seconds, max((run.megabytes for run in costs), default=0))
+    longest, most = max(run.seconds for run in costs), max(run.megabytes for run in costs)
+    took = f"{crashes} crashes, {longest:.2f} s and {most:.0f} MB at most"
+    return f"\nThe hostile collection: {len(costs)} files, each in a fresh process: {took}.\n"
 
 
 def main() -> None:
@@ -64,21 +86,25 @@ def main() -> None:
     options.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     options.add_argument("--fuzz-seconds", type=int, default=300, help="for all readers together")
     options.add_argument("--corpus", type=Path, help="what the fuzzers found before")
+    options.add_argument("--one-in", type=int, default=1, metavar="N", help="of the inputs")
     options.add_argument("--write", action="store_true", help="the table into README.md")
     given = options.parse_args()
     with tempfile.TemporaryDirectory() as nowhere, ThreadPoolExecutor(given.jobs) as pool:
         corpus = given.corpus or Path(nowhere)
-        rows = [_hostile(pool)] if EXPECTED and HOSTILE.exists() else []
-        rows += pool.map(_format, FORMATS)
+        hostile = _hostile(pool)
+        rows = _rows(pool, given.jobs, given.one_in)
         each = max(1, given.fuzz_seconds * given.jobs // len(READERS))
         runs = list(pool.map(lambda reader: fuzz(reader, each, corpus), READERS))
         reached = branches_reached(corpus)
-    table = "| input | tried | crashes | longest | peak memory |\n| --- | --- | --- | --- | --- |\n"
+    table = "| format | header bytes changed | files cut off | crashes | longest | peak memory |\n"
+    table += "| --- | --- | --- | --- | --- | --- |\n"
     for row in rows:
-        cost_of = f"{row.seconds:.2f} s | {row.megabytes:.0f} MB"
-        table += f"| {row.what} | {_number(row.inputs)} | {row.crashes} | {cost_of} |\n"
+        tried = f"{_number(row.headers.inputs)} | {_number(row.prefixes.inputs)} | {row.crashes}"
+        longest = max(row.headers.seconds, row.prefixes.seconds)
+        table += f"| {row.name} | {tried} | {longest:.2f} s | {row.megabytes:.0f} MB |\n"
     crashes = sum(len(run.crashes) for run in runs)
     executions = _number(sum(run.executions for run in runs))
+    table += hostile
     table += f"\n{len(runs)} fuzzers: {executions} executions, {crashes} crashes, {reached}.\n"
     print(table)
     if given.write:

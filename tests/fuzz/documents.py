@@ -1,0 +1,65 @@
+"""Documents beside the code: saved reports, profiles, configurations, Triton's JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from kernelinfo import Options
+from kernelinfo.builds import read_build
+from kernelinfo.config import read_config
+from kernelinfo.errors import KernelinfoError
+from kernelinfo.ingest.triton import read_sidecar
+from kernelinfo.profile import read as read_profile
+
+from ..conftest import FIXTURES
+
+README = FIXTURES.parent / "README.md"
+
+
+def _in_file(name: str, read: Callable[[Path], object]) -> Callable[[bytes], None]:
+    """Reads a file of that name with the bytes in it; what is wrong with them may be said."""
+
+    def of_bytes(data: bytes) -> None:
+        with tempfile.TemporaryDirectory() as folder, suppress(KernelinfoError):
+            path = Path(folder, name)
+            path.write_bytes(data)
+            read(path)
+
+    return of_bytes
+
+
+saved_report = _in_file("saved.json", lambda path: read_build(str(path), Options()))
+configuration = _in_file("kernelinfo.toml", read_config)
+sidecar = _in_file("kernel.json", lambda path: read_sidecar(str(path.with_suffix(".hsaco"))))
+
+
+def profile(data: bytes) -> None:
+    """What a profiler measured."""
+    with suppress(KernelinfoError):
+        read_profile(data, "profile.csv")
+
+
+_SIDECAR = {
+    "name": "dot",
+    "target": {"backend": "hip", "arch": "gfx942", "warp_size": 64},
+    "num_warps": 4,
+    "shared": 4096,
+}
+SIDECARS = [
+    json.dumps(_SIDECAR).encode(),
+    json.dumps(_SIDECAR | {"shared": None}).encode(),
+    json.dumps(_SIDECAR | {"target": 3}).encode(),
+    json.dumps(_SIDECAR | {"name": 3}).encode(),
+    b"[]",
+    b"{",
+    b"[" * 100_000,
+    b" " * (2 << 20),
+]
+CONFIGURATIONS = [
+    text.encode() for text in re.findall(r"```toml\n(.*?)```", README.read_text("utf-8"), re.DOTALL)
+]

@@ -1,0 +1,93 @@
+"""What is broken of each format: the bytes of headers, and every file of the fixtures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from ..conftest import FIXTURES
+from ..fuzz import documents
+from ..fuzz.mutations import Breakage, prefixes, values
+from ..fuzz.promise import answer
+from ..fuzz.readers import KERNELS, OBJECT
+from ..fuzz.specimens import CONTAINERS, assembly, code_object
+
+
+class Format(NamedTuple):
+    """Each of the first bytes of its headers takes every value; each file is cut off everywhere."""
+
+    headers: Sequence[Breakage]
+    files: Sequence[Path]
+    read: Callable[[bytes], object] = answer
+    """Raises where the promise is broken."""
+
+    def prefixes(self) -> list[Breakage]:
+        return [prefixes(path.read_bytes()) for path in self.files]
+
+
+def _containers(*names: str) -> list[Breakage]:
+    return [values(CONTAINERS[name](OBJECT)) for name in names]
+
+
+def _fixtures(*names: str) -> list[Breakage]:
+    return [values((FIXTURES / name).read_bytes()) for name in names]
+
+
+def _files(*patterns: str) -> list[Path]:
+    return sorted(path for pattern in patterns for path in FIXTURES.glob(pattern))
+
+
+NOTE = OBJECT.index(b"AMDGPU\0") - 12
+DESCRIPTORS = OBJECT.index(KERNELS[0].lds_bytes.to_bytes(4, "little") + bytes(40), NOTE)
+SECTIONS = int.from_bytes(OBJECT[40:48], "little")
+
+_KNOWN = {
+    "assembly": Format([values(assembly(KERNELS))], _files("assembly/*", "broken/*.s")),
+    "code object": Format(
+        [
+            *(values(OBJECT, start) for start in (0, NOTE, DESCRIPTORS, SECTIONS)),
+            values(code_object(KERNELS, sections=False)),
+        ],
+        _files("code_object/*", "broken/*.co", "broken/*.o"),
+    ),
+    "bundle": Format(
+        _containers("bundle"),
+        _files("container/[mo]*.hipfb", "container/tiny.hipfb", "broken/truncated.hipfb"),
+    ),
+    "CCOB": Format(
+        _containers("ccob-v1", "ccob-v2", "ccob-v3"),
+        _files("container/ccob*", "*/t*-compressed.hipfb"),
+    ),
+    "OffloadBinary": Format(
+        _containers("offload-binary-v1", "offload-binary-v2"), _files("container/packaged*")
+    ),
+    "archive": Format(_containers("archive"), _files("container/*.a")),
+    "PE, COFF": Format(_containers("pe", "coff"), _files("container/*.dll", "container/*.obj")),
+    "host ELF": Format(
+        _fixtures("container/embedded.o", "container/libmixed-no-section-headers.so"),
+        _files("container/*.o", "container/*.so", "container/occupancy"),
+    ),
+    "gzip, zstd, xz, bzip2": Format(
+        [*_containers("gzip", "xz", "bzip2"), *_fixtures("container/tiny.co.zst")],
+        _files(*(f"container/*.{end}" for end in ("gz", "zst", "xz", "bz2"))),
+    ),
+    "tar, zip": Format(_containers("tar", "zip"), _files("container/*.tar", "container/*.whl")),
+    "saved report": Format(
+        _fixtures("expected/code_object/handwritten.co.json"),
+        _files("expected/*/*.json"),
+        documents.saved_report,
+    ),
+    "profile": Format(
+        _fixtures("profile/kernel_trace.csv"), _files("profile/*"), documents.profile
+    ),
+    "configuration": Format(
+        [values(data) for data in documents.CONFIGURATIONS], [], documents.configuration
+    ),
+    "Triton's JSON": Format([values(documents.SIDECARS[0])], [], documents.sidecar),
+}
+_OTHERS = {path for path in FIXTURES.rglob("*") if path.is_file()}.difference(
+    *(format.files for format in _KNOWN.values())
+)
+FORMATS = {**_KNOWN, "sources, text, pictures": Format([], sorted(_OTHERS))}
+"""Every fixture is a file of one of them."""
