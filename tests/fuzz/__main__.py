@@ -1,9 +1,9 @@
 """Coverage-guided fuzzing of every reader: `python -m tests.fuzz --seconds 60`.
 
-Every reader runs in a process of its own, from its seeds and the corpus that earlier runs left in
-`--corpus`. An input that breaks the promise ends the run of its reader and is kept in
-tests/fuzz/regressions, where pytest tries it ever after. `--runs` tries so many inputs of each
-reader, the same every time, as CI must.
+Every reader runs in a process of its own, from its seeds, what is kept in tests/fuzz/corpus, and
+what earlier runs left in `--corpus`; `--keep` keeps what is worth it. An input that breaks the
+promise ends the run of its reader and is kept in tests/fuzz/regressions. pytest tries both ever
+after. `--runs` tries so many inputs of each reader, the same every time, as CI must.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
+
+from .corpus import keep, lay_out
 
 REGRESSIONS = Path(__file__).with_name("regressions")
 _DONE = re.compile(r"^Done (\d+) runs|^stat::number_of_executed_units: (\d+)", re.MULTILINE)
@@ -38,8 +40,10 @@ class Run(NamedTuple):
 
 def fuzz(reader: str, seconds: int, corpus: Path, runs: int | None = None) -> Run:
     """Fuzz one reader for so long, or with so many inputs, in a process of its own."""
+    from .readers import READERS
+
     folder = corpus / reader
-    folder.mkdir(parents=True, exist_ok=True)
+    lay_out(reader, READERS[reader].seeds, folder)
     with tempfile.TemporaryDirectory() as found:
         command = [
             *(sys.executable, "-m", "tests.fuzz", "--reader", reader, "--", str(folder)),
@@ -74,10 +78,9 @@ def _fuzz_here(name: str, arguments: list[str]) -> None:
     with atheris.instrument_imports(include=["kernelinfo", "elftools.dwarf"]):
         from .readers import READERS
     reader = READERS[name]
-    folder = Path(arguments[0])
-    for seed in reader.seeds:
-        (folder / hashlib.sha1(seed).hexdigest()).write_bytes(seed)
-    atheris.Setup([sys.argv[0], *arguments], reader.read)
+    # Where inputs are merged, libFuzzer hands this to a shell to start itself again.
+    itself = f"{sys.executable} -m tests.fuzz --reader {name} --"
+    atheris.Setup([itself, *arguments], reader.read)
     atheris.Fuzz()
 
 
@@ -90,6 +93,7 @@ def main() -> None:
     )
     options.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     options.add_argument("--corpus", type=Path, help="kept between runs; else nowhere")
+    options.add_argument("--keep", action="store_true", help="what was found, in tests/fuzz/corpus")
     options.add_argument("--reader", action="append", help="only this one; repeatable")
     options.add_argument("libfuzzer", nargs="*", help=argparse.SUPPRESS)
     given = options.parse_args()
@@ -104,6 +108,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as nowhere, ThreadPoolExecutor(given.jobs) as pool:
         corpus = given.corpus or Path(nowhere)
         runs = list(pool.map(lambda name: fuzz(name, each, corpus, given.runs), names))
+        if given.keep:
+            list(pool.map(lambda name: keep(name, READERS[name].seeds, corpus / name), names))
     for run in runs:
         print(f"{run.reader:<18}{run.executions:>10,} executions  {len(run.crashes)} crashes")
         for path in run.crashes:

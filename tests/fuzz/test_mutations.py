@@ -9,6 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ..conftest import FIXTURES
+from .corpus import FOLDER as CORPUS
+from .corpus import kept
 from .mutations import broken, flips, prefixes
 from .promise import answer
 from .readers import KERNELS, OBJECT, READERS
@@ -82,6 +84,10 @@ def test_what_once_broke_it(path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_seeds(name: str) -> None:
-    for seed in READERS[name].seeds:
-        READERS[name].read(seed)
+def test_seeds_and_what_fuzzers_found(name: str) -> None:
+    for data in (*READERS[name].seeds, *kept(name)):
+        READERS[name].read(data)
+
+
+def test_every_reader_has_a_corpus() -> None:
+    assert {path.name.partition(".")[0] for path in CORPUS.iterdir()} == set(READERS)

@@ -19,7 +19,7 @@ from ..fuzz.mutations import Breakage
 from ..fuzz.promise import answer
 from .formats import FORMATS, Format
 
-_SHOWN = 251
+_SHOWN = 1009
 """One answer in so many is written in all formats; a prime, or it were always of one value."""
 
 
