@@ -97,6 +97,8 @@ def _paths(data: bytes) -> None:
             if ".." in name or name.startswith("/"):
                 continue
             with suppress(OSError, ValueError):
+                if kind in b"ft" and os.path.lexists(name):
+                    continue  # to write to a FIFO would wait for its reader
                 if kind == b"f":
                     Path(name).write_bytes(line[2:] if line[40:] else OBJECT)
                 elif kind == b"d":
