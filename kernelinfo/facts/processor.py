@@ -49,6 +49,9 @@ def processor(
             remarks.append(Remark(f"amdhsa.target is {shortened(target_id)}, not a target id"))
         else:
             named = parsed.processor
+            if parsed.odd:
+                message = f"amdhsa.target names {named} and {shortened(parsed.odd)}, no feature"
+                remarks.append(Remark(message))
     mach = elf.flags & 0xFF
     target = targets.by_elf_mach(mach)
     if target is not None:

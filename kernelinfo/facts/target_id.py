@@ -29,6 +29,8 @@ class TargetId(NamedTuple):
 
     processor: str
     settings: tuple[tuple[str, _Setting], ...] = ()
+    odd: str = ""
+    """What stands behind the processor and is no feature."""
 
     def features(self, code_object_version: int | None) -> Features:
         """All features; what an absent one means depends on the code object version.
@@ -61,12 +63,13 @@ def parse_target_id(text: str) -> TargetId | None:
     if not found:
         return None
     settings: dict[str, _Setting] = {}
-    for name, sign, old_name in re.findall(_FEATURE, text[found.end() :]):
+    said = text.strip()[found.end() :]
+    for name, sign, old_name in re.findall(_FEATURE, said):
         settings[name or old_name.replace("-", "")] = "off" if sign == "-" else "on"
     processor = found[0]
     if processor in _V2_WITH_XNACK:
         processor, settings["xnack"] = _V2_WITH_XNACK[processor], "on"
-    return TargetId(processor, tuple(settings.items()))
+    return TargetId(processor, tuple(settings.items()), re.sub(_FEATURE, "", said) if said else "")
 
 
 def parse_isa_version(text: str) -> TargetId | None:

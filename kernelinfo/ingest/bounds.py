@@ -40,6 +40,9 @@ def set_bounds(given: Bounds) -> None:
 MOST_STRINGS = 4096
 """Of one image of an OffloadBinary; real ones have two."""
 
+MOST_DAMAGED = 16
+"""Bundles of one run, after which no more are sought."""
+
 LONGEST_NAME = 4096
 """Bytes of an entry's id or a member's name; real ids have less than 100."""
 

@@ -22,6 +22,7 @@ from kernelinfo.ingest.parts import after_zeros, part, problem, rest
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.model import Blob, Problem
 
+_MAGIC = re.compile(rb"__CLANG_OFFLOAD_BUNDLE__|CCOB[\1-\3]\0[\0\1]\0")
 _NOT_FOR_AMD = re.compile(r"host|[^-]*-nvptx|sycl-(?!.*amd)")
 
 
@@ -37,9 +38,10 @@ class Entry(NamedTuple):
 def read(blob: Blob) -> Iterator[Blob | Problem]:
     """The entries of one bundle, or of several that follow each other, zeros between them.
 
-    Each bundle says how long it is. The magics are never searched for: they occur by chance.
+    Each bundle says how long it is. Only where that is damaged is the next one sought by its magic.
     """
     at: int | None = 0
+    damaged = 0
     while at is not None:
         following = rest(blob, at)
         head = bytes(following.data[: magic.HEAD_BYTES])
@@ -49,12 +51,24 @@ def read(blob: Blob) -> Iterator[Blob | Problem]:
             elif magic.is_bundle(head):
                 length = yield from _unbundle(following)
             else:
-                size = len(following.data)
-                raise ReadError(f"{size} bytes that are no bundle follow a bundle; not read")
+                length = _start(blob.data, at) - at
+                message = f"{length} bytes that are no bundle follow a bundle; not read"
+                yield problem(following, message)
         except ReadError as error:
             yield problem(following, str(error))
-            return
+            damaged += 1
+            if damaged == bounds.MOST_DAMAGED:
+                return
+            length = len(following.data) + 1
+        if length > len(following.data):
+            length = _start(blob.data, at + 1) - at
         at = after_zeros(blob.data, at + length)
+
+
+def _start(data: memoryview, at: int) -> int:
+    """Where the next bundle begins, or the data end."""
+    found = _MAGIC.search(data, at)
+    return found.start() if found else len(data)
 
 
 def is_for_amd(id: str) -> bool:
@@ -76,6 +90,8 @@ def _unbundle(blob: Blob) -> Generator[Blob | Problem, None, int]:
     size = min(length, len(blob.data))
     if not entries:
         yield problem(blob, "a bundle without entries")
+    if repeated := len(entries) - len({entry.id for entry in entries}):
+        yield problem(blob, f"{repeated} of its entries has the id of another; all are read")
     # Entries that share their bytes could multiply them without end.
     budget = bounds.REPETITION * size
     for id, at, entry_size in entries:

@@ -7,7 +7,7 @@ from struct import pack
 
 import pytest
 
-from kernelinfo.ingest import open_bytes, open_paths
+from kernelinfo.ingest import bounds, open_bytes, open_paths
 from kernelinfo.model import Blob, Problem
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -61,11 +61,22 @@ def test_bundles_follow_each_other_with_zeros_between(gap: int) -> None:
     assert not messages
 
 
-def test_what_is_no_bundle_ends_the_run() -> None:
+def test_what_is_no_bundle_does_not_end_the_run() -> None:
     one = bundle((GFX90A, OBJECT))
-    blobs, messages = opened(one + b"junk" + one)
-    assert len(blobs) == 1
-    assert messages == [f"{len(one) + 4} bytes that are no bundle follow a bundle; not read"]
+    blobs, messages = opened(one + b"junk" + one + b"more")
+    assert [blob.data for blob in blobs] == [OBJECT, OBJECT]
+    assert messages == ["4 bytes that are no bundle follow a bundle; not read"] * 2
+
+
+def test_an_id_that_stands_twice_is_named() -> None:
+    blobs, messages = opened(bundle((GFX90A, OBJECT), (GFX90A, OBJECT)))
+    assert len(blobs) == 2
+    assert messages == ["1 of its entries has the id of another; all are read"]
+
+
+def test_damage_is_not_told_without_end() -> None:
+    _, messages = opened(bundle((GFX90A, OBJECT)) + MAGIC * 1000)
+    assert len(messages) == bounds.MOST_DAMAGED
 
 
 def test_magics_inside_an_entry_are_not_bundles() -> None:

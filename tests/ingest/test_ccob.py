@@ -89,7 +89,7 @@ def test_a_damaged_one_of_version_1_has_no_end() -> None:
     damaged = bytearray(ccob(1, 0))
     damaged[60:100] = bytes(40)
     blobs, [message] = opened(bytes(damaged) + ccob())
-    assert not blobs
+    assert len(blobs) == 2
     assert message.startswith("damaged zlib data")
 
 

@@ -31,9 +31,9 @@ print(json.dumps([found, told]))
 
 def bundle(*offsets: int) -> bytes:
     """A bundle of copies of one code object at these offsets."""
-    id = b"hipv4-amdgcn-amd-amdhsa--gfx90a"
     table = b"__CLANG_OFFLOAD_BUNDLE__" + len(offsets).to_bytes(8, "little")
-    for offset in offsets:
+    for number, offset in enumerate(offsets):
+        id = b"hip%d-amdgcn-amd-amdhsa--gfx90a" % number
         table += b"".join(n.to_bytes(8, "little") for n in (offset, len(OBJECT), len(id))) + id
     whole = bytearray(table.ljust(max(offsets) + len(OBJECT), b"\0"))
     for offset in offsets:

@@ -6,7 +6,7 @@ import pytest
 
 from ..fuzz.promise import answer
 from ..fuzz.readers import KERNELS
-from ..fuzz.specimens import code_object
+from ..fuzz.specimens import CONTAINERS, code_object
 from ..ingest.test_archive import archive, member
 from ..ingest.test_bundle import bundle
 
@@ -50,3 +50,15 @@ def test_of_an_archives_members_one_is_no_code() -> None:
     assert len(found.results) == 19 * len(KERNELS)
     [problem] = found.problems
     assert problem.member == "3.co"
+
+
+@pytest.mark.parametrize("at", [24, 48, 40], ids=["entries", "length of an id", "size"])
+def test_a_damaged_bundle_hides_no_other(at: int) -> None:
+    """Nothing says where it ends."""
+    whole = bundle(("hipv4-amdgcn-amd-amdhsa--gfx90a", code_object(KERNELS)), align=16)
+    bad = whole[:at] + b"\xff" * 7 + whole[at + 7 :]
+    found = answer(whole + bad + CONTAINERS["ccob-v2"](code_object(KERNELS)), show=False)
+    offsets = [result.kernel.code_object.offset for result in found.results]
+    assert offsets.count(whole.index(b"\x7fELF")) == len(KERNELS)
+    assert offsets.count(None) == len(KERNELS)
+    assert {problem.offset for problem in found.problems} & {len(whole), len(whole) + at}
