@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kernelinfo.kernel import CodeObject
 from kernelinfo.limits import RESOURCES, Resource
+from kernelinfo.render.names import printable
 
 
 def number(value: float) -> str:
@@ -52,9 +53,9 @@ def compiler(code_object: CodeObject) -> str | None:
 
 
 def compiler_name(stamp: str) -> str:
-    """`clang 19.1.7` out of the compiler's own long stamp."""
-    before, found, after = stamp.partition("clang version ")
+    """`clang 19.1.7` out of the compiler's own long stamp; printable."""
+    before, found, after = printable(stamp).partition("clang version ")
     if not found:
-        return stamp
+        return before
     vendor = "AMD " if before.startswith("AMD") else ""
     return f"{vendor}clang {after.split(' ')[0].split('-')[0]}"

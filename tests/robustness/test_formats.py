@@ -31,7 +31,8 @@ NAMES = [
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     kernels = [Specimen(name, 512, 0, 100, 65536, 64, 1024) for name in NAMES]
-    (tmp_path / "k.co").write_bytes(code_object(kernels))
+    data = code_object(kernels).replace(b"clang\0", b"\x1b[1m!\0")  # who compiled it
+    (tmp_path / "k.co").write_bytes(data)
     (tmp_path / "kernelinfo.toml").write_text('[[budget]]\nkernel = "*"\nvgpr = "<=8"\n')
     return tmp_path
 

@@ -137,7 +137,7 @@ def title(name: str, symbol: str, style: NameStyle) -> tuple[str, str, int, int,
 
 def _input(code_object: CodeObject) -> tuple[Any, ...]:
     target = code_object.target or ""
-    stamp = printable(words.compiler(code_object) or "")
+    stamp = words.compiler(code_object) or ""
     place = _place(code_object.path, code_object.member)
     return place, code_object.kind, printable(target), stamp, code_object.offset
 
