@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from kernelinfo.light_typing import NamedTuple
-
 from kernelinfo.errors import InflationError
+from kernelinfo.light_typing import NamedTuple
 from kernelinfo.model import Inflation
 
 

@@ -22,7 +22,7 @@ from kernelinfo.ingest.parts import after_zeros, part, problem, rest
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.model import Blob, Problem
 
-_MAGIC = re.compile(rb"__CLANG_OFFLOAD_BUNDLE__|CCOB[\1-\3]\0[\0\1]\0")
+_MAGIC = rb"__CLANG_OFFLOAD_BUNDLE__|CCOB[\1-\3]\0[\0\1]\0"
 _NOT_FOR_AMD = re.compile(r"host|[^-]*-nvptx|sycl-(?!.*amd)")
 
 
@@ -67,7 +67,7 @@ def read(blob: Blob) -> Iterator[Blob | Problem]:
 
 def _start(data: memoryview, at: int) -> int:
     """Where the next bundle begins, or the data end."""
-    found = _MAGIC.search(data, at)
+    found = re.compile(_MAGIC).search(data, at)
     return found.start() if found else len(data)
 
 
