@@ -194,6 +194,7 @@ READERS: dict[str, Reader] = {
         _note,
         [
             metadata(KERNELS),
+            metadata(KERNELS).replace(b"--gfx90a", b"-gfx90a:"),
             msgpack.packb({"amdpal.pipelines": []}),
             msgpack.packb({"amdhsa.kernels": [{".symbol": b"first.kd"}, 3]}),
         ],
