@@ -104,6 +104,8 @@ def main() -> None:
         table += f"| {row.name} | {tried} | {longest:.2f} s | {row.megabytes:.0f} MB |\n"
     crashes = sum(len(run.crashes) for run in runs)
     executions = _number(sum(run.executions for run in runs))
+    if given.one_in > 1:
+        table += f"\nOne in {given.one_in} of all such inputs was tried.\n"
     table += hostile
     table += f"\n{len(runs)} fuzzers: {executions} executions, {crashes} crashes, {reached}.\n"
     print(table)
