@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from itertools import pairwise
 
 from kernelinfo.errors import UnknownTargetError
-from kernelinfo.facts import directives, info_block, labels, metadata, metadata_yaml
+from kernelinfo.facts import directives, info_block, labels, metadata_yaml
 from kernelinfo.facts.assembly_text import (
     ASSIGNMENT,
     BEGIN,
@@ -24,23 +25,29 @@ from kernelinfo.facts.assembly_text import (
     release,
     searchable,
 )
+from kernelinfo.facts.block import Stated
 from kernelinfo.facts.code_text import function_text, read_code
 from kernelinfo.facts.expressions import Definition
 from kernelinfo.facts.kernel_text import Evaluation, KernelText
+from kernelinfo.facts.metadata import kernel_facts_v2
 from kernelinfo.facts.source_text import SourceFiles
 from kernelinfo.facts.target_id import TargetId, parse_isa_version, parse_target_id
-from kernelinfo.model import Features, Module, Remark
+from kernelinfo.model import Fact, Features, Module, Remark
 from kernelinfo.targets import Target, find
 
-_METADATA = {
-    "amdgpu_metadata": metadata.kernel_facts,
-    "amd_amdgpu_hsa_metadata": metadata.kernel_facts_v2,
+_METADATA: dict[str, metadata_yaml.Reading] = {
+    "amdgpu_metadata": metadata_yaml.in_text,
+    "amd_amdgpu_hsa_metadata": partial(kernel_facts_v2, line=0),
 }
 _METADATA_VERSIONS: dict[tuple[int, ...], int] = {(1, 0): 3, (1, 1): 4, (1, 2): 5}
 # Who says for which target a module is, the best first.
 _SAYS_TARGET = ("amdgcn_target", "metadata", "amd_amdgpu_isa", "hsa_code_object_isa")
 
-_SET = re.compile(rb"\.(?:set|equ)[ \t]+(\"(?:\\.|[^\"\\\n])*\"|[^\s,\"]+)[ \t]*,(.*)")
+_SETS = re.compile(rb"\.(?:set|equ)\b.*+(?:\n[ \t]*+\.(?:set|equ)\b.*+)*+")
+_SET = re.compile(
+    rb"^[ \t]*\.(?:set|equ)\b(?:[ \t]+(\"(?:\\.|[^\"\\\n])*\"|[^\s,\"]+)[ \t]*,)?(.*)$",
+    re.MULTILINE,
+)
 _EQUATED = re.compile(rb"\s*([\w.$@]+)\s*")
 _STRING = re.compile(rb'"((?:\\.|[^"\\])*)"')
 
@@ -91,6 +98,8 @@ class _Draft:
         self._files = SourceFiles(text)
         # Metadata is read when its end is met: which directive began it, where its text begins.
         self._metadata: tuple[str, int] | None = None
+        # Up to where all is read.
+        self._read = start
         # Names are not sought before these: the end of the last info block; where a function last
         # began; the last kernel with a descriptor, and where that stands.
         self._informed = start
@@ -104,6 +113,8 @@ class _Draft:
 
     def take(self, place: int, kind: str) -> None:
         """Take up what `places` found at `place`."""
+        if place < self._read:
+            return
         if kind == BEGIN:
             self._begin = place
             return
@@ -119,18 +130,15 @@ class _Draft:
             self._take_info(place)
         elif kind == ASSIGNMENT:
             self._take_assignment(place)
+        elif kind in ("set", "equ"):
+            self._take_definitions(place)
         elif is_directive(self._text, place):
-            if kind in ("set", "equ"):
-                if assignment := _SET.match(self._text, place):
-                    name, expression = assignment.groups()
-                    self._define(labels.unquoted(name), expression.rstrip(b"\r"), place)
-            else:
-                self._take_directive(place, kind)
+            self._take_directive(place, kind)
 
     def _take_directive(self, place: int, kind: str) -> None:
         line = line_at(self._text, place)
         operand = line[len(kind) + 1 :].strip()
-        string = _STRING.match(operand)
+        string = _STRING.match(operand) if b'"' in operand else None
         match kind:
             case "amdhsa_kernel":
                 self._take_descriptor(place, labels.described_kernel(operand))
@@ -154,18 +162,31 @@ class _Draft:
             case "amdgpu_metadata" | "amd_amdgpu_hsa_metadata":
                 self._metadata = kind, line_end(self._text, place) + 1
 
-    def _define(self, name: str, expression: bytes, place: int) -> None:
-        definition = Definition(place, decode(expression), self._lines.number(place))
-        self._definitions.setdefault(name, []).append(definition)
+    def _take_definitions(self, place: int) -> None:
+        """Those that follow each other, one a line."""
+        found = _SETS.match(self._text, place)
+        assert found
+        self._read = found.end()
+        first = self._lines.number(place)
+        for line, (name, expression) in enumerate(_SET.findall(found[0]), first):
+            if name and (line > first or is_directive(self._text, place)):
+                self._define(labels.unquoted(name), decode(expression), line)
 
     def _take_assignment(self, place: int) -> None:
         prefix = before(self._text, place)
         name = _EQUATED.fullmatch(prefix) if prefix else None
         if name:
-            self._define(decode(name[1]), line_at(self._text, place + 1), place)
+            expression = decode(line_at(self._text, place + 1))
+            self._define(decode(name[1]), expression, self._lines.number(place))
+
+    def _define(self, name: str, expression: str, line: int) -> None:
+        self._definitions.setdefault(name, []).append(Definition(line, expression))
 
     def _kernel(self, symbol: str) -> KernelText:
-        return self._kernels.setdefault(symbol, KernelText(symbol))
+        kernel = self._kernels.get(symbol)
+        if kernel is None:
+            kernel = self._kernels[symbol] = KernelText(symbol)
+        return kernel
 
     def _label(self, kernel: KernelText, place: int | None) -> None:
         """Note where the kernel's label stands."""
@@ -174,31 +195,34 @@ class _Draft:
 
     def _take_info(self, place: int) -> None:
         prefix = before(self._text, place)
-        if prefix is None or not prefix.endswith((b"Kernel", b"Function")):
-            return
-        line = self._lines.number(place)
-        block = info_block.read_block(self._text, place - len(prefix), line)
+        block = info_block.read_block(self._text, place - len(prefix)) if prefix else None
         if block is None:
             return
-        floor, self._informed = self._informed, block.end
+        floor, self._informed, self._read = self._informed, block.end, block.end
         if block.kind != "Kernel":
             return
+        line = self._lines.number(place)
         symbol, label = self._function(floor, place) or (f"kernel at line {line}", None)
         kernel = self._kernel(symbol)
         if kernel.info:
             self.remark(f"kernel {symbol!r}: kernel info stands here again, not read", place)
             return
-        kernel.info = block.statements
         if kernel.line is None:
             self._label(kernel, label)
-        for number, comment in block.unread:
+        kernel.info = Stated(block.block, line + block.line)
+        if block.code_bytes is not None:
+            kernel.code_size = Fact("code_bytes", block.code_bytes, "kernel-info", line + 1)
+        for within, comment in block.unread:
             message = f"kernel {symbol!r}: no field of kernel info: {decode(comment[:60])!r}"
-            self._remarks.append(Remark(message, number))
+            self._remarks.append(Remark(message, kernel.info.line + within))
 
     def _function(self, floor: int, place: int) -> tuple[str, int | None] | None:
-        """Name and label's place of the function whose info block stands at `place`."""
+        """Name of the function whose info block stands at `place`, and where its label stands, if
+        that is not known yet."""
         if self._begin >= floor:
             name = labels.begun_function(self._text, self._begin)
+            if (known := self._kernels.get(name)) and known.line is not None:
+                return name, None
             return name, labels.label_place(self._text, name, self._begin, place, place)
         name, described = self._described
         if name and described > floor:
@@ -206,15 +230,15 @@ class _Draft:
         return labels.last_label(self._text, floor, place)
 
     def _take_descriptor(self, place: int, symbol: str) -> None:
-        block = directives.read_kernel(self._text, place, self._lines.number(place))
+        block, ended = directives.read_kernel(self._text, place)
         floor = max(self._described[1], self._informed)
         self._described = symbol, place
         kernel = self._kernel(symbol)
         if kernel.directives:
             self.remark(f"kernel {symbol!r}: .amdhsa_kernel stands here again, not read", place)
             return
-        kernel.directives = block.statements
-        if not block.ended:
+        kernel.directives = Stated(block, self._lines.number(place))
+        if not ended:
             self.remark(f"kernel {symbol!r}: .amdhsa_kernel has no end", place)
         self._label(kernel, labels.label_place(self._text, symbol, floor, place, place))
 
@@ -223,7 +247,8 @@ class _Draft:
         label = labels.last_label(self._text, max(self._informed, place - 4096), place)
         line = self._lines.number(place)
         kernel = self._kernel(label[0] if label else f"kernel at line {line}")
-        kernel.code_t = directives.read_code_t(self._text, place, line).statements
+        block, _ = directives.read_code_t(self._text, place)
+        kernel.code_t = Stated(block, line)
         if label:
             self._label(kernel, label[1])
 
@@ -235,7 +260,7 @@ class _Draft:
         if not (ended or complete):
             self.remark("the metadata has no end", start)
         try:
-            found = metadata_yaml.parse(yaml)
+            found = metadata_yaml.parse(yaml, _METADATA[kind])
         except ValueError as error:
             self.remark(f"the metadata cannot be read: {error}", start)
             return
@@ -245,13 +270,12 @@ class _Draft:
             v2 = kind == "amd_amdgpu_hsa_metadata"
             self._version = 2 if v2 else _METADATA_VERSIONS.get(found.version[:2])
         line = self._lines.number(start)
-        for values, within in found.kernels:
-            symbol, facts, complaints = _METADATA[kind](values, line=line + within)
+        for symbol, facts, complaints, within in found.kernels:
             for complaint in complaints:
                 message = f"kernel {symbol!r}: {complaint}"
                 self._remarks.append(Remark(message, line + within))
             if symbol:
-                self._kernel(symbol).metadata = facts
+                self._kernel(symbol).metadata = facts, line + within
             else:
                 self._remarks.append(Remark("metadata of a kernel without a name", line + within))
 

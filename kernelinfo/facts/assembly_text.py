@@ -5,14 +5,11 @@ from __future__ import annotations
 import codecs
 import mmap
 import re
-from bisect import bisect_right
 from collections.abc import Iterator
-
-from kernelinfo.light_typing import NamedTuple
 
 Text = bytes | mmap.mmap
 
-INFO = " info:"
+INFO = "info"
 ASSIGNMENT = "="
 BUNDLE = "__CLANG_OFFLOAD_BUNDLE____"
 BEGIN = "-- Begin function "
@@ -20,37 +17,39 @@ BEGIN = "-- Begin function "
 # What logs put before each line (`[build] `) is short. Looking no further back for the start of a
 # line keeps a file of one long line from costing its length squared.
 _MOST_BEFORE = 200
-_COPY = 1 << 20
-_NEAR = 1 << 9
-"""Bytes in which lines are counted sooner than looked up."""
-# Bytes are sought much faster than a map, and a piece that fits a processor's cache fastest.
-_WINDOW = 1 << 18
+# Bytes are sought much faster than a map; and in most windows of this size nothing is to be found.
+_WINDOW = 1 << 13
 _AROUND = 64
 """Of a window's neighbours, more than any mark and what is looked at around it."""
+_RELEASED = 1 << 20
+"""Bytes that are let go of at a time."""
 _LINES = 1 << 12
 """Bytes that the lines of one block seldom exceed."""
 
-_DIRECTIVES = re.compile(
-    rb"\.(amdgcn_target|amd_amdgpu_isa|hsa_code_object_isa"
-    rb"|amdhsa_code_object_version|hsa_code_object_version|ident"
-    rb"|amdhsa_kernel|amd_kernel_code_t|set|equ|file"
-    rb"|amdgpu_metadata|end_amdgpu_metadata|amd_amdgpu_hsa_metadata|end_amd_amdgpu_hsa_metadata)\b"
+_MARKS: tuple[tuple[bytes, re.Pattern[bytes], str], ...] = (
+    (
+        b".",
+        re.compile(
+            rb"\.(?:(set|equ)\b(?:.*+\n[ \t]*+\.(?:set|equ)\b)*+"  # many at once
+            rb"|(amdgcn_target|amd_amdgpu_isa|hsa_code_object_isa"
+            rb"|amdhsa_code_object_version|hsa_code_object_version|ident"
+            rb"|amdhsa_kernel|amd_kernel_code_t|file"
+            rb"|amdgpu_metadata|end_amdgpu_metadata"
+            rb"|amd_amdgpu_hsa_metadata|end_amd_amdgpu_hsa_metadata)\b)"
+        ),
+        "",
+    ),
+    # No comparison, and not what LLVM notes of loops: `; =>This Inner Loop Header: Depth=1`.
+    (b"=", re.compile(rb"=(?![=>])(?<!Depth=)"), ASSIGNMENT),
+    (b"K", re.compile(rb"Kernel info:"), INFO),
+    (b"F", re.compile(rb"Function info:"), INFO),
+    (b"B", re.compile(BUNDLE.encode()), BUNDLE),
+    (b"B", re.compile(BEGIN.encode()), BEGIN),
 )
-# No comparison, and not what LLVM notes of loops: `; =>This Inner Loop Header: Depth=1`.
-_ASSIGNMENTS = re.compile(rb"=(?![=>])(?<!Depth=)")
+"""What may state something, each with a byte that it has and most of a text has not: that one is
+sought ten times as fast. A directive's kind is its name."""
 # Where a comment or a string begins, what follows is no directive.
 _NO_CODE = re.compile(rb';|//|/\*|"|[\w.$@]$')
-
-
-class Statement(NamedTuple):
-    """One field that the text states, its value as written."""
-
-    field: str
-    value: str
-    line: int
-    """1-based."""
-    place: int
-    """Byte offset: symbols in the value are worth what they are worth here."""
 
 
 def searchable(data: Text | memoryview) -> Text:
@@ -67,55 +66,44 @@ def searchable(data: Text | memoryview) -> Text:
 
 
 class Lines:
-    """Line numbers of places; cheapest where others nearby were asked for."""
+    """Line numbers of places."""
 
     def __init__(self, text: Text) -> None:
         self._text = text
-        self._places = [0]
-        self._lines = [1]
+        self._of_windows = [1]
+        """The line on which a window begins, of those that were asked for."""
 
     def number(self, place: int) -> int:
         """The 1-based number of the line that `place`, a byte offset, is on."""
-        nearest = bisect_right(self._places, place) - 1
-        start, line = self._places[nearest], self._lines[nearest]
         # A memory map can neither count nor lend a part of itself: copy, a little at a time.
-        while start < place:
-            end = min(start + _COPY, place)
-            line += self._text[start:end].count(b"\n")
-            start = end
-        if place > self._places[-1] + _NEAR:
-            self._places.append(place)
-            self._lines.append(line)
-        return line
+        known, window = self._of_windows, place // _WINDOW
+        while len(known) <= window:
+            end = len(known) * _WINDOW
+            known.append(known[-1] + self._text[end - _WINDOW : end].count(b"\n"))
+        return known[window] + self._text[window * _WINDOW : place].count(b"\n")
 
 
 def places(text: Text) -> Iterator[tuple[int, str]]:
     """Byte offset and kind of all that may state something of a kernel, in the order of the text.
 
     The kind is a directive's name, `INFO` (an info block), `ASSIGNMENT`, `BUNDLE` or
-    `BEGIN` (of a function).
+    `BEGIN` (of a function). Of directives `.set` that follow each other, only the first is told.
     """
     for start in range(0, len(text), _WINDOW):
         first = max(start - _AROUND, 0)
         window = text[first : start + _WINDOW + _AROUND]
-        found = [(match.start(), match[1].decode()) for match in _DIRECTIVES.finditer(window)]
-        found += [(match.start(), ASSIGNMENT) for match in _ASSIGNMENTS.finditer(window)]
-        found += _every(window, INFO)
-        found += _every(window, BUNDLE)
-        found += _every(window, BEGIN)
-        found.sort()
-        for place, kind in found:
-            if start <= first + place < start + _WINDOW:
-                yield first + place, kind
-        release(text, 0, start)
-
-
-def _every(window: bytes, mark: str) -> Iterator[tuple[int, str]]:
-    sought = mark.encode()
-    place = window.find(sought)
-    while place >= 0:
-        yield place, mark
-        place = window.find(sought, place + len(sought))
+        found: list[tuple[int, str]] = []
+        for byte, pattern, kind in _MARKS:
+            if byte in window:
+                found += [
+                    (first + match.start(), kind or (match[1] or match[2]).decode())
+                    for match in pattern.finditer(window)
+                ]
+        if found:
+            found.sort()
+            yield from [mark for mark in found if start <= mark[0] < start + _WINDOW]
+        if start % _RELEASED == 0:
+            release(text, start - 2 * _RELEASED, start - _RELEASED)
 
 
 def release(text: Text, start: int, end: int) -> None:
@@ -123,7 +111,7 @@ def release(text: Text, start: int, end: int) -> None:
 
     Whoever looks there again reads it from the file again.
     """
-    start -= start % mmap.PAGESIZE
+    start = max(start - start % mmap.PAGESIZE, 0)
     if isinstance(text, mmap.mmap) and start < end and hasattr(mmap, "MADV_DONTNEED"):
         text.madvise(mmap.MADV_DONTNEED, start, end - start)
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
 from kernelinfo.facts.arithmetic import extra_sgprs
-from kernelinfo.facts.assembly_text import Statement, Text, decode
-from kernelinfo.light_typing import NamedTuple
+from kernelinfo.facts.assembly_text import Text, decode
+from kernelinfo.facts.block import Block, Statement
 from kernelinfo.model import Fact, FactName
 from kernelinfo.targets import Target, Vgprs
 
@@ -52,47 +52,52 @@ _COMMENT = re.compile(rb";|//|/\*")
 _Value = Callable[[Statement], int | None]
 
 
-class Block(NamedTuple):
-    statements: list[Statement]
-    ended: bool
-    """False where the text is cut before the block's end."""
-
-
-def read_kernel(text: Text, place: int, line: int) -> Block:
-    """The directives after the line of `.amdhsa_kernel`, which begins at `place`.
+def read_kernel(text: Text, place: int) -> tuple[Block, bool]:
+    """The directives after the line of `.amdhsa_kernel`, which begins at `place`, and whether they
+    have an end: where they have none, the text is cut.
 
     Those left out of a whole block have the assembler's default, stated at the block's own line.
     """
-    block = _read(text, place, line, b"amdhsa_kernel")
-    if block.ended:
-        stated = {statement.field for statement in block.statements}
-        left_out = (field for field in _ZERO_BY_DEFAULT if field not in stated)
-        block.statements.extend(Statement(field, "0", line, place) for field in left_out)
-    return block
+    return _read(text, place, b"amdhsa_kernel")
 
 
-def read_code_t(text: Text, place: int, line: int) -> Block:
-    """The fields after the line of `.amd_kernel_code_t`, which begins at `place`."""
-    return _read(text, place, line, b"amd_kernel_code_t")
+def read_code_t(text: Text, place: int) -> tuple[Block, bool]:
+    """The same of `.amd_kernel_code_t`."""
+    return _read(text, place, b"amd_kernel_code_t")
 
 
-def _read(text: Text, place: int, line: int, kind: bytes) -> Block:
+def _read(text: Text, place: int, kind: bytes) -> tuple[Block, bool]:
     start, end = b"." + kind, b".end_" + kind
     for size in (_USUAL_BYTES, _MOST_BYTES):
         part = text[place : place + size]
-        stop = min(at for at in (part.find(end), part.find(start, len(start)), size) if at >= 0)
-        if stop < size:
+        stop = part.find(end)
+        ended = stop >= 0
+        again = part.find(start, len(start), stop if ended else size)
+        if again >= 0:
+            stop, ended = again, False
+        if stop >= 0:
             break
-    ended = part.startswith(end, stop)
-    # Most lines of a file are alike. Only short ones are remembered, so that a hostile text cannot
-    # fill the memory.
+    # The block's first line, which names the kernel, states no more.
+    body = part[part.find(b"\n") : stop if stop >= 0 else size]
+    # Many blocks of a file are alike, and most lines of all. Only short ones are remembered, so
+    # that a hostile text cannot fill the memory.
+    read = _block if len(body) < _USUAL_BYTES else _block.__wrapped__
+    return read(body, kind, ended), ended
+
+
+@lru_cache(maxsize=1 << 12)
+def _block(body: bytes, kind: bytes, ended: bool) -> Block:
     known, anew = _stated, _stated.__wrapped__
     statements = [
-        Statement(name, value, number, place)
-        for number, written in enumerate(part[:stop].split(b"\n"), line)
+        Statement(name, value, number)
+        for number, written in enumerate(body.split(b"\n"))
         for name, value in (known if len(written) < _SHORT else anew)(written, kind)
     ]
-    return Block(statements, ended)
+    if ended and kind == b"amdhsa_kernel":
+        stated = {statement.field for statement in statements}
+        left_out = (field for field in _ZERO_BY_DEFAULT if field not in stated)
+        statements += [Statement(field, "0", 0) for field in left_out]
+    return Block(statements)
 
 
 @lru_cache(maxsize=1 << 14)
@@ -120,11 +125,7 @@ def encoded(count: int, granule: int) -> int:
 
 
 def kernel_facts(
-    statements: list[Statement],
-    value: _Value,
-    target: Target | None,
-    *,
-    xnack: bool,
+    statements: Sequence[Statement], value: _Value, target: Target | None, xnack: bool
 ) -> list[Fact]:
     """What `.amdhsa_*` directives state; `value` evaluates one, or gives None and says why itself.
 
@@ -183,7 +184,9 @@ def _reserved_sgprs(
     return sgprs.fixed_allocation or encoded(numbered + extra, sgprs.encoding_granule)
 
 
-def code_t_facts(statements: list[Statement], value: _Value, target: Target | None) -> list[Fact]:
+def code_t_facts(
+    statements: Sequence[Statement], value: _Value, target: Target | None
+) -> list[Fact]:
     """What the fields of `.amd_kernel_code_t` state; arguments as for `kernel_facts`."""
     found = _plain(CODE_T_FIELDS, statements, value)
     stated = {statement.field: statement for statement in statements}
@@ -203,7 +206,7 @@ def code_t_facts(statements: list[Statement], value: _Value, target: Target | No
 
 
 def _plain(
-    fields: Mapping[str, FactName], statements: list[Statement], value: _Value
+    fields: Mapping[str, FactName], statements: Sequence[Statement], value: _Value
 ) -> list[Fact]:
     found: list[Fact] = []
     for statement in statements:

@@ -19,11 +19,9 @@ if TYPE_CHECKING:
 class Definition(NamedTuple):
     """Where a symbol is set, and to what."""
 
-    place: int
-    """Byte offset in the text."""
-    expression: str
     line: int
     """1-based."""
+    expression: str
 
 
 Definitions = Mapping[str, Sequence[Definition]]
@@ -62,7 +60,7 @@ class _Frame(NamedTuple):
     """One definition half evaluated."""
 
     symbol: tuple[str, int]
-    place: int
+    line: int
     steps: Iterator[_Step]
     values: list[Value]
     """Of the steps done."""
@@ -80,17 +78,16 @@ class Evaluator:
         self._target = target
         self._known: dict[tuple[str, int], Value] = {}
 
-    def value(self, expression: str, place: int) -> int | Unresolved:
-        """What `expression` is worth at `place`, a byte offset in the module's text.
+    def value(self, expression: str, line: int) -> int | Unresolved:
+        """What `expression` is worth on a line of the module's text.
 
-        A symbol has the value last given to it before `place`, or else the first one given after
+        A symbol has the value last given to it before that line, or else the first one given after
         it. Takes time linear in the text and no recursion, whatever the nesting.
         """
-        short = len(expression) < _SHORT
-        plain = _plain(expression) if short else _plain.__wrapped__(expression)
+        plain = number(expression)
         if plain is not None:
             return plain
-        frames = [_Frame(("", 0), place, iter(_steps(expression)), [])]
+        frames = [_Frame(("", 0), line, iter(_steps(expression)), [])]
         while True:
             frame = frames[-1]
             for step in frame.steps:
@@ -99,7 +96,7 @@ class Evaluator:
                     result = apply(step.function, frame.values[first:], self._target)
                     frame.values[first:] = [result]
                 elif isinstance(step, str):
-                    symbol = self._symbol(step, frame.place)
+                    symbol = self._symbol(step, frame.line)
                     if isinstance(symbol, _Frame):
                         frames.append(symbol)
                         break
@@ -114,32 +111,36 @@ class Evaluator:
                     return result
                 frames[-1].values.append(result)
 
-    def _symbol(self, name: str, place: int) -> Value | _Frame:
-        """What the symbol is worth at `place`, or the definition to evaluate for it first."""
+    def _symbol(self, name: str, line: int) -> Value | _Frame:
+        """What the symbol is worth on that line, or the definition to evaluate for it first."""
         if name in _COUNTED:
             return Unresolved(f"{name} is counted from the instructions")
         definitions = self._definitions.get(name)
         if not definitions:
             return Unresolved(f"symbol {name!r} is not defined")
-        index = max(bisect_left(definitions, place, key=_place) - 1, 0)
+        index = max(bisect_left(definitions, line, key=_line) - 1, 0)
         symbol = (name, index)
         if symbol in self._known:
             return self._known[symbol]
         # Stands until the value is found; who meets it before has come round in a circle.
         self._known[symbol] = Unresolved(f"symbol {name!r} is defined by itself")
         definition = definitions[index]
-        return _Frame(symbol, definition.place, iter(_steps(definition.expression)), [])
+        return _Frame(symbol, definition.line, iter(_steps(definition.expression)), [])
+
+
+def number(expression: str) -> int | None:
+    """The number that nearly all expressions are, which needs no parser; None for all others."""
+    return _plain(expression) if len(expression) < _SHORT else _plain.__wrapped__(expression)
 
 
 @lru_cache(maxsize=4096)
 def _plain(expression: str) -> int | None:
-    """The number that nearly all expressions are, which needs no parser."""
     plain = _PLAIN.match(expression)
     return int(plain[1]) if plain else None
 
 
-def _place(definition: Definition) -> int:
-    return definition.place
+def _line(definition: Definition) -> int:
+    return definition.line
 
 
 def _steps(expression: str) -> tuple[_Step, ...]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 
 from kernelinfo._grammars import load_parser
-from kernelinfo.facts.assembly_text import Statement, Text, decode, lines_from
+from kernelinfo.facts.assembly_text import Text, decode, lines_from
+from kernelinfo.facts.block import Block, Statement
 from kernelinfo.facts.directives import NAMED_BARRIERS, encoded
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.model import Fact, FactName
@@ -35,6 +36,9 @@ FIELDS: Mapping[str, FactName] = {
 # LLVM writes 26 lines at most; a comment of a million lines is not one block.
 _MOST_LINES = 100
 _SHORT = 512
+_USUAL = 1 << 12
+_COMMENTS = re.compile(rb"(?:[ \t\r\f\v]*+;.*+\n?){1,%d}+" % _MOST_LINES)
+_SIZE = re.compile(rb"; codeLenInByte = ([1-9]\d{0,8})\r?\n")
 _STAMP = re.compile(rb"[\d:-]+")
 
 
@@ -58,44 +62,84 @@ _HEADERS = {b"; Kernel info:": Header("Kernel"), b"; Function info:": Header("Fu
 
 class InfoBlock(NamedTuple):
     kind: str
-    statements: list[Statement]
-    unread: list[tuple[int, bytes]]
-    """Line number and text of comments within the block that are no fields."""
+    block: Block
+    code_bytes: int | None
+    """Where the line after the header states it, which is then none of the block."""
+    line: int
+    """On which the block begins, from that of the header."""
+    unread: tuple[tuple[int, bytes], ...]
+    """Comments within that are no fields, and their lines from that on which the block begins."""
     end: int
-    """Byte offset of the line after the block."""
+    """Byte offset of the line after it."""
 
 
-def read_block(text: Text, place: int, line: int) -> InfoBlock | None:
-    """The block whose first line begins at `place` and has number `line`, if it is one.
+class _Body(NamedTuple):
+    """What follows the header and the size of the code."""
+
+    block: Block
+    unread: tuple[tuple[int, bytes], ...]
+    length: int
+    """In bytes."""
+
+
+def read_block(text: Text, place: int) -> InfoBlock | None:
+    """The block whose first line begins at `place`, if it is one.
 
     What a log or grep put before the comment signs is passed over.
     """
-    lines = lines_from(text, place)
-    first = next(lines, b"")
+    first = text[place : place + _SHORT].partition(b"\n")[0]
     header = read_line(first.rstrip(b"\r")) if len(first) < _SHORT else None
     if not isinstance(header, Header):
         return None
-    prefix = _prefix(first)
+    start = place + len(first) + 1
+    comments, size = b"", None
+    if prefix := _prefix(first):
+        comments = b"\n".join(islice(_prefixed(text, start, prefix), _MOST_LINES))
+    elif found := _COMMENTS.match(text, start):
+        comments = found[0]
+        # Nearly all else is the same in many kernels.
+        if (size := _SIZE.match(comments)) and comments.count(b"codeLenInByte") == 1:
+            comments = comments[size.end() :]
+            start += size.end()
+        else:
+            size = None
+    body = (_read if len(comments) < _USUAL else _read.__wrapped__)(comments)
+    return InfoBlock(
+        header.kind,
+        body.block,
+        int(size[1]) if size else None,
+        2 if size else 1,
+        body.unread,
+        min(start + body.length, len(text)),
+    )
+
+
+def _prefixed(text: Text, place: int, prefix: bytes) -> Iterator[bytes]:
+    """The lines from `place` on that begin as the header does."""
+    for line in lines_from(text, place):
+        if line.startswith(b";") or b";" not in line or _prefix(line) != prefix:
+            return
+        yield line
+
+
+@lru_cache(maxsize=1 << 12)
+def _read(comments: bytes) -> _Body:
     statements: list[Statement] = []
     unread: list[tuple[int, bytes]] = []
-    end = place + len(first) + 1
-    for number, written in enumerate(islice(lines, _MOST_LINES), line + 1):
-        if not written.startswith(b";"):
-            if b";" not in written or _prefix(written) != prefix:
-                break
-        elif prefix:
-            break
+    length = 0
+    lines = comments.removesuffix(b"\n").split(b"\n") if comments else []
+    for number, written in enumerate(lines):
         comment = written.rstrip(b"\r")
-        # Only short lines are remembered, so that a hostile text cannot fill the memory.
+        # Only what is short is remembered, so that a hostile text cannot fill the memory.
         read = read_line(comment) if len(comment) < _SHORT else read_line.__wrapped__(comment)
+        if isinstance(read, Header):
+            break
         if read is None:
             unread.append((number, comment.strip()))
-        elif isinstance(read, Field):
-            statements.append(Statement(read[0], read[1], number, place))
         else:
-            break
-        end += len(written) + 1
-    return InfoBlock(header.kind, statements, unread, min(end, len(text)))
+            statements.append(Statement(read.name, read.value, number))
+        length += len(written) + 1
+    return _Body(Block(statements), tuple(unread), length)
 
 
 def _prefix(line: bytes) -> bytes:
@@ -135,7 +179,7 @@ def by_grammar(comment: bytes) -> Header | Field | None:
 
 
 def facts(
-    statements: list[Statement],
+    statements: Sequence[Statement],
     value: Callable[[Statement], int | None],
     target: Target | None,
     vgpr_file: Vgprs | None,

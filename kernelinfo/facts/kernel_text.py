@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 
 from kernelinfo.facts import directives, info_block
 from kernelinfo.facts.arithmetic import Unresolved
-from kernelinfo.facts.assembly_text import Statement
-from kernelinfo.facts.expressions import Definitions, Evaluator
+from kernelinfo.facts.block import UINT32, Block, Stated, Statement
+from kernelinfo.facts.expressions import Definitions, Evaluator, number
+from kernelinfo.light_typing import Any
 from kernelinfo.model import Code, Fact, FactName, Facts, KernelFacts, Remark, SourceLine
 from kernelinfo.targets import Target
 
@@ -19,7 +21,9 @@ SYMBOLS: Mapping[str, FactName] = {
 }
 """NAME.has_recursion and so on, set after each function (LLVM AMDGPUMCResourceInfo)."""
 
-_UINT32 = 0xFFFFFFFF
+_NOTHING = Facts()
+_Begun = tuple[Facts, int]
+"""Facts whose lines count from one of the text, and that line."""
 
 
 class KernelText:
@@ -31,10 +35,11 @@ class KernelText:
         """Byte offset of the kernel's label."""
         self.line: int | None = None
         """Its 1-based number."""
-        self.info: list[Statement] = []
-        self.directives: list[Statement] = []
-        self.code_t: list[Statement] = []
-        self.metadata: list[Fact] = []
+        self.info: Stated | None = None
+        self.code_size: Fact | None = None
+        self.directives: Stated | None = None
+        self.code_t: Stated | None = None
+        self.metadata: _Begun = _NOTHING, 0
         self.code: Code | None = None
         self.source: SourceLine | None = None
 
@@ -53,73 +58,116 @@ class Evaluation:
 
     def kernel(self, kernel: KernelText) -> KernelFacts:
         """All facts of one kernel, from every source, none of them preferred."""
-
-        def value(statement: Statement) -> int | None:
-            return self._value(kernel.symbol, statement)
-
-        self._remark_repeated(kernel)
-        described = directives.kernel_facts(
-            kernel.directives, value, self._target, xnack=self._xnack
-        ) + directives.code_t_facts(kernel.code_t, value, self._target)
-        wave_size = next(
-            (f.value for f in (*described, *kernel.metadata) if f.name == "wave_size"), None
+        symbol, target = kernel.symbol, self._target
+        for stated in (kernel.info, kernel.directives, kernel.code_t):
+            if stated and not stated.block.is_plain:
+                self._remark_repeated(symbol, stated)
+        described = self._facts(
+            symbol, kernel.directives, directives.kernel_facts, target, self._xnack
         )
-        vgpr_file = directives.vgpr_file(self._target, wave_size)
+        code_t = self._facts(symbol, kernel.code_t, directives.code_t_facts, target)
+        wave_size = _wave_size(described[0], code_t[0], kernel.metadata[0])
+        vgpr_file = directives.vgpr_file(target, wave_size)
+        info = self._facts(symbol, kernel.info, info_block.facts, target, vgpr_file)
+        said = (info, described, code_t, kernel.metadata, self._symbols(symbol))
         facts = [
-            *info_block.facts(kernel.info, value, self._target, vgpr_file),
-            *described,
-            *kernel.metadata,
-            *self._symbols(kernel.symbol),
+            Fact(name, value, source, begin + (line or 0))
+            for begun, begin in said
+            for name, value, source, line, _ in begun
         ]
         return KernelFacts(
-            kernel.symbol,
+            symbol,
             Facts(fact for fact in facts if fact.name != "code_bytes"),
-            next((fact for fact in facts if fact.name == "code_bytes"), None),
+            next((fact for fact in facts if fact.name == "code_bytes"), kernel.code_size),
             line=kernel.line,
             code=kernel.code,
             source=kernel.source,
         )
 
-    def _symbols(self, symbol: str) -> list[Fact]:
-        facts: dict[FactName, Fact] = {}
-        for suffix, name in SYMBOLS.items():
+    def _facts(
+        self,
+        symbol: str,
+        stated: Stated | None,
+        reading: Callable[..., list[Fact]],
+        *circumstances: object,
+    ) -> _Begun:
+        """What `reading` finds in a block, which it is given with all else that counts."""
+        if stated is None:
+            return _NOTHING, 0
+        block, line = stated
+        if block.is_plain:
+            return _of_plain(block, reading, *circumstances), line
+
+        def value(statement: Statement) -> int | None:
+            at = line + statement.line
+            return self._value(symbol, statement.field, statement.value, line, at)
+
+        return Facts(reading(block.statements, value, *circumstances)), line
+
+    def _symbols(self, symbol: str) -> _Begun:
+        found = []
+        for suffix in SYMBOLS:
             # Local functions have the prefix of local symbols; LLVM 24 gives it to all.
             for written in (f"{symbol}.{suffix}", f".L{symbol}.{suffix}"):
                 if written not in self._definitions:
                     continue
-                place, expression, line = self._definitions[written][-1]
-                count = self._value(symbol, Statement(suffix, expression, line, place))
+                line, expression = self._definitions[written][-1]
+                count = self._value(symbol, suffix, expression, line, line)
                 if count is not None:
-                    barriers = -(-count // directives.NAMED_BARRIERS) * directives.NAMED_BARRIERS
-                    known = barriers if name == "named_barriers" else bool(count)
-                    facts[name] = Fact(name, known, "symbol", line)
+                    found.append((suffix, count, line))
                 break
-        if (recursion := facts.get("recursion")) and recursion.value:
-            # LLVM puts recursion down as a dynamic stack (SIProgramInfo::DynamicCallStack).
-            facts["dynamic_stack"] = recursion._replace(name="dynamic_stack")
-        return list(facts.values())
+        begin = found[0][2] if found else 0
+        return _of_symbols(tuple((name, count, line - begin) for name, count, line in found)), begin
 
-    def _value(self, symbol: str, statement: Statement) -> int | None:
-        value = self._values.value(statement.value, statement.place)
+    def _value(self, symbol: str, field: str, written: str, line: int, at: int) -> int | None:
+        """What is stated at one line of a block that begins on `line`, or earlier in it."""
+        value = self._values.value(written, line)
         if isinstance(value, Unresolved):
             wrong = f"is unresolved: {value.reason}"
-        elif not 0 <= value <= _UINT32:
+        elif not 0 <= value <= UINT32:
             wrong = f"is {value}, which no kernel can have"
         else:
             return value
-        self._remark(symbol, f"{statement.field} {wrong}", statement.line)
+        self._remark(symbol, f"{field} {wrong}", at)
         return None
 
-    def _remark_repeated(self, kernel: KernelText) -> None:
-        for statements in (kernel.info, kernel.directives, kernel.code_t):
-            seen: set[str] = set()
-            if len({statement.field for statement in statements}) == len(statements):
-                continue
-            for statement in statements:
-                if statement.field in seen:
-                    again = f"{statement.field} is stated again; the last one counts"
-                    self._remark(kernel.symbol, again, statement.line)
-                seen.add(statement.field)
+    def _remark_repeated(self, symbol: str, stated: Stated) -> None:
+        seen: set[str] = set()
+        for statement in stated.block.statements:
+            if statement.field in seen:
+                again = f"{statement.field} is stated again; the last one counts"
+                self._remark(symbol, again, stated.line + statement.line)
+            seen.add(statement.field)
 
     def _remark(self, symbol: str, message: str, line: int) -> None:
         self.remarks.append(Remark(f"kernel {symbol!r}: {message}", line))
+
+
+@lru_cache(maxsize=1 << 12)
+def _of_plain(block: Block, reading: Callable[..., list[Fact]], *circumstances: Any) -> Facts:
+    """What a block says that needs no symbols, under the same circumstances the same object."""
+
+    def value(statement: Statement) -> int | None:
+        return number(statement.value)
+
+    return Facts(reading(block.statements, value, *circumstances))
+
+
+@lru_cache(maxsize=1 << 12)
+def _wave_size(*said: Facts) -> object:
+    return next((f.value for facts in said for f in facts if f.name == "wave_size"), None)
+
+
+@lru_cache(maxsize=1 << 12)
+def _of_symbols(found: Sequence[tuple[str, int, int]]) -> Facts:
+    """Of the suffixes of symbols, what they are worth, and the lines where they are set."""
+    facts: dict[FactName, Fact] = {}
+    for suffix, count, line in found:
+        name = SYMBOLS[suffix]
+        barriers = -(-count // directives.NAMED_BARRIERS) * directives.NAMED_BARRIERS
+        known = barriers if name == "named_barriers" else bool(count)
+        facts[name] = Fact(name, known, "symbol", line)
+    if (recursion := facts.get("recursion")) and recursion.value:
+        # LLVM puts recursion down as a dynamic stack (SIProgramInfo::DynamicCallStack).
+        facts["dynamic_stack"] = recursion._replace(name="dynamic_stack")
+    return Facts(facts.values())

@@ -3,22 +3,37 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache, partial
 
-from kernelinfo.facts.metadata import KEYS
+from kernelinfo.facts.metadata import KEYS, kernel_facts, kernel_symbol
 from kernelinfo.light_typing import TYPE_CHECKING, NamedTuple
+from kernelinfo.model import Fact, Facts
 
 if TYPE_CHECKING:
     import yaml
 
-Kernel = Mapping[object, object]
+Reading = Callable[[Mapping[object, object]], tuple[str, list[Fact], list[str]]]
+"""Symbol, facts and complaints of an element."""
 
+
+_SHORT = 1 << 12
 _MOST_NESTING = 100  # libyaml's own recursion ends the process some ten thousand deeper
 
 
+class Kernel(NamedTuple):
+    """An element of `amdhsa.kernels` or `Kernels`."""
+
+    symbol: str
+    facts: Facts
+    """The same object where the same is said again; lines count from the element's first."""
+    complaints: Sequence[str]
+    line: int
+    """In the text, from 0."""
+
+
 class Metadata(NamedTuple):
-    kernels: list[tuple[Kernel, int]]
-    """The elements of `amdhsa.kernels` or `Kernels`, each with its line in the text, from 0."""
+    kernels: list[Kernel]
     target: str | None
     """`amdhsa.target`."""
     version: tuple[int, ...]
@@ -40,17 +55,22 @@ def document(text: str) -> tuple[str, bool]:
     return (text[: end.start()], True) if end else (text, False)
 
 
-def parse(text: str) -> Metadata:
+in_text: Reading = partial(kernel_facts, line=0)
+"""Of code object v3 on, in assembly text."""
+
+
+def parse(text: str, reading: Reading = in_text) -> Metadata:
     """The metadata that `text`, one YAML document, holds.
 
     Raises `ValueError`, with the reason in words, for what is no YAML, for aliases and for nesting
     that no metadata has.
     """
-    return _compilers(text) or _any_yaml(text)
+    short = _compilers(text) if reading is in_text else None
+    return short or _any_yaml(text, reading)
 
 
 _START = re.compile(r"(.*)---[ \t]*\n")
-_END = re.compile(r"^\.\.\.[ \t]*$", re.MULTILINE)
+_END = re.compile(r"\.\.\.(?<!.\.\.\.)[ \t]*$", re.MULTILINE)
 
 # What LLVM prints (MsgPackDocument::toYAML): keys at column 0, kernels two columns in, each with
 # its keys four columns in; nested lists start at column 6. Values are decimal numbers, words that
@@ -66,6 +86,8 @@ _ROOT = re.compile(rf"([\w.]+):(?: +({_VALUE}) *\n(?! )|\n((?: +\S.*\n)++))")
 _ENTRY = re.compile(
     rf"((  - |    )(\.\w+):(?: +({_VALUE}) *\n(?! {{5}})|\n((?: {{6}} *\S.*\n)++)))"
 )
+_KERNEL = re.compile(r"  - .*\n(?:    .*\n)*+")
+_NAME = re.compile(rf"\n    (\.name|\.symbol): +({_VALUE}) *(?=\n(?! {{5}}))")
 _KIND = re.compile(r"^(?: {6}- | {8})\.value_kind: +(\w+)$", re.MULTILINE)
 _NUMBERS = re.compile(rf"( *)- {_NUMBER}\n(?:\1- {_NUMBER}\n)*")
 
@@ -98,24 +120,39 @@ def _compilers(text: str) -> Metadata | None:
     line = text.count("\n", 0, start)
     target = values.get("amdhsa.target")
     return Metadata(
-        [(kernel, line + within) for kernel, within in kernels],
+        [kernel._replace(line=line + kernel.line) for kernel in kernels],
         str(_scalar(target)) if target else None,
         tuple(_numbers(version)),
     )
 
 
-def _kernels(block: str) -> list[tuple[Kernel, int]] | None:
-    kernels: list[tuple[Kernel, int]] = []
-    kernel: dict[object, object] = {}
-    place = line = 0
-    for entry, start, key, value, nested in _ENTRY.findall(block):
-        if start == "  - ":
-            kernel = {}
-            kernels.append((kernel, line))
-        elif not kernels:
+def _kernels(block: str) -> list[Kernel] | None:
+    kernels: list[Kernel] = []
+    line = length = 0
+    for written in _KERNEL.findall(block):
+        # What kernels have of their own is cut out: of the rest, much is the same in many.
+        common, *names = _NAME.split(written)
+        common += "".join(names[2::3])
+        own = {key: _scalar(name) for key, name in zip(names[::3], names[1::3], strict=True)}
+        said = (_said if len(common) < _SHORT else _said.__wrapped__)(common)
+        if said is None:
             return None
-        line += nested.count("\n") + 1
-        place += len(entry)
+        others, facts, complaints = said
+        values = others | own
+        symbol = kernel_symbol(values.get(".symbol"), values.get(".name"))
+        kernels.append(Kernel(symbol, facts, complaints, line))
+        line += written.count("\n")
+        length += len(written)
+    return kernels if length == len(block) else None  # between them was something else
+
+
+@lru_cache(maxsize=1 << 12)
+def _said(common: str) -> tuple[dict[object, object], Facts, list[str]] | None:
+    """The keys of a kernel and what they say, once for all of which the same is said."""
+    kernel: dict[object, object] = {}
+    length = 0
+    for entry, _, key, value, nested in _ENTRY.findall(common):
+        length += len(entry)
         if value:
             kernel[key] = _scalar(value)
         elif key == ".args":
@@ -124,7 +161,10 @@ def _kernels(block: str) -> list[tuple[Kernel, int]] | None:
             kernel[key] = _numbers(nested)
         elif key in KEYS or key in (".name", ".symbol"):
             return None
-    return kernels if place == len(block) else None  # between the entries was something else
+    if length < len(common):
+        return None
+    _, facts, complaints = in_text(kernel)
+    return kernel, Facts(facts), complaints
 
 
 def _numbers(block: str) -> list[int]:
@@ -142,7 +182,7 @@ def _scalar(written: str) -> object:
     return {"true": True, "false": False}.get(written, written)
 
 
-def _any_yaml(text: str) -> Metadata:
+def _any_yaml(text: str, reading: Reading = in_text) -> Metadata:
     import yaml
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -160,12 +200,12 @@ def _any_yaml(text: str) -> Metadata:
         raise ValueError("no map of keys")
     nodes = {key.value: value for key, value in node.value if isinstance(key, yaml.ScalarNode)}
     name = "amdhsa.kernels" if "amdhsa.kernels" in root else "Kernels"
-    kernels: list[tuple[Kernel, int]] = []
+    kernels: list[Kernel] = []
     if isinstance(root.get(name), list):
-        lines = (item.start_mark.line for item in nodes[name].value)
-        kernels = [
-            pair for pair in zip(root[name], lines, strict=True) if isinstance(pair[0], dict)
-        ]
+        for values, item in zip(root[name], nodes[name].value, strict=True):
+            if isinstance(values, dict):
+                symbol, facts, complaints = reading(values)
+                kernels.append(Kernel(symbol, Facts(facts), complaints, item.start_mark.line))
     target, version = root.get("amdhsa.target"), root.get("amdhsa.version")
     return Metadata(
         kernels,

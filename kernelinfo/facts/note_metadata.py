@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 
 import msgpack
 
@@ -95,14 +96,13 @@ def _add_v2(metadata: NoteMetadata, note: Note, remarks: list[Remark]) -> None:
 
     text = bytes(note.content).rstrip(b"\0").decode("utf-8", "backslashreplace")
     try:
-        parsed = metadata_yaml.parse(text)
+        parsed = metadata_yaml.parse(text, partial(kernel_facts_v2, offset=0))
     except ValueError as error:
         raise ReadError(str(error)) from error
     metadata.found = True
-    for kernel, _line in parsed.kernels:
-        symbol, facts, complaints = kernel_facts_v2(kernel, offset=0)
-        metadata.kernels.append(NoteKernel(symbol, Facts(facts), note.offset))
-        remarks.extend(_complain(symbol, complaints, note))
+    for kernel in parsed.kernels:
+        metadata.kernels.append(NoteKernel(kernel.symbol, kernel.facts, note.offset))
+        remarks.extend(_complain(kernel.symbol, kernel.complaints, note))
 
 
 def _pass_over_pal(metadata: NoteMetadata, note: Note, remarks: list[Remark]) -> None:
@@ -110,7 +110,7 @@ def _pass_over_pal(metadata: NoteMetadata, note: Note, remarks: list[Remark]) ->
     remarks.append(Remark("PAL pipelines are not read, only HSA kernels", offset=note.offset))
 
 
-def _complain(symbol: str, complaints: list[str], note: Note) -> list[Remark]:
+def _complain(symbol: str, complaints: Sequence[str], note: Note) -> list[Remark]:
     kernel = shown(symbol)
     return [Remark(f"kernel {kernel}: {wrong}", offset=note.offset) for wrong in complaints]
 

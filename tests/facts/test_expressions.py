@@ -12,7 +12,7 @@ from kernelinfo.facts.expressions import MOST_NESTING, Definition, Evaluator
 def value(
     expression: str, symbols: dict[str, str] | None = None, target: str | None = "gfx90a"
 ) -> int | Unresolved:
-    definitions = {name: [Definition(0, text, 1)] for name, text in (symbols or {}).items()}
+    definitions = {name: [Definition(1, text)] for name, text in (symbols or {}).items()}
     hardware = targets.find(target) if target else None
     return Evaluator(definitions, hardware).value(expression, 1)
 
@@ -116,9 +116,9 @@ def test_symbols_are_found_whatever_their_names() -> None:
 
 
 def test_a_symbol_set_again_has_its_latest_value_and_the_next_one_before_the_first() -> None:
-    definitions = {"n": [Definition(10, "1", 1), Definition(20, "n+1", 2)]}
+    definitions = {"n": [Definition(10, "1"), Definition(20, "n+1")]}
     evaluator = Evaluator(definitions, None)
-    assert [evaluator.value("n*1", place) for place in (5, 15, 25)] == [1, 1, 2]
+    assert [evaluator.value("n*1", line) for line in (5, 15, 25)] == [1, 1, 2]
 
 
 @pytest.mark.parametrize(

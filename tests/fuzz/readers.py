@@ -75,8 +75,8 @@ def _expression(data: bytes) -> None:
     """Lines of definitions, of which the last is worth knowing."""
     lines = data.decode("utf-8", "backslashreplace").splitlines() or [""]
     symbols = {
-        name: [Definition(place, value, place)]
-        for place, (name, _, value) in enumerate(line.partition(",") for line in lines)
+        name: [Definition(line, value)]
+        for line, (name, _, value) in enumerate(line.partition(",") for line in lines)
     }
     for target in (find("gfx90a"), find("gfx1100"), None):
         Evaluator(symbols, target).value(lines[-1], len(lines))
