@@ -78,7 +78,7 @@ _END = re.compile(r"\.\.\.(?<!.\.\.\.)[ \t]*$", re.MULTILINE)
 _QUOTED_WITHIN_LINES = re.compile(
     r"""(?:[^'"]*+(?:'[^'\n]*+'|"[^"\n]*+"))*+[^'"]*+""",
 )
-_OTHER_BREAKS = re.compile("[\r\x85\u2028\u2029]")
+_OTHER_BREAKS = "\r\x85\u2028\u2029"
 _NUMBER = r"(?:0|[1-9][0-9]{0,17})"  # always below 2^63
 _WORD = r"(?!(?i:null|true|false|yes|no|on|off|y|n) *\n)[A-Za-z_$/][^:#\n]*+"
 _VALUE = rf"""'[^'\n]*'|"[^"\\\n]*"|\[\]|{_NUMBER}(?= *\n)|true|false|{_WORD}"""
@@ -94,7 +94,7 @@ _NUMBERS = re.compile(rf"( *)- {_NUMBER}\n(?:\1- {_NUMBER}\n)*")
 
 def _compilers(text: str) -> Metadata | None:
     """What the compiler wrote; None where a real parser must decide."""
-    if _OTHER_BREAKS.search(text) or not _QUOTED_WITHIN_LINES.fullmatch(text):
+    if any(mark in text for mark in _OTHER_BREAKS) or not _QUOTED_WITHIN_LINES.fullmatch(text):
         return None
     place = 4 if text.startswith("---\n") else 0
     values: dict[str, str] = {}
