@@ -286,7 +286,7 @@ class _Draft:
             if (code := function_text(self._text, place, after)) is not None:
                 starts[place].code = read_code(code)
                 starts[place].source = self._files.position(code)
-            release(self._text, place, after)
+            release(self._text, self._start, place)
 
     def remark(self, message: str, place: int) -> None:
         """Note what does not fit at `place`."""

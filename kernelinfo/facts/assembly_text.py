@@ -103,7 +103,7 @@ def places(text: Text) -> Iterator[tuple[int, str]]:
             found.sort()
             yield from [mark for mark in found if start <= mark[0] < start + _WINDOW]
         if start % _RELEASED == 0:
-            release(text, start - 2 * _RELEASED, start - _RELEASED)
+            release(text, 0, start - _RELEASED)
 
 
 def release(text: Text, start: int, end: int) -> None:
