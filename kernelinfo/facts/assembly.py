@@ -48,7 +48,7 @@ _SET = re.compile(
     rb"^[ \t]*\.(?:set|equ)\b(?:[ \t]+(\"(?:\\.|[^\"\\\n])*\"|[^\s,\"]+)[ \t]*,)?(.*)$",
     re.MULTILINE,
 )
-_EQUATED = re.compile(rb"\s*([\w.$@]+)\s*")
+_EQUATED = rb"\s*([\w.$@]+)\s*"
 _STRING = re.compile(rb'"((?:\\.|[^"\\])*)"')
 
 
@@ -174,7 +174,7 @@ class _Draft:
 
     def _take_assignment(self, place: int) -> None:
         prefix = before(self._text, place)
-        name = _EQUATED.fullmatch(prefix) if prefix else None
+        name = re.fullmatch(_EQUATED, prefix) if prefix else None
         if name:
             expression = decode(line_at(self._text, place + 1))
             self._define(decode(name[1]), expression, self._lines.number(place))

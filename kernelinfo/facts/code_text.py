@@ -38,14 +38,15 @@ _FOLDED = b"-byte Folded "
 _REUSED = b" Reload Reuse"
 
 # A block's label, or the comment that stands for one, with the comments that follow it; or a spill.
-_MARK = re.compile(
-    rb"^(?:(\.L)?(BB\d+_\d+):|; ?%bb\.\d+:)(.*(?:\n[ \t]+;.*)*)"
+# A block's label, or the comment that stands for one, with the comments that follow it; or a spill.
+# Like the other two, compiled where there are spills.
+_MARK = (
+    rb"(?m)^(?:(\.L)?(BB\d+_\d+):|; ?%bb\.\d+:)(.*(?:\n[ \t]+;.*)*)"
     rb"|^[ \t]+(?:s_clause 0x([0-9a-f]{1,2})\b)?[^;\n]*;[^;\n]*?(\d{1,6})-byte Folded "
-    rb"(Spill|Reload)",
-    re.MULTILINE,
+    rb"(Spill|Reload)"
 )
-_HEADER = re.compile(rb"=> *This (?:Inner )?Loop Header: Depth=(\d{1,4})")
-_INSIDE = re.compile(rb"in Loop: Header=(BB\d+_\d+) Depth=(\d{1,4})")
+_HEADER = rb"=> *This (?:Inner )?Loop Header: Depth=(\d{1,4})"
+_INSIDE = rb"in Loop: Header=(BB\d+_\d+) Depth=(\d{1,4})"
 
 
 def function_text(text: Text, start: int, end: int) -> bytes | None:
@@ -85,7 +86,7 @@ def _spills(code: bytes) -> tuple[int, int, tuple[LoopSpills, ...]]:
     prefix = b""
     loop: tuple[bytes, int] | None = None
     counts: Counter[tuple[tuple[bytes, int] | None, bytes]] = Counter()
-    for mark in _MARK.finditer(code):
+    for mark in re.finditer(_MARK, code):
         local, label, comments, clause, size, kind = mark.groups()
         if kind is None:
             prefix = local or prefix
@@ -112,8 +113,8 @@ def _spills(code: bytes) -> tuple[int, int, tuple[LoopSpills, ...]]:
 
 def _loop(label: bytes | None, comments: bytes) -> tuple[bytes, int] | None:
     """Header and depth of the innermost loop that a block belongs to."""
-    if label and (header := _HEADER.search(comments)):
+    if label and (header := re.search(_HEADER, comments)):
         return label, int(header[1])
-    if inside := _INSIDE.search(comments):
+    if inside := re.search(_INSIDE, comments):
         return inside[1], int(inside[2])
     return None

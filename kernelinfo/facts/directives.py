@@ -45,8 +45,8 @@ _USUAL_BYTES = 1 << 12
 _MOST_BYTES = 1 << 16
 _SHORT = 512
 _FIELD = {
-    b"amdhsa_kernel": re.compile(rb"\.amdhsa_(\w+)[ \t]+([^\r\n]*)"),
-    b"amd_kernel_code_t": re.compile(rb"(?m)^[ \t]*(\w+)[ \t]*=[ \t]*([^\r\n]*)"),
+    b"amdhsa_kernel": rb"\.amdhsa_(\w+)[ \t]+([^\r\n]*)",
+    b"amd_kernel_code_t": rb"(?m)^[ \t]*(\w+)[ \t]*=[ \t]*([^\r\n]*)",
 }
 _COMMENT = re.compile(rb";|//|/\*")
 _Value = Callable[[Statement], int | None]
@@ -105,7 +105,7 @@ def _stated(line: bytes, kind: bytes) -> tuple[tuple[str, str], ...]:
     """Field and value of what one line of such a block states."""
     return tuple(
         (match[1].decode(), decode(match[2]))
-        for match in _FIELD[kind].finditer(line)
+        for match in re.finditer(_FIELD[kind], line)
         if not _COMMENT.search(line, 0, match.start())
     )
 

@@ -45,7 +45,7 @@ _COUNTED = {
 # 18 digits always fit 64 bits.
 _PLAIN = re.compile(r"\s*(0|[1-9][0-9]{0,17})\s*(?:;|//|/\*|$)", re.ASCII)
 _SHORT = 4096
-_OPERATOR = re.compile(r"[^\w\s.$@]", re.ASCII)
+_OPERATOR = r"(?a)[^\w\s.$@]"
 
 
 class _Call(NamedTuple):
@@ -155,7 +155,7 @@ def _parse(expression: str) -> tuple[_Step, ...]:
         return (Unresolved(f"an expression of {len(expression)} characters"),)
     if _nesting(expression) > MOST_NESTING:
         return (Unresolved(f"an expression nested more than {MOST_NESTING} deep"),)
-    if len(expression) > MOST_OPERATORS and len(_OPERATOR.findall(expression)) > MOST_OPERATORS:
+    if len(expression) > MOST_OPERATORS and len(re.findall(_OPERATOR, expression)) > MOST_OPERATORS:
         return (Unresolved(f"an expression of more than {MOST_OPERATORS} operators"),)
     from lark import UnexpectedInput
 

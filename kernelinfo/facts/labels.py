@@ -6,8 +6,9 @@ import re
 
 from kernelinfo.facts.assembly_text import BEGIN, Text, decode, line_at
 
-_LABEL = re.compile(rb'^[ \t]*("(?:\\.|[^"\\\n])*"|[^\s;":]+):(?=\s|$)', re.MULTILINE)
-_LOCAL = re.compile(rb"\.L|BB\d")
+# Few texts need these; to compile one takes as long as to read a block.
+_LABEL = rb'(?m)^[ \t]*("(?:\\.|[^"\\\n])*"|[^\s;":]+):(?=\s|$)'
+_LOCAL = rb"\.L|BB\d"
 _COMMENT = re.compile(rb"(?<!\s)\s++(?:;|//|/\*).*")
 # LLVM MCAsmInfo::isValidUnquotedName
 _UNQUOTED = re.compile(r"[\w.$@]+", re.ASCII)
@@ -25,8 +26,8 @@ def begun_function(text: Text, begin: int) -> str:
 def last_label(text: Text, floor: int, place: int) -> tuple[str, int] | None:
     """The last label between `floor` and `place` that is not local, and where it stands."""
     last = None
-    for label in _LABEL.finditer(text, floor, place):
-        if not _LOCAL.match(label[1]):
+    for label in re.compile(_LABEL).finditer(text, floor, place):
+        if not re.match(_LOCAL, label[1]):
             last = unquoted(label[1]), label.start(1)
     return last
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache, partial
 
 from kernelinfo.facts.metadata import KEYS, kernel_facts, kernel_symbol
@@ -65,8 +66,10 @@ def parse(text: str, reading: Reading = in_text) -> Metadata:
     Raises `ValueError`, with the reason in words, for what is no YAML, for aliases and for nesting
     that no metadata has.
     """
-    short = _compilers(text) if reading is in_text else None
-    return short or _any_yaml(text, reading)
+    if reading is in_text:
+        with suppress(ValueError):
+            return _compilers(text)
+    return _any_yaml(text, reading)
 
 
 _START = re.compile(r"(.*)---[ \t]*\n")
@@ -80,8 +83,9 @@ _QUOTED_WITHIN_LINES = re.compile(
 )
 _OTHER_BREAKS = "\r\x85\u2028\u2029"
 _NUMBER = r"(?:0|[1-9][0-9]{0,17})"  # always below 2^63
-_WORD = r"(?!(?i:null|true|false|yes|no|on|off|y|n) *\n)[A-Za-z_$/][^:#\n]*+"
-_VALUE = rf"""'[^'\n]*'|"[^"\\\n]*"|\[\]|{_NUMBER}(?= *\n)|true|false|{_WORD}"""
+_VALUE = rf"""'[^'\n]*'|"[^"\\\n]*"|\[\]|{_NUMBER}(?= *\n)|[A-Za-z_$/][^:#\n]*+"""
+_FLAGS = {"true": True, "false": False}
+_MORE_THAN_WORDS = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"}
 _ROOT = re.compile(rf"([\w.]+):(?: +({_VALUE}) *\n(?! )|\n((?: +\S.*\n)++))")
 _ENTRY = re.compile(
     rf"((  - |    )(\.\w+):(?: +({_VALUE}) *\n(?! {{5}})|\n((?: {{6}} *\S.*\n)++)))"
@@ -92,62 +96,60 @@ _KIND = re.compile(r"^(?: {6}- | {8})\.value_kind: +(\w+)$", re.MULTILINE)
 _NUMBERS = re.compile(rf"( *)- {_NUMBER}\n(?:\1- {_NUMBER}\n)*")
 
 
-def _compilers(text: str) -> Metadata | None:
-    """What the compiler wrote; None where a real parser must decide."""
+def _compilers(text: str) -> Metadata:
+    """What the compiler wrote; raises `ValueError` where a real parser must decide."""
     if any(mark in text for mark in _OTHER_BREAKS) or not _QUOTED_WITHIN_LINES.fullmatch(text):
-        return None
+        raise ValueError
     place = 4 if text.startswith("---\n") else 0
     values: dict[str, str] = {}
     blocks: dict[str, tuple[str, int]] = {}
     while root := _ROOT.match(text, place):
         key, value, block = root.groups()
         if key in blocks or key in values:
-            return None
+            raise ValueError
         if value is None:
             blocks[key] = block, root.start(3)
         else:
             values[key] = value
         place = root.end()
-    if place < len(text):
-        return None
     block, start = blocks.get("amdhsa.kernels", ("", 0))
-    kernels = _kernels(block) if block else []
-    if kernels is None or not (block or values.get("amdhsa.kernels") == "[]"):
-        return None
+    if place < len(text) or not (block or values.get("amdhsa.kernels") == "[]"):
+        raise ValueError
     version, _ = blocks.get("amdhsa.version", ("", 0))
     if (version and not _NUMBERS.fullmatch(version)) or "amdhsa.target" in blocks:
-        return None
+        raise ValueError
     line = text.count("\n", 0, start)
     target = values.get("amdhsa.target")
     return Metadata(
-        [kernel._replace(line=line + kernel.line) for kernel in kernels],
+        _kernels(block, line),
         str(_scalar(target)) if target else None,
         tuple(_numbers(version)),
     )
 
 
-def _kernels(block: str) -> list[Kernel] | None:
+def _kernels(block: str, line: int) -> list[Kernel]:
+    """Those of the block that begins on that line."""
     kernels: list[Kernel] = []
-    line = length = 0
+    length = 0
     for written in _KERNEL.findall(block):
         # What kernels have of their own is cut out: of the rest, much is the same in many.
         common, *names = _NAME.split(written)
         common += "".join(names[2::3])
         own = {key: _scalar(name) for key, name in zip(names[::3], names[1::3], strict=True)}
-        said = (_said if len(common) < _SHORT else _said.__wrapped__)(common)
-        if said is None:
-            return None
-        others, facts, complaints = said
+        said = _said if len(common) < _SHORT else _said.__wrapped__
+        others, facts, complaints = said(common)
         values = others | own
         symbol = kernel_symbol(values.get(".symbol"), values.get(".name"))
         kernels.append(Kernel(symbol, facts, complaints, line))
         line += written.count("\n")
         length += len(written)
-    return kernels if length == len(block) else None  # between them was something else
+    if length < len(block):  # between them is something else
+        raise ValueError
+    return kernels
 
 
 @lru_cache(maxsize=1 << 12)
-def _said(common: str) -> tuple[dict[object, object], Facts, list[str]] | None:
+def _said(common: str) -> tuple[dict[object, object], Facts, list[str]]:
     """The keys of a kernel and what they say, once for all of which the same is said."""
     kernel: dict[object, object] = {}
     length = 0
@@ -160,9 +162,9 @@ def _said(common: str) -> tuple[dict[object, object], Facts, list[str]] | None:
         elif _NUMBERS.fullmatch(nested):
             kernel[key] = _numbers(nested)
         elif key in KEYS or key in (".name", ".symbol"):
-            return None
+            raise ValueError
     if length < len(common):
-        return None
+        raise ValueError
     _, facts, complaints = in_text(kernel)
     return kernel, Facts(facts), complaints
 
@@ -172,6 +174,7 @@ def _numbers(block: str) -> list[int]:
 
 
 def _scalar(written: str) -> object:
+    """Raises `ValueError` for a word that may mean something else."""
     if written[0] in "'\"":
         return written[1:-1]
     if written == "[]":
@@ -179,7 +182,11 @@ def _scalar(written: str) -> object:
     if written[0].isdecimal():
         return int(written)
     written = written.rstrip()
-    return {"true": True, "false": False}.get(written, written)
+    if written.lower() not in _MORE_THAN_WORDS:
+        return written
+    if written not in _FLAGS:
+        raise ValueError
+    return _FLAGS[written]
 
 
 def _any_yaml(text: str, reading: Reading = in_text) -> Metadata:

@@ -13,8 +13,9 @@ from kernelinfo.facts.assembly_text import Text, decode
 from kernelinfo.model import SourceLine
 
 _STRING = rb'"((?:\\.|[^"\\\n])*)"'
-_FILE = re.compile(rb"\.file[ \t]+(\d{1,9})[ \t]+" + _STRING + rb"(?:[ \t]+" + _STRING + rb")?")
-_LOCATION = re.compile(rb"^[ \t]*\.loc[ \t]+(\d{1,9})[ \t]+(\d{1,9})[ \t]+(\d{1,9})", re.MULTILINE)
+# Only what is compiled with debug information needs these.
+_FILE = rb"\.file[ \t]+(\d{1,9})[ \t]+" + _STRING + rb"(?:[ \t]+" + _STRING + rb")?"
+_LOCATION = rb"(?m)^[ \t]*\.loc[ \t]+(\d{1,9})[ \t]+(\d{1,9})[ \t]+(\d{1,9})"
 _MARK = b".loc"
 _ENDS = b"s_endpgm"
 
@@ -28,7 +29,7 @@ class SourceFiles:
 
     def take(self, place: int) -> None:
         """Note the file of the directive at `place`, if it has a number."""
-        if match := _FILE.match(self._text, place):
+        if match := re.compile(_FILE).match(self._text, place):
             parts = (re.sub(rb"\\(.)", rb"\1", part) for part in match.groups()[1:] if part)
             self._names[int(match[1])] = posixpath.normpath(posixpath.join(*map(decode, parts)))
 
@@ -41,7 +42,8 @@ class SourceFiles:
         """
         if not self._names or _MARK not in code:
             return None
-        stated = [(int(m[1]), int(m[2]), int(m[3]), m.start()) for m in _LOCATION.finditer(code)]
+        found = re.finditer(_LOCATION, code)
+        stated = [(int(m[1]), int(m[2]), int(m[3]), m.start()) for m in found]
         lines = [location for location in stated if location[1]]
         if not lines:
             return None
