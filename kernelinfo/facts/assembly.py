@@ -27,7 +27,7 @@ from kernelinfo.facts.assembly_text import (
 )
 from kernelinfo.facts.block import Stated
 from kernelinfo.facts.code_text import function_text, read_code
-from kernelinfo.facts.expressions import Definition
+from kernelinfo.facts.definitions import Definitions
 from kernelinfo.facts.kernel_text import Evaluation, KernelText
 from kernelinfo.facts.metadata import kernel_facts_v2
 from kernelinfo.facts.source_text import SourceFiles
@@ -43,12 +43,6 @@ _METADATA_VERSIONS: dict[tuple[int, ...], int] = {(1, 0): 3, (1, 1): 4, (1, 2): 
 # Who says for which target a module is, the best first.
 _SAYS_TARGET = ("amdgcn_target", "metadata", "amd_amdgpu_isa", "hsa_code_object_isa")
 
-_SETS = re.compile(rb"\.(?:set|equ)\b.*+(?:\n[ \t]*+\.(?:set|equ)\b.*+)*+")
-_SET = re.compile(
-    rb"^[ \t]*\.(?:set|equ)\b(?:[ \t]+(\"(?:\\.|[^\"\\\n])*\"|[^\s,\"]+)[ \t]*,)?(.*)$",
-    re.MULTILINE,
-)
-_EQUATED = rb"\s*([\w.$@]+)\s*"
 _STRING = re.compile(rb'"((?:\\.|[^"\\])*)"')
 
 
@@ -92,7 +86,7 @@ class _Draft:
         self._targets: dict[str, TargetId] = {}
         self._version: int | None = None
         self._compiler: str | None = None
-        self._definitions: dict[str, list[Definition]] = {}
+        self._definitions = Definitions()
         self._kernels: dict[str, KernelText] = {}
         self._remarks: list[Remark] = []
         self._files = SourceFiles(text)
@@ -129,9 +123,9 @@ class _Draft:
         if kind == INFO:
             self._take_info(place)
         elif kind == ASSIGNMENT:
-            self._take_assignment(place)
+            self._definitions.take_assignment(self._text, place, self._lines)
         elif kind in ("set", "equ"):
-            self._take_definitions(place)
+            self._read = self._definitions.take_sets(self._text, place, self._lines)
         elif is_directive(self._text, place):
             self._take_directive(place, kind)
 
@@ -161,26 +155,6 @@ class _Draft:
                     self._compiler = decode(string[1])
             case "amdgpu_metadata" | "amd_amdgpu_hsa_metadata":
                 self._metadata = kind, line_end(self._text, place) + 1
-
-    def _take_definitions(self, place: int) -> None:
-        """Those that follow each other, one a line."""
-        found = _SETS.match(self._text, place)
-        assert found
-        self._read = found.end()
-        first = self._lines.number(place)
-        for line, (name, expression) in enumerate(_SET.findall(found[0]), first):
-            if name and (line > first or is_directive(self._text, place)):
-                self._define(labels.unquoted(name), decode(expression), line)
-
-    def _take_assignment(self, place: int) -> None:
-        prefix = before(self._text, place)
-        name = re.fullmatch(_EQUATED, prefix) if prefix else None
-        if name:
-            expression = decode(line_at(self._text, place + 1))
-            self._define(decode(name[1]), expression, self._lines.number(place))
-
-    def _define(self, name: str, expression: str, line: int) -> None:
-        self._definitions.setdefault(name, []).append(Definition(line, expression))
 
     def _kernel(self, symbol: str) -> KernelText:
         kernel = self._kernels.get(symbol)
