@@ -18,12 +18,10 @@ from kernelinfo.limits import REGISTER_BYTES
 from kernelinfo.model import Code, LoopSpills
 
 _END = b".Lfunc_end"
-_NAMES = (
-    rb"v_(?:mfma|wmma|s(?:mfmac|wmmac))|ds_|global_|flat_|buffer_"
-    rb"|s(?:cratch_|_(?:barrier_signal|barrier(?!_)|swappc|call))"
+_INSTRUCTION = re.compile(
+    rb"\n[ \t]++(?:v_(?:mfma|wmma|s(?:mfmac|wmmac))|ds_|global_|flat_|buffer_"
+    rb"|s(?:cratch_|_(?:barrier_signal|barrier(?!_)|swappc|call)))"
 )
-# Compilers indent by one tab; to look for more only behind it saves a fifth.
-_INSTRUCTION = re.compile(rb"\n[ \t](?:" + _NAMES + rb"|[ \t]++(?:" + _NAMES + rb"))")
 _KINDS = {
     "matrix": (b"v_mfma", b"v_smfmac", b"v_wmma", b"v_swmmac"),
     "lds": (b"ds_",),

@@ -8,7 +8,15 @@ import pytest
 
 from kernelinfo.elf import plain, read_elf, reference
 from kernelinfo.errors import ReadError
-from kernelinfo.facts import code_object, info_block, plain_note
+from kernelinfo.facts import (
+    assembly,
+    block,
+    code_object,
+    directives,
+    info_block,
+    metadata_yaml,
+    plain_note,
+)
 from kernelinfo.facts.notes import read_notes
 from kernelinfo.ingest import open_paths
 from kernelinfo.model import Blob, Remark
@@ -63,13 +71,35 @@ def test_most_notes_are_read_the_short_way(code_objects: list[memoryview]) -> No
     assert sum(root is not None for root in short) > 0.8 * len(notes) > 30
 
 
-def test_lines_of_kernel_info() -> None:
+@pytest.fixture(scope="module")
+def texts() -> list[bytes]:
+    return [Path(path).read_bytes() for path in every_file() if path.endswith((".s", ".amdgcn"))]
+
+
+def test_blocks_of_text(texts: list[bytes], monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(text: str) -> metadata_yaml.Metadata:
+        raise ValueError
+
+    def forget() -> None:
+        for known in (directives._block, info_block._read, metadata_yaml._said):
+            known.cache_clear()
+
+    short = [list(assembly.read(text)) for text in texts]
+    assert sum(len(module.kernels) for modules in short for module in modules) > 100
+    # No block is plain, and no metadata the compiler's.
+    monkeypatch.setattr(block, "number", lambda expression: None)
+    monkeypatch.setattr(metadata_yaml, "_compilers", refuse)
+    forget()
+    try:
+        for text, modules in zip(texts, short, strict=True):
+            assert list(assembly.read(text)) == modules
+    finally:
+        forget()
+
+
+def test_lines_of_kernel_info(texts: list[bytes]) -> None:
     lines = {
-        line[line.find(b";") :]
-        for path in every_file()
-        if path.endswith((".s", ".amdgcn"))
-        for line in Path(path).read_bytes().splitlines()
-        if b";" in line
+        line[line.find(b";") :] for text in texts for line in text.splitlines() if b";" in line
     }
     short = 0
     for line in lines:
