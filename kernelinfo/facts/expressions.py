@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from kernelinfo._grammars import load_parser
 from kernelinfo.facts.arithmetic import Unresolved, Value, apply, wrap
+from kernelinfo.facts.postfix import Call, Step, postfix
 from kernelinfo.light_typing import TYPE_CHECKING, NamedTuple
 from kernelinfo.targets import Target
 
@@ -48,20 +49,12 @@ _SHORT = 4096
 _OPERATOR = r"(?a)[^\w\s.$@]"
 
 
-class _Call(NamedTuple):
-    function: str
-    arguments: int
-
-
-_Step = Value | str | _Call  # a constant, a symbol's name, or a call on the values before it
-
-
 class _Frame(NamedTuple):
     """One definition half evaluated."""
 
     symbol: tuple[str, int]
     line: int
-    steps: Iterator[_Step]
+    steps: Iterator[Step]
     values: list[Value]
     """Of the steps done."""
 
@@ -91,7 +84,7 @@ class Evaluator:
         while True:
             frame = frames[-1]
             for step in frame.steps:
-                if isinstance(step, _Call):
+                if isinstance(step, Call):
                     first = len(frame.values) - step.arguments
                     result = apply(step.function, frame.values[first:], self._target)
                     frame.values[first:] = [result]
@@ -143,13 +136,13 @@ def _line(definition: Definition) -> int:
     return definition.line
 
 
-def _steps(expression: str) -> tuple[_Step, ...]:
+def _steps(expression: str) -> tuple[Step, ...]:
     # Only short ones are remembered, so that a hostile text cannot fill the memory.
     return _parse(expression) if len(expression) < _SHORT else _parse.__wrapped__(expression)
 
 
 @lru_cache(maxsize=4096)
-def _parse(expression: str) -> tuple[_Step, ...]:
+def _parse(expression: str) -> tuple[Step, ...]:
     """The expression in postfix order, or the reason why there is none."""
     if len(expression) > MOST_CHARACTERS:
         return (Unresolved(f"an expression of {len(expression)} characters"),)
@@ -157,6 +150,11 @@ def _parse(expression: str) -> tuple[_Step, ...]:
         return (Unresolved(f"an expression nested more than {MOST_NESTING} deep"),)
     if len(expression) > MOST_OPERATORS and len(re.findall(_OPERATOR, expression)) > MOST_OPERATORS:
         return (Unresolved(f"an expression of more than {MOST_OPERATORS} operators"),)
+    return postfix(expression) or by_grammar(expression)
+
+
+def by_grammar(expression: str) -> tuple[Step, ...]:
+    """What mc_expression.lark makes of it, or the reason why it is none."""
     from lark import UnexpectedInput
 
     try:
@@ -164,7 +162,7 @@ def _parse(expression: str) -> tuple[_Step, ...]:
     except UnexpectedInput:
         shown = expression.strip()[:60]
         return (Unresolved(f"{shown!r} is no expression" if shown else "the value is missing"),)
-    return _postfix(tree)
+    return _of_tree(tree)
 
 
 def _nesting(expression: str) -> int:
@@ -177,10 +175,10 @@ def _nesting(expression: str) -> int:
     return deepest
 
 
-def _postfix(tree: Tree[Token] | Token) -> tuple[_Step, ...]:
+def _of_tree(tree: Tree[Token] | Token) -> tuple[Step, ...]:
     # Walking down with the last child first meets everything in the reverse of postfix order.
     # The parser nests left-associative chains as deep as they are long: hence no recursion.
-    reverse: list[_Step] = []
+    reverse: list[Step] = []
     pending: list[Tree[Token] | Token | None] = [tree]
     while pending:
         node = pending.pop()
@@ -191,12 +189,12 @@ def _postfix(tree: Tree[Token] | Token) -> tuple[_Step, ...]:
             continue
         operands = [child for child in node.children if child is not None]
         function = operands.pop(1 if node.data == "binary" else 0)
-        reverse.append(_Call(str(function), len(operands)))
+        reverse.append(Call(str(function), len(operands)))
         pending += operands
     return tuple(reversed(reverse))
 
 
-def _leaf(token: Token) -> _Step:
+def _leaf(token: Token) -> Step:
     if token.type == "QUOTED":
         return re.sub(r"\\(.)", r"\1", token[1:-1])
     if token.type == "SYMBOL":

@@ -54,7 +54,8 @@ class Field(NamedTuple):
 
 
 _PLAIN = re.compile(
-    rb"; ([A-Za-z_]\w*(?::[A-Z_]+\b)*) ?[:=] (0|[1-9]\d*)"
+    rb"; ([A-Za-z_]\w*(?::[A-Z_]+\b)*) ?[:=] "
+    rb"(0|[1-9]\d*|(?!.* bytes)[\w.$(][\w.$()~,+*/&-]*(?: [\w.$()~,+*/&-]+)*)"
     rb"(?: bytes(?:/workgroup \(compile time only\))?)?"
 )
 _HEADERS = {b"; Kernel info:": Header("Kernel"), b"; Function info:": Header("Function")}
@@ -156,7 +157,8 @@ def read_line(line: bytes) -> Header | Field | None:
 
 
 def by_pattern(comment: bytes) -> Header | Field | None:
-    """What nearly all lines are, headers and plain numbers; None where the grammar must decide.
+    """What nearly all lines are: headers, numbers, values in symbols; None where the grammar
+    must decide.
 
     To import a parser takes longer than to read a file. A test holds both to the same answer on
     every comment there is.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,9 @@ from kernelinfo.facts import (
     metadata_yaml,
     plain_note,
 )
+from kernelinfo.facts.expressions import by_grammar
 from kernelinfo.facts.notes import read_notes
+from kernelinfo.facts.postfix import postfix
 from kernelinfo.ingest import open_paths
 from kernelinfo.model import Blob, Remark
 
@@ -95,6 +98,21 @@ def test_blocks_of_text(texts: list[bytes], monkeypatch: pytest.MonkeyPatch) -> 
             assert list(assembly.read(text)) == modules
     finally:
         forget()
+
+
+def test_expressions(texts: list[bytes]) -> None:
+    values = re.compile(r"\.set[ \t]+[^,\n]*,(.*)|\.amdhsa_\w+[ \t]+(.*)|; \w+ ?[:=] (.*)")
+    written = {
+        value.rstrip("\r")
+        for text in texts
+        for found in values.findall(text.decode("utf-8", "replace"))
+        for value in found
+    }
+    symbolic = [value for value in written if value and not value.isdecimal()]
+    short = [value for value in symbolic if postfix(value) is not None]
+    assert len(short) > 100
+    for value in short:
+        assert postfix(value) == by_grammar(value)
 
 
 def test_lines_of_kernel_info(texts: list[bytes]) -> None:

@@ -32,7 +32,7 @@ from ..ingest.test_offload_binary import offload_binary
 from ..ingest.test_tar import tar
 from . import documents
 from .promise import answer
-from .short_ways import same_code_object, same_lines, same_yaml
+from .short_ways import same_code_object, same_expressions, same_lines, same_yaml
 from .specimens import CONTAINERS, Specimen, assembly, code_object, metadata
 
 KERNELS = [Specimen("first", 64, 8, 40, 1024, 0, 256), Specimen("second", 128, 0, 96, 0, 16, 1024)]
@@ -189,6 +189,14 @@ READERS: dict[str, Reader] = {
         lambda data: same_code_object(code_object(KERNELS, data)), [metadata(KERNELS)]
     ),
     "short-lines": Reader(same_lines, [assembly(KERNELS), *_fixtures("assembly/*", most=8000)]),
+    "short-expressions": Reader(
+        same_expressions,
+        [
+            b"a,max(1,b)\nb,alignto(7,4)\na+b",
+            b"((((((alignto(max(1, k.num_vgpr), 4)/4)-1)&~65536)&63)+1)*4",
+            b"a*b-c<<2|d&~e+f(1, g(2), (3))",
+        ],
+    ),
     "short-yaml": Reader(same_yaml, [assembly(KERNELS).partition(b".amdgpu_metadata\n")[2]]),
     "metadata-note": Reader(
         _note,

@@ -7,6 +7,8 @@ from unittest.mock import patch
 from kernelinfo.elf import plain
 from kernelinfo.errors import ReadError
 from kernelinfo.facts import code_object, info_block, metadata_yaml, plain_note
+from kernelinfo.facts.expressions import by_grammar
+from kernelinfo.facts.postfix import postfix
 
 
 def same_code_object(data: bytes) -> None:
@@ -34,6 +36,14 @@ def same_lines(data: bytes) -> None:
         comment = line[line.find(b";") :]
         if (field := info_block.by_pattern(comment)) is not None:
             assert field == info_block.by_grammar(comment)
+
+
+def same_expressions(data: bytes) -> None:
+    """The steps of each line's value."""
+    for line in data.decode("utf-8", "backslashreplace").splitlines():
+        expression = line.partition(",")[2] or line
+        if (steps := postfix(expression)) is not None:
+            assert steps == by_grammar(expression)
 
 
 def same_yaml(data: bytes) -> None:
