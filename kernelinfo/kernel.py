@@ -99,7 +99,8 @@ class Kernel(NamedTuple):
     wgp_mode: bool | None
     code_size: Fact | None
     begins: Mapping[Source, int]
-    """Where in the code object a source begins, in bytes; empty for assembly text."""
+    """Where a source begins: in bytes from the start of the code object, or the 1-based line of the
+    assembly text."""
     line: int | None
     """Of the kernel's label in assembly text."""
     workgroup: Workgroup
@@ -123,9 +124,9 @@ class Kernel(NamedTuple):
     disagreements: tuple[tuple[Fact, Fact], ...]
     """Pairs of sources that should say the same and do not; the first was chosen."""
     alike: object = None
-    """The same object in kernels of code objects that differ in nothing but names, size of code and
-    places: what follows from the rest need be worked out once. None where that is not known, as of
-    a kernel with a place in its source."""
+    """Equal in kernels that differ in nothing but names, size of code and places: what follows from
+    the rest need be worked out once. None where that is not known, as of a kernel with a place in
+    its source."""
 
     @property
     def code_bytes(self) -> int | None:
@@ -134,8 +135,11 @@ class Kernel(NamedTuple):
 
     def offset(self, fact: Fact) -> int | None:
         """Where a fact stands, in bytes from the start of the code object; None in text."""
-        begin = self.begins.get(fact.source)
-        return None if begin is None or fact.offset is None else begin + fact.offset
+        return None if fact.offset is None else self.begins[fact.source] + fact.offset
+
+    def line_of(self, fact: Fact) -> int | None:
+        """Where a fact stands, by its 1-based line in assembly text; None in code objects."""
+        return None if fact.line is None else self.begins[fact.source] + fact.line
 
     def launch(
         self,

@@ -60,7 +60,7 @@ class Fact(NamedTuple):
     """A `FactValue`: a count, or True or False, or three sizes, as the name has it."""
     source: Source
     line: int | None = None
-    """1-based line in the assembly text."""
+    """In assembly text, lines from the one on which the source begins: the block, the metadata."""
     offset: int | None = None
     """In a code object, bytes from where the source begins: the descriptor, the note."""
 
@@ -134,7 +134,8 @@ class KernelFacts(NamedTuple):
     code_size: Fact | None = None
     """Each kernel's own, and one source alone states it."""
     begins: Mapping[Source, int] = {}
-    """Where in the code object a source begins, in bytes; empty for assembly text."""
+    """Where a source begins: in bytes from the start of the code object, or the 1-based line of the
+    assembly text."""
     line: int | None = None
     """1-based line of the kernel's label in the assembly text."""
     code: Code | None = None

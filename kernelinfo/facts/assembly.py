@@ -183,12 +183,12 @@ class _Draft:
             return
         if kernel.line is None:
             self._label(kernel, label)
-        kernel.info = Stated(block.block, line + block.line)
+        kernel.info = Stated(block.block, line)
         if block.code_bytes is not None:
-            kernel.code_size = Fact("code_bytes", block.code_bytes, "kernel-info", line + 1)
+            kernel.code_size = Fact("code_bytes", block.code_bytes, "kernel-info", 1)
         for within, comment in block.unread:
             message = f"kernel {symbol!r}: no field of kernel info: {decode(comment[:60])!r}"
-            self._remarks.append(Remark(message, kernel.info.line + within))
+            self._remarks.append(Remark(message, line + within))
 
     def _function(self, floor: int, place: int) -> tuple[str, int | None] | None:
         """Name of the function whose info block stands at `place`, and where its label stands, if

@@ -38,9 +38,16 @@ def combine(facts: KernelFacts, code_object: CodeObject, target: Target | None) 
         line=facts.line,
         code=facts.code,
         source=None if facts.source is None else in_repository(facts.source),
-        alike=choice if code_object.kind == "code-object" else None,
+        alike=choice if code_object.kind == "code-object" else _alike(choice, facts, code_object),
         **choice.fields,
     )
+
+
+def _alike(choice: _Choice, facts: KernelFacts, text: CodeObject) -> object:
+    """What kernels of assembly text have in common, which says more of them."""
+    if facts.source or choice.fields["disagreements"]:
+        return None
+    return choice, facts.code, text.compiler
 
 
 @lru_cache(maxsize=1 << 12)  # the kernels of a library say a few thousand things in all

@@ -66,10 +66,8 @@ class InfoBlock(NamedTuple):
     block: Block
     code_bytes: int | None
     """Where the line after the header states it, which is then none of the block."""
-    line: int
-    """On which the block begins, from that of the header."""
     unread: tuple[tuple[int, bytes], ...]
-    """Comments within that are no fields, and their lines from that on which the block begins."""
+    """Comments within that are no fields, and their lines from that of the header."""
     end: int
     """Byte offset of the line after it."""
 
@@ -104,12 +102,12 @@ def read_block(text: Text, place: int) -> InfoBlock | None:
             start += size.end()
         else:
             size = None
-    body = (_read if len(comments) < _USUAL else _read.__wrapped__)(comments)
+    read = _read if len(comments) < _USUAL else _read.__wrapped__
+    body = read(comments, 2 if size else 1)
     return InfoBlock(
         header.kind,
         body.block,
         int(size[1]) if size else None,
-        2 if size else 1,
         body.unread,
         min(start + body.length, len(text)),
     )
@@ -124,12 +122,13 @@ def _prefixed(text: Text, place: int, prefix: bytes) -> Iterator[bytes]:
 
 
 @lru_cache(maxsize=1 << 12)
-def _read(comments: bytes) -> _Body:
+def _read(comments: bytes, line: int) -> _Body:
+    """Of whole lines, the first of which is so many lines from the header."""
     statements: list[Statement] = []
     unread: list[tuple[int, bytes]] = []
     length = 0
     lines = comments.removesuffix(b"\n").split(b"\n") if comments else []
-    for number, written in enumerate(lines):
+    for number, written in enumerate(lines, line):
         comment = written.rstrip(b"\r")
         # Only what is short is remembered, so that a hostile text cannot fill the memory.
         read = read_line(comment) if len(comment) < _SHORT else read_line.__wrapped__(comment)

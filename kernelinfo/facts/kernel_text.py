@@ -69,16 +69,20 @@ class Evaluation:
         wave_size = _wave_size(described[0], code_t[0], kernel.metadata[0])
         vgpr_file = directives.vgpr_file(target, wave_size)
         info = self._facts(symbol, kernel.info, info_block.facts, target, vgpr_file)
-        said = (info, described, code_t, kernel.metadata, self._symbols(symbol))
-        facts = [
-            Fact(name, value, source, begin + (line or 0))
-            for begun, begin in said
-            for name, value, source, line, _ in begun
-        ]
+        symbols = self._symbols(symbol)
+        if kernel.directives:  # one source, which begins once
+            code_t = _counted_from(described[1], *code_t)
+        facts, size = _together(info[0], described[0], code_t[0], kernel.metadata[0], symbols[0])
         return KernelFacts(
             symbol,
-            Facts(fact for fact in facts if fact.name != "code_bytes"),
-            next((fact for fact in facts if fact.name == "code_bytes"), kernel.code_size),
+            facts,
+            size or kernel.code_size,
+            {
+                "kernel-info": info[1],
+                "directive": code_t[1],
+                "metadata": kernel.metadata[1],
+                "symbol": symbols[1],
+            },
             line=kernel.line,
             code=kernel.code,
             source=kernel.source,
@@ -151,6 +155,20 @@ def _of_plain(block: Block, reading: Callable[..., list[Fact]], *circumstances: 
         return number(statement.value)
 
     return Facts(reading(block.statements, value, *circumstances))
+
+
+def _counted_from(line: int, facts: Facts, begin: int) -> _Begun:
+    if not facts:
+        return facts, line
+    return Facts(fact._replace(line=(fact.line or 0) + begin - line) for fact in facts), line
+
+
+@lru_cache(maxsize=1 << 12)
+def _together(*said: Facts) -> tuple[Facts, Fact | None]:
+    """All but the size of the code, and that."""
+    facts = [fact for part in said for fact in part]
+    size = next((fact for fact in facts if fact.name == "code_bytes"), None)
+    return Facts(fact for fact in facts if fact is not size), size
 
 
 @lru_cache(maxsize=1 << 12)

@@ -268,8 +268,8 @@ def _sources(kernel: Kernel, width: int) -> Iterator[list[Span]]:
 
 def _said(fact: Fact, kernel: Kernel) -> str:
     text = _IN_WORDS[fact.name].format(fact.value)
-    if fact.line is not None:
-        return f"{text} (line {fact.line})"
+    if (line := kernel.line_of(fact)) is not None:
+        return f"{text} (line {line})"
     offset = kernel.offset(fact)
     return text if offset is None else f"{text} (at 0x{offset:x})"
 

@@ -201,7 +201,7 @@ def provenance(kernel: Kernel) -> dict[str, dict[str, Any]]:
     return {
         PROVENANCE[fact.name]: {
             "from": fact.source,
-            "line": fact.line,
+            "line": kernel.line_of(fact),
             "offset": kernel.offset(fact),
         }
         for fact in stated_facts(kernel)

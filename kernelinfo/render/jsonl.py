@@ -60,8 +60,9 @@ class _Form:
     def __init__(self, first: Result) -> None:
         self.occupancy = first.occupancy
         self._stated = stated_facts(first.kernel)
-        self._places = [(f.source, f.offset) for f in self._stated if f.offset is not None]
-        """Of the facts that stand somewhere in the code object."""
+        places = [(f.source, f.offset if f.line is None else f.line) for f in self._stated]
+        self._places = [(source, place) for source, place in places if place is not None]
+        """Of the facts that stand somewhere."""
         self._parts: list[str] = []
         own = dict.fromkeys(("symbol", "name", "code_bytes", "findings"), _OWN)
         between = _encode(kernel_document(first, self._part) | own)[1:].split(_PART_TEXT)
@@ -70,7 +71,9 @@ class _Form:
 
     def _part(self, document: Callable[[Any], Any], value: Any) -> str:
         if document is provenance:
-            said = tuple([(f.name, f.source, f.line, f.offset is None) for f in self._stated])
+            said = tuple(
+                [(f.name, f.source, f.line is None, f.offset is None) for f in self._stated]
+            )
             self._parts.append(_provenance_text(said))
         else:
             self._parts.append(_part_text(document, value))
@@ -84,7 +87,7 @@ class _Form:
             _string(kernel.symbol),
             _string(kernel.name),
             "null" if size is None else size,
-            *[begins[source] + offset for source, offset in self._places],
+            *[begins[source] + place for source, place in self._places],
             _encode([flat(finding) for finding in result.findings]) if result.findings else "[]",
         )
 
@@ -96,11 +99,15 @@ def _part_text(document: Callable[[Any], Any], value: Any) -> str:
 
 
 @lru_cache(maxsize=1 << 8)
-def _provenance_text(said: tuple[tuple[FactName, Source, int | None, bool], ...]) -> str:
-    """Of facts without their places: name, source, line, whether they have none."""
+def _provenance_text(said: tuple[tuple[FactName, Source, bool, bool], ...]) -> str:
+    """Of facts without their places: name, source, whether they have no line and no offset."""
     return _encode(
         {
-            PROVENANCE[name]: {"from": source, "line": line, "offset": None if nowhere else _OWN}
-            for name, source, line, nowhere in said
+            PROVENANCE[name]: {
+                "from": source,
+                "line": None if no_line else _OWN,
+                "offset": None if no_offset else _OWN,
+            }
+            for name, source, no_line, no_offset in said
         }
     )

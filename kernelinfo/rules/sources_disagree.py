@@ -21,7 +21,8 @@ def sources_disagree(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
     """
     for chosen, other in kernel.disagreements:
         if not _come_to_the_same(chosen, other, kernel):
-            yield Remark(f"{_said(chosen)}, but {_said(other)}; the first counts")
+            said = f"{_said(chosen, kernel)}, but {_said(other, kernel)}"
+            yield Remark(f"{said}; the first counts")
 
 
 def _come_to_the_same(one: Fact, other: Fact, kernel: Kernel) -> bool:
@@ -32,6 +33,7 @@ def _come_to_the_same(one: Fact, other: Fact, kernel: Kernel) -> bool:
     return align(one.value, granule) == align(other.value, granule)
 
 
-def _said(fact: Fact) -> str:
-    place = f" (line {fact.line})" if fact.line is not None else ""
+def _said(fact: Fact, kernel: Kernel) -> str:
+    line = kernel.line_of(fact)
+    place = "" if line is None else f" (line {line})"
     return f"{fact.source} says {fact.name} {fact.value}{place}"

@@ -178,11 +178,12 @@ def test_every_source_is_kept_with_its_facts() -> None:
 
 def test_facts_know_their_lines() -> None:
     lines = TEXT.splitlines()
-    for fact in kernel(TEXT).facts:
+    found = kernel(TEXT)
+    by_source = {}
+    for fact in found.facts:
         assert fact.line is not None
-    by_source = {
-        (fact.source, fact.name): lines[(fact.line or 0) - 1] for fact in kernel(TEXT).facts
-    }
+        line = found.begins[fact.source] + fact.line
+        by_source[fact.source, fact.name] = lines[line - 1]
     assert by_source["kernel-info", "vgprs"] == "; TotalNumVgprs: 44"
     assert by_source["directive", "accum_offset"] == "\t\t.amdhsa_accum_offset 36"
     assert by_source["symbol", "recursion"] == "\t.set k.has_recursion, 0"
@@ -415,7 +416,8 @@ def test_hand_written_text() -> None:
             ".amdgcn.next_free_vgpr is counted from the instructions",
         )
     ]
-    assert {fact.line for fact in tile.facts if fact.source == "metadata"} == {15}
+    assert {fact.line for fact in tile.facts if fact.source == "metadata"} == {0}
+    assert tile.begins["metadata"] == 15
 
 
 V2 = """\

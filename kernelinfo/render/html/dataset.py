@@ -204,6 +204,6 @@ def _facts(kernel: Kernel) -> list[list[int | None]]:
     sources = {name: index for index, name in enumerate(SOURCES)}
     shown: Iterable[Any] = (fact for fact in kernel.facts if fact.name in order)
     return [
-        [order[f.name], sources[f.source], f.value, kernel.offset(f) if f.line is None else f.line]
+        [order[f.name], sources[f.source], f.value, kernel.line_of(f) or kernel.offset(f)]
         for f in shown
     ]
