@@ -30,9 +30,10 @@ from kernelinfo.facts.code_text import function_text, read_code
 from kernelinfo.facts.definitions import Definitions
 from kernelinfo.facts.kernel_text import Evaluation, KernelText
 from kernelinfo.facts.metadata import kernel_facts_v2
+from kernelinfo.facts.remarks import Remarks
 from kernelinfo.facts.source_text import SourceFiles
 from kernelinfo.facts.target_id import TargetId, parse_isa_version, parse_target_id
-from kernelinfo.model import Fact, Features, Module, Remark
+from kernelinfo.model import Fact, Features, Module
 from kernelinfo.targets import Target, find
 
 _METADATA: dict[str, metadata_yaml.Reading] = {
@@ -56,8 +57,9 @@ def read(data: Text | memoryview, *, arch: str | None = None) -> Iterator[Module
     """
     text = searchable(data)
     lines = Lines(text)
+    remarks = Remarks()
     part = ""
-    draft = _Draft(text, lines, 0, part)
+    draft = _Draft(text, lines, remarks, 0, part)
     for place, kind in places(text):
         if kind == BUNDLE:
             mark, _, entry = decode(line_at(text, place)).partition(" ")
@@ -66,19 +68,23 @@ def read(data: Text | memoryview, *, arch: str | None = None) -> Iterator[Module
                 draft.remark(f"the end of {entry!r} stands where that of {part!r} should", place)
             yield from draft.finish(place, arch)
             part = entry if begins else ""
-            draft = _Draft(text, lines, place, part)
+            draft = _Draft(text, lines, remarks, place, part)
         else:
             if kind == "amdgcn_target" and draft.begun and is_directive(text, place):
                 yield from draft.finish(place, arch)
-                draft = _Draft(text, lines, place, part)
+                draft = _Draft(text, lines, remarks, place, part)
             draft.take(place, kind)
     yield from draft.finish(len(text), arch)
+    if rest := remarks.rest():
+        yield Module("assembly", None, Features(), None, None, (), rest)
 
 
 class _Draft:
     """One module, while its text is gone through."""
 
-    def __init__(self, text: Text, lines: Lines, start: int, bundle_id: str) -> None:
+    def __init__(
+        self, text: Text, lines: Lines, remarks: Remarks, start: int, bundle_id: str
+    ) -> None:
         self._text = text
         self._lines = lines
         self._start = start
@@ -88,7 +94,7 @@ class _Draft:
         self._compiler: str | None = None
         self._definitions = Definitions()
         self._kernels: dict[str, KernelText] = {}
-        self._remarks: list[Remark] = []
+        self._remarks = remarks
         self._files = SourceFiles(text)
         # Metadata is read when its end is met: which directive began it, where its text begins.
         self._metadata: tuple[str, int] | None = None
@@ -188,7 +194,7 @@ class _Draft:
             kernel.code_size = Fact("code_bytes", block.code_bytes, "kernel-info", 1)
         for within, comment in block.unread:
             message = f"kernel {symbol!r}: no field of kernel info: {decode(comment[:60])!r}"
-            self._remarks.append(Remark(message, line + within))
+            self._remarks.add(message, line + within)
 
     def _function(self, floor: int, place: int) -> tuple[str, int | None] | None:
         """Name of the function whose info block stands at `place`, and where its label stands, if
@@ -246,12 +252,11 @@ class _Draft:
         line = self._lines.number(start)
         for symbol, facts, complaints, within in found.kernels:
             for complaint in complaints:
-                message = f"kernel {symbol!r}: {complaint}"
-                self._remarks.append(Remark(message, line + within))
+                self._remarks.add(f"kernel {symbol!r}: {complaint}", line + within)
             if symbol:
                 self._kernel(symbol).metadata = facts, line + within
             else:
-                self._remarks.append(Remark("metadata of a kernel without a name", line + within))
+                self._remarks.add("metadata of a kernel without a name", line + within)
 
     def _read_code(self, end: int) -> None:
         """Read each kernel's instructions, which end at the latest where the next one's begin."""
@@ -264,7 +269,7 @@ class _Draft:
 
     def remark(self, message: str, place: int) -> None:
         """Note what does not fit at `place`."""
-        self._remarks.append(Remark(message, self._lines.number(place)))
+        self._remarks.add(message, self._lines.number(place))
 
     def _without_shaders(self) -> list[KernelText]:
         # Graphics shaders print kernel info as well. Where kernels have an .amd_kernel_code_t
@@ -276,19 +281,20 @@ class _Draft:
         """The module that ends at `end`, unless it has nothing to say."""
         if self._metadata:
             self._close_metadata(end, ended=False)
-        if not (self._kernels or self._remarks or self._targets):
+        remarks = self._remarks.take()
+        if not (self._kernels or remarks or self._targets):
             return
         said = (self._targets[who] for who in _SAYS_TARGET if who in self._targets)
         target_id = next(said, parse_target_id(self._bundle_id))
         asked = parse_target_id(arch or "")
         if target_id and asked and asked.processor != target_id.processor:
-            contradiction = f"--arch {arch} is not read: the text is for {target_id.processor}"
-            self._remarks.append(Remark(contradiction))
+            self._remarks.add(f"--arch {arch} is not read: the text is for {target_id.processor}")
         target_id = target_id or asked
         features = target_id.features(self._version) if target_id else Features()
         evaluation = Evaluation(
             self._definitions,
             _hardware(target_id),
+            self._remarks,
             # An unknown version is a new one: the code may run with XNACK.
             xnack=features.xnack not in ("off", "unsupported"),
         )
@@ -301,7 +307,7 @@ class _Draft:
             code_object_version=self._version,
             compiler=self._compiler,
             kernels=kernels,
-            remarks=(*self._remarks, *evaluation.remarks),
+            remarks=remarks + self._remarks.take(),
         )
 
 

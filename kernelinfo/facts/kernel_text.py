@@ -9,8 +9,9 @@ from kernelinfo.facts import directives, info_block
 from kernelinfo.facts.arithmetic import Unresolved
 from kernelinfo.facts.block import UINT32, Block, Stated, Statement
 from kernelinfo.facts.expressions import Definitions, Evaluator, number
+from kernelinfo.facts.remarks import Remarks
 from kernelinfo.light_typing import Any
-from kernelinfo.model import Code, Fact, FactName, Facts, KernelFacts, Remark, SourceLine
+from kernelinfo.model import Code, Fact, FactName, Facts, KernelFacts, SourceLine
 from kernelinfo.targets import Target
 
 SYMBOLS: Mapping[str, FactName] = {
@@ -47,9 +48,11 @@ class KernelText:
 class Evaluation:
     """Evaluates the kernels of one module, once all its symbols and its target are known."""
 
-    def __init__(self, definitions: Definitions, target: Target | None, *, xnack: bool) -> None:
-        self.remarks: list[Remark] = []
-        """What could not be evaluated, and why."""
+    def __init__(
+        self, definitions: Definitions, target: Target | None, remarks: Remarks, *, xnack: bool
+    ) -> None:
+        self._remarks = remarks
+        """What could not be evaluated is added there."""
         self._definitions = definitions
         self._values = Evaluator(definitions, target)
         self._target = target
@@ -144,7 +147,7 @@ class Evaluation:
             seen.add(statement.field)
 
     def _remark(self, symbol: str, message: str, line: int) -> None:
-        self.remarks.append(Remark(f"kernel {symbol!r}: {message}", line))
+        self._remarks.add(f"kernel {symbol!r}: {message}", line)
 
 
 @lru_cache(maxsize=1 << 12)

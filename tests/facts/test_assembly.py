@@ -667,3 +667,12 @@ def test_hostile_files_are_read_in_seconds(file: str) -> None:
     for each in modules((SHARED / "hostile" / file).read_bytes()):
         assert all(isinstance(fact, Fact) for found in each.kernels for fact in found.facts)
     assert time.monotonic() - start < 10
+
+
+def test_a_text_of_nothing_but_mistakes_is_told_as_far_as_anybody_reads() -> None:
+    text = TEXT + ".amdhsa_kernel k\n.end_amdhsa_kernel\n" * 3000
+    first, last = modules(text)
+    assert len(first.remarks) == 1000
+    assert [remark.message for remark in last.remarks] == [
+        "2000 more remarks on this text are not told; mend these first"
+    ]
