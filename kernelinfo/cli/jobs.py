@@ -117,6 +117,7 @@ def _start(
         with os.fdopen(writing, "wb") as pipe:
             for share in _shares(paths, options, render, parts, part, taken):
                 pickle.dump(share, pipe)
+                pipe.flush()  # or its last bytes would wait for the next share, and all for them
             pickle.dump(None, pipe)
     finally:
         os._exit(0)
