@@ -10,6 +10,7 @@ whose installed kernelinfo is measured: of a checkout, only what is already comp
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 import sys
 import tempfile
@@ -65,6 +66,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help="keep the inputs there for the next time")
     parser.add_argument("--short", action="store_true", help="small inputs, two pairs: does it run")
     options = parser.parse_args()
+    os.environ.pop("PYTHONPATH", None)  # or the checkout would be measured, not what is installed
     pairs = 2 if options.short else options.pairs
 
     def is_wanted(name: str) -> bool:
