@@ -124,7 +124,7 @@ CASES = (
         (JSON_LINE, NOTE),
     ),
     Case(
-        "`.s` of 77 MB, 2000 kernels",
+        "`.s` of 82 MB, 2000 kernels",
         "awk",
         ("awk",),
         lambda folder, short: inputs.text(folder, 10 if short else 2000),
@@ -133,7 +133,7 @@ CASES = (
         (JSON_LINE, BLOCK),
     ),
     Case(
-        "`.s` of 617 MB, 16000 kernels",
+        "`.s` of 660 MB, 16000 kernels",
         "awk",
         ("awk",),
         lambda folder, short: inputs.text(folder, 20 if short else 16000),
