@@ -27,7 +27,8 @@ CANNOT_ANSWER = 2
 _PIPED_WIDTH = 100
 _PATIENCE = 0.1
 """Seconds that what is known may wait, lest each piece be a call of the system."""
-_MOST_PIECES = 32
+_MOST_WAITING = 1 << 16
+"""Characters."""
 
 
 def make_view(
@@ -76,13 +77,16 @@ def write(pieces: Iterable[str], output: str | None) -> None:
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         known: list[str] = []
+        waiting = 0
         told = time.monotonic()
         for piece in pieces:
             known.append(piece)
-            if len(known) == _MOST_PIECES or time.monotonic() - told > _PATIENCE:
+            waiting += len(piece)
+            if waiting >= _MOST_WAITING or time.monotonic() - told > _PATIENCE:
                 sys.stdout.write("".join(known))
                 sys.stdout.flush()
                 known.clear()
+                waiting = 0
                 told = time.monotonic()
         sys.stdout.write("".join(known))
         sys.stdout.flush()
