@@ -47,6 +47,8 @@ def claims(verdict: Verdict, view: View) -> Iterator[Claim]:
     met: Counter[tuple[str, ...]] = Counter()
     for judged in verdict.judged:
         result, kernel = judged.result, judged.result.kernel
+        if not (result.findings or judged.suppressed):
+            continue
         subject, origin = name_of(kernel, view.names), kernel.code_object
         target = target_id(origin.target, origin.features)
         place = place_of(kernel)
