@@ -10,7 +10,7 @@ from kernelinfo import __version__
 from kernelinfo.kernel import CodeObject, Item, Kernel, Repeat, Report, Result
 from kernelinfo.light_typing import Any
 from kernelinfo.limits import Limit
-from kernelinfo.model import Code, Fact, FactName
+from kernelinfo.model import Code, Fact, FactName, Source
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.render import View
 
@@ -199,10 +199,10 @@ def stated_facts(kernel: Kernel) -> list[Fact]:
 def provenance(kernel: Kernel) -> dict[str, dict[str, Any]]:
     """Where each number stands."""
     return {
-        PROVENANCE[fact.name]: {
-            "from": fact.source,
-            "line": kernel.line_of(fact),
-            "offset": kernel.offset(fact),
-        }
+        PROVENANCE[fact.name]: place(fact.source, kernel.line_of(fact), kernel.offset(fact))
         for fact in stated_facts(kernel)
     }
+
+
+def place(source: Source, line: object, offset: object) -> dict[str, object]:
+    return {"from": source, "line": line, "offset": offset}

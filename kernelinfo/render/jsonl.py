@@ -16,6 +16,7 @@ from kernelinfo.render.json import (
     code_object_document,
     flat,
     kernel_document,
+    place,
     provenance,
     stated_facts,
 )
@@ -103,11 +104,7 @@ def _provenance_text(said: tuple[tuple[FactName, Source, bool, bool], ...]) -> s
     """Of facts without their places: name, source, whether they have no line and no offset."""
     return _encode(
         {
-            PROVENANCE[name]: {
-                "from": source,
-                "line": None if no_line else _OWN,
-                "offset": None if no_offset else _OWN,
-            }
+            PROVENANCE[name]: place(source, None if no_line else _OWN, None if no_offset else _OWN)
             for name, source, no_line, no_offset in said
         }
     )
