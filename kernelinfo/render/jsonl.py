@@ -43,11 +43,12 @@ def render(items: Iterable[Item], view: View) -> Iterator[str]:
         if item.kernel.alike is None or item.occupancy is None:
             yield head + _encode(kernel_document(item))[1:] + "\n"
             continue
-        form = forms.get(item.kernel.alike)
+        key = item.kernel.alike, item.kernel.code_size is None
+        form = forms.get(key)
         if form is None or form.occupancy is not item.occupancy:
             if len(forms) >= _MOST_FORMS:
                 forms.clear()
-            form = forms[item.kernel.alike] = _Form(item)
+            form = forms[key] = _Form(item)
         yield head + form.filled(item)
 
 
