@@ -39,6 +39,8 @@ class Options(NamedTuple):
 
 def is_asked_for(name: str, symbol: str, options: Options) -> bool:
     """Whether the kernel of this name, demangled and mangled, is one that the user means."""
+    if not (options.kernels or options.exclude):
+        return True
 
     def named(patterns: tuple[str, ...]) -> bool:
         return any(matches(pattern, name, symbol) for pattern in patterns)
