@@ -76,23 +76,28 @@ def write(pieces: Iterable[str], output: str | None) -> None:
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        known: list[str] = []
-        waiting = 0
-        told = time.monotonic()
-        for piece in pieces:
-            known.append(piece)
-            waiting += len(piece)
-            if waiting >= _MOST_WAITING or time.monotonic() - told > _PATIENCE:
-                sys.stdout.write("".join(known))
-                sys.stdout.flush()
-                known.clear()
-                waiting = 0
-                told = time.monotonic()
-        sys.stdout.write("".join(known))
-        sys.stdout.flush()
+        for known in _gathered(pieces):
+            sys.stdout.write(known)
+            sys.stdout.flush()
     except BrokenPipeError:
         give_up(sys.stdout)
         sys.exit(0)
+
+
+def _gathered(pieces: Iterable[str]) -> Iterator[str]:
+    """Small pieces together, as far as they may wait for each other."""
+    known: list[str] = []
+    waiting = 0
+    told = time.monotonic()
+    for piece in pieces:
+        known.append(piece)
+        waiting += len(piece)
+        if waiting >= _MOST_WAITING or time.monotonic() - told > _PATIENCE:
+            yield "".join(known)
+            known.clear()
+            waiting = 0
+            told = time.monotonic()
+    yield "".join(known)
 
 
 def give_up(stream: TextIO) -> None:

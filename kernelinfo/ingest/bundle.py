@@ -22,7 +22,7 @@ from kernelinfo.ingest.parts import after_zeros, part, problem, rest
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.model import Blob, Problem
 
-_MAGIC = rb"__CLANG_OFFLOAD_BUNDLE__|CCOB[\1-\3]\0[\0\1]\0"
+_MAGIC = magic.BUNDLE + b"|" + magic.COMPRESSED_BUNDLE + rb"[\1-\3]\0[\0\1]\0"
 _NOT_FOR_AMD = re.compile(r"host|[^-]*-nvptx|sycl-(?!.*amd)")
 
 
