@@ -99,8 +99,8 @@ class Analysis:
         self._verdicts = Verdicts(options)
         self._met: dict[bytes, CodeObject] = {}
         """Code objects by the digest of their bytes, where each is to be counted once."""
-        self._entries: dict[tuple[str, str], Blob] = {}
-        """Of each file and processor the first entry."""
+        self._entries: dict[tuple[str, str], str] = {}
+        """The first entry's id, by file and processor."""
 
     def of_path(self, path: str, blobs: Iterable[Blob | Problem]) -> Iterator[Item]:
         """What a path holds of what is asked for; and its problems, to hold nothing among them."""
@@ -128,10 +128,11 @@ class Analysis:
 
         Every blob must pass here, in the order of reading.
         """
-        entry = parse_target_id(blob.member or "")
+        member = blob.member or ""
+        entry = parse_target_id(member)
         if entry is None:
             return None
-        first = self._entries.setdefault((blob.path, entry.processor), blob).member or ""
+        first = self._entries.setdefault((blob.path, entry.processor), member)
         named = dict(entry.settings).keys()
         other = parse_target_id(first)
         return first if other and dict(other.settings).keys() != named else None

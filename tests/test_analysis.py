@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import tracemalloc
+from pathlib import Path
+
 import pytest
 
 import kernelinfo.facts
 from kernelinfo import Options, Problem
-from kernelinfo.analysis import Analysis, Tally
+from kernelinfo.analysis import Analysis, Tally, analyse
 from kernelinfo.model import Blob, Facts, Features, Inflation, KernelFacts, Module
+
+from .conftest import FIXTURES
 
 
 def test_an_unknown_target_under_another_id_is_two_problems(
@@ -23,3 +28,18 @@ def test_an_unknown_target_under_another_id_is_two_problems(
     assert len(messages) == 2
     assert "unknown target 'gfx9999'" in messages[0]
     assert "its id says gfx90a, the code says gfx9999" in messages[1]
+
+
+def test_of_a_directory_one_file_at_a_time_is_held(tmp_path: Path) -> None:
+    padding = bytes(4 << 20)
+    for number in range(16):
+        whole = (FIXTURES / "container" / "occupancy").read_bytes() + padding
+        (tmp_path / f"{number}.out").write_bytes(whole)
+    tracemalloc.start()
+    try:
+        kernels = sum(1 for _ in analyse([str(tmp_path)], Options()))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert kernels == 64
+    assert peak < 3 * len(whole)

@@ -1,4 +1,4 @@
-"""Several processes for one long answer: each takes every n-th run of code objects.
+"""Several processes for one long answer: each takes every n-th run of files or code objects.
 
 Worth it where a process can hand over finished text. To hand over kernels as objects takes as
 long as to read them again.
@@ -10,11 +10,13 @@ import os
 import signal
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from itertools import groupby
+from itertools import chain, groupby
 
 from kernelinfo import ingest
 from kernelinfo.analysis import Analysis, Tally
 from kernelinfo.errors import KernelinfoError
+from kernelinfo.ingest import files
+from kernelinfo.ingest.files import File
 from kernelinfo.kernel import Item
 from kernelinfo.light_typing import TYPE_CHECKING, NamedTuple
 from kernelinfo.model import Blob, Problem
@@ -26,10 +28,25 @@ if TYPE_CHECKING:
 Render = Callable[[Iterable[Item]], Iterator[str]]
 
 _WORTHWHILE_BYTES = 64 << 20
+_WORTHWHILE_BATCHES = 32
+_MOST_FILES = 16
+_MOST_BYTES = 1 << 20
+"""Of what one process takes at a time, where that is more than one file."""
 _RUN = 8
-"""Code objects that one process takes one after the other."""
+"""Code objects of one file that a process takes one after the other."""
+_MOST_TEXT_BYTES = 64 << 20
+"""The answer for an assembly text is held until its turn comes."""
 _PIPE_BYTES = 1 << 20
 """A process that is ahead of the others goes on until so much waits to be taken."""
+
+
+class Batch(NamedTuple):
+    """Small files that one process takes, or a single one that all of them share."""
+
+    path: str
+    """As it was asked for."""
+    files: tuple[File | Problem, ...]
+    bytes: int
 
 
 class _Share(NamedTuple):
@@ -46,38 +63,55 @@ class _Process(NamedTuple):
     """Of its shares."""
 
 
-def worthwhile(paths: list[str]) -> int:
-    """How many processes are worth it for these paths."""
-    # Of a directory, each process would open every file.
-    if not hasattr(os, "fork") or not all(os.path.isfile(path) for path in paths):
+def batches(paths: list[str]) -> Iterator[Batch]:
+    """All files of these paths, found once: one that comes or goes meanwhile moves no other."""
+    for path in paths:
+        waiting: list[File | Problem] = []
+        size = 0
+        for file in files.find(path):
+            more = 0 if isinstance(file, Problem) else files.size(file.path)
+            if waiting and (len(waiting) == _MOST_FILES or size + more > _MOST_BYTES):
+                yield Batch(path, tuple(waiting), size)
+                waiting, size = [], 0
+            waiting.append(file)
+            size += more
+        yield Batch(path, tuple(waiting), size)
+
+
+def processes(work: list[Batch], asked: int) -> int:
+    """As many as are `asked` for, or for 0 as many as are worth it."""
+    named = [(batch.files[-1].path, batch.bytes) for batch in work if batch.files]
+    if not hasattr(os, "fork") or any(path == files.STANDARD_INPUT for path, _ in named):
+        return 1  # nobody else can read what one has read from there
+    if asked:
+        return asked
+    if any(size > _MOST_TEXT_BYTES and path.endswith(".s") for path, size in named):
         return 1
-    # An assembly text is one share, which a second process would only hold on to.
-    shared = (path for path in paths if not path.endswith(".s"))
-    many = sum(map(os.path.getsize, shared)) >= _WORTHWHILE_BYTES
+    many = len(work) >= _WORTHWHILE_BATCHES or sum(size for _, size in named) >= _WORTHWHILE_BYTES
     return (os.cpu_count() or 1) if many else 1
 
 
 def spread(
-    paths: list[str], options: Options, render: Render, jobs: int
+    work: list[Batch], options: Options, render: Render, jobs: int
 ) -> Iterator[str | Problem]:
-    """The text and the problems of all paths, in the order in which one process would give them.
+    """The text and the problems of all work, in the order in which one process would give them.
 
     What a process leaves behind that is ended from outside, another takes up. Raises
     `KernelinfoError` where that one is ended at the same place.
     """
-    start = partial(_start, paths, options, render, jobs)
-    processes = [start(part) for part in range(jobs)]
-    tallies = {path: Tally(path) for path in paths}
+    start = partial(_start, work, options, render, jobs)
+    running = [start(part) for part in range(jobs)]
+    tallies = {batch.path: Tally(batch.path) for batch in work}
     turn = 0
     try:
         while True:
             part, taken = turn % jobs, turn // jobs
             try:
-                share = _next(processes[part].pipe)
+                share = _next(running[part].pipe)
             except EOFError:
-                _end(processes[part])
-                processes[part] = start(part, taken)
-                share = _again(processes[part].pipe)
+                _end(running[part])
+                running[part] = start(part, taken)
+                share = _again(running[part].pipe)
             if share is None:
                 break
             tally = tallies[share.tally.path]
@@ -88,7 +122,7 @@ def spread(
             yield share.text
             turn += 1
     finally:
-        for process in processes:
+        for process in running:
             _end(process)
     yield from filter(None, (tally.verdict() for tally in tallies.values()))
 
@@ -101,7 +135,7 @@ def _end(process: _Process) -> None:
 
 
 def _start(
-    paths: list[str], options: Options, render: Render, parts: int, part: int, taken: int = 0
+    work: list[Batch], options: Options, render: Render, parts: int, part: int, taken: int = 0
 ) -> _Process:
     """A process that works on every `parts`-th run, of which `taken` are done already."""
     import pickle  # few reports are worth several processes
@@ -115,7 +149,7 @@ def _start(
     # Whatever happens here, nothing of the parent's may be run or flushed twice.
     try:
         with os.fdopen(writing, "wb") as pipe:
-            for share in _shares(paths, options, render, parts, part, taken):
+            for share in _shares(work, options, render, parts, part, taken):
                 pickle.dump(share, pipe)
                 pipe.flush()  # or its last bytes would wait for the next share, and all for them
             pickle.dump(None, pipe)
@@ -134,27 +168,32 @@ def _widen(pipe: int) -> None:
 
 
 def _shares(
-    paths: list[str], options: Options, render: Render, parts: int, part: int, taken: int
+    work: list[Batch], options: Options, render: Render, parts: int, part: int, taken: int
 ) -> Iterator[_Share]:
     analysis = Analysis(options)
-    for turn, (path, run) in enumerate(_runs(paths)):
-        if turn % parts != part or turn // parts < taken:
-            for blob in run:
-                if isinstance(blob, Blob):
-                    analysis.beside(blob)
-        else:
-            tally = Tally(path)
-            items = [item for blob in run for item in analysis.of_blob(blob, tally)]
-            problems = [item for item in items if isinstance(item, Problem)]
-            yield _Share("".join(render(items)), problems, tally)
+    turn = 0
+    for batch in work:
+        for run in _runs(batch):
+            if turn % parts == part and turn // parts >= taken:
+                tally = Tally(batch.path)
+                items = [item for blob in run for item in analysis.of_blob(blob, tally)]
+                problems = [item for item in items if isinstance(item, Problem)]
+                yield _Share("".join(render(items)), problems, tally)
+            elif len(batch.files) == 1:
+                for blob in run:
+                    if isinstance(blob, Blob):
+                        analysis.beside(blob)
+            turn += 1
 
 
-def _runs(paths: list[str]) -> Iterator[tuple[str, Iterator[Blob | Problem]]]:
-    """Path and blobs of each, which are opened one by one."""
-    for path in paths:
-        numbered = enumerate(ingest.open_paths([path]))
-        for _, run in groupby(numbered, lambda at: at[0] // _RUN):
-            yield path, (blob for _, blob in run)
+def _runs(batch: Batch) -> Iterator[Iterator[Blob | Problem]]:
+    """The blobs of each run, which are opened one by one."""
+    blobs = chain.from_iterable(map(ingest.open_file, batch.files))
+    if len(batch.files) > 1:
+        yield blobs
+        return
+    for _, run in groupby(enumerate(blobs), lambda at: at[0] // _RUN):
+        yield (blob for _, blob in run)
 
 
 def _next(pipe: BinaryIO) -> _Share | None:

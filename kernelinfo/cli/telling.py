@@ -32,15 +32,15 @@ def tell(
     """
     problems = Problems(verbose=verbose)
     if format == "jsonl" and not options.unique:
-        from kernelinfo.cli.jobs import spread, worthwhile
+        from kernelinfo.cli.jobs import batches, processes, spread
 
-        processes = jobs or worthwhile(paths)
-        if processes > 1:
+        work = list(batches(paths))
+        if (parts := processes(work, jobs)) > 1:
 
             def render(items: Iterable[Item]) -> Iterator[str]:
                 return renderer(format)(items, view)
 
-            write(problems.heard(spread(paths, options, render, processes)), output)
+            write(problems.heard(spread(work, options, render, parts)), output)
             problems.exit()
             return
     items = progress.shown(problems.watch(analyse(paths, options)), paths)

@@ -36,7 +36,6 @@ _FOLDED = b"-byte Folded "
 _REUSED = b" Reload Reuse"
 
 # A block's label, or the comment that stands for one, with the comments that follow it; or a spill.
-# A block's label, or the comment that stands for one, with the comments that follow it; or a spill.
 # Like the other two, compiled where there are spills.
 _MARK = (
     rb"(?m)^(?:(\.L)?(BB\d+_\d+):|; ?%bb\.\d+:)(.*(?:\n[ \t]+;.*)*)"

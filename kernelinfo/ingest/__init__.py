@@ -11,6 +11,7 @@ from importlib import import_module
 
 from kernelinfo.errors import InflationError
 from kernelinfo.ingest import bounds, files, magic
+from kernelinfo.ingest.files import File
 from kernelinfo.ingest.parts import problem
 from kernelinfo.model import Blob, Problem
 
@@ -40,27 +41,32 @@ _OF_ANYTHING = ("archive", "tar", "zip")
 
 
 def open_paths(paths: Iterable[str], *, meant: bool = True) -> Iterator[Blob | Problem]:
-    """The code in files, directories, globs and standard input (`-`), in the order given.
+    """The code in files, directories, globs and standard input (`-`), in the order given."""
+    for path in paths:
+        for file in files.find(path):
+            yield from open_file(file, meant=meant)
+
+
+def open_file(file: File | Problem, *, meant: bool = True) -> Iterator[Blob | Problem]:
+    """The code in what was found: a file, or a problem, which is passed on.
 
     In a directory, files that hold nothing for AMD GPUs are passed over; a file that was named
     and holds nothing is a problem, unless it was not `meant` to.
     """
-    for path in paths:
-        for file in files.find(path):
-            if isinstance(file, Problem):
-                yield file
-                continue
-            blob = files.load(file.path)
-            if isinstance(blob, Problem):
-                if file.named:
-                    yield blob
-                continue
-            if file.named and meant:
-                yield from _named(blob)
-            else:
-                yield from _contents(blob, meant=False)
-            if shrunk := files.shrunk(blob):
-                yield shrunk
+    if isinstance(file, Problem):
+        yield file
+        return
+    blob = files.load(file.path)
+    if isinstance(blob, Problem):
+        if file.named:
+            yield blob
+        return
+    if file.named and meant:
+        yield from _named(blob)
+    else:
+        yield from _contents(blob, meant=False)
+    if shrunk := files.shrunk(blob):
+        yield shrunk
 
 
 def open_bytes(data: bytes, path: str) -> Iterator[Blob | Problem]:

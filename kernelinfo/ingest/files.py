@@ -42,6 +42,14 @@ def find(path: str) -> Iterator[File | Problem]:
             yield File(name, named=True)
 
 
+def size(path: str) -> int:
+    """Bytes of a file; 0 of one that cannot be read, of which `load` says why."""
+    try:
+        return os.path.getsize(path)
+    except (OSError, ValueError):
+        return 0
+
+
 def load(path: str) -> Blob | Problem:
     """All bytes of a regular file, or of standard input."""
     if path == STANDARD_INPUT:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -38,6 +40,46 @@ def test_the_answer_is_the_same(processes: str) -> None:
     assert told("--jobs", processes) == alone
 
 
+def test_standard_input_is_read_by_one() -> None:
+    data = (FIXTURES / "container" / "libtwo.so").read_bytes()
+    command = [sys.executable, "-m", "kernelinfo", "-", "--format", "jsonl", "--jobs"]
+    alone, several = (
+        subprocess.run([*command, jobs], input=data, capture_output=True, check=True).stdout
+        for jobs in ("1", "4")
+    )
+    assert alone
+    assert several == alone
+
+
+def test_many_small_files_are_worth_several_processes(tmp_path: Path) -> None:
+    code = (FIXTURES / "code_object" / "occupancy-hip-amdgcn-amd-amdhsa-gfx90a.out").read_bytes()
+    for number in range(600):
+        (tmp_path / f"{number}.co").write_bytes(code)
+    work = list(jobs.batches([str(tmp_path)]))
+    assert sum(len(batch.files) for batch in work) == 600
+    assert jobs.processes(work, 0) == os.cpu_count()
+    assert jobs.processes(work[:3], 0) == 1
+    assert jobs.processes(work[:3], 3) == 3
+
+
+def test_files_that_come_while_others_are_read_move_none(tmp_path: Path) -> None:
+    """Each process opens files by the same list, whenever it comes to them."""
+    code = (FIXTURES / "code_object" / "occupancy-hip-amdgcn-amd-amdhsa-gfx90a.out").read_bytes()
+    for number in range(100, 200):
+        (tmp_path / f"{number}.co").write_bytes(code)
+    work = list(jobs.batches([str(tmp_path)]))
+    (tmp_path / "000.co").write_bytes(code)
+
+    def render(items: Iterable[Item]) -> Iterator[str]:
+        return renderer("jsonl")(items, View())
+
+    pieces = jobs.spread(work, Options(), render, 3)
+    lines = "".join(piece for piece in pieces if isinstance(piece, str)).splitlines()
+    found = [json.loads(line)["input"]["path"] for line in lines]
+    names = [str(tmp_path / f"{number}.co") for number in range(100, 200)]
+    assert found == [name for name in names for _ in range(4)]
+
+
 def test_filters_count_over_all_processes() -> None:
     out, err, code = told("--jobs", "3", "-k", "nobody")
     assert (out, code) == ("", 2)
@@ -60,8 +102,8 @@ def spread_while_killed(monkeypatch: pytest.MonkeyPatch, times: int) -> str:
         return renderer("jsonl")(items, View())
 
     monkeypatch.setattr(jobs, "_start", killed)
-    paths = [str(FIXTURES / path) for path in PATHS]
-    pieces = jobs.spread(paths, Options(), render, 3)
+    work = list(jobs.batches([str(FIXTURES / path) for path in PATHS]))
+    pieces = jobs.spread(work, Options(), render, 3)
     return "".join(piece for piece in pieces if isinstance(piece, str))
 
 
