@@ -10,7 +10,7 @@ import os
 import signal
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from itertools import chain, groupby
+from itertools import chain
 
 from kernelinfo import ingest
 from kernelinfo.analysis import Analysis, Tally
@@ -32,8 +32,6 @@ _WORTHWHILE_BATCHES = 32
 _MOST_FILES = 16
 _MOST_BYTES = 1 << 20
 """Of what one process takes at a time, where that is more than one file."""
-_RUN = 8
-"""Code objects of one file that a process takes one after the other."""
 _MOST_TEXT_BYTES = 64 << 20
 """The answer for an assembly text is held until its turn comes."""
 _PIPE_BYTES = 1 << 20
@@ -186,14 +184,13 @@ def _shares(
             turn += 1
 
 
-def _runs(batch: Batch) -> Iterator[Iterator[Blob | Problem]]:
-    """The blobs of each run, which are opened one by one."""
+def _runs(batch: Batch) -> Iterator[Iterable[Blob | Problem]]:
+    """Blobs that one process takes together, opened as they are taken."""
     blobs = chain.from_iterable(map(ingest.open_file, batch.files))
     if len(batch.files) > 1:
         yield blobs
-        return
-    for _, run in groupby(enumerate(blobs), lambda at: at[0] // _RUN):
-        yield (blob for _, blob in run)
+    else:
+        yield from ([blob] for blob in blobs)
 
 
 def _next(pipe: BinaryIO) -> _Share | None:

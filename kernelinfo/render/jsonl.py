@@ -49,7 +49,7 @@ def render(items: Iterable[Item], view: View) -> Iterator[str]:
             if len(forms) >= _MOST_FORMS:
                 forms.clear()
             form = forms[key] = _Form(item)
-        yield head + form.filled(item)
+        yield form.filled(item, head)
 
 
 class _Form:
@@ -69,7 +69,8 @@ class _Form:
         own = dict.fromkeys(("symbol", "name", "code_bytes", "findings"), _OWN)
         between = _encode(kernel_document(first, self._part) | own)[1:].split(_PART_TEXT)
         text = "".join(map(add, between, [*self._parts, "\n"]))
-        self._text = text.replace("%", "%%").replace(_OWN_TEXT, "%s")
+        self._pieces = [piece for common in text.split(_OWN_TEXT) for piece in ("", common)]
+        """What each kernel has of its own goes before what is common."""
 
     def _part(self, document: Callable[[Any], Any], value: Any) -> str:
         if document is provenance:
@@ -81,17 +82,20 @@ class _Form:
             self._parts.append(_part_text(document, value))
         return _PART
 
-    def filled(self, result: Result) -> str:
-        """From after the opening brace to the end of the line."""
+    def filled(self, result: Result, head: str) -> str:
+        """The whole line, which begins with `head`."""
         kernel = result.kernel
         begins, size = kernel.begins, kernel.code_bytes
-        return self._text % (
+        pieces = self._pieces.copy()
+        pieces[::2] = (
+            head,
             _string(kernel.symbol),
             _string(kernel.name),
-            "null" if size is None else size,
-            *[begins[source] + place for source, place in self._places],
+            "null" if size is None else str(size),
+            *[str(begins[source] + place) for source, place in self._places],
             _encode([flat(finding) for finding in result.findings]) if result.findings else "[]",
         )
+        return "".join(pieces)
 
 
 # Typed: a tuple of other fields may have equal values.

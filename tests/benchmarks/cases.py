@@ -142,11 +142,11 @@ CASES = (
         (JSON_LINE, BLOCK),
     ),
     Case(
-        "compressed bundle",
+        "compressed bundle of 93 MB",
         "bundler + readelf",
         (inputs.BUNDLER, READELF),
         lambda folder, short: (
-            None if short else inputs.compressed_bundle(folder, inputs.library("rocrand"))
+            None if short else inputs.compressed_bundle(folder, inputs.library("rocsparse"))
         ),
         LINES,
         shell(UNBUNDLE),

@@ -8,6 +8,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from kernelinfo.ingest import open_paths
+from kernelinfo.model import Blob
+
 CLANG = "clang-22"
 BUNDLER = "clang-offload-bundler-22"
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -116,26 +119,41 @@ def builds(folder: Path, kernels: int) -> Path | None:
 
 
 def compressed_bundle(folder: Path, of: Path | None) -> Path | None:
-    """The code objects of a library in one compressed bundle; None without library or tool."""
+    """The largest bundle of a library, compressed; None without library or tool."""
     made = folder / "bundle.hipfb"
     if of is None or shutil.which(BUNDLER) is None:
         return None
     if not made.exists():
-        objects = folder / "extracted"
-        extract = (sys.executable, "-m", "kernelinfo", "extract", str(of), "-o", str(objects))
-        subprocess.run(extract, check=True, stdout=subprocess.DEVNULL)
-        found = sorted(objects.rglob("*.co"))
-        # They are called librocrand.so.1.1-003-gfx900-xnack-.co and the like.
-        targets = [path.stem.split("-", 2)[2].replace("-", ":", 1) for path in found]
-        names = [f"hipv4-amdgcn-amd-amdhsa--{target}" for target in targets]
-        host = folder / "host.o"
-        host.touch()
-        command = [BUNDLER, "-type=o", "-compress", f"-output={made}", f"-input={host}"]
-        command += [f"-input={path}" for path in found]
-        command += ["-targets=" + ",".join(["host-x86_64-unknown-linux-gnu", *names])]
-        subprocess.run(command, check=True)
+        objects = folder / "objects"
+        objects.mkdir()
+        (objects / "host").touch()
+        inputs, targets = [objects / "host"], ["host-x86_64-unknown-linux-gnu"]
+        largest = max(_bundles(of), key=_bytes)
+        for number, blob in enumerate(largest):
+            assert blob.member is not None
+            inputs.append(objects / str(number))
+            inputs[-1].write_bytes(blob.data)
+            targets.append(blob.member)
+        command = [BUNDLER, "-type=o", "-compress", f"-output={made}"]
+        command += [f"-input={path}" for path in inputs]
+        subprocess.run([*command, "-targets=" + ",".join(targets)], check=True)
         shutil.rmtree(objects)
     return made
+
+
+def _bundles(library: Path) -> list[list[Blob]]:
+    """Its code objects; with the first target begins each of its bundles."""
+    bundles: list[list[Blob]] = []
+    for blob in open_paths([str(library)]):
+        assert isinstance(blob, Blob)
+        if not bundles or blob.member == bundles[0][0].member:
+            bundles.append([])
+        bundles[-1].append(blob)
+    return bundles
+
+
+def _bytes(bundle: list[Blob]) -> int:
+    return sum(len(blob.data) for blob in bundle)
 
 
 def _compile(
