@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from tests.benchmarks.cases import CASES, LINES, SERIES, Case, Series
+from tests.benchmarks.cases import CASES, LINES, SERIES, Case, Series, kernelinfo
 from tests.benchmarks.measure import instructions, paired, run
 
 START = "| input | against | time | CPU time | peak memory | instructions |"
@@ -30,7 +30,7 @@ def row(case: Case, python: str, folder: Path, pairs: int, short: bool) -> str |
     """One line of the table; None where a tool or the input is missing."""
     if not all(map(shutil.which, case.tools)) or not (path := case.make(folder, short)):
         return None
-    ours = [python, "-m", "kernelinfo", *(word.format(path) for word in case.arguments)]
+    ours = [kernelinfo(python), *(word.format(path) for word in case.arguments)]
     theirs = case.peer(python, str(path))
     one, other = case.marks
     ratios = paired(partial(run, ours, one), partial(run, theirs, other), pairs)
@@ -49,7 +49,7 @@ def growth(series: Series, python: str, folder: Path, runs: int, short: bool) ->
     if None in paths:
         return
     found = [
-        [run([python, "-m", "kernelinfo", str(path), *LINES[1:]], b"") for path in paths]
+        [run([kernelinfo(python), str(path), *LINES[1:]], b"") for path in paths]
         for _ in range(runs)
     ]
     for field, what in (("cpu_seconds", "CPU time"), ("peak_bytes", "peak memory")):

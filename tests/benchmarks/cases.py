@@ -55,6 +55,11 @@ class Case(NamedTuple):
         return self.arguments == ALONE
 
 
+def kernelinfo(python: str) -> str:
+    """The command beside an interpreter, as users start it."""
+    return str(Path(python).with_name("kernelinfo"))
+
+
 def bare_python(python: str, path: str) -> list[str]:
     return [python, "-c", "pass"]
 
@@ -74,7 +79,7 @@ def awk(python: str, path: str) -> list[str]:
 def reports(*builds: str) -> Callable[[str, str], list[str]]:
     """kernelinfo itself, which reads the same and judges nothing."""
     return lambda python, path: [
-        *(python, "-m", "kernelinfo", "report"),
+        *(kernelinfo(python), "report"),
         *(f"{path}/{build}" for build in builds),
     ]
 

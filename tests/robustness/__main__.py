@@ -1,7 +1,7 @@
 """What was tried to break the readers, and what it cost: the table of README's "Robustness".
 
-`python -m tests.robustness` prints it, `--write` puts it into README.md. It takes an hour or two of
-two cores; with `--one-in 100` every hundredth broken input stands for all.
+`python -m tests.robustness` prints it line by line, `--write` puts it into README.md. With
+`--one-in 100` every hundredth broken input stands for all.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,6 +27,10 @@ from .trials import Tried, together
 
 README = Path(__file__).parents[2] / "README.md"
 BEGIN, END = "<!-- robustness -->\n", "<!-- /robustness -->"
+HEAD = """\
+| format | header bytes changed | files cut off | crashes | longest | peak memory |
+| --- | --- | --- | --- | --- | --- |
+"""
 
 
 class Row(NamedTuple):
@@ -44,6 +49,14 @@ class Row(NamedTuple):
         return self.headers.crashes + self.prefixes.crashes
 
 
+class Piece(NamedTuple):
+    """Of what README is to say."""
+
+    text: str
+    crashes: int = 0
+    """That it tells of."""
+
+
 def _row(name: str, parts: Sequence[Cost]) -> Row:
     for part in parts:
         if part.exit:
@@ -54,7 +67,7 @@ def _row(name: str, parts: Sequence[Cost]) -> Row:
     return Row(name, headers, prefixes, max(part.megabytes for part in parts))
 
 
-def _rows(pool: ThreadPoolExecutor, jobs: int, one_in: int) -> list[Row]:
+def _rows(pool: ThreadPoolExecutor, jobs: int, one_in: int) -> Iterator[Row]:
     """Every format, each by so many processes that share its inputs."""
     command = [sys.executable, "-m", "tests.robustness.trials"]
     step = ["--step", str(jobs * one_in)]
@@ -65,19 +78,21 @@ def _rows(pool: ThreadPoolExecutor, jobs: int, one_in: int) -> list[Row]:
         ]
         for name in FORMATS
     }
-    return [_row(name, [share.result() for share in shares]) for name, shares in started.items()]
+    for name, shares in started.items():
+        yield _row(name, [share.result() for share in shares])
 
 
-def _hostile(pool: ThreadPoolExecutor) -> str:
+def _hostile(pool: ThreadPoolExecutor) -> Piece:
     """What became of the hostile collection, in a sentence; where it is not, nothing."""
     if not EXPECTED or not HOSTILE.exists():
-        return ""
+        return Piece("")
     command = [sys.executable, "-m", "kernelinfo"]
     costs = list(pool.map(lambda name: cost([*command, name], HOSTILE), EXPECTED))
     crashes = sum(run.exit not in (0, 2) or "Traceback" in run.output for run in costs)
     longest, most = max(run.seconds for run in costs), max(run.megabytes for run in costs)
     took = f"{crashes} crashes, {longest:.2f} s and {most:.0f} MB at most"
-    return f"\nThe hostile collection: {len(costs)} files, each in a fresh process: {took}.\n"
+    text = f"\nThe hostile collection: {len(costs)} files, each in a fresh process: {took}.\n"
+    return Piece(text, crashes)
 
 
 def main() -> None:
@@ -89,31 +104,37 @@ def main() -> None:
     options.add_argument("--one-in", type=int, default=1, metavar="N", help="of the inputs")
     options.add_argument("--write", action="store_true", help="the table into README.md")
     given = options.parse_args()
+    if missing := [name for name in ("atheris", "coverage") if find_spec(name) is None]:
+        raise SystemExit(f"{missing[0]} is not installed; pip install -e '.[fuzz]'")
+    pieces = []
+    for piece in _tried(given):
+        print(piece.text, end="", flush=True)
+        pieces.append(piece)
+    if given.write:
+        before, _, rest = README.read_text("utf-8").partition(BEGIN)
+        table = "".join(piece.text for piece in pieces)
+        README.write_text(before + BEGIN + table + END + rest.partition(END)[2], "utf-8")
+    sys.exit(any(piece.crashes for piece in pieces))
+
+
+def _tried(given: argparse.Namespace) -> Iterator[Piece]:
     with tempfile.TemporaryDirectory() as nowhere, ThreadPoolExecutor(given.jobs) as pool:
+        yield Piece(HEAD)
+        for row in _rows(pool, given.jobs, given.one_in):
+            tried = f"{_number(row.headers.inputs)} | {_number(row.prefixes.inputs)}"
+            longest = max(row.headers.seconds, row.prefixes.seconds)
+            cost = f"{row.crashes} | {longest:.2f} s | {row.megabytes:.0f} MB"
+            yield Piece(f"| {row.name} | {tried} | {cost} |\n", row.crashes)
+        if given.one_in > 1:
+            yield Piece(f"\nOne in {given.one_in} of all such inputs was tried.\n")
+        yield _hostile(pool)
         corpus = given.corpus or Path(nowhere)
-        hostile = _hostile(pool)
-        rows = _rows(pool, given.jobs, given.one_in)
         each = max(1, given.fuzz_seconds * given.jobs // len(READERS))
         runs = list(pool.map(lambda reader: fuzz(reader, each, corpus), READERS))
-        reached = branches_reached(corpus)
-    table = "| format | header bytes changed | files cut off | crashes | longest | peak memory |\n"
-    table += "| --- | --- | --- | --- | --- | --- |\n"
-    for row in rows:
-        tried = f"{_number(row.headers.inputs)} | {_number(row.prefixes.inputs)} | {row.crashes}"
-        longest = max(row.headers.seconds, row.prefixes.seconds)
-        table += f"| {row.name} | {tried} | {longest:.2f} s | {row.megabytes:.0f} MB |\n"
-    crashes = sum(len(run.crashes) for run in runs)
-    executions = _number(sum(run.executions for run in runs))
-    if given.one_in > 1:
-        table += f"\nOne in {given.one_in} of all such inputs was tried.\n"
-    table += hostile
-    table += f"\n{len(runs)} fuzzers: {executions} executions, {crashes} crashes, {reached}.\n"
-    print(table)
-    if given.write:
-        text = README.read_text("utf-8")
-        before, _, rest = text.partition(BEGIN)
-        README.write_text(before + BEGIN + table + END + rest.partition(END)[2], "utf-8")
-    sys.exit(any(row.crashes for row in rows) or crashes > 0)
+        crashes = sum(len(run.crashes) for run in runs)
+        executions = _number(sum(run.executions for run in runs))
+        told = f"{executions} executions, {crashes} crashes, {branches_reached(corpus)}"
+        yield Piece(f"\n{len(runs)} fuzzers: {told}.\n", crashes)
 
 
 def _number(count: int) -> str:
