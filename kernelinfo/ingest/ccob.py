@@ -13,6 +13,7 @@ clang/lib/Driver/OffloadBundler.cpp, CompressedOffloadBundle; llvm/lib/Object/Of
 from __future__ import annotations
 
 from collections.abc import Generator
+from contextlib import closing
 from struct import Struct
 
 from kernelinfo.errors import ReadError
@@ -25,6 +26,8 @@ from kernelinfo.model import Blob, Problem
 _START = Struct("<4sHH")
 _METHODS: tuple[Method, ...] = ("zlib", "zstd")
 _NO_CHECKSUM = bytes(8)
+_MOST_WAITING = 16
+"""Pieces that are decompressed and not yet summed up."""
 _LAYOUTS = {1: Struct("<8xI8s"), 2: Struct("<8xII8s"), 3: Struct("<8xQQ8s")}
 
 
@@ -37,6 +40,38 @@ class _Header(NamedTuple):
     content: int
     """Bytes of the plain bundle."""
     checksum: bytes
+
+
+class _Md5:
+    """The checksum of all pieces that it hears before it is closed.
+
+    Made by a thread, as it takes as long as to decompress, and neither needs the interpreter.
+    """
+
+    def __init__(self) -> None:
+        # Imported here: that takes longer than to read an assembly text.
+        from hashlib import md5
+        from queue import Queue
+        from threading import Thread
+
+        self._sum = md5(usedforsecurity=False)
+        self._pieces: Queue[bytes] = Queue(_MOST_WAITING)
+        self._thread = Thread(target=self._work, daemon=True)
+        self._thread.start()
+
+    def hear(self, piece: bytes) -> None:
+        self._pieces.put(piece)
+
+    def close(self) -> None:
+        self._pieces.put(b"")
+        self._thread.join()
+
+    def begins_with(self, digest: bytes) -> bool:
+        return self._sum.digest().startswith(digest)
+
+    def _work(self) -> None:
+        for piece in iter(self._pieces.get, b""):
+            self._sum.update(piece)
 
 
 def accepts(head: bytes) -> bool:
@@ -75,7 +110,8 @@ def unpack(blob: Blob) -> Generator[Blob | Problem, None, int]:
         message = f"compressed bundle of {header.length} bytes of which {len(blob.data)} are there"
         yield problem(blob, message)
     try:
-        content = stream.read_all()
+        with closing(_Md5()) as md5:
+            content = stream.read_all(md5.hear)
     except ReadError as error:
         if header.length is None:
             raise
@@ -84,7 +120,7 @@ def unpack(blob: Blob) -> Generator[Blob | Problem, None, int]:
         return header.length
     if header.checksum == _NO_CHECKSUM:
         yield problem(blob, "compressed bundle without a checksum: damage would not be seen")
-    elif not _md5(content).startswith(header.checksum):
+    elif not md5.begins_with(header.checksum):
         yield problem(blob, "damaged compressed bundle: its checksum is another; build it again")
         return header.length or header.size + stream.consumed
     if len(content) < header.content:
@@ -92,13 +128,6 @@ def unpack(blob: Blob) -> Generator[Blob | Problem, None, int]:
         yield problem(blob, f"compressed bundle: {message}")
     yield part(blob, "ccob", content, at=None)
     return header.length or header.size + stream.consumed
-
-
-def _md5(data: memoryview) -> bytes:
-    # Imported here: that takes longer than to read an assembly text.
-    from hashlib import md5
-
-    return md5(data, usedforsecurity=False).digest()
 
 
 def _stream(blob: Blob, header: _Header, *, nested: bool) -> Decompressed:

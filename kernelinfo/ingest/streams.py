@@ -77,11 +77,13 @@ class Decompressed(io.RawIOBase):
         bounds.spend(self._inflation, len(piece))
         return piece
 
-    def read_all(self) -> memoryview:
-        """All that is left."""
+    def read_all(self, hear: Callable[[bytes], object] | None = None) -> memoryview:
+        """All that is left; `hear` takes every piece of it on the way."""
         whole = bytearray()
         while piece := self.read():
             whole += piece
+            if hear is not None:
+                hear(piece)
         return memoryview(whole).toreadonly()
 
     def _step(self, size: int) -> bytes:
