@@ -98,10 +98,11 @@ def _paths(data: bytes) -> None:
             if ".." in name or name.startswith("/"):
                 continue
             with suppress(OSError, ValueError):
-                if kind in b"ft" and os.path.lexists(name):
+                file = Path(name)  # without the slash that may end its name
+                if kind in b"ft" and os.path.lexists(file):
                     continue  # to write to a FIFO would wait for its reader
                 if kind == b"f":
-                    Path(name).write_bytes(line[2:] if line[40:] else OBJECT)
+                    file.write_bytes(line[2:] if line[40:] else OBJECT)
                 elif kind == b"d":
                     os.mkdir(name)
                 elif kind == b"l":
@@ -109,7 +110,7 @@ def _paths(data: bytes) -> None:
                 elif kind == b"p":
                     os.mkfifo(name)
                 elif kind == b"t":
-                    Path(name).write_bytes(thin("kernel.co", "../x", name))
+                    file.write_bytes(thin("kernel.co", "../x", name))
                 else:
                     asked.append(name)
         for item in open_paths(path for path in asked if path != "-"):
