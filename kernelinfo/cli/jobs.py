@@ -27,13 +27,15 @@ if TYPE_CHECKING:
 
 Render = Callable[[Iterable[Item]], Iterator[str]]
 
-_WORTHWHILE_BYTES = 64 << 20
-_WORTHWHILE_BATCHES = 32
+_WORTH_BYTES = 32 << 20
+_WORTH_BATCHES = 16
+"""Of work for which it is worth to start a process."""
 _MOST_FILES = 16
 _MOST_BYTES = 1 << 20
 """Of what one process takes at a time, where that is more than one file."""
 _MOST_TEXT_BYTES = 64 << 20
 """The answer for an assembly text is held until its turn comes."""
+_ALONE = "try again with --jobs 1"
 _PIPE_BYTES = 1 << 20
 """A process that is ahead of the others goes on until so much waits to be taken."""
 
@@ -78,15 +80,14 @@ def batches(paths: list[str]) -> Iterator[Batch]:
 
 def processes(work: list[Batch], asked: int) -> int:
     """As many as are `asked` for, or for 0 as many as are worth it."""
-    named = [(batch.files[-1].path, batch.bytes) for batch in work if batch.files]
-    if not hasattr(os, "fork") or any(path == files.STANDARD_INPUT for path, _ in named):
+    if not hasattr(os, "fork") or any(batch.path == files.STANDARD_INPUT for batch in work):
         return 1  # nobody else can read what one has read from there
     if asked:
         return asked
-    if any(size > _MOST_TEXT_BYTES and path.endswith(".s") for path, size in named):
+    if any(b.bytes > _MOST_TEXT_BYTES and b.files[-1].path.endswith(".s") for b in work):
         return 1
-    many = len(work) >= _WORTHWHILE_BATCHES or sum(size for _, size in named) >= _WORTHWHILE_BYTES
-    return (os.cpu_count() or 1) if many else 1
+    worth = max(len(work) // _WORTH_BATCHES, sum(b.bytes for b in work) // _WORTH_BYTES)
+    return max(1, min(worth, os.cpu_count() or 1))
 
 
 def spread(
@@ -95,20 +96,22 @@ def spread(
     """The text and the problems of all work, in the order in which one process would give them.
 
     What a process leaves behind that is ended from outside, another takes up. Raises
-    `KernelinfoError` where that one is ended at the same place.
+    `KernelinfoError` where that one is ended at the same place, or none can be started.
     """
     start = partial(_start, work, options, render, jobs)
-    running = [start(part) for part in range(jobs)]
+    running: list[_Process] = []
     tallies = {batch.path: Tally(batch.path) for batch in work}
     turn = 0
     try:
+        for part in range(jobs):
+            running.append(start(part))
         while True:
             part, taken = turn % jobs, turn // jobs
             try:
                 share = _next(running[part].pipe)
             except EOFError:
-                _end(running[part])
-                running[part] = start(part, taken)
+                ended, running[part] = running[part], start(part, taken)
+                _end(ended)
                 share = _again(running[part].pipe)
             if share is None:
                 break
@@ -140,7 +143,11 @@ def _start(
 
     reading, writing = os.pipe()
     _widen(writing)
-    if child := os.fork():
+    try:
+        child = os.fork()
+    except OSError as error:
+        raise KernelinfoError(f"no process can be started: {error.strerror}; {_ALONE}") from None
+    if child:
         os.close(writing)
         return _Process(child, os.fdopen(reading, "rb"))
     os.close(reading)
@@ -178,6 +185,7 @@ def _shares(
                 problems = [item for item in items if isinstance(item, Problem)]
                 yield _Share("".join(render(items)), problems, tally)
             elif len(batch.files) == 1:
+                # What later code objects of the same file are compared with.
                 for blob in run:
                     if isinstance(blob, Blob):
                         analysis.beside(blob)
@@ -208,5 +216,4 @@ def _again(pipe: BinaryIO) -> _Share | None:
     try:
         return _next(pipe)
     except EOFError:
-        message = "a process of its own ended early, twice; try again with --jobs 1"
-        raise KernelinfoError(message) from None
+        raise KernelinfoError(f"a process of its own ended early, twice; {_ALONE}") from None

@@ -56,15 +56,22 @@ class _Md5:
 
         self._sum = md5(usedforsecurity=False)
         self._pieces: Queue[bytes] = Queue(_MOST_WAITING)
-        self._thread = Thread(target=self._work, daemon=True)
-        self._thread.start()
+        self._thread: Thread | None = Thread(target=self._work, daemon=True)
+        try:
+            self._thread.start()
+        except RuntimeError:  # the system has no more to give
+            self._thread = None
 
     def hear(self, piece: bytes) -> None:
-        self._pieces.put(piece)
+        if self._thread:
+            self._pieces.put(piece)
+        else:
+            self._sum.update(piece)
 
     def close(self) -> None:
-        self._pieces.put(b"")
-        self._thread.join()
+        if self._thread:
+            self._pieces.put(b"")
+            self._thread.join()
 
     def begins_with(self, digest: bytes) -> bool:
         return self._sum.digest().startswith(digest)

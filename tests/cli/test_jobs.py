@@ -57,9 +57,19 @@ def test_many_small_files_are_worth_several_processes(tmp_path: Path) -> None:
         (tmp_path / f"{number}.co").write_bytes(code)
     work = list(jobs.batches([str(tmp_path)]))
     assert sum(len(batch.files) for batch in work) == 600
-    assert jobs.processes(work, 0) == os.cpu_count()
+    assert jobs.processes(work, 0) == min(2, os.cpu_count() or 1)
     assert jobs.processes(work[:3], 0) == 1
     assert jobs.processes(work[:3], 3) == 3
+
+
+def spread(work: list[jobs.Batch]) -> str:
+    """What three processes say of it."""
+
+    def render(items: Iterable[Item]) -> Iterator[str]:
+        return renderer("jsonl")(items, View())
+
+    pieces = jobs.spread(work, Options(), render, 3)
+    return "".join(piece for piece in pieces if isinstance(piece, str))
 
 
 def test_files_that_come_while_others_are_read_move_none(tmp_path: Path) -> None:
@@ -69,13 +79,7 @@ def test_files_that_come_while_others_are_read_move_none(tmp_path: Path) -> None
         (tmp_path / f"{number}.co").write_bytes(code)
     work = list(jobs.batches([str(tmp_path)]))
     (tmp_path / "000.co").write_bytes(code)
-
-    def render(items: Iterable[Item]) -> Iterator[str]:
-        return renderer("jsonl")(items, View())
-
-    pieces = jobs.spread(work, Options(), render, 3)
-    lines = "".join(piece for piece in pieces if isinstance(piece, str)).splitlines()
-    found = [json.loads(line)["input"]["path"] for line in lines]
+    found = [json.loads(line)["input"]["path"] for line in spread(work).splitlines()]
     names = [str(tmp_path / f"{number}.co") for number in range(100, 200)]
     assert found == [name for name in names for _ in range(4)]
 
@@ -98,13 +102,8 @@ def spread_while_killed(monkeypatch: pytest.MonkeyPatch, times: int) -> str:
             os.kill(process.id, signal.SIGKILL)
         return process
 
-    def render(items: Iterable[Item]) -> Iterator[str]:
-        return renderer("jsonl")(items, View())
-
     monkeypatch.setattr(jobs, "_start", killed)
-    work = list(jobs.batches([str(FIXTURES / path) for path in PATHS]))
-    pieces = jobs.spread(work, Options(), render, 3)
-    return "".join(piece for piece in pieces if isinstance(piece, str))
+    return spread(list(jobs.batches([str(FIXTURES / path) for path in PATHS])))
 
 
 def test_what_a_killed_process_leaves_another_takes_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,3 +111,14 @@ def test_what_a_killed_process_leaves_another_takes_up(monkeypatch: pytest.Monke
     assert spread_while_killed(monkeypatch, 1) == whole
     with pytest.raises(KernelinfoError, match="ended early, twice; try again with --jobs 1"):
         spread_while_killed(monkeypatch, 2)
+
+
+def test_a_process_that_cannot_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused() -> int:
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(os, "fork", refused)
+    with pytest.raises(
+        KernelinfoError, match=r"no process .* started: .*; try again with --jobs 1"
+    ):
+        spread(list(jobs.batches([str(FIXTURES / "container")])))

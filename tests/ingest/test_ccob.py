@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import zlib
 from hashlib import md5
 from struct import pack, pack_into
@@ -48,6 +49,16 @@ def test_every_version_and_method(version: int, method: int) -> None:
     assert [blob.offset for blob in blobs] == [None] * 2
     assert blobs[0].member == "hipv4-amdgcn-amd-amdhsa--gfx90a"
     assert blobs[0].data == OBJECT
+
+
+def test_where_no_thread_can_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refused)
+    assert len(opened(ccob())[0]) == 2
+    damaged = ccob()[:24] + bytes(7) + b"1" + ccob()[32:]
+    assert any("checksum is another" in message for message in opened(damaged)[1])
 
 
 @pytest.mark.parametrize(
