@@ -28,10 +28,11 @@ def tell(
 ) -> None:
     """Write the report of all paths; end the program where something could not be answered.
 
-    `jobs` is the number of processes for JSON lines; 0 for as many as pay.
+    `jobs` is the number of processes for JSON lines; 0 for as many as pay. One alone counts what is
+    unique and is verbose.
     """
     problems = Problems(verbose=verbose)
-    if format == "jsonl" and not options.unique:
+    if format == "jsonl" and not (options.unique or verbose):
         from kernelinfo.cli.jobs import batches, processes, spread
 
         work = list(batches(paths))

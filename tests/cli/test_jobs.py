@@ -40,6 +40,12 @@ def test_the_answer_is_the_same(processes: str) -> None:
     assert told("--jobs", processes) == alone
 
 
+def test_what_is_read_is_told_by_one() -> None:
+    alone = told("--jobs", "1", "--verbose")
+    assert any(line.endswith("read as code-object for gfx90a") for line in alone[1])
+    assert told("--jobs", "4", "--verbose") == alone
+
+
 def test_standard_input_is_read_by_one() -> None:
     data = (FIXTURES / "container" / "libtwo.so").read_bytes()
     command = [sys.executable, "-m", "kernelinfo", "-", "--format", "jsonl", "--jobs"]
