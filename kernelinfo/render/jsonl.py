@@ -29,11 +29,12 @@ _OWN, _PART = "\0", "\1"
 else in a document is just one of these."""
 _OWN_TEXT, _PART_TEXT = _encode(_OWN), _encode(_PART)
 _MOST_FORMS = 1 << 12
+_forms: dict[object, _Form] = {}
+"""Of kernels that are alike. Kept, as a process of several renders a little at a time."""
 
 
 def render(items: Iterable[Item], view: View) -> Iterator[str]:
     of: CodeObject | None = None
-    forms: dict[object, _Form] = {}
     for item in items:
         if not isinstance(item, Result):
             continue
@@ -44,11 +45,11 @@ def render(items: Iterable[Item], view: View) -> Iterator[str]:
             yield head + _encode(kernel_document(item))[1:] + "\n"
             continue
         key = item.kernel.alike, item.kernel.code_size is None
-        form = forms.get(key)
+        form = _forms.get(key)
         if form is None or form.occupancy is not item.occupancy:
-            if len(forms) >= _MOST_FORMS:
-                forms.clear()
-            form = forms[key] = _Form(item)
+            if len(_forms) >= _MOST_FORMS:
+                _forms.clear()
+            form = _forms[key] = _Form(item)
         yield form.filled(item, head)
 
 
