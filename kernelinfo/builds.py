@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from glob import has_magic
 
 from kernelinfo.analysis import Analysis, analyse
 from kernelinfo.compare import Comparison, compare
 from kernelinfo.errors import ReadError
-from kernelinfo.footprint import Build, build, common_root
-from kernelinfo.kernel import Item, Report, Result
+from kernelinfo.footprint import Build, build, common_root, place_under
+from kernelinfo.kernel import CodeObject, Item, Report, Result
 from kernelinfo.model import Blob, Problem
 from kernelinfo.options import Options
 from kernelinfo.rules import Selection
@@ -61,7 +61,7 @@ def read_build(path: str, options: Options) -> tuple[Build, list[Problem]]:
         items = Analysis(options).of_path(blob.path, open_bytes(bytes(blob.data), blob.path))
     else:
         items = analyse([path], options)
-    return build(_results(items, problems), _root(path)), problems
+    return build(_results(items, problems), _under(_root(path))), problems
 
 
 def compare_paths(
@@ -75,7 +75,11 @@ def compare_paths(
 
 def _of_report(report: Report) -> Build:
     paths = {code_object.path for code_object in report.code_objects}
-    return build(report.results, common_root(paths))
+    return build(report.results, _under(common_root(paths)))
+
+
+def _under(root: str) -> Callable[[CodeObject], str]:
+    return lambda code_object: place_under(root, code_object.path, code_object.member)
 
 
 def _results(items: Iterable[Item], problems: list[Problem]) -> Iterator[Result]:

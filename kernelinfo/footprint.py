@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from kernelinfo.kernel import Result
+from kernelinfo.kernel import CodeObject, Result
 from kernelinfo.limits import Resource
 from kernelinfo.model import Features, SourceLine
 
@@ -67,29 +67,32 @@ class Build:
     """Each compiler's own stamp, sorted."""
 
 
-def build(results: Iterable[Result], root: str = "") -> Build:
-    """The build that these kernels are; paths of code objects are taken relative to `root`."""
+def build(results: Iterable[Result], place: Callable[[CodeObject], str]) -> Build:
+    """The build that these kernels are; `place` says what to call a code object in it."""
     footprints, compilers = [], set()
+    of: CodeObject | None = None
     for result in results:
-        footprints.append(footprint(result, root))
-        if stamp := result.kernel.code_object.compiler:
-            compilers.add(stamp)
+        if result.kernel.code_object is not of:
+            of = result.kernel.code_object
+            called, target = place(of), target_id(of.target, of.features)
+            if of.compiler:
+                compilers.add(of.compiler)
+        footprints.append(_footprint(result, called, target))
     return Build(tuple(footprints), tuple(sorted(compilers)))
 
 
-def footprint(result: Result, root: str = "") -> Footprint:
+def _footprint(result: Result, code_object: str, target: str) -> Footprint:
     """What is compared of one kernel under the launch that its occupancy assumes."""
     kernel, occupancy = result.kernel, result.occupancy
     used, launch = kernel.used, occupancy.launch if occupancy else None
     lds_bytes = used.lds_bytes
     if launch is not None and lds_bytes is not None:
         lds_bytes += launch.dynamic_lds_bytes
-    place = kernel.code_object
     return Footprint(
-        target=target_id(place.target, place.features),
+        target=target,
         name=kernel.name,
         symbol=kernel.symbol,
-        code_object=place_under(root, place.path, place.member),
+        code_object=code_object,
         workgroup_size=launch.workgroup_size if launch else None,
         waves_per_simd=occupancy.waves_per_simd if occupancy else None,
         percent=occupancy.percent if occupancy else None,

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import fields, replace
+from dataclasses import fields
+from functools import partial
 from pathlib import Path, PurePath
 from typing import Any, cast
 
 from kernelinfo.errors import BaselineError
-from kernelinfo.footprint import Build, Footprint, build
-from kernelinfo.kernel import Result
+from kernelinfo.footprint import Build, Footprint, build, place_under
+from kernelinfo.kernel import CodeObject, Result
 from kernelinfo.limits import RESOURCES, Resource
 
 _NAME, _VERSION = "kernelinfo-baseline", 1
@@ -92,13 +93,7 @@ def pinnable(results: Iterable[Result], folder: Path) -> Build:
 
     They are relative to `folder`; of what lies elsewhere only the file's name is kept.
     """
-    now = build(results)
-    places: dict[str, str] = {}
-    for kernel in now.footprints:
-        if kernel.code_object not in places:
-            places[kernel.code_object] = _place(kernel.code_object, folder)
-    kernels = (replace(k, code_object=places[k.code_object]) for k in now.footprints)
-    return Build(tuple(kernels), now.compilers)
+    return build(results, partial(_place, folder))
 
 
 def _lines(pinned: Build) -> Iterator[str]:
@@ -140,12 +135,11 @@ def _check_schema(path: Path, document: Any) -> None:
     raise BaselineError(f"{path}: is no baseline; give another file, or {_DELETE}")
 
 
-def _place(code_object: str, folder: Path) -> str:
-    path, mark, member = code_object.partition(" › ")
-    relative = os.path.relpath(path, folder)
+def _place(folder: Path, code_object: CodeObject) -> str:
+    relative = os.path.relpath(code_object.path, folder)
     if relative.startswith(os.pardir):
-        relative = os.path.basename(path)
-    return PurePath(relative).as_posix() + mark + member
+        relative = os.path.basename(code_object.path)
+    return place_under("", PurePath(relative).as_posix(), code_object.member)
 
 
 def _umask() -> int:
