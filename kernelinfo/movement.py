@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from operator import attrgetter
 from typing import Literal, get_args
 
 from kernelinfo.footprint import Footprint
@@ -27,6 +28,7 @@ Measure = Literal[
 ]
 """Fields of `Footprint`, in their units."""
 MEASURES: tuple[Measure, ...] = get_args(Measure)
+_values = attrgetter(*MEASURES)
 
 _OCCUPANCY: tuple[Measure, ...] = ("waves_per_simd", "percent")
 _COSTS: tuple[Measure, ...] = ("vgpr_spills", "sgpr_spills", "scratch_bytes_per_lane")
@@ -73,12 +75,14 @@ def moves(old: Footprint, new: Footprint) -> tuple[Move, ...]:
     there the share of its slots is, and how large a wave is says nothing.
     """
     aside = ("percent",) if same_processor(old, new) else ("waves_per_simd", "wave_size")
-    found = (
-        Move(measure, getattr(old, measure), getattr(new, measure))
-        for measure in MEASURES
-        if measure not in aside
+    measured = zip(MEASURES, _values(old), _values(new), strict=True)
+    return tuple(
+        [
+            Move(measure, was, now)
+            for measure, was, now in measured
+            if was != now and measure not in aside
+        ]
     )
-    return tuple(move for move in found if move.old != move.new)
 
 
 def same_processor(old: Footprint, new: Footprint) -> bool:
