@@ -74,6 +74,12 @@ class Tally:
         """Kernels that were not asked for."""
         self.problems = 0
 
+    def add(self, more: Tally) -> None:
+        """What another has counted of the same path."""
+        self.found += more.found
+        self.passed_over += more.passed_over
+        self.problems += more.problems
+
     def verdict(self) -> Problem | None:
         """The problem of having found nothing."""
         if self.found or (self.problems and not self.passed_over):

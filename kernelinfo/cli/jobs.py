@@ -10,7 +10,7 @@ import os
 import signal
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 
 from kernelinfo import ingest
 from kernelinfo.analysis import Analysis, Tally
@@ -33,28 +33,51 @@ _WORTH_BATCHES = 16
 _MOST_FILES = 16
 _MOST_BYTES = 1 << 20
 """Of what one process takes at a time, where that is more than one file."""
-_MOST_TEXT_BYTES = 64 << 20
-"""The answer for an assembly text is held until its turn comes."""
+_SHARED_BYTES = 64 << 20
+"""Of a file from which on its code objects are shared. Not of smaller ones: each process has to
+open them, and decompress what is compressed."""
+_MOST_ITEMS = 256
+"""Of which the text is handed over at once."""
 _ALONE = "try again with --jobs 1"
 _PIPE_BYTES = 1 << 20
 """A process that is ahead of the others goes on until so much waits to be taken."""
 
 
 class Batch(NamedTuple):
-    """Small files that one process takes, or a single one that all of them share."""
+    """Small files together, or a larger one."""
 
     path: str
     """As it was asked for."""
     files: tuple[File | Problem, ...]
     bytes: int
 
+    @property
+    def is_shared(self) -> bool:
+        return self.bytes > _SHARED_BYTES
+
+    @property
+    def is_text(self) -> bool:
+        return bool(self.files) and self.files[-1].path.endswith(".s")
+
 
 class _Share(NamedTuple):
-    """What came of one run."""
+    """What came of one run, or of a part of it."""
 
     text: str
     problems: list[Problem]
-    tally: Tally
+    tally: Tally | None
+    """Of the whole run, with its last share."""
+
+
+class _Taken(NamedTuple):
+    """What of a process's work is done already."""
+
+    runs: int = 0
+    shares: int = 0
+    """Of the next run."""
+
+
+_NOTHING = _Taken()
 
 
 class _Process(NamedTuple):
@@ -84,9 +107,9 @@ def processes(work: list[Batch], asked: int) -> int:
         return 1  # nobody else can read what one has read from there
     if asked:
         return asked
-    if any(b.bytes > _MOST_TEXT_BYTES and b.files[-1].path.endswith(".s") for b in work):
-        return 1
-    worth = max(len(work) // _WORTH_BATCHES, sum(b.bytes for b in work) // _WORTH_BYTES)
+    # One process alone reads a text, however large.
+    size = sum(batch.bytes for batch in work if not batch.is_text)
+    worth = max(len(work) // _WORTH_BATCHES, size // _WORTH_BYTES)
     return max(1, min(worth, os.cpu_count() or 1))
 
 
@@ -101,27 +124,27 @@ def spread(
     start = partial(_start, work, options, render, jobs)
     running: list[_Process] = []
     tallies = {batch.path: Tally(batch.path) for batch in work}
-    turn = 0
+    turn = shares = 0
     try:
         for part in range(jobs):
             running.append(start(part))
         while True:
-            part, taken = turn % jobs, turn // jobs
+            part = turn % jobs
             try:
                 share = _next(running[part].pipe)
             except EOFError:
+                taken = _Taken(turn // jobs, shares)
                 ended, running[part] = running[part], start(part, taken)
                 _end(ended)
                 share = _again(running[part].pipe)
             if share is None:
                 break
-            tally = tallies[share.tally.path]
-            tally.found += share.tally.found
-            tally.passed_over += share.tally.passed_over
-            tally.problems += share.tally.problems
             yield from share.problems
             yield share.text
-            turn += 1
+            shares += 1
+            if share.tally:
+                tallies[share.tally.path].add(share.tally)
+                turn, shares = turn + 1, 0
     finally:
         for process in running:
             _end(process)
@@ -136,9 +159,14 @@ def _end(process: _Process) -> None:
 
 
 def _start(
-    work: list[Batch], options: Options, render: Render, parts: int, part: int, taken: int = 0
+    work: list[Batch],
+    options: Options,
+    render: Render,
+    parts: int,
+    part: int,
+    taken: _Taken = _NOTHING,
 ) -> _Process:
-    """A process that works on every `parts`-th run, of which `taken` are done already."""
+    """A process that works on every `parts`-th run but for what is taken already."""
     import pickle  # few reports are worth several processes
 
     reading, writing = os.pipe()
@@ -154,7 +182,8 @@ def _start(
     # Whatever happens here, nothing of the parent's may be run or flushed twice.
     try:
         with os.fdopen(writing, "wb") as pipe:
-            for share in _shares(work, options, render, parts, part, taken):
+            shares = _shares(work, options, render, parts, part, taken.runs)
+            for share in islice(shares, taken.shares, None):
                 pickle.dump(share, pipe)
                 pipe.flush()  # or its last bytes would wait for the next share, and all for them
             pickle.dump(None, pipe)
@@ -181,10 +210,14 @@ def _shares(
         for run in _runs(batch):
             if turn % parts == part and turn // parts >= taken:
                 tally = Tally(batch.path)
-                items = [item for blob in run for item in analysis.of_blob(blob, tally)]
-                problems = [item for item in items if isinstance(item, Problem)]
-                yield _Share("".join(render(items)), problems, tally)
-            elif len(batch.files) == 1:
+                items = (item for blob in run for item in analysis.of_blob(blob, tally))
+                more = True
+                while more:
+                    some = list(islice(items, _MOST_ITEMS))
+                    more = len(some) == _MOST_ITEMS
+                    problems = [item for item in some if isinstance(item, Problem)]
+                    yield _Share("".join(render(some)), problems, None if more else tally)
+            elif batch.is_shared:
                 # What later code objects of the same file are compared with.
                 for blob in run:
                     if isinstance(blob, Blob):
@@ -195,10 +228,10 @@ def _shares(
 def _runs(batch: Batch) -> Iterator[Iterable[Blob | Problem]]:
     """Blobs that one process takes together, opened as they are taken."""
     blobs = chain.from_iterable(map(ingest.open_file, batch.files))
-    if len(batch.files) > 1:
-        yield blobs
-    else:
+    if batch.is_shared:
         yield from ([blob] for blob in blobs)
+    else:
+        yield blobs
 
 
 def _next(pipe: BinaryIO) -> _Share | None:

@@ -8,11 +8,13 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from kernelinfo.analysis import analyse
 from kernelinfo.cli import jobs
 from kernelinfo.errors import KernelinfoError
 from kernelinfo.kernel import Item
@@ -24,6 +26,7 @@ from ..conftest import FIXTURES
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
 
 PATHS = ["container", "code_object", "broken", "assembly/odd-clang22-gfx90a.s", "../grammars"]
+WHOLE_PATHS = [str(FIXTURES / path) for path in PATHS]
 
 
 def told(*arguments: str) -> tuple[str, list[str], int]:
@@ -61,20 +64,20 @@ def test_many_small_files_are_worth_several_processes(tmp_path: Path) -> None:
     code = (FIXTURES / "code_object" / "occupancy-hip-amdgcn-amd-amdhsa-gfx90a.out").read_bytes()
     for number in range(600):
         (tmp_path / f"{number}.co").write_bytes(code)
-    work = list(jobs.batches([str(tmp_path)]))
-    assert sum(len(batch.files) for batch in work) == 600
-    assert jobs.processes(work, 0) == min(2, os.cpu_count() or 1)
-    assert jobs.processes(work[:3], 0) == 1
-    assert jobs.processes(work[:3], 3) == 3
+    many = list(jobs.batches([str(tmp_path)]))
+    assert sum(len(batch.files) for batch in many) == 600
+    assert jobs.processes(many, 0) == min(2, os.cpu_count() or 1)
+    assert jobs.processes(many[:3], 0) == 1
+    assert jobs.processes(many[:3], 3) == 3
 
 
-def spread(work: list[jobs.Batch]) -> str:
-    """What three processes say of it."""
+def render(items: Iterable[Item]) -> Iterator[str]:
+    return renderer("jsonl")(items, View())
 
-    def render(items: Iterable[Item]) -> Iterator[str]:
-        return renderer("jsonl")(items, View())
 
-    pieces = jobs.spread(work, Options(), render, 3)
+def spread(batches: list[jobs.Batch]) -> str:
+    """What three processes say of them."""
+    pieces = jobs.spread(batches, Options(), render, 3)
     return "".join(piece for piece in pieces if isinstance(piece, str))
 
 
@@ -83,11 +86,11 @@ def test_files_that_come_while_others_are_read_move_none(tmp_path: Path) -> None
     code = (FIXTURES / "code_object" / "occupancy-hip-amdgcn-amd-amdhsa-gfx90a.out").read_bytes()
     for number in range(100, 200):
         (tmp_path / f"{number}.co").write_bytes(code)
-    work = list(jobs.batches([str(tmp_path)]))
+    found = list(jobs.batches([str(tmp_path)]))
     (tmp_path / "000.co").write_bytes(code)
-    found = [json.loads(line)["input"]["path"] for line in spread(work).splitlines()]
+    paths = [json.loads(line)["input"]["path"] for line in spread(found).splitlines()]
     names = [str(tmp_path / f"{number}.co") for number in range(100, 200)]
-    assert found == [name for name in names for _ in range(4)]
+    assert paths == [name for name in names for _ in range(4)]
 
 
 def test_filters_count_over_all_processes() -> None:
@@ -97,26 +100,60 @@ def test_filters_count_over_all_processes() -> None:
     assert told("--jobs", "1", "-k", "nobody") == (out, err, code)
 
 
-def spread_while_killed(monkeypatch: pytest.MonkeyPatch, times: int) -> str:
-    """What three processes say of which the second is killed so many times as it starts."""
-    start, left = jobs._start, [times]
+def work() -> list[jobs.Batch]:
+    return list(jobs.batches(WHOLE_PATHS))
+
+
+@pytest.fixture(params=["whole files", "three kernels of a code object at once"])
+def granularity(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.param != "whole files":
+        monkeypatch.setattr(jobs, "_SHARED_BYTES", 0)
+        monkeypatch.setattr(jobs, "_MOST_FILES", 1)
+        monkeypatch.setattr(jobs, "_MOST_ITEMS", 3)
+
+
+@pytest.mark.usefixtures("granularity")
+def test_several_processes_say_what_one_says() -> None:
+    assert spread(work()) == "".join(render(analyse(WHOLE_PATHS, Options())))
+
+
+@pytest.mark.usefixtures("granularity")
+@pytest.mark.parametrize("taken", [0, 1, 5, 20])
+def test_what_a_killed_process_leaves_another_takes_up(
+    monkeypatch: pytest.MonkeyPatch, taken: int
+) -> None:
+    """It is killed when so many shares are taken, maybe with more of them in its pipe."""
+    whole = spread(work())
+    start, take = jobs._start, jobs._next
+    ids: dict[object, int] = {}
+    turns = count()
+
+    def started(*arguments: Any) -> Any:
+        process = start(*arguments)
+        ids[process.pipe] = process.id
+        return process
+
+    def killed(pipe: Any) -> Any:
+        if next(turns) == taken:
+            os.kill(ids[pipe], signal.SIGKILL)
+        return take(pipe)
+
+    monkeypatch.setattr(jobs, "_start", started)
+    monkeypatch.setattr(jobs, "_next", killed)
+    assert spread(work()) == whole
+
+
+def test_a_process_that_is_killed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    start = jobs._start
 
     def killed(*arguments: Any) -> Any:
         process = start(*arguments)
-        if arguments[4] == 1 and left[0]:
-            left[0] -= 1
-            os.kill(process.id, signal.SIGKILL)
+        os.kill(process.id, signal.SIGKILL)
         return process
 
     monkeypatch.setattr(jobs, "_start", killed)
-    return spread(list(jobs.batches([str(FIXTURES / path) for path in PATHS])))
-
-
-def test_what_a_killed_process_leaves_another_takes_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = spread_while_killed(monkeypatch, 0)
-    assert spread_while_killed(monkeypatch, 1) == whole
     with pytest.raises(KernelinfoError, match="ended early, twice; try again with --jobs 1"):
-        spread_while_killed(monkeypatch, 2)
+        spread(work())
 
 
 def test_a_process_that_cannot_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,4 +164,4 @@ def test_a_process_that_cannot_be_started(monkeypatch: pytest.MonkeyPatch) -> No
     with pytest.raises(
         KernelinfoError, match=r"no process .* started: .*; try again with --jobs 1"
     ):
-        spread(list(jobs.batches([str(FIXTURES / "container")])))
+        spread(work())
