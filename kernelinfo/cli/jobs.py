@@ -110,7 +110,14 @@ def processes(work: list[Batch], asked: int) -> int:
     # One process alone reads a text, however large.
     size = sum(batch.bytes for batch in work if not batch.is_text)
     worth = max(len(work) // _WORTH_BATCHES, size // _WORTH_BYTES)
-    return max(1, min(worth, os.cpu_count() or 1))
+    return max(1, min(worth, _cores()))
+
+
+def _cores() -> int:
+    """Those that this process may run on."""
+    if hasattr(os, "sched_getaffinity"):  # on Linux
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def spread(

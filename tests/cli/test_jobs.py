@@ -60,15 +60,20 @@ def test_standard_input_is_read_by_one() -> None:
     assert several == alone
 
 
-def test_many_small_files_are_worth_several_processes(tmp_path: Path) -> None:
+def test_many_small_files_are_worth_several_processes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     code = (FIXTURES / "code_object" / "occupancy-hip-amdgcn-amd-amdhsa-gfx90a.out").read_bytes()
     for number in range(600):
         (tmp_path / f"{number}.co").write_bytes(code)
     many = list(jobs.batches([str(tmp_path)]))
     assert sum(len(batch.files) for batch in many) == 600
-    assert jobs.processes(many, 0) == min(2, os.cpu_count() or 1)
+    monkeypatch.setattr(jobs, "_cores", lambda: 64)
+    assert jobs.processes(many, 0) == 2
     assert jobs.processes(many[:3], 0) == 1
     assert jobs.processes(many[:3], 3) == 3
+    monkeypatch.setattr(jobs, "_cores", lambda: 1)
+    assert jobs.processes(many, 0) == 1
 
 
 def render(items: Iterable[Item]) -> Iterator[str]:
