@@ -216,20 +216,25 @@ def _shares(
     for batch in work:
         for run in _runs(batch):
             if turn % parts == part and turn // parts >= taken:
-                tally = Tally(batch.path)
-                items = (item for blob in run for item in analysis.of_blob(blob, tally))
-                more = True
-                while more:
-                    some = list(islice(items, _MOST_ITEMS))
-                    more = len(some) == _MOST_ITEMS
-                    problems = [item for item in some if isinstance(item, Problem)]
-                    yield _Share("".join(render(some)), problems, None if more else tally)
+                yield from _of_run(run, analysis, render, Tally(batch.path))
             elif batch.is_shared:
                 # What later code objects of the same file are compared with.
                 for blob in run:
                     if isinstance(blob, Blob):
                         analysis.beside(blob)
             turn += 1
+
+
+def _of_run(
+    run: Iterable[Blob | Problem], analysis: Analysis, render: Render, tally: Tally
+) -> Iterator[_Share]:
+    items = (item for blob in run for item in analysis.of_blob(blob, tally))
+    more = True
+    while more:
+        some = list(islice(items, _MOST_ITEMS))
+        more = len(some) == _MOST_ITEMS
+        problems = [item for item in some if isinstance(item, Problem)]
+        yield _Share("".join(render(some)), problems, None if more else tally)
 
 
 def _runs(batch: Batch) -> Iterator[Iterable[Blob | Problem]]:

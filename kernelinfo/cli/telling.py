@@ -32,7 +32,7 @@ def tell(
     unique and is verbose.
     """
     problems = Problems(verbose=verbose)
-    if format == "jsonl" and not (options.unique or verbose):
+    if format == "jsonl" and jobs != 1 and not (options.unique or verbose):
         from kernelinfo.cli.jobs import batches, processes, spread
 
         work = list(batches(paths))

@@ -13,19 +13,23 @@ clang/lib/Driver/OffloadBundler.cpp, CompressedOffloadBundle; llvm/lib/Object/Of
 from __future__ import annotations
 
 from collections.abc import Generator
-from contextlib import closing
+from contextlib import closing, suppress
 from struct import Struct
 
 from kernelinfo.errors import ReadError
 from kernelinfo.ingest import bounds, magic
 from kernelinfo.ingest.parts import part, problem
 from kernelinfo.ingest.streams import Decompressed, Method
-from kernelinfo.light_typing import NamedTuple
+from kernelinfo.light_typing import TYPE_CHECKING, NamedTuple
 from kernelinfo.model import Blob, Problem
+
+if TYPE_CHECKING:
+    from threading import Thread
 
 _START = Struct("<4sHH")
 _METHODS: tuple[Method, ...] = ("zlib", "zstd")
 _NO_CHECKSUM = bytes(8)
+_LARGE_BYTES = 1 << 20
 _MOST_WAITING = 16
 """Pieces that are decompressed and not yet summed up."""
 _LAYOUTS = {1: Struct("<8xI8s"), 2: Struct("<8xII8s"), 3: Struct("<8xQQ8s")}
@@ -45,22 +49,28 @@ class _Header(NamedTuple):
 class _Md5:
     """The checksum of all pieces that it hears before it is closed.
 
-    Made by a thread, as it takes as long as to decompress, and neither needs the interpreter.
+    That of a large content is made by a thread: it takes as long as to decompress, and neither
+    needs the interpreter.
     """
 
-    def __init__(self) -> None:
-        # Imported here: that takes longer than to read an assembly text.
+    def __init__(self, size: int) -> None:
+        # Imported here, as is a thread's: that takes longer than to read an assembly text.
         from hashlib import md5
+
+        self._sum = md5(usedforsecurity=False)
+        self._thread: Thread | None = None
+        if size >= _LARGE_BYTES:
+            self._start()
+
+    def _start(self) -> None:
         from queue import Queue
         from threading import Thread
 
-        self._sum = md5(usedforsecurity=False)
         self._pieces: Queue[bytes] = Queue(_MOST_WAITING)
-        self._thread: Thread | None = Thread(target=self._work, daemon=True)
-        try:
-            self._thread.start()
-        except RuntimeError:  # the system has no more to give
-            self._thread = None
+        thread = Thread(target=self._work, daemon=True)
+        with suppress(RuntimeError):  # the system has no more to give
+            thread.start()
+            self._thread = thread
 
     def hear(self, piece: bytes) -> None:
         if self._thread:
@@ -112,20 +122,21 @@ def unpack(blob: Blob) -> Generator[Blob | Problem, None, int]:
     """
     header = _header(blob.data)
     stream = _stream(blob, header, nested=blob.offset is None)
+    has_checksum = header.checksum != _NO_CHECKSUM
     is_cut_off = header.length is not None and header.length > len(blob.data)
     if is_cut_off:
         message = f"compressed bundle of {header.length} bytes of which {len(blob.data)} are there"
         yield problem(blob, message)
     try:
-        with closing(_Md5()) as md5:
-            content = stream.read_all(md5.hear)
+        with closing(_Md5(header.content)) as md5:
+            content = stream.read_all(md5.hear if has_checksum else None)
     except ReadError as error:
         if header.length is None:
             raise
         if not is_cut_off:
             yield problem(blob, f"compressed bundle: {error}")
         return header.length
-    if header.checksum == _NO_CHECKSUM:
+    if not has_checksum:
         yield problem(blob, "compressed bundle without a checksum: damage would not be seen")
     elif not md5.begins_with(header.checksum):
         yield problem(blob, "damaged compressed bundle: its checksum is another; build it again")

@@ -58,6 +58,7 @@ def test_standard_input_is_read_by_one() -> None:
     )
     assert alone
     assert several == alone
+    assert jobs.processes(list(jobs.batches(["-"])), 4) == 1
 
 
 def test_many_small_files_are_worth_several_processes(

@@ -11,6 +11,7 @@ from struct import pack, pack_into
 import pytest
 
 from kernelinfo.ingest import bounds
+from kernelinfo.ingest import ccob as reader
 
 from .opening import CONTAINERS, NOTHING, OBJECT, opened, opened_path
 
@@ -40,6 +41,14 @@ def ccob(
     return start + lengths[version] + md5(plain).digest()[:8] + packed
 
 
+@pytest.fixture(params=["small", "large"])
+def summed_as(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By which size a content counts: that of a large one is summed up by a thread."""
+    if request.param == "large":
+        monkeypatch.setattr(reader, "_LARGE_BYTES", 0)
+
+
+@pytest.mark.usefixtures("summed_as")
 @pytest.mark.parametrize("method", [0, 1])
 @pytest.mark.parametrize("version", [1, 2, 3])
 def test_every_version_and_method(version: int, method: int) -> None:
@@ -55,6 +64,7 @@ def test_where_no_thread_can_be_started(monkeypatch: pytest.MonkeyPatch) -> None
     def refused(thread: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
 
+    monkeypatch.setattr(reader, "_LARGE_BYTES", 0)
     monkeypatch.setattr(threading.Thread, "start", refused)
     assert len(opened(ccob())[0]) == 2
     damaged = ccob()[:24] + bytes(7) + b"1" + ccob()[32:]
@@ -96,6 +106,7 @@ def test_a_damaged_one_does_not_hide_the_next(version: int) -> None:
     assert "compressed bundle" in message
 
 
+@pytest.mark.usefixtures("summed_as")
 def test_a_damaged_one_of_version_1_has_no_end() -> None:
     damaged = bytearray(ccob(1, 0))
     damaged[60:100] = bytes(40)
@@ -104,6 +115,7 @@ def test_a_damaged_one_of_version_1_has_no_end() -> None:
     assert message.startswith("damaged zlib data")
 
 
+@pytest.mark.usefixtures("summed_as")
 def test_content_that_nobody_can_check() -> None:
     data = bytearray(ccob(2))
     pack_into("<Q", data, 16, 0)
@@ -112,6 +124,7 @@ def test_content_that_nobody_can_check() -> None:
     assert messages == ["compressed bundle without a checksum: damage would not be seen"]
 
 
+@pytest.mark.usefixtures("summed_as")
 def test_content_that_was_changed() -> None:
     data = bytearray(ccob(2))
     pack_into("<Q", data, 16, 1)

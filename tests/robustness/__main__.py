@@ -123,8 +123,8 @@ def _tried(given: argparse.Namespace) -> Iterator[Piece]:
         for row in _rows(pool, given.jobs, given.one_in):
             tried = f"{_number(row.headers.inputs)} | {_number(row.prefixes.inputs)}"
             longest = max(row.headers.seconds, row.prefixes.seconds)
-            cost = f"{row.crashes} | {longest:.2f} s | {row.megabytes:.0f} MB"
-            yield Piece(f"| {row.name} | {tried} | {cost} |\n", row.crashes)
+            came = f"{row.crashes} | {longest:.2f} s | {row.megabytes:.0f} MB"
+            yield Piece(f"| {row.name} | {tried} | {came} |\n", row.crashes)
         if given.one_in > 1:
             yield Piece(f"\nOne in {given.one_in} of all such inputs was tried.\n")
         yield _hostile(pool)
