@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache, partial
 
+from kernelinfo.facts import yaml_values
 from kernelinfo.facts.metadata import KEYS, kernel_facts, kernel_symbol
 from kernelinfo.light_typing import TYPE_CHECKING, NamedTuple
 from kernelinfo.model import Fact, Facts
@@ -77,15 +78,15 @@ _END = re.compile(r"\.\.\.(?<!.\.\.\.)[ \t]*$", re.MULTILINE)
 
 # What LLVM prints (MsgPackDocument::toYAML): keys at column 0, kernels two columns in, each with
 # its keys four columns in; nested lists start at column 6. Values are decimal numbers, words that
-# mean only themselves, or quoted strings without escapes. Whatever differs, a real parser decides.
+# mean only themselves, or strings without escapes, quoted or behind `!str`. Whatever differs, a
+# real parser decides.
 _QUOTED_WITHIN_LINES = re.compile(
     r"""(?:[^'"]*+(?:'[^'\n]*+'|"[^"\n]*+"))*+[^'"]*+""",
 )
 _OTHER_BREAKS = "\r\x85\u2028\u2029"
 _NUMBER = r"(?:0|[1-9][0-9]{0,17})"  # always below 2^63
-_VALUE = rf"""'[^'\n]*'|"[^"\\\n]*"|\[\]|{_NUMBER}(?= *\n)|[A-Za-z_$/][^:#\n]*+"""
-_FLAGS = {"true": True, "false": False}
-_MORE_THAN_WORDS = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"}
+_STRING = r"""'[^'\n]*'|"[^"\\\n]*"|[A-Za-z_$/][^:#\n]*+"""
+_VALUE = rf"(?:!str +)?(?:{_STRING})|\[\]|{_NUMBER}(?= *\n)"
 _ROOT = re.compile(rf"([\w.]+):(?: +({_VALUE}) *\n(?! )|\n((?: +\S.*\n)++))")
 _ENTRY = re.compile(
     rf"((  - |    )(\.\w+):(?: +({_VALUE}) *\n(?! {{5}})|\n((?: {{6}} *\S.*\n)++)))"
@@ -122,7 +123,7 @@ def _compilers(text: str) -> Metadata:
     target = values.get("amdhsa.target")
     return Metadata(
         _kernels(block, line),
-        str(_scalar(target)) if target else None,
+        _text(target) if target else None,
         tuple(_numbers(version)),
     )
 
@@ -135,7 +136,7 @@ def _kernels(block: str, line: int) -> list[Kernel]:
         # What kernels have of their own is cut out: of the rest, much is the same in many.
         common, *names = _NAME.split(written)
         common += "".join(names[2::3])
-        own = {key: _scalar(name) for key, name in zip(names[::3], names[1::3], strict=True)}
+        own = {key: _text(name) for key, name in zip(names[::3], names[1::3], strict=True)}
         said = _said if len(common) < _SHORT else _said.__wrapped__
         others, facts, complaints = said(common)
         values = others | own
@@ -156,7 +157,7 @@ def _said(common: str) -> tuple[dict[object, object], Facts, list[str]]:
     for entry, _, key, value, nested in _ENTRY.findall(common):
         length += len(entry)
         if value:
-            kernel[key] = _scalar(value)
+            kernel[key] = _text(value) if key in yaml_values.TEXT_KEYS else _scalar(value)
         elif key == ".args":
             kernel[key] = [{".value_kind": kind} for kind in _KIND.findall(nested)]
         elif _NUMBERS.fullmatch(nested):
@@ -173,52 +174,60 @@ def _numbers(block: str) -> list[int]:
     return [int(number) for number in re.findall(r"[0-9]+", block)]
 
 
+def _text(written: str) -> str:
+    """The string that a value is where only a string can stand; raises `ValueError` for a list."""
+    written = written.removeprefix("!str").strip(" ")
+    if written == "[]":
+        raise ValueError
+    return written[1:-1] if written[0] in "'\"" else written
+
+
 def _scalar(written: str) -> object:
-    """Raises `ValueError` for a word that may mean something else."""
-    if written[0] in "'\"":
-        return written[1:-1]
+    """The value as LLVM types it."""
     if written == "[]":
         return []
-    if written[0].isdecimal():
-        return int(written)
-    written = written.rstrip()
-    if written.lower() not in _MORE_THAN_WORDS:
-        return written
-    if written not in _FLAGS:
-        raise ValueError
-    return _FLAGS[written]
+    if written[0] in "!'\"":
+        return _text(written)
+    return yaml_values.plain_value(written.rstrip(" "))
 
 
 def _any_yaml(text: str, reading: Reading = in_text) -> Metadata:
+    node = _composed(yaml_values.without_control_characters(text))
+    root = yaml_values.value(node) if node else None
+    if not node or not isinstance(root, dict):
+        raise ValueError("no map of keys")
+    name = "amdhsa.kernels" if "amdhsa.kernels" in root else "Kernels"
+    elements = root.get(name, [])
+    if not isinstance(elements, list):
+        raise ValueError(f"{name} is no list")
+    written: list[yaml.Node] = next(
+        (entry.value for key, entry in node.value if key.value == name), []
+    )
+    kernels: list[Kernel] = []
+    for element, item in zip(elements, written, strict=True):
+        symbol, facts, complaints = reading(element if isinstance(element, dict) else {})
+        kernels.append(Kernel(symbol, Facts(facts), complaints, item.start_mark.line))
+    target, version = root.get("amdhsa.target"), root.get("amdhsa.version")
+    return Metadata(
+        kernels,
+        target if isinstance(target, str) else None,
+        tuple(n for n in version if type(n) is int) if isinstance(version, list) else (),
+    )
+
+
+def _composed(text: str) -> yaml.Node | None:
+    """The root node; raises `ValueError` for what is no YAML, or hostile."""
     import yaml
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         _refuse_hostile(yaml.parse(text, Loader=loader))
-        document = loader(text)
-        node = document.get_single_node()
-        root = document.construct_document(node) if node else None
+        return loader(text).get_single_node()
     except yaml.MarkedYAMLError as error:
         at = f" on line {error.problem_mark.line + 1}" if error.problem_mark else ""
         raise ValueError(f"{error.problem}{at}") from error
     except yaml.YAMLError as error:
         raise ValueError(str(error).splitlines()[0]) from error
-    if not node or not isinstance(root, dict):
-        raise ValueError("no map of keys")
-    nodes = {key.value: value for key, value in node.value if isinstance(key, yaml.ScalarNode)}
-    name = "amdhsa.kernels" if "amdhsa.kernels" in root else "Kernels"
-    kernels: list[Kernel] = []
-    if isinstance(root.get(name), list):
-        for values, item in zip(root[name], nodes[name].value, strict=True):
-            if isinstance(values, dict):
-                symbol, facts, complaints = reading(values)
-                kernels.append(Kernel(symbol, Facts(facts), complaints, item.start_mark.line))
-    target, version = root.get("amdhsa.target"), root.get("amdhsa.version")
-    return Metadata(
-        kernels,
-        target if isinstance(target, str) else None,
-        tuple(n for n in version if isinstance(n, int)) if isinstance(version, list) else (),
-    )
 
 
 def _refuse_hostile(events: Iterable[yaml.Event]) -> None:
@@ -228,8 +237,6 @@ def _refuse_hostile(events: Iterable[yaml.Event]) -> None:
     for event in events:
         if isinstance(event, yaml.AliasEvent):
             raise ValueError("an alias, which metadata never has")
-        if isinstance(event, yaml.NodeEvent) and getattr(event, "tag", None):
-            raise ValueError("a tag, which metadata never has")
         depth += isinstance(event, yaml.CollectionStartEvent)
         depth -= isinstance(event, yaml.CollectionEndEvent)
         if depth > _MOST_NESTING:

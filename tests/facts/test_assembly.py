@@ -542,17 +542,63 @@ def test_what_is_cut_or_stands_twice_is_said() -> None:
     ("yaml", "complaint"),
     [
         ("a: &a [x]\namdhsa.kernels: *a\n...\n", "an alias, which metadata never has"),
-        ("amdhsa.kernels: !x 1\n...\n", "a tag, which metadata never has"),
+        ("amdhsa.kernels: !x 1\n...\n", "amdhsa.kernels is no list"),
         ("amdhsa.kernels:\n\t- .name: k\n...\n", "found character that cannot start any token"),
         ("a: " + "[" * 100_000 + "\n...\n", "nested more than 100 deep"),
         ("- 1\n...\n", "no map of keys"),
-        ("a: 2001-99-99\n...\n", "month must be in 1..12"),
     ],
-    ids=["alias", "tag", "tab", "deep", "list", "date"],
+    ids=["alias", "scalar", "tab", "deep", "list"],
 )
 def test_metadata_that_cannot_be_read(yaml: str, complaint: str) -> None:
     (said,) = complaints(f"{TARGET}.amdgpu_metadata\n---\n{yaml}.end_amdgpu_metadata\n")
     assert said.startswith(f"the metadata cannot be read: {complaint}")
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        "!x 1",
+        "!!binary '?'",
+        "2001-99-99",
+        "=",
+        "<<",
+        "9" * 5000,
+        "!!python/object:os.x {}",
+        "\x7f",
+    ],
+    ids=["tag", "binary", "date", "value", "merge", "long", "python", "DEL"],
+)
+def test_a_value_that_means_nothing_costs_no_other(odd: str) -> None:
+    text = TEXT.replace("    .symbol:", f"    .odd: {odd}\n    .symbol:")
+    assert odd in text
+    assert stated(kernel(text), "metadata") == stated(kernel(TEXT), "metadata")
+    assert complaints(text) == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "nan",
+        "inf",
+        "n",
+        "yes",
+        "true",
+        "~",
+        "null",
+        "0x10",
+        "010",
+        "1e5",
+        "1_000",
+        "-1",
+        "2001-01-01",
+    ],
+)
+@pytest.mark.parametrize("form", ["{}", "'{}'", '"{}"', "!str {}", "!str '{}'"])
+def test_a_name_is_text_whatever_it_looks_like(name: str, form: str) -> None:
+    yaml = f"amdhsa.kernels:\n  - .name: {form.format(name)}\n    .vgpr_count: 7\n...\n"
+    (found,) = module(f"{TARGET}.amdgpu_metadata\n---\n{yaml}.end_amdgpu_metadata\n").kernels
+    assert found.symbol == name
+    assert stated(found, "metadata") == {"vgprs": 7}
 
 
 @pytest.mark.parametrize(
@@ -564,6 +610,8 @@ def test_metadata_that_cannot_be_read(yaml: str, complaint: str) -> None:
         (".symbol:         k.kd", '.symbol:         "\\x6b.kd"'),
         (".symbol:         k.kd", ".symbol:\n      k.kd"),
         (".uses_dynamic_stack: false", ".uses_dynamic_stack: no"),
+        (".symbol:         k.kd", ".symbol:         !str k.kd"),
+        (".symbol:         k.kd", ".symbol:         !!str 'k.kd'"),
         ("      - 8\n      - 4\n      - 2\n", "      [8, 4, 2]\n"),
         ("  - 1\n  - 2\n", "  [1, 2]\n"),
     ],
