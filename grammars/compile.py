@@ -19,22 +19,23 @@ class CompiledGrammars(BuildHookInterface):  # type: ignore[type-arg]
             return
         root, folder = Path(self.root), Path(mkdtemp())
         sys.path.insert(0, self.root)
-        from kernelinfo import _grammars, tables, targets
+        from kernelinfo.occupancy import target_tables, targets
+        from kernelinfo.reading import grammar
 
-        for grammar in (root / "grammars").glob("*.lark"):
-            build_data["force_include"][str(grammar)] = f"kernelinfo/grammars/{grammar.name}"
-            text = grammar.read_text("utf-8")
-            made = folder / _grammars.compiled_name(grammar.stem, text)
+        for source in (root / "grammars").glob("*.lark"):
+            build_data["force_include"][str(source)] = f"kernelinfo/grammars/{source.name}"
+            text = source.read_text("utf-8")
+            made = folder / grammar.compiled_name(source.stem, text)
             saved = BytesIO()
-            _grammars.compile(text).save(saved)
+            grammar.compile(text).save(saved)
             made.write_bytes(reproducible(saved.getvalue()))
             build_data["force_include"][str(made)] = f"kernelinfo/grammars/{made.name}"
         for name in targets.known():
             targets.find(name)  # refuses a table that contradicts itself
-        facts = (root / "kernelinfo" / "targets.toml").read_bytes()
-        made = folder / tables.parsed_name(facts)
-        made.write_bytes(tables.parse(facts))
-        build_data["force_include"][str(made)] = f"kernelinfo/{made.name}"
+        facts = (root / "kernelinfo" / "occupancy" / "targets.toml").read_bytes()
+        made = folder / target_tables.parsed_name(facts)
+        made.write_bytes(target_tables.parse(facts))
+        build_data["force_include"][str(made)] = f"kernelinfo/occupancy/{made.name}"
 
 
 def reproducible(saved: bytes) -> bytes:
@@ -43,16 +44,16 @@ def reproducible(saved: bytes) -> bytes:
     Lark numbers them as its sets happen to be ordered, which differs from run to run.
     """
     whole = pickle.loads(saved)
-    tables = whole["data"]["parser"]["parser"]
-    names = tables["tokens"]
-    (start,) = tables["start_states"]
-    numbers = {tables["start_states"][start]: 0}
+    target_tables = whole["data"]["parser"]["parser"]
+    names = target_tables["tokens"]
+    (start,) = target_tables["start_states"]
+    numbers = {target_tables["start_states"][start]: 0}
     states: dict[int, dict[int, tuple[int, Any]]] = {}
     pending = list(numbers)
     order = sorted(names.values())
     while pending:
         state = pending.pop(0)
-        actions = sorted(tables["states"][state].items(), key=lambda item: names[item[0]])
+        actions = sorted(target_tables["states"][state].items(), key=lambda item: names[item[0]])
         row = states[numbers[state]] = {}
         for token, (is_reduction, argument) in actions:
             if not is_reduction:
@@ -61,9 +62,9 @@ def reproducible(saved: bytes) -> bytes:
                     pending.append(argument)
                 argument = numbers[argument]
             row[order.index(names[token])] = (is_reduction, argument)
-    tables["tokens"] = dict(enumerate(order))
-    tables["states"] = states
+    target_tables["tokens"] = dict(enumerate(order))
+    target_tables["states"] = states
     for ends in ("start_states", "end_states"):
-        tables[ends] = {name: numbers[state] for name, state in tables[ends].items()}
+        target_tables[ends] = {name: numbers[state] for name, state in target_tables[ends].items()}
     # What is the same object in one run and an equal one in the next must not show either.
     return pickle.dumps(literal_eval(repr(whole)), protocol=4)

@@ -14,10 +14,10 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from kernelinfo.analysis import analyse, load
-    from kernelinfo.architecture import Arch, Rung, arch
-    from kernelinfo.builds import diff
+    from kernelinfo.analysis.options import Options
     from kernelinfo.compare import Comparison, Pair
-    from kernelinfo.config import Configuration, read_config
+    from kernelinfo.compare.builds import diff
+    from kernelinfo.compare.footprint import Footprint
     from kernelinfo.errors import (
         BaselineError,
         ConfigError,
@@ -28,18 +28,18 @@ if TYPE_CHECKING:
         TargetsError,
         UnknownTargetError,
     )
-    from kernelinfo.footprint import Footprint
     from kernelinfo.gate import check
+    from kernelinfo.gate.config import Configuration, read_config
     from kernelinfo.gate.verdict import Judged, Notice, Suppressed, Verdict
     from kernelinfo.kernel import CodeObject, Finding, Kernel, Repeat, Report, Result
-    from kernelinfo.limits import Limit
-    from kernelinfo.model import Problem
     from kernelinfo.occupancy import Allocated, Occupancy
-    from kernelinfo.options import Options
-    from kernelinfo.placement import Demand, Launch
+    from kernelinfo.occupancy.calculator import Arch, Rung, arch
+    from kernelinfo.occupancy.headroom import Headroom, Range, Step
+    from kernelinfo.occupancy.limits import Limit
+    from kernelinfo.occupancy.placement import Demand, Launch
+    from kernelinfo.occupancy.targets import Target
+    from kernelinfo.reading.blob import Problem
     from kernelinfo.rules import Selection
-    from kernelinfo.steps import Headroom, Range, Step
-    from kernelinfo.targets import Target
 
 __version__ = "0.1.0"
 
@@ -101,10 +101,9 @@ def __getattr__(name: str) -> object:
 
 _HOMES = {
     "analysis": ("Options", "analyse", "load"),
-    "architecture": ("Arch", "Rung", "arch"),
-    "builds": ("diff",),
     "compare": ("Comparison", "Pair"),
-    "config": ("Configuration", "read_config"),
+    "compare.builds": ("diff",),
+    "compare.footprint": ("Footprint",),
     "errors": (
         "BaselineError",
         "ConfigError",
@@ -115,14 +114,15 @@ _HOMES = {
         "TargetsError",
         "UnknownTargetError",
     ),
-    "footprint": ("Footprint",),
     "gate": ("check",),
+    "gate.config": ("Configuration", "read_config"),
     "gate.verdict": ("Judged", "Notice", "Suppressed", "Verdict"),
     "kernel": ("CodeObject", "Finding", "Kernel", "Repeat", "Report", "Result"),
-    "limits": ("Demand", "Launch", "Limit"),
-    "model": ("Problem",),
     "occupancy": ("Allocated", "Occupancy"),
+    "occupancy.calculator": ("Arch", "Rung", "arch"),
+    "occupancy.headroom": ("Headroom", "Range", "Step"),
+    "occupancy.limits": ("Demand", "Launch", "Limit"),
+    "occupancy.targets": ("Target",),
+    "reading.blob": ("Problem",),
     "rules": ("Selection",),
-    "steps": ("Headroom", "Range", "Step"),
-    "targets": ("Target",),
 }

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from kernelinfo.analysis import analyse
-from kernelinfo.options import Options
+from kernelinfo.analysis.options import Options
 from kernelinfo.render import View
 from kernelinfo.render.text import render
 

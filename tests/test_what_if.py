@@ -8,7 +8,8 @@ import json
 
 import pytest
 
-from kernelinfo import LaunchError, arch, load, targets
+from kernelinfo import LaunchError, arch, load
+from kernelinfo.occupancy import targets
 
 from .conftest import FIXTURES
 from .test_golden import run

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import kernelinfo
-from kernelinfo import ingest
+from kernelinfo.reading import containers
 
 ROOT = Path(__file__).parent.parent
 
@@ -37,7 +37,7 @@ def test_the_wheel_holds_the_package_its_data_and_nothing_else(wheel: Path) -> N
     grammars = {f"kernelinfo/grammars/{path.name}" for path in (ROOT / "grammars").glob("*.lark")}
     assert len(grammars) == 2
     schemas = {"report-schema.json", "diff/diff-schema.json"}
-    data = {"kernelinfo/targets.toml", *(f"kernelinfo/render/{name}" for name in schemas)}
+    data = {"kernelinfo/occupancy/targets.toml", *(f"kernelinfo/render/{name}" for name in schemas)}
     sources = ROOT / "kernelinfo" / "render" / "html"
     data |= {f"kernelinfo/render/html/{path.name}" for path in sources.iterdir() if path.is_file()}
     assert grammars | data | {"kernelinfo/py.typed"} <= names
@@ -53,11 +53,11 @@ def test_the_wheel_holds_its_grammars_compiled(wheel: Path, tmp_path: Path) -> N
     code = f"""if True:
         import sys
         sys.path.insert(0, {str(tmp_path)!r})
-        from kernelinfo import _grammars
-        fresh = [_grammars.compile(open(p).read()).parse("max(a, 2)+1") for p in sys.argv[1:]]
-        _grammars.compile = None
-        assert [_grammars.load_parser("mc_expression").parse("max(a, 2)+1")] == fresh
-        assert _grammars.load_parser("kernel_info").parse("; NumVgprs: 8").data == "field"
+        from kernelinfo.reading import grammar
+        fresh = [grammar.compile(open(p).read()).parse("max(a, 2)+1") for p in sys.argv[1:]]
+        grammar.compile = None
+        assert [grammar.load_parser("mc_expression").parse("max(a, 2)+1")] == fresh
+        assert grammar.load_parser("kernel_info").parse("; NumVgprs: 8").data == "field"
     """
     grammar = str(ROOT / "grammars" / "mc_expression.lark")
     subprocess.run([sys.executable, "-I", "-c", code, grammar], cwd=tmp_path, check=True)
@@ -68,14 +68,14 @@ def test_the_wheel_holds_its_tables_parsed(wheel: Path, tmp_path: Path) -> None:
     code = f"""if True:
         import sys, tomllib
         sys.path.insert(0, {str(wheel)!r})
-        from kernelinfo import tables, targets
+        from kernelinfo.occupancy import target_tables, targets
         said = tomllib.loads(open(sys.argv[1]).read())
-        tables._text = None
+        target_tables._text = None
         assert list(said) == list(targets.known())
-        assert all(tables.table(name) == said[name] for name in said)
+        assert all(target_tables.table(name) == said[name] for name in said)
         assert all(targets.by_elf_mach(said[name]["elf_mach"]).name == name for name in said)
     """
-    table = str(ROOT / "kernelinfo" / "targets.toml")
+    table = str(ROOT / "kernelinfo" / "occupancy" / "targets.toml")
     subprocess.run([sys.executable, "-I", "-c", code, table], cwd=tmp_path, check=True)
 
 
@@ -93,7 +93,7 @@ def test_a_wheel_elsewhere_reads_assembly(wheel: Path, tmp_path: Path) -> None:
 
 
 HEAVY = {"typer", "rich", "lark", "elftools", "yaml", "typing", "dataclasses", "pathlib"}
-CONTAINERS = {f"kernelinfo.ingest.{name}" for name in ingest.FORMATS}
+CONTAINERS = {f"kernelinfo.reading.containers.{name}" for name in containers.FORMATS}
 
 
 @pytest.mark.parametrize(
@@ -116,6 +116,6 @@ def test_a_report_imports_what_it_needs(wheel: Path, file: str, other: str, tmp_
     run = [sys.executable, "-I", "-S", "-c", code, sample]
     done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=True)
     imported = set(done.stderr.splitlines())
-    assert "kernelinfo.facts" in imported
-    unneeded = HEAVY | CONTAINERS | {f"kernelinfo.facts.{other}"}
+    assert "kernelinfo.reading" in imported
+    unneeded = HEAVY | CONTAINERS | {f"kernelinfo.reading.{other}"}
     assert sorted(imported & unneeded) == []

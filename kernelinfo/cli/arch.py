@@ -7,13 +7,13 @@ from typing import Annotated, Any
 
 import typer
 
-from kernelinfo import targets
 from kernelinfo.cli import completion, options
 from kernelinfo.cli.output import make_view, write
+from kernelinfo.occupancy import targets
+from kernelinfo.occupancy.targets import Target
 from kernelinfo.render.paint import left, paint
 from kernelinfo.render.records import render_records, render_table
 from kernelinfo.render.words import size
-from kernelinfo.targets import Target
 
 EXAMPLES = """\
 Examples:

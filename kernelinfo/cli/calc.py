@@ -8,15 +8,15 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from kernelinfo import devices
-from kernelinfo.architecture import Arch
 from kernelinfo.cli import completion, options
 from kernelinfo.cli.output import make_view, write
-from kernelinfo.compiler import hip, llvm
-from kernelinfo.curves import VARIABLES, Variable, best_sizes, curve
 from kernelinfo.errors import LaunchError, OptionError
-from kernelinfo.occupancy import occupancy
-from kernelinfo.placement import Demand, Launch
+from kernelinfo.occupancy import devices, occupancy
+from kernelinfo.occupancy.calculator import Arch
+from kernelinfo.occupancy.compilers import hip, llvm
+from kernelinfo.occupancy.curves import VARIABLES, Variable, best_sizes, curve
+from kernelinfo.occupancy.placement import Demand, Launch
+from kernelinfo.occupancy.targets import Target
 from kernelinfo.render import View
 from kernelinfo.render.curves import point_documents, render_curve, render_sizes
 from kernelinfo.render.device import device_lines
@@ -24,7 +24,6 @@ from kernelinfo.render.explain import render_numbers
 from kernelinfo.render.json import occupancy_document
 from kernelinfo.render.records import render_records
 from kernelinfo.render.words import amount
-from kernelinfo.targets import Target
 
 _USUAL = options.Sizes(256, 256)
 

@@ -11,20 +11,20 @@ from typing import Annotated, Any
 import typer
 
 from kernelinfo.analysis import analyse, analyse_some
+from kernelinfo.analysis.options import Options
 from kernelinfo.cli import options, progress, selection
 from kernelinfo.cli.output import CANNOT_ANSWER, CLAIM, Problems, make_view, tell, write
 from kernelinfo.cli.project import configuration
-from kernelinfo.config import Configuration
-from kernelinfo.config.file import read_file
 from kernelinfo.errors import OptionError
 from kernelinfo.gate import check
 from kernelinfo.gate.baseline import write_baseline
+from kernelinfo.gate.config import Configuration
+from kernelinfo.gate.config.file import read_file
 from kernelinfo.gate.location import located
 from kernelinfo.gate.pinning import pin
 from kernelinfo.gate.scope import Scope
 from kernelinfo.gate.verdict import Verdict
 from kernelinfo.kernel import Report
-from kernelinfo.options import Options
 from kernelinfo.render import View
 from kernelinfo.render.check import CheckFormatName, check_renderer
 from kernelinfo.render.check.pinned import render_update

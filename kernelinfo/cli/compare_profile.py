@@ -8,16 +8,16 @@ from typing import Annotated, Any
 
 import typer
 
-from kernelinfo import devices
 from kernelinfo.analysis import analyse
+from kernelinfo.analysis.options import Options
 from kernelinfo.cli import options
 from kernelinfo.cli.output import Problems, make_view, write
+from kernelinfo.compare.measurement import Measurement, measure
+from kernelinfo.compare.profile import Dispatch, Resources, read
 from kernelinfo.errors import ReadError
 from kernelinfo.kernel import Result
-from kernelinfo.limits import RESOURCES
-from kernelinfo.measurement import Measurement, measure
-from kernelinfo.options import Options
-from kernelinfo.profile import Dispatch, Resources, read
+from kernelinfo.occupancy import devices
+from kernelinfo.occupancy.limits import RESOURCES
 from kernelinfo.render import View
 from kernelinfo.render.names import name_of, printable
 from kernelinfo.render.paint import paint

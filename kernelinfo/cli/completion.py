@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator
 
 import typer
 
-from kernelinfo import targets
 from kernelinfo.cli.help import files
 from kernelinfo.errors import KernelinfoError
+from kernelinfo.occupancy import targets
 
 Offers = list[tuple[str, str]]
 """Words and what they mean."""
@@ -38,7 +38,7 @@ def colors() -> Offers:
 
 
 def variables(incomplete: str) -> Offers:
-    from kernelinfo.curves import VARIABLES
+    from kernelinfo.occupancy.curves import VARIABLES
 
     return _listed(incomplete, ((name, "") for name in VARIABLES))
 
@@ -50,7 +50,7 @@ def rules(incomplete: str) -> Offers:
 
 def levels(incomplete: str) -> Offers:
     """`KI201=`, and then a severity."""
-    from kernelinfo.config import SEVERITIES
+    from kernelinfo.gate.config import SEVERITIES
 
     rule, equals, _ = incomplete.partition("=")
     if equals:
@@ -69,9 +69,9 @@ def subjects(incomplete: str) -> Offers:
 def kernels(ctx: typer.Context, incomplete: str) -> Offers:
     """Kernels of the file by their base names; by their symbols where one is begun."""
     from kernelinfo.analysis import analyse
-    from kernelinfo.facts.names import base_name
+    from kernelinfo.analysis.options import Options
     from kernelinfo.kernel import Result
-    from kernelinfo.options import Options
+    from kernelinfo.kernel.names import base_name
 
     path = ctx.params.get("path")
     if not path or path == "-":

@@ -6,11 +6,11 @@ from typing import Annotated, Literal
 
 import typer
 
-from kernelinfo.builds import compare_paths
+from kernelinfo.analysis.options import Options
 from kernelinfo.cli import options
 from kernelinfo.cli.output import CANNOT_ANSWER, CLAIM, make_view, tell, write
 from kernelinfo.compare import Comparison
-from kernelinfo.options import Options
+from kernelinfo.compare.builds import compare_paths
 from kernelinfo.render.diff import DiffFormatName, renderer
 
 FailOn = Literal["regression", "change"]

@@ -9,21 +9,22 @@ from typing import Annotated
 
 import typer
 
-from kernelinfo import devices, rules
+from kernelinfo import rules
 from kernelinfo.analysis import analyse
+from kernelinfo.analysis.options import Options
 from kernelinfo.cli import completion, options, selection
 from kernelinfo.cli.output import Problems, make_view, write
 from kernelinfo.cli.project import configuration
 from kernelinfo.errors import OptionError
-from kernelinfo.facts.names import base_name
 from kernelinfo.kernel import Item, Kernel, Result
-from kernelinfo.model import Problem
-from kernelinfo.options import Options
-from kernelinfo.pattern import matches
+from kernelinfo.kernel.names import base_name
+from kernelinfo.kernel.pattern import matches
+from kernelinfo.occupancy import devices
+from kernelinfo.occupancy.targets import Device
+from kernelinfo.reading.blob import Problem
 from kernelinfo.render import View, renderer
 from kernelinfo.render.explain import render_kernel
 from kernelinfo.render.names import short
-from kernelinfo.targets import Device
 
 EXAMPLES = """\
 Examples:

@@ -8,13 +8,13 @@ from typing import Annotated
 
 import typer
 
-from kernelinfo import targets
+from kernelinfo.analysis.extraction import Extract, extract
 from kernelinfo.cli import options
 from kernelinfo.cli.output import Problems, write
 from kernelinfo.cli.whole_file import whole_file
 from kernelinfo.errors import OptionError
-from kernelinfo.extraction import Extract, extract
-from kernelinfo.model import Problem
+from kernelinfo.occupancy import targets
+from kernelinfo.reading.blob import Problem
 from kernelinfo.render.words import plural
 
 EXAMPLES = """\

@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
-from kernelinfo.architecture import Rung
-from kernelinfo.architecture import arch as find_arch
 from kernelinfo.cli import options
 from kernelinfo.cli.output import make_view, write
+from kernelinfo.occupancy.calculator import Rung
+from kernelinfo.occupancy.calculator import arch as find_arch
 from kernelinfo.render.curves import render_steps
 from kernelinfo.render.paint import paint
 from kernelinfo.render.records import render_records, render_table

@@ -161,7 +161,7 @@ Exclude = Annotated[
 
 
 def _choose_bounds(given: list[str] | None) -> list[str] | None:
-    from kernelinfo.ingest.bounds import Bounds, set_bounds
+    from kernelinfo.reading.containers.bounds import Bounds, set_bounds
 
     numbers = {}
     for text in given or ():

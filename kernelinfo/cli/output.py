@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import CodeObject, Item, Result
 from kernelinfo.light_typing import TYPE_CHECKING
-from kernelinfo.model import Problem
+from kernelinfo.reading.blob import Problem
 from kernelinfo.render import View
 from kernelinfo.render.names import printable
 

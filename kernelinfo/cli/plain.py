@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 
+from kernelinfo.analysis.options import Options
 from kernelinfo.cli.output import make_view
 from kernelinfo.light_typing import TYPE_CHECKING, NamedTuple
-from kernelinfo.options import Options
 from kernelinfo.render import MODULES
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from kernelinfo.config import SEVERITIES, Configuration, find_config, read_config
 from kernelinfo.errors import OptionError
+from kernelinfo.gate.config import SEVERITIES, Configuration, find_config, read_config
 from kernelinfo.rules import Selection
 from kernelinfo.rules.severity import Severity
 

@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
+from kernelinfo.analysis.options import Options
 from kernelinfo.cli import options, selection
 from kernelinfo.cli.output import make_view
 from kernelinfo.cli.project import configuration
 from kernelinfo.cli.telling import tell
-from kernelinfo.options import Options
 
 EXAMPLES = """\
 Examples:

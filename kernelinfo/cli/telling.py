@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from kernelinfo.analysis import analyse
+from kernelinfo.analysis.options import Options
 from kernelinfo.cli import progress
 from kernelinfo.cli.output import Problems, write
 from kernelinfo.kernel import Item
 from kernelinfo.light_typing import TYPE_CHECKING
-from kernelinfo.options import Options
 from kernelinfo.render import View, renderer
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def tell(
     """
     problems = Problems(verbose=verbose)
     if format == "jsonl" and jobs != 1 and not (options.unique or verbose):
-        from kernelinfo.cli.jobs import batches, processes, spread
+        from kernelinfo.analysis.parallel import batches, processes, spread
 
         work = list(batches(paths))
         if (parts := processes(work, jobs)) > 1:

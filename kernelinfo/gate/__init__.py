@@ -8,16 +8,16 @@ from datetime import date
 from pathlib import Path
 
 from kernelinfo.compare import Comparison, Pair, compare
-from kernelinfo.config import Budget, Configuration
-from kernelinfo.footprint import Footprint
+from kernelinfo.compare.footprint import Footprint
 from kernelinfo.gate import budget, ratchet
 from kernelinfo.gate.baseline import pinnable, read_baseline
+from kernelinfo.gate.config import Budget, Configuration
 from kernelinfo.gate.expectation import judgeable, too_few
 from kernelinfo.gate.scope import EVERYTHING, Scope
 from kernelinfo.gate.suppression import Suppressions
 from kernelinfo.gate.verdict import Judged, Notice, Verdict
 from kernelinfo.kernel import Finding, Kernel, Report, Result
-from kernelinfo.model import Problem
+from kernelinfo.reading.blob import Problem
 from kernelinfo.rules.documented import documented
 
 BY_DEFAULT = Configuration()

@@ -10,10 +10,10 @@ from functools import partial
 from pathlib import Path, PurePath
 from typing import Any, cast
 
+from kernelinfo.compare.footprint import Build, Footprint, build, place_under
 from kernelinfo.errors import BaselineError
-from kernelinfo.footprint import Build, Footprint, build, place_under
 from kernelinfo.kernel import CodeObject, Result
-from kernelinfo.limits import RESOURCES, Resource
+from kernelinfo.occupancy.limits import RESOURCES, Resource
 
 _NAME, _VERSION = "kernelinfo-baseline", 1
 _SCHEMA = f"{_NAME}/{_VERSION}"

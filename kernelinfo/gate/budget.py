@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kernelinfo.config import Budget
-from kernelinfo.footprint import Footprint
+from kernelinfo.compare.footprint import Footprint
+from kernelinfo.gate.config import Budget
 from kernelinfo.kernel import Finding
-from kernelinfo.pattern import matches
+from kernelinfo.kernel.pattern import matches
 from kernelinfo.rules.documented import documented
 
 _BUDGET = documented("KI206")

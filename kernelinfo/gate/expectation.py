@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kernelinfo.config import Configuration
+from kernelinfo.gate.config import Configuration
 from kernelinfo.kernel import Report, Result
-from kernelinfo.model import Problem
+from kernelinfo.reading.blob import Problem
 
 
 def judgeable(report: Report, configuration: Configuration) -> tuple[Result, ...]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from kernelinfo.analysis.locating import lines_of_all
 from kernelinfo.gate.verdict import Judged, Verdict
 from kernelinfo.kernel import Report
-from kernelinfo.locating import lines_of_all
-from kernelinfo.model import Problem, SourceLine
+from kernelinfo.reading.blob import Problem
+from kernelinfo.reading.facts import SourceLine
 
 
 def located(verdict: Verdict) -> Verdict:

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kernelinfo.compare import Pair, compare
-from kernelinfo.config import Configuration
+from kernelinfo.compare.footprint import Build, Footprint
 from kernelinfo.errors import BaselineError
-from kernelinfo.footprint import Build, Footprint
 from kernelinfo.gate.baseline import pinnable, read_baseline
+from kernelinfo.gate.config import Configuration
 from kernelinfo.gate.expectation import judgeable, too_few
 from kernelinfo.gate.scope import EVERYTHING, Scope
 from kernelinfo.kernel import Report

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kernelinfo.compare import Pair
-from kernelinfo.config import Gate
-from kernelinfo.config.measures import SGPR_SPILL, VGPR_SPILL, WAVES, Measure
-from kernelinfo.footprint import Footprint
+from kernelinfo.compare.changes import why_waves
+from kernelinfo.compare.footprint import Footprint
+from kernelinfo.gate.config import Gate
+from kernelinfo.gate.config.measures import SGPR_SPILL, VGPR_SPILL, WAVES, Measure
 from kernelinfo.kernel import Finding
-from kernelinfo.movement import why_waves
 from kernelinfo.rules.documented import documented
 
 _REGRESSION, _VANISHED = documented("KI501"), documented("KI502")

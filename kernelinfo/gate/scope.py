@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from kernelinfo.footprint import Footprint
-from kernelinfo.pattern import matches
+from kernelinfo.compare.footprint import Footprint
+from kernelinfo.kernel.pattern import matches
 
 
 @dataclass(frozen=True, slots=True)

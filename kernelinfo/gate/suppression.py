@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import date
 
-from kernelinfo.config import Suppression
-from kernelinfo.footprint import Footprint
+from kernelinfo.compare.footprint import Footprint
+from kernelinfo.gate.config import Suppression
 from kernelinfo.gate.verdict import Suppressed
 from kernelinfo.kernel import Finding
-from kernelinfo.pattern import matches
+from kernelinfo.kernel.pattern import matches
 from kernelinfo.rules import is_of
 from kernelinfo.rules.documented import documented
 

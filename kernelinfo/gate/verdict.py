@@ -7,7 +7,7 @@ from pathlib import Path
 
 from kernelinfo.compare import Comparison
 from kernelinfo.kernel import Finding, Report, Result
-from kernelinfo.model import Problem
+from kernelinfo.reading.blob import Problem
 from kernelinfo.rules.severity import Severity
 
 SEVERITIES: tuple[Severity, ...] = ("note", "warning", "error")

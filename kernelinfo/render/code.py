@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kernelinfo.model import Code
+from kernelinfo.reading.facts import Code
 from kernelinfo.render.words import plural
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from math import ceil
 from typing import Any
 
-from kernelinfo.curves import Point, Variable, stretches
-from kernelinfo.limits import RESOURCES
+from kernelinfo.occupancy.curves import Point, Variable, stretches
+from kernelinfo.occupancy.limits import RESOURCES
 from kernelinfo.render import View
 from kernelinfo.render.paint import cells, paint, right
 from kernelinfo.render.records import render_table

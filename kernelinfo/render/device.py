@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kernelinfo.devices import Filling, Grid
+from kernelinfo.occupancy.devices import Filling, Grid
 from kernelinfo.render.words import percent
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from kernelinfo.architecture import Arch
-from kernelinfo.compiler import NOT_EXPLAINED, agrees, why
-from kernelinfo.devices import fill
 from kernelinfo.kernel import Finding, Kernel, Result
-from kernelinfo.limits import RESOURCES, Limit
-from kernelinfo.model import SOURCES, Fact, FactName
+from kernelinfo.kernel.compiler_number import NOT_EXPLAINED, agrees, why
 from kernelinfo.occupancy import Occupancy
-from kernelinfo.placement import Demand, waves_of
+from kernelinfo.occupancy.calculator import Arch
+from kernelinfo.occupancy.devices import fill
+from kernelinfo.occupancy.limits import RESOURCES, Limit
+from kernelinfo.occupancy.placement import Demand, waves_of
+from kernelinfo.occupancy.targets import Device, Target
+from kernelinfo.reading.facts import SOURCES, Fact, FactName
 from kernelinfo.render import View
 from kernelinfo.render.code import code_parts
 from kernelinfo.render.device import device_lines
@@ -20,7 +21,6 @@ from kernelinfo.render.names import folded, name_of, printable
 from kernelinfo.render.paint import Span, cells, left, paint, right, wrap
 from kernelinfo.render.profiler import expected
 from kernelinfo.render.words import bare, number, percent, size, waves_per_simd
-from kernelinfo.targets import Device, Target
 
 _COLUMNS = ("resource", "asks", "reserved", "out of", "allows", "slack")
 _LABEL = 8

@@ -7,8 +7,8 @@ from itertools import islice
 
 from kernelinfo.kernel import Finding, Result, Used
 from kernelinfo.light_typing import TYPE_CHECKING
-from kernelinfo.limits import Resource
 from kernelinfo.occupancy import Occupancy
+from kernelinfo.occupancy.limits import Resource
 from kernelinfo.render import View
 from kernelinfo.render.names import folded
 from kernelinfo.render.paint import Span, cells, left, wrap

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from kernelinfo import __version__
 from kernelinfo.kernel import CodeObject, Item, Kernel, Repeat, Report, Result
 from kernelinfo.light_typing import Any
-from kernelinfo.limits import Limit
-from kernelinfo.model import Code, Fact, FactName, Source
 from kernelinfo.occupancy import Occupancy
+from kernelinfo.occupancy.limits import Limit
+from kernelinfo.reading.facts import Code, Fact, FactName, Source
 from kernelinfo.render import View
 
 SCHEMA = "kernelinfo/1"
@@ -177,7 +177,7 @@ def _compiler_document(kernel: Kernel, occupancy: Occupancy | None) -> dict[str,
     waves = kernel.compiler_waves_per_simd
     if waves is None:
         return None
-    from kernelinfo.compiler import NOT_EXPLAINED, agrees, why  # only assembly says so
+    from kernelinfo.kernel.compiler_number import NOT_EXPLAINED, agrees, why
 
     same = agrees(kernel, occupancy) if occupancy else None
     reason = None

@@ -9,7 +9,7 @@ from operator import add
 
 from kernelinfo.kernel import CodeObject, Item, Result
 from kernelinfo.light_typing import Any
-from kernelinfo.model import FactName, Source
+from kernelinfo.reading.facts import FactName, Source
 from kernelinfo.render import View
 from kernelinfo.render.json import (
     PROVENANCE,

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from kernelinfo.kernel import Item, Report, Result
-from kernelinfo.limits import RESOURCES
+from kernelinfo.occupancy.limits import RESOURCES
 from kernelinfo.render import View
 from kernelinfo.render.names import name_of, printable
 from kernelinfo.render.words import number, percent, plural, size

@@ -6,8 +6,8 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
-from kernelinfo.facts.names import parts, stem
 from kernelinfo.kernel import Kernel
+from kernelinfo.kernel.names import parts, stem
 from kernelinfo.light_typing import TYPE_CHECKING
 from kernelinfo.render.paint import cells
 

@@ -7,10 +7,10 @@ Panels and metrics of rocprofiler-compute 3 (analysis configuration of the gfx90
 from __future__ import annotations
 
 from kernelinfo.kernel import Kernel
-from kernelinfo.limits import Resource
 from kernelinfo.occupancy import Occupancy
+from kernelinfo.occupancy.limits import Resource
+from kernelinfo.occupancy.targets import Device, Target
 from kernelinfo.render.words import percent
-from kernelinfo.targets import Device, Target
 
 _STALLS: dict[Resource, str] = {
     "slots": "6.2.4",

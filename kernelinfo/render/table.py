@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from kernelinfo.kernel import Kernel, Result
-from kernelinfo.limits import RESOURCES
 from kernelinfo.occupancy import Occupancy
+from kernelinfo.occupancy.limits import RESOURCES
 from kernelinfo.render import View
 from kernelinfo.render.names import folded
 from kernelinfo.render.paint import Span, cells, left, right

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kernelinfo.kernel import CodeObject
-from kernelinfo.limits import RESOURCES, Resource
+from kernelinfo.occupancy.limits import RESOURCES, Resource
 from kernelinfo.render.names import printable
 
 

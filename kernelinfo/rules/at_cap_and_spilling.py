@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from kernelinfo.kernel import Kernel
 from kernelinfo.occupancy import Occupancy
-from kernelinfo.placement import align
+from kernelinfo.occupancy.placement import align
 from kernelinfo.rules.remark import Remark
 
 

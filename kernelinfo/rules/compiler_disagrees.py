@@ -18,7 +18,7 @@ def compiler_disagrees(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]
     What to do: nothing about the kernel; trust the number that counts whole workgroups.
     """
     # Off unless asked for: imported here, as most reports do without.
-    from kernelinfo.compiler import NOT_EXPLAINED, agrees, why
+    from kernelinfo.kernel.compiler_number import NOT_EXPLAINED, agrees, why
 
     if agrees(kernel, occupancy) is False:
         cause = why(kernel, occupancy)

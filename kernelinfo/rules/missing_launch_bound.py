@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kernelinfo.kernel import Kernel
-from kernelinfo.limits import most_vgprs
 from kernelinfo.occupancy import Occupancy
-from kernelinfo.placement import Launch, placement
+from kernelinfo.occupancy.limits import most_vgprs
+from kernelinfo.occupancy.placement import Launch, placement
 from kernelinfo.rules.at_cap_and_spilling import step_in_use
 from kernelinfo.rules.remark import Remark
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kernelinfo import targets
 from kernelinfo.kernel import Kernel
-from kernelinfo.limits import allocated_vgprs
-from kernelinfo.occupancy import Occupancy, occupancy
-from kernelinfo.placement import Launch, placement
+from kernelinfo.occupancy import Occupancy, occupancy, targets
+from kernelinfo.occupancy.limits import allocated_vgprs
+from kernelinfo.occupancy.placement import Launch, placement
 from kernelinfo.rules.remark import Remark
 
 

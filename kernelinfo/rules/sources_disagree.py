@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kernelinfo.kernel import Kernel
-from kernelinfo.model import Fact
 from kernelinfo.occupancy import Occupancy
-from kernelinfo.placement import align
+from kernelinfo.occupancy.placement import align
+from kernelinfo.reading.facts import Fact
 from kernelinfo.rules.remark import Remark
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kernelinfo.kernel import Kernel
-from kernelinfo.limits import REGISTER_BYTES
 from kernelinfo.occupancy import Occupancy
+from kernelinfo.occupancy.limits import REGISTER_BYTES
 from kernelinfo.rules.remark import Remark
 
 

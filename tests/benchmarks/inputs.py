@@ -8,8 +8,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from kernelinfo.ingest import open_paths
-from kernelinfo.model import Blob
+from kernelinfo.reading.blob import Blob
+from kernelinfo.reading.containers import open_paths
 
 CLANG = "clang-22"
 BUNDLER = "clang-offload-bundler-22"

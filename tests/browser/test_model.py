@@ -10,15 +10,14 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page
 
-from kernelinfo import targets
 from kernelinfo.analysis import analyse
-from kernelinfo.curves import Variable, curve
+from kernelinfo.analysis.options import Options
 from kernelinfo.errors import KernelinfoError
 from kernelinfo.kernel import Report
-from kernelinfo.occupancy import occupancy
-from kernelinfo.options import Options
-from kernelinfo.placement import Demand, Launch
-from kernelinfo.targets import Target
+from kernelinfo.occupancy import occupancy, targets
+from kernelinfo.occupancy.curves import Variable, curve
+from kernelinfo.occupancy.placement import Demand, Launch
+from kernelinfo.occupancy.targets import Target
 
 from ..conftest import FIXTURES
 from ..test_golden import OCCUPANCY

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from kernelinfo.cli import COMMANDS
+from kernelinfo.occupancy.targets import known
 from kernelinfo.rules import RULES
-from kernelinfo.targets import known
 
 from ..conftest import FIXTURES
 from ..test_golden import run

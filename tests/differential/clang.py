@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from kernelinfo.targets import Target, find, known
+from kernelinfo.occupancy.targets import Target, find, known
 
 DEVICE = (
     *("-x", "hip", "--cuda-device-only", "-nogpuinc", "-nogpulib", "-fuse-cuid=none"),

@@ -13,8 +13,9 @@ from subprocess import CalledProcessError
 from typing import Any
 
 from kernelinfo import Kernel, Options, Result, analyse
-from kernelinfo.compiler import Attributes, Printed, agrees, printed, why
-from kernelinfo.placement import Demand
+from kernelinfo.kernel.compiler_number import agrees, why
+from kernelinfo.occupancy.compilers import Attributes, Printed, printed
+from kernelinfo.occupancy.placement import Demand
 
 from .clang import Setting, build, settings
 from .shapes import Shape, random_shape

@@ -10,11 +10,11 @@ from contextlib import suppress
 from pathlib import Path
 
 from kernelinfo import Options
-from kernelinfo.builds import read_build
-from kernelinfo.config import read_config
+from kernelinfo.compare.builds import read_build
+from kernelinfo.compare.profile import read as read_profile
 from kernelinfo.errors import KernelinfoError
-from kernelinfo.ingest.triton import read_sidecar
-from kernelinfo.profile import read as read_profile
+from kernelinfo.gate.config import read_config
+from kernelinfo.reading.containers.triton import read_sidecar
 
 from ..conftest import FIXTURES
 

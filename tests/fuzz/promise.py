@@ -7,10 +7,10 @@ import time
 from typing import NamedTuple
 
 from kernelinfo.analysis import Analysis
-from kernelinfo.ingest import open_bytes
+from kernelinfo.analysis.options import Options
 from kernelinfo.kernel import Item, Result
-from kernelinfo.model import Problem
-from kernelinfo.options import Options
+from kernelinfo.reading.blob import Problem
+from kernelinfo.reading.containers import open_bytes
 from kernelinfo.render import View, renderer
 from kernelinfo.render.formats import FormatName
 

@@ -15,21 +15,21 @@ from unittest.mock import patch
 import msgpack
 
 from kernelinfo.errors import ReadError
-from kernelinfo.facts.expressions import Definition, Evaluator
-from kernelinfo.facts.metadata_yaml import document, parse
-from kernelinfo.facts.names import base_name, demangle, without_unit
-from kernelinfo.facts.source_lines import read_source_lines
-from kernelinfo.facts.target_id import parse_isa_version, parse_target_id
-from kernelinfo.ingest import bounds, open_paths
-from kernelinfo.ingest.files import forget
-from kernelinfo.model import Blob
-from kernelinfo.targets import find
+from kernelinfo.kernel.names import base_name, demangle, without_unit
+from kernelinfo.occupancy.targets import find
+from kernelinfo.reading.assembly.expressions import Definition, Evaluator
+from kernelinfo.reading.assembly.metadata_yaml import document, parse
+from kernelinfo.reading.blob import Blob
+from kernelinfo.reading.code_object.dwarf import read_source_lines
+from kernelinfo.reading.containers import bounds, open_paths
+from kernelinfo.reading.containers.files import forget
+from kernelinfo.reading.target_id import parse_isa_version, parse_target_id
+from tests.reading.containers.test_archive import thin
+from tests.reading.containers.test_bundle import table
+from tests.reading.containers.test_offload_binary import offload_binary
+from tests.reading.containers.test_tar import tar
 
 from ..conftest import FIXTURES
-from ..ingest.test_archive import thin
-from ..ingest.test_bundle import table
-from ..ingest.test_offload_binary import offload_binary
-from ..ingest.test_tar import tar
 from . import documents
 from .promise import answer
 from .short_ways import same_code_object, same_expressions, same_lines, same_yaml

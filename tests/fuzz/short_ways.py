@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from unittest.mock import patch
 
-from kernelinfo.elf import plain
 from kernelinfo.errors import ReadError
-from kernelinfo.facts import code_object, info_block, metadata_yaml, plain_note
-from kernelinfo.facts.expressions import by_grammar
-from kernelinfo.facts.postfix import postfix
+from kernelinfo.reading import code_object
+from kernelinfo.reading.assembly import info_block, metadata_yaml
+from kernelinfo.reading.assembly.expressions import by_grammar
+from kernelinfo.reading.assembly.postfix import postfix
+from kernelinfo.reading.code_object import plain_note
+from kernelinfo.reading.code_object.elf import plain
 
 
 def same_code_object(data: bytes) -> None:

@@ -12,13 +12,13 @@ from typing import NamedTuple
 import msgpack
 from hypothesis import strategies as st
 
-from ..ingest.test_archive import archive, member
-from ..ingest.test_bundle import bundle
-from ..ingest.test_ccob import ccob
-from ..ingest.test_coff import coff, image
-from ..ingest.test_offload_binary import offload_binary
-from ..ingest.test_tar import tar
-from ..ingest.test_zip_archive import packed
+from tests.reading.containers.test_archive import archive, member
+from tests.reading.containers.test_bundle import bundle
+from tests.reading.containers.test_ccob import ccob
+from tests.reading.containers.test_coff import coff, image
+from tests.reading.containers.test_offload_binary import offload_binary
+from tests.reading.containers.test_tar import tar
+from tests.reading.containers.test_zip_archive import packed
 
 TARGET = "amdgcn-amd-amdhsa--gfx90a"
 

@@ -16,14 +16,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kernelinfo.compare import compare
-from kernelinfo.config import Configuration
+from kernelinfo.compare.footprint import Build
 from kernelinfo.errors import BaselineError
-from kernelinfo.footprint import Build
 from kernelinfo.gate.baseline import pinnable, read_baseline, write_baseline
+from kernelinfo.gate.config import Configuration
 from kernelinfo.gate.pinning import pin, update
 from kernelinfo.gate.scope import Scope
 from kernelinfo.kernel import Report
-from kernelinfo.model import Problem
+from kernelinfo.reading.blob import Problem
 
 from .builds import BUILDS, Numbers, report
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernelinfo.config import Budget, Configuration
-from kernelinfo.config.measures import MEASURES, SCRATCH, VGPR_SPILL, WAVES, Bound, parse_bound
-from kernelinfo.footprint import Footprint
+from kernelinfo.compare.footprint import Footprint
 from kernelinfo.gate import check
+from kernelinfo.gate.config import Budget, Configuration
+from kernelinfo.gate.config.measures import MEASURES, SCRATCH, VGPR_SPILL, WAVES, Bound, parse_bound
 from kernelinfo.gate.verdict import Verdict
 
 from .builds import Numbers, report

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernelinfo.config import Budget, Configuration, Suppression
-from kernelinfo.config.measures import VGPR_SPILL, Bound
 from kernelinfo.gate import check
+from kernelinfo.gate.config import Budget, Configuration, Suppression
+from kernelinfo.gate.config.measures import VGPR_SPILL, Bound
 from kernelinfo.gate.scope import Scope
 from kernelinfo.gate.verdict import Verdict
 

@@ -7,8 +7,8 @@ from itertools import cycle, islice
 from pathlib import Path
 
 from kernelinfo.analysis import analyse
+from kernelinfo.analysis.options import Options
 from kernelinfo.kernel import Item, Result
-from kernelinfo.options import Options
 from kernelinfo.render import View, renderer
 
 from ..conftest import FIXTURES

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kernelinfo
-from kernelinfo.facts.names import demangle
 from kernelinfo.kernel import Kernel
+from kernelinfo.kernel.names import demangle
 from kernelinfo.render.names import folded, names_of, printable, short
 
 from ..conftest import FIXTURES

@@ -11,8 +11,8 @@ from rich.style import Style
 from rich.terminal_theme import TerminalTheme
 
 from kernelinfo.analysis import analyse
+from kernelinfo.analysis.options import Options
 from kernelinfo.kernel import Item, Repeat, Result
-from kernelinfo.options import Options
 from kernelinfo.render import View
 from kernelinfo.render.findings import SEVERITY_STYLES
 from kernelinfo.render.paint import cells

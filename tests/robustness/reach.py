@@ -9,7 +9,7 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-READERS = ["kernelinfo.ingest", "kernelinfo.facts", "kernelinfo.elf"]
+READERS = ["kernelinfo.reading"]
 
 
 def branches_reached(corpus: Path) -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from tests.reading.containers.test_archive import archive, member
+from tests.reading.containers.test_bundle import bundle
+
 from ..fuzz.promise import answer
 from ..fuzz.readers import KERNELS
 from ..fuzz.specimens import CONTAINERS, code_object
-from ..ingest.test_archive import archive, member
-from ..ingest.test_bundle import bundle
 
 MEMBERS = 777
 DAMAGED = 400

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kernelinfo.analysis import analyse
+from kernelinfo.analysis.options import Options
 from kernelinfo.kernel import Result
-from kernelinfo.options import Options
 from kernelinfo.rules import RULES, Selection, findings
 
 from ..conftest import FIXTURES

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from kernelinfo import Kernel, load, targets
-from kernelinfo.model import Fact
+from kernelinfo import Kernel, load
+from kernelinfo.occupancy import targets
+from kernelinfo.reading.facts import Fact
 from kernelinfo.rules import BY_DEFAULT
 from kernelinfo.rules.code_exceeds_icache import code_exceeds_icache
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from kernelinfo import Options, Report, Selection, analyse
+from tests.reading.containers.test_bundle import bundle
 
 from ..conftest import FIXTURES
-from ..ingest.test_bundle import bundle
 
 MIXED = FIXTURES / "container" / "mixed-features.hipfb"
 TRIPLE = "amdgcn-amd-amdhsa"

@@ -6,8 +6,9 @@ from functools import cache
 
 import pytest
 
-from kernelinfo import Kernel, load, targets
+from kernelinfo import Kernel, load
 from kernelinfo.kernel import Used
+from kernelinfo.occupancy import targets
 from kernelinfo.rules.padded_registers import padded_registers
 
 from ..conftest import FIXTURES

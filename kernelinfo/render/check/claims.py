@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kernelinfo.footprint import target_id
+from kernelinfo.compare.footprint import target_id
 from kernelinfo.gate.verdict import Notice, Suppressed, Verdict
 from kernelinfo.kernel import Finding, Result
-from kernelinfo.model import Problem
+from kernelinfo.reading.blob import Problem
 from kernelinfo.render import View
 from kernelinfo.render.check.place import Place, place_in, place_of
 from kernelinfo.render.names import name_of, printable

@@ -8,7 +8,7 @@ from typing import Any
 
 from kernelinfo.gate.verdict import VANISHED, Notice, Verdict
 from kernelinfo.kernel import Report
-from kernelinfo.model import Problem
+from kernelinfo.reading.blob import Problem
 from kernelinfo.render import View
 from kernelinfo.render.json import document, flat
 

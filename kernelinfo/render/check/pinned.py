@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from kernelinfo.compare import Pair
-from kernelinfo.config.measures import MEASURES
-from kernelinfo.footprint import Footprint
+from kernelinfo.compare.footprint import Footprint
+from kernelinfo.gate.config.measures import MEASURES
 from kernelinfo.gate.pinning import Update
 from kernelinfo.render import View
 from kernelinfo.render.names import printable

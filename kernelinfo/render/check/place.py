@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
-from kernelinfo.facts.repository import path_in_repository
 from kernelinfo.kernel import Kernel
 from kernelinfo.light_typing import NamedTuple
+from kernelinfo.reading.repository import path_in_repository
 
 
 class Place(NamedTuple):

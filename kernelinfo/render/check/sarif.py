@@ -12,7 +12,7 @@ from urllib.parse import quote
 from kernelinfo import __version__
 from kernelinfo.gate.verdict import Suppressed, Verdict
 from kernelinfo.kernel import Finding, Result
-from kernelinfo.model import Problem
+from kernelinfo.reading.blob import Problem
 from kernelinfo.render import View
 from kernelinfo.render.check.claims import Claim, claims, place_of_problem, problem_text
 from kernelinfo.render.check.place import Place

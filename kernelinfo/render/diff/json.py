@@ -8,7 +8,7 @@ from typing import Any
 
 from kernelinfo import __version__
 from kernelinfo.compare import Comparison
-from kernelinfo.footprint import Footprint
+from kernelinfo.compare.footprint import Footprint
 from kernelinfo.render import View
 from kernelinfo.render.diff.rows import AFFECTED, Row, counts, rows
 from kernelinfo.render.json import flat

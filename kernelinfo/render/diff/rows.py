@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Literal
 
 from kernelinfo.compare import Comparison, Effect, Match, Pair
-from kernelinfo.footprint import Footprint
+from kernelinfo.compare.changes import Move
+from kernelinfo.compare.footprint import Footprint
 from kernelinfo.light_typing import NamedTuple
-from kernelinfo.movement import Move
 from kernelinfo.render.names import printable
 from kernelinfo.render.words import compiler_name, plural, waves_per_simd
 

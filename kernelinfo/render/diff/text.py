@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kernelinfo.compare import Comparison
-from kernelinfo.footprint import Footprint
+from kernelinfo.compare.footprint import Footprint
 from kernelinfo.render import View
 from kernelinfo.render.diff.rows import (
     Row,

@@ -6,11 +6,12 @@ from collections.abc import Hashable, Iterable
 from typing import Any
 
 from kernelinfo import __version__
-from kernelinfo.compiler import NOT_EXPLAINED, agrees, why
 from kernelinfo.kernel import LDS_UNSAID, CodeObject, Kernel, Report, Result
-from kernelinfo.model import SOURCES, FactName, Problem
+from kernelinfo.kernel.compiler_number import NOT_EXPLAINED, agrees, why
 from kernelinfo.occupancy import Occupancy
-from kernelinfo.placement import Demand
+from kernelinfo.occupancy.placement import Demand
+from kernelinfo.reading.blob import Problem
+from kernelinfo.reading.facts import SOURCES, FactName
 from kernelinfo.render import words
 from kernelinfo.render.code import code_parts
 from kernelinfo.render.formats import NameStyle

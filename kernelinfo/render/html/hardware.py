@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kernelinfo import targets
+from kernelinfo.occupancy import targets
 
 _NOT_COUNTED = {
     "source",

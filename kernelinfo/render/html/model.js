@@ -1,4 +1,4 @@
-/* What each resource allows: kernelinfo/limits.py in the page, one function a resource.
+/* What each resource allows: kernelinfo/occupancy/limits.py in the page, one function a resource.
 
    Objects have the field names of the Python classes: Target, Demand, Launch, Limit. What the
    hardware offers comes with the page from targets.toml; no number of the hardware stands here. */

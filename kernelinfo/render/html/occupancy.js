@@ -1,4 +1,4 @@
-/* The verdict: kernelinfo/occupancy.py, curves.py and Kernel.on in the page. */
+/* The verdict: kernelinfo/occupancy/__init__.py, curves.py and Kernel.on in the page. */
 "use strict";
 
 /* Why no workgroup of this launch can start, in words. */

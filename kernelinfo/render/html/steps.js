@@ -1,4 +1,4 @@
-/* The way to the next step, what is free, launch sizes: kernelinfo/steps.py in the page. */
+/* The way to the next step, what is free, launch sizes: kernelinfo/occupancy/headroom.py in the page. */
 "use strict";
 
 /* For each resource a kernel can ask less of: the most it may ask for so many waves. */

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from kernelinfo import Finding, Options, Problem, Report, Result, analyse
 from kernelinfo.gate.verdict import SEVERITIES, Judged, Notice, Suppressed, Verdict
-from kernelinfo.model import SourceLine
+from kernelinfo.reading.facts import SourceLine
 
 from ...conftest import FIXTURES
 

@@ -18,8 +18,8 @@ from kernelinfo.render import View
 from kernelinfo.render.diff import json as diff_json
 from kernelinfo.render.diff import markdown, text
 from kernelinfo.render.diff.rows import rows
+from tests.compare.test_compare import kernel, kernels
 
-from ...test_compare import kernel, kernels
 from ...test_golden import run
 
 OLD, NEW = (f"assembly/variety-clang{version}-gfx90a.s" for version in (15, 22))

@@ -1,0 +1,256 @@
+"""The one path through the house: paths -> code -> kernels -> occupancy -> findings."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from reprlib import repr as shortened
+
+from kernelinfo.analysis.locating import lines_of
+from kernelinfo.analysis.options import Options, is_asked_for
+from kernelinfo.analysis.verdicts import Verdicts
+from kernelinfo.errors import ReadError, UnknownTargetError
+from kernelinfo.kernel import CodeObject, Item, Kernel, Repeat, Report
+from kernelinfo.kernel.combine import combine
+from kernelinfo.occupancy import targets
+from kernelinfo.occupancy.targets import Target
+from kernelinfo.reading.blob import Blob, Problem
+from kernelinfo.reading.facts import Fact, Facts, KernelFacts, Module, SourceLine
+from kernelinfo.reading.target_id import parse_target_id
+
+
+def analyse(paths: Iterable[str], options: Options) -> Iterator[Item]:
+    """Every kernel of every path, and everything that could not be read, as it is found.
+
+    A path without a kernel is a problem: nothing found is not nothing wrong.
+    Raises `UnknownTargetError` for a target of `options` that is not known.
+    """
+    from kernelinfo.reading import containers
+
+    analysis = Analysis(options)
+    for path in paths:
+        yield from analysis.of_path(path, containers.open_paths([path]))
+
+
+def analyse_some(paths: Iterable[str], options: Options) -> Iterator[Item]:
+    """The same of files only some of which hold kernels: not to hold any is no problem."""
+    from kernelinfo.reading import containers
+
+    analysis = Analysis(options)
+    for path in paths:
+        if os.path.isfile(path) and not os.path.getsize(path):
+            continue
+        for blob in containers.open_paths([path], meant=False):
+            yield from analysis.of_blob(blob, Tally(path))
+
+
+def load(source: str | os.PathLike[str] | bytes, options: Options | None = None) -> Report:
+    """The report of one path, or of the bytes of one code object or assembly text.
+
+    Raises `KernelinfoError` rather than returning part of what was asked for.
+    """
+    from kernelinfo.reading import containers
+
+    options = options or Options()
+    if isinstance(source, bytes):
+        items = Analysis(options).of_path("<bytes>", containers.open_bytes(source, "<bytes>"))
+    else:
+        items = analyse([os.fspath(source)], options)
+    report = Report.of(items)
+    for problem in report.problems:
+        raise ReadError(f"{problem.path}: {problem.message}")
+    return report
+
+
+class Tally:
+    """What has come of one path so far."""
+
+    __slots__ = ("found", "passed_over", "path", "problems")
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.found = 0
+        """Kernels that were asked for, and code objects met again."""
+        self.passed_over = 0
+        """Kernels that were not asked for."""
+        self.problems = 0
+
+    def add(self, more: Tally) -> None:
+        """What another has counted of the same path."""
+        self.found += more.found
+        self.passed_over += more.passed_over
+        self.problems += more.problems
+
+    def verdict(self) -> Problem | None:
+        """The problem of having found nothing."""
+        if self.found or (self.problems and not self.passed_over):
+            return None
+        message = "no AMD GPU kernel found; give what the compiler left for the device"
+        if self.passed_over:
+            message = f"none of its {self.passed_over} kernels is asked for; see --kernel"
+        return Problem(self.path, message)
+
+
+class Analysis:
+    """One run over several paths.
+
+    Raises `UnknownTargetError` for a target of `options` that is not known, and `OptionError` for
+    a rule.
+    """
+
+    def __init__(self, options: Options) -> None:
+        for name in (options.arch, options.run_as):
+            if name is not None:
+                targets.find(name)
+        self._options = options
+        self._verdicts = Verdicts(options)
+        self._met: dict[bytes, CodeObject] = {}
+        """Code objects by the digest of their bytes, where each is to be counted once."""
+        self._entries: dict[tuple[str, str], str] = {}
+        """The first entry's id, by file and processor."""
+
+    def of_path(self, path: str, blobs: Iterable[Blob | Problem]) -> Iterator[Item]:
+        """What a path holds of what is asked for; and its problems, to hold nothing among them."""
+        tally = Tally(path)
+        for blob in blobs:
+            yield from self.of_blob(blob, tally)
+        if verdict := tally.verdict():
+            yield verdict
+
+    def of_blob(self, blob: Blob | Problem, tally: Tally) -> Iterator[Item]:
+        """What one blob holds of what is asked for, counted in `tally`."""
+        for item in [blob] if isinstance(blob, Problem) else self._located(blob):
+            if isinstance(item, Kernel) and not is_asked_for(item.name, item.symbol, self._options):
+                tally.passed_over += 1
+                continue
+            judged = self._verdicts.of(item) if isinstance(item, Kernel) else item
+            if isinstance(judged, Problem):
+                tally.problems += 1
+            else:
+                tally.found += 1
+            yield judged
+
+    def beside(self, blob: Blob) -> str | None:
+        """The first entry of the same file and processor, where its id names other features.
+
+        Every blob must pass here, in the order of reading.
+        """
+        member = blob.member or ""
+        entry = parse_target_id(member)
+        if entry is None:
+            return None
+        first = self._entries.setdefault((blob.path, entry.processor), member)
+        named = dict(entry.settings).keys()
+        other = parse_target_id(first)
+        return first if other and dict(other.settings).keys() != named else None
+
+    def _kernels(self, blob: Blob) -> Iterator[Kernel | Problem | Repeat]:
+        from kernelinfo import reading
+
+        if self._options.unique:
+            from hashlib import blake2b
+
+            digest = blake2b(blob.data).digest()
+            if first := self._met.get(digest):
+                yield Repeat(first, blob.path, blob.containers, blob.member, blob.offset)
+                return
+        try:
+            for module in reading.read(blob, arch=self._options.arch):
+                for remark in module.remarks:
+                    offset = None if remark.offset is None else (blob.offset or 0) + remark.offset
+                    yield Problem(blob.path, remark.message, blob.member, offset, remark.line)
+                for item in self._of_module(module, blob):
+                    if self._options.unique and isinstance(item, Kernel):
+                        self._met[digest] = item.code_object
+                    yield item
+        except ReadError as error:
+            yield Problem(blob.path, str(error), blob.member, blob.offset)
+
+    def _located(self, blob: Blob) -> Iterator[Kernel | Problem | Repeat]:
+        """The kernels, with what debug information says of those that it is asked for."""
+        lines: dict[str, SourceLine] | None = None
+        for item in self._kernels(blob):
+            if (
+                isinstance(item, Kernel)
+                and item.code_object.kind == "code-object"
+                and self._options.locate
+                and self._options.locate(item)
+            ):
+                if lines is None:
+                    lines = {}
+                    try:
+                        lines = lines_of(blob)
+                    except ReadError as error:
+                        yield Problem(blob.path, str(error), blob.member, blob.offset)
+                item = item._replace(source=lines.get(item.symbol), alike=None)
+            yield item
+
+    def _of_module(self, module: Module, blob: Blob) -> Iterator[Kernel | Problem]:
+        if not module.kernels:
+            return
+        arch, name = self._options.arch, module.target or self._options.arch
+        target: Target | None = None
+        messages = []
+        if name is None:
+            messages.append("the input names no target; give one by --arch")
+        elif arch not in (None, name):
+            message = f"is compiled for {name}, not for {arch}; leave --arch out"
+            yield Problem(blob.path, message, blob.member, blob.offset)
+            return
+        else:
+            try:
+                target = targets.find(name)
+            except UnknownTargetError as error:
+                messages.append(str(error))
+        if (entry := parse_target_id(blob.member or "")) and name not in (None, entry.processor):
+            said = f"its id says {entry.processor}, the code says {name}"
+            messages.append(f"{said}; read as the latter")
+        for message in messages:
+            yield Problem(blob.path, message, blob.member, blob.offset)
+        code_object = CodeObject(
+            path=blob.path,
+            containers=blob.containers,
+            member=blob.member,
+            offset=blob.offset,
+            size=len(blob.data),
+            kind=module.kind,
+            target=name,
+            features=module.features,
+            code_object_version=module.code_object_version,
+            compiler=module.compiler,
+            beside=self.beside(blob),
+        )
+        sidecar: dict[str, tuple[Fact, ...]] = {}
+        try:
+            sidecar = _of_sidecar(blob, name, module.kernels)
+        except ReadError as error:
+            yield Problem(blob.path, str(error))
+        for kernel in module.kernels:
+            reading = sidecar.get(kernel.symbol, ())
+            stated = kernel._replace(facts=Facts(kernel.facts + reading)) if reading else kernel
+            yield combine(stated, code_object, target)
+
+
+def _of_sidecar(
+    blob: Blob, target: str | None, kernels: Iterable[KernelFacts]
+) -> dict[str, tuple[Fact, ...]]:
+    """What Triton's JSON beside a file says of the launch, by kernel.
+
+    Raises `ReadError` where it cannot be read, or is of something else.
+    """
+    from kernelinfo.reading.containers.triton import read_sidecar
+
+    sidecar = None if blob.containers else read_sidecar(blob.path)
+    if sidecar is None:
+        return {}
+    if sidecar.arch not in (None, target):
+        raise ReadError(f"Triton's JSON beside it is not read: it is for {sidecar.arch}")
+    if sidecar.kernel not in {kernel.symbol for kernel in kernels}:
+        named = f"it is for the kernel {shortened(sidecar.kernel)}"
+        raise ReadError(f"Triton's JSON beside it is not read: {named}")
+    reading = []
+    if sidecar.lds_bytes is not None:
+        reading.append(Fact("dynamic_lds_bytes", sidecar.lds_bytes, "sidecar"))
+    if sidecar.workgroup_size:
+        reading.append(Fact("required_workgroup", (sidecar.workgroup_size, 1, 1), "sidecar"))
+    return {sidecar.kernel: tuple(reading)}

@@ -1,0 +1,68 @@
+"""The code objects inside containers, with file names that say what they are."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import count
+
+from kernelinfo import reading
+from kernelinfo.errors import ReadError
+from kernelinfo.reading import containers
+from kernelinfo.reading.blob import Blob, Problem
+from kernelinfo.reading.facts import Features
+
+_LONGEST_STEM = 80
+_UNSAFE = re.compile(r"[^\w.+-]+", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Extract:
+    """One code object to be written."""
+
+    name: str
+    """A file name without a folder, made of letters, digits and `._+-` alone, unlike all others."""
+    blob: Blob
+    target: str | None
+    kernels: int
+
+
+def extract(paths: Iterable[str], arch: str | None = None) -> Iterator[Extract | Problem]:
+    """The code objects of all paths, of one target or of all, in the order of reading.
+
+    Assembly is passed over. A path without code objects for `arch` is a problem.
+    """
+    number = count(1)
+    for path in paths:
+        found = problems = 0
+        for blob in containers.open_paths([path]):
+            if isinstance(blob, Problem):
+                problems += 1
+                yield blob
+                continue
+            try:
+                modules = list(reading.read(blob))
+            except ReadError as error:
+                problems += 1
+                yield Problem(blob.path, str(error), blob.member, blob.offset)
+                continue
+            for module in modules:
+                if module.kind == "code-object" and arch in (None, module.target):
+                    found += 1
+                    name = _name(blob.path, next(number), module.target, module.features)
+                    yield Extract(name, blob, module.target, len(module.kernels))
+        if not found and not problems:
+            wanted = f" for {arch}" if arch else ""
+            yield Problem(path, f"no code object{wanted} found; there is nothing to extract")
+
+
+def _name(path: str, number: int, target: str | None, features: Features) -> str:
+    """`librocrand.so.1.1-003-gfx90a-xnack+.co`"""
+    stem = _UNSAFE.sub("_", os.path.basename(path))[:_LONGEST_STEM].lstrip(".-") or "stdin"
+    signs = {"on": "+", "off": "-"}
+    states = {"sramecc": features.sramecc, "xnack": features.xnack}
+    settings = [f"-{name}{signs[state]}" for name, state in states.items() if state in signs]
+    what = _UNSAFE.sub("_", target or "unknown") + "".join(settings)
+    return f"{stem}-{number:03}-{what}.co"

@@ -1,0 +1,48 @@
+"""What the user says that the inputs do not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from kernelinfo.kernel import Kernel
+from kernelinfo.kernel.pattern import matches
+from kernelinfo.light_typing import NamedTuple
+from kernelinfo.rules import BY_DEFAULT, Selection
+
+
+class Options(NamedTuple):
+    """What is asked for, of which kernels, and under which launch."""
+
+    arch: str | None = None
+    """The target of inputs that do not name one."""
+    run_as: str | None = None
+    """What if the same registers ran on this target."""
+    workgroup_size: int | None = None
+    """Workitems."""
+    workgroup_sizes: tuple[tuple[str, int], ...] = ()
+    """What is launched of which kernels, by pattern, where `workgroup_size` and the kernel itself
+    leave it open; the first that matches counts."""
+    dynamic_lds_bytes: int | None = None
+    """Per workgroup; None takes what the input knows of the launch, or 0."""
+    trap_handler: bool = True
+    kernels: tuple[str, ...] = ()
+    """Patterns as `pattern.matches` takes them; any may match."""
+    exclude: tuple[str, ...] = ()
+    unique: bool = False
+    """Code objects met again, byte for byte, are told of and not counted again."""
+    locate: Callable[[Kernel], bool] | None = None
+    """For which kernels of code objects the source line is sought in the debug information, which
+    takes up to a second each object. Assembly text is read for it anyway."""
+    selection: Selection = BY_DEFAULT
+    """The rules that speak."""
+
+
+def is_asked_for(name: str, symbol: str, options: Options) -> bool:
+    """Whether the kernel of this name, demangled and mangled, is one that the user means."""
+    if not (options.kernels or options.exclude):
+        return True
+
+    def named(patterns: tuple[str, ...]) -> bool:
+        return any(matches(pattern, name, symbol) for pattern in patterns)
+
+    return (not options.kernels or named(options.kernels)) and not named(options.exclude)

@@ -1,0 +1,243 @@
+"""Two builds beside each other: which kernels are the same, which are gone and which are new."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, fields
+from typing import Literal
+
+from kernelinfo.compare.changes import Move, moves, same_processor, why
+from kernelinfo.compare.footprint import Build, Footprint
+from kernelinfo.kernel.names import base_name, stem, without_unit
+from kernelinfo.light_typing import NamedTuple
+from kernelinfo.reading.blob import Problem
+
+Match = Literal["exact", "name", "base-name"]
+"""Mangled and demangled name; the demangled name; the name without template arguments, namespaces
+and parameters, which no other kernel left over has."""
+Effect = Literal["worse", "mixed", "better", "changed", "moved", "same"]
+"""Waves lost, spills or scratch gained; that, and better in something else; better alone; another
+launch, or a number that only one build has; registers, LDS or code within their steps; nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A kernel in the old and in the new build."""
+
+    old: Footprint
+    new: Footprint
+    match: Match = "exact"
+
+    @property
+    def renamed(self) -> bool:
+        """Matched by less than its whole name."""
+        return self.match != "exact"
+
+    @property
+    def one_processor(self) -> bool:
+        """Whether both run on the same, whatever its features; else waves do not compare."""
+        return same_processor(self.old, self.new)
+
+    @property
+    def moves(self) -> tuple[Move, ...]:
+        """What is not as it was."""
+        return () if self.old == self.new else moves(self.old, self.new)
+
+    @property
+    def effect(self) -> Effect:
+        """What the moves come to."""
+        found = self.moves
+        worse, better = (any(getattr(m, way) for m in found) for way in ("worse", "better"))
+        if worse or better:
+            return "mixed" if worse and better else "worse" if worse else "better"
+        if any(move.affects for move in found):
+            return "changed"
+        return "moved" if found else "same"
+
+    @property
+    def affected(self) -> bool:
+        """Whether it is not only within the steps of the hardware that something moved."""
+        return any(move.affects for move in self.moves)
+
+    @property
+    def regressed(self) -> bool:
+        """Waves lost, or spills or scratch gained."""
+        return any(move.worse for move in self.moves)
+
+    @property
+    def why(self) -> str:
+        """What moved, and under which limit, in words."""
+        return why(self.old, self.new)
+
+
+class Totals(NamedTuple):
+    """Sums over the kernels that both builds have, each where both builds say it."""
+
+    waves_per_simd: float
+    percent: float
+    """Of the wave slots, summed like the rest."""
+    spilling: int
+    """Kernels."""
+    scratch_bytes_per_lane: float
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What became of the kernels of the old build."""
+
+    pairs: tuple[Pair, ...]
+    """In the order of the new build."""
+    gone: tuple[Footprint, ...]
+    """In the order of the old build."""
+    new: tuple[Footprint, ...]
+    """In the order of the new build."""
+    old_compilers: tuple[str, ...]
+    new_compilers: tuple[str, ...]
+    problems: tuple[Problem, ...] = ()
+    """What could not be read of either build, for which a kernel may seem gone or new."""
+
+    @property
+    def retargeted(self) -> Mapping[tuple[str, str], int]:
+        """How many kernels changed from which target to which, features included."""
+        changes = ((pair.old.target, pair.new.target) for pair in self.pairs)
+        return Counter((old, new) for old, new in changes if old != new)
+
+    @property
+    def totals(self) -> tuple[Totals, Totals]:
+        """Of the old and of the new build."""
+        waves, percent, scratch = (
+            _known_sums(self.pairs, measure)
+            for measure in ("waves_per_simd", "percent", "scratch_bytes_per_lane")
+        )
+        spilling = [
+            sum(1 for kernel in kernels if kernel.vgpr_spills or kernel.sgpr_spills)
+            for kernels in ([pair.old for pair in self.pairs], [pair.new for pair in self.pairs])
+        ]
+        old, new = map(Totals, waves, percent, spilling, scratch)
+        return old, new
+
+
+def _known_sums(pairs: Iterable[Pair], measure: str) -> tuple[float, float]:
+    """Over the pairs of which both builds say it."""
+    values = ((getattr(pair.old, measure), getattr(pair.new, measure)) for pair in pairs)
+    known = [(old, new) for old, new in values if old is not None and new is not None]
+    return sum(old for old, _ in known), sum(new for _, new in known)
+
+
+def compare(old: Build, new: Build, *, across_targets: bool = False) -> Comparison:
+    """Every kernel of both builds, in one pair or else in `gone` or `new`.
+
+    Kernels are of one target, or of one processor whose features changed where each build has it
+    once; `across_targets` pairs what is then left whatever its target. Who is paired with whom
+    does not depend on the order of either build.
+    """
+    scopes = [_by_target(old, new)]
+    if across_targets:
+        scopes.append(lambda _: "")
+    left = _Left(dict(enumerate(old.footprints)), dict(enumerate(new.footprints)))
+    pairs: dict[int, Pair] = {}
+    for scope in scopes:
+        for level in _LEVELS:
+            if left.old and left.new:
+                pairs |= _matched(left, scope, level)
+    return Comparison(
+        pairs=tuple(pairs[index] for index in sorted(pairs)),
+        gone=tuple(left.old.values()),
+        new=tuple(left.new.values()),
+        old_compilers=old.compilers,
+        new_compilers=new.compilers,
+    )
+
+
+class _Level(NamedTuple):
+    """One way to know a kernel again."""
+
+    match: Match
+    key: Callable[[Footprint], Hashable]
+    unique: bool = False
+    """Only where one kernel of each build is left that has the key."""
+
+
+_LEVELS = (
+    _Level("exact", lambda kernel: kernel),
+    _Level("exact", lambda kernel: (kernel.name, kernel.symbol, kernel.code_object)),
+    _Level("exact", lambda kernel: (kernel.name, kernel.symbol)),
+    _Level("name", lambda kernel: (without_unit(kernel.name), kernel.code_object)),
+    _Level("name", lambda kernel: without_unit(kernel.name)),
+    _Level("base-name", lambda kernel: (stem(kernel.name), kernel.code_object), unique=True),
+    _Level("base-name", lambda kernel: stem(kernel.name), unique=True),
+    _Level("base-name", lambda kernel: (base_name(kernel.name), kernel.code_object), unique=True),
+    _Level("base-name", lambda kernel: base_name(kernel.name), unique=True),
+)
+"""The surest first. The first one keeps apart what did not change from its namesakes that did."""
+
+
+class _Left(NamedTuple):
+    """Kernels without a partner yet, by their places in their builds."""
+
+    old: dict[int, Footprint]
+    new: dict[int, Footprint]
+
+
+Scope = Callable[[Footprint], str]
+"""Kernels of different scopes are never the same."""
+
+
+def _matched(left: _Left, scope: Scope, level: _Level) -> dict[int, Pair]:
+    """The pairs of one level by their places in the new build; they are taken out of `left`."""
+    old, new = (_by_key(kernels, scope, level) for kernels in left)
+    pairs = {}
+    for key, theirs in new.items():
+        ours = old.get(key, [])
+        if level.unique and (len(ours), len(theirs)) != (1, 1):
+            continue
+        for before, after in zip(
+            _ordered(ours, left.old), _ordered(theirs, left.new), strict=False
+        ):
+            pairs[after] = Pair(left.old.pop(before), left.new.pop(after), level.match)
+    return pairs
+
+
+def _by_key(
+    kernels: dict[int, Footprint], scope: Scope, level: _Level
+) -> dict[Hashable, list[int]]:
+    places: dict[Hashable, list[int]] = defaultdict(list)
+    for place, kernel in kernels.items():
+        places[scope(kernel), level.key(kernel)].append(place)
+    return places
+
+
+def _ordered(places: list[int], kernels: dict[int, Footprint]) -> list[int]:
+    """Namesakes in an order of their own, not that of the build."""
+    return sorted(places, key=lambda place: _content(kernels[place])) if places[1:] else places
+
+
+def _content(kernel: Footprint) -> tuple[tuple[bool, object], ...]:
+    values = (getattr(kernel, field.name) for field in _COMPARED)
+    return tuple((value is not None, value) for value in values)
+
+
+_COMPARED = tuple(field for field in fields(Footprint) if field.compare)
+
+
+def _by_target(old: Build, new: Build) -> Scope:
+    """The target; one scope where a processor's features changed and nothing else has them."""
+    ours, theirs = (
+        dict.fromkeys(kernel.target for kernel in build.footprints) for build in (old, new)
+    )
+    before = _by_processor(target for target in ours if target not in theirs)
+    after = _by_processor(target for target in theirs if target not in ours)
+    same = {
+        targets[0]: after[processor][0]
+        for processor, targets in before.items()
+        if len(targets) == len(after.get(processor, ())) == 1
+    }
+    return lambda kernel: same.get(kernel.target, kernel.target)
+
+
+def _by_processor(targets: Iterable[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = defaultdict(list)
+    for target in targets:
+        found[target.partition(":")[0]].append(target)
+    return found

@@ -1,0 +1,99 @@
+"""Two builds, wherever they come from -> their comparison."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from glob import has_magic
+
+from kernelinfo.analysis import Analysis, analyse
+from kernelinfo.analysis.options import Options
+from kernelinfo.compare import Comparison, compare
+from kernelinfo.compare.footprint import Build, build, common_root, place_under
+from kernelinfo.errors import ReadError
+from kernelinfo.kernel import CodeObject, Item, Report, Result
+from kernelinfo.reading.blob import Blob, Problem
+from kernelinfo.rules import Selection
+
+_NO_RULES = Selection(ignore=("KI",))
+"""Findings are not compared."""
+
+Source = str | os.PathLike[str] | Report
+"""A file, folder or glob of code, a report saved as JSON or JSON lines, or a report."""
+
+
+def diff(
+    old: Source, new: Source, options: Options | None = None, *, across_targets: bool = False
+) -> Comparison:
+    """What moved from one build to another.
+
+    `options` concern paths; a `Report` stands as it is. Raises `KernelinfoError` rather than
+    comparing part of what was asked for.
+    """
+    builds = []
+    for source in (old, new):
+        if isinstance(source, Report):
+            problems = list(source.problems)
+            builds.append(_of_report(source))
+        else:
+            found, problems = read_build(os.fspath(source), options or Options())
+            builds.append(found)
+        for problem in problems:
+            raise ReadError(f"{problem.path}: {problem.message}")
+    return compare(*builds, across_targets=across_targets)
+
+
+def read_build(path: str, options: Options) -> tuple[Build, list[Problem]]:
+    """The build at a path, and what could not be read of it: to hold no kernel among them.
+
+    Raises `ReadError` for JSON that is no report that can be read.
+    """
+    from kernelinfo.compare import saved
+    from kernelinfo.reading.containers import files, open_bytes
+
+    options = options._replace(selection=_NO_RULES)
+    problems: list[Problem] = []
+    blob = files.load(path) if path == files.STANDARD_INPUT or os.path.isfile(path) else None
+    if isinstance(blob, Blob) and saved.accepts(blob):
+        return saved.read_saved(blob, options, problems.append), problems
+    if isinstance(blob, Blob) and path == files.STANDARD_INPUT:
+        items = Analysis(options).of_path(blob.path, open_bytes(bytes(blob.data), blob.path))
+    else:
+        items = analyse([path], options)
+    return build(_results(items, problems), _under(_root(path))), problems
+
+
+def compare_paths(
+    old: str, new: str, options: Options, *, across_targets: bool = False
+) -> Comparison:
+    """As `diff`, with all that could be read and the problems beside."""
+    (before, problems), (after, more) = (read_build(path, options) for path in (old, new))
+    found = compare(before, after, across_targets=across_targets)
+    return replace(found, problems=(*problems, *more))
+
+
+def _of_report(report: Report) -> Build:
+    paths = {code_object.path for code_object in report.code_objects}
+    return build(report.results, _under(common_root(paths)))
+
+
+def _under(root: str) -> Callable[[CodeObject], str]:
+    return lambda code_object: place_under(root, code_object.path, code_object.member)
+
+
+def _results(items: Iterable[Item], problems: list[Problem]) -> Iterator[Result]:
+    for item in items:
+        if isinstance(item, Result):
+            yield item
+        elif isinstance(item, Problem):
+            problems.append(item)
+
+
+def _root(path: str) -> str:
+    """What the paths of all its files begin with: itself, or what is before a pattern."""
+    if os.path.lexists(path):
+        return path
+    folders = path.split("/")
+    plain = next((n for n, folder in enumerate(folders) if has_magic(folder)), len(folders))
+    return "/".join(folders[:plain])

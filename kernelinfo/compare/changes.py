@@ -1,0 +1,164 @@
+"""What moved between two footprints of one kernel, whether it costs, and under which limit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from operator import attrgetter
+from typing import Literal, get_args
+
+from kernelinfo.compare.footprint import Footprint
+from kernelinfo.light_typing import NamedTuple
+from kernelinfo.occupancy.limits import RESOURCES
+
+Measure = Literal[
+    "waves_per_simd",
+    "percent",
+    "vgpr_spills",
+    "sgpr_spills",
+    "scratch_bytes_per_lane",
+    "workgroup_size",
+    "wave_size",
+    "vgprs",
+    "reserved_vgprs",
+    "agprs",
+    "sgprs",
+    "reserved_sgprs",
+    "lds_bytes",
+    "code_bytes",
+]
+"""Fields of `Footprint`, in their units."""
+MEASURES: tuple[Measure, ...] = get_args(Measure)
+_values = attrgetter(*MEASURES)
+
+_OCCUPANCY: tuple[Measure, ...] = ("waves_per_simd", "percent")
+_COSTS: tuple[Measure, ...] = ("vgpr_spills", "sgpr_spills", "scratch_bytes_per_lane")
+_LAUNCH: tuple[Measure, ...] = ("workgroup_size", "wave_size")
+
+
+class Move(NamedTuple):
+    """One measure that is not what it was; None where an input does not say."""
+
+    measure: Measure
+    old: float | None
+    new: float | None
+
+    @property
+    def worse(self) -> bool:
+        """Waves lost, or spills or scratch gained."""
+        return self._gain() < 0
+
+    @property
+    def better(self) -> bool:
+        return self._gain() > 0
+
+    @property
+    def affects(self) -> bool:
+        """Whether it is more than registers, LDS and code within the steps of the hardware.
+
+        To learn that there are no spills affects nothing, to learn of some does.
+        """
+        of_note = self.measure in (*_OCCUPANCY, *_COSTS, *_LAUNCH)
+        return of_note and (self.old or 0) != (self.new or 0)
+
+    def _gain(self) -> float:
+        if self.old is None or self.new is None:
+            return 0
+        if self.measure in _COSTS:
+            return self.old - self.new
+        return self.new - self.old if self.measure in _OCCUPANCY else 0
+
+
+def moves(old: Footprint, new: Footprint) -> tuple[Move, ...]:
+    """All measures that differ.
+
+    Of one processor waves are compared. Another may have other slots and waves of another size:
+    there the share of its slots is, and how large a wave is says nothing.
+    """
+    aside = ("percent",) if same_processor(old, new) else ("waves_per_simd", "wave_size")
+    measured = zip(MEASURES, _values(old), _values(new), strict=True)
+    return tuple(
+        [
+            Move(measure, was, now)
+            for measure, was, now in measured
+            if was != now and measure not in aside
+        ]
+    )
+
+
+def same_processor(old: Footprint, new: Footprint) -> bool:
+    """Whatever its features."""
+    return old.processor == new.processor
+
+
+def why(old: Footprint, new: Footprint) -> str:
+    """What moved in words: `VGPR: 94 → 98 used, 96 → 104 reserved, 5 → 4 waves/SIMD`.
+
+    Where it affects the kernel, the limit that binds is named and what moved under it; else all
+    that moved. Empty where nothing did.
+    """
+    moved = {move.measure: move for move in moves(old, new)}
+    if not any(move.affects for move in moved.values()):
+        return "; ".join(_topics(_TOPICS, moved))
+    told = list(_topics(("launch",), moved))
+    for measure in _OCCUPANCY:
+        if measure in moved:
+            told.append(_of_occupancy(old, new, moved[measure], moved))
+    return "; ".join([*told, *_topics(("spills", "scratch"), moved)])
+
+
+def why_waves(old: Footprint, new: Footprint) -> str:
+    """The part of it that is about waves per SIMD, of kernels that have other waves now."""
+    moved = {move.measure: move for move in moves(old, new)}
+    return _of_occupancy(old, new, moved["waves_per_simd"], moved)
+
+
+def _of_occupancy(
+    old: Footprint, new: Footprint, occupancy: Move, moved: dict[Measure, Move]
+) -> str:
+    """The limit that costs waves, or that gave way."""
+    limits = old.limiters if occupancy.better else new.limiters
+    topics = [RESOURCES[limit] for limit in limits]
+    told = list(_topics((topic for topic in topics if topic != "scratch"), moved))
+    reached = "cannot launch now"
+    if occupancy.new != 0:
+        unit = "waves/SIMD" if occupancy.measure == "waves_per_simd" else "% of the wave slots"
+        before, after = _bounded(occupancy.old, old), _bounded(occupancy.new, new)
+        reached = f"{before} → {after} {unit}"
+    told[-1:] = [f"{told[-1]}, {reached}" if told else f"{' '.join(topics) or '?'}: {reached}"]
+    if occupancy.better and new.limiters != old.limiters:
+        told.append("now limited by " + " ".join(RESOURCES[limit] for limit in new.limiters))
+    return "; ".join(told)
+
+
+def _bounded(value: float | None, kernel: Footprint) -> str:
+    """`4`; `≤4` where that is an upper bound; `?` where the input does not say."""
+    if value is None:
+        return "?"
+    return f"{'≤' if kernel.exact is False else ''}{value:.4g}"
+
+
+_TOPICS: dict[str, tuple[tuple[Measure, str], ...]] = {
+    "launch": (("workgroup_size", "workitems in a workgroup"), ("wave_size", "lanes in a wave")),
+    "VGPR": (("vgprs", "used"), ("reserved_vgprs", "reserved"), ("agprs", "AGPRs")),
+    "SGPR": (("sgprs", "used"), ("reserved_sgprs", "reserved")),
+    "LDS": (("lds_bytes", "B"),),
+    "spills": (("vgpr_spills", "VGPRs"), ("sgpr_spills", "SGPRs")),
+    "scratch": (("scratch_bytes_per_lane", "B a lane"),),
+    "code": (("code_bytes", "B"),),
+}
+
+
+def _topics(topics: Iterable[str], moved: dict[Measure, Move]) -> Iterator[str]:
+    for topic in topics:
+        told = [
+            f"{_change(moved[measure])} {word}"
+            for measure, word in _TOPICS.get(topic, ())
+            if measure in moved
+        ]
+        if told:
+            yield f"{topic}: {', '.join(told)}"
+
+
+def _change(move: Move) -> str:
+    old, new = ("?" if value is None else f"{value:.7g}" for value in (move.old, move.new))
+    return f"{old} → {new}"

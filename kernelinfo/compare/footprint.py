@@ -1,0 +1,140 @@
+"""What two builds are compared by: what each kernel takes and what occupancy it reaches."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from kernelinfo.kernel import CodeObject, Result
+from kernelinfo.occupancy.limits import Resource
+from kernelinfo.reading.facts import Features, SourceLine
+
+
+@dataclass(frozen=True, slots=True)
+class Footprint:
+    """One kernel of one build; None where its input did not say."""
+
+    target: str
+    """With the features that the code insists on: `gfx90a:sramecc+:xnack-`."""
+    name: str
+    """Demangled, with template arguments."""
+    symbol: str
+    """Mangled."""
+    code_object: str
+    """Path, relative to where the build was looked for, and the member inside."""
+    workgroup_size: int | None
+    """Workitems assumed."""
+    waves_per_simd: float | None
+    """0 where no workgroup can start."""
+    percent: float | None
+    limiters: tuple[Resource, ...]
+    vgprs: int | None
+    """Used, per lane; AGPRs included where they share one file."""
+    reserved_vgprs: int | None
+    """By the hardware, per lane."""
+    agprs: int | None
+    sgprs: int | None
+    """Per wave."""
+    lds_bytes: int | None
+    """Static and dynamic, per workgroup."""
+    scratch_bytes_per_lane: int | None
+    """None, too, where it grows at run time: the known part is not to be compared."""
+    vgpr_spills: int | None
+    sgpr_spills: int | None
+    code_bytes: int | None
+    source: SourceLine | None = field(default=None, compare=False)
+    """Where it is written, to be told, not compared."""
+    reserved_sgprs: int | None = None
+    """By the hardware, per wave, without the trap handler's."""
+    wave_size: int | None = None
+    """Lanes."""
+    exact: bool | None = None
+    """False where the occupancy is an upper bound."""
+
+    @property
+    def processor(self) -> str:
+        """The target without features."""
+        return self.target.partition(":")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """All kernels of one build, in the order of reading."""
+
+    footprints: tuple[Footprint, ...]
+    compilers: tuple[str, ...]
+    """Each compiler's own stamp, sorted."""
+
+
+def build(results: Iterable[Result], place: Callable[[CodeObject], str]) -> Build:
+    """The build that these kernels are; `place` says what to call a code object in it."""
+    footprints, compilers = [], set()
+    of: CodeObject | None = None
+    for result in results:
+        if result.kernel.code_object is not of:
+            of = result.kernel.code_object
+            called, target = place(of), target_id(of.target, of.features)
+            if of.compiler:
+                compilers.add(of.compiler)
+        footprints.append(_footprint(result, called, target))
+    return Build(tuple(footprints), tuple(sorted(compilers)))
+
+
+def _footprint(result: Result, code_object: str, target: str) -> Footprint:
+    """What is compared of one kernel under the launch that its occupancy assumes."""
+    kernel, occupancy = result.kernel, result.occupancy
+    used, launch = kernel.used, occupancy.launch if occupancy else None
+    lds_bytes = used.lds_bytes
+    if launch is not None and lds_bytes is not None:
+        lds_bytes += launch.dynamic_lds_bytes
+    return Footprint(
+        target=target,
+        name=kernel.name,
+        symbol=kernel.symbol,
+        code_object=code_object,
+        workgroup_size=launch.workgroup_size if launch else None,
+        waves_per_simd=occupancy.waves_per_simd if occupancy else None,
+        percent=occupancy.percent if occupancy else None,
+        limiters=occupancy.limiters if occupancy else (),
+        vgprs=used.vgprs,
+        reserved_vgprs=occupancy.allocated.vgprs if occupancy else None,
+        agprs=used.agprs,
+        sgprs=used.sgprs,
+        lds_bytes=lds_bytes,
+        scratch_bytes_per_lane=None if kernel.flags.dynamic_stack else used.scratch_bytes_per_lane,
+        vgpr_spills=kernel.spills.vgprs,
+        sgpr_spills=kernel.spills.sgprs,
+        code_bytes=kernel.code_bytes,
+        source=kernel.source,
+        reserved_sgprs=occupancy.allocated.sgprs if occupancy else None,
+        wave_size=kernel.wave_size,
+        exact=occupancy.exact if occupancy else None,
+    )
+
+
+def target_id(target: str | None, features: Features) -> str:
+    """The target as LLVM spells it, with the features that are on or off."""
+    signs = {"on": "+", "off": "-"}
+    parts = [target or "unknown"]
+    for feature in ("sramecc", "xnack"):
+        if sign := signs.get(getattr(features, feature) or ""):
+            parts.append(feature + sign)
+    return ":".join(parts)
+
+
+def place_under(root: str, path: str, member: str | None) -> str:
+    """The path relative to `root`, empty where it is `root`, and the member inside the file."""
+    if path == root:
+        path = ""
+    elif path.startswith(folder := os.path.join(root, "")) and root:
+        path = path[len(folder) :]
+    return " › ".join(part for part in (path, member) if part)
+
+
+def common_root(paths: set[str]) -> str:
+    """The one file, or the folder that all of them are in."""
+    try:
+        return os.path.commonpath(paths) if paths else ""
+    except ValueError:  # some absolute, some not
+        return ""

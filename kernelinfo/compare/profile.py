@@ -1,0 +1,192 @@
+"""What profilers write of the dispatches of a run.
+
+Read are the CSV files of rocprofv3 (kernel trace and counter collection; rocprofiler-sdk
+docs/how-to/using-rocprofv3) and of rocprofiler-compute (pmc_perf.csv, wide or one counter a row).
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import prod
+
+from kernelinfo.errors import ReadError
+from kernelinfo.light_typing import NamedTuple
+from kernelinfo.reading.containers import bounds, magic
+from kernelinfo.reading.containers.streams import Decompressed
+
+FIELDS = {
+    "kernel_name": "kernel",
+    "dispatch_id": "dispatch",
+    "workgroup_size": "workgroup_size",
+    "workgroup_size_x": "workgroup_x",
+    "workgroup_size_y": "workgroup_y",
+    "workgroup_size_z": "workgroup_z",
+    "grid_size": "grid_size",
+    "grid_size_x": "grid_x",
+    "grid_size_y": "grid_y",
+    "grid_size_z": "grid_z",
+    "vgpr_count": "vgprs",
+    "arch_vgpr": "vgprs",
+    "accum_vgpr_count": "agprs",
+    "accum_vgpr": "agprs",
+    "sgpr_count": "sgprs",
+    "sgpr": "sgprs",
+    "lds_block_size": "lds_bytes",
+    "lds_per_workgroup": "lds_bytes",
+    "scratch_size": "scratch_bytes_per_lane",
+    "scratch_per_workitem": "scratch_bytes_per_lane",
+    "start_timestamp": "start_ns",
+    "end_timestamp": "end_ns",
+    "counter_name": "counter",
+    "counter_value": "value",
+    "occupancypercent": "percent",
+    "meanoccupancypercu": "waves_per_cu",
+    "sq_level_waves_accum": "wave_cycles",
+    "grbm_gui_active": "cycles",
+}
+"""Their column, in any case, and our field; sizes in workitems. The last four are counters: the
+derived metrics of rocprofv3, and what rocprofiler-compute divides for panel 2.1.15."""
+
+
+class Resources(NamedTuple):
+    """As the profiler counts them: what is reserved; None where it does not say."""
+
+    vgprs: int | None
+    agprs: int | None
+    sgprs: int | None
+    lds_bytes: int | None
+    """Per workgroup, static and dynamic."""
+    scratch_bytes_per_lane: int | None
+
+
+class Measures(NamedTuple):
+    """What a run measured; None where it does not say."""
+
+    duration_ns: float | None = None
+    percent: float | None = None
+    """Of the wave slots of the device."""
+    waves_per_cu: float | None = None
+    wave_cycles: float | None = None
+    """Cycles of all waves on the device, added up."""
+    cycles: float | None = None
+    """Cycles in which the device was busy, added up over its dies."""
+
+
+class Shape(NamedTuple):
+    """What makes launches alike."""
+
+    kernel: str
+    """As the profiler writes it."""
+    workgroup_size: int
+    """Workitems."""
+    workgroups: int | None
+    resources: Resources
+
+
+@dataclass(frozen=True, slots=True)
+class Dispatch:
+    """One launch of a kernel, or several of one shape."""
+
+    shape: Shape
+    count: int
+    measures: Measures
+    """The means of all that were measured."""
+
+
+def read(data: bytes, where: str) -> tuple[Dispatch, ...]:
+    """The dispatches of one table, those of one shape together, in the order of the first.
+
+    Raises `ReadError` where it is no such table.
+    """
+    try:
+        text = _plain(data).decode("utf-8-sig")
+        shapes: dict[Shape, list[Measures]] = {}
+        for values in _rows(csv.DictReader(io.StringIO(text, newline=""))):
+            shapes.setdefault(_shape(values), []).append(_measures(values))
+    except (ReadError, csv.Error, OverflowError, ValueError) as error:
+        raise ReadError(f"{where}: {error}; {_WANTED}") from None
+    if not shapes:
+        raise ReadError(f"{where}: holds no dispatch; {_WANTED}")
+    return tuple(Dispatch(shape, len(found), _mean(found)) for shape, found in shapes.items())
+
+
+def _plain(data: bytes) -> bytes:
+    if not data.startswith(magic.GZIP):
+        return data
+    limit = bounds.streamed_bytes(len(data))
+    stream = Decompressed("gzip", memoryview(data), limit, bounds.inflation(len(data)))
+    return bytes(stream.read_all())
+
+
+_WANTED = "give rocprofv3's kernel trace or rocprofiler-compute's pmc_perf.csv"
+_COUNTERS = frozenset(Measures._fields[1:])
+
+
+def _rows(table: csv.DictReader[str]) -> Iterator[dict[str, str]]:
+    """Our fields of each dispatch; where each counter has a row, all rows of one in one."""
+    columns = {name: FIELDS[name.lower()] for name in table.fieldnames or () if _known(name)}
+    if "kernel" not in columns.values():
+        raise ValueError("no column Kernel_Name")
+    if not {"workgroup_size", "workgroup_x"} & set(columns.values()):
+        raise ValueError("no column Workgroup_Size")
+    if "counter" in columns.values() and "value" not in columns.values():
+        raise ValueError("no column Counter_Value")
+    folded: dict[tuple[str, str], dict[str, str]] = {}
+    for row in table:
+        values = {field: row[name] for name, field in columns.items() if row[name]}
+        if "counter" not in columns.values():
+            yield values
+            continue
+        key = (values.get("dispatch", ""), values.get("kernel", ""))
+        whole = folded.setdefault(key, values)
+        counter = FIELDS.get(values.get("counter", "").lower())
+        if counter in _COUNTERS and "value" in values:
+            whole[counter] = values["value"]
+    yield from folded.values()
+
+
+def _known(column: str | None) -> bool:
+    return column is not None and column.lower() in FIELDS
+
+
+def _number(values: Mapping[str, str], field: str) -> float | None:
+    return float(values[field]) if field in values else None
+
+
+def _count(values: Mapping[str, str], field: str) -> int | None:
+    return int(float(values[field])) if field in values else None
+
+
+def _volume(values: Mapping[str, str], of: str) -> int | None:
+    """Workitems, from one column or three."""
+    if f"{of}_x" not in values:
+        return _count(values, f"{of}_size")
+    return prod(_count(values, f"{of}_{axis}") or 1 for axis in "xyz")
+
+
+def _shape(values: Mapping[str, str]) -> Shape:
+    size, grid = _volume(values, "workgroup"), _volume(values, "grid")
+    if "kernel" not in values or size is None or size < 1:
+        raise ValueError("a dispatch without kernel name or workgroup size")
+    return Shape(
+        kernel=values["kernel"],
+        workgroup_size=size,
+        workgroups=None if grid is None else -(-grid // size),
+        resources=Resources(*(_count(values, field) for field in Resources._fields)),
+    )
+
+
+def _measures(values: Mapping[str, str]) -> Measures:
+    start, end = _number(values, "start_ns"), _number(values, "end_ns")
+    counters = (_number(values, field) for field in Measures._fields[1:])
+    return Measures(None if start is None or end is None else end - start, *counters)
+
+
+def _mean(found: list[Measures]) -> Measures:
+    known = [
+        [value for value in column if value is not None] for column in zip(*found, strict=True)
+    ]
+    return Measures(*(sum(column) / len(column) if column else None for column in known))

@@ -1,0 +1,150 @@
+"""What the project has decided: `kernelinfo.toml`, or `[tool.kernelinfo]` of `pyproject.toml`."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from kernelinfo.errors import ConfigError
+from kernelinfo.gate.config.file import OWN, SHARED, ConfigFile, read_file
+from kernelinfo.gate.config.keys import GATED, KEYS
+from kernelinfo.gate.config.lines import KeyPath
+from kernelinfo.gate.config.measures import MEASURES, Allowance, Bound, Measure
+from kernelinfo.gate.config.validation import Complaint, Validation, spelled
+from kernelinfo.light_typing import NamedTuple
+from kernelinfo.rules import BY_DEFAULT, Selection
+from kernelinfo.rules.severity import Severity
+
+SEVERITIES: tuple[Severity, ...] = get_args(Severity)
+ToolchainChange = Literal["report", "strict"]
+
+
+class Budget(NamedTuple):
+    """What the kernels of a name, maybe of one target, may take and must reach."""
+
+    kernel: str = "*"
+    arch: str | None = None
+    bounds: tuple[tuple[Measure, Bound], ...] = ()
+    line: int | None = None
+    """Of the configuration, as of suppressions."""
+
+
+class Gate(NamedTuple):
+    """How much worse than the baseline is borne."""
+
+    allowances: tuple[tuple[Measure, Allowance], ...] = ()
+    """What is not named may be anything."""
+    toolchain_change: ToolchainChange = "report"
+
+
+class Suppression(NamedTuple):
+    """Findings that are borne."""
+
+    rule: str
+    kernel: str
+    reason: str
+    arch: str | None = None
+    until: date | None = None
+    """The last day."""
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """All that a file may say; without one, what holds by default."""
+
+    file: Path | None = None
+    paths: tuple[str, ...] = ()
+    """From the current folder."""
+    arch: tuple[str, ...] = ()
+    """Targets; empty for all."""
+    baseline: Path | None = None
+    strict_baseline: bool = False
+    fail_on: Severity = "warning"
+    min_kernels: int = 1
+    selection: Selection = BY_DEFAULT
+    workgroup_sizes: tuple[tuple[str, int], ...] = ()
+    budgets: tuple[Budget, ...] = ()
+    gate: Gate = field(default_factory=lambda: _gate(Validation().table({}, KEYS, ())["gate"]))
+    suppressions: tuple[Suppression, ...] = ()
+
+
+def read_config(path: str | os.PathLike[str]) -> Configuration:
+    """What a file says. Raises `ConfigError`, which names all that is wrong with it."""
+    file = read_file(Path(path))
+    if file is None:
+        raise ConfigError(f"{path}: has no [tool.kernelinfo]; add it, or write {OWN}")
+    validation = Validation()
+    values = validation.table(file.table, KEYS, ())
+    if validation.complaints:
+        told = sorted(validation.complaints, key=lambda one: file.line(one.path) or 0)
+        raise ConfigError("\n".join(_told(file, complaint) for complaint in told))
+    return _configuration(file, values)
+
+
+def find_config(folder: Path) -> Path | None:
+    """The nearest file that configures, from `folder` upwards."""
+    for place in (folder, *folder.parents):
+        if (own := place / OWN).is_file():
+            return own
+        if (shared := place / SHARED).is_file() and read_file(shared) is not None:
+            return shared
+    return None
+
+
+def _told(file: ConfigFile, complaint: Complaint) -> str:
+    line = file.line(complaint.path)
+    place = f"{file.path}:{line}" if line else f"{file.path}"
+    return f"{place}: {spelled(complaint.path)}: {complaint.message}"
+
+
+def _configuration(file: ConfigFile, values: dict[str, Any]) -> Configuration:
+    def beside(path: str) -> str:
+        return os.path.relpath(file.path.parent / path)
+
+    def line(path: KeyPath) -> int | None:
+        return file.line(path)
+
+    return Configuration(
+        file=file.path,
+        paths=tuple(beside(path) for path in values["paths"]),
+        arch=values["arch"],
+        baseline=Path(beside(values["baseline"])) if "baseline" in values else None,
+        strict_baseline=values["strict-baseline"],
+        fail_on=values["fail-on"],
+        min_kernels=values["expect"]["min-kernels"],
+        selection=Selection(values["select"], values["ignore"], values["severity"]),
+        workgroup_sizes=values["workgroup-size"],
+        budgets=tuple(
+            Budget(
+                kernel=one["kernel"],
+                arch=one.get("arch"),
+                bounds=tuple((m, one[m.key]) for m in MEASURES if m.key in one),
+                line=line(one["path"]),
+            )
+            for one in values["budget"]
+        ),
+        gate=_gate(values["gate"]),
+        suppressions=tuple(
+            Suppression(
+                rule=one["rule"],
+                kernel=one["kernel"],
+                reason=one["reason"],
+                arch=one.get("arch"),
+                until=one.get("until"),
+                line=line(one["path"]),
+            )
+            for one in values["suppress"]
+        ),
+    )
+
+
+def _gate(values: dict[str, Any]) -> Gate:
+    allowed = ((measure, values[key]) for key, measure in GATED)
+    return Gate(
+        tuple((measure, allowance) for measure, allowance in allowed if allowance is not None),
+        values["toolchain-change"],
+    )

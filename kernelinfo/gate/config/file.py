@@ -1,0 +1,57 @@
+"""The file that configures: its table, and on which line what stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from kernelinfo.errors import ConfigError
+from kernelinfo.gate.config.lines import KeyPath, lines_of
+
+OWN, SHARED = "kernelinfo.toml", "pyproject.toml"
+
+
+@dataclass(frozen=True)
+class ConfigFile:
+    """A configuration as it is written."""
+
+    path: Path
+    text: str
+    table: dict[str, Any]
+    inside: KeyPath
+    """Where in the file its table is."""
+
+    @cached_property
+    def _lines(self) -> dict[KeyPath, int]:
+        return lines_of(self.text)
+
+    def line(self, path: KeyPath) -> int | None:
+        """Where a key is set; None where that cannot be told, and for one that is not set."""
+        return self._lines.get(self.inside + path)
+
+
+def read_file(path: Path) -> ConfigFile | None:
+    """The file; None for a `pyproject.toml` without `[tool.kernelinfo]`. Raises `ConfigError`."""
+    import tomllib
+
+    try:
+        data = path.read_bytes()
+        if path.name == SHARED and b"kernelinfo" not in data:  # nor need it be valid
+            return None
+        text = data.decode()
+        document = tomllib.loads(text)
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror}; give another file") from None
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{path}: {error}; write valid TOML") from None
+    if path.name != SHARED:
+        return ConfigFile(path, text, document, ())
+    tool = document.get("tool", {})
+    table = tool.get("kernelinfo") if isinstance(tool, dict) else None
+    if table is None:
+        return None
+    if not isinstance(table, dict):
+        raise ConfigError(f"{path}: tool.kernelinfo: {table!r}; write a table")
+    return ConfigFile(path, text, table, ("tool", "kernelinfo"))

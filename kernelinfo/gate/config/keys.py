@@ -1,0 +1,230 @@
+"""Every key of the configuration, once: validation, `--show-config` and schema come from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date, datetime
+from functools import partial
+from typing import Any
+
+from kernelinfo.gate.config.measures import (
+    ALLOWANCE,
+    BOUND,
+    MEASURES,
+    SCRATCH,
+    SGPR_SPILL,
+    VGPR_SPILL,
+    WAVES,
+    parse_allowance,
+    parse_bound,
+)
+from kernelinfo.kernel.pattern import matches
+from kernelinfo.light_typing import NamedTuple
+from kernelinfo.occupancy import targets
+from kernelinfo.rules import named
+
+
+class Scalar(NamedTuple):
+    """One value: what it looks like, and what it is read as."""
+
+    expected: str
+    """Completes "write …"."""
+    types: tuple[type, ...] = (str,)
+    read: Callable[[Any], object] = lambda value: value
+    """Raises `ValueError` for what means nothing, and `KernelinfoError` where it can say why."""
+    choices: tuple[str, ...] = ()
+    pattern: str = ""
+    """That a string fits; empty for any."""
+    least: int | None = None
+    """Of a number."""
+
+
+class Many(NamedTuple):
+    """An array of values."""
+
+    of: Scalar
+    expected: str
+
+
+class Named(NamedTuple):
+    """A table of values under names that the user chooses, in the order of the file."""
+
+    name: Scalar
+    of: Scalar
+    expected: str
+
+
+class Table(NamedTuple):
+    """A table of known keys, or an array of such tables."""
+
+    keys: tuple[Key, ...]
+    expected: str
+    array: bool = False
+
+
+class Key(NamedTuple):
+    """A key, what it is for, and what it holds unless the file says so."""
+
+    name: str
+    about: str
+    kind: Scalar | Many | Named | Table
+    default: Any = None
+    """As TOML has it; None for nothing."""
+    required: bool = False
+
+
+def _pattern(text: str) -> str:
+    matches(text, "", "")
+    return text
+
+
+def _rule(text: str) -> str:
+    named(text)
+    return text
+
+
+def _filled(text: str) -> str:
+    if not text.strip():
+        raise ValueError("empty")
+    return text
+
+
+def _day(value: str | date) -> date:
+    if isinstance(value, datetime):
+        raise ValueError("no day")
+    return value if isinstance(value, date) else date.fromisoformat(value)
+
+
+_PATTERN = Scalar('a name, a glob such as "gemm_*" or "re:REGEX"', read=_pattern)
+_RULE = Scalar('a rule such as "KI101", "KI1" or "vgpr-spill"', read=_rule)
+_RULES = Many(_RULE, 'a list such as ["KI101", "KI2"]')
+_TARGET = Scalar('a target such as "gfx90a"', read=lambda text: targets.find(text).name)
+_SEVERITY = Scalar('"note", "warning" or "error"', choices=("note", "warning", "error"))
+_COUNT = Scalar("a whole number from 0 on", (int,), least=0)
+_WORKGROUP = Scalar("a whole number of workitems from 1 on", (int,), least=1)
+_SWITCH = Scalar("true or false", (bool,))
+_PATH = Scalar('a path such as "kernelinfo.baseline.json"', read=_filled)
+_REASON = Scalar('a sentence such as "spills 5, still faster"', read=_filled)
+_ALLOWANCE = Scalar(
+    '"off", a number, "+8" or "+5%"',
+    (int, float, str),
+    parse_allowance,
+    pattern=f"^off$|{ALLOWANCE}",
+    least=0,
+)
+
+_KERNEL = Key("kernel", "Which kernels: a name, a glob or re:REGEX.", _PATTERN, "*")
+_ARCH = Key("arch", "Only on this target.", _TARGET)
+
+_BUDGET = (
+    _KERNEL,
+    _ARCH,
+    *(
+        Key(
+            measure.key,
+            f"{measure.about} A number alone is the {'least' if measure.gain else 'most'}.",
+            Scalar(
+                'a number, or ">=2", "<=64" or "==0"',
+                (int, float, str),
+                partial(parse_bound, measure),
+                pattern=BOUND,
+                least=0,
+            ),
+        )
+        for measure in MEASURES
+    ),
+)
+
+_ON = (VGPR_SPILL, SGPR_SPILL, SCRATCH)
+_GATE = (
+    Key("waves-lost", "How many waves per SIMD a kernel may lose.", _ALLOWANCE, 0),
+    *(
+        Key(
+            measure.key,
+            f"How much a kernel may gain. {measure.about}",
+            _ALLOWANCE,
+            0 if measure in _ON else "off",
+        )
+        for measure in MEASURES
+        if not measure.gain
+    ),
+    Key(
+        "toolchain-change",
+        "With another compiler than the baseline's: report what moved and fail only on spills, or "
+        "strict: judge as ever.",
+        Scalar('"report" or "strict"', choices=("report", "strict")),
+        "report",
+    ),
+)
+
+GATED = tuple(
+    (key.name, next((m for m in MEASURES if m.key == key.name), WAVES)) for key in _GATE[:-1]
+)
+"""Keys of [gate] and what they allow to get worse."""
+
+_SUPPRESS = (
+    Key("rule", "Number, name or beginning of numbers.", _RULE, required=True),
+    Key("kernel", "Which kernels: a name, a glob or re:REGEX.", _PATTERN, required=True),
+    _ARCH,
+    Key("reason", "Why it is borne.", _REASON, required=True),
+    Key(
+        "until",
+        "The last day on which it holds.",
+        Scalar('a day such as "2027-03-31"', (str, date), _day, pattern=r"^\d{4}-\d{2}-\d{2}$"),
+    ),
+)
+
+KEYS = (
+    Key(
+        "paths",
+        "What is checked when the command line names nothing: files, folders and globs, relative "
+        "to this file's folder.",
+        Many(_PATH, 'a list such as ["build/**/*-hip-amdgcn-*.s"]'),
+        [],
+    ),
+    Key(
+        "arch",
+        "The targets that are checked; others are skipped and counted. Empty for all.",
+        Many(_TARGET, 'a list such as ["gfx90a", "gfx942"]'),
+        [],
+    ),
+    Key("baseline", "What was, relative to this file's folder.", _PATH),
+    Key("strict-baseline", "Fail on what got better too, until it is pinned.", _SWITCH, False),
+    Key("fail-on", "The mildest severity that fails.", _SEVERITY, "warning"),
+    Key(
+        "expect",
+        "What a run must find.",
+        Table(
+            (Key("min-kernels", "Fewer cannot be all: exit code 2.", _COUNT, 1),),
+            "a table such as { min-kernels = 40 }",
+        ),
+    ),
+    Key("select", "These rules alone; empty for those on by default.", _RULES, []),
+    Key("ignore", "Not these rules.", _RULES, []),
+    Key(
+        "severity",
+        "The severity of rules; the last that fits counts.",
+        Named(_RULE, _SEVERITY, 'a table such as { KI201 = "warning" }'),
+        {},
+    ),
+    Key(
+        "workgroup-size",
+        "Workitems that the host really launches, by kernel; the first that matches counts. A size "
+        "that the kernel itself requires stays.",
+        Named(_PATTERN, _WORKGROUP, 'a table such as { "saxpy*" = 256 }'),
+        {},
+    ),
+    Key(
+        "budget",
+        "Bounds by kernel and target; the first that matches counts.",
+        Table(_BUDGET, "[[budget]] and its keys", array=True),
+        [],
+    ),
+    Key("gate", "How much worse than the baseline is borne.", Table(_GATE, "[gate] and its keys")),
+    Key(
+        "suppress",
+        "Findings that are borne, with the reason.",
+        Table(_SUPPRESS, "[[suppress]] with rule, kernel and reason", array=True),
+        [],
+    ),
+)

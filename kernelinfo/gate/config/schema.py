@@ -1,0 +1,63 @@
+"""The configuration's JSON Schema, for editors; config-schema.json beside this file holds it."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+from kernelinfo.gate.config.keys import KEYS, Key, Many, Named, Scalar, Table
+
+_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", date: "string"}
+
+
+def schema() -> dict[str, Any]:
+    """The schema of `kernelinfo.toml`, or of `[tool.kernelinfo]`."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "kernelinfo configuration",
+        "description": "kernelinfo.toml, or [tool.kernelinfo] of pyproject.toml.",
+        **_table(KEYS),
+    }
+
+
+def _table(keys: tuple[Key, ...]) -> dict[str, Any]:
+    required = [key.name for key in keys if key.required]
+    return {
+        "type": "object",
+        "properties": {key.name: _key(key) for key in keys},
+        "additionalProperties": False,
+        **({"required": required} if required else {}),
+    }
+
+
+def _key(key: Key) -> dict[str, Any]:
+    default = {} if key.default is None else {"default": key.default}
+    return {"description": key.about, **_value(key.kind), **default}
+
+
+def _value(kind: Scalar | Many | Named | Table) -> dict[str, Any]:
+    match kind:
+        case Scalar():
+            return _scalar(kind)
+        case Many():
+            return {"type": "array", "items": _scalar(kind.of)}
+        case Named():
+            return {"type": "object", "additionalProperties": _scalar(kind.of)}
+        case Table(array=True):
+            return {"type": "array", "items": _table(kind.keys)}
+        case Table():
+            return _table(kind.keys)
+
+
+def _scalar(kind: Scalar) -> dict[str, Any]:
+    names = list(dict.fromkeys(_TYPES[one] for one in kind.types))
+    if "number" in names:
+        names.remove("integer")
+    told: dict[str, Any] = {"type": names[0] if len(names) == 1 else names}
+    if kind.choices:
+        told["enum"] = list(kind.choices)
+    if kind.pattern:
+        told["pattern"] = kind.pattern
+    if kind.least is not None:
+        told["minimum"] = kind.least
+    return told

@@ -1,0 +1,115 @@
+"""TOML values -> what they mean, and every complaint of a file at once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from difflib import get_close_matches
+from typing import Any
+
+from kernelinfo.errors import KernelinfoError
+from kernelinfo.gate.config.keys import Key, Many, Named, Scalar, Table
+from kernelinfo.gate.config.lines import KeyPath
+from kernelinfo.light_typing import NamedTuple
+
+
+class Complaint(NamedTuple):
+    """What is wrong with one key."""
+
+    path: KeyPath
+    message: str
+    """What was found; what to write."""
+
+
+class Validation:
+    """Reads values by their keys and gathers complaints on the way."""
+
+    def __init__(self) -> None:
+        self.complaints: list[Complaint] = []
+
+    def table(self, stated: Any, keys: tuple[Key, ...], path: KeyPath) -> dict[str, Any]:
+        """The value of every key that is stated or has a default."""
+        names = [key.name for key in keys]
+        for name in stated.keys() - set(names):
+            self._complain((*path, name), f"unknown key; {_near(name, names)}")
+        read = {}
+        for key in keys:
+            if key.name in stated:
+                read[key.name] = self._value(stated[key.name], key.kind, (*path, key.name))
+            elif key.required:
+                assert isinstance(key.kind, Scalar)
+                self._complain(path, f"{key.name} is missing; write {key.kind.expected}")
+            elif isinstance(key.kind, Table) and not key.kind.array:
+                read[key.name] = self.table({}, key.kind.keys, (*path, key.name))
+            elif key.default is not None:
+                read[key.name] = self._value(key.default, key.kind, (*path, key.name))
+        return read
+
+    def _value(self, stated: Any, kind: Scalar | Many | Named | Table, path: KeyPath) -> Any:
+        match kind:
+            case Scalar():
+                return self._scalar(stated, kind, path)
+            case Many() if isinstance(stated, list):
+                return tuple(
+                    self._scalar(one, kind.of, (*path, index)) for index, one in enumerate(stated)
+                )
+            case Named() if isinstance(stated, dict):
+                return tuple(
+                    (
+                        self._scalar(name, kind.name, (*path, name)),
+                        self._scalar(one, kind.of, (*path, name)),
+                    )
+                    for name, one in stated.items()
+                )
+            case Table(array=False) if isinstance(stated, dict):
+                return self.table(stated, kind.keys, path)
+            case Table(array=True) if isinstance(stated, list) and all(
+                isinstance(one, dict) for one in stated
+            ):
+                return tuple(
+                    self.table(one, kind.keys, (*path, index)) | {"path": (*path, index)}
+                    for index, one in enumerate(stated)
+                )
+        self._complain(path, f"{stated!r}; write {kind.expected}")
+        return None
+
+    def _scalar(self, stated: Any, kind: Scalar, path: KeyPath) -> Any:
+        try:
+            if _fits(stated, kind):
+                return kind.read(stated)
+        except KernelinfoError as error:
+            self._complain(path, str(error))
+            return None
+        except ValueError:
+            pass
+        self._complain(path, f"{stated!r}; write {kind.expected}")
+        return None
+
+    def _complain(self, path: KeyPath, message: str) -> None:
+        self.complaints.append(Complaint(path, message))
+
+
+def _fits(stated: Any, kind: Scalar) -> bool:
+    # To Python, True is a number.
+    if not isinstance(stated, kind.types) or (isinstance(stated, bool) and bool not in kind.types):
+        return False
+    if isinstance(stated, (int, float)) and kind.least is not None:
+        return stated >= kind.least
+    if isinstance(stated, str) and kind.pattern and not re.search(kind.pattern, stated):
+        return False
+    return not kind.choices or stated in kind.choices
+
+
+def spelled(path: KeyPath) -> str:
+    """`budget[1].waves`."""
+    return "".join(_spelled(path)).removeprefix(".")
+
+
+def _spelled(path: KeyPath) -> Iterator[str]:
+    for part in path:
+        yield f"[{part}]" if isinstance(part, int) else f".{part}"
+
+
+def _near(name: str, known: list[str]) -> str:
+    near = get_close_matches(name.replace("_", "-").lower(), known, n=1)
+    return f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"

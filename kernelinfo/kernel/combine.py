@@ -1,0 +1,166 @@
+"""The same kernel from several sources -> one Kernel: the best source of each number is chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+
+from kernelinfo.kernel import CodeObject, Encoded, Flags, Kernel, Spills, Used, Workgroup
+from kernelinfo.kernel.names import demangle
+from kernelinfo.light_typing import Any
+from kernelinfo.occupancy.placement import Demand, align
+from kernelinfo.occupancy.targets import Target
+from kernelinfo.reading.facts import SOURCES, Fact, FactName, Facts, KernelFacts
+from kernelinfo.reading.repository import in_repository
+
+
+class _Choice:
+    """What follows from what was said, wherever it was said."""
+
+    def __init__(self, fields: dict[str, Any]) -> None:
+        self.fields = fields
+        """Of a `Kernel`."""
+
+
+def combine(facts: KernelFacts, code_object: CodeObject, target: Target | None) -> Kernel:
+    """One kernel from all that was said of it; what was not said stays None.
+
+    Sources that should agree and do not are kept in `Kernel.disagreements`.
+    """
+    choice = _choose(facts.facts, target)
+    return Kernel(
+        code_object=code_object,
+        symbol=facts.symbol,
+        name=demangle(facts.symbol),
+        target=target,
+        code_size=facts.code_size,
+        begins=facts.begins,
+        line=facts.line,
+        code=facts.code,
+        source=None if facts.source is None else in_repository(facts.source),
+        alike=choice if code_object.kind == "code-object" else _alike(choice, facts, code_object),
+        **choice.fields,
+    )
+
+
+def _alike(choice: _Choice, facts: KernelFacts, text: CodeObject) -> object:
+    """What kernels of assembly text have in common, which says more of them."""
+    if facts.source or choice.fields["disagreements"]:
+        return None
+    return choice, facts.code, text.compiler
+
+
+@lru_cache(maxsize=1 << 12)  # the kernels of a library say a few thousand things in all
+def _choose(facts: Facts, target: Target | None) -> _Choice:
+    best_first = sorted(facts, key=_rank)
+    said: dict[FactName, list[Fact]] = {}
+    for fact in best_first:
+        said.setdefault(fact.name, []).append(fact)
+    value: Callable[[FactName], Any] = {n: of[0].value for n, of in said.items()}.get
+    fields: dict[str, Any] = {
+        "wave_size": value("wave_size"),
+        "wgp_mode": value("wgp_mode"),
+        "workgroup": Workgroup(value("max_workgroup_size"), value("required_workgroup")),
+        "used": Used(
+            vgprs=value("vgprs"),
+            agprs=value("agprs"),
+            sgprs=value("sgprs"),
+            lds_bytes=value("lds_bytes"),
+            scratch_bytes_per_lane=value("scratch_bytes_per_lane"),
+        ),
+        "encoded": Encoded(
+            vgprs=value("reserved_vgprs"),
+            accum_offset=value("accum_offset"),
+            sgprs=value("reserved_sgprs"),
+        ),
+        "spills": Spills(value("vgpr_spills"), value("sgpr_spills")),
+        "flags": Flags(
+            dynamic_stack=value("dynamic_stack"),
+            indirect_call=value("indirect_call"),
+            recursion=value("recursion"),
+            tg_split=value("tg_split"),
+        ),
+        "demand": None if target is None else _demand(value, target),
+        "takes_dynamic_lds": value("dynamic_lds"),
+        "launched_lds_bytes": value("dynamic_lds_bytes"),
+        "compiler_waves_per_simd": value("compiler_waves_per_simd"),
+        "facts": tuple(best_first),
+        "disagreements": _disagreements(said),
+    }
+    return _Choice(fields)
+
+
+_RANK = {source: rank for rank, source in enumerate(SOURCES)}
+
+
+def _rank(fact: Fact) -> int:
+    if fact.name == "reserved_sgprs" and fact.source == "kernel-info":
+        # Up to LLVM 16 the compiler leaves XNACK's SGPRs out and the assembler, given the same
+        # directives, counts them: llvm-mc 15 makes 104 of what clang 16 encodes as 96.
+        return _RANK["directive"] - 1
+    return _RANK[fact.source]
+
+
+def _demand(value: Callable[[FactName], Any], target: Target) -> Demand:
+    """What counts for occupancy, and why it may be more than the file says."""
+    at_least = []
+    wave_size = value("wave_size")
+    wgp_mode = value("wgp_mode")
+    sizes = {file.wave_size for file in target.vgprs}
+    if wave_size not in sizes:
+        wave_size = target.waves.default_size
+        if len(sizes) > 1:
+            at_least.append(f"the wave size is not stated: {wave_size} is assumed")
+    if wgp_mode is None and len(target.domains) > 1:
+        at_least.append(f"the mode is not stated: {target.domains[0].per} mode is assumed")
+    vgprs, sgprs = value("reserved_vgprs"), value("reserved_sgprs")
+    if vgprs is None and value("vgprs") is not None:
+        at_least.append("no descriptor was read: it may reserve more VGPRs than the code uses")
+    if value("indirect_call"):
+        at_least.append("the kernel calls functions that are not known here")
+    if value("dynamic_stack"):
+        at_least.append("the scratch of the kernel grows at run time")
+    if value("named_barriers"):
+        at_least.append("the hardware's pool of named barriers is not published")
+    return Demand(
+        wave_size=wave_size,
+        vgprs=_asked(value("vgprs"), vgprs, target.vgpr_file(wave_size).granule),
+        sgprs=_asked(value("sgprs"), sgprs, target.sgprs.granule),
+        lds_bytes=value("lds_bytes"),
+        scratch_bytes_per_lane=value("scratch_bytes_per_lane"),
+        accum_offset=value("accum_offset"),
+        wgp_mode=wgp_mode,
+        tg_split=bool(value("tg_split")),
+        at_least=tuple(at_least),
+    )
+
+
+def _asked(used: int | None, encoded: int | None, granule: int) -> int | None:
+    """What the hardware is asked for: the code's own count where that explains the descriptor's.
+
+    A descriptor that encodes more than the code uses is obeyed all the same.
+    """
+    if used is None or encoded is None:
+        return used if encoded is None else encoded
+    same = align(max(1, used), granule) == align(max(1, encoded), granule)
+    return used if same else encoded
+
+
+def _disagreements(said: Mapping[FactName, list[Fact]]) -> tuple[tuple[Fact, Fact], ...]:
+    """Pairs that should be equal and are not, and a descriptor that reserves too little."""
+    pairs = [
+        (best, other)
+        for best, *others in said.values()
+        for other in others
+        if other.value != best.value
+    ]
+    encodings: tuple[tuple[FactName, FactName], ...] = (
+        ("reserved_vgprs", "vgprs"),
+        ("reserved_sgprs", "sgprs"),
+    )
+    for encoded, used in encodings:
+        if encoded in said and used in said:
+            reserved, count = said[encoded][0], said[used][0]
+            if reserved.value < count.value:
+                pairs.append((reserved, count))
+    return tuple(pairs)

@@ -1,0 +1,103 @@
+"""Why the compiler's number is not the hardware's: the fewest simplifications that give it."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from itertools import product
+
+from kernelinfo.kernel import Kernel
+from kernelinfo.light_typing import NamedTuple
+from kernelinfo.occupancy import Occupancy
+from kernelinfo.occupancy.compilers import llvm
+from kernelinfo.occupancy.compilers.counting import CAUSES, Case, CauseName, fewest
+from kernelinfo.occupancy.placement import align
+from kernelinfo.occupancy.targets import Target, find
+
+NOT_EXPLAINED = "differs, not explained"
+
+
+class Cause(NamedTuple):
+    """What the compiler does otherwise; together these give its number, and no fewer do."""
+
+    names: tuple[CauseName, ...]
+    version: int
+    """The major version of LLVM whose formula gives the number."""
+
+    @property
+    def text(self) -> str:
+        """What a version of LLVM does, in words."""
+        return f"{', '.join(CAUSES[name] for name in self.names)} (LLVM {self.version})"
+
+
+def agrees(kernel: Kernel, occupancy: Occupancy) -> bool | None:
+    """Whether the compiler printed this occupancy; None where it printed none, or of a what-if."""
+    said = kernel.compiler_waves_per_simd
+    if said is None or kernel.code_object.target != occupancy.target:
+        return None
+    return said == occupancy.waves_per_simd
+
+
+def why(kernel: Kernel, occupancy: Occupancy) -> Cause | None:
+    """Why the compiler printed another number; None where it did not, or nothing explains it."""
+    said, target, demand = kernel.compiler_waves_per_simd, kernel.target, kernel.demand
+    if agrees(kernel, occupancy) is not False or said is None or target is None or demand is None:
+        return None
+    if demand.vgprs is None or demand.lds_bytes is None:
+        return None
+    stated = _stated_version(kernel)
+    for version in _versions(stated):
+        known = llvm.believed(target, version)
+        for sizes, sgprs in product(_sizes(kernel, known), _sgprs(kernel, known)):
+            # What is raised in the compiler's granule may be nothing in the hardware's.
+            asked = demand._replace(vgprs=kernel.encoded.vgprs or demand.vgprs, sgprs=sgprs)
+            if llvm.waves_per_simd(target, version, asked, sizes) == said:
+                devices = tuple(map(find, target.members)) or (target,)
+                case = Case(devices, target, asked, occupancy.launch, sizes, version)
+                names = fewest(case, said, bool(occupancy.obstacles)) or ()
+                if version != (stated or version):
+                    names += ("other-version",)
+                return Cause(names, version) if names else None
+    return None
+
+
+def _stated_version(kernel: Kernel) -> int | None:
+    found = re.search(r"version (\d+)\.", kernel.code_object.compiler or "")
+    return min(max(int(found[1]), llvm.FIRST), llvm.MAIN) if found else None
+
+
+_REVISIONS = (llvm.MAIN, 23, 22, 19, 18, 15)
+"""The last versions before a formula changed, newest first."""
+
+
+def _versions(stated: int | None) -> Iterator[int]:
+    """The stated version, then the rest: a file names its front end, and forks mix versions."""
+    if stated is not None:
+        yield stated
+    yield from _REVISIONS
+
+
+def _sizes(kernel: Kernel, known: Target) -> Iterator[tuple[int, int]]:
+    """Smallest and largest workgroup that the source may allow: no file says the smallest."""
+    required, declared = kernel.fact("required_workgroup"), kernel.workgroup.declared_max
+    if required is not None and required.source != "sidecar":
+        size = math.prod(required.value)
+        yield llvm.sizes_of((size, size), known)
+        return
+    step = known.waves.default_size if kernel.wave_size is None else kernel.wave_size
+    smallest, largest = llvm.sizes_of((1, declared or 0), known)
+    yield from ((size, largest) for size in (smallest, *range(step + 1, largest + 1, step)))
+    if declared is None:
+        yield from ((smallest, size) for size in range(largest - step, 0, -step))
+
+
+def _sgprs(kernel: Kernel, known: Target) -> list[int]:
+    """What may stand in `NumSGPRsForWavesPerEU`: the descriptor has it rounded up."""
+    used, encoded = kernel.used.sgprs or 0, kernel.encoded.sgprs
+    granule = known.sgprs.encoding_granule
+    if encoded is None or not granule:
+        return [used]
+    bounds = range(known.waves.slots_per_simd, 0, -1)
+    raised = dict.fromkeys(max(used, llvm.least_sgprs(known, bound)) for bound in bounds)
+    return [count for count in raised if align(max(1, count), granule) == encoded] or [encoded]

@@ -1,0 +1,212 @@
+"""The verdict: how many workgroups are resident at once, what limits them, what more would take.
+
+The result is a steady-state ceiling of one residency domain, not a speed.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from kernelinfo.errors import LaunchError
+from kernelinfo.light_typing import Literal, NamedTuple
+from kernelinfo.occupancy.headroom import Headroom, Range, Step, headroom, next_steps, size_range
+from kernelinfo.occupancy.limits import (
+    Limit,
+    Resource,
+    allocated_sgprs,
+    allocated_vgprs,
+    lds_of,
+    limits,
+    most_lds_of_a_workgroup,
+    resident,
+    scratch_per_wave,
+    trap_sgprs,
+)
+from kernelinfo.occupancy.placement import Demand, Launch, Placement, align, placement
+from kernelinfo.occupancy.targets import Target, find
+
+
+class Allocated(NamedTuple):
+    """What the hardware reserves, after rounding to its granules."""
+
+    vgprs: int | None
+    """Per lane, AGPRs included."""
+    arch_vgprs: int | None
+    agprs: int | None
+    sgprs: int | None
+    """Per wave, without the trap handler's."""
+    trap_sgprs: int
+    lds_bytes: int | None
+    """Per workgroup, static and dynamic."""
+
+
+class Occupancy(NamedTuple):
+    """What one target makes of a kernel's demand under one launch."""
+
+    target: str
+    launch: Launch
+    per: Literal["CU", "WGP"]
+    simds: int
+    wave_slots: int
+    """In the domain."""
+    workgroups: int
+    waves: int
+    """Resident in the domain."""
+    waves_per_simd: float
+    percent: float
+    """Of the wave slots."""
+    obstacles: tuple[str, ...]
+    """Why no workgroup can start, in words."""
+    at_most_because: tuple[str, ...]
+    """Why the result is an upper bound, in words; empty when it is exact."""
+    allocated: Allocated
+    limits: tuple[Limit, ...]
+    limiters: tuple[Resource, ...]
+    """All that bind: ties are the normal case."""
+    next: tuple[Step, ...]
+    headroom: Headroom
+    range: Range | None
+    """None when the workgroup size is not in question."""
+
+    @property
+    def launchable(self) -> bool:
+        return not self.obstacles
+
+    @property
+    def exact(self) -> bool:
+        return not self.at_most_because
+
+
+@lru_cache(maxsize=1 << 14)  # a library's kernels share a few thousand demands
+def occupancy(target: Target, demand: Demand, launch: Launch) -> Occupancy:
+    """The occupancy of `demand` on `target`.
+
+    Raises `LaunchError` for a workgroup without workitems or negative LDS, and `TargetsError`
+    for a wave size that the target does not have.
+    """
+    if launch.workgroup_size < 1 or launch.dynamic_lds_bytes < 0:
+        raise LaunchError(
+            f"workgroup of {launch.workgroup_size} workitems and {launch.dynamic_lds_bytes} bytes "
+            "of dynamic LDS: give at least 1 workitem and 0 bytes"
+        )
+    if target.members:
+        return _best_member(target, demand, launch)
+    at = placement(target, demand, launch)
+    domain = at.domain
+    wave_slots = domain.simds * target.waves.slots_per_simd
+    bounds = limits(at, demand)
+    waves = min([resident(at, limit) for limit in bounds if limit.waves is not None])
+    obstacles = _obstacles(at, demand, bounds)
+    placed = 0 if obstacles else waves
+    return Occupancy(
+        target=target.name,
+        launch=launch,
+        per=domain.per,
+        simds=domain.simds,
+        wave_slots=wave_slots,
+        workgroups=placed // at.group,
+        waves=placed,
+        waves_per_simd=placed / domain.simds,
+        percent=100 * placed / wave_slots,
+        obstacles=obstacles,
+        at_most_because=_at_most_because(at, demand, bounds),
+        allocated=allocated(at, demand),
+        limits=bounds,
+        limiters=tuple(
+            [
+                limit.resource
+                for limit in bounds
+                if limit.waves is not None and resident(at, limit) == waves
+            ]
+        ),
+        next=next_steps(at, demand, bounds, waves),
+        headroom=headroom(at, demand, waves),
+        range=size_range(at, bounds),
+    )
+
+
+def _best_member(target: Target, demand: Demand, launch: Launch) -> Occupancy:
+    """Code for a generic target runs as its device does: the best device is an upper bound."""
+    members = [occupancy(find(name), demand, launch) for name in target.members]
+    best = max(members, key=lambda member: member.percent)
+    reason = f"{target.name} is what its device makes of it: this is {best.target}"
+    return best._replace(target=target.name, at_most_because=(reason, *best.at_most_because))
+
+
+def _obstacles(at: Placement, demand: Demand, bounds: tuple[Limit, ...]) -> tuple[str, ...]:
+    """Why no workgroup of this launch can start."""
+    target, launch = at.target, at.launch
+    found = []
+    if launch.workgroup_size > (most := target.waves.max_workgroup_size):
+        found.append(f"a workgroup has at most {most} workitems, not {launch.workgroup_size}")
+    asked = lds_of(demand, launch) or 0
+    if asked > (most := most_lds_of_a_workgroup(at)):
+        found.append(f"a workgroup has at most {most} bytes of LDS, not {asked}")
+    most = at.vgpr_file.addressable
+    if (demand.vgprs or 0) > most:
+        found.append(f"a wave has at most {most} VGPRs, not {demand.vgprs}")
+    if target.sgprs.per_simd and (demand.sgprs or 0) > (most := target.sgprs.allocatable):
+        found.append(f"a wave has at most {most} SGPRs, not {demand.sgprs}")
+    scratch = scratch_per_wave(at, demand.scratch_bytes_per_lane)
+    if scratch > (most := target.scratch.bytes_per_wave):
+        found.append(f"a wave has at most {most} bytes of scratch")
+    if found:
+        return tuple(found)
+    return tuple(
+        [
+            f"{limit.resource}: room for {limit.waves} of the {at.group} waves of a workgroup"
+            for limit in bounds
+            if limit.workgroups == 0
+        ]
+    )
+
+
+def _at_most_because(at: Placement, demand: Demand, bounds: tuple[Limit, ...]) -> tuple[str, ...]:
+    """Why the true number may be lower."""
+    target, domain, group = at.target, at.domain, at.group
+    reasons = [*demand.at_least]
+    unknown = {
+        "VGPRs": demand.vgprs,
+        "SGPRs": demand.sgprs if target.sgprs.per_simd else 0,
+        "LDS": demand.lds_bytes,
+        "scratch": demand.scratch_bytes_per_lane,
+    }
+    if missing := [name for name, value in unknown.items() if value is None]:
+        reasons.append(f"the input does not say: {', '.join(missing)}")
+    if target.caveat:
+        reasons.append(target.caveat)
+    if demand.dynamic_vgpr_block:
+        reasons.append("VGPRs are dynamic: this is how many waves start, before any takes more")
+    if group % domain.simds and domain.simds % group:
+        reasons.append(
+            f"{group} waves do not spread evenly over {domain.simds} SIMDs: "
+            "counted as if they did, nobody has measured it"
+        )
+    if any(b.resource == "scratch" and b.available < domain.scratch_waves for b in bounds):
+        reasons.append(
+            "the room for scratch depends on the device: "
+            f"{target.scratch.cus_per_aperture} CUs to an aperture are assumed"
+        )
+    return tuple(reasons)
+
+
+def allocated(at: Placement, demand: Demand) -> Allocated:
+    target = at.target
+    vgprs = allocated_vgprs(at, demand.vgprs)
+    arch_vgprs, agprs = vgprs, None if vgprs is None else 0
+    if target.agprs.file == "separate":
+        agprs = vgprs  # gfx908 gives a wave as many of each
+    elif target.agprs.file == "unified":
+        arch_vgprs = agprs = None
+        if vgprs is not None and demand.accum_offset is not None:
+            arch_vgprs = min(vgprs, demand.accum_offset)
+            agprs = vgprs - arch_vgprs
+    lds_bytes = lds_of(demand, at.launch)
+    return Allocated(
+        vgprs=vgprs,
+        arch_vgprs=arch_vgprs,
+        agprs=agprs,
+        sgprs=allocated_sgprs(at, demand.sgprs),
+        trap_sgprs=trap_sgprs(at),
+        lds_bytes=None if lds_bytes is None else align(lds_bytes, target.lds.granule_bytes),
+    )

@@ -1,0 +1,167 @@
+"""One target as a user asks about it without any file: `kernelinfo.arch("gfx942")`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kernelinfo.errors import LaunchError
+from kernelinfo.occupancy import Occupancy, occupancy
+from kernelinfo.occupancy.limits import most_lds, most_sgprs, most_vgprs
+from kernelinfo.occupancy.placement import Demand, Launch, align, placement
+from kernelinfo.occupancy.targets import Target, find
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """The most that each resource may be used to reach one occupancy."""
+
+    waves_per_simd: float
+    percent: float
+    vgprs: int
+    """Per lane, AGPRs included."""
+    sgprs: int | None
+    """Per wave; None where SGPRs never limit."""
+    lds_bytes: int
+    """Per workgroup."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arch:
+    """A target and the questions it answers; all are pure functions."""
+
+    target: Target
+
+    def occupancy(
+        self,
+        *,
+        workgroup_size: int,
+        vgprs: int = 0,
+        agprs: int = 0,
+        sgprs: int = 0,
+        lds_bytes: int = 0,
+        scratch_bytes_per_lane: int = 0,
+        wave_size: int | None = None,
+        wgp_mode: bool | None = None,
+        trap_handler: bool = True,
+    ) -> Occupancy:
+        """The occupancy of a kernel with these numbers, static and dynamic LDS in one.
+
+        `workgroup_size` in workitems, the rest as `demand` takes it.
+        """
+        demand = self.demand(
+            vgprs=vgprs,
+            agprs=agprs,
+            sgprs=sgprs,
+            lds_bytes=lds_bytes,
+            scratch_bytes_per_lane=scratch_bytes_per_lane,
+            wave_size=wave_size,
+            wgp_mode=wgp_mode,
+        )
+        return occupancy(self.target, demand, Launch(workgroup_size, trap_handler=trap_handler))
+
+    def demand(
+        self,
+        *,
+        vgprs: int = 0,
+        agprs: int = 0,
+        sgprs: int = 0,
+        lds_bytes: int = 0,
+        scratch_bytes_per_lane: int = 0,
+        wave_size: int | None = None,
+        wgp_mode: bool | None = None,
+        dynamic_vgpr_block: int = 0,
+    ) -> Demand:
+        """These numbers as one demand: architectural VGPRs and AGPRs per lane, SGPRs per wave.
+
+        `dynamic_vgpr_block` in VGPRs per lane, 0 for none. Raises `LaunchError` for what the
+        target does not have.
+        """
+        least = min(vgprs, agprs, sgprs, lds_bytes, scratch_bytes_per_lane)
+        if least < 0:
+            raise LaunchError(f"{least}: no count of registers or bytes is negative")
+        granule = self.target.agprs.offset_granule
+        return Demand(
+            wave_size=self._wave_size(wave_size),
+            vgprs=self.total_vgprs(vgprs, agprs),
+            sgprs=sgprs,
+            lds_bytes=lds_bytes,
+            scratch_bytes_per_lane=scratch_bytes_per_lane,
+            accum_offset=align(max(1, vgprs), granule) if granule else None,
+            wgp_mode=self._wgp_mode(wgp_mode),
+            dynamic_vgpr_block=self._dynamic_block(dynamic_vgpr_block, wave_size),
+        )
+
+    def total_vgprs(self, vgprs: int, agprs: int) -> int:
+        """What both kinds cost together, per lane (LLVM AMDGPUBaseInfo.cpp getTotalNumVGPRs)."""
+        if agprs and self.target.agprs.file == "none":
+            raise LaunchError(f"{self.target.name} has no AGPRs, not {agprs}")
+        if agprs and self.target.agprs.file == "unified":
+            return align(vgprs, self.target.agprs.offset_granule) + agprs
+        return max(vgprs, agprs)
+
+    def limits(
+        self,
+        *,
+        workgroup_size: int = 256,
+        wave_size: int | None = None,
+        wgp_mode: bool | None = None,
+        trap_handler: bool = True,
+        dynamic_vgpr_block: int = 0,
+    ) -> tuple[Rung, ...]:
+        """The step table from the highest occupancy down, in whole workgroups of that size."""
+        target = self.target
+        demand = self.demand(
+            wave_size=wave_size, wgp_mode=wgp_mode, dynamic_vgpr_block=dynamic_vgpr_block
+        )
+        launch = Launch(workgroup_size, trap_handler=trap_handler)
+        at = placement(target, demand, launch)
+        domain, group = at.domain, at.group
+        most_groups = occupancy(target, demand, launch).workgroups
+        rungs: list[Rung] = []
+        for per_simd in range(target.waves.slots_per_simd, 0, -1):
+            waves = min(per_simd * domain.simds // group, most_groups) * group
+            if not waves:
+                break
+            rung = Rung(
+                waves / domain.simds,
+                100 * waves / domain.simds / target.waves.slots_per_simd,
+                most_vgprs(at, waves),
+                most_sgprs(at, waves) if target.sgprs.per_simd else None,
+                most_lds(at, waves),
+            )
+            if not rungs or (rung.vgprs, rung.sgprs, rung.lds_bytes) != _asks(rungs[-1]):
+                rungs.append(rung)
+        return tuple(rungs)
+
+    def _wave_size(self, wave_size: int | None) -> int:
+        sizes = [file.wave_size for file in self.target.vgprs]
+        if wave_size is None:
+            return self.target.waves.default_size
+        if wave_size not in sizes:
+            known = " and ".join(map(str, sizes))
+            raise LaunchError(f"{self.target.name} has no waves of {wave_size} lanes, only {known}")
+        return wave_size
+
+    def _dynamic_block(self, block: int, wave_size: int | None) -> int:
+        file = self.target.vgpr_file(self._wave_size(wave_size))
+        if block and block not in file.dynamic_blocks:
+            known = " and ".join(map(str, file.dynamic_blocks))
+            only = f"only of {known}" if known else "none at all"
+            where = f"{self.target.name} in wave{file.wave_size}"
+            raise LaunchError(f"{where} has no dynamic VGPR blocks of {block}, {only}")
+        return block
+
+    def _wgp_mode(self, wgp_mode: bool | None) -> bool | None:
+        if wgp_mode is not None and len(self.target.domains) == 1:
+            per = self.target.domains[0].per
+            raise LaunchError(f"{self.target.name} has no choice of mode, only its {per}")
+        return wgp_mode
+
+
+def _asks(rung: Rung) -> tuple[int, int | None, int]:
+    return rung.vgprs, rung.sgprs, rung.lds_bytes
+
+
+def arch(name: str) -> Arch:
+    """The target of that name. Raises `UnknownTargetError`."""
+    return Arch(find(name))

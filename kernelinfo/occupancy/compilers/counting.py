@@ -1,0 +1,220 @@
+"""The hardware's count, where single facts or steps of it are replaced by the compiler's.
+
+Each cause is one thing that a version of LLVM counts in another way than `occupancy.limits`. All of
+a version together are its formula, `llvm.waves_per_simd`; what the tests hold it to.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from functools import lru_cache
+from itertools import combinations
+
+from kernelinfo.light_typing import Literal, NamedTuple
+from kernelinfo.occupancy.compilers import llvm
+from kernelinfo.occupancy.limits import Limit, Resource, lds_of, limits
+from kernelinfo.occupancy.placement import Demand, Launch, placement, waves_of
+from kernelinfo.occupancy.targets import Target
+
+CauseName = Literal[
+    "unlaunchable",
+    "best-size",
+    "declared-size",
+    "static-lds",
+    "generic-target",
+    "vgpr-file",
+    "no-trap-sgprs",
+    "trap-sgprs",
+    "sgpr-table",
+    "asked-sgprs",
+    "lds-pool",
+    "lds-granule",
+    "barriers",
+    "scratch-slots",
+    "tg-split",
+    "whole-workgroups",
+    "rounded-up",
+    "waves-per-cu",
+    "closed-form",
+    "other-version",
+]
+CAUSES: dict[CauseName, str] = {
+    "unlaunchable": "does not check that a workgroup can start",
+    "best-size": "takes the best workgroup size that the kernel allows",
+    "declared-size": "takes the largest workgroup that the kernel allows",
+    "static-lds": "does not know the LDS of the launch",
+    "generic-target": "takes the generic target for a device of its own",
+    "vgpr-file": "takes another size for the VGPR file",
+    "no-trap-sgprs": "leaves the trap handler's SGPRs out",
+    "trap-sgprs": "counts SGPRs for a trap handler",
+    "sgpr-table": "has a table that knows neither the SGPRs' granule nor the trap handler",
+    "asked-sgprs": "counts the SGPRs asked for, not the share that this chip gives every wave",
+    "lds-pool": "counts only the LDS that one workgroup may have",
+    "lds-granule": "does not round LDS to what the hardware allocates",
+    "barriers": "allows fewer workgroups of several waves",
+    "scratch-slots": "does not count which waves get scratch",
+    "tg-split": "keeps the waves of a workgroup together",
+    "whole-workgroups": "does not round registers to whole workgroups",
+    "rounded-up": "rounds up to whole waves per SIMD",
+    "waves-per-cu": "counts waves per CU, not per SIMD, where LDS or workgroups limit",
+    "closed-form": "estimates the best workgroup size by a formula",
+    "other-version": "counts as a version that the file does not name",
+}
+"""What the compiler does otherwise; of two that explain a number alike the first is named."""
+
+
+_REGISTERS: tuple[Resource, ...] = ("vgpr", "sgpr")
+
+
+class Case(NamedTuple):
+    """A kernel under one launch, and what a version of LLVM knows of it."""
+
+    targets: tuple[Target, ...]
+    """The devices it may run on: of a generic target its members."""
+    own: Target
+    demand: Demand
+    launch: Launch
+    sizes: tuple[int, int]
+    """Workitems of the smallest and the largest workgroup that the kernel allows."""
+    version: int
+
+
+@lru_cache(maxsize=1 << 12)  # a library's kernels share their cases
+def fewest(case: Case, said: int, unlaunchable: bool) -> tuple[CauseName, ...] | None:
+    """The fewest causes that together give the compiler's number; of equals the first listed."""
+    always: tuple[CauseName, ...] = ("unlaunchable",) if unlaunchable else ()
+    names = [name for name in CAUSES if _concerns(name, case)]
+    if waves_per_simd(case, {*always, *names}) != said:
+        return None
+    for count in range(len(names) + 1):
+        for chosen in combinations(names, count):
+            if waves_per_simd(case, {*always, *chosen}) == said:
+                return always + chosen
+    return None
+
+
+def _concerns(name: CauseName, case: Case) -> bool:
+    """Whether a cause can make a difference; `unlaunchable` is not chosen but found."""
+    match name:
+        case "unlaunchable" | "other-version":
+            return False
+        case "best-size" | "closed-form":
+            return case.version >= 20
+        case "waves-per-cu":
+            return case.version < 16
+        case "sgpr-table":
+            return case.version < 23 and case.own.sgprs.per_simd > 0
+        case "whole-workgroups" | "rounded-up":
+            return True
+        case _:
+            return _facts(_changed(name, case)) != _facts(case)
+
+
+def _facts(case: Case) -> tuple[object, ...]:
+    targets = [(t.name, t.vgprs, t.sgprs, t.lds, t.domains) for t in case.targets]
+    return case.demand, case.launch, targets
+
+
+def _changed(name: CauseName, case: Case) -> Case:
+    """The case with one hardware fact, or one fact of the launch, as the compiler has it."""
+    demand, launch, version = case.demand, case.launch, case.version
+    match name:
+        case "declared-size":
+            return case._replace(launch=launch._replace(workgroup_size=case.sizes[1]))
+        case "static-lds":
+            return case._replace(launch=launch._replace(dynamic_lds_bytes=0))
+        case "no-trap-sgprs" if version < 23:
+            return case._replace(launch=launch._replace(trap_handler=False))
+        case "trap-sgprs" if version >= 23:
+            return case._replace(launch=launch._replace(trap_handler=True))
+        case "asked-sgprs" if version >= 23:
+            targets = tuple(_without_fixed_sgprs(target) for target in case.targets)
+            return case._replace(targets=targets)
+        case "scratch-slots":
+            return case._replace(demand=demand._replace(scratch_bytes_per_lane=0))
+        case "tg-split":
+            return case._replace(demand=demand._replace(tg_split=False))
+        case "generic-target":
+            return case._replace(targets=(case.own,))
+        case "vgpr-file" | "lds-granule" | "lds-pool" | "barriers":
+            targets = tuple(_with_belief(name, target, version) for target in case.targets)
+            return case._replace(targets=targets)
+        case _:
+            return case
+
+
+def _without_fixed_sgprs(target: Target) -> Target:
+    return target._replace(sgprs=target.sgprs._replace(fixed_allocation=0))
+
+
+def _with_belief(name: CauseName, target: Target, version: int) -> Target:
+    known = llvm.believed(target, version)
+    if name == "vgpr-file":
+        return target._replace(vgprs=known.vgprs)
+    if name == "lds-granule":
+        return target._replace(lds=known.lds)
+    domains = []
+    for domain, other in zip(target.domains, known.domains, strict=True):
+        if name == "lds-pool":
+            domains.append(domain._replace(lds_bytes=other.lds_bytes))
+        else:
+            domains.append(domain._replace(barriers=other.barriers))
+    return target._replace(domains=tuple(domains))
+
+
+def waves_per_simd(case: Case, causes: Collection[CauseName]) -> float:
+    """What the hardware holds, but for `causes`, where the compiler's counting takes its place."""
+    for name in CAUSES:
+        if name in causes:
+            case = _changed(name, case)
+    waves = max(_waves_on(target, case, causes) for target in case.targets)
+    if not waves and not {"unlaunchable", "generic-target"}.isdisjoint(causes):
+        return 1  # LLVM's terms are never 0, also where only the generic target has no room
+    return math.ceil(waves) if "rounded-up" in causes else waves
+
+
+def _waves_on(target: Target, case: Case, causes: Collection[CauseName]) -> float:
+    """Waves per SIMD on one device."""
+    demand, launch = case.demand, case.launch
+    at = placement(target, demand, launch)
+    simds = at.domain.simds
+    bounds = {limit.resource: limit for limit in limits(at, demand)}
+    registers = [limit.waves or 0 for name in _REGISTERS if (limit := bounds.get(name))]
+    if "sgpr-table" in causes:
+        waves = llvm.waves_by_sgprs(target, case.version, demand.sgprs or 1)
+        registers[-1] = waves * simds
+    apart = demand.tg_split or "whole-workgroups" in causes
+    size = launch.workgroup_size
+    small, large = case.sizes if "best-size" in causes else (size, size)
+    best = 0
+    for group in range(waves_of(small, demand.wave_size), waves_of(large, demand.wave_size) + 1):
+        by_registers = min(registers) if apart else min(registers) // group * group
+        by_workgroup = _waves_by_workgroup(target, case, causes, bounds, group)
+        best = max(best, min(by_registers, by_workgroup))
+    return best / simds
+
+
+def _waves_by_workgroup(
+    target: Target,
+    case: Case,
+    causes: Collection[CauseName],
+    bounds: Mapping[Resource, Limit],
+    group: int,
+) -> int:
+    """Waves of the domain in workgroups of `group` waves that all but registers allow."""
+    demand, launch = case.demand, case.launch
+    domain = target.domain(demand.wgp_mode)
+    if "closed-form" in causes or "waves-per-cu" in causes:
+        asked = demand._replace(lds_bytes=lds_of(demand, launch))
+        size = group * demand.wave_size
+        sizes = case.sizes if "closed-form" in causes else (size, size)
+        return domain.simds * llvm.waves_by_workgroup(target, case.version, asked, sizes)[1]
+    waves = [bounds[name].waves for name in ("slots", "scratch") if name in bounds]
+    free = min(count for count in waves if count is not None)
+    workgroups = [] if demand.tg_split else [free // group]
+    if (lds := bounds.get("lds")) and lds.workgroups is not None:
+        workgroups.append(lds.workgroups)
+    if group > 1 and not demand.tg_split:
+        workgroups.append(domain.barriers)
+    return min([free, *(count * group for count in workgroups)])

@@ -1,0 +1,58 @@
+"""What HIP's `hipOccupancyMaxActiveBlocksPerMultiprocessor` returns.
+
+Source: ROCm/clr f9f995c6 (October 2024), hipamd/src/hip_platform.cpp:337-438 and
+rocclr/device/rocm/rocdevice.cpp:1815-1880; its fixes of 2026: ROCm/rocm-systems #9571 (LDS of both
+CUs in WGP mode) and #10618 (SGPRs of the trap handler).
+"""
+
+from __future__ import annotations
+
+from kernelinfo.occupancy.limits import lds_of
+from kernelinfo.occupancy.placement import Demand, Launch, align
+from kernelinfo.occupancy.targets import Target, Vgprs
+
+
+def max_active_blocks(target: Target, demand: Demand, launch: Launch, *, fixed: bool = True) -> int:
+    """Workgroups per "multiprocessor": the CU, on gfx10 and later in WGP mode the WGP.
+
+    `demand` is what the metadata says (`.vgpr_count`, `.sgpr_count`): HIP does not read the
+    descriptor, which may reserve more. `fixed` is with the fixes of 2026.
+    """
+    if launch.workgroup_size > target.waves.max_workgroup_size:
+        return 0
+    domain = target.domain(demand.wgp_mode)
+    file = target.vgpr_file(demand.wave_size)
+    if not fixed:
+        file = _file_of_2024(target, file)
+    by_vgprs = file.per_simd // align(max(1, demand.vgprs or 0), file.granule)
+    waves = min(_slots(target), by_vgprs, _by_sgprs(target, demand, launch, fixed))
+    lanes = domain.simds * waves * demand.wave_size
+    workgroups = lanes // align(launch.workgroup_size, demand.wave_size)
+    if lds_bytes := lds_of(demand, launch):
+        pool = domain.lds_bytes if fixed else target.lds.bytes_per_workgroup
+        workgroups = min(workgroups, pool // lds_bytes)
+    return workgroups
+
+
+def _slots(target: Target) -> int:
+    """Waves per SIMD: 8 up to gfx9 ("limited by SPI"), 16 later, although RDNA1 has 20."""
+    return 8 if target.sgprs.per_simd else 16
+
+
+def _by_sgprs(target: Target, demand: Demand, launch: Launch, fixed: bool) -> int:
+    """Waves per SIMD; without the fix SGPRs come by 16 everywhere and none go to a trap handler."""
+    sgprs = target.sgprs
+    if not (sgprs.per_simd and demand.sgprs):
+        return _slots(target)
+    if not fixed:
+        return sgprs.per_simd // align(demand.sgprs, 16)
+    reserve = sgprs.trap_handler if launch.trap_handler else 0
+    return sgprs.per_simd // (align(demand.sgprs, sgprs.granule) + reserve)
+
+
+def _file_of_2024(target: Target, file: Vgprs) -> Vgprs:
+    """Targets that the table of that version lacks get the file of gfx9."""
+    if not target.name.startswith(("gfx950", "gfx12", "gfx13")):
+        return file
+    halves = 2 if file.wave_size == 64 and not target.sgprs.per_simd else 1
+    return file._replace(per_simd=256 // halves, granule=4 // halves)

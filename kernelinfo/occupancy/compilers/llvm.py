@@ -1,0 +1,257 @@
+"""The occupancy that LLVM prints, `; Occupancy:`, as each of its versions counts it.
+
+In waves per SIMD (LLVM: EU). Formulas are llvm/lib/Target/AMDGPU's: `AMDGPUSubtarget.cpp`,
+`Utils/AMDGPUBaseInfo.cpp` (IsaInfo), `AMDGPUAsmPrinter.cpp`; "#n" is a pull request of
+llvm/llvm-project. Versions are the major ones; 24 is main of September 2026.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from kernelinfo.light_typing import NamedTuple
+from kernelinfo.occupancy.placement import Demand, align, waves_of
+from kernelinfo.occupancy.targets import Domain, Target, Vgprs
+
+FIRST, MAIN = 13, 24
+"""The oldest and the newest version whose formulas are known."""
+
+
+class Attributes(NamedTuple):
+    """What the source says to the compiler about how a kernel is launched."""
+
+    sizes: tuple[int, int] | None = None
+    """`amdgpu-flat-work-group-size`: workitems of the smallest and the largest workgroup."""
+    waves_per_eu: tuple[int, int] | None = None
+    """`amdgpu-waves-per-eu`: at least, at most; 0 where there is no upper bound."""
+    trap_handler: bool = True
+    """Targets for amdhsa leave SGPRs to one."""
+
+
+class Printed(NamedTuple):
+    """Five lines of the `; Kernel info:` comment."""
+
+    waves_per_simd: int
+    """`Occupancy`."""
+    vgprs: int
+    """`NumVGPRsForWavesPerEU`, per lane: what is used, raised to what the bound on waves allows."""
+    sgprs: int
+    """`NumSGPRsForWavesPerEU`, per wave, the same."""
+    vgpr_blocks: int
+    """`VGPRBlocks`, as the kernel descriptor encodes it."""
+    sgpr_blocks: int
+
+
+def printed(
+    target: Target, version: int, demand: Demand, attributes: Attributes | None = None
+) -> Printed:
+    """What `version` prints for a kernel that uses `demand`: AGPRs in its VGPRs, static LDS."""
+    attributes = attributes or Attributes()
+    known = believed(target, version)
+    file = known.vgpr_file(demand.wave_size)
+    top = _most_waves(known, version, demand, attributes)
+    trap = attributes.trap_handler
+    vgprs = max(demand.vgprs or 0, 1, least_vgprs(known, version, demand.wave_size, top))
+    sgprs = max(demand.sgprs or 0, 1, least_sgprs(known, top, trap))
+    raised = demand._replace(vgprs=vgprs, sgprs=sgprs)
+    encoding = known.sgprs.encoding_granule
+    return Printed(
+        waves_per_simd(target, version, raised, sizes_of(attributes.sizes, known), trap),
+        vgprs,
+        sgprs,
+        -(-vgprs // file.encoding_granule) - 1,
+        -(-sgprs // encoding) - 1 if encoding else 0,
+    )
+
+
+def waves_per_simd(
+    target: Target, version: int, demand: Demand, sizes: tuple[int, int], trap_handler: bool = True
+) -> int:
+    """`; Occupancy:` of registers that are already raised (GCNSubtarget::computeOccupancy)."""
+    known = believed(target, version)
+    return min(
+        waves_by_workgroup(known, version, demand, sizes)[1],
+        waves_by_vgprs(known, demand.wave_size, demand.vgprs or 1),
+        waves_by_sgprs(known, version, demand.sgprs or 1, trap_handler),
+    )
+
+
+def sizes_of(sizes: tuple[int, int] | None, target: Target) -> tuple[int, int]:
+    """The sizes that count: all, where none or wrong ones are given (getFlatWorkGroupSizes)."""
+    most = target.waves.max_workgroup_size
+    return sizes if sizes and 1 <= sizes[0] <= sizes[1] <= most else (1, most)
+
+
+@lru_cache(maxsize=1 << 9)
+def believed(target: Target, version: int) -> Target:
+    """The target as that version takes it to be, where that is not the hardware."""
+    return target._replace(
+        members=(),
+        sgprs=target.sgprs._replace(encoding_granule=_believed_encoding(target, version)),
+        vgprs=tuple(_believed_file(target.name, file, version) for file in target.vgprs),
+        lds=target.lds._replace(granule_bytes=_believed_lds_granule(target, version)),
+        domains=tuple(_believed_domain(target, domain, version) for domain in target.domains),
+    )
+
+
+_WHOLE_FILE_SINCE = {"gfx1100": 16, "gfx1101": 16, "gfx1200": 19, "gfx1201": 19}
+"""Versions before know 1024 of the 1536 VGPRs; gfx12: #96272."""
+
+
+def _believed_file(name: str, file: Vgprs, version: int) -> Vgprs:
+    if version < _WHOLE_FILE_SINCE.get(name, FIRST):
+        file = file._replace(per_simd=file.per_simd * 2 // 3, granule=file.granule * 2 // 3)
+    if name.startswith("gfx13") and version < 24:  # 1536 VGPRs until #222615
+        file = file._replace(per_simd=file.per_simd * 3 // 2, granule=file.granule * 3 // 2)
+    if name.startswith("gfx11") and version < 16:
+        file = file._replace(addressable=128)  # getAddressableNumVGPRs of LLVM 15
+    if name.startswith("gfx125") and version < 22:
+        file = file._replace(encoding_granule=8)
+    return file
+
+
+def _believed_encoding(target: Target, version: int) -> int:
+    # gfx10 on ignores the field that LLVM fills up to 21 all the same (#154666).
+    return target.sgprs.encoding_granule or (8 if version < 22 else 0)
+
+
+def _believed_lds_granule(target: Target, version: int) -> int:
+    if version < 23:
+        return 1  # getOccupancyWithWorkGroupSizes does not round before #205637
+    granule = target.lds.granule_bytes
+    # RDNA's 1024 are known since September 2026: #219495, #220051, #224852.
+    return 512 if granule == 1024 and version < 24 else granule
+
+
+def _believed_domain(target: Target, domain: Domain, version: int) -> Domain:
+    lds_bytes, barriers = domain.lds_bytes, domain.barriers
+    if version < (24 if target.name.startswith("gfx60") else 16):
+        # D139468: WGP mode has the LDS of two CUs; #223185: so has a CU of gfx6.
+        lds_bytes = min(lds_bytes, target.lds.bytes_per_workgroup)
+    if version < 16:
+        barriers = min(barriers, 16)
+    if target.name.startswith(("gfx125", "gfx12-5")):
+        barriers = 16  # getMaxWorkGroupsPerCU: they carry FeatureCuMode and have four SIMDs
+    return domain._replace(lds_bytes=lds_bytes, barriers=barriers)
+
+
+def waves_by_vgprs(known: Target, wave_size: int, vgprs: int) -> int:
+    """IsaInfo::getNumWavesPerEUWithNumVGPRs; never below 1."""
+    file, most = known.vgpr_file(wave_size), known.waves.slots_per_simd
+    if vgprs < file.granule:
+        return most
+    return min(max(file.per_simd // align(vgprs, file.granule), 1), most)
+
+
+_SGPR_STEPS = {
+    800: ((80, 10), (88, 9), (100, 8), (1 << 16, 7)),
+    512: ((48, 10), (56, 9), (64, 8), (72, 7), (80, 6), (1 << 16, 5)),
+}
+"""SGPRs per SIMD -> the most of a wave, and the waves (getOccupancyWithNumSGPRs to LLVM 22)."""
+
+
+def waves_by_sgprs(known: Target, version: int, sgprs: int, trap_handler: bool = True) -> int:
+    """IsaInfo::getOccupancyWithNumSGPRs: a table up to LLVM 22, since #201342 as the hardware."""
+    most, file = known.waves.slots_per_simd, known.sgprs
+    if not file.per_simd:
+        return most
+    if version < 23:
+        return min(most, next(w for count, w in _SGPR_STEPS[file.per_simd] if sgprs <= count))
+    reserve = file.trap_handler if trap_handler else 0
+    return min(max(file.per_simd // (align(sgprs, file.granule) + reserve), 1), most)
+
+
+def waves_by_workgroup(
+    known: Target, version: int, demand: Demand, sizes: tuple[int, int]
+) -> tuple[int, int]:
+    """The fewest and the most waves that workgroups and LDS allow.
+
+    Up to LLVM 15 waves of a CU, not of a SIMD; up to LLVM 19 of the largest size
+    (getOccupancyWithLocalMemSize; per SIMD since D139468); from LLVM 20 on of a range of sizes
+    (getOccupancyWithWorkGroupSizes, #123748).
+    """
+    domain, most = known.domain(demand.wgp_mode), known.waves.slots_per_simd
+    by_lds = domain.lds_bytes // max(align(demand.lds_bytes or 0, known.lds.granule_bytes), 1)
+    if not by_lds:
+        return 1, 1
+    if version < 20:
+        group = waves_of(sizes[1], demand.wave_size)
+        waves = min(_most_workgroups(known, domain, version, group), by_lds) * group
+        waves = min(waves if version < 16 else -(-waves // domain.simds), most)
+        return waves, waves
+    small, large = (waves_of(size, demand.wave_size) for size in sizes)
+    many = min(_most_workgroups(known, domain, version, small), by_lds)
+    few = min(_most_workgroups(known, domain, version, large), by_lds)
+    least, greatest = _range(domain.simds * most, (small, many), (large, few))
+    fewest, highest = least // domain.simds, -(-greatest // domain.simds)
+    return min(max(fewest, 1), most), min(max(highest, 1), most)
+
+
+def _range(slots: int, smallest: tuple[int, int], largest: tuple[int, int]) -> tuple[int, int]:
+    """Waves of a domain between two sizes, each as (waves of a workgroup, workgroups).
+
+    A closed form, not a search: it can name a number that no size reaches.
+    """
+    (small, many), (large, few) = smallest, largest
+    least, greatest = large * few, small * many
+    if least >= greatest:
+        return greatest, least
+    fewer = -(-slots // (few + 1)) * few
+    if least > fewer:
+        least -= few * min((least - fewer) // few, large - small)
+    return least, greatest + many * min((slots - many * small) // many, large - small)
+
+
+def _most_workgroups(known: Target, domain: Domain, version: int, group: int) -> int:
+    """IsaInfo::getMaxWorkGroupsPerCU: of `group` waves each."""
+    # LLVM 13 to 15 know 40 waves per CU, whatever the target has.
+    slots = 40 if version < 16 else known.waves.slots_per_simd * domain.simds
+    return slots if group == 1 else min(slots // group, domain.barriers)
+
+
+def _most_waves(known: Target, version: int, demand: Demand, attributes: Attributes) -> int:
+    """The upper bound on waves up to which registers are raised (getEffectiveWavesPerEU)."""
+    most = known.waves.slots_per_simd
+    sizes = sizes_of(attributes.sizes, known)
+    domain = known.domain(demand.wgp_mode)
+    implied = -(-waves_of(sizes[1], demand.wave_size) // domain.simds)
+    if version < 14 and attributes.sizes is None:
+        implied = 1
+    # Since #137807 the default is what LDS and workgroup size allow, not all slots.
+    default = waves_by_workgroup(known, version, demand, sizes)[1] if version > 20 else most
+    if attributes.waves_per_eu is None:
+        return default
+    least, greatest = attributes.waves_per_eu[0], attributes.waves_per_eu[1] or most
+    if min(implied, default) <= least <= min(greatest, default) and 1 <= least <= greatest <= most:
+        return min(greatest, default)
+    return default
+
+
+def least_vgprs(known: Target, version: int, wave_size: int, waves: int) -> int:
+    """The fewest VGPRs with which no more than `waves` waves fit (IsaInfo::getMinNumVGPRs)."""
+    file, most = known.vgpr_file(wave_size), known.waves.slots_per_simd
+
+    def share(of: int) -> int:
+        return file.per_simd // of // file.granule * file.granule
+
+    if waves >= most:
+        return 0
+    if version < 16:
+        return min(share(waves + 1) + 1, file.addressable)
+    if share(waves) == share(most):
+        return 0
+    fewest = waves_by_vgprs(known, wave_size, file.addressable)
+    if waves < fewest:
+        return least_vgprs(known, version, wave_size, fewest)
+    return min(1 + min(share(waves) - file.granule, share(waves + 1)), file.addressable)
+
+
+def least_sgprs(known: Target, waves: int, trap_handler: bool = True) -> int:
+    """The same of SGPRs (IsaInfo::getMinNumSGPRs)."""
+    file = known.sgprs
+    if not file.per_simd or waves >= known.waves.slots_per_simd:
+        return 0
+    share = file.per_simd // (waves + 1) - (file.trap_handler if trap_handler else 0)
+    # IsaInfo::getAddressableNumSGPRs: without VCC, flat scratch and XNACK.
+    addressable = file.fixed_allocation or (102 if file.per_simd == 800 else 104)
+    return min(share // file.granule * file.granule + 1, addressable)

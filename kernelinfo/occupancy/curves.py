@@ -1,0 +1,109 @@
+"""How occupancy moves when one or two of the numbers do, and the launch sizes that reach the most.
+
+A curve has a point wherever the hardware could tell two values apart: at each granule of registers
+and LDS, at each whole wave of a workgroup. What lies below a point, down to the one before it,
+behaves as the point does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise, product
+from typing import Literal, get_args
+
+from kernelinfo.occupancy import Occupancy, occupancy
+from kernelinfo.occupancy.limits import Resource, most_lds_of_a_workgroup
+from kernelinfo.occupancy.placement import Demand, Launch, placement
+from kernelinfo.occupancy.targets import Target, find
+
+Variable = Literal["vgpr", "sgpr", "lds", "workgroup-size"]
+VARIABLES: tuple[Variable, ...] = get_args(Variable)
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """The occupancy at one value of each variable."""
+
+    at: tuple[int, ...]
+    """VGPRs per lane (AGPRs included), SGPRs per wave, bytes of LDS or workitems per workgroup."""
+    workgroups: int
+    """Resident in one domain; 0 where none can start."""
+    waves_per_simd: float
+    percent: float
+    limiters: tuple[Resource, ...]
+
+
+def curve(
+    target: Target, demand: Demand, launch: Launch, variables: Sequence[Variable]
+) -> tuple[Point, ...]:
+    """The points over all values of the variables, the last of which runs fastest.
+
+    LDS is static and dynamic in one; the launch's dynamic LDS is the least it can be.
+    """
+    ranges = [values(target, demand, launch, variable) for variable in variables]
+    return tuple(
+        _point(at, _at(target, demand, launch, dict(zip(variables, at, strict=True))))
+        for at in product(*ranges)
+    )
+
+
+def values(target: Target, demand: Demand, launch: Launch, variable: Variable) -> tuple[int, ...]:
+    """Where a curve has its points, from the least that a kernel can ask for to the most."""
+    hardware = [find(name) for name in target.members] or [target]
+    places = [placement(member, demand, launch) for member in hardware]
+    match variable:
+        case "vgpr":
+            files = [at.vgpr_file for at in places]
+            granule, most = min(f.granule for f in files), max(f.addressable for f in files)
+            least = granule
+        case "sgpr":
+            granule = min(member.sgprs.granule for member in hardware)
+            most = max(member.sgprs.allocatable for member in hardware)
+            least = granule
+        case "lds":
+            granule = min(member.lds.granule_bytes for member in hardware)
+            most = max(map(most_lds_of_a_workgroup, places))
+            least = launch.dynamic_lds_bytes
+        case "workgroup-size":
+            granule = least = demand.wave_size
+            most = max(member.waves.max_workgroup_size for member in hardware)
+    multiples = range(least // granule * granule, most + 1, granule)
+    return tuple(sorted({least, *(value for value in multiples if value >= least), most}))
+
+
+def stretches(points: Sequence[Point], axis: int = 0) -> tuple[tuple[int, int], ...]:
+    """The steps along one variable: first and last of neighbours that make no difference."""
+    lines: dict[int, list[float]] = {}
+    for point in points:
+        lines.setdefault(point.at[axis], []).append(point.percent)
+    lasts = [at for at, after in pairwise(lines) if lines[at] != lines[after]] + [max(lines)]
+    firsts = [min(1, *lines), *(last + 1 for last in lasts[:-1])]
+    return tuple(zip(firsts, lasts, strict=True))
+
+
+def best_sizes(target: Target, demand: Demand, launch: Launch) -> tuple[Point, ...]:
+    """The workgroup sizes, in whole waves, that reach the most waves; empty where none can start.
+
+    Of a range of sizes, only those in it.
+    """
+    points = curve(target, demand, launch, ["workgroup-size"])
+    if (least := launch.smallest_size) is not None:
+        points = tuple(p for p in points if least <= p.at[0] <= launch.workgroup_size)
+    most = max((point.percent for point in points), default=0)
+    return tuple(point for point in points if point.percent == most > 0)
+
+
+def _at(target: Target, demand: Demand, launch: Launch, changed: dict[Variable, int]) -> Occupancy:
+    lds = changed.get("lds")
+    demand = demand._replace(
+        vgprs=changed.get("vgpr", demand.vgprs),
+        sgprs=changed.get("sgpr", demand.sgprs),
+        lds_bytes=demand.lds_bytes if lds is None else lds - launch.dynamic_lds_bytes,
+    )
+    size = changed.get("workgroup-size", launch.workgroup_size)
+    return occupancy(target, demand, launch._replace(workgroup_size=size, smallest_size=None))
+
+
+def _point(at: tuple[int, ...], found: Occupancy) -> Point:
+    return Point(at, found.workgroups, found.waves_per_simd, found.percent, found.limiters)

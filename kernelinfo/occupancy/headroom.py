@@ -1,0 +1,119 @@
+"""What more would take and what is free: the way to the next step, headroom, launch sizes."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from kernelinfo.light_typing import NamedTuple
+from kernelinfo.occupancy.limits import MOST, Limit, Resource, lds_of, limits, resident
+from kernelinfo.occupancy.placement import Demand, Placement, waves_of
+
+
+class Step(NamedTuple):
+    """The least change of one resource on the way to the next higher occupancy."""
+
+    resource: Resource
+    at_most: int
+    """In the unit of the limit's `used`."""
+    change: int
+    waves_per_simd: float
+    """Reached when every resource that limits takes its step."""
+    percent: float
+
+
+class Headroom(NamedTuple):
+    """What more the kernel may ask for without losing a workgroup; None where it cannot be said."""
+
+    vgprs: int | None
+    sgprs: int | None
+    lds_bytes: int | None
+
+
+class Range(NamedTuple):
+    """The occupancy over all workgroup sizes that the kernel allows, in whole waves."""
+
+    min_percent: float
+    max_percent: float
+    worst_workgroup_size: int
+    best_workgroup_size: int
+
+
+def next_steps(
+    at: Placement, demand: Demand, bounds: tuple[Limit, ...], waves: int
+) -> tuple[Step, ...]:
+    """What every binding resource has to come down to for one more workgroup.
+
+    Empty where nothing the kernel asks for would help: slots and barriers cannot be asked less of.
+    """
+    more = waves + (1 if at.is_split else at.group)
+    binding = [b for b in bounds if b.waves is not None and resident(at, b) == waves]
+    if any(bound.resource not in MOST for bound in binding):
+        return ()
+    most = {b.resource: MOST[b.resource](at, more) for b in binding}
+    if any(most[name] < 1 for name in most if name in ("vgpr", "sgpr")):
+        return ()
+    static_lds = most.get("lds", 0) - at.launch.dynamic_lds_bytes
+    if static_lds < 0 and "lds" in most:
+        return ()
+    changed = demand._replace(
+        vgprs=most.get("vgpr", demand.vgprs),
+        sgprs=most.get("sgpr", demand.sgprs),
+        lds_bytes=static_lds if "lds" in most else demand.lds_bytes,
+        scratch_bytes_per_lane=most.get("scratch", demand.scratch_bytes_per_lane),
+    )
+    after = limits(at, changed)
+    reached = min(resident(at, b) for b in after if b.waves is not None)
+    share = reached / at.domain.simds
+    percent = 100 * share / at.target.waves.slots_per_simd
+    return tuple(
+        Step(b.resource, most[b.resource], most[b.resource] - b.used, share, percent)
+        for b in binding
+    )
+
+
+def headroom(at: Placement, demand: Demand, waves: int) -> Headroom:
+    def free(resource: Resource, asked: int | None) -> int | None:
+        if asked is None or waves == 0:
+            return None
+        return MOST[resource](at, waves) - asked
+
+    file = at.target.sgprs
+    sgprs = demand.sgprs if file.per_simd and not file.fixed_allocation else None
+    return Headroom(
+        vgprs=free("vgpr", demand.vgprs),
+        sgprs=free("sgpr", sgprs),
+        lds_bytes=free("lds", lds_of(demand, at.launch)),
+    )
+
+
+def size_range(at: Placement, bounds: tuple[Limit, ...]) -> Range | None:
+    """The best and the worst size that may be launched; the largest of equals."""
+    sure = at.launch.assumption not in ("declared-max", "hardware-max")
+    if at.is_split or (sure and at.launch.smallest_size is None):
+        return None
+    waves = min(
+        bound.waves
+        for bound in bounds
+        if bound.waves is not None and bound.resource not in ("lds", "barriers")
+    )
+    lds = next((b.workgroups for b in bounds if b.resource == "lds"), None)
+    return _sizes_range(at, waves, lds)
+
+
+@lru_cache(maxsize=1 << 12)
+def _sizes_range(at: Placement, waves: int, lds: int | None) -> Range:
+    """`waves` is what registers, slots and scratch allow, `lds` the workgroups that LDS does."""
+    sizes = {}
+    for group in range(waves_of(at.launch.smallest_size or 1, at.wave_size), at.group + 1):
+        workgroups = waves // group
+        if group > 1:
+            workgroups = min(workgroups, at.domain.barriers)
+        if lds is not None:
+            workgroups = min(workgroups, lds)
+        size = min(group * at.wave_size, at.launch.workgroup_size)
+        sizes[size] = workgroups * group
+    worst = min(reversed(sizes), key=lambda size: sizes[size])
+    best = max(reversed(sizes), key=lambda size: sizes[size])
+    slots = at.domain.simds * at.target.waves.slots_per_simd
+    percents = (100 * sizes[worst] / slots, 100 * sizes[best] / slots)
+    return Range(*percents, worst_workgroup_size=worst, best_workgroup_size=best)

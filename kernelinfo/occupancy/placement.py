@@ -1,0 +1,104 @@
+"""What a kernel asks for, how it is started, and how its waves are placed on a target."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from kernelinfo.light_typing import Literal, NamedTuple
+from kernelinfo.occupancy.targets import Target
+
+Assumption = Literal["option", "config", "required", "declared-max", "hardware-max"]
+
+
+class Demand(NamedTuple):
+    """What a kernel asks of the hardware; None where the input does not say."""
+
+    wave_size: int
+    """Lanes: 32 or 64."""
+    vgprs: int | None
+    """Per lane, AGPRs included as the target counts them."""
+    sgprs: int | None
+    """Per wave, VCC, flat scratch and XNACK included."""
+    lds_bytes: int | None
+    """Static LDS per workgroup."""
+    scratch_bytes_per_lane: int | None
+    accum_offset: int | None = None
+    """First AGPR in a unified file."""
+    wgp_mode: bool | None = None
+    tg_split: bool = False
+    at_least: tuple[str, ...] = ()
+    """Why the kernel may ask for more than this, in words."""
+    dynamic_vgpr_block: int = 0
+    """VGPRs per lane that a wave takes at a time while it runs; 0 where it keeps what it has."""
+
+
+class Launch(NamedTuple):
+    """How a kernel is started, and how that is known."""
+
+    workgroup_size: int
+    """Workitems."""
+    assumption: Assumption = "option"
+    dynamic_lds_bytes: int = 0
+    trap_handler: bool = True
+    """ROCm installs one, and up to gfx9 it costs SGPRs (AMDGPUUsage, "SGPR count")."""
+    smallest_size: int | None = None
+    """Workitems of the smallest workgroup, where any size up to `workgroup_size` may come."""
+
+
+def align(count: int, granule: int) -> int:
+    """`count` rounded up to a multiple of `granule`."""
+    return -(-count // granule) * granule
+
+
+def waves_of(workgroup_size: int, wave_size: int) -> int:
+    """Waves that a workgroup of so many workitems takes."""
+    return -(-workgroup_size // wave_size)
+
+
+class Placement:
+    """How the waves of one launch are placed on one target, whatever resources they ask for.
+
+    There is one object of each, and its hash is the object's: limits are looked up by it.
+    """
+
+    def __init__(
+        self,
+        target: Target,
+        launch: Launch,
+        wave_size: int,
+        wgp_mode: bool | None,
+        tg_split: bool,
+        dynamic_vgpr_block: int,
+    ) -> None:
+        self.target = target
+        self.launch = launch
+        self.wave_size = wave_size
+        self.domain = target.domain(wgp_mode)
+        self.group = waves_of(launch.workgroup_size, wave_size)
+        """Waves of a workgroup."""
+        self.is_split = tg_split
+        """Waves of a workgroup need not be together."""
+        self.vgpr_file = target.vgpr_file(wave_size)
+        """As these waves see it: where VGPRs are dynamic, they come in blocks."""
+        if block := dynamic_vgpr_block:
+            most = block * self.vgpr_file.most_dynamic_blocks
+            self.vgpr_file = self.vgpr_file._replace(granule=block, addressable=most)
+
+    def whole(self, waves: int) -> int:
+        """Of `waves` waves in the domain those in whole workgroups, unless these may be split."""
+        return waves if self.is_split else waves // self.group * self.group
+
+
+_place = lru_cache(maxsize=1 << 12)(Placement)
+
+
+def placement(target: Target, demand: Demand, launch: Launch) -> Placement:
+    """Raises `TargetsError` for a wave size that the target does not have."""
+    return _place(
+        target,
+        launch,
+        demand.wave_size,
+        demand.wgp_mode,
+        demand.tg_split,
+        demand.dynamic_vgpr_block,
+    )

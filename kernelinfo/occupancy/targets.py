@@ -1,0 +1,249 @@
+"""Hardware facts of each gfx target, from targets.toml; the file is the list of known targets."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from kernelinfo.errors import TargetsError, UnknownTargetError
+from kernelinfo.light_typing import Any, Literal, NamedTuple
+from kernelinfo.occupancy import target_tables
+
+
+class Waves(NamedTuple):
+    """Wave slots of one SIMD (LLVM: EU)."""
+
+    default_size: Literal[32, 64]
+    """Lanes in a wave where the code does not say."""
+    slots_per_simd: int
+    max_workgroup_size: int
+    """Workitems."""
+    source: str
+    dispatch_cap_per_cu: int = 0
+    """Waves per CU beyond which the runtime does not dispatch on some parts; 0 where no cap."""
+
+
+class Vgprs(NamedTuple):
+    """The vector register file of one SIMD as waves of one size see it; counts are per lane."""
+
+    wave_size: Literal[32, 64]
+    per_simd: int
+    addressable: int
+    """The most that one wave can have, AGPRs included where they share the file."""
+    granule: int
+    """What the hardware allocates in."""
+    encoding_granule: int
+    """What the kernel descriptor counts in."""
+    source: str
+    dynamic_blocks: tuple[int, ...] = ()
+    """Block sizes in which waves may take and give back VGPRs while they run."""
+    most_dynamic_blocks: int = 0
+    """The most blocks of one wave."""
+
+
+class Agprs(NamedTuple):
+    """Accumulation registers: in a file of their own (gfx908) or part of the VGPR file."""
+
+    file: Literal["none", "separate", "unified"]
+    source: str
+    offset_granule: int = 0
+    """The descriptor's ACCUM_OFFSET and the VGPRs below it are multiples of this."""
+
+
+class Sgprs(NamedTuple):
+    """Scalar registers, per wave."""
+
+    per_simd: int
+    """0 where every wave has its fixed share and SGPRs never limit."""
+    allocatable: int
+    """The most that one wave can have, VCC, flat scratch and XNACK included."""
+    granule: int
+    """What the hardware allocates in; on targets with a fixed share, that share."""
+    encoding_granule: int
+    """What the kernel descriptor counts in; 0 where it does not."""
+    trap_handler: int
+    """SGPRs the hardware adds to each wave when a trap handler is installed."""
+    with_vcc: int
+    """SGPRs that VCC takes beyond the numbered ones."""
+    with_xnack: int
+    """The same when XNACK is on, VCC included."""
+    with_flat_scratch: int
+    """The same with flat scratch, VCC and XNACK included."""
+    source: str
+    architected_flat_scratch: bool = False
+    """Flat scratch is taken whether or not the code uses it."""
+    fixed_allocation: int = 0
+    """Chips with the SGPR initialisation bug give every wave this many."""
+
+
+class Lds(NamedTuple):
+    bytes_per_workgroup: int
+    """The most that one workgroup may have."""
+    granule_bytes: int
+    source: str
+
+
+class Scratch(NamedTuple):
+    granule_bytes: int
+    """What the scratch of one wave is rounded up to."""
+    bytes_per_wave: int
+    """The most that the hardware can address for one wave."""
+    source: str
+    cus_per_aperture: int = 0
+    """CUs that share one scratch aperture on the product with the fewest; 0 where not known."""
+    aperture_bytes: int = 0
+
+
+class InstructionCache(NamedTuple):
+    """The first cache of instructions, L1I or L0I."""
+
+    bytes: int
+    cus: int
+    """CUs that share it."""
+    source: str
+
+
+class Domain(NamedTuple):
+    """The block whose resources the waves of one workgroup share.
+
+    LLVM says "per CU" for it: "per whatever functional block the waves of a workgroup must share".
+    """
+
+    per: Literal["CU", "WGP"]
+    simds: int
+    lds_bytes: int
+    barriers: int
+    """Workgroups of more than one wave that fit."""
+    scratch_waves: int
+    """Waves that can have scratch at once."""
+    source: str
+
+
+class Device(NamedTuple):
+    """A product, as one agent of the runtime: of an MI250 one of its two dies."""
+
+    name: str
+    cus: int = 0
+    """0 where only WGPs are counted."""
+    wgps: int = 0
+    """0 where there are none, or two CUs to each."""
+    xccs: int = 0
+    """Dies whose counters a profiler adds up; 0 where not known."""
+
+    def domains(self, per: Literal["CU", "WGP"]) -> int:
+        """Residency domains of that kind on the whole device."""
+        return self.cus if per == "CU" else self.wgps or self.cus // 2
+
+
+class Target(NamedTuple):
+    """What one gfx target offers, each topic with its source; there is one object of each."""
+
+    name: str
+    family: str
+    products: str
+    elf_mach: int
+    """EF_AMDGPU_MACH, the low byte of e_flags."""
+    confidence: str
+    waves: Waves
+    vgprs: tuple[Vgprs, ...]
+    agprs: Agprs
+    sgprs: Sgprs
+    lds: Lds
+    scratch: Scratch
+    domains: tuple[Domain, ...]
+    """The default one first; a second where WGP and CU mode can be chosen."""
+    tg_split: bool
+    """A workgroup without LDS may be spread over several CUs."""
+    devices: tuple[Device, ...] = ()
+    """Those whose size is known; AMD's product pages."""
+    members: tuple[str, ...] = ()
+    """The devices that code for a generic target may run on; they decide."""
+    icache: InstructionCache | None = None
+    """None where nobody has published it."""
+    caveat: str = ""
+    """Why a result is a bound, where the hardware is not fully known."""
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def vgpr_file(self, wave_size: int) -> Vgprs:
+        """The register file as waves of `wave_size` lanes see it.
+
+        Raises `TargetsError` where the target has no such waves.
+        """
+        for file in self.vgprs:
+            if file.wave_size == wave_size:
+                return file
+        raise TargetsError(f"{self.name}: no waves of {wave_size} lanes")
+
+    def domain(self, wgp_mode: bool | None) -> Domain:
+        """The residency domain in WGP mode (True), CU mode (False) or the default (None)."""
+        if wgp_mode is None:
+            return self.domains[0]
+        per = "WGP" if wgp_mode else "CU"
+        return next((domain for domain in self.domains if domain.per == per), self.domains[0])
+
+
+@cache
+def known() -> tuple[str, ...]:
+    """The names of all targets, in the order of the file."""
+    return target_tables.names()
+
+
+@cache
+def find(name: str) -> Target:
+    """The target of that name.
+
+    Raises `UnknownTargetError`, and `TargetsError` where its table is wrong.
+    """
+    table = target_tables.table(name)
+    if table is None:
+        raise UnknownTargetError(name, known())
+    return _target(name, table)
+
+
+@cache
+def by_elf_mach(mach: int) -> Target | None:
+    """The target whose code objects have `mach` in the low byte of e_flags; None if unknown."""
+    name = target_tables.name_by_elf_mach(mach)
+    return None if name is None else find(name)
+
+
+def _target(name: str, table: dict[str, Any]) -> Target:
+    table = table | {"name": name}
+    where = f"targets.toml: [{name}]"
+    if not target_tables.are_parsed():  # the wheel's build has looked at its own
+        from kernelinfo.occupancy.consistency import check_types
+
+        check_types(Target, table, where)
+    target: Target = _row(Target, table)
+    if not target_tables.are_parsed():
+        from kernelinfo.occupancy.consistency import contradictions
+
+        for complaint in contradictions(target):
+            raise TargetsError(f"{where}: {complaint}")
+    return target
+
+
+_KINDS: dict[str, Any] = {
+    "waves": Waves,
+    "vgprs": Vgprs,
+    "agprs": Agprs,
+    "sgprs": Sgprs,
+    "lds": Lds,
+    "scratch": Scratch,
+    "domains": Domain,
+    "devices": Device,
+    "icache": InstructionCache,
+}
+
+
+def _row(kind: Any, value: Any) -> Any:
+    """A table as a row of that kind, a list as a tuple of them; anything else as it is."""
+    if isinstance(value, list):
+        return tuple(_row(kind, one) for one in value)
+    if isinstance(value, dict):
+        return kind(**{key: _row(_KINDS.get(key), one) for key, one in value.items()})
+    return value

@@ -1,0 +1,26 @@
+"""CODE -> FACTS: what each reader finds of a kernel, with its sources, nothing chosen yet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kernelinfo.reading.blob import Blob
+from kernelinfo.reading.facts import Module
+
+_ELF = b"\x7fELF"
+
+
+def read(blob: Blob, *, arch: str | None = None) -> Iterator[Module]:
+    """The modules of a code object (always one) or of an assembly text (one or several).
+
+    `arch` is the target of code that does not name its own. Raises `ReadError` where nothing
+    can be read; its message lacks the path.
+    """
+    if blob.data[:4] == _ELF:
+        from kernelinfo.reading import code_object
+
+        yield code_object.read(blob.data, arch=arch)
+    else:
+        from kernelinfo.reading import assembly
+
+        yield from assembly.read(blob.data, arch=arch)

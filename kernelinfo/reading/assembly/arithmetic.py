@@ -1,0 +1,159 @@
+"""The operators and functions of LLVM's assembler, on 64-bit integers that wrap."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from functools import reduce
+
+from kernelinfo.light_typing import NamedTuple
+from kernelinfo.occupancy.targets import Target
+
+
+class Unresolved(NamedTuple):
+    """A value that the text does not give."""
+
+    reason: str
+
+
+Value = int | Unresolved
+
+
+def wrap(value: int) -> int:
+    """`value` as 64 bits hold it, signed."""
+    return (value + (1 << 63)) % (1 << 64) - (1 << 63)
+
+
+def apply(name: str, values: Sequence[Value], target: Target | None) -> Value:
+    """What an operator or function gives for `values`; the first unresolved of them, if any."""
+    numbers: list[int] = []
+    for value in values:
+        if isinstance(value, Unresolved):
+            return value
+        numbers.append(value)
+    try:
+        if name in _BINARY and len(numbers) == 2:
+            result: Value = _BINARY[name](*numbers)
+        elif name in _UNARY and len(numbers) == 1:
+            result = _UNARY[name](*numbers)
+        else:
+            result = _function(name, numbers, target)
+    except ZeroDivisionError:
+        return Unresolved("a division by zero")
+    except OverflowError as error:
+        return Unresolved(str(error))
+    return wrap(result) if isinstance(result, int) else result
+
+
+def _shift_amount(amount: int) -> int:
+    # What the assembler gives beyond is what its host's processor happens to do.
+    if not 0 <= amount < 64:
+        raise OverflowError(f"a shift by {amount} of 64 bits")
+    return amount
+
+
+def _truncated(left: int, right: int) -> int:
+    quotient = abs(left) // abs(right)
+    return quotient if (left < 0) == (right < 0) else -quotient
+
+
+_BINARY: dict[str, Callable[[int, int], int]] = {
+    "||": lambda left, right: int(bool(left or right)),
+    "&&": lambda left, right: int(bool(left and right)),
+    "==": lambda left, right: -(left == right),
+    "!=": lambda left, right: -(left != right),
+    "<>": lambda left, right: -(left != right),
+    "<": lambda left, right: -(left < right),
+    "<=": lambda left, right: -(left <= right),
+    ">": lambda left, right: -(left > right),
+    ">=": lambda left, right: -(left >= right),
+    "+": operator.add,
+    "-": operator.sub,
+    "|": operator.or_,
+    "!": lambda left, right: left | ~right,
+    "^": operator.xor,
+    "&": operator.and_,
+    "*": operator.mul,
+    "/": _truncated,
+    "%": lambda left, right: left - right * _truncated(left, right),
+    "<<": lambda left, right: left << _shift_amount(right),
+    ">>": lambda left, right: left % (1 << 64) >> _shift_amount(right),
+}
+_UNARY: dict[str, Callable[[int], int]] = {
+    "-": operator.neg,
+    "~": operator.invert,
+    "!": lambda value: int(not value),
+    "+": operator.pos,
+}
+
+
+def _function(name: str, values: list[int], target: Target | None) -> Value:
+    """LLVM AMDGPUMCExpr::evaluateAsRelocatableImpl and the functions it calls."""
+    match name, values:
+        case "max", [_, *_]:
+            return max(values)
+        case "min", [_, *_]:
+            return min(values)
+        case "or", [_, *_]:
+            return reduce(operator.or_, values)
+        case "alignto", [value, granule]:
+            return _align(value, granule)
+        case "totalnumvgprs", [agprs, vgprs]:
+            if agprs == 0 or (target and target.agprs.file != "unified"):
+                return max(agprs, vgprs)
+            if target is None:
+                return Unresolved("totalnumvgprs of an unknown target")
+            return _align(vgprs, target.agprs.offset_granule) + agprs
+        case "extrasgprs", [vcc, flat_scratch, xnack]:
+            if target is None:
+                return Unresolved("extrasgprs of an unknown target")
+            flat = bool(flat_scratch) or target.sgprs.architected_flat_scratch
+            return extra_sgprs(target, vcc=bool(vcc), flat_scratch=flat, xnack=bool(xnack))
+        case "occupancy", [waves, granule, total, generation, initial, sgprs, vgprs]:
+            by_sgprs = _waves_of_generation(generation, sgprs, waves)
+            by_vgprs = _waves(total, vgprs, granule, waves)
+            return _least(initial, (sgprs, by_sgprs), (vgprs, by_vgprs))
+        case "occupancy", [waves, granule, total, initial, file, step, trap, sgprs, vgprs]:
+            by_sgprs = min(max(file // (_align(sgprs, step) + trap), 1), waves)
+            by_vgprs = _waves(total, vgprs, granule, waves)
+            return _least(initial, (sgprs, by_sgprs), (vgprs, by_vgprs))
+        case "instprefsize", _:
+            return Unresolved("the size of the code is not in the text")
+        case (("max" | "min" | "or" | "alignto" | "totalnumvgprs" | "extrasgprs" | "occupancy"), _):
+            return Unresolved(f"{name} does not take {len(values)} arguments")
+    return Unresolved(f"{name!r} is no function of the assembler")
+
+
+def extra_sgprs(target: Target, *, vcc: bool, flat_scratch: bool, xnack: bool) -> int:
+    """SGPRs that a wave has beyond the numbered ones (LLVM IsaInfo::getNumExtraSGPRs)."""
+    sgprs = target.sgprs
+    extra = sgprs.with_vcc if vcc else 0
+    for used, count in ((xnack, sgprs.with_xnack), (flat_scratch, sgprs.with_flat_scratch)):
+        # Targets that spend nothing on it state the same count as with VCC alone.
+        if used and count > sgprs.with_vcc:
+            extra = max(extra, count)
+    return extra
+
+
+def _align(value: int, granule: int) -> int:
+    return -(-value // granule) * granule
+
+
+def _waves(total: int, registers: int, granule: int, most: int) -> int:
+    """Waves per SIMD that VGPRs allow (LLVM IsaInfo::getNumWavesPerEUWithNumVGPRs)."""
+    return most if registers < granule else min(max(total // _align(registers, granule), 1), most)
+
+
+def _waves_of_generation(generation: int, sgprs: int, most: int) -> int:
+    """Waves per SIMD that SGPRs allow (LLVM 20 to 23, IsaInfo::getOccupancyWithNumSGPRs)."""
+    if generation >= 9:  # AMDGPUSubtarget::GFX10: SGPRs are not shared
+        return most
+    volcanic_islands = ((80, 10), (88, 9), (100, 8), (None, 7))
+    before = ((48, 10), (56, 9), (64, 8), (72, 7), (80, 6), (None, 5))
+    steps = volcanic_islands if generation >= 7 else before
+    return min(next(waves for upto, waves in steps if upto is None or sgprs <= upto), most)
+
+
+def _least(initial: int, *limits: tuple[int, int]) -> int:
+    # A count of zero is unknown and does not limit.
+    return min([initial, *(waves for used, waves in limits if used)])

@@ -1,0 +1,117 @@
+"""What the instructions of a kernel are in assembly text: memory, matrix, spills and their loops.
+
+    .LBB3_2:                                ; =>This Inner Loop Header: Depth=1
+        buffer_load_dword v40, off, s[68:71], 0 offset:4 ; 4-byte Folded Reload
+    ; %bb.3:                                ;   in Loop: Header=BB3_1 Depth=2
+        v_accvgpr_read_b32 v12, a3              ;  Reload Reuse
+
+The comments are LLVM's own (AsmPrinter: emitComments, emitBasicBlockLoopComments).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from kernelinfo.occupancy.limits import REGISTER_BYTES
+from kernelinfo.reading.assembly.scan import Text, before
+from kernelinfo.reading.facts import Code, LoopSpills
+
+_END = b".Lfunc_end"
+_INSTRUCTION = re.compile(
+    rb"\n[ \t]++(?:v_(?:mfma|wmma|s(?:mfmac|wmmac))|ds_|global_|flat_|buffer_"
+    rb"|s(?:cratch_|_(?:barrier_signal|barrier(?!_)|swappc|call)))"
+)
+_KINDS = {
+    "matrix": (b"v_mfma", b"v_smfmac", b"v_wmma", b"v_swmmac"),
+    "lds": (b"ds_",),
+    "memory": (b"global_", b"flat_", b"buffer_"),
+    "scratch": (b"scratch_",),
+    "barriers": (b"s_barrier", b"s_barrier_signal"),
+    "calls": (b"s_swappc", b"s_call"),
+}
+_KIND = {name: kind for kind, names in _KINDS.items() for name in names}
+_COMMENTED = b"%bb."
+_FOLDED = b"-byte Folded "
+_REUSED = b" Reload Reuse"
+
+# A block's label, or the comment that stands for one, with the comments that follow it; or a spill.
+# Like the other two, compiled where there are spills.
+_MARK = (
+    rb"(?m)^(?:(\.L)?(BB\d+_\d+):|; ?%bb\.\d+:)(.*(?:\n[ \t]+;.*)*)"
+    rb"|^[ \t]+(?:s_clause 0x([0-9a-f]{1,2})\b)?[^;\n]*;[^;\n]*?(\d{1,6})-byte Folded "
+    rb"(Spill|Reload)"
+)
+_HEADER = rb"=> *This (?:Inner )?Loop Header: Depth=(\d{1,4})"
+_INSIDE = rb"in Loop: Header=(BB\d+_\d+) Depth=(\d{1,4})"
+
+
+def function_text(text: Text, start: int, end: int) -> bytes | None:
+    """The function whose label stands at `start`; whatever follows it begins by `end`.
+
+    Without what a log puts before each line; None where that is not always the same.
+    """
+    code = text[start:end]
+    end = code.find(_END, max(code.find(b"."), 0))  # one byte is sought ten times as fast
+    if end >= 0:
+        code = code[:end]
+    prefix = before(text, start)
+    if prefix is None or not prefix.strip():
+        return code
+    newline = b"\n" + prefix
+    return code.replace(newline, b"\n") if newline in code else None
+
+
+def read_code(code: bytes) -> Code:
+    """The instructions of one function, from its label on."""
+    kinds = dict.fromkeys(_KINDS, 0)
+    for name, count in Counter(_INSTRUCTION.findall(code)).items():
+        kinds[_KIND[name.strip()]] += count
+    if _COMMENTED not in code:
+        return Code(**kinds, spills=None, reloads=None, agpr_moves=None, loops=None)
+    loops: tuple[LoopSpills, ...] = ()
+    spills = reloads = 0
+    # Most kernels spill nothing, and one byte is sought ten times as fast as several.
+    if b"F" in code and _FOLDED in code:
+        spills, reloads, loops = _spills(code)
+    moves = code.count(_REUSED) if b"R" in code else 0
+    return Code(**kinds, spills=spills, reloads=reloads, agpr_moves=moves, loops=loops)
+
+
+def _spills(code: bytes) -> tuple[int, int, tuple[LoopSpills, ...]]:
+    """Stores and loads of spilled registers in all, and in each loop."""
+    prefix = b""
+    loop: tuple[bytes, int] | None = None
+    counts: Counter[tuple[tuple[bytes, int] | None, bytes]] = Counter()
+    for mark in re.finditer(_MARK, code):
+        local, label, comments, clause, size, kind = mark.groups()
+        if kind is None:
+            prefix = local or prefix
+            loop = _loop(label, comments)
+        else:
+            # A clause has the comment once for all its instructions, at least a register each.
+            count = min(int(clause, 16) + 1, int(size) // REGISTER_BYTES) if clause else 1
+            counts[loop, kind] += count
+    loops = dict.fromkeys(loop for loop, _ in counts if loop is not None)
+    return (
+        sum(count for (_, kind), count in counts.items() if kind == b"Spill"),
+        sum(count for (_, kind), count in counts.items() if kind == b"Reload"),
+        tuple(
+            LoopSpills(
+                (prefix + loop[0]).decode(),
+                loop[1],
+                counts[loop, b"Spill"],
+                counts[loop, b"Reload"],
+            )
+            for loop in loops
+        ),
+    )
+
+
+def _loop(label: bytes | None, comments: bytes) -> tuple[bytes, int] | None:
+    """Header and depth of the innermost loop that a block belongs to."""
+    if label and (header := re.search(_HEADER, comments)):
+        return label, int(header[1])
+    if inside := re.search(_INSIDE, comments):
+        return inside[1], int(inside[2])
+    return None

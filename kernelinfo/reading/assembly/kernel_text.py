@@ -1,0 +1,194 @@
+"""One kernel as an assembly text states it, and the facts that its statements come to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+
+from kernelinfo.light_typing import Any
+from kernelinfo.occupancy.targets import Target
+from kernelinfo.reading.assembly import directives, info_block
+from kernelinfo.reading.assembly.arithmetic import Unresolved
+from kernelinfo.reading.assembly.block import UINT32, Block, Stated, Statement
+from kernelinfo.reading.assembly.expressions import Definitions, Evaluator, number
+from kernelinfo.reading.assembly.remarks import Remarks
+from kernelinfo.reading.facts import Code, Fact, FactName, Facts, KernelFacts, SourceLine
+
+SYMBOLS: Mapping[str, FactName] = {
+    "has_indirect_call": "indirect_call",
+    "has_recursion": "recursion",
+    "has_dyn_sized_stack": "dynamic_stack",
+    "num_named_barrier": "named_barriers",
+}
+"""NAME.has_recursion and so on, set after each function (LLVM AMDGPUMCResourceInfo)."""
+
+_NOTHING = Facts()
+_Begun = tuple[Facts, int]
+"""Facts whose lines count from one of the text, and that line."""
+
+
+class KernelText:
+    """What was found of one kernel, not yet evaluated."""
+
+    def __init__(self, symbol: str) -> None:
+        self.symbol = symbol
+        self.label: int | None = None
+        """Byte offset of the kernel's label."""
+        self.line: int | None = None
+        """Its 1-based number."""
+        self.info: Stated | None = None
+        self.code_size: Fact | None = None
+        self.directives: Stated | None = None
+        self.code_t: Stated | None = None
+        self.metadata: _Begun = _NOTHING, 0
+        self.code: Code | None = None
+        self.source: SourceLine | None = None
+
+
+class Evaluation:
+    """Evaluates the kernels of one module, once all its symbols and its target are known."""
+
+    def __init__(
+        self, definitions: Definitions, target: Target | None, remarks: Remarks, *, xnack: bool
+    ) -> None:
+        self._remarks = remarks
+        """What could not be evaluated is added there."""
+        self._definitions = definitions
+        self._values = Evaluator(definitions, target)
+        self._target = target
+        self._xnack = xnack
+        """Code for the module's target id may run with XNACK on."""
+
+    def kernel(self, kernel: KernelText) -> KernelFacts:
+        """All facts of one kernel, from every source, none of them preferred."""
+        symbol, target = kernel.symbol, self._target
+        for stated in (kernel.info, kernel.directives, kernel.code_t):
+            if stated and not stated.block.is_plain:
+                self._remark_repeated(symbol, stated)
+        described = self._facts(
+            symbol, kernel.directives, directives.kernel_facts, target, self._xnack
+        )
+        code_t = self._facts(symbol, kernel.code_t, directives.code_t_facts, target)
+        wave_size = _wave_size(described[0], code_t[0], kernel.metadata[0])
+        vgpr_file = directives.vgpr_file(target, wave_size)
+        info = self._facts(symbol, kernel.info, info_block.facts, target, vgpr_file)
+        symbols = self._symbols(symbol)
+        if kernel.directives:  # one source, which begins once
+            code_t = _counted_from(described[1], *code_t)
+        facts, size = _together(info[0], described[0], code_t[0], kernel.metadata[0], symbols[0])
+        return KernelFacts(
+            symbol,
+            facts,
+            size or kernel.code_size,
+            {
+                "kernel-info": info[1],
+                "directive": code_t[1],
+                "metadata": kernel.metadata[1],
+                "symbol": symbols[1],
+            },
+            line=kernel.line,
+            code=kernel.code,
+            source=kernel.source,
+        )
+
+    def _facts(
+        self,
+        symbol: str,
+        stated: Stated | None,
+        reading: Callable[..., list[Fact]],
+        *circumstances: object,
+    ) -> _Begun:
+        """What `reading` finds in a block, which it is given with all else that counts."""
+        if stated is None:
+            return _NOTHING, 0
+        block, line = stated
+        if block.is_plain:
+            return _of_plain(block, reading, *circumstances), line
+
+        def value(statement: Statement) -> int | None:
+            at = line + statement.line
+            return self._value(symbol, statement.field, statement.value, line, at)
+
+        return Facts(reading(block.statements, value, *circumstances)), line
+
+    def _symbols(self, symbol: str) -> _Begun:
+        found = []
+        for suffix in SYMBOLS:
+            # Local functions have the prefix of local symbols; LLVM 24 gives it to all.
+            for written in (f"{symbol}.{suffix}", f".L{symbol}.{suffix}"):
+                if written not in self._definitions:
+                    continue
+                line, expression = self._definitions[written][-1]
+                count = self._value(symbol, suffix, expression, line, line)
+                if count is not None:
+                    found.append((suffix, count, line))
+                break
+        begin = found[0][2] if found else 0
+        return _of_symbols(tuple((name, count, line - begin) for name, count, line in found)), begin
+
+    def _value(self, symbol: str, field: str, written: str, line: int, at: int) -> int | None:
+        """What is stated at one line of a block that begins on `line`, or earlier in it."""
+        value = self._values.value(written, line)
+        if isinstance(value, Unresolved):
+            wrong = f"is unresolved: {value.reason}"
+        elif not 0 <= value <= UINT32:
+            wrong = f"is {value}, which no kernel can have"
+        else:
+            return value
+        self._remark(symbol, f"{field} {wrong}", at)
+        return None
+
+    def _remark_repeated(self, symbol: str, stated: Stated) -> None:
+        seen: set[str] = set()
+        for statement in stated.block.statements:
+            if statement.field in seen:
+                again = f"{statement.field} is stated again; the last one counts"
+                self._remark(symbol, again, stated.line + statement.line)
+            seen.add(statement.field)
+
+    def _remark(self, symbol: str, message: str, line: int) -> None:
+        self._remarks.add(f"kernel {symbol!r}: {message}", line)
+
+
+@lru_cache(maxsize=1 << 12)
+def _of_plain(block: Block, reading: Callable[..., list[Fact]], *circumstances: Any) -> Facts:
+    """What a block says that needs no symbols, under the same circumstances the same object."""
+
+    def value(statement: Statement) -> int | None:
+        return number(statement.value)
+
+    return Facts(reading(block.statements, value, *circumstances))
+
+
+def _counted_from(line: int, facts: Facts, begin: int) -> _Begun:
+    if not facts:
+        return facts, line
+    return Facts(fact._replace(line=(fact.line or 0) + begin - line) for fact in facts), line
+
+
+@lru_cache(maxsize=1 << 12)
+def _together(*said: Facts) -> tuple[Facts, Fact | None]:
+    """All but the size of the code, and that."""
+    facts = [fact for part in said for fact in part]
+    size = next((fact for fact in facts if fact.name == "code_bytes"), None)
+    return Facts(fact for fact in facts if fact is not size), size
+
+
+@lru_cache(maxsize=1 << 12)
+def _wave_size(*said: Facts) -> object:
+    return next((f.value for facts in said for f in facts if f.name == "wave_size"), None)
+
+
+@lru_cache(maxsize=1 << 12)
+def _of_symbols(found: Sequence[tuple[str, int, int]]) -> Facts:
+    """Of the suffixes of symbols, what they are worth, and the lines where they are set."""
+    facts: dict[FactName, Fact] = {}
+    for suffix, count, line in found:
+        name = SYMBOLS[suffix]
+        barriers = -(-count // directives.NAMED_BARRIERS) * directives.NAMED_BARRIERS
+        known = barriers if name == "named_barriers" else bool(count)
+        facts[name] = Fact(name, known, "symbol", line)
+    if (recursion := facts.get("recursion")) and recursion.value:
+        # LLVM puts recursion down as a dynamic stack (SIProgramInfo::DynamicCallStack).
+        facts["dynamic_stack"] = recursion._replace(name="dynamic_stack")
+    return Facts(facts.values())

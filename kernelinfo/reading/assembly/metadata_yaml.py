@@ -1,0 +1,243 @@
+"""Read the YAML of `.amdgpu_metadata` and of its forerunner in code object v2."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import lru_cache, partial
+
+from kernelinfo.light_typing import TYPE_CHECKING, NamedTuple
+from kernelinfo.reading.assembly import yaml_values
+from kernelinfo.reading.facts import Fact, Facts
+from kernelinfo.reading.metadata import KEYS, kernel_facts, kernel_symbol
+
+if TYPE_CHECKING:
+    import yaml
+
+Reading = Callable[[Mapping[object, object]], tuple[str, list[Fact], list[str]]]
+"""Symbol, facts and complaints of an element."""
+
+
+_SHORT = 1 << 12
+_MOST_NESTING = 100  # libyaml's own recursion ends the process some ten thousand deeper
+
+
+class Kernel(NamedTuple):
+    """An element of `amdhsa.kernels` or `Kernels`."""
+
+    symbol: str
+    facts: Facts
+    """The same object where the same is said again; lines count from the element's first."""
+    complaints: Sequence[str]
+    line: int
+    """In the text, from 0."""
+
+
+class Metadata(NamedTuple):
+    kernels: list[Kernel]
+    target: str | None
+    """`amdhsa.target`."""
+    version: tuple[int, ...]
+    """`amdhsa.version`, for example (1, 2); empty where there is none."""
+
+
+def document(text: str) -> tuple[str, bool]:
+    """The YAML of a metadata block whose lines follow each other in `text`, and if it is whole.
+
+    What a log puts before the line `---` is taken off every line, and what stands behind the line
+    `...` is left out. A last line without an end is left out as well: it may be cut.
+    """
+    text = text.replace("\r\n", "\n")
+    text = text[: text.rfind("\n") + 1]
+    if (start := _START.match(text)) and start[1]:
+        width = len(start[1])
+        text = "".join(line[width:] for line in text.splitlines(keepends=True))
+    end = _END.search(text)
+    return (text[: end.start()], True) if end else (text, False)
+
+
+in_text: Reading = partial(kernel_facts, line=0)
+"""Of code object v3 on, in assembly text."""
+
+
+def parse(text: str, reading: Reading = in_text) -> Metadata:
+    """The metadata that `text`, one YAML document, holds.
+
+    Raises `ValueError`, with the reason in words, for what is no YAML, for aliases and for nesting
+    that no metadata has.
+    """
+    if reading is in_text:
+        with suppress(ValueError):
+            return _compilers(text)
+    return _any_yaml(text, reading)
+
+
+_START = re.compile(r"(.*)---[ \t]*\n")
+_END = re.compile(r"\.\.\.(?<!.\.\.\.)[ \t]*$", re.MULTILINE)
+
+# What LLVM prints (MsgPackDocument::toYAML): keys at column 0, kernels two columns in, each with
+# its keys four columns in; nested lists start at column 6. Values are decimal numbers, words that
+# mean only themselves, or strings without escapes, quoted or behind `!str`. Whatever differs, a
+# real parser decides.
+_QUOTED_WITHIN_LINES = re.compile(
+    r"""(?:[^'"]*+(?:'[^'\n]*+'|"[^"\n]*+"))*+[^'"]*+""",
+)
+_OTHER_BREAKS = "\r\x85\u2028\u2029"
+_NUMBER = r"(?:0|[1-9][0-9]{0,17})"  # always below 2^63
+_STRING = r"""'[^'\n]*'|"[^"\\\n]*"|[A-Za-z_$/][^:#\n]*+"""
+_VALUE = rf"(?:!str +)?(?:{_STRING})|\[\]|{_NUMBER}(?= *\n)"
+_ROOT = re.compile(rf"([\w.]+):(?: +({_VALUE}) *\n(?! )|\n((?: +\S.*\n)++))")
+_ENTRY = re.compile(
+    rf"((  - |    )(\.\w+):(?: +({_VALUE}) *\n(?! {{5}})|\n((?: {{6}} *\S.*\n)++)))"
+)
+_KERNEL = re.compile(r"  - .*\n(?:    .*\n)*+")
+_NAME = re.compile(rf"\n    (\.name|\.symbol): +({_VALUE}) *(?=\n(?! {{5}}))")
+_KIND = re.compile(r"^(?: {6}- | {8})\.value_kind: +(\w+)$", re.MULTILINE)
+_NUMBERS = re.compile(rf"( *)- {_NUMBER}\n(?:\1- {_NUMBER}\n)*")
+
+
+def _compilers(text: str) -> Metadata:
+    """What the compiler wrote; raises `ValueError` where a real parser must decide."""
+    if any(mark in text for mark in _OTHER_BREAKS) or not _QUOTED_WITHIN_LINES.fullmatch(text):
+        raise ValueError
+    place = 4 if text.startswith("---\n") else 0
+    values: dict[str, str] = {}
+    blocks: dict[str, tuple[str, int]] = {}
+    while root := _ROOT.match(text, place):
+        key, value, block = root.groups()
+        if key in blocks or key in values:
+            raise ValueError
+        if value is None:
+            blocks[key] = block, root.start(3)
+        else:
+            values[key] = value
+        place = root.end()
+    block, start = blocks.get("amdhsa.kernels", ("", 0))
+    if place < len(text) or not (block or values.get("amdhsa.kernels") == "[]"):
+        raise ValueError
+    version, _ = blocks.get("amdhsa.version", ("", 0))
+    if (version and not _NUMBERS.fullmatch(version)) or "amdhsa.target" in blocks:
+        raise ValueError
+    line = text.count("\n", 0, start)
+    target = values.get("amdhsa.target")
+    return Metadata(
+        _kernels(block, line),
+        _text(target) if target else None,
+        tuple(_numbers(version)),
+    )
+
+
+def _kernels(block: str, line: int) -> list[Kernel]:
+    """Those of the block that begins on that line."""
+    kernels: list[Kernel] = []
+    length = 0
+    for written in _KERNEL.findall(block):
+        # What kernels have of their own is cut out: of the rest, much is the same in many.
+        common, *names = _NAME.split(written)
+        common += "".join(names[2::3])
+        own = {key: _text(name) for key, name in zip(names[::3], names[1::3], strict=True)}
+        said = _said if len(common) < _SHORT else _said.__wrapped__
+        others, facts, complaints = said(common)
+        values = others | own
+        symbol = kernel_symbol(values.get(".symbol"), values.get(".name"))
+        kernels.append(Kernel(symbol, facts, complaints, line))
+        line += written.count("\n")
+        length += len(written)
+    if length < len(block):  # between them is something else
+        raise ValueError
+    return kernels
+
+
+@lru_cache(maxsize=1 << 12)
+def _said(common: str) -> tuple[dict[object, object], Facts, list[str]]:
+    """The keys of a kernel and what they say, once for all of which the same is said."""
+    kernel: dict[object, object] = {}
+    length = 0
+    for entry, _, key, value, nested in _ENTRY.findall(common):
+        length += len(entry)
+        if value:
+            kernel[key] = _text(value) if key in yaml_values.TEXT_KEYS else _scalar(value)
+        elif key == ".args":
+            kernel[key] = [{".value_kind": kind} for kind in _KIND.findall(nested)]
+        elif _NUMBERS.fullmatch(nested):
+            kernel[key] = _numbers(nested)
+        elif key in KEYS or key in (".name", ".symbol"):
+            raise ValueError
+    if length < len(common):
+        raise ValueError
+    _, facts, complaints = in_text(kernel)
+    return kernel, Facts(facts), complaints
+
+
+def _numbers(block: str) -> list[int]:
+    return [int(number) for number in re.findall(r"[0-9]+", block)]
+
+
+def _text(written: str) -> str:
+    """The string that a value is where only a string can stand; raises `ValueError` for a list."""
+    written = written.removeprefix("!str").strip(" ")
+    if written == "[]":
+        raise ValueError
+    return written[1:-1] if written[0] in "'\"" else written
+
+
+def _scalar(written: str) -> object:
+    """The value as LLVM types it."""
+    if written == "[]":
+        return []
+    if written[0] in "!'\"":
+        return _text(written)
+    return yaml_values.plain_value(written.rstrip(" "))
+
+
+def _any_yaml(text: str, reading: Reading = in_text) -> Metadata:
+    node = _composed(yaml_values.without_control_characters(text))
+    root = yaml_values.value(node) if node else None
+    if not node or not isinstance(root, dict):
+        raise ValueError("no map of keys")
+    name = "amdhsa.kernels" if "amdhsa.kernels" in root else "Kernels"
+    elements = root.get(name, [])
+    if not isinstance(elements, list):
+        raise ValueError(f"{name} is no list")
+    written: list[yaml.Node] = next(
+        (entry.value for key, entry in node.value if key.value == name), []
+    )
+    kernels: list[Kernel] = []
+    for element, item in zip(elements, written, strict=True):
+        symbol, facts, complaints = reading(element if isinstance(element, dict) else {})
+        kernels.append(Kernel(symbol, Facts(facts), complaints, item.start_mark.line))
+    target, version = root.get("amdhsa.target"), root.get("amdhsa.version")
+    return Metadata(
+        kernels,
+        target if isinstance(target, str) else None,
+        tuple(n for n in version if type(n) is int) if isinstance(version, list) else (),
+    )
+
+
+def _composed(text: str) -> yaml.Node | None:
+    """The root node; raises `ValueError` for what is no YAML, or hostile."""
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        _refuse_hostile(yaml.parse(text, Loader=loader))
+        return loader(text).get_single_node()
+    except yaml.MarkedYAMLError as error:
+        at = f" on line {error.problem_mark.line + 1}" if error.problem_mark else ""
+        raise ValueError(f"{error.problem}{at}") from error
+    except yaml.YAMLError as error:
+        raise ValueError(str(error).splitlines()[0]) from error
+
+
+def _refuse_hostile(events: Iterable[yaml.Event]) -> None:
+    import yaml
+
+    depth = 0
+    for event in events:
+        if isinstance(event, yaml.AliasEvent):
+            raise ValueError("an alias, which metadata never has")
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if depth > _MOST_NESTING:
+            raise ValueError(f"nested more than {_MOST_NESTING} deep")

@@ -1,0 +1,41 @@
+"""Bytes that hold code, where they lie, and what could not be read."""
+
+from __future__ import annotations
+
+from kernelinfo.light_typing import NamedTuple
+
+
+class Inflation:
+    """How many bytes all compressed parts of one file together may give."""
+
+    __slots__ = ("left", "most")
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.left = most
+        """Below 0 where they gave more."""
+
+
+class Blob(NamedTuple):
+    """Bytes that hold one code object or one assembly text, and where they lie."""
+
+    path: str
+    data: memoryview
+    inflation: Inflation
+    """Of the outermost file."""
+    containers: tuple[str, ...] = ()
+    """What the bytes were wrapped in, outermost first: `("fatbin",)`."""
+    member: str | None = None
+    """Name inside the container: a bundle entry's id, an archive member."""
+    offset: int | None = 0
+    """Bytes from the start of the outermost file; None inside compressed data."""
+
+
+class Problem(NamedTuple):
+    """Something that could not be read, or read only in part."""
+
+    path: str
+    message: str
+    member: str | None = None
+    offset: int | None = None
+    line: int | None = None

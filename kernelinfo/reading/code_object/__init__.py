@@ -1,0 +1,143 @@
+"""A code object: the ELF file that the driver loads, or the object before linking."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+
+from kernelinfo.errors import ReadError
+from kernelinfo.occupancy.targets import Target
+from kernelinfo.reading.code_object import descriptor
+from kernelinfo.reading.code_object.elf import Elf, read_elf
+from kernelinfo.reading.code_object.note_metadata import NoteKernel, read_metadata, shown
+from kernelinfo.reading.code_object.processor import code_object_version, features, processor
+from kernelinfo.reading.code_object.symbols import (
+    STT_AMDGPU_HSA_KERNEL,
+    STT_FUNC,
+    STT_OBJECT,
+    Symbol,
+    kernel_symbols,
+)
+from kernelinfo.reading.facts import Fact, Facts, KernelFacts, Module, Remark, Source
+
+_COMMENT_BYTES = 1 << 16
+_NOTHING = Facts()
+
+
+def read(data: memoryview, *, arch: str | None = None) -> Module:
+    """The kernels of one code object: metadata's, in its order, then those it does not name.
+
+    `arch` is the target of an object that does not name its own. What is damaged or does not fit
+    becomes a remark; raises `ReadError` where nothing can be read.
+    """
+    remarks: list[Remark] = []
+    elf = read_elf(data, remarks)
+    if elf.machine != "EM_AMDGPU":
+        raise ReadError(f"an ELF file for {elf.machine}; give one for AMD GPUs")
+    metadata = read_metadata(elf, remarks)
+    symbols = kernel_symbols(elf, remarks)
+    described = [
+        name.removesuffix(".kd")
+        for name, symbol in sorted(symbols.items(), key=lambda item: item[1].value)
+        if symbol.type in (STT_OBJECT, STT_AMDGPU_HSA_KERNEL)
+    ]
+    if not metadata.found:
+        if remarks and not described:
+            damage = "; ".join(dict.fromkeys(remark.message for remark in remarks))
+            raise ReadError(f"cut off or damaged ({damage}); build it again")
+        if not described:
+            remarks.append(Remark("neither metadata nor descriptors of kernels"))
+        elif metadata.present:
+            remarks.append(Remark("no metadata in its notes: descriptors alone are read"))
+    name, target = processor(elf, metadata.target_id, arch, remarks)
+    version = code_object_version(elf)
+    if version is None and metadata.kernels:
+        message = f"OS ABI {elf.os_abi} version {elf.abi_version} is none that is known for HSA"
+        remarks.append(Remark(message, offset=7))
+
+    named = {kernel.symbol for kernel in metadata.kernels}
+    unnamed = [NoteKernel(symbol, _NOTHING, 0) for symbol in described if symbol not in named]
+    kernels = []
+    without: dict[str, list[str]] = {}
+    for symbol, facts, note in metadata.kernels + unnamed:
+        begins: dict[Source, int] = {"metadata": note}
+        try:
+            begins["descriptor"], encoded = _descriptor(elf, symbols, symbol, target, version)
+        except ReadError as error:
+            without.setdefault(str(error), []).append(symbol)
+            encoded = _NOTHING
+        size = _code_size(elf, symbols.get(symbol))
+        kernels.append(KernelFacts(symbol, _together(encoded, facts), size, begins))
+    for reason, names in without.items():
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        remarks.append(Remark(f"kernel {shown(names[0])}{more}: {reason}"))
+    if target is not None and descriptor.is_gfx125(target):
+        kernels = descriptor.without_doubtful_vgprs(kernels)
+    return Module(
+        kind="code-object",
+        target=name,
+        features=features(elf, version),
+        code_object_version=version,
+        compiler=_compiler(elf),
+        kernels=tuple(kernels),
+        remarks=tuple(remarks),
+    )
+
+
+@lru_cache(maxsize=1 << 12)
+def _together(encoded: Facts, stated: Facts) -> Facts:
+    return Facts(encoded + stated)
+
+
+def _descriptor(
+    elf: Elf,
+    symbols: Mapping[str, Symbol],
+    name: str,
+    target: Target | None,
+    version: int | None,
+) -> tuple[int, Facts]:
+    """Where it begins and what it says. Raises `ReadError` where there is none to read."""
+    symbol = symbols.get(f"{name}.kd") or symbols.get(name)
+    if symbol is None or symbol.type == STT_FUNC:
+        raise ReadError("no descriptor; registers and LDS are known by the metadata alone")
+    is_v2 = symbol.type == STT_AMDGPU_HSA_KERNEL
+    offset = _offset(elf, symbol)
+    raw = elf.bytes_at(offset, descriptor.SIZE_V2 if is_v2 else descriptor.SIZE)
+    if raw is None:
+        raise ReadError("the descriptor's address has no bytes in the file")
+    if is_v2:
+        return offset, descriptor.descriptor_facts_v2(bytes(raw), target)
+    return offset, descriptor.descriptor_facts(bytes(raw), target, code_object_version=version)
+
+
+def _offset(elf: Elf, symbol: Symbol) -> int:
+    """In the file; -1 where the symbol's bytes are not in it."""
+    if elf.type != "ET_REL":
+        offset = elf.offset_of(symbol.value)
+        return -1 if offset is None else offset
+    # A section's contents have no address before linking.
+    section = next(iter(elf.sections[symbol.section : symbol.section + 1]), None)
+    if section is None or section.type == "SHT_NOBITS" or symbol.value >= section.size:
+        return -1
+    return section.offset + symbol.value
+
+
+def _code_size(elf: Elf, code: Symbol | None) -> Fact | None:
+    """That of the kernel's function, where the symbol has one."""
+    if code is None or code.type == STT_OBJECT:
+        return None
+    size = code.size - (descriptor.SIZE_V2 if code.type == STT_AMDGPU_HSA_KERNEL else 0)
+    return Fact("code_bytes", size, "symbol") if 0 < size <= len(elf.data) else None
+
+
+def _compiler(elf: Elf) -> str | None:
+    """The first stamp in `.comment` that is not the linker's.
+
+    That of the front end: objects made from another compiler's IR keep that one's.
+    """
+    section = next((s for s in elf.sections if s.name == ".comment"), None)
+    raw = elf.bytes_of(section) if section else None
+    for stamp in bytes((raw or b"")[:_COMMENT_BYTES]).split(b"\0"):
+        if stamp and not stamp.startswith(b"Linker:"):
+            return stamp.decode("utf-8", "backslashreplace")
+    return None

@@ -1,0 +1,126 @@
+"""The kernel descriptor: what the hardware is told to reserve, generation by generation.
+
+Layouts: LLVM's AMDGPUUsage, "Kernel Descriptor" and "Code Object V2 Metadata", and
+llvm/Support/AMDHSAKernelDescriptor.h and AMDGPU/AMDKernelCodeT.h.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from struct import unpack_from
+
+from kernelinfo.errors import ReadError
+from kernelinfo.occupancy.targets import Target
+from kernelinfo.reading.facts import Fact, FactName, Facts, KernelFacts
+
+SIZE = 64
+"""Bytes of a kernel descriptor, the `.kd` symbol of code object v3 on."""
+SIZE_V2 = 256
+"""Bytes of an amd_kernel_code_t, which stands before the code of a v2 kernel."""
+
+
+def descriptor_facts(
+    raw: bytes, target: Target | None, *, code_object_version: int | None
+) -> Facts:
+    """What the `SIZE` bytes of a descriptor say.
+
+    Without a target only what all generations share. LDS is not read from COMPUTE_PGM_RSRC2,
+    where the dispatcher writes it. Raises `ReadError` where bytes are set that every generation
+    reserves.
+    """
+    # Where its code begins is each kernel's own, and nothing is asked of it.
+    return _descriptor_facts(raw[:16] + bytes(8) + raw[24:], target, code_object_version)
+
+
+@lru_cache(maxsize=1 << 12)  # many descriptors of a library are the same
+def _descriptor_facts(raw: bytes, target: Target | None, version: int | None) -> Facts:
+    if any(raw[12:16]) or any(raw[24:44]) or any(raw[60:64]):
+        raise ReadError("what the symbol .kd points at is no descriptor")
+    return Facts.shared(tuple(_stated(raw, target, version)))
+
+
+def _stated(raw: bytes, target: Target | None, version: int | None) -> Iterator[Fact]:
+    lds, scratch = unpack_from("<II", raw)
+    rsrc3, rsrc1, _rsrc2, properties = unpack_from("<IIIH", raw, 44)
+    yield Fact("lds_bytes", lds, "descriptor", offset=0)
+    yield Fact("scratch_bytes_per_lane", scratch, "descriptor", offset=4)
+    if (version or 0) >= 5:
+        dynamic = bool(properties >> 11 & 1)
+        yield Fact("dynamic_stack", dynamic, "descriptor", offset=56)
+    if target is None:
+        return
+    wave_size = 32 if properties >> 10 & 1 and _has_waves(target, 32) else 64
+    yield Fact("wave_size", wave_size, "descriptor", offset=56)
+    yield from _reserved(rsrc1, target, wave_size)
+    if len(target.domains) > 1:
+        yield Fact("wgp_mode", bool(rsrc1 >> 29 & 1), "descriptor", offset=48)
+    if target.agprs.file == "unified":
+        accum_offset = ((rsrc3 & 63) + 1) * target.agprs.offset_granule
+        yield Fact("accum_offset", accum_offset, "descriptor", offset=44)
+    if target.tg_split:
+        yield Fact("tg_split", bool(rsrc3 >> 16 & 1), "descriptor", offset=44)
+    if is_gfx125(target):
+        barriers = 4 * (rsrc3 >> 14 & 7)
+        yield Fact("named_barriers", barriers, "descriptor", offset=44)
+
+
+def descriptor_facts_v2(raw: bytes, target: Target | None) -> Facts:
+    """What the `SIZE_V2` bytes of an amd_kernel_code_t say: registers exactly as well."""
+    return Facts(_stated_v2(raw, target))
+
+
+def _stated_v2(raw: bytes, target: Target | None) -> Iterator[Fact]:
+    rsrc1, _rsrc2, properties, scratch, lds = unpack_from("<IIIII", raw, 48)
+    sgprs, vgprs = unpack_from("<HH", raw, 84)
+    yield Fact("vgprs", vgprs, "descriptor", offset=86)
+    yield Fact("sgprs", sgprs, "descriptor", offset=84)
+    yield Fact("lds_bytes", lds, "descriptor", offset=64)
+    yield Fact("scratch_bytes_per_lane", scratch, "descriptor", offset=60)
+    yield Fact("dynamic_stack", bool(properties >> 20 & 1), "descriptor", offset=56)
+    if raw[103] in (5, 6):
+        wave_size = 1 << raw[103]
+        yield Fact("wave_size", wave_size, "descriptor", offset=103)
+        if target is not None:
+            yield from _reserved(rsrc1, target, wave_size)
+
+
+def is_gfx125(target: Target) -> bool:
+    """Whether the descriptor has gfx1250's fields."""
+    return target.name.startswith(("gfx125", "gfx12-5"))
+
+
+def _reserved(rsrc1: int, target: Target, wave_size: int) -> Iterator[Fact]:
+    if _has_waves(target, wave_size):
+        vgprs = ((rsrc1 & 63) + 1) * target.vgpr_file(wave_size).encoding_granule
+        yield Fact("reserved_vgprs", vgprs, "descriptor", offset=48)
+    if target.sgprs.encoding_granule:
+        sgprs = ((rsrc1 >> 6 & 15) + 1) * target.sgprs.encoding_granule
+        yield Fact("reserved_sgprs", sgprs, "descriptor", offset=48)
+
+
+def _has_waves(target: Target, wave_size: int) -> bool:
+    return any(file.wave_size == wave_size for file in target.vgprs)
+
+
+def without_doubtful_vgprs(kernels: list[KernelFacts]) -> list[KernelFacts]:
+    """The kernels of a gfx125 object, less `reserved_vgprs` where its unit is in doubt.
+
+    LLVM counted by 8 there while 22 was in development, and by 16 since; nothing in an object
+    says which. One kernel that would lack room if counted by 8 settles it for all.
+    """
+    counts = [(_count(kernel, "reserved_vgprs"), _count(kernel, "vgprs")) for kernel in kernels]
+    if all(reserved <= 16 for reserved, _ in counts) or any(r < 2 * used for r, used in counts):
+        return kernels
+    return [
+        kernel._replace(facts=Facts(fact for fact in kernel.facts if fact.name != "reserved_vgprs"))
+        if used
+        else kernel
+        for kernel, (_, used) in zip(kernels, counts, strict=True)
+    ]
+
+
+def _count(kernel: KernelFacts, name: FactName) -> int:
+    """The number of that name; 0 where it is not said."""
+    values = (fact.value for fact in kernel.facts if fact.name == name)
+    return next((value for value in values if isinstance(value, int)), 0)

@@ -1,0 +1,99 @@
+"""DWARF -> where the source of each kernel begins, in a linked code object.
+
+A `DW_TAG_subprogram` says it of its own function. With -gline-tables-only there is none: then the
+line table knows the first instruction of the kernel, which may be an inlined function's.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Callable, Iterator
+from io import BytesIO
+from typing import Any
+
+from elftools.elf.elffile import ELFFile
+
+from kernelinfo.errors import ReadError
+from kernelinfo.reading.assembly.scan import decode
+from kernelinfo.reading.code_object.elf import read_elf
+from kernelinfo.reading.code_object.symbols import STT_OBJECT, kernel_symbols
+from kernelinfo.reading.facts import Remark, SourceLine
+
+_SECTIONS = (".debug_info", ".zdebug_info")
+_SCOPES = ("DW_TAG_namespace", "DW_TAG_module")
+_ELSEWHERE = ("DW_AT_specification", "DW_AT_abstract_origin")
+
+
+def read_source_lines(data: memoryview) -> dict[str, SourceLine]:
+    """The source line of every function of a code object that its debug information knows.
+
+    Takes a second for some ten thousand entries. Raises `ReadError` where the debug information
+    is damaged.
+    """
+    remarks: list[Remark] = []
+    elf = read_elf(data, remarks)
+    debugged = any(s.name in _SECTIONS and s.type == "SHT_PROGBITS" for s in elf.sections)
+    if elf.type == "ET_REL" or not debugged:
+        return {}  # before linking, names are known by relocations only
+    symbols = kernel_symbols(elf, remarks)
+    entries = {name: symbol.value for name, symbol in symbols.items() if symbol.type != STT_OBJECT}
+    found: dict[str, SourceLine] = {}
+    try:
+        file = ELFFile(BytesIO(data))
+        if not file.has_dwarf_info(strict=True):
+            return {}
+        dwarf = file.get_dwarf_info()
+        units = [(unit, dwarf.line_program_for_CU(unit)) for unit in dwarf.iter_CUs()]
+        for unit, program in units:
+            top = unit.get_top_DIE()
+            for name, place in _functions(top):
+                if name in entries and program is not None and name not in found:
+                    path = _path(program, place[0], top)
+                    found[name] = SourceLine(path, place[1])
+        unknown = {entries[name]: name for name in entries.keys() - found.keys()}
+        for unit, program in units:
+            if unknown and program is not None:
+                for state in _first_instructions(program, unknown.__contains__):
+                    path = _path(program, state.file, unit.get_top_DIE())
+                    found.setdefault(unknown[state.address], SourceLine(path, state.line))
+    except Exception as error:  # pyelftools raises whatever damage makes its code stumble over
+        raise ReadError(f"the debug information cannot be read: {error}") from error
+    return found
+
+
+def _functions(scope: Any) -> Iterator[tuple[str, tuple[int, int]]]:
+    """Linkage name, and number of the file and line, of each function in a scope."""
+    for entry in scope.iter_children():
+        if entry.tag in _SCOPES:
+            yield from _functions(entry)
+        elif entry.tag == "DW_TAG_subprogram":
+            attributes = dict(entry.attributes)
+            for elsewhere in _ELSEWHERE:
+                if elsewhere in entry.attributes:
+                    other = entry.get_DIE_from_attribute(elsewhere)
+                    attributes = other.attributes | attributes
+            name = attributes.get("DW_AT_linkage_name") or attributes.get("DW_AT_name")
+            file, line = attributes.get("DW_AT_decl_file"), attributes.get("DW_AT_decl_line")
+            if name and file and line:
+                yield decode(name.value), (file.value, line.value)
+
+
+def _first_instructions(program: Any, wanted: Callable[[int], bool]) -> Iterator[Any]:
+    """The rows of a line table that stand at addresses that are wanted, and name a line."""
+    for entry in program.get_entries():
+        state = entry.state
+        if state is not None and wanted(state.address) and state.line and not state.end_sequence:
+            yield state
+
+
+def _path(program: Any, number: int, top: Any) -> str:
+    """Path of a file by its number, which counts from 0 since DWARF 5 and from 1 before."""
+    header = program.header
+    first = 0 if header.version >= 5 else 1
+    file = header.file_entry[number - first]
+    parts = [file.name]
+    if file.dir_index >= first:
+        parts.insert(0, header.include_directory[file.dir_index - first])
+    if "DW_AT_comp_dir" in top.attributes:
+        parts.insert(0, top.attributes["DW_AT_comp_dir"].value)
+    return posixpath.normpath(posixpath.join(*map(decode, parts)))

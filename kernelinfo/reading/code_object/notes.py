@@ -1,0 +1,53 @@
+"""ELF notes; pyelftools does not know those of AMDGPU."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from struct import unpack_from
+
+from kernelinfo.light_typing import NamedTuple
+from kernelinfo.reading.code_object.elf import Elf
+from kernelinfo.reading.facts import Remark
+
+
+class Note(NamedTuple):
+    """One note, from its owner's list of types."""
+
+    owner: bytes
+    type: int
+    content: memoryview
+    offset: int
+    """Of the content, in bytes from the start of the file."""
+
+
+def read_notes(elf: Elf, remarks: list[Remark]) -> Iterator[Note]:
+    """Every note once, however many segments and sections lead to it.
+
+    A region that lies outside the file, or that ends within a note, is named in `remarks`.
+    """
+    regions = [(s.offset, s.size) for s in elf.segments if s.type == "PT_NOTE"]
+    regions += [(s.offset, s.size) for s in elf.sections if s.type == "SHT_NOTE"]
+    seen: set[int] = set()
+    for start, size in dict.fromkeys(regions):
+        if elf.bytes_at(start, size) is None:
+            remarks.append(Remark("notes outside the file, not read", offset=start))
+            continue
+        at, end = start, start + size
+        # From a note that was seen on, the rest was seen as well.
+        while at + 12 <= end and at not in seen:
+            seen.add(at)
+            name_size, content_size, kind = unpack_from("<III", elf.data, at)
+            # AMDGPU pads to 4 bytes, whatever the alignment of the segment says.
+            offset = at + 12 + _padded(name_size)
+            if offset + content_size > end:
+                remarks.append(Remark("damaged note: longer than its section", offset=at))
+                break
+            owner = bytes(elf.data[at + 12 : at + 12 + name_size]).rstrip(b"\0")
+            # Removed notes leave zeros behind, which read as empty notes.
+            if owner:
+                yield Note(owner, kind, elf.data[offset : offset + content_size], offset)
+            at = offset + _padded(content_size)
+
+
+def _padded(size: int) -> int:
+    return (size + 3) & ~3

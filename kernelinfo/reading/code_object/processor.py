@@ -1,0 +1,69 @@
+"""Which processor and features a code object is for, by its ELF header or by its target id."""
+
+from __future__ import annotations
+
+from reprlib import repr as shortened
+
+from kernelinfo.errors import UnknownTargetError
+from kernelinfo.light_typing import Literal
+from kernelinfo.occupancy import targets
+from kernelinfo.occupancy.targets import Target
+from kernelinfo.reading.code_object.elf import Elf
+from kernelinfo.reading.facts import Features, Remark
+from kernelinfo.reading.target_id import parse_target_id
+
+_ELFOSABI_AMDGPU_HSA = 64
+
+_VERSIONS = {0: 2, 1: 3, 2: 4, 3: 5, 4: 6}
+"""EI_ABIVERSION -> code object version."""
+_STATES: tuple[Literal["unsupported", "any", "off", "on"], ...]
+_STATES = ("unsupported", "any", "off", "on")
+
+
+def code_object_version(elf: Elf) -> int | None:
+    """The version by EI_ABIVERSION; None where the object is not for HSA, or newer than known."""
+    return _VERSIONS.get(elf.abi_version) if elf.os_abi == _ELFOSABI_AMDGPU_HSA else None
+
+
+def features(elf: Elf, version: int | None) -> Features:
+    """XNACK and SRAMECC by e_flags, whose bits mean different things before version 4."""
+    if version is None:
+        return Features()
+    if version < 4:
+        xnack, sramecc = elf.flags & 0x100, elf.flags & 0x200
+        return Features("on" if xnack else "off", "on" if sramecc else "off")
+    return Features(_STATES[elf.flags >> 8 & 3], _STATES[elf.flags >> 10 & 3])
+
+
+def processor(
+    elf: Elf, target_id: object, arch: str | None, remarks: list[Remark]
+) -> tuple[str | None, Target | None]:
+    """The processor's name and facts: by e_flags, else by `amdhsa.target`, else `arch`.
+
+    A name can be one that is not known; without any, both are None.
+    """
+    named = None
+    if target_id is not None:
+        parsed = parse_target_id(target_id) if isinstance(target_id, str) else None
+        if parsed is None:
+            remarks.append(Remark(f"amdhsa.target is {shortened(target_id)}, not a target id"))
+        else:
+            named = parsed.processor
+            if parsed.odd:
+                message = f"amdhsa.target names {named} and {shortened(parsed.odd)}, no feature"
+                remarks.append(Remark(message))
+    mach = elf.flags & 0xFF
+    target = targets.by_elf_mach(mach)
+    if target is not None:
+        if named not in (None, target.name):
+            message = f"e_flags say {target.name}, amdhsa.target says {named}; read as the former"
+            remarks.append(Remark(message, offset=48))
+        return target.name, target
+    name = named or arch
+    if mach:
+        message = f"processor 0x{mach:02x} in e_flags is not known"
+        remarks.append(Remark(f"{message}; read as {name}" if name else message, offset=48))
+    try:
+        return name, targets.find(name) if name else None
+    except UnknownTargetError:
+        return name, None

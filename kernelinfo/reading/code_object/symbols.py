@@ -1,0 +1,124 @@
+"""The symbols that name kernels: their descriptors and their code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from struct import Struct, unpack_from
+from struct import error as StructError
+
+from kernelinfo.light_typing import NamedTuple
+from kernelinfo.reading.code_object.elf import Elf, string_at
+from kernelinfo.reading.facts import Remark
+
+STT_OBJECT = 1
+STT_FUNC = 2
+STT_AMDGPU_HSA_KERNEL = 10
+"""Code object v2: the kernel's code, behind its amd_kernel_code_t."""
+_KINDS = {STT_OBJECT, STT_FUNC, STT_AMDGPU_HSA_KERNEL}
+
+_DT_HASH, _DT_STRTAB, _DT_SYMTAB, _DT_STRSZ, _DT_GNU_HASH = 4, 5, 6, 10, 0x6FFFFEF5
+_DYNAMIC = Struct("<qQ")
+_SYMBOL = Struct("<IBBHQQ")
+
+
+class Symbol(NamedTuple):
+    """An ELF symbol; value and size in bytes."""
+
+    type: int
+    section: int
+    value: int
+    """An address; in a relocatable file an offset within the section."""
+    size: int
+
+
+def kernel_symbols(elf: Elf, remarks: list[Remark]) -> dict[str, Symbol]:
+    """Every defined function, v2 kernel and `.kd` object, of all symbol tables, by name.
+
+    The dynamic table is found by the segments where no section leads to it. Tables that lie
+    outside the file are named in `remarks`.
+    """
+    symbols: dict[str, Symbol] = {}
+    for table, strings in _tables(elf, remarks):
+        # Symbols may share one long string; honest tables stay far below this many bytes.
+        budget = 16 * len(strings)
+        nameless = 0
+        whole = len(table) - len(table) % _SYMBOL.size
+        for name_at, info, _, section, value, size in _SYMBOL.iter_unpack(table[:whole]):
+            kind = info & 15
+            if not section or kind not in _KINDS:
+                continue
+            name = string_at(strings, name_at) if budget > 0 else None
+            if name is None:
+                nameless += 1
+                continue
+            budget -= len(name)
+            if name not in symbols and (kind != STT_OBJECT or name.endswith(".kd")):
+                symbols[name] = Symbol(kind, section, value, size)
+        if nameless:
+            remarks.append(Remark(f"{nameless} symbols without a name in the string table"))
+    return symbols
+
+
+def _tables(elf: Elf, remarks: list[Remark]) -> Iterator[tuple[memoryview, bytes]]:
+    """Each symbol table with its strings, the loader's first; ELF allows one of each kind."""
+    read = set()
+    first = {section.type: section for section in reversed(elf.sections)}
+    for kind in ("SHT_DYNSYM", "SHT_SYMTAB"):
+        section = first.get(kind)
+        if section is None:
+            continue
+        table = elf.bytes_of(section)
+        linked = elf.sections[section.link : section.link + 1]
+        strings = elf.bytes_of(linked[0]) if linked else None
+        if table is None or strings is None:
+            message = f"damaged symbol table {section.name!r}, not read"
+            remarks.append(Remark(message, offset=section.offset))
+        else:
+            if section.entry_size != _SYMBOL.size:
+                said = f"symbol table {section.name!r} with entries of {section.entry_size} bytes"
+                message = f"{said}; read as entries of {_SYMBOL.size}"
+                remarks.append(Remark(message, offset=section.offset))
+            read.add(section.offset)
+            yield table, bytes(strings)
+    segment = next((s for s in elf.segments if s.type == "PT_DYNAMIC"), None)
+    if segment is None:
+        return
+    dynamic = elf.bytes_at(segment.offset, segment.size - segment.size % _DYNAMIC.size)
+    tags = dict(_DYNAMIC.iter_unpack(dynamic or b""))
+    start = elf.offset_of(tags.get(_DT_SYMTAB, -1))
+    if not tags or start in read:
+        return
+    at = elf.offset_of(tags.get(_DT_STRTAB, -1))
+    strings = None if at is None else elf.bytes_at(at, tags.get(_DT_STRSZ, -1))
+    table = None if start is None else elf.bytes_at(start, _count(elf, tags) * _SYMBOL.size)
+    if table is None or strings is None:
+        remarks.append(Remark("damaged dynamic symbol table, not read", offset=segment.offset))
+    else:
+        yield table, bytes(strings)
+
+
+def _count(elf: Elf, tags: dict[int, int]) -> int:
+    """Dynamic symbols, which only the hash tables count; 0 where they cannot be read.
+
+    gABI, "Hash Table"; for the GNU one LLVM's ELF.h, `GnuHashHeader`.
+    """
+    try:
+        at = elf.offset_of(tags.get(_DT_HASH, -1))
+        if at is not None:
+            _buckets, chains = unpack_from("<II", elf.data, at)
+            return int(chains)
+        at = elf.offset_of(tags.get(_DT_GNU_HASH, -1))
+        if at is None:
+            return 0
+        buckets, hashed, bloom, _shift = unpack_from("<IIII", elf.data, at)
+        at += 16 + 8 * bloom
+        last = max(unpack_from(f"<{buckets}I", elf.data, at), default=0)
+        at += 4 * buckets
+        if last < hashed:
+            return int(hashed)
+        # A chain ends with an odd hash.
+        while not elf.data[at + 4 * (last - hashed)] & 1:
+            last += 1
+        return int(last) + 1
+    except (StructError, IndexError):
+        return 0

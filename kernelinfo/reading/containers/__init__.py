@@ -1,0 +1,130 @@
+"""Bytes -> code: containers are opened down to single code objects and assembly texts.
+
+The first bytes decide, never a file's name. A format is a module with `read`, and a line in
+`FORMATS`; it is imported when the first file of it is met.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from importlib import import_module
+
+from kernelinfo.errors import InflationError
+from kernelinfo.reading.blob import Blob, Problem
+from kernelinfo.reading.containers import bounds, files, magic
+from kernelinfo.reading.containers.files import File
+from kernelinfo.reading.containers.parts import problem
+
+_EM_AMDGPU = 224
+
+
+Reader = Callable[[Blob], Iterator[Blob | Problem]]
+"""Yields what a container holds, one container deeper each; nothing where none of it is for AMD
+GPUs."""
+
+FORMATS: dict[str, Callable[[bytes], bool]] = {
+    "bundle": magic.is_bundle,
+    "host_binary": magic.is_elf,
+    "offload_binary": magic.is_offload_binary,
+    "archive": magic.is_archive,
+    "coff": magic.is_coff,
+    "compressed": magic.is_compressed,
+    "tar": magic.is_tar,
+    "zip_archive": magic.is_zip,
+    "unread": magic.is_unread,
+}
+"""What holds code but is none itself: the module that reads it, and whether data that begin so are
+of it, in the order in which they are asked."""
+
+_OF_ANYTHING = ("archive", "tar", "zip")
+"""Containers most of whose members are not for AMD GPUs, like most files of a directory."""
+
+
+def open_paths(paths: Iterable[str], *, meant: bool = True) -> Iterator[Blob | Problem]:
+    """The code in files, directories, globs and standard input (`-`), in the order given."""
+    for path in paths:
+        for file in files.find(path):
+            yield from open_file(file, meant=meant)
+
+
+def open_file(file: File | Problem, *, meant: bool = True) -> Iterator[Blob | Problem]:
+    """The code in what was found: a file, or a problem, which is passed on.
+
+    In a directory, files that hold nothing for AMD GPUs are passed over; a file that was named
+    and holds nothing is a problem, unless it was not `meant` to.
+    """
+    if isinstance(file, Problem):
+        yield file
+        return
+    blob = files.load(file.path)
+    if isinstance(blob, Problem):
+        if file.named:
+            yield blob
+        return
+    if file.named and meant:
+        yield from _named(blob)
+    else:
+        yield from _contents(blob, meant=False)
+    if shrunk := files.shrunk(blob):
+        yield shrunk
+
+
+def open_bytes(data: bytes, path: str) -> Iterator[Blob | Problem]:
+    """The code in `data`, which messages call `path`."""
+    yield from _named(files.whole(path, memoryview(data)))
+
+
+def _named(blob: Blob) -> Iterator[Blob | Problem]:
+    empty = True
+    for item in _contents(blob, meant=True):
+        empty = False
+        yield item
+    if empty:
+        yield problem(blob, "no AMD GPU code found; give what the compiler left for the device")
+
+
+def _contents(blob: Blob, *, meant: bool) -> Iterator[Blob | Problem]:
+    """The code in an outermost file, as far as its compressed parts may be read."""
+    try:
+        yield from _unpack(blob, meant=meant)
+    except InflationError as error:
+        yield problem(blob, str(error))
+
+
+def _unpack(blob: Blob, *, meant: bool) -> Iterator[Blob | Problem]:
+    """The code in a blob. What is not `meant` to hold any, one of many files, may hold none."""
+    head = bytes(blob.data[: magic.HEAD_BYTES])
+    if not meant and not magic.may_hold_code(head, blob.member or blob.path):
+        return
+    if _is_code_object(head):
+        yield blob
+        files.forget(blob)
+        return
+    format = next((name for name, accepts in FORMATS.items() if accepts(head)), None)
+    if format is None:
+        from kernelinfo.reading.containers import text
+
+        item = text.read(blob)
+        if meant or isinstance(item, Blob):
+            yield item
+        return
+    deepest = bounds.bounds().nesting
+    if len(blob.containers) >= deepest:
+        message = f"containers nested more than {deepest} deep; --bound nesting=N reads deeper"
+        yield problem(blob, message)
+        return
+    read: Reader = import_module(f"{__name__}.{format}").read
+    for item in read(blob):
+        if isinstance(item, Problem):
+            yield item
+        elif item.containers[-1] in _OF_ANYTHING:
+            yield from _unpack(item, meant=False)
+        else:
+            yield from _unpack(item, meant=meant or format != "compressed")
+
+
+def _is_code_object(head: bytes) -> bool:
+    # Cut off before it names a machine, it is the reader's to complain of.
+    return head.startswith(magic.ELF) and (
+        len(head) < 20 or int.from_bytes(head[18:20], "little") == _EM_AMDGPU
+    )

@@ -1,0 +1,118 @@
+"""Archives of `ar`: GNU, BSD, and thin ones, whose members are other files.
+
+    8 bytes   !<arch>\\n or !<thin>\\n
+    and for each member, at even offsets
+    16 bytes  name
+    32 bytes  time, owner, group, mode
+    10 bytes  size in decimal
+    2 bytes   `\\n
+    and its bytes
+
+Names: `foo.o/`, or `/123` into the member `//` (GNU), or `#1/9` before the bytes (BSD).
+Symbol tables: `/`, `/SYM64/`, `__.SYMDEF`. llvm/lib/Object/Archive.cpp.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+
+from kernelinfo.errors import ReadError
+from kernelinfo.light_typing import NamedTuple
+from kernelinfo.reading.blob import Blob, Problem
+from kernelinfo.reading.containers import bounds, files, magic
+from kernelinfo.reading.containers.parts import part, problem
+
+_HEADER_BYTES = 60
+_SIZE = re.compile(rb"(\d{1,10}) *")
+_SYMBOL_TABLES = ("/", "/SYM64/", "__.SYMDEF", "__.SYMDEF SORTED", "__.SYMDEF_64")
+_LONG_NAMES = "//"
+
+
+class _Header(NamedTuple):
+    name: str
+    size: int
+
+
+def read(blob: Blob) -> Iterator[Blob | Problem]:
+    """The members that may hold code."""
+    data, at = blob.data, len(magic.ARCHIVE)
+    is_thin = bytes(data[:at]) == magic.THIN_ARCHIVE
+    long_names = b""
+    thin_members: dict[str, None] = {}
+    while at < len(data):
+        try:
+            short, size = _header(bytes(data[at : at + _HEADER_BYTES]))
+        except ReadError as error:
+            yield problem(blob, str(error), at=at)
+            return
+        at += _HEADER_BYTES
+        if is_thin and short not in (*_SYMBOL_TABLES, _LONG_NAMES):
+            thin_members[_gnu_name(short, long_names)] = None
+            continue
+        content = data[at : at + size]
+        if len(content) < size:
+            message = f"a member cut off after {len(content)} of {size} bytes"
+            yield problem(blob, message, at=at, member=short)
+        if short == _LONG_NAMES:
+            long_names = bytes(content)
+        elif short not in _SYMBOL_TABLES:
+            name, skipped = _name(short, content, long_names)
+            if skipped > len(content):
+                yield problem(blob, "a name longer than its member", at=at)
+            content = content[skipped:]
+            if magic.may_hold_code(bytes(content[: magic.HEAD_BYTES]), name):
+                yield part(blob, "archive", content, at=at + skipped, member=name)
+        at += size + size % 2
+    yield from _thin(blob, list(thin_members))
+
+
+def _header(header: bytes) -> _Header:
+    size = _SIZE.fullmatch(header[48:58])
+    if len(header) < _HEADER_BYTES or header[58:] != b"`\n" or not size:
+        raise ReadError("damaged archive: no member header where one should be; not read from here")
+    name = header[:16].rstrip(b" ").decode("utf-8", "backslashreplace")
+    return _Header(name, int(size[1]))
+
+
+def _name(short: str, content: memoryview, long_names: bytes) -> tuple[str, int]:
+    """A member's name, and how many of its bytes that takes."""
+    if short.startswith("#1/") and short[3:].isdecimal():
+        size = int(short[3:])
+        name = bytes(content[: min(size, bounds.LONGEST_NAME)]).rstrip(b"\0")
+        return name.decode("utf-8", "backslashreplace"), size
+    return _gnu_name(short, long_names), 0
+
+
+def _gnu_name(short: str, long_names: bytes) -> str:
+    if short[:1] == "/" and short[1:].isdecimal():
+        at = int(short[1:])
+        name = long_names[at : at + bounds.LONGEST_NAME].partition(b"\n")[0]
+        short = name.decode("utf-8", "backslashreplace")
+    return short.removesuffix("/")
+
+
+def _thin(blob: Blob, names: list[str]) -> Iterator[Blob | Problem]:
+    """The files that a thin archive names: regular ones, in its own folder or below."""
+    if names and (blob.containers or not os.path.isfile(blob.path)):
+        message = "a thin archive inside another file; its members are elsewhere; give it itself"
+        yield problem(blob, message)
+        return
+    folder = os.path.dirname(os.path.realpath(blob.path))
+    for name in names:
+        path = os.path.realpath(os.path.join(folder, name.replace("\0", "\\0")))
+        if os.path.commonpath((folder, path)) != folder:
+            message = "a member outside the folder of its thin archive; not read"
+            yield problem(blob, message, at=None, member=name)
+            continue
+        file = files.load(path)
+        if isinstance(file, Problem):
+            yield problem(blob, f"member of a thin archive: {file.message}", at=None, member=name)
+        elif magic.may_hold_code(bytes(file.data[: magic.HEAD_BYTES]), name):
+            own = blob._replace(inflation=file.inflation)
+            yield part(own, "archive", file.data, at=None, member=name)
+            if shrunk := files.shrunk(file):
+                yield problem(
+                    blob, f"member of a thin archive: {shrunk.message}", at=None, member=name
+                )

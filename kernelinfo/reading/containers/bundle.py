@@ -1,0 +1,136 @@
+"""clang's offload bundles: one code object a target, and runs of bundles in `.hip_fatbin`.
+
+    24 bytes  __CLANG_OFFLOAD_BUNDLE__
+    u64       number of entries
+    and for each entry
+    u64 u64   offset from the magic, and size, of its bytes
+    u64       length of its id, which follows: hipv4-amdgcn-amd-amdhsa--gfx90a:xnack+
+
+clang/lib/Driver/OffloadBundler.cpp, BinaryFileHandler.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Iterator
+from struct import error as StructError
+from struct import unpack_from
+
+from kernelinfo.errors import ReadError
+from kernelinfo.light_typing import NamedTuple
+from kernelinfo.reading.blob import Blob, Problem
+from kernelinfo.reading.containers import bounds, ccob, magic
+from kernelinfo.reading.containers.parts import after_zeros, part, problem, rest
+
+_MAGIC = magic.BUNDLE + b"|" + magic.COMPRESSED_BUNDLE + rb"[\1-\3]\0[\0\1]\0"
+_NOT_FOR_AMD = re.compile(r"host|[^-]*-nvptx|sycl-(?!.*amd)")
+
+
+class Entry(NamedTuple):
+    """One target's bytes in a bundle."""
+
+    id: str
+    offset: int
+    """From the magic."""
+    size: int
+
+
+def read(blob: Blob) -> Iterator[Blob | Problem]:
+    """The entries of one bundle, or of several that follow each other, zeros between them.
+
+    Each bundle says how long it is. Only where that is damaged is the next one sought by its magic.
+    """
+    at: int | None = 0
+    damaged = 0
+    while at is not None:
+        following = rest(blob, at)
+        head = bytes(following.data[: magic.HEAD_BYTES])
+        try:
+            if ccob.accepts(head):
+                length = yield from ccob.unpack(following)
+            elif magic.is_bundle(head):
+                length = yield from _unbundle(following)
+            else:
+                length = _start(blob.data, at) - at
+                message = f"{length} bytes that are no bundle follow a bundle; not read"
+                yield problem(following, message)
+        except ReadError as error:
+            yield problem(following, str(error))
+            damaged += 1
+            if damaged == bounds.MOST_DAMAGED:
+                return
+            length = len(following.data) + 1
+        if length > len(following.data):
+            length = _start(blob.data, at + 1) - at
+        at = after_zeros(blob.data, at + length)
+
+
+def _start(data: memoryview, at: int) -> int:
+    """Where the next bundle begins, or the data end."""
+    found = re.compile(_MAGIC).search(data, at)
+    return found.start() if found else len(data)
+
+
+def is_for_amd(id: str) -> bool:
+    """Whether an entry's bytes are; those whose id says nothing may be."""
+    return _NOT_FOR_AMD.match(id) is None
+
+
+def length_of(blob: Blob) -> int:
+    """Bytes of the first bundle; raises `ReadError` where it is damaged."""
+    if ccob.accepts(bytes(blob.data[:4])):
+        return ccob.length_of(blob)
+    return _length(*_entries(blob.data))
+
+
+def _unbundle(blob: Blob) -> Generator[Blob | Problem, None, int]:
+    """The bytes of every entry that is for the device; returns the bundle's length."""
+    entries, header = _entries(blob.data)
+    length = _length(entries, header)
+    size = min(length, len(blob.data))
+    if not entries:
+        yield problem(blob, "a bundle without entries")
+    if repeated := len(entries) - len({entry.id for entry in entries}):
+        yield problem(blob, f"{repeated} of its entries has the id of another; all are read")
+    # Entries that share their bytes could multiply them without end.
+    budget = bounds.REPETITION * size
+    for id, at, entry_size in entries:
+        if not is_for_amd(id) or not entry_size:
+            continue
+        inside = blob.data[at : min(at + entry_size, size)] if at >= header else blob.data[:0]
+        if len(inside) < entry_size:
+            message = f"a bundle entry that lies outside its bundle of {size} bytes"
+            yield problem(blob, message, at=at, member=id)
+        budget -= len(inside)
+        if budget < 0:
+            message = "bundle entries repeat the same bytes; not read from here on"
+            yield problem(blob, message, at=at, member=id)
+            break
+        if inside:
+            yield part(blob, "bundle", inside, at=at, member=id)
+    return length
+
+
+def _entries(data: memoryview) -> tuple[list[Entry], int]:
+    """The table of a bundle, and its length; raises `ReadError` where it is damaged."""
+    try:
+        (count,) = unpack_from("<Q", data, len(magic.BUNDLE))
+        if count > bounds.bounds().entries:
+            damaged = f"damaged bundle: it claims {count} entries"
+            raise ReadError(damaged if 24 * count > len(data) else bounds.too_many(count))
+        at = len(magic.BUNDLE) + 8
+        entries = []
+        for _ in range(count):
+            offset, size, id_size = unpack_from("<QQQ", data, at)
+            at += 24 + id_size
+            if id_size > bounds.LONGEST_NAME or at > len(data):
+                raise ReadError(f"damaged bundle: it claims an id of {id_size} bytes")
+            id = bytes(data[at - id_size : at]).decode("utf-8", "backslashreplace")
+            entries.append(Entry(id, offset, size))
+    except StructError as error:
+        raise ReadError("a bundle cut off within its header; build it again") from error
+    return entries, at
+
+
+def _length(entries: list[Entry], header: int) -> int:
+    return max(header, *(entry.offset + entry.size for entry in entries), 0)

@@ -1,0 +1,67 @@
+"""PE images and COFF objects of x86-64 Windows: their sections with code for the device.
+
+An image begins with MZ; at 60 stands where "PE\\0\\0" is, and behind that the header of an object:
+
+    u16       machine
+    u16       number of sections
+    u32 u32   time, offset of the symbol table
+    u32       number of symbols, 18 bytes each; behind them the table of long names
+    u16 u16   size of the optional header that follows, flags
+    and behind that header for each section, 40 bytes
+    8 bytes   name, or / and the decimal offset of a longer one
+    u32 u32   size in memory, address
+    u32 u32   size and offset of its bytes in the file
+
+Microsoft, PE Format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from struct import error as StructError
+from struct import unpack_from
+
+from kernelinfo.reading.blob import Blob, Problem
+from kernelinfo.reading.containers import bounds, magic
+from kernelinfo.reading.containers.device_sections import Section, parts
+from kernelinfo.reading.containers.parts import problem
+
+_SIGNATURE = b"PE\0\0"
+
+
+def read(blob: Blob) -> Iterator[Blob | Problem]:
+    """The bytes of each section with device code, whatever they are."""
+    try:
+        header = 0
+        if blob.data[:2] == magic.PE:
+            (header,) = unpack_from("<I", blob.data, 60)
+            if header + 4 > len(blob.data):
+                raise StructError
+            if blob.data[header : header + 4] != _SIGNATURE:  # a program for DOS
+                return
+            header += 4
+        yield from parts(blob, list(_sections(blob.data, header)))
+    except StructError:
+        yield problem(blob, "PE or COFF file cut off within its headers; build it again")
+
+
+def _sections(data: memoryview, header: int) -> Iterator[Section]:
+    count, symbols, symbol_count, optional = unpack_from("<2xH4xIIH", data, header)
+    names = symbols + 18 * symbol_count
+    table = header + 20 + optional
+    for at in range(table, table + 40 * count, 40):
+        short, in_memory, size, offset = unpack_from("<8sI4xII", data, at)
+        # An image's bytes are padded to its file alignment.
+        size = min(size, in_memory) if in_memory else size
+        if not size:
+            continue
+        there = offset + size <= len(data)
+        name = _name(data, names, short.rstrip(b"\0"))
+        yield Section(name, offset, data[offset : offset + size] if there else None)
+
+
+def _name(data: memoryview, names: int, short: bytes) -> str:
+    if short[:1] == b"/" and short[1:].isdigit():
+        at = names + int(short[1:])
+        short = bytes(data[at : at + bounds.LONGEST_NAME]).partition(b"\0")[0]
+    return short.decode("utf-8", "backslashreplace")

@@ -1,0 +1,42 @@
+"""gzip, zstd, xz and bzip2 around anything else; of a compressed tar, one member at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kernelinfo.errors import ReadError
+from kernelinfo.reading.blob import Blob, Problem
+from kernelinfo.reading.containers import bounds, magic, tar
+from kernelinfo.reading.containers.parts import after_zeros, part, problem
+from kernelinfo.reading.containers.streams import Decompressed, Method
+
+METHODS: dict[bytes, Method] = {
+    magic.GZIP: "gzip",
+    magic.ZSTD: "zstd",
+    magic.XZ: "xz",
+    magic.BZIP2: "bzip2",
+}
+
+
+def read(blob: Blob) -> Iterator[Blob | Problem]:
+    """The one file in it, or the members of the tar in it."""
+    head = bytes(blob.data[: magic.HEAD_BYTES])
+    method = next(name for start, name in METHODS.items() if head.startswith(start))
+    size = len(blob.data)
+    try:
+        stream = Decompressed(method, blob.data, bounds.streamed_bytes(size), blob.inflation)
+        if magic.is_tar(stream.read(magic.HEAD_BYTES)):
+            stream = Decompressed(method, blob.data, bounds.streamed_bytes(size), blob.inflation)
+            yield from tar.unpack(part(blob, method, blob.data, at=None), stream)
+        else:
+            limit = bounds.held_bytes(size, nested=blob.offset is None)
+            stream = Decompressed(method, blob.data, limit, blob.inflation)
+            yield part(blob, method, stream.read_all(), at=None)
+    except ReadError as error:
+        yield problem(blob, str(error))
+        return
+    following = after_zeros(blob.data, stream.consumed) if stream.consumed else None
+    if following is not None:
+        yield problem(
+            blob, f"{size - following} bytes behind {method} data; not read", at=following
+        )

@@ -1,0 +1,112 @@
+"""LLVM's OffloadBinary: images for devices, each with strings that say for which.
+
+    4 bytes   10 ff 10 ad
+    u32       version: 1 or 2
+    u64       size of all this; another may follow there
+    u64       offset of the entries
+    u64       size of the one entry (version 1) or number of entries (version 2)
+    and each entry
+    u16 u16   image kind, offload kind
+    u32       flags
+    u64 u64   offset and number of its strings
+    u64 u64   offset and size of its image
+    and each string
+    u64 u64   offsets of key and value, which end with NUL; version 2 adds the value's size
+
+llvm/include/llvm/Object/OffloadBinary.h; version 2 is of LLVM 23. The kinds are not reliable:
+HIP's number changed after LLVM 19, and an image's is 0 where its file name told nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from struct import Struct
+from struct import error as StructError
+
+from kernelinfo.errors import ReadError
+from kernelinfo.reading.blob import Blob, Problem
+from kernelinfo.reading.containers import bounds, magic
+from kernelinfo.reading.containers.parts import after_zeros, part, problem, rest
+
+_HEADER = Struct("<4xIQQQ")
+_ENTRY = Struct("<8xQQQQ")
+_STRINGS = {1: Struct("<QQ"), 2: Struct("<QQ8x")}
+
+
+def read(blob: Blob) -> Iterator[Blob | Problem]:
+    """The images of one, or of several that follow each other."""
+    at: int | None = 0
+    while at is not None:
+        following = rest(blob, at)
+        try:
+            length = yield from _unpack(following)
+        except (ReadError, StructError) as error:
+            cut_off = "OffloadBinary cut off within its tables; build it again"
+            yield problem(following, str(error) if isinstance(error, ReadError) else cut_off)
+            return
+        at = after_zeros(blob.data, at + length)
+
+
+def _unpack(blob: Blob) -> Generator[Blob | Problem, None, int]:
+    if not magic.is_offload_binary(bytes(blob.data[:4])):
+        raise ReadError(f"{len(blob.data)} bytes that are no OffloadBinary follow one; not read")
+    version, length, table, count = _HEADER.unpack_from(blob.data)
+    if version not in _STRINGS:
+        raise ReadError(f"OffloadBinary of version {version}; versions 1 and 2 are known")
+    if version == 1:
+        count = 1
+    if not _HEADER.size <= length <= len(blob.data) or 40 * count > length:
+        there = f"of which {len(blob.data)} are there"
+        raise ReadError(f"damaged OffloadBinary: {length} bytes, {there}, with {count} images")
+    if count > bounds.bounds().entries:
+        raise ReadError(bounds.too_many(count))
+    data = blob.data[:length]
+    # Images that share their bytes could multiply them without end.
+    budget = bounds.REPETITION * length
+    for index in range(count):
+        strings_at, strings, at, size = _ENTRY.unpack_from(data, _within(data, table, index, 40))
+        try:
+            said = dict(_strings(data, version, strings_at, strings))
+        except (ReadError, StructError):
+            yield problem(blob, "an OffloadBinary whose strings lie outside of it", at=strings_at)
+            said = {}
+        triple = said.get("triple", "")
+        if triple and "amd" not in triple:
+            continue
+        member = "--".join(word for word in (triple, said.get("arch", "")) if word) or None
+        image = data[at : at + size]
+        if len(image) < size:
+            message = f"an image of {size} bytes outside its OffloadBinary of {length}"
+            yield problem(blob, message, at=at, member=member)
+        budget -= len(image)
+        if budget < 0:
+            message = "images repeat the same bytes; not read from here on"
+            yield problem(blob, message, at=at, member=member)
+            break
+        if image:
+            yield part(blob, "offload-binary", image, at=at, member=member)
+    return int(length)
+
+
+def _strings(data: memoryview, version: int, table: int, count: int) -> Iterator[tuple[str, str]]:
+    if count > bounds.MOST_STRINGS:
+        raise ReadError(f"damaged OffloadBinary: it claims {count} strings")
+    layout = _STRINGS[version]
+    for index in range(count):
+        key, value = layout.unpack_from(data, _within(data, table, index, layout.size))
+        yield _string(data, key), _string(data, value)
+
+
+def _within(data: memoryview, table: int, index: int, size: int) -> int:
+    """Where a row of a table lies; `Struct` itself cannot count that far."""
+    at = table + index * size
+    if at > len(data):
+        raise ReadError("damaged OffloadBinary: a table lies outside of it")
+    return at
+
+
+def _string(data: memoryview, at: int) -> str:
+    text, end, _ = bytes(data[at : at + bounds.LONGEST_NAME]).partition(b"\0")
+    if not end:
+        raise ReadError("damaged OffloadBinary: a string without end")
+    return text.decode("utf-8", "backslashreplace")

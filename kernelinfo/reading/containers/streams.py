@@ -1,0 +1,198 @@
+"""Bytes as files: as they are, or decompressed piece by piece and never without a bound."""
+
+from __future__ import annotations
+
+import io
+import sys
+import zlib
+from collections.abc import Callable
+from typing import Protocol
+
+from kernelinfo.errors import ReadError
+from kernelinfo.light_typing import Literal
+from kernelinfo.reading.blob import Inflation
+from kernelinfo.reading.containers import bounds, magic
+
+Method = Literal["zlib", "deflate", "gzip", "zstd", "xz", "bzip2"]
+
+# Of one step, compressed or not. Small, so that little is left over behind a stream.
+_PIECE_BYTES = 1 << 18
+
+
+class View(io.RawIOBase):
+    """A file over bytes, which are not copied."""
+
+    def __init__(self, data: memoryview) -> None:
+        self._data = data
+        self._at = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        start = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: len(self._data)}[whence]
+        self._at = start + offset
+        if self._at < 0:
+            raise ValueError("a place before the first byte")
+        return self._at
+
+    def read(self, size: int = -1) -> bytes:
+        end = len(self._data) if size < 0 else self._at + size
+        piece = bytes(self._data[self._at : end])
+        self._at += len(piece)
+        return piece
+
+
+class Decompressed(io.RawIOBase):
+    """What compressed bytes hold: one stream, or several that follow each other.
+
+    Raises `ReadError` where they are damaged, end too early, or give more than `limit` bytes, and
+    `InflationError` where all of their file give more than its `inflation`.
+    """
+
+    def __init__(self, method: Method, data: memoryview, limit: int, inflation: Inflation) -> None:
+        self.consumed = 0
+        """Compressed bytes up to the end of the last stream."""
+        self._method = method
+        self._data = data
+        self._limit = limit
+        self._left = limit
+        self._inflation = inflation
+        self._fed = 0
+        self._stream, self._error = _OPENERS[method]()
+
+    def read(self, size: int = _PIECE_BYTES) -> bytes:
+        """So many bytes; fewer only at the end."""
+        piece = b""
+        while len(piece) < size and not self._has_ended():
+            piece += self._step(size - len(piece))
+        self._left -= len(piece)
+        if self._left < 0:
+            allowed = f"the {self._limit} bytes allowed here"
+            hint = "--bound ratio=N and memory=BYTES allow more"
+            raise ReadError(f"{self._method} data give more than {allowed}; {hint}")
+        bounds.spend(self._inflation, len(piece))
+        return piece
+
+    def read_all(self, hear: Callable[[bytes], object] | None = None) -> memoryview:
+        """All that is left; `hear` takes every piece of it on the way."""
+        whole = bytearray()
+        while piece := self.read():
+            whole += piece
+            if hear is not None:
+                hear(piece)
+        return memoryview(whole).toreadonly()
+
+    def _step(self, size: int) -> bytes:
+        fresh, hungry = memoryview(b""), self._stream.needs_input
+        if hungry:
+            fresh = self._data[self._fed : self._fed + _PIECE_BYTES]
+            self._fed += len(fresh)
+        try:
+            piece = self._stream.decompress(fresh, size)
+        except (self._error, EOFError) as error:
+            raise ReadError(f"damaged {self._method} data ({error}); not read") from error
+        if hungry and not fresh and not piece and not self._stream.eof:
+            raise ReadError(f"{self._method} data cut off after {len(self._data)} bytes")
+        return piece
+
+    def _has_ended(self) -> bool:
+        if not self._stream.eof:
+            return False
+        self.consumed = self._fed - len(self._stream.unused_data)
+        start = _MAGICS.get(self._method)
+        following = self._data[self.consumed : self.consumed + 8]
+        if start is None or not bytes(following).startswith(start):
+            return True
+        self._fed = self.consumed
+        self._stream, self._error = _OPENERS[self._method]()
+        return False
+
+
+class _Stream(Protocol):
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def needs_input(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+    def decompress(self, data: memoryview, max_length: int) -> bytes: ...
+
+
+class _Zlib:
+    """zlib's stream in the manner of the others."""
+
+    def __init__(self, window_bits: int) -> None:
+        self._stream = zlib.decompressobj(window_bits)
+
+    @property
+    def eof(self) -> bool:
+        return self._stream.eof
+
+    @property
+    def needs_input(self) -> bool:
+        return not self._stream.unconsumed_tail
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._stream.unused_data
+
+    def decompress(self, data: memoryview, max_length: int) -> bytes:
+        return self._stream.decompress(self._stream.unconsumed_tail or data, max_length)
+
+
+_Opened = tuple[_Stream, type[Exception]]
+
+
+def _zlib() -> _Opened:
+    return _Zlib(zlib.MAX_WBITS), zlib.error
+
+
+def _deflate() -> _Opened:
+    return _Zlib(-zlib.MAX_WBITS), zlib.error
+
+
+def _gzip() -> _Opened:
+    return _Zlib(16 + zlib.MAX_WBITS), zlib.error
+
+
+def _zstd() -> _Opened:
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+    else:
+        from backports import zstd
+
+    options = {int(zstd.DecompressionParameter.window_log_max): bounds.ZSTD_WINDOW_LOG}
+    return zstd.ZstdDecompressor(options=options), zstd.ZstdError
+
+
+def _xz() -> _Opened:
+    import lzma
+
+    return lzma.LZMADecompressor(memlimit=bounds.XZ_MEMORY_BYTES), lzma.LZMAError
+
+
+def _bzip2() -> _Opened:
+    import bz2
+
+    return bz2.BZ2Decompressor(), OSError
+
+
+_OPENERS: dict[Method, Callable[[], _Opened]] = {
+    "zlib": _zlib,
+    "deflate": _deflate,
+    "gzip": _gzip,
+    "zstd": _zstd,
+    "xz": _xz,
+    "bzip2": _bzip2,
+}
+# Of those of which several streams may follow each other.
+_MAGICS: dict[Method, bytes] = {
+    "gzip": magic.GZIP,
+    "zstd": magic.ZSTD,
+    "xz": magic.XZ,
+    "bzip2": magic.BZIP2,
+}

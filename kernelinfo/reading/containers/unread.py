@@ -1,0 +1,16 @@
+"""Code that no compiler has given registers yet: LLVM bitcode and SPIR-V."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kernelinfo.reading.blob import Blob, Problem
+from kernelinfo.reading.containers import magic
+from kernelinfo.reading.containers.parts import problem
+
+
+def read(blob: Blob) -> Iterator[Problem]:
+    """What it is."""
+    kind = "SPIR-V" if bytes(blob.data[:4]) == magic.SPIRV else "LLVM bitcode"
+    message = f"{kind} carries no resource usage; give the linked code object or the assembly"
+    yield problem(blob, message)

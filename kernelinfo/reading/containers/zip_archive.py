@@ -1,0 +1,74 @@
+"""Zip archives, wheels among them: their regular files. PKWARE, APPNOTE.TXT 6.3.10, section 4.3."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Iterator
+from struct import error as StructError
+from struct import unpack_from
+
+from kernelinfo.errors import ReadError
+from kernelinfo.light_typing import TYPE_CHECKING
+from kernelinfo.reading.blob import Blob, Problem
+from kernelinfo.reading.containers import bounds, magic
+from kernelinfo.reading.containers.parts import part, problem
+from kernelinfo.reading.containers.streams import Decompressed, Method, View
+
+if TYPE_CHECKING:
+    from zipfile import ZipInfo
+
+_STORED = 0
+_METHODS: dict[int, Method] = {8: "deflate", 12: "bzip2", 93: "zstd"}
+
+
+def read(blob: Blob) -> Iterator[Blob | Problem]:
+    """The members that may hold code."""
+    import zipfile
+
+    try:
+        members = zipfile.ZipFile(View(blob.data)).infolist()
+    except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError, StructError) as error:
+        yield problem(blob, f"damaged zip ({error}); not read")
+        return
+    # Members that share their bytes could multiply them without end.
+    budget = bounds.REPETITION * len(blob.data)
+    for info in members:
+        kind = stat.S_IFMT(info.external_attr >> 16)
+        if info.filename.endswith("/") or kind not in (0, stat.S_IFREG):
+            continue
+        budget -= info.compress_size
+        if budget < 0:
+            yield problem(blob, "zip members repeat the same bytes; not read from here on")
+            return
+        try:
+            data, at = _bytes_of(blob, info)
+        except ReadError as error:
+            yield problem(blob, str(error), member=info.filename, at=info.header_offset)
+            continue
+        if data is not None:
+            yield part(blob, "zip", data, member=info.filename, at=at)
+
+
+def _bytes_of(blob: Blob, info: ZipInfo) -> tuple[memoryview | None, int | None]:
+    """A member's bytes, None where they hold no code; and where they lie if not compressed."""
+    at = info.header_offset
+    start = bytes(blob.data[at : at + 30]) if at >= 0 else b""
+    if len(start) < 30 or not start.startswith(magic.ZIP):
+        raise ReadError("damaged zip: no member where its directory says")
+    at += 30 + sum(unpack_from("<HH", start, 26))
+    data = blob.data[at : at + info.compress_size]
+    if len(data) < info.compress_size:
+        raise ReadError(f"a member cut off after {len(data)} of {info.compress_size} bytes")
+    if info.flag_bits & 1:
+        raise ReadError("an encrypted member; unpack it")
+    if info.compress_type == _STORED:
+        head = bytes(data[: magic.HEAD_BYTES])
+        return (data if magic.may_hold_code(head, info.filename) else None), at
+    method = _METHODS.get(info.compress_type)
+    if method is None:
+        raise ReadError(f"a member compressed by method {info.compress_type}; unpack it")
+    limit = bounds.held_bytes(len(data), nested=blob.offset is None)
+    head = Decompressed(method, data, limit, blob.inflation).read(magic.HEAD_BYTES)
+    if not magic.may_hold_code(head, info.filename):
+        return None, None
+    return Decompressed(method, data, limit, blob.inflation).read_all(), None

@@ -1,0 +1,172 @@
+"""The nouns of reading: bytes, what they say of which kernel, and what could not be read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+
+from kernelinfo.light_typing import Any, Literal, NamedTuple
+
+Source = Literal[
+    "option", "descriptor", "directive", "metadata", "kernel-info", "symbol", "sidecar"
+]
+SOURCES: tuple[Source, ...] = (
+    "option",
+    "descriptor",
+    "directive",
+    "metadata",
+    "kernel-info",
+    "symbol",
+    "sidecar",
+)
+"""Who states a fact, the best source first: the user; the 64-byte kernel descriptor (or
+amd_kernel_code_t), which the hardware obeys; `.amdhsa_*` directives, which the assembler makes it
+from; the metadata note or its YAML in assembly; the `; Kernel info:` comment; a `.set` symbol or
+an ELF symbol; a JSON file that Triton puts beside."""
+
+FactName = Literal[
+    "vgprs",  # VGPRs the code uses per lane; AGPRs included where they share one file (.vgpr_count)
+    "agprs",  # AGPRs the code uses per lane
+    "sgprs",  # SGPRs the code uses per wave, VCC, flat scratch and XNACK included (.sgpr_count)
+    "lds_bytes",  # static LDS per workgroup
+    "scratch_bytes_per_lane",  # fixed scratch (private segment) per lane
+    "vgpr_spills",  # VGPRs spilled
+    "sgpr_spills",  # SGPRs spilled
+    "reserved_vgprs",  # VGPRs per lane the descriptor encodes, a multiple of the encoding granule
+    "accum_offset",  # first AGPR in the unified file, in VGPRs
+    "reserved_sgprs",  # SGPRs per wave the descriptor encodes, a multiple of the encoding granule
+    "max_workgroup_size",  # the largest workgroup the kernel may be launched with, in workitems
+    "required_workgroup",  # (x, y, z), when the source demands one size
+    "wave_size",  # lanes in a wave: 32 or 64
+    "wgp_mode",  # a workgroup's waves may use both CUs of a WGP
+    "tg_split",  # a workgroup's waves may be on several CUs (threadgroup split)
+    "dynamic_stack",  # scratch grows at run time
+    "dynamic_lds",  # the kernel takes LDS sized at launch
+    "dynamic_lds_bytes",  # LDS per workgroup asked for at launch
+    "indirect_call",  # calls through a pointer or outside the module
+    "recursion",
+    "named_barriers",
+    "code_bytes",  # size of the kernel's code, callees excluded
+    "compiler_waves_per_simd",  # the compiler's own `; Occupancy:`
+]
+FactValue = int | bool | tuple[int, int, int]
+
+
+class Fact(NamedTuple):
+    """One thing one source says of one kernel."""
+
+    name: FactName
+    value: Any
+    """A `FactValue`: a count, or True or False, or three sizes, as the name has it."""
+    source: Source
+    line: int | None = None
+    """In assembly text, lines from the one on which the source begins: the block, the metadata."""
+    offset: int | None = None
+    """In a code object, bytes from where the source begins: the descriptor, the note."""
+
+
+class Facts(tuple[Fact, ...]):
+    """What is said of one kernel, or of several in the same words.
+
+    Its hash is that of the object, so that to ask what is known of it need not read it.
+    """
+
+    __slots__ = ()
+    __hash__ = object.__hash__
+
+    @staticmethod
+    @lru_cache(maxsize=1 << 12)
+    def shared(facts: tuple[Fact, ...]) -> Facts:
+        """The same object where the same is said again."""
+        return Facts(facts)
+
+
+class SourceLine(NamedTuple):
+    """Where the source of a kernel begins, as its debug information says."""
+
+    file: str
+    """As the compiler was given it; relative to the repository's root where it lies inside."""
+    line: int
+    """1-based."""
+
+
+class LoopSpills(NamedTuple):
+    """Spill instructions in one loop, inner loops not counted."""
+
+    header: str
+    """Label of the loop's header: `.LBB3_2`."""
+    depth: int
+    """1 for an outermost loop."""
+    spills: int
+    """Stores to scratch."""
+    reloads: int
+    """Loads from scratch."""
+
+
+class Code(NamedTuple):
+    """What a kernel's instructions are, as written; callees and run time counts are not in it."""
+
+    matrix: int
+    """MFMA, SMFMAC, WMMA and SWMMAC."""
+    lds: int
+    memory: int
+    """Global, flat and buffer instructions; the latter reach scratch, too, on older targets."""
+    scratch: int
+    barriers: int
+    calls: int
+    spills: int | None
+    """Stores of spilled registers to scratch; None, as the next three, where the compiler left no
+    comments."""
+    reloads: int | None
+    agpr_moves: int | None
+    """Moves of spilled VGPRs to AGPRs and back."""
+    loops: tuple[LoopSpills, ...] | None
+    """Loops with spills or reloads to scratch, in the order of the text."""
+
+
+class KernelFacts(NamedTuple):
+    """All that one module says of one kernel, source by source; nothing is chosen yet."""
+
+    symbol: str
+    """Mangled name, without the descriptor's `.kd`."""
+    facts: Facts
+    """All but the size of the code; the same object where the same is said again."""
+    code_size: Fact | None = None
+    """Each kernel's own, and one source alone states it."""
+    begins: Mapping[Source, int] = {}
+    """Where a source begins: in bytes from the start of the code object, or the 1-based line of the
+    assembly text."""
+    line: int | None = None
+    """1-based line of the kernel's label in the assembly text."""
+    code: Code | None = None
+    """None where the instructions are not read: in code objects."""
+    source: SourceLine | None = None
+    """None without debug information."""
+
+
+class Remark(NamedTuple):
+    """Something in a module that could not be read or does not fit; never dropped."""
+
+    message: str
+    line: int | None = None
+    offset: int | None = None
+
+
+class Features(NamedTuple):
+    """Target features that change code, not occupancy, as the target id spells them."""
+
+    xnack: Literal["any", "on", "off", "unsupported"] | None = None
+    sramecc: Literal["any", "on", "off", "unsupported"] | None = None
+
+
+class Module(NamedTuple):
+    """One code object, or one module of an assembly text, as its reader found it."""
+
+    kind: Literal["assembly", "code-object"]
+    target: str | None
+    """Processor, for example gfx90a; None when nothing in the module says."""
+    features: Features
+    code_object_version: int | None
+    compiler: str | None
+    kernels: tuple[KernelFacts, ...]
+    remarks: tuple[Remark, ...] = ()

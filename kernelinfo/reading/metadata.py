@@ -1,0 +1,168 @@
+"""The AMDGPU metadata map: what the compiler records of each kernel, in msgpack or in YAML.
+
+LLVM's AMDGPUUsage, "Code Object Metadata", describes the keys; hand-written maps leave most out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from reprlib import repr as shortened
+
+from kernelinfo.reading.facts import Fact, FactName, FactValue
+
+# gfx1250 addresses the most registers of all.
+_MOST_REGISTERS = 1024
+_UINT32 = 0xFFFFFFFF
+
+
+def _between(value: object, least: int, most: int) -> int:
+    # `type() is`: True is an int to Python, but no count.
+    if type(value) is not int or not least <= value <= most:
+        raise ValueError(f"not a whole number from {least} to {most}")
+    return value
+
+
+def _registers(value: object) -> int:
+    return _between(value, 0, _MOST_REGISTERS)
+
+
+def _count(value: object) -> int:
+    return _between(value, 0, _UINT32)
+
+
+def _size(value: object) -> int:
+    return _between(value, 1, _UINT32)
+
+
+def _workgroup(value: object) -> tuple[int, int, int]:
+    if not isinstance(value, list) or len(value) != 3:
+        raise ValueError("not three sizes")
+    x, y, z = map(_size, value)
+    return x, y, z
+
+
+def _wave_size(value: object) -> int:
+    if type(value) is not int or value not in (32, 64):
+        raise ValueError("not 32 or 64")
+    return value
+
+
+def _flag(value: object) -> bool:
+    if not isinstance(value, int) or value not in (0, 1):
+        raise ValueError("not true or false")
+    return bool(value)
+
+
+_Reading = Callable[[object], FactValue]
+
+KEYS: Mapping[str, tuple[FactName, _Reading]] = {
+    ".vgpr_count": ("vgprs", _registers),
+    ".agpr_count": ("agprs", _registers),
+    ".sgpr_count": ("sgprs", _registers),
+    ".group_segment_fixed_size": ("lds_bytes", _count),
+    ".private_segment_fixed_size": ("scratch_bytes_per_lane", _count),
+    ".vgpr_spill_count": ("vgpr_spills", _count),
+    ".sgpr_spill_count": ("sgpr_spills", _count),
+    ".max_flat_workgroup_size": ("max_workgroup_size", _size),
+    ".reqd_workgroup_size": ("required_workgroup", _workgroup),
+    ".wavefront_size": ("wave_size", _wave_size),
+    ".workgroup_processor_mode": ("wgp_mode", _flag),
+    ".uses_dynamic_stack": ("dynamic_stack", _flag),
+}
+
+KEYS_V2: Mapping[str, Mapping[str, tuple[FactName, _Reading]]] = {
+    "CodeProps": {
+        "NumVGPRs": ("vgprs", _registers),
+        "NumSGPRs": ("sgprs", _registers),
+        "GroupSegmentFixedSize": ("lds_bytes", _count),
+        "PrivateSegmentFixedSize": ("scratch_bytes_per_lane", _count),
+        "NumSpilledVGPRs": ("vgpr_spills", _count),
+        "NumSpilledSGPRs": ("sgpr_spills", _count),
+        "MaxFlatWorkGroupSize": ("max_workgroup_size", _size),
+        "WavefrontSize": ("wave_size", _wave_size),
+        "IsDynamicCallStack": ("dynamic_stack", _flag),
+    },
+    "Attrs": {"ReqdWorkGroupSize": ("required_workgroup", _workgroup)},
+}
+
+_DYNAMIC_LDS = {"hidden_dynamic_lds_size", "dynamic_shared_pointer", "DynamicSharedPointer"}
+
+
+def kernel_facts(
+    kernel: Mapping[object, object], *, offset: int | None = None, line: int | None = None
+) -> tuple[str, list[Fact], list[str]]:
+    """Symbol, facts and complaints of one element of `amdhsa.kernels` (code object v3 on).
+
+    `offset` and `line` become those of every fact.
+    A malformed value gives a complaint in words and no fact; unknown keys are passed over.
+    """
+    symbol = kernel_symbol(kernel.get(".symbol"), kernel.get(".name"))
+    facts, complaints = _read(KEYS, kernel, offset, line)
+    if takes_dynamic_lds(kernel.get(".args")):
+        facts.append(Fact("dynamic_lds", True, "metadata", line, offset))
+    return symbol, facts, complaints
+
+
+def kernel_symbol(symbol: object, name: object) -> str:
+    """That of the kernel's function: the descriptor's without its `.kd`; "" where none is text."""
+    return _text(symbol).removesuffix(".kd") or _text(name)
+
+
+def kernel_facts_v2(
+    kernel: Mapping[object, object], *, offset: int | None = None, line: int | None = None
+) -> tuple[str, list[Fact], list[str]]:
+    """As `kernel_facts`, for one element of `Kernels` in the YAML of code object v2."""
+    symbol = _text(kernel.get("SymbolName")).removesuffix("@kd") or _text(kernel.get("Name"))
+    facts: list[Fact] = []
+    complaints: list[str] = []
+    for part, keys in KEYS_V2.items():
+        values = kernel.get(part)
+        if isinstance(values, Mapping):
+            more, wrong = _read(keys, values, offset, line)
+            facts += more
+            complaints += wrong
+        elif values is not None:
+            complaints.append(f"{part} is {_shown(values)}, not a map")
+    if takes_dynamic_lds(kernel.get("Args"), "ValueKind"):
+        facts.append(Fact("dynamic_lds", True, "metadata", line, offset))
+    return symbol, facts, complaints
+
+
+def _read(
+    keys: Mapping[str, tuple[FactName, _Reading]],
+    values: Mapping[object, object],
+    offset: int | None,
+    line: int | None,
+) -> tuple[list[Fact], list[str]]:
+    facts: list[Fact] = []
+    complaints: list[str] = []
+    for key, (name, reading) in keys.items():
+        if key not in values:
+            continue
+        try:
+            facts.append(Fact(name, reading(values[key]), "metadata", line, offset))
+        except ValueError as error:
+            complaints.append(f"{key} is {_shown(values[key])}, {error}")
+    return facts, complaints
+
+
+def takes_dynamic_lds(args: object, kind: str = ".value_kind") -> bool:
+    """Whether a kernel's arguments say that its LDS is sized at launch."""
+    # Presence says so; absence says nothing: `extern __shared__` leaves no mark.
+    if not isinstance(args, list):
+        return False
+    kinds = (arg.get(kind) for arg in args if isinstance(arg, Mapping))
+    return any(_text(value) in _DYNAMIC_LDS for value in kinds)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
+    return value if isinstance(value, str) else ""
+
+
+def _shown(value: object) -> str:
+    # Python refuses to print integers of more than 4300 digits.
+    if isinstance(value, int) and value.bit_length() > 64:
+        return f"a number of {value.bit_length()} bits"
+    return shortened(value)

@@ -1,0 +1,45 @@
+"""Every trouble of a code object is told, each in its own line."""
+
+from __future__ import annotations
+
+import tracemalloc
+from pathlib import Path
+
+import pytest
+
+import kernelinfo.reading
+from kernelinfo import Options, Problem
+from kernelinfo.analysis import Analysis, Tally, analyse
+from kernelinfo.reading.blob import Blob, Inflation
+from kernelinfo.reading.facts import Facts, Features, KernelFacts, Module
+from tests.conftest import FIXTURES
+
+
+def test_an_unknown_target_under_another_id_is_two_problems(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    module = Module("code-object", "gfx9999", Features(), None, None, (KernelFacts("k", Facts()),))
+    monkeypatch.setattr(kernelinfo.reading, "read", lambda blob, arch: iter([module]))
+    blob = Blob(
+        "library.so", memoryview(b""), Inflation(0), member="hipv4-amdgcn-amd-amdhsa--gfx90a"
+    )
+    items = list(Analysis(Options()).of_blob(blob, Tally("library.so")))
+    messages = [item.message for item in items if isinstance(item, Problem)]
+    assert len(messages) == 2
+    assert "unknown target 'gfx9999'" in messages[0]
+    assert "its id says gfx90a, the code says gfx9999" in messages[1]
+
+
+def test_of_a_directory_one_file_at_a_time_is_held(tmp_path: Path) -> None:
+    padding = bytes(4 << 20)
+    for number in range(16):
+        whole = (FIXTURES / "container" / "occupancy").read_bytes() + padding
+        (tmp_path / f"{number}.out").write_bytes(whole)
+    tracemalloc.start()
+    try:
+        kernels = sum(1 for _ in analyse([str(tmp_path)], Options()))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert kernels == 64
+    assert peak < 3 * len(whole)

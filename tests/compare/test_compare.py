@@ -1,0 +1,223 @@
+"""Which kernels of two builds are the same."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kernelinfo import load
+from kernelinfo.compare import Comparison, compare
+from kernelinfo.compare.footprint import Build, Footprint, build
+from kernelinfo.kernel import CodeObject
+from tests.conftest import FIXTURES
+
+PLAIN = Footprint(
+    target="gfx90a",
+    name="",
+    symbol="",
+    code_object="",
+    workgroup_size=256,
+    waves_per_simd=4.0,
+    percent=50.0,
+    limiters=("vgpr",),
+    vgprs=122,
+    reserved_vgprs=128,
+    agprs=0,
+    sgprs=70,
+    lds_bytes=0,
+    scratch_bytes_per_lane=0,
+    vgpr_spills=0,
+    sgpr_spills=0,
+    code_bytes=400,
+)
+
+
+def kernel(name: str, **values: Any) -> Footprint:
+    return replace(PLAIN, **{"name": name, "symbol": name, **values})
+
+
+def kernels(*found: Footprint | str) -> Build:
+    return Build(tuple(kernel(one) if isinstance(one, str) else one for one in found), ())
+
+
+def names(comparison: Comparison) -> tuple[list[tuple[str, str, str]], list[str], list[str]]:
+    """Pairs, gone and new."""
+    return (
+        [(pair.old.name, pair.new.name, pair.match) for pair in comparison.pairs],
+        [one.name for one in comparison.gone],
+        [one.name for one in comparison.new],
+    )
+
+
+FOOTPRINTS = st.builds(
+    kernel,
+    st.sampled_from(
+        ["f", "g(int)", "a::g(int)", "b::g(int)", "void h<1>()", "void h<2>()", "void a::h<1>()"]
+    ),
+    symbol=st.sampled_from(["x", "y"]),
+    code_object=st.sampled_from(["", "a.s", "b.s"]),
+    target=st.sampled_from(["gfx90a", "gfx90a:xnack+", "gfx90a:xnack-", "gfx942"]),
+    vgprs=st.sampled_from([None, 8, 9]),
+)
+BUILDS = st.lists(FOOTPRINTS, max_size=12).map(lambda found: Build(tuple(found), ()))
+
+
+def content(comparison: Comparison) -> tuple[Counter[Any], Counter[Any], Counter[Any]]:
+    return Counter(comparison.pairs), Counter(comparison.gone), Counter(comparison.new)
+
+
+@given(BUILDS, BUILDS, st.booleans())
+def test_every_kernel_is_in_one_place(old: Build, new: Build, across: bool) -> None:
+    found = compare(old, new, across_targets=across)
+    assert Counter(old.footprints) == Counter([p.old for p in found.pairs]) + Counter(found.gone)
+    assert Counter(new.footprints) == Counter([p.new for p in found.pairs]) + Counter(found.new)
+
+
+@given(BUILDS, st.randoms(use_true_random=False))
+def test_a_build_is_its_own_shuffle(old: Build, random: Any) -> None:
+    new = Build(tuple(random.sample(old.footprints, len(old.footprints))), ())
+    found = compare(old, new)
+    assert not found.gone
+    assert not found.new
+    assert all(pair.old == pair.new and pair.match == "exact" for pair in found.pairs)
+    assert tuple(pair.new for pair in found.pairs) == new.footprints
+
+
+@given(BUILDS, BUILDS, st.booleans(), st.randoms(use_true_random=False))
+def test_the_order_of_the_builds_does_not_matter(
+    old: Build, new: Build, across: bool, random: Any
+) -> None:
+    shuffled = [
+        Build(tuple(random.sample(b.footprints, len(b.footprints))), ()) for b in (old, new)
+    ]
+    found = compare(*shuffled, across_targets=across)
+    assert content(found) == content(compare(old, new, across_targets=across))
+
+
+@given(BUILDS, BUILDS, st.booleans())
+def test_swapping_the_builds_swaps_gone_and_new(old: Build, new: Build, across: bool) -> None:
+    there = compare(old, new, across_targets=across)
+    back = compare(new, old, across_targets=across)
+    assert (there.gone, there.new) == (back.new, back.gone)
+    swapped = Counter(replace(pair, old=pair.new, new=pair.old) for pair in there.pairs)
+    assert swapped == Counter(back.pairs)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "match"),
+    [
+        ("f(int)", "f(int)", "exact"),
+        ("a::f(int)", "b::f(int)", "base-name"),
+        ("f(int)", "f(int, int)", "base-name"),
+        ("void gemm<float, 3>(float*)", "void gemm<float, 4>(float*)", "base-name"),
+        ("void v1::gemm<float>(float*)", "void v2::gemm<half>(half*)", "base-name"),
+        ("st(int*) (.intern.3adb6e9e)", "st(int*) (.intern.0badcafe)", "name"),
+    ],
+)
+def test_a_kernel_is_known_again(old: str, new: str, match: str) -> None:
+    assert names(compare(kernels(old, "other"), kernels("other", new))) == (
+        [("other", "other", "exact"), (old, new, match)],
+        [],
+        [],
+    )
+
+
+def test_another_mangling_is_the_same_name() -> None:
+    old, new = (kernels(kernel("f(int)", symbol=symbol)) for symbol in ("_Z1fi", "_ZN1fEi"))
+    assert names(compare(old, new)) == ([("f(int)", "f(int)", "name")], [], [])
+
+
+def test_a_base_name_that_several_have_tells_nothing() -> None:
+    old, new = kernels("void f<1>()", "void f<2>()"), kernels("void f<3>()")
+    assert names(compare(old, new)) == (
+        [],
+        ["void f<1>()", "void f<2>()"],
+        ["void f<3>()"],
+    )
+
+
+def test_a_renamed_namespace_keeps_its_templates_apart() -> None:
+    old = kernels("void a::f<1>()", "void a::f<2>()")
+    new = kernels("void b::f<2>()", "void b::f<1>()")
+    assert names(compare(old, new))[0] == [
+        ("void a::f<2>()", "void b::f<2>()", "base-name"),
+        ("void a::f<1>()", "void b::f<1>()", "base-name"),
+    ]
+
+
+def test_who_has_the_name_keeps_it() -> None:
+    """A kernel whose name stands never makes room for one that is merely alike."""
+    old, new = kernels("a::f(int)"), kernels("b::f(int)", "a::f(int)")
+    assert names(compare(old, new)) == (
+        [("a::f(int)", "a::f(int)", "exact")],
+        [],
+        ["b::f(int)"],
+    )
+
+
+def test_namesakes_are_told_apart_by_their_code_objects() -> None:
+    old = kernels(kernel("f", code_object="a.s", vgprs=8), kernel("f", code_object="b.s", vgprs=9))
+    new = kernels(kernel("f", code_object="b.s", vgprs=8), kernel("f", code_object="a.s", vgprs=9))
+    places = [(p.old.code_object, p.new.code_object) for p in compare(old, new).pairs]
+    assert places == [("b.s", "b.s"), ("a.s", "a.s")]
+
+
+def test_a_namesake_more_moves_nothing() -> None:
+    old = kernels(kernel("f", vgprs=64), kernel("f", vgprs=128))
+    new = kernels(kernel("f", vgprs=32), kernel("f", vgprs=64), kernel("f", vgprs=128))
+    found = compare(old, new)
+    assert all(pair.old == pair.new for pair in found.pairs)
+    assert [one.vgprs for one in found.new] == [32]
+
+
+def test_a_feature_that_changed_is_the_same_processor() -> None:
+    old, new = (kernels(kernel("f", target=t)) for t in ("gfx90a:xnack+", "gfx90a"))
+    (pair,) = compare(old, new).pairs
+    assert (pair.old.target, pair.new.target, pair.match) == ("gfx90a:xnack+", "gfx90a", "exact")
+
+
+def test_features_that_several_have_keep_kernels_apart() -> None:
+    old = kernels(kernel("f", target="gfx90a:xnack+"), kernel("f", target="gfx90a:xnack-"))
+    new = kernels(kernel("f", target="gfx90a"))
+    found = compare(old, new)
+    assert (len(found.pairs), len(found.gone), len(found.new)) == (0, 2, 1)
+
+
+def test_across_targets_only_when_asked() -> None:
+    old = kernels(kernel("f", target="gfx90a"), kernel("g", target="gfx90a"))
+    new = kernels(kernel("f", target="gfx942"), kernel("g", target="gfx90a"))
+    assert names(compare(old, new)) == ([("g", "g", "exact")], ["f"], ["f"])
+    assert len(compare(old, new, across_targets=True).pairs) == 2
+
+
+def nowhere(code_object: CodeObject) -> str:
+    return ""
+
+
+def where_it_is(code_object: CodeObject) -> str:
+    return code_object.path
+
+
+@pytest.mark.parametrize("stem", ["occupancy-clang22-gfx90a", "variety-clang22-gfx942"])
+def test_text_and_code_object_of_one_compilation_are_the_same_build(stem: str) -> None:
+    paths = [FIXTURES / "assembly" / f"{stem}.s", FIXTURES / "code_object" / f"{stem}.co"]
+    old, new = (build(load(path).results, nowhere) for path in paths)
+    found = compare(old, new)
+    assert (found.gone, found.new) == ((), ())
+    assert {pair.match for pair in found.pairs} == {"exact"}
+    assert all(pair.old.waves_per_simd == pair.new.waves_per_simd for pair in found.pairs)
+
+
+def test_two_compilers_of_one_source_have_the_same_kernels() -> None:
+    stems = [f"variety-clang{version}-gfx90a" for version in (15, 22)]
+    reports = (load(FIXTURES / "assembly" / f"{stem}.s") for stem in stems)
+    old, new = (build(report.results, where_it_is) for report in reports)
+    found = compare(old, new)
+    assert len(found.pairs) == len(old.footprints) == 26
+    assert (found.old_compilers, found.new_compilers) == (old.compilers, new.compilers)
+    assert "15.0.6" in old.compilers[0]

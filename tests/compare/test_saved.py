@@ -1,0 +1,155 @@
+"""A saved report is the build that it was made of."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kernelinfo import Options, ReadError, diff
+from kernelinfo.compare.builds import read_build
+from kernelinfo.compare.footprint import Footprint
+from tests.conftest import FIXTURES
+from tests.test_golden import INPUTS, run
+
+NAME = "assembly/occupancy-hip-amdgcn-amd-amdhsa-gfx90a.s"
+
+
+def saved(path: str, folder: Path, *options: str, format: str = "json") -> str:
+    file = folder / f"saved.{format}"
+    run(path, "--format", format, "-o", str(file), *options, folder=FIXTURES)
+    return str(file)
+
+
+def with_source(found: tuple[Footprint, ...]) -> list[tuple[Footprint, object]]:
+    """What is not compared, compared as well."""
+    return [(one, one.source) for one in found]
+
+
+@pytest.mark.parametrize("format", ["json", "jsonl"])
+@pytest.mark.parametrize("name", [name for name in INPUTS if not name.startswith("broken/")])
+def test_a_saved_report_is_the_same_build(name: str, format: str, tmp_path: Path) -> None:
+    made, problems = read_build(str(FIXTURES / name), Options())
+    read, told = read_build(saved(name, tmp_path, format=format), Options())
+    assert with_source(read.footprints) == with_source(made.footprints)
+    assert read.compilers == made.compilers
+    if format == "json":
+        assert [problem.message for problem in told] == [problem.message for problem in problems]
+
+
+def test_a_saved_folder_lines_up_with_the_folder(tmp_path: Path) -> None:
+    made, _ = read_build(str(FIXTURES / "assembly"), Options())
+    read, _ = read_build(saved("assembly", tmp_path), Options())
+    assert read.footprints == made.footprints
+    globbed, _ = read_build(str(FIXTURES / "assembly" / "*.s"), Options())
+    assert globbed.footprints == made.footprints
+
+
+def test_kernels_are_chosen_from_it_by_name(tmp_path: Path) -> None:
+    path = saved(NAME, tmp_path)
+    found, problems = read_build(path, Options(kernels=("vgpr*",)))
+    assert [one.name for one in found.footprints] == ["vgprbound(int, double*)"]
+    assert not problems
+    _, (problem,) = read_build(path, Options(kernels=("nobody",)))
+    assert "none of its 4 kernels is asked for" in problem.message
+
+
+@pytest.mark.parametrize(
+    ("made", "asked", "message"),
+    [
+        (
+            ["--block", "128"],
+            Options(workgroup_size=256),
+            "workgroups of 128, not workgroups of 256",
+        ),
+        ([], Options(dynamic_lds_bytes=1024), "0 B of dynamic LDS, not 1024 B"),
+        (["--as", "gfx942"], Options(run_as="gfx950"), "gfx942, not gfx950"),
+        ([], Options(trap_handler=False), "16 SGPRs of a trap handler, not 0"),
+    ],
+)
+def test_it_stands_as_it_was_made(
+    made: list[str], asked: Options, message: str, tmp_path: Path
+) -> None:
+    _, (problem,) = read_build(saved(NAME, tmp_path, *made), asked)
+    assert message in problem.message
+
+
+def test_it_was_made_as_is_asked_for(tmp_path: Path) -> None:
+    path = saved(NAME, tmp_path, "--block", "128", "--no-trap-handler")
+    options = Options(workgroup_size=128, trap_handler=False)
+    assert all(pair.effect == "same" for pair in diff(path, FIXTURES / NAME, options).pairs)
+
+
+def without(*keys: str) -> Callable[[Any], None]:
+    def change(document: Any) -> None:
+        of = document["kernels"][0]
+        for key in keys[:-1]:
+            of = of[key]
+        del of[keys[-1]]
+
+    return change
+
+
+def with_value(value: object, *keys: str | int) -> Callable[[Any], None]:
+    def change(document: Any) -> None:
+        for key in keys[:-1]:
+            document = document[key]
+        document[keys[-1]] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (with_value("kernelinfo/2", "schema"), "is kernelinfo/2, made by kernelinfo 0.1.0; this"),
+        (with_value("other/1", "schema"), "its schema is 'other/1'"),
+        (without("used", "vgprs"), "has no 'vgprs'"),
+        (with_value("many", "kernels", 0, "used", "vgprs"), "used.vgprs is 'many'"),
+        (with_value(-1, "kernels", 0, "used", "sgprs"), "used.sgprs is -1"),
+        (with_value(True, "kernels", 0, "code_bytes"), "code_bytes is True"),
+        (with_value(None, "kernels", 0, "name"), "name is null"),
+        (with_value(99, "kernels", 0, "input"), "list index out of range"),
+        (
+            with_value([["x"]], "kernels", 0, "occupancy", "limiters"),
+            "occupancy.limiters has ['x']",
+        ),
+        (
+            with_value(float("nan"), "kernels", 0, "occupancy", "percent"),
+            "it is cut off or damaged",
+        ),
+        (with_value(-1, "kernels", 0, "input"), "input is -1"),
+        (with_value(7, "kernels"), "not iterable"),
+    ],
+)
+def test_damage_is_one_clear_line(
+    change: Callable[[Any], None], message: str, tmp_path: Path
+) -> None:
+    path = Path(saved(NAME, tmp_path))
+    document = json.loads(path.read_text())
+    change(document)
+    path.write_text(json.dumps(document))
+    with pytest.raises(ReadError) as caught:
+        diff(path, FIXTURES / NAME)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("{", '{"a": 1}', '{"schema": 7}', "{}\n{}", '{"input": {}}', '{"input": 1, "symbol": 2}'),
+        *('{"a":' * 100_000, '{"schema": "kernelinfo/1"}', '{"hash": "x", "target": {}}'),
+    ],
+    ids=lambda text: text[:30],
+)
+def test_json_that_is_none_of_ours(text: str, tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_text(text)
+    out, err, code = run("diff", "x.json", str(FIXTURES / NAME), folder=tmp_path)
+    assert (out, code) == ("", 2)
+    assert len(err.splitlines()) == 1
+    assert "x.json: is JSON, but no report of kernelinfo" in err

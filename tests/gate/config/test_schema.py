@@ -1,0 +1,135 @@
+"""The schema of the configuration says the same as the validation."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+import kernelinfo.gate.config
+from kernelinfo.gate.config.keys import KEYS, Table
+from kernelinfo.gate.config.schema import schema
+from kernelinfo.gate.config.validation import Validation
+
+FILE = Path(kernelinfo.gate.config.__file__).with_name("config-schema.json")
+README = Path(__file__).parents[3] / "README.md"
+VALIDATOR = Draft202012Validator(schema())
+
+
+def test_the_file_is_current(regenerate: bool) -> None:
+    if regenerate:
+        FILE.write_text(json.dumps(schema(), indent=2) + "\n", "utf-8")
+    assert json.loads(FILE.read_text("utf-8")) == schema()
+    Draft202012Validator.check_schema(schema())
+
+
+def test_every_key_is_described() -> None:
+    def keys(found: tuple[kernelinfo.gate.config.keys.Key, ...]) -> list[str]:
+        inner = [k for key in found if isinstance(key.kind, Table) for k in keys(key.kind.keys)]
+        return [key.about for key in found] + inner
+
+    assert all(about.endswith(".") for about in keys(KEYS))
+
+
+def accepts(document: object) -> bool:
+    validation = Validation()
+    validation.table(document, KEYS, ())
+    return not validation.complaints
+
+
+def test_the_example_of_the_readme_is_valid() -> None:
+    (text,) = re.findall(r"```toml\n(.*?)```", README.read_text("utf-8"), re.DOTALL)
+    document = tomllib.loads(text)
+    assert document["budget"]
+    assert document["suppress"]
+    VALIDATOR.validate(document)
+    assert accepts(document)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {},
+        {"budget": [{}]},
+        {"budget": [{"waves": ">=2", "scratch": 0, "vgpr": 12.5, "occupancy": "== 50"}]},
+        {"gate": {"vgpr": "off", "scratch": "+5%", "waves-lost": 1}},
+        {"suppress": [{"rule": "KI1", "kernel": "*", "reason": "so", "until": "2027-03-31"}]},
+        {"workgroup-size": {"re:a+": 256}, "expect": {"min-kernels": 0}},
+    ],
+)
+def test_both_accept(document: object) -> None:
+    VALIDATOR.validate(document)
+    assert accepts(document)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"path": []},
+        {"paths": "build"},
+        {"paths": [1]},
+        {"fail-on": "never"},
+        {"strict-baseline": 1},
+        {"expect": {"min-kernels": -1}},
+        {"expect": {"min-kernels": True}},
+        {"expect": 3},
+        {"budget": {"waves": 2}},
+        {"budget": [{"waves": ">2"}]},
+        {"budget": [{"waves": -1}]},
+        {"budget": [{"waves": []}]},
+        {"budget": [{"wave": 1}]},
+        {"gate": {"vgpr": "8 %!"}},
+        {"gate": {"waves": 1}},
+        {"gate": {"toolchain-change": "ignore"}},
+        {"suppress": [{"rule": "KI101", "kernel": "*"}]},
+        {"suppress": [{"rule": "KI101", "kernel": "*", "reason": "so", "until": "tomorrow"}]},
+        {"suppress": [{"rule": "KI101", "kernel": "*", "reason": "so", "until": "20270331"}]},
+        {"workgroup-size": {"a": 0}},
+        {"workgroup-size": {"a": "256"}},
+        {"severity": {"KI101": "loud"}},
+    ],
+)
+def test_both_refuse(document: object) -> None:
+    assert not VALIDATOR.is_valid(document)
+    assert not accepts(document)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-2, 300) | st.text("KI1>=<%+ off2", max_size=6),
+    lambda inside: (
+        st.lists(inside, max_size=2)
+        | st.dictionaries(
+            st.sampled_from(
+                ["paths", "budget", "waves", "vgpr", "gate", "expect", "min-kernels", "x"]
+            ),
+            inside,
+            max_size=3,
+        )
+    ),
+    max_leaves=6,
+)
+
+
+@given(st.dictionaries(st.sampled_from([key.name for key in KEYS]), JSON, max_size=3))
+def test_what_the_schema_refuses_is_refused(document: dict[str, object]) -> None:
+    """The reverse does not hold: whether a rule or a target exists the schema does not know."""
+    if not VALIDATOR.is_valid(document):
+        assert not accepts(document)
+
+
+def test_a_day_is_a_day_in_either_spelling() -> None:
+    def suppressed(until: str) -> bool:
+        text = f'[[suppress]]\nrule = "KI1"\nkernel = "*"\nreason = "so"\nuntil = {until}\n'
+        return accepts(tomllib.loads(text))
+
+    assert suppressed("2027-03-31")
+    assert suppressed('"2027-03-31"')
+    assert not suppressed("2027-03-31T12:00:00")
+    assert not suppressed("12:00:00")
+    assert not suppressed('"2027-02-30"')

@@ -1,0 +1,79 @@
+"""Patterns that name kernels, and those that do not."""
+
+from __future__ import annotations
+
+import re
+from fnmatch import fnmatchcase
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kernelinfo.errors import OptionError
+from kernelinfo.kernel.names import stem
+from kernelinfo.kernel.pattern import matches
+
+ATTENTION = "void llama::flash_attn_ext_f16<64, 256, true>(char const*, int)"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "name"),
+    [
+        ("*", ATTENTION),
+        (ATTENTION, ATTENTION),
+        ("_Zmangled", ATTENTION),
+        ("_Zm*", ATTENTION),
+        ("llama::flash_attn_ext_f16<64, 256, true>", ATTENTION),
+        ("llama::flash_attn*", ATTENTION),
+        ("flash_attn_ext_f16<64, 256, true>", ATTENTION),
+        ("flash_attn_ext_*<*, 256, *>", ATTENTION),
+        ("void llama::*", ATTENTION),
+        ("*(char const*, int)", ATTENTION),
+        ("re:^flash_attn_ext_f(16|32)<", ATTENTION),
+        ("re:char const", ATTENTION),
+        ("view::operator[]", "view::operator[](int) const"),
+        ("*operator[[]]*", "view::operator[](int) const"),
+        ("tagged[abi:cxx11]", "tagged[abi:cxx11](int)"),
+        ("tagged[[]abi:cxx11]*", "tagged[abi:cxx11](int)"),
+        ("each<main::(lambda)#1>", "void each<main::(lambda)#1>(int*)"),
+        ("each<*#?>", "void each<main::(lambda)#1>(int*)"),
+        ("gemm_[0-9]", "gemm_4(float*)"),
+    ],
+)
+def test_patterns_that_name_a_kernel(pattern: str, name: str) -> None:
+    assert matches(pattern, name, "_Zmangled")
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["flash_attn", "flash_attn_ext_*<*, 128, *>", "llama::flash", "re:^attn", "FLASH*", "", "_Z"],
+)
+def test_patterns_that_do_not(pattern: str) -> None:
+    assert not matches(pattern, ATTENTION, "_Zmangled")
+
+
+def test_what_is_no_regular_expression_is_said() -> None:
+    with pytest.raises(OptionError, match=r"re:\(: .*; give a Python regular expression"):
+        matches("re:(", "a", "a")
+
+
+NAMES = st.text("ab:<>,()[]* &~#1 _", max_size=20)
+
+
+@given(NAMES, NAMES)
+def test_a_name_is_a_pattern_for_itself_and_all_its_spellings(name: str, symbol: str) -> None:
+    for pattern in (name, symbol, stem(name) if name != symbol else name, "*"):
+        assert matches(pattern, name, symbol)
+    if "[" not in name:
+        assert matches(f"{name}*", name, symbol)
+
+
+@given(NAMES, st.text("ab*?<>,", max_size=8))
+def test_globs_are_the_shells(name: str, pattern: str) -> None:
+    """Of a name without further spellings."""
+    assert matches(pattern, name, name) == fnmatchcase(name, pattern)
+
+
+@given(NAMES, st.text("ab<>:", max_size=5))
+def test_regular_expressions_are_pythons(name: str, part: str) -> None:
+    assert matches(f"re:{re.escape(part)}", name, name) == (part in name)

@@ -1,0 +1,323 @@
+"""What compilers print is what their formulas give, and every difference from ours has a cause."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kernelinfo import Kernel, Options, Result, analyse, arch
+from kernelinfo.kernel.compiler_number import agrees, why
+from kernelinfo.occupancy import occupancy
+from kernelinfo.occupancy.compilers import MAIN, Attributes, Printed, max_active_blocks, printed
+from kernelinfo.occupancy.compilers.counting import Case, fewest
+from kernelinfo.occupancy.compilers.llvm import FIRST, waves_per_simd
+from kernelinfo.occupancy.placement import Demand, Launch
+from kernelinfo.occupancy.targets import find, known
+from kernelinfo.rules import Selection
+from tests.conftest import CORPUS, FIXTURES
+from tests.test_golden import run
+
+
+def prints(target: str, version: int, sizes: tuple[int, int] | None = None, **asks: Any) -> Printed:
+    waves = asks.pop("waves_per_eu", None)
+    demand = arch(target).demand(**asks)
+    return printed(find(target), version, demand, Attributes(sizes, waves))
+
+
+# The same input on LLVM 15, 19, 22 and main; measured with clang 13 to 22, main by its sources.
+DIFFERENT: list[tuple[str, tuple[int, int] | None, dict[str, Any], tuple[int, int, int, int]]] = [
+    ("gfx90a", (1, 256), {"lds_bytes": 65536}, (4, 1, 1, 1)),
+    ("gfx90a", (1, 512), {"lds_bytes": 32768}, (8, 4, 4, 4)),
+    ("gfx906", None, {}, (10, 8, 10, 10)),
+    ("gfx1030", (1, 256), {"lds_bytes": 65536}, (8, 4, 4, 4)),
+    ("gfx90a", (1, 512), {"sgprs": 100}, (8, 8, 8, 6)),
+    ("gfx90a", (1, 256), {"sgprs": 88}, (8, 8, 8, 7)),
+    ("gfx1100", (1, 256), {"vgprs": 97}, (9, 12, 12, 12)),
+    ("gfx1030", (65, 640), {"wgp_mode": False}, (16, 10, 15, 15)),
+    ("gfx90a", (1, 512), {"vgprs": 72}, (7, 7, 7, 7)),
+    ("gfx90a", (1024, 1024), {"vgprs": 200}, (2, 2, 2, 2)),
+]
+
+
+@pytest.mark.parametrize(("target", "sizes", "asks", "numbers"), DIFFERENT)
+def test_one_input_and_four_versions(
+    target: str,
+    sizes: tuple[int, int] | None,
+    asks: dict[str, Any],
+    numbers: tuple[int, int, int, int],
+) -> None:
+    found = [prints(target, v, sizes, **asks).waves_per_simd for v in (15, 19, 22, MAIN)]
+    assert tuple(found) == numbers
+
+
+@pytest.mark.parametrize(
+    ("target", "size", "lds_bytes", "vgprs"),
+    [
+        ("gfx90a", 256, 65536, 257),
+        ("gfx906", 256, 65536, 129),
+        ("gfx1030", 256, 65536, 193),
+        ("gfx1100", 256, 65536, 241),
+        ("gfx90a", 512, 32768, 97),
+        ("gfx9-4-generic", 256, 40000, 257),
+        ("gfx950", 256, 40000, 97),
+    ],
+)
+def test_vgprs_raised_where_lds_limits(target: str, size: int, lds_bytes: int, vgprs: int) -> None:
+    """#137807: LLVM 21 on; the values are clang 22's."""
+    raised = prints(target, 22, (1, size), lds_bytes=lds_bytes, vgprs=1)
+    assert raised.vgprs == vgprs
+    assert prints(target, 20, (1, size), lds_bytes=lds_bytes, vgprs=1).vgprs == 1
+
+
+def test_what_is_raised_is_encoded() -> None:
+    raised = prints("gfx90a", 22, (1, 256), lds_bytes=40000, vgprs=1, sgprs=6)
+    assert raised == Printed(1, 257, 102, 32, 12)
+
+
+@pytest.mark.parametrize(("sgprs", "waves"), [(80, 8), (81, 7), (96, 7), (97, 6), (102, 6)])
+def test_sgprs_of_main(sgprs: int, waves: int) -> None:
+    """#201342 and llvm/test/tools/llvm-calc-occupancy/basic.test."""
+    assert prints("gfx90a", MAIN, sgprs=sgprs).waves_per_simd == waves
+
+
+@pytest.mark.parametrize(
+    ("bounds", "version", "vgprs"),
+    [
+        ((2, 4), 19, 97),
+        ((2, 4), 15, 97),
+        ((4, 0), 19, 1),
+        ((5, 4), 19, 1),
+        ((1, 2), 19, 1),
+        ((1, 2), 13, 1),
+    ],
+    ids=[
+        "at most 4",
+        "the same in LLVM 15",
+        "no upper bound",
+        "less than the least",
+        "fewer than a workgroup of 512 needs",
+        "the same in LLVM 13",
+    ],
+)
+def test_bounds_on_waves(bounds: tuple[int, int], version: int, vgprs: int) -> None:
+    asks: dict[str, Any] = {"vgprs": 1, "waves_per_eu": bounds}
+    assert prints("gfx90a", version, (1, 512), **asks).vgprs == vgprs
+
+
+def blocks(target: str, size: int, *, fixed: bool, **asks: Any) -> int:
+    demand = arch(target).demand(**asks)
+    return max_active_blocks(find(target), demand, Launch(size), fixed=fixed)
+
+
+@pytest.mark.parametrize(
+    ("target", "size", "asks", "before", "after"),
+    [
+        ("gfx942", 64, {"sgprs": 92}, 32, 28),
+        ("gfx1100", 256, {"lds_bytes": 32768}, 2, 4),
+        ("gfx1100", 256, {"lds_bytes": 32768, "wgp_mode": False}, 2, 2),
+        ("gfx950", 256, {"vgprs": 128}, 2, 4),
+        ("gfx1201", 256, {"vgprs": 96}, 1, 8),
+        ("gfx1201", 256, {"vgprs": 96, "wave_size": 64}, 1, 8),
+        ("gfx1010", 64, {}, 32, 32),
+        ("gfx906", 64, {}, 32, 32),
+        ("gfx90a", 1025, {}, 0, 0),
+    ],
+    ids=[
+        "ROCm/rocm-systems #10618: SGPRs of the trap handler",
+        "#9571: the LDS of both CUs",
+        "CU mode has the LDS of one",
+        "gfx950 is not in the table of 2024",
+        "nor is gfx12",
+        "nor in waves of 64",
+        "RDNA1 has 20 slots, HIP 16",
+        "GCN has 10 slots, HIP 8",
+        "no workgroup of that size",
+    ],
+)
+def test_hip(target: str, size: int, asks: dict[str, Any], before: int, after: int) -> None:
+    assert blocks(target, size, fixed=False, **asks) == before
+    assert blocks(target, size, fixed=True, **asks) == after
+
+
+@given(data=st.data())
+@settings(max_examples=400, deadline=None)
+def test_all_causes_together_are_the_formula(data: st.DataObject) -> None:
+    """So a number that the formula gives always has a cause, for every target and version."""
+    draw = data.draw
+    target = find(draw(st.sampled_from(known())))
+    wave_size = draw(st.sampled_from([file.wave_size for file in target.vgprs]))
+    demand = Demand(
+        wave_size=wave_size,
+        vgprs=draw(st.integers(0, 520)),
+        sgprs=draw(st.integers(0, 112)),
+        lds_bytes=draw(st.sampled_from([0, 1, 4000, 16384, 33000, 40000, 65536, 163840])),
+        scratch_bytes_per_lane=draw(st.sampled_from([0, 16, 70000])),
+        wgp_mode=draw(st.sampled_from([None, True, False])),
+        tg_split=target.tg_split and draw(st.booleans()),
+    )
+    low, high = sorted([draw(st.integers(1, 1024)), draw(st.integers(1, 1024))])
+    launch = Launch(
+        draw(st.sampled_from([high, draw(st.integers(1, 1024))])),
+        dynamic_lds_bytes=draw(st.sampled_from([0, 5000])),
+        trap_handler=draw(st.booleans()),
+    )
+    version = draw(st.integers(FIRST, MAIN))
+    ours = occupancy(target, demand, launch)
+    devices = tuple(map(find, target.members)) or (target,)
+    case = Case(devices, target, demand, launch, (low, high), version)
+    said = waves_per_simd(target, version, demand, (low, high))
+    causes = fewest(case, said, bool(ours.obstacles))
+    assert causes is not None
+    assert bool(causes) == (said != ours.waves_per_simd)
+
+
+_KERNEL = re.compile(
+    r"Begin function ([^\n]*)(?:(?!Begin function).)*?; Kernel info:\n(.*?)\n[^;]", re.S
+)
+_RAISED = re.compile(r"; Num([VS]GPR)sForWavesPerEU: (\d+)$", re.M)
+
+
+def kernels(path: Path) -> Iterator[Kernel]:
+    for item in analyse([str(path)], Options()):
+        if isinstance(item, Result) and item.kernel.compiler_waves_per_simd is not None:
+            yield item.kernel
+
+
+def check(path: Path, version: int) -> int:
+    """Every number that a text prints is its version's, and has a cause where it is not ours.
+
+    Returns how many there are.
+    """
+    raised: dict[str, list[dict[str, str]]] = defaultdict(list)
+    for name, block in _KERNEL.findall(text(path)):
+        raised[name].append(dict(_RAISED.findall(block)))
+    count = 0
+    for kernel in kernels(path):
+        said, target, demand = kernel.compiler_waves_per_simd, kernel.target, kernel.demand
+        assert target is not None
+        assert demand is not None
+        block = raised[kernel.symbol].pop(0) if raised[kernel.symbol] else {}
+        vgprs, sgprs = block.get("VGPR", demand.vgprs), block.get("SGPR", demand.sgprs)
+        counted = demand._replace(vgprs=int(vgprs or 0), sgprs=int(sgprs or 0))
+        # No file says the smallest size; of code that is not for HSA not even the largest.
+        largest = kernel.workgroup.declared_max
+        sizes = [(low, largest or 1024) for low in (1, largest or 1024)]
+        sizes += [] if largest else [(1, 64), (1, 256)]
+        numbers = [waves_per_simd(target, version, counted, pair) for pair in sizes]
+        assert said in numbers, (path.name, kernel.name, said, numbers)
+        ours = kernel.occupancy()
+        assert agrees(kernel, ours) or why(kernel, ours), (path.name, kernel.name, said)
+        count += 1
+    return count
+
+
+def text(path: Path) -> str:
+    return path.read_bytes().decode("utf-8", "replace")
+
+
+def test_every_fixture_is_explained() -> None:
+    count = 0
+    for path in sorted((FIXTURES / "assembly").glob("*clang*.s")):
+        found = re.search(r"clang(\d+)", path.stem)
+        assert found is not None
+        count += check(path, int(found[1]))
+        for kernel in kernels(path):
+            cause = why(kernel, kernel.occupancy())
+            assert cause is None or "other-version" not in cause.names, kernel.name
+    assert count >= 313
+
+
+# What is in a development version: 20git is of November 2024, before #123748; 21git of January and
+# of mid 2025; 24git of August 2026, before #222615 and the LDS granules of September.
+_SNAPSHOTS = {"20git": 19, "21git": 21, "22git": 22, "24git": 23}
+
+
+@pytest.mark.skipif(not CORPUS.exists(), reason="the shared corpus is not beside this checkout")
+def test_the_corpus_is_explained() -> None:
+    count = 0
+    for path in sorted(CORPUS.rglob("*.s")):
+        found = re.search(r"llvm((\d+)(?:git)?)", path.stem)
+        if found is not None and "concatenated" not in path.stem:
+            count += check(path, _SNAPSHOTS.get(found[1]) or int(found[2]))
+    assert count >= 3100
+    for path in sorted(CORPUS.rglob("*.s")):
+        for kernel in kernels(path):
+            if kernel.target is not None:
+                ours = kernel.occupancy()
+                assert agrees(kernel, ours) or why(kernel, ours), (path.name, kernel.name)
+
+
+LDSBOUND = FIXTURES / "assembly" / "occupancy-hip-amdgcn-amd-amdhsa-gfx90a.s"
+SAID = "counts waves per CU, not per SIMD, where LDS or workgroups limit (LLVM 15)"
+
+
+def only(path: Path, symbol: str, **changes: Any) -> Kernel:
+    (kernel,) = (kernel for kernel in kernels(path) if symbol in kernel.symbol)
+    return kernel._replace(**changes)
+
+
+def test_explain_names_the_cause() -> None:
+    out, _, _ = run("explain", str(LDSBOUND), "ldsbound")
+    assert f"the compiler said 4 waves/SIMD: {SAID} next" in " ".join(out.split())
+
+
+def test_json_names_the_cause() -> None:
+    out, _, _ = run(str(LDSBOUND), "--format", "json")
+    said = {k["name"]: k["compiler_occupancy"] for k in json.loads(out)["kernels"]}
+    assert said["ldsbound(int, double*)"] == {
+        "waves_per_simd": 4,
+        "agrees": False,
+        "reason": SAID,
+    }
+    assert said["vgprbound(int, double*)"] == {
+        "waves_per_simd": 4,
+        "agrees": True,
+        "reason": None,
+    }
+
+
+def test_the_rule_speaks_when_asked() -> None:
+    def findings(select: tuple[str, ...]) -> list[str]:
+        options = Options(selection=Selection(select))
+        items = analyse([str(LDSBOUND)], options)
+        return [f.message for i in items if isinstance(i, Result) for f in i.findings]
+
+    assert not any("printed" in message for message in findings(()))
+    assert findings(("KI207",)) == [
+        f"the compiler printed 4 waves/SIMD, the hardware holds 1: {SAID}"
+    ]
+
+
+def test_the_compiler_knows_nothing_of_the_launch() -> None:
+    kernel = only(LDSBOUND, "sgprbound")
+    cause = why(kernel, kernel.occupancy(dynamic_lds=40000))
+    assert cause is not None
+    assert cause.names == ("static-lds",)
+
+
+def test_what_nothing_explains_is_said_as_such() -> None:
+    kernel = only(LDSBOUND, "ldsbound", compiler_waves_per_simd=77)
+    assert agrees(kernel, kernel.occupancy()) is False
+    assert why(kernel, kernel.occupancy()) is None
+
+
+def test_a_number_of_another_version_is_named_so() -> None:
+    """Forks mix versions, and a file names its front end: clang 19 itself prints 1 here."""
+    newer = only(FIXTURES / "assembly" / "occupancy-clang19-gfx90a.s", "ldsbound")
+    cause = why(newer._replace(compiler_waves_per_simd=2), newer.occupancy())
+    assert cause is not None
+    assert (cause.names, cause.version) == (("waves-per-cu", "other-version"), 15)
+
+
+def test_a_what_if_is_not_compared() -> None:
+    kernel = only(LDSBOUND, "ldsbound").on(find("gfx942"))
+    assert agrees(kernel, kernel.occupancy()) is None
+    assert why(kernel, kernel.occupancy()) is None

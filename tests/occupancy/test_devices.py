@@ -1,0 +1,131 @@
+"""Whole devices: published CU counts, and fillings and tails by hand arithmetic."""
+
+from __future__ import annotations
+
+import csv
+import re
+from typing import Any
+
+import pytest
+
+from kernelinfo.errors import LaunchError, OptionError
+from kernelinfo.occupancy import devices, targets
+from kernelinfo.occupancy.calculator import arch
+
+from .test_targets import FACTS
+
+
+@pytest.mark.parametrize(
+    ("name", "target", "product"),
+    [
+        ("MI300X", "gfx942", "MI300X"),
+        ("mi300x", "gfx942", "MI300X"),
+        (" Mi250 ", "gfx90a", "MI250 GCD"),
+        ("MI250 GCD", "gfx90a", "MI250 GCD"),
+        ("mi250x", "gfx90a", "MI250X GCD"),
+        ("gfx908", "gfx908", "MI100"),
+    ],
+)
+def test_a_product_is_found_in_any_case(name: str, target: str, product: str) -> None:
+    found, device = devices.find(name)
+    assert (found.name, device.name) == (target, product)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("MI300Q", "did you mean MI300"),
+        ("gfx942", "MI300A, MI300X, MI325X, MI308X; name one product"),
+        ("gfx1030", "no known product"),
+        ("toaster", "known are MI8"),
+    ],
+)
+def test_an_unknown_device_is_told_with_what_is_near(name: str, message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        devices.find(name)
+
+
+def test_arch_and_device_have_to_fit() -> None:
+    assert devices.choose("gfx942", "MI300X")[0].name == "gfx942"
+    assert devices.choose("gfx9-4-generic", "MI355X")[0].name == "gfx950"
+    with pytest.raises(OptionError, match="MI300X is gfx942, not gfx90a"):
+        devices.choose("gfx90a", "MI300X")
+    with pytest.raises(OptionError, match="--arch or --device"):
+        devices.choose(None, None)
+
+
+@pytest.mark.skipif(not FACTS.exists(), reason="the shared hardware table is not here")
+def test_sizes_are_those_that_were_researched() -> None:
+    with FACTS.open() as file:
+        rows = {row["target"]: row["instinct_cu_counts"] for row in csv.DictReader(file)}
+    for name in targets.known():
+        for device in targets.find(name).devices:
+            product = device.name.removesuffix(" GCD")
+            (published,) = [e for e in rows[name].split("; ") if e.startswith(f"{product}:")]
+            assert str(device.cus or device.wgps) in re.findall(r"\d+", published.split(":")[1])
+
+
+def test_dies_and_scratch_apertures_agree() -> None:
+    """On CDNA3 and CDNA4 each die has its own scratch aperture (ROCr amd_gpu_agent.h:423)."""
+    for name in ("gfx942", "gfx950"):
+        target = targets.find(name)
+        for device in target.devices:
+            if device.xccs:
+                assert device.xccs * target.scratch.cus_per_aperture == device.cus
+
+
+def filling(name: str, grid: int | None = None, **asks: Any) -> devices.Filling:
+    target, device = devices.find(name)
+    found = arch(target.name).occupancy(**{"workgroup_size": 256} | asks)
+    return devices.fill(device, found, target.waves.default_size, grid)
+
+
+def test_an_mi250_die_holds_3328_waves() -> None:
+    """104 CUs of 32; the limiters tutorial's vgprbound kernel fills half of them."""
+    assert filling("MI250").wave_slots == 104 * 32 == 3328
+    bound = filling("MI250", vgprs=122, sgprs=70)
+    assert (bound.waves, bound.workgroups) == (1664, 416)
+
+
+def test_the_omniperf_exercise_holds_one_wave_a_cu() -> None:
+    """64 threads and 64 KiB: 104 of 3328 on MI250, 228 of 7296 on MI300A (training exercise 2)."""
+    for name, waves, slots in (("MI250", 104, 3328), ("MI300A", 228, 7296)):
+        found = filling(name, workgroup_size=64, lds_bytes=65536)
+        assert (found.waves, found.wave_slots) == (waves, slots)
+
+
+@pytest.mark.parametrize(
+    ("grid", "full", "last", "percent"),
+    [
+        (1, 0, 1, 100 * 4 / 9728),
+        (1215, 0, 1215, 100 * 1215 * 4 / 9728),
+        (1216, 1, 0, 50.0),
+        (1217, 1, 1, 100 * 1217 * 4 / (2 * 9728)),
+        (3000, 2, 568, 100 * 3000 * 4 / (3 * 9728)),
+        (12160, 10, 0, 50.0),
+    ],
+)
+def test_rounds_and_tail_on_an_mi300x(grid: int, full: int, last: int, percent: float) -> None:
+    """304 CUs, 4 workgroups of 4 waves each: 1216 at once, half of 9728 slots."""
+    found = filling("MI300X", grid, vgprs=122)
+    assert found.workgroups == 1216
+    assert found.grid is not None
+    assert (found.grid.full_rounds, found.grid.last_round) == (full, last)
+    assert found.grid.percent == pytest.approx(percent)
+    assert found.grid.percent <= found.percent
+
+
+def test_a_wgp_is_counted_where_workgroups_share_one() -> None:
+    """MI455X: 256 WGPs of 4 SIMDs with 16 slots."""
+    found = filling("MI455X")
+    assert (found.domains, found.wave_slots) == (256, 256 * 64)
+
+
+def test_a_kernel_that_cannot_start_fills_nothing() -> None:
+    found = filling("MI250", 1000, vgprs=200, workgroup_size=1024)
+    assert (found.workgroups, found.waves, found.grid) == (0, 0, None)
+
+
+def test_an_empty_grid_means_nothing() -> None:
+    with pytest.raises(LaunchError, match="at least 1"):
+        filling("MI250", 0)

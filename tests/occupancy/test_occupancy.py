@@ -1,0 +1,205 @@
+"""What the verdict promises: steps that lead up, headroom that costs nothing, honest bounds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kernelinfo.errors import LaunchError
+from kernelinfo.occupancy import Occupancy, occupancy, targets
+from kernelinfo.occupancy.calculator import arch
+from kernelinfo.occupancy.placement import Demand, Launch
+
+devices = st.sampled_from([name for name in targets.known() if not targets.find(name).members])
+
+
+@st.composite
+def asks(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
+    name = draw(devices)
+    target = targets.find(name)
+    file = draw(st.sampled_from(target.vgprs))
+    return name, {
+        "workgroup_size": draw(st.integers(1, target.waves.max_workgroup_size)),
+        "wave_size": file.wave_size,
+        "vgprs": draw(st.integers(0, min(file.addressable, 256))),
+        "sgprs": draw(st.integers(0, target.sgprs.allocatable)),
+        "lds_bytes": draw(st.integers(0, target.lds.bytes_per_workgroup)),
+    }
+
+
+def resident(name: str, ask: dict[str, Any]) -> Occupancy:
+    return arch(name).occupancy(**ask)
+
+
+KEYS = {"vgpr": "vgprs", "sgpr": "sgprs", "lds": "lds_bytes"}
+
+
+@given(asks())
+def test_the_next_step_leads_up_and_one_less_does_not(case: tuple[str, dict[str, Any]]) -> None:
+    name, ask = case
+    now = resident(name, ask)
+    if not now.next:
+        return
+    lowered = {KEYS[step.resource]: step.at_most for step in now.next}
+    after = resident(name, ask | lowered)
+    assert after.launchable
+    assert after.waves_per_simd == now.next[0].waves_per_simd > now.waves_per_simd
+    for step in now.next:
+        missed = resident(name, ask | lowered | {KEYS[step.resource]: step.at_most + 1})
+        assert missed.waves_per_simd < after.waves_per_simd
+
+
+@given(asks())
+def test_headroom_costs_nothing_and_one_more_does(case: tuple[str, dict[str, Any]]) -> None:
+    name, ask = case
+    now = resident(name, ask)
+    if not now.launchable:
+        return
+    target = targets.find(name)
+    most = {
+        "vgprs": target.vgpr_file(ask["wave_size"]).addressable,
+        "sgprs": target.sgprs.allocatable,
+        "lds_bytes": target.lds.bytes_per_workgroup,
+    }
+    for key in most:
+        free = getattr(now.headroom, key)
+        if free is None:
+            continue
+        assert free >= 0
+        assert resident(name, ask | {key: ask[key] + free}).waves == now.waves
+        if ask[key] + free < most[key]:
+            assert resident(name, ask | {key: ask[key] + free + 1}).waves < now.waves
+
+
+@given(asks())
+def test_waves_come_in_whole_workgroups_and_fit_the_slots(
+    case: tuple[str, dict[str, Any]],
+) -> None:
+    name, ask = case
+    now = resident(name, ask)
+    assert 0 <= now.waves <= now.wave_slots
+    assert now.waves == now.workgroups * -(-ask["workgroup_size"] // ask["wave_size"])
+    assert now.percent == pytest.approx(100 * now.waves / now.wave_slots)
+    assert now.limiters
+    assert all(
+        limit.workgroups is None or limit.workgroups >= now.workgroups for limit in now.limits
+    )
+
+
+@given(asks())
+def test_asking_less_never_lowers_the_occupancy(case: tuple[str, dict[str, Any]]) -> None:
+    name, ask = case
+    now = resident(name, ask)
+    for key in KEYS.values():
+        assert resident(name, ask | {key: ask[key] // 2}).waves >= now.waves
+
+
+def test_a_kernel_at_the_maximum_has_no_next_step() -> None:
+    assert arch("gfx90a").occupancy(workgroup_size=256, vgprs=64, sgprs=80).next == ()
+
+
+def test_a_tie_needs_every_binding_resource_to_step() -> None:
+    found = arch("gfx90a").occupancy(workgroup_size=256, vgprs=128, lds_bytes=16384)
+    assert found.limiters == ("vgpr", "lds")
+    assert [(step.resource, step.at_most) for step in found.next] == [("vgpr", 96), ("lds", 12800)]
+    assert found.next[0].percent == 62.5
+
+
+def test_lds_bound_kernels_have_registers_to_spare() -> None:
+    found = arch("gfx90a").occupancy(workgroup_size=256, vgprs=96, lds_bytes=65536)
+    assert found.headroom.vgprs == 512 - 96
+
+
+def test_the_range_over_launch_sizes_names_the_worst() -> None:
+    demand = Demand(64, 8, 16, 0, 0)
+    span = occupancy(targets.find("gfx90a"), demand, Launch(1024, "declared-max")).range
+    assert span is not None
+    assert (span.min_percent, span.max_percent) == (68.75, 100)
+    assert (span.worst_workgroup_size, span.best_workgroup_size) == (704, 1024)
+
+
+def test_no_range_where_the_size_is_known() -> None:
+    demand = Demand(64, 8, 16, 0, 0)
+    assert occupancy(targets.find("gfx90a"), demand, Launch(1024, "required")).range is None
+
+
+def test_unknown_demands_make_an_upper_bound() -> None:
+    found = occupancy(targets.find("gfx90a"), Demand(64, None, 16, 0, 0), Launch(256))
+    assert not found.exact
+    assert "VGPRs" in found.at_most_because[0]
+    assert found.allocated.vgprs is None
+    assert found.percent == 100
+
+
+def test_split_workgroups_need_not_be_whole() -> None:
+    """AMDGPUUsage, TG_SPLIT: the waves of a workgroup may go to several CUs."""
+    split = Demand(64, 72, 16, 0, 0, tg_split=True)
+    whole = Demand(64, 72, 16, 0, 0)
+    target = targets.find("gfx90a")
+    assert occupancy(target, split, Launch(512)).waves_per_simd == 7
+    assert occupancy(target, whole, Launch(512)).waves_per_simd == 6
+
+
+def test_dynamic_lds_counts_like_static() -> None:
+    demand = Demand(64, 8, 16, 4096, 0)
+    found = occupancy(targets.find("gfx90a"), demand, Launch(256, dynamic_lds_bytes=28672))
+    assert found.allocated.lds_bytes == 32768
+    assert found.percent == 25
+
+
+def test_the_chips_with_the_sgpr_bug_give_every_wave_96() -> None:
+    found = arch("gfx802").occupancy(workgroup_size=64, sgprs=10)
+    assert found.allocated.sgprs == 96
+    assert found.waves_per_simd == 7
+
+
+def test_scratch_slots_limit_only_where_they_are_fewer_than_wave_slots() -> None:
+    """The driver gives 32 waves per CU scratch: fewer than the 40 wave slots of gfx906."""
+    asks: dict[str, Any] = {"workgroup_size": 64, "scratch_bytes_per_lane": 64}
+    assert arch("gfx906").occupancy(**asks).limiters == ("scratch",)
+    assert arch("gfx906").occupancy(**asks).percent == 80
+    assert arch("gfx90a").occupancy(**asks).limiters == ("slots",)
+
+
+def test_much_scratch_is_limited_by_the_aperture() -> None:
+    """MI250, 104 CUs in 4 GiB: 32 waves up to about 19 KiB a lane, 9 waves with 64 KiB."""
+    mi250 = arch("gfx90a")
+    assert mi250.occupancy(workgroup_size=64, scratch_bytes_per_lane=19 * 1024).waves == 32
+    found = mi250.occupancy(workgroup_size=64, scratch_bytes_per_lane=64 * 1024)
+    assert found.waves == 9
+    assert not found.exact
+
+
+def test_a_generic_target_is_bounded_by_its_best_member() -> None:
+    found = arch("gfx11-generic").occupancy(workgroup_size=256, vgprs=97)
+    assert found.target == "gfx11-generic"
+    assert (
+        found.waves_per_simd
+        == arch("gfx1100").occupancy(workgroup_size=256, vgprs=97).waves_per_simd
+    )
+    assert not found.exact
+
+
+def test_agprs_share_the_file_on_gfx90a_and_have_their_own_on_gfx908() -> None:
+    asks: dict[str, Any] = {"workgroup_size": 64, "vgprs": 130, "agprs": 100}
+    assert arch("gfx90a").occupancy(**asks).allocated.vgprs == 232
+    assert arch("gfx908").occupancy(**asks).allocated.vgprs == 132
+
+
+@pytest.mark.parametrize(
+    ("target", "asks"),
+    [
+        ("gfx90a", {"wave_size": 32}),
+        ("gfx90a", {"wgp_mode": False}),
+        ("gfx1030", {"agprs": 4}),
+        ("gfx90a", {"vgprs": -1}),
+        ("gfx90a", {"workgroup_size": 0}),
+    ],
+    ids=["wave32 on CDNA", "CU mode on CDNA", "AGPRs on RDNA", "negative", "no workitems"],
+)
+def test_what_the_target_does_not_have_is_refused(target: str, asks: dict[str, Any]) -> None:
+    with pytest.raises(LaunchError):
+        arch(target).occupancy(**{"workgroup_size": 64, **asks})

@@ -1,0 +1,103 @@
+"""The table of hardware facts: whole, sourced, and refused when it contradicts itself."""
+
+from __future__ import annotations
+
+import csv
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kernelinfo.errors import TargetsError, UnknownTargetError
+from kernelinfo.occupancy import target_tables, targets
+
+FACTS = Path(__file__).parents[3] / "shared" / "hardware" / "targets.csv"
+
+
+@pytest.mark.parametrize("name", targets.known())
+def test_every_topic_names_its_source(name: str) -> None:
+    target = targets.find(name)
+    topics: list[Any] = [target.waves, target.agprs, target.sgprs, target.lds, target.scratch]
+    topics += [target.icache] if target.icache else []
+    for topic in (*topics, *target.vgprs, *target.domains):
+        assert len(topic.source) > 10, topic
+
+
+def test_elf_mach_is_unique_and_leads_back() -> None:
+    numbers = {name: targets.find(name).elf_mach for name in targets.known()}
+    assert len(set(numbers.values())) == len(numbers)
+    for name, number in numbers.items():
+        found = targets.by_elf_mach(number)
+        assert found is not None
+        assert found.name == name
+    assert targets.by_elf_mach(0x00) is None
+
+
+def test_members_of_generic_targets_exist_and_encode_alike() -> None:
+    for name in targets.known():
+        target = targets.find(name)
+        assert name.endswith("-generic") == bool(target.members)
+        for member in map(targets.find, target.members):
+            encodings = {(f.wave_size, f.encoding_granule) for f in member.vgprs}
+            assert encodings == {(f.wave_size, f.encoding_granule) for f in target.vgprs}
+
+
+def test_an_unknown_target_names_a_near_one() -> None:
+    with pytest.raises(UnknownTargetError, match="did you mean gfx90a"):
+        targets.find("gfx90A")
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        (("granule = 8\n", "granule = 7\n"), "granule"),
+        (("per_simd = 512\n", 'per_simd = "512"\n'), "int was expected"),
+        (("tg_split = true\n", ""), "missing or unknown: tg_split"),
+        (("tg_split = true\n", "tg_split = true\nwgps = 3\n"), "missing or unknown: wgps"),
+        (('file = "unified"', 'file = "both"'), "is none of"),
+        (("granule_bytes = 512", "granule_bytes = 500"), "LDS granule"),
+        (('source = "LLVM', 'source = ""\n# "'), "empty"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_contradicting_table_is_refused(
+    change: tuple[str, str], complaint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = target_tables._text()
+    table = re.search(r"^\[gfx90a\].*?(?=^\[gfx940\])", text, re.MULTILINE | re.DOTALL)
+    assert table is not None
+    assert change[0] in table[0]
+    broken = table[0].replace(*change)
+    monkeypatch.setattr(target_tables, "_text", lambda: broken)
+    targets.find.cache_clear()
+    with pytest.raises(TargetsError, match=complaint):
+        targets.find("gfx90a")
+    targets.find.cache_clear()
+
+
+@pytest.mark.skipif(not FACTS.exists(), reason="the shared hardware table is not here")
+def test_the_facts_are_those_that_were_researched() -> None:
+    with FACTS.open() as file:
+        rows = {row["target"]: row for row in csv.DictReader(file)}
+    assert set(rows) <= set(targets.known())
+    for name, row in rows.items():
+        target = targets.find(name)
+        for found in target.vgprs:
+            column = f"w{found.wave_size}"
+            assert str(found.per_simd) == row[f"vgpr_per_simd_{column}"]
+            assert str(found.granule) == row[f"vgpr_alloc_granule_{column}"]
+            assert str(found.encoding_granule) == row[f"vgpr_encoding_granule_{column}"]
+            assert row[f"vgpr_addressable_{column}"].split()[0] == str(found.addressable)
+        assert str(target.waves.default_size) == row["llvm_default_wave"]
+        assert row["wave_slots_per_simd_hw"].split()[0] == str(target.waves.slots_per_simd)
+        assert str(target.lds.granule_bytes) == row["lds_alloc_granule_hw"]
+        assert str(target.lds.bytes_per_workgroup) == row["lds_max_per_wg"]
+        assert str(target.sgprs.trap_handler) == row["sgpr_trap_handler_reserve"]
+        assert str(target.scratch.granule_bytes) == row["scratch_wavesize_unit_bytes"]
+        assert str(target.scratch.bytes_per_wave) == row["scratch_max_bytes_per_wave"]
+        if target.sgprs.per_simd:
+            assert str(target.sgprs.per_simd) == row["sgpr_per_simd"]
+            assert str(target.sgprs.granule) == row["sgpr_alloc_granule"]
+        for domain in target.domains:
+            assert str(domain.lds_bytes) == row[f"lds_per_{domain.per.lower()}"]

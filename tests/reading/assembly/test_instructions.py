@@ -1,0 +1,116 @@
+"""What is read of instructions and of the compiler's comments on them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kernelinfo.reading.assembly import read
+from kernelinfo.reading.assembly.instructions import read_code
+from kernelinfo.reading.facts import Code, LoopSpills
+from tests.conftest import CORPUS, FIXTURES
+
+ASSEMBLY = FIXTURES / "assembly"
+
+needs_corpus = pytest.mark.skipif(
+    not CORPUS.exists(), reason="the shared corpus is not beside this checkout"
+)
+
+NESTED = b"""kernel:
+; %bb.0:
+\tscratch_store_dword off, v1, s0         ; 4-byte Folded Spill
+.LBB0_1:                                ; =>This Loop Header: Depth=1
+                                        ;     Child Loop BB0_2 Depth 2
+\tds_read_b32 v0, v1
+.LBB0_2:                                ;   Parent Loop BB0_1 Depth=1
+                                        ; =>  This Inner Loop Header: Depth=2
+\ts_clause 0x1                            ; 8-byte Folded Reload
+\tscratch_load_b32 v1, off, s0
+\tscratch_load_b32 v2, off, s0 offset:4
+; %bb.3:                                ;   in Loop: Header=BB0_1 Depth=1
+\tscratch_load_dwordx2 v[2:3], off, s0    ; 8-byte Folded Reload
+\tv_accvgpr_read_b32 v4, a0               ;  Reload Reuse
+\ts_barrier_signal -1
+\ts_barrier_wait -1
+; %bb.4:
+\tscratch_load_dword v1, off, s0          ; 4-byte Folded Reload
+\tv_wmma_f32_16x16x16_f16 v[0:7], v[8:15], v[16:23], v[0:7]
+\ts_endpgm
+"""
+
+
+def code(path: Path) -> dict[str, Code | None]:
+    return {k.symbol: k.code for m in read(path.read_bytes()) for k in m.kernels}
+
+
+def test_each_spill_counts_for_its_innermost_loop() -> None:
+    found = read_code(NESTED)
+    assert (found.spills, found.reloads, found.agpr_moves) == (1, 4, 1)
+    assert found.loops == (LoopSpills(".LBB0_2", 2, 0, 2), LoopSpills(".LBB0_1", 1, 0, 1))
+
+
+def test_instructions_are_counted_by_kind() -> None:
+    found = read_code(NESTED)
+    assert (found.matrix, found.lds, found.scratch, found.barriers) == (1, 1, 5, 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "in_loop"),
+    [
+        ("occupancy-hip-amdgcn-amd-amdhsa-gfx90a.s", 14),
+        ("occupancy-clang19-gfx90a.s", 14),
+        ("occupancy-clang22-gfx90a.s", 12),
+    ],
+)
+def test_the_tutorials_spills(name: str, in_loop: int) -> None:
+    found = code(ASSEMBLY / name)["_Z9sgprboundiPd"]
+    assert found is not None
+    assert (found.spills, found.reloads) == (14, 14)
+    assert found.loops == (LoopSpills(".LBB3_2", 1, 0, in_loop),)
+
+
+def test_a_matrix_kernel_and_its_neighbours() -> None:
+    found = code(ASSEMBLY / "variety-clang22-gfx90a.s")
+    matrix, calls, array = (found[k] for k in ("_Z6matrixPf", "_Z5callsPi", "_Z11local_arrayPii"))
+    assert matrix is not None
+    assert matrix.matrix == 8
+    assert calls is not None
+    assert calls.calls == 1
+    assert array is not None
+    assert (array.spills, array.reloads, array.loops) == (0, 0, ())
+
+
+def test_without_the_compilers_comments_spills_are_not_known() -> None:
+    found = code(ASSEMBLY / "handwritten.s")
+    assert [c and (c.spills, c.loops) for c in found.values()] == [(None, None)]
+
+
+@needs_corpus
+def test_every_compiler_comments_its_spills() -> None:
+    """Spill counts of the metadata and comments in the text agree on who spills to scratch."""
+    compared = 0
+    for path in sorted(CORPUS.glob("core/*.s")):
+        for module in read(path.read_bytes()):
+            for kernel in module.kernels:
+                spilled = {f.value for f in kernel.facts if f.name == "vgpr_spills"}
+                if not spilled or kernel.code is None or kernel.code.spills is None:
+                    continue
+                moved = kernel.code.spills + (kernel.code.agpr_moves or 0)
+                assert (moved > 0) == (max(spilled) > 0), (path.name, kernel.symbol)
+                compared += 1
+    assert compared > 500
+
+
+@needs_corpus
+def test_forms_of_text_make_no_difference() -> None:
+    forms = CORPUS / "textforms"
+    plain = code(forms / "crlf.s")
+    for name in ("bom.s", "utf16.s", "cr-only.s", "tabs-expanded.s", "nospace.s"):
+        assert code(forms / name) == plain, name
+
+
+def test_takes_time_linear_in_the_text() -> None:
+    header = b"; %bb.1:                                ;   in Loop: Header=BB0_1 Depth=1\n"
+    assert read_code(b"k:\n" + header * 200_000 + b"\tv ; 4-byte Folded Spill\n").spills == 1
+    assert read_code(b"k:\n; %bb.0:\n" + b"\t;\n" * 300_000 + b"-byte Folded ").spills == 0

@@ -1,0 +1,340 @@
+"""Code objects of every version and shape, whole and damaged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from struct import pack, pack_into, unpack_from
+
+import msgpack
+import pytest
+
+from kernelinfo.errors import ReadError
+from kernelinfo.reading.code_object import read
+from kernelinfo.reading.facts import Fact, Features, Module
+
+FIXTURES = Path(__file__).parents[3] / "fixtures" / "code_object"
+TINY = "tiny-v6-clang22-gfx90a.co"
+
+ADD = "_Z3addPii"
+E_PHOFF, E_SHOFF, E_FLAGS, E_PHNUM, E_SHNUM = 32, 40, 48, 56, 60
+PT_DYNAMIC, PT_NOTE = 2, 4
+DT_HASH, DT_SYMTAB = 4, 6
+
+
+def bytes_of(name: str) -> bytearray:
+    return bytearray((FIXTURES / name).read_bytes())
+
+
+def module(name: str) -> Module:
+    return read(memoryview(bytes_of(name)))
+
+
+def facts(of: Module, symbol: str) -> dict[tuple[str, str], object]:
+    [kernel] = [kernel for kernel in of.kernels if kernel.symbol == symbol]
+    return {(fact.source, fact.name): fact.value for fact in kernel.facts}
+
+
+def messages(of: Module) -> str:
+    return "\n".join(remark.message for remark in of.remarks)
+
+
+@pytest.mark.parametrize("path", sorted(FIXTURES.iterdir()), ids=lambda path: path.name)
+def test_descriptor_and_metadata_agree(path: Path) -> None:
+    found = module(path.name)
+    assert found.kernels
+    for kernel in found.kernels:
+        said = facts(found, kernel.symbol)
+        for name in ("lds_bytes", "scratch_bytes_per_lane", "wave_size", "dynamic_stack"):
+            encoded = said.get(("descriptor", name))
+            if encoded is None:
+                assert name == "dynamic_stack"
+                assert (found.code_object_version or 0) < 5
+            else:
+                assert said.get(("metadata", name), encoded) == encoded
+        for used, reserved in (("vgprs", "reserved_vgprs"), ("sgprs", "reserved_sgprs")):
+            room = said.get(("descriptor", reserved), 1024)
+            count = said.get(("metadata", used), 0)
+            assert isinstance(room, int)
+            assert isinstance(count, int)
+            assert room >= count
+
+
+@pytest.mark.parametrize(
+    ("name", "version", "features"),
+    [
+        ("shaped-v2-clang15-gfx900.co", 2, Features("on", "off")),
+        ("tiny-v3-clang15-gfx90a.co", 3, Features("on", "on")),
+        ("tiny-v4-clang15-gfx90a.co", 4, Features("any", "any")),
+        ("tiny-v5-clang19-gfx90a-features.co", 5, Features("off", "on")),
+        ("tiny-v6-clang22-gfx1030.co", 6, Features("unsupported", "unsupported")),
+    ],
+)
+def test_versions_and_their_feature_bits(name: str, version: int, features: Features) -> None:
+    found = module(name)
+    assert (found.code_object_version, found.features) == (version, features)
+    assert not found.remarks
+
+
+@pytest.mark.parametrize(
+    ("name", "target"),
+    [
+        (TINY, "gfx90a"),
+        ("tiny-v6-clang22-gfx9-4-generic.co", "gfx9-4-generic"),
+        ("variety-clang22-gfx1250.co", "gfx1250"),
+    ],
+)
+def test_the_processor(name: str, target: str) -> None:
+    assert module(name).target == target
+
+
+def test_a_kernel_that_reserves_more_than_it_uses() -> None:
+    said = facts(module("occupancy-clang22-gfx90a.co"), "_Z8ldsboundiPd")
+    assert said["metadata", "vgprs"] == 210
+    assert said["descriptor", "reserved_vgprs"] == 264
+    assert said["descriptor", "accum_offset"] == 212
+    assert said["descriptor", "lds_bytes"] == 65536
+
+
+def test_spills_and_code_size() -> None:
+    read = module("occupancy-clang22-gfx90a.co")
+    said = facts(read, "_Z9sgprboundiPd")
+    assert said["metadata", "vgpr_spills"] == 14
+    assert said["metadata", "scratch_bytes_per_lane"] == 60
+    sizes = {kernel.symbol: kernel.code_size for kernel in read.kernels}
+    assert sizes["_Z9sgprboundiPd"] == Fact("code_bytes", 7052, "symbol")
+
+
+def test_a_required_workgroup() -> None:
+    said = facts(module("shaped-clang22-gfx942.co"), "shaped_block")
+    assert said["metadata", "required_workgroup"] == (32, 8, 1)
+
+
+def test_the_compiler_is_not_the_linker() -> None:
+    assert str(module(TINY).compiler).startswith("Debian clang version 22.1.8")
+    assert module("handwritten.co").compiler is None
+
+
+def test_facts_lie_where_they_say() -> None:
+    data = bytes_of("occupancy-clang22-gfx90a.co")
+    for kernel in read(memoryview(data)).kernels:
+        for fact in kernel.facts:
+            if fact.source == "descriptor" and fact.name == "lds_bytes":
+                assert fact.offset is not None
+                place = kernel.begins["descriptor"] + fact.offset
+                assert unpack_from("<I", data, place)[0] == fact.value
+
+
+@pytest.mark.parametrize("mode", ["cumode", "wave64"])
+def test_modes_of_gfx10(mode: str) -> None:
+    compiler = "clang22" if mode == "cumode" else "clang19"
+    suffix = f"variety-{compiler}-gfx1030-{mode}.co"
+    for kernel in module(suffix).kernels:
+        said = {fact.name: fact.value for fact in kernel.facts if fact.source == "descriptor"}
+        assert said["wgp_mode"] is (mode != "cumode")
+        assert said["wave_size"] == (64 if mode == "wave64" else 32)
+
+
+@pytest.mark.parametrize(
+    "name", ["tiny-relocatable.o", "tiny-stripped.hsaco", "tiny-no-section-headers.hsaco"]
+)
+def test_other_shapes_say_the_same(name: str) -> None:
+    def values(of: Module) -> list[tuple[str, set[tuple[str, object]]]]:
+        return [(k.symbol, {(f.name, f.value) for f in k.facts}) for k in of.kernels]
+
+    assert values(module(name)) == values(module(TINY))
+    assert not module(name).remarks
+
+
+def test_v2_kernels_are_their_own_descriptors() -> None:
+    found = module("shaped-v2-clang15-gfx900.co")
+    said = facts(found, "shaped_block")
+    assert said["descriptor", "vgprs"] == said["metadata", "vgprs"]
+    assert said["descriptor", "sgprs"] == said["metadata", "sgprs"]
+    assert said["metadata", "required_workgroup"] == (32, 8, 1)
+
+
+def test_hand_written_metadata_may_leave_most_out() -> None:
+    found = module("handwritten.co")
+    said = facts(found, "tile_sum")
+    assert said["metadata", "vgprs"] == said["descriptor", "reserved_vgprs"] == 96
+    assert said["descriptor", "accum_offset"] == 72
+    assert ("metadata", "agprs") not in said
+    assert not found.remarks
+
+
+def test_without_metadata_kernels_are_their_descriptors() -> None:
+    found = module("nometadata.co")
+    assert [kernel.symbol for kernel in found.kernels] == ["counted", "wide"]
+    assert facts(found, "counted") == {
+        ("descriptor", "lds_bytes"): 5248,
+        ("descriptor", "scratch_bytes_per_lane"): 0,
+        ("descriptor", "dynamic_stack"): False,
+        ("descriptor", "wave_size"): 32,
+        ("descriptor", "reserved_vgprs"): 88,
+        ("descriptor", "wgp_mode"): True,
+    }
+    assert not found.remarks
+
+
+@pytest.mark.parametrize(
+    ("at", "value"),
+    [(E_PHOFF, 1 << 60), (E_SHOFF, 1 << 60), (E_PHNUM, 0xFFFF), (E_SHNUM, 0xFFFF)],
+)
+def test_one_damaged_table_does_not_hide_what_the_other_says(at: int, value: int) -> None:
+    data = bytes_of(TINY)
+    pack_into("<Q" if value > 0xFFFF else "<H", data, at, value)
+    found = read(memoryview(data))
+    whole = module(TINY)
+    assert found.kernels == whole.kernels
+    assert "headers of" in messages(found)
+
+
+def test_nothing_readable_is_an_error() -> None:
+    data = bytes_of(TINY)
+    for cut in (1, 15, 63, 64, 600):
+        with pytest.raises(ReadError, match="cut off"):
+            read(memoryview(data[:cut]))
+    with pytest.raises(ReadError, match="64-bit little-endian"):
+        read(memoryview(b"\x7fELF\x01\x01" + bytes(100)))
+    pack_into("<H", data, 18, 62)
+    with pytest.raises(ReadError, match="EM_X86_64"):
+        read(memoryview(data))
+
+
+def test_a_processor_that_is_not_known_is_never_guessed() -> None:
+    data = bytes_of("nometadata.co")
+    pack_into("<I", data, E_FLAGS, 0xFE)
+    found = read(memoryview(data))
+    assert found.target is None
+    assert "processor 0xfe in e_flags is not known" in messages(found)
+    assert read(memoryview(data), arch="gfx1030").target == "gfx1030"
+    pack_into("<I", data, E_FLAGS, 0)
+    found = read(memoryview(data))
+    assert found.target is None
+    assert not found.remarks
+
+
+def test_the_metadata_names_the_processor_where_e_flags_do_not() -> None:
+    data = bytes_of(TINY)
+    pack_into("<I", data, E_FLAGS, 0)
+    assert read(memoryview(data), arch="gfx1030").target == "gfx90a"
+
+
+def test_e_flags_win_over_the_metadata() -> None:
+    data = bytes_of(TINY)
+    pack_into("<I", data, E_FLAGS, 0x41)
+    found = read(memoryview(data))
+    assert found.target == "gfx1100"
+    assert "e_flags say gfx1100, amdhsa.target says gfx90a" in messages(found)
+
+
+def test_an_abi_version_from_the_future() -> None:
+    data = bytes_of(TINY)
+    data[8] = 9
+    found = read(memoryview(data))
+    assert (found.code_object_version, found.features) == (None, Features())
+    assert found.kernels
+    assert "OS ABI 64 version 9" in messages(found)
+
+
+def segments(data: bytearray, kind: int) -> list[int]:
+    """Where the program headers of that type are."""
+    start, count = unpack_from("<Q", data, E_PHOFF)[0], unpack_from("<H", data, E_PHNUM)[0]
+    headers = range(start, start + 56 * count, 56)
+    return [at for at in headers if unpack_from("<I", data, at)[0] == kind]
+
+
+def with_metadata(root: object) -> Module:
+    """An object without sections whose note holds other metadata; the note moves to the end."""
+    data = bytes_of("tiny-no-section-headers.hsaco")
+    content = root if isinstance(root, bytes) else msgpack.packb(root)
+    note = pack("<III8s", 7, len(content), 32, b"AMDGPU") + content
+    [header] = segments(data, PT_NOTE)
+    pack_into("<Q", data, header + 8, len(data))
+    pack_into("<Q", data, header + 32, len(note))
+    return read(memoryview(data + note))
+
+
+@pytest.mark.parametrize(
+    ("root", "complaint"),
+    [
+        (b"", "damaged metadata"),
+        (b"\x81", "damaged metadata"),
+        (b"\xdd\xff\xff\xff\xff", "damaged metadata"),
+        (b"\x81\x91\x01\x01", "unhashable"),
+        (7, "its root is no map"),
+        ({}, "amdhsa.kernels is missing"),
+        ({"amdhsa.kernels": 5}, "no list"),
+        ({"amdhsa.kernels": [1, 2]}, "2 of amdhsa.kernels are no maps"),
+        (
+            {"amdhsa.kernels": [{".name": ADD, ".vgpr_count": "12"}]},
+            f"'{ADD}': .vgpr_count is '12'",
+        ),
+        ({"amdhsa.kernels": [], "amdhsa.target": 5}, "amdhsa.target is 5"),
+    ],
+)
+def test_damaged_metadata_leaves_the_descriptors(root: object, complaint: str) -> None:
+    found = with_metadata(root)
+    assert complaint in messages(found)
+    assert len(found.kernels) == 2
+    assert all(facts(found, k.symbol)["descriptor", "reserved_vgprs"] for k in found.kernels)
+
+
+def test_metadata_of_a_kernel_without_a_descriptor() -> None:
+    found = with_metadata({"amdhsa.kernels": [{".name": "lost", ".vgpr_count": 7}], 5: "vendor"})
+    assert [kernel.symbol for kernel in found.kernels] == ["lost", ADD, "_Z5claimPi"]
+    assert facts(found, "lost") == {("metadata", "vgprs"): 7}
+    assert "kernel 'lost': no descriptor" in messages(found)
+
+
+def test_pal_pipelines_are_no_kernels() -> None:
+    found = with_metadata({"amdpal.pipelines": [], "amdpal.version": [2, 3]})
+    assert "PAL pipelines are not read" in messages(found)
+
+
+def without_dynamic(tag: int) -> Module:
+    """An object without sections whose dynamic table lacks `tag`."""
+    data = bytes_of("tiny-no-section-headers.hsaco")
+    [header] = segments(data, PT_DYNAMIC)
+    offset, size = unpack_from("<Q", data, header + 8)[0], unpack_from("<Q", data, header + 32)[0]
+    [entry] = [at for at in range(offset, offset + size, 16) if data[at] == tag]
+    pack_into("<Q", data, entry, 0x6FFF0000)
+    return read(memoryview(data))
+
+
+def test_symbols_are_counted_by_the_gnu_hash_table_as_well() -> None:
+    assert without_dynamic(DT_HASH) == module("tiny-no-section-headers.hsaco")
+
+
+def test_without_any_symbol_table_the_metadata_remains() -> None:
+    found = without_dynamic(DT_SYMTAB)
+    assert facts(found, ADD).keys() == {
+        key for key in facts(module(TINY), ADD) if key[0] == "metadata"
+    }
+    assert "damaged dynamic symbol table" in messages(found)
+    assert f"kernel '{ADD}' and 1 more: no descriptor" in messages(found)
+
+
+def test_notes_repeated_in_many_segments_are_read_once() -> None:
+    data = bytes_of(TINY)
+    start, count = unpack_from("<Q", data, E_PHOFF)[0], unpack_from("<H", data, E_PHNUM)[0]
+    [note] = segments(data, PT_NOTE)
+    headers = data[start : start + 56 * count] + data[note : note + 56] * 2000
+    pack_into("<Q", data, E_PHOFF, len(data))
+    pack_into("<H", data, E_PHNUM, count + 2000)
+    assert read(memoryview(data + headers)).kernels == module(TINY).kernels
+
+
+def test_descriptor_symbols_that_point_elsewhere() -> None:
+    data = bytes_of("tiny-no-section-headers.hsaco")
+    symbols = [
+        at
+        for at in range(0, 4096, 8)
+        if data[at + 4 : at + 6] == b"\x11\x03" and unpack_from("<Q", data, at + 16)[0] == 64
+    ]
+    for symbol, address in zip(symbols, (0, 1 << 63), strict=True):
+        pack_into("<Q", data, symbol + 8, address)
+    found = read(memoryview(data))
+    assert "points at is no descriptor" in messages(found)
+    assert "has no bytes in the file" in messages(found)
+    assert [kernel.symbol for kernel in found.kernels] == [ADD, "_Z5claimPi"]

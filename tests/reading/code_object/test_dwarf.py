@@ -1,0 +1,113 @@
+"""Where the source of a kernel begins, by directives in text and by DWARF in code objects."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from kernelinfo import Options, Result, analyse
+from kernelinfo.errors import ReadError
+from kernelinfo.reading.code_object.dwarf import read_source_lines
+from kernelinfo.reading.facts import SourceLine
+from tests.conftest import CORPUS, FIXTURES
+from tests.test_golden import run
+
+LINES = "tiny-lines-clang22-gfx90a"
+OBJCOPY = shutil.which("llvm-objcopy-22") or shutil.which("llvm-objcopy-19")
+
+needs_corpus = pytest.mark.skipif(
+    not CORPUS.exists(), reason="the shared corpus is not beside this checkout"
+)
+
+
+def sources(path: Path, *, locate: bool = True) -> list[SourceLine | None]:
+    options = Options(locate=(lambda _: True) if locate else None)
+    return [i.kernel.source for i in analyse([str(path)], options) if isinstance(i, Result)]
+
+
+def lines(path: Path) -> list[int | None]:
+    return [source and source.line for source in sources(path)]
+
+
+def test_without_debug_information_nothing_is_said() -> None:
+    assert set(sources(FIXTURES / "assembly" / "tiny-v6-clang22-gfx90a.s")) == {None}
+    assert set(sources(FIXTURES / "code_object" / "tiny-v6-clang22-gfx90a.co")) == {None}
+
+
+def test_dwarf_is_read_only_when_asked_for() -> None:
+    path = FIXTURES / "code_object" / f"{LINES}.co"
+    assert set(sources(path, locate=False)) == {None}
+
+
+@pytest.mark.parametrize("name", [f"assembly/{LINES}.s", f"code_object/{LINES}.co"])
+def test_line_tables_alone(name: str) -> None:
+    path = "src/tiny.hip"
+    assert sources(FIXTURES / name) == [SourceLine(path, 15), SourceLine(path, 18)]
+
+
+@needs_corpus
+@pytest.mark.parametrize("compiler", ["llvm13", "llvm16", "llvm19", "llvm22"])
+@pytest.mark.parametrize("version", ["g", "gdwarf-4", "gline-tables-only"])
+def test_versions_4_and_5(compiler: str, version: str) -> None:
+    declared, body = [6, 7, 8, 10, 12, 14], [6, 7, 9, 10, 12, 14]
+    stem = CORPUS / "debug" / f"small-{version}-{compiler}"
+    assert lines(stem.with_suffix(".s")) in (declared, body)
+    found = lines(stem.with_suffix(".co"))
+    assert found == declared or (version == "gline-tables-only" and found == body)
+
+
+@needs_corpus
+@pytest.mark.parametrize("suffix", [".s", ".co"])
+def test_markers_of_a_preprocessor_move_the_line(suffix: str) -> None:
+    path = CORPUS / "debug" / f"lined-llvm22{suffix}"
+    assert sources(path) == [SourceLine("/elsewhere/real file.hip", 100)]
+
+
+@needs_corpus
+@pytest.mark.skipif(OBJCOPY is None, reason="llvm-objcopy is not installed")
+def test_compressed_sections(tmp_path: Path) -> None:
+    assert OBJCOPY is not None
+    path, packed = CORPUS / "debug" / "small-g-llvm22.co", tmp_path / "packed.co"
+    subprocess.run([OBJCOPY, "--compress-debug-sections=zlib", path, packed], check=True)
+    assert packed.read_bytes() != path.read_bytes()
+    assert sources(packed) == sources(path)
+
+
+@needs_corpus
+def test_damage_is_told(tmp_path: Path) -> None:
+    data = (CORPUS / "debug" / "small-g-llvm22.co").read_bytes()
+    told = 0
+    for start in range(0, len(data) - 64, 509):
+        damaged = data[:start] + b"\xff" * 64 + data[start + 64 :]
+        try:
+            read_source_lines(memoryview(damaged))
+        except ReadError:
+            told += 1
+    assert told
+
+
+def test_paths_inside_the_repository_are_relative_to_its_root(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "build").mkdir()
+    text = (FIXTURES / "assembly" / f"{LINES}.s").read_text("utf-8")
+    own, other = tmp_path / "own.s", tmp_path / "other.s"
+    own.write_text(text.replace('.file\t0 "."', f'.file\t0 "{tmp_path}"'), "utf-8")
+    other.write_text(text.replace('.file\t0 "."', '.file\t0 "/elsewhere"'), "utf-8")
+    monkeypatch.chdir(tmp_path / "build")
+    assert sources(own)[0] == SourceLine("src/tiny.hip", 15)
+    assert sources(other)[0] == SourceLine("/elsewhere/src/tiny.hip", 15)
+
+
+def test_explain_names_the_source_and_the_report_does_so_when_asked() -> None:
+    name = f"code_object/{LINES}.co"
+    assert "src/tiny.hip:18" in run("explain", name, "claim")[0].splitlines()[0]
+    document = json.loads(run(name, "--format", "json", "--source-lines")[0])
+    assert [k["source"]["line"] for k in document["kernels"]] == [15, 18]
+    assert '"source": null' in run(name, "--format", "json")[0]
+    assert run(name, "--source-lines") == run(name)

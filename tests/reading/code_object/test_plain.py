@@ -1,0 +1,121 @@
+"""What is read the short way is what the reference readers say: of every file there is."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from kernelinfo.errors import ReadError
+from kernelinfo.reading import assembly, code_object
+from kernelinfo.reading.assembly import block, directives, info_block, metadata_yaml
+from kernelinfo.reading.assembly.expressions import by_grammar
+from kernelinfo.reading.assembly.postfix import postfix
+from kernelinfo.reading.blob import Blob
+from kernelinfo.reading.code_object import plain_note
+from kernelinfo.reading.code_object.elf import plain, read_elf, reference
+from kernelinfo.reading.code_object.notes import read_notes
+from kernelinfo.reading.containers import open_paths
+from kernelinfo.reading.facts import Remark
+from tests.conftest import every_file
+
+_ELF = b"\x7fELF"
+
+
+@pytest.fixture(scope="module")
+def code_objects() -> list[memoryview]:
+    found = (item for item in open_paths(every_file()) if isinstance(item, Blob))
+    return [blob.data for blob in found if blob.data[:4] == _ELF]
+
+
+def test_elf_tables(code_objects: list[memoryview]) -> None:
+    whole = [memoryview(Path(path).read_bytes()) for path in every_file()]
+    files = [*code_objects, *(data for data in whole if data[:4] == _ELF)]
+    agreed = 0
+    for data in files:
+        if (tables := plain.read_tables(data)) is not None:
+            remarks: list[Remark] = []
+            assert tables == reference.read_tables(data, remarks)
+            assert not remarks
+            agreed += 1
+    assert agreed > 0.8 * len(files)
+
+
+def test_code_objects(code_objects: list[memoryview], monkeypatch: pytest.MonkeyPatch) -> None:
+    def read(data: memoryview) -> object:
+        try:
+            return code_object.read(data)
+        except ReadError as error:
+            return str(error)
+
+    short = [read(data) for data in code_objects]
+    monkeypatch.setattr(plain, "read_tables", lambda data: None)
+    monkeypatch.setattr(plain_note, "read_root", lambda content: None)
+    assert len(short) > 40
+    for data, answer in zip(code_objects, short, strict=True):
+        assert read(data) == answer
+
+
+def test_most_notes_are_read_the_short_way(code_objects: list[memoryview]) -> None:
+    notes = []
+    for data in code_objects:
+        tables = plain.read_tables(data)
+        if tables is not None and tables.header.machine == "EM_AMDGPU":
+            elf = read_elf(data, [])
+            notes += [note for note in read_notes(elf, []) if note.type == 32]
+    short = [plain_note.read_root(note.content) for note in notes]
+    assert sum(root is not None for root in short) > 0.8 * len(notes) > 30
+
+
+@pytest.fixture(scope="module")
+def texts() -> list[bytes]:
+    return [Path(path).read_bytes() for path in every_file() if path.endswith((".s", ".amdgcn"))]
+
+
+def test_blocks_of_text(texts: list[bytes], monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(text: str) -> metadata_yaml.Metadata:
+        raise ValueError
+
+    def forget() -> None:
+        for known in (directives._block, info_block._read, metadata_yaml._said):
+            known.cache_clear()
+
+    short = [list(assembly.read(text)) for text in texts]
+    assert sum(len(module.kernels) for modules in short for module in modules) > 100
+    # No block is plain, and no metadata the compiler's.
+    monkeypatch.setattr(block, "number", lambda expression: None)
+    monkeypatch.setattr(metadata_yaml, "_compilers", refuse)
+    forget()
+    try:
+        for text, modules in zip(texts, short, strict=True):
+            assert list(assembly.read(text)) == modules
+    finally:
+        forget()
+
+
+def test_expressions(texts: list[bytes]) -> None:
+    values = re.compile(r"\.set[ \t]+[^,\n]*,(.*)|\.amdhsa_\w+[ \t]+(.*)|; \w+ ?[:=] (.*)")
+    written = {
+        value.rstrip("\r")
+        for text in texts
+        for found in values.findall(text.decode("utf-8", "replace"))
+        for value in found
+    }
+    symbolic = [value for value in written if value and not value.isdecimal()]
+    short = [value for value in symbolic if postfix(value) is not None]
+    assert len(short) > 100
+    for value in short:
+        assert postfix(value) == by_grammar(value)
+
+
+def test_lines_of_kernel_info(texts: list[bytes]) -> None:
+    lines = {
+        line[line.find(b";") :] for text in texts for line in text.splitlines() if b";" in line
+    }
+    short = 0
+    for line in lines:
+        if (field := info_block.by_pattern(line)) is not None:
+            short += 1
+            assert field == info_block.by_grammar(line), line
+    assert short > 300

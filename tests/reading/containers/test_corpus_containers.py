@@ -1,0 +1,95 @@
+"""Containers of all compilers against an independent count, and hostile ones against a clock."""
+
+from __future__ import annotations
+
+import csv
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from kernelinfo.analysis import analyse
+from kernelinfo.analysis.options import Options
+from kernelinfo.kernel import Result
+from kernelinfo.reading.blob import Problem
+
+ROOT = Path(__file__).parents[3]
+SHARED = ROOT.parent / "shared"
+CORPUS, HOSTILE = SHARED / "corpus", SHARED / "hostile"
+
+pytestmark = pytest.mark.skipif(
+    not SHARED.exists(), reason="the shared corpus is not beside this checkout"
+)
+
+NO_CONTAINERS = ("text", "code object", "triton sidecar")
+COUNTED_HERE = {
+    # The index could not look into it, but says what it holds.
+    "containers/libthree-no-sections.so": {"gfx1030": 6, "gfx90a": 6},
+    # One of its members is in a folder beside its own: not read, and said so.
+    "archives/libthin.a": {"gfx1030": 2, "gfx90a": 2},
+}
+SILENT = ("hipv4-spirv64", "outside the folder", "its id says")
+FOLDERS = ("bundle/", "ccob/", "offloadbinary/", "archive/", "compressed/", "pe/", "triton/")
+LIMIT_BYTES = 512 << 20
+
+
+def rows(index: Path) -> list[dict[str, str]]:
+    lines = index.read_text("utf-8").splitlines() if index.exists() else []
+    return list(csv.DictReader(lines))
+
+
+FILES = [
+    row
+    for row in rows(CORPUS / "INDEX.csv")
+    if row["kind"] == "text bundle" or not row["kind"].startswith(NO_CONTAINERS)
+    if not row["file"].startswith("more/")  # formats that are not read yet
+]
+
+
+@pytest.mark.parametrize("row", FILES, ids=lambda row: row["file"])
+def test_kernels_of_each_target(row: dict[str, str]) -> None:
+    expected = Counter(COUNTED_HERE.get(row["file"], {}))
+    if not expected:
+        for pair in row["targets=kernels"].split():
+            target, count = pair.rsplit("=", 1)
+            expected[target] += int(count)
+    found, problems = Counter[str](), []
+    for item in analyse([str(CORPUS / row["file"])], Options()):
+        if isinstance(item, Problem):
+            problems.append(f"{item.member} {item.message}")
+        elif isinstance(item, Result):
+            found[item.kernel.code_object.target or ""] += 1
+    assert found == expected
+    if expected:
+        assert [text for text in problems if not any(word in text for word in SILENT)] == []
+    elif "bitcode" in row["kind"] or "bitcode" in row["special"]:
+        assert all("bitcode carries no resource usage" in text for text in problems)
+    else:
+        assert problems
+
+
+PROGRAM = """
+import sys
+from kernelinfo.analysis import analyse
+from kernelinfo.analysis.options import Options
+for item in analyse(sys.argv[1:2], Options()):
+    print("\\n" in getattr(item, "message", ""))
+# Not ru_maxrss: that begins with what the parent had when it started this process.
+print(int(open("/proc/self/status").read().partition("VmHWM:")[2].split()[0]) * 1024)
+"""
+
+
+DANGERS = [row["file"] for row in rows(HOSTILE / "INDEX.csv") if row["file"].startswith(FOLDERS)]
+
+
+@pytest.mark.parametrize("name", DANGERS)
+def test_hostile_files_end_soon_and_stay_small(name: str) -> None:
+    command = [sys.executable, "-c", PROGRAM, str(HOSTILE / name)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=5)
+    assert done.returncode == 0, done.stderr
+    *items, peak = done.stdout.split()
+    assert items
+    assert set(items) == {"False"}
+    assert int(peak) < LIMIT_BYTES

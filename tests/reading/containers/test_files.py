@@ -1,0 +1,150 @@
+"""What paths lead to: files, directories, globs, standard input, and what is no file."""
+
+from __future__ import annotations
+
+import io
+import os
+from pathlib import Path
+
+import pytest
+
+from kernelinfo.reading.blob import Blob, Problem
+from kernelinfo.reading.containers import open_bytes, open_paths
+
+FIXTURES = Path(__file__).parents[3] / "fixtures"
+OBJECT = (FIXTURES / "code_object" / "tiny-v6-clang22-gfx90a.co").read_bytes()
+ASSEMBLY = b'\t.amdgcn_target "amdgcn-amd-amdhsa--gfx90a"\n\t.text\n'
+
+
+def opened(*paths: object) -> list[Blob | Problem]:
+    return list(open_paths(map(str, paths)))
+
+
+def only_problem(*paths: object) -> Problem:
+    [problem] = opened(*paths)
+    assert isinstance(problem, Problem)
+    return problem
+
+
+def names(items: list[Blob | Problem]) -> list[str]:
+    return [Path(item.path).name for item in items if isinstance(item, Blob)]
+
+
+@pytest.mark.parametrize(
+    "data", [OBJECT, OBJECT[:19], ASSEMBLY], ids=["code object", "its beginning", "assembly"]
+)
+def test_the_first_bytes_decide_and_not_the_name(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "kernel.json"
+    path.write_bytes(data)
+    [blob] = opened(path)
+    assert isinstance(blob, Blob)
+    assert (blob.path, blob.containers, blob.offset) == (str(path), (), 0)
+    assert blob.data == data
+    [same] = open_bytes(data, str(path))
+    assert isinstance(same, Blob)
+    assert same._replace(inflation=blob.inflation) == blob
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_texts_of_any_encoding(tmp_path: Path, encoding: str, end: str) -> None:
+    (tmp_path / "kernel.s").write_bytes(ASSEMBLY.decode().replace("\n", end).encode(encoding))
+    [blob] = opened(tmp_path / "kernel.s")
+    assert isinstance(blob, Blob)
+    assert b".amdgcn_target" in bytes(blob.data)
+
+
+def test_a_directory_is_walked_in_order_and_other_files_are_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "z.co").write_bytes(OBJECT)
+    (tmp_path / "b" / "a.bin").write_bytes(OBJECT)
+    (tmp_path / "kernel.s").write_bytes(ASSEMBLY)
+    (tmp_path / "utf16.s").write_bytes(ASSEMBLY.decode().encode("utf-16"))
+    (tmp_path / "x86.s").write_bytes(b"\tmovq %rax, %rbx\n")
+    (tmp_path / "notes.md").write_bytes(ASSEMBLY)
+    (tmp_path / "empty.s").touch()
+    (tmp_path / "library.a").write_bytes(b"!<arch>\n")
+    (tmp_path / "host.o").write_bytes((FIXTURES / "broken" / "x86.o").read_bytes())
+    os.mkfifo(tmp_path / "pipe")
+    items = opened(tmp_path)
+    assert names(items) == ["kernel.s", "utf16.s", "a.bin", "z.co"]
+    assert len(items) == 4
+
+
+def test_links_are_not_followed_twice(tmp_path: Path) -> None:
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "k.co").write_bytes(OBJECT)
+    (tmp_path / "lib" / "link.co").symlink_to("k.co")
+    (tmp_path / "lib" / "circle").symlink_to(tmp_path)
+    (tmp_path / "nowhere.co").symlink_to("missing")
+    assert names(opened(tmp_path)) == ["k.co"]
+
+
+def test_globs(tmp_path: Path) -> None:
+    for name in ("b.co", "a.co", "c.txt", "[1].co"):
+        (tmp_path / name).write_bytes(OBJECT)
+    assert names(opened(tmp_path / "?.co")) == ["a.co", "b.co"]
+    assert names(opened(tmp_path / "[1].co")) == ["[1].co"], "a file of that name comes first"
+    assert "matches no file" in only_problem(tmp_path / "*.s").message
+
+
+def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.TextIOWrapper(io.BytesIO(OBJECT))
+    monkeypatch.setattr("sys.stdin", stream)
+    [blob] = opened("-")
+    assert isinstance(blob, Blob)
+    assert blob.data == OBJECT
+    assert only_problem("-").message.startswith("is empty")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("missing", "no such file"),
+        ("empty", "is empty"),
+        ("pipe", "no regular file"),
+        ("nul\0byte", "null"),
+    ],
+)
+def test_what_is_no_file_is_a_problem(tmp_path: Path, name: str, message: str) -> None:
+    (tmp_path / "empty").touch()
+    os.mkfifo(tmp_path / "pipe")
+    assert message in only_problem(tmp_path / name).message
+
+
+@pytest.mark.parametrize(
+    ("start", "message"),
+    [
+        (b"hello\n", "no AMDGPU assembly found"),
+        (b"\t.section .hip_fatbin\n", "host assembly"),
+        (b"\x00\x01\x02\x03", "neither AMD GPU code nor text"),
+        (b"BC\xc0\xde", "LLVM bitcode carries no resource usage"),
+        (b"\xde\xc0\x17\x0b", "LLVM bitcode carries no resource usage"),
+        (b"\x03\x02\x23\x07", "SPIR-V carries no resource usage"),
+        (b"\x10\xff\x10\xad", "OffloadBinary cut off"),
+        (b"!<arch>\n", "no AMD GPU code found"),
+        (b"!<arch>\nx", "damaged archive"),
+        (b"!<thin>\n", "no AMD GPU code found"),
+        (b"MZ", "PE or COFF file cut off"),
+        (b"\x64\x86", "PE or COFF file cut off"),
+        (b"\x1f\x8b", "gzip data cut off"),
+        (b"\x28\xb5\x2f\xfd", "zstd data cut off"),
+        (b"\xfd7zXZ\0", "xz data cut off"),
+        (b"BZh9", "bzip2 data cut off"),
+        (b"PK\x03\x04", "damaged zip"),
+        (b"name" + bytes(253) + b"ustar", "damaged tar"),
+    ],
+)
+def test_what_holds_no_kernels_or_is_not_read(start: bytes, message: str) -> None:
+    [problem] = open_bytes(start, "file")
+    assert isinstance(problem, Problem)
+    assert problem.message.startswith(message)
+
+
+def test_bytes_that_were_let_go_of_are_read_again(tmp_path: Path) -> None:
+    large = OBJECT + os.urandom(1 << 18)
+    path = tmp_path / "large.co"
+    path.write_bytes(large)
+    [blob] = opened(path)
+    assert isinstance(blob, Blob)
+    assert blob.data == large

@@ -1,0 +1,83 @@
+"""Files that others shorten while they are read: mmap's SIGBUS must not end the process."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from .opening import OBJECT
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux is known to survive it")
+
+MAPPED = 20 << 20
+FIRST_GOES = """
+import json, os, sys
+from kernelinfo import analysis
+path, kept = sys.argv[1], int(sys.argv[2])
+found, told = [], []
+for item in analysis.analyse([path], analysis.Options()):
+    if hasattr(item, "kernel"):
+        found.append(item.kernel.code_object.offset)
+        os.truncate(path, kept)
+    else:
+        told.append(item.message)
+print(json.dumps([found, told]))
+"""
+
+
+def bundle(*offsets: int) -> bytes:
+    """A bundle of copies of one code object at these offsets."""
+    table = b"__CLANG_OFFLOAD_BUNDLE__" + len(offsets).to_bytes(8, "little")
+    for number, offset in enumerate(offsets):
+        id = b"hip%d-amdgcn-amd-amdhsa--gfx90a" % number
+        table += b"".join(n.to_bytes(8, "little") for n in (offset, len(OBJECT), len(id))) + id
+    whole = bytearray(table.ljust(max(offsets) + len(OBJECT), b"\0"))
+    for offset in offsets:
+        whole[offset : offset + len(OBJECT)] = OBJECT
+    return bytes(whole)
+
+
+def read_while_it_shrinks(path: Path, kept: int) -> tuple[list[int], list[str]]:
+    """Offsets of the code objects whose kernels were reported, and problems' messages."""
+    command = [sys.executable, "-c", FIRST_GOES, str(path), str(kept)]
+    told = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (told.returncode, told.stderr) == (0, "")
+    found, messages = json.loads(told.stdout)
+    return sorted(set(found)), messages
+
+
+def test_what_is_left_is_reported_and_the_loss_named(tmp_path: Path) -> None:
+    path = tmp_path / "large.hipfb"
+    offsets = [4096, 8 << 20, MAPPED]
+    path.write_bytes(bundle(*offsets))
+    found, messages = read_while_it_shrinks(path, 10 << 20)
+    assert found == offsets[:2]
+    assert messages[-1] == "shrank while it was read; read it again when it is complete"
+
+
+def test_small_files_are_read_as_they_were(tmp_path: Path) -> None:
+    path = tmp_path / "small.hipfb"
+    path.write_bytes(bundle(4096, 1 << 20))
+    assert read_while_it_shrinks(path, 0) == ([4096, 1 << 20], [])
+
+
+def test_other_maps_end_the_process_as_ever(tmp_path: Path) -> None:
+    path = tmp_path / "other"
+    path.write_bytes(bytes(1 << 20))
+    code = f"""
+import mmap, os
+from kernelinfo.reading.containers.mapping import Mapping
+file = os.open({str(path)!r}, os.O_RDWR)
+ours, other = Mapping(file), mmap.mmap(file, 0)
+os.truncate(file, 0)
+assert ours[1 << 19] == 0
+print("survived", flush=True)
+other[1 << 19]
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert run.stdout == "survived\n"
+    assert run.returncode < 0
