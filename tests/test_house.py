@@ -32,7 +32,7 @@ ROOMS = {
     "typer": ("cli/",),
     "rich": ("render/paint.py", "cli/progress.py"),
     "lark": ("reading/grammar.py", "reading/assembly/"),
-    "elftools": ("reading/code_object/elf/reference.py", "reading/code_object/dwarf.py"),
+    "elftools": ("reading/code_object/dwarf.py",),
     "msgpack": ("reading/code_object/",),
     "yaml": ("reading/assembly/",),
     "pycxxfilt": ("kernel/names.py", "kernel/demangler.py"),

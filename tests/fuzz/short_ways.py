@@ -9,17 +9,13 @@ from kernelinfo.reading import code_object
 from kernelinfo.reading.assembly import info_block, metadata_yaml
 from kernelinfo.reading.assembly.expressions import by_grammar
 from kernelinfo.reading.assembly.postfix import postfix
-from kernelinfo.reading.code_object import plain_note
-from kernelinfo.reading.code_object.elf import plain
+from kernelinfo.reading.code_object import note_metadata
 
 
 def same_code_object(data: bytes) -> None:
     """The module of a code object, or the reason why there is none."""
     short = _read(data)
-    with (
-        patch.object(plain, "read_tables", lambda data: None),
-        patch.object(plain_note, "read_root", lambda content: None),
-    ):
+    with patch.object(note_metadata, "_read_root", lambda content: None):
         whole = _read(data)
     # By their words: a float of the metadata may be no number, which equals nothing.
     assert repr(short) == repr(whole)

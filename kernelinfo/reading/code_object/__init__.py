@@ -8,7 +8,6 @@ from functools import lru_cache
 from kernelinfo.errors import ReadError
 from kernelinfo.occupancy.targets import Target
 from kernelinfo.reading.code_object import descriptor
-from kernelinfo.reading.code_object.elf import Elf, read_elf
 from kernelinfo.reading.code_object.note_metadata import NoteKernel, read_metadata, shown
 from kernelinfo.reading.code_object.processor import code_object_version, features, processor
 from kernelinfo.reading.code_object.symbols import (
@@ -18,6 +17,7 @@ from kernelinfo.reading.code_object.symbols import (
     Symbol,
     kernel_symbols,
 )
+from kernelinfo.reading.elf import EM_AMDGPU, ET_REL, SHT_NOBITS, Elf, read_elf
 from kernelinfo.reading.facts import Fact, Facts, KernelFacts, Module, Remark, Source
 
 _COMMENT_BYTES = 1 << 16
@@ -32,8 +32,8 @@ def read(data: memoryview, *, arch: str | None = None) -> Module:
     """
     remarks: list[Remark] = []
     elf = read_elf(data, remarks)
-    if elf.machine != "EM_AMDGPU":
-        raise ReadError(f"an ELF file for {elf.machine}; give one for AMD GPUs")
+    if elf.machine != EM_AMDGPU:
+        raise ReadError(f"an ELF file for machine {elf.machine}, a host; give one for AMD GPUs")
     metadata = read_metadata(elf, remarks)
     symbols = kernel_symbols(elf, remarks)
     described = [
@@ -112,12 +112,12 @@ def _descriptor(
 
 def _offset(elf: Elf, symbol: Symbol) -> int:
     """In the file; -1 where the symbol's bytes are not in it."""
-    if elf.type != "ET_REL":
+    if elf.type != ET_REL:
         offset = elf.offset_of(symbol.value)
         return -1 if offset is None else offset
     # A section's contents have no address before linking.
     section = next(iter(elf.sections[symbol.section : symbol.section + 1]), None)
-    if section is None or section.type == "SHT_NOBITS" or symbol.value >= section.size:
+    if section is None or section.type == SHT_NOBITS or symbol.value >= section.size:
         return -1
     return section.offset + symbol.value
 

@@ -15,8 +15,8 @@ from elftools.elf.elffile import ELFFile
 
 from kernelinfo.errors import ReadError
 from kernelinfo.reading.assembly.scan import decode
-from kernelinfo.reading.code_object.elf import read_elf
 from kernelinfo.reading.code_object.symbols import STT_OBJECT, kernel_symbols
+from kernelinfo.reading.elf import ET_REL, SHT_PROGBITS, read_elf
 from kernelinfo.reading.facts import Remark, SourceLine
 
 _SECTIONS = (".debug_info", ".zdebug_info")
@@ -32,8 +32,8 @@ def read_source_lines(data: memoryview) -> dict[str, SourceLine]:
     """
     remarks: list[Remark] = []
     elf = read_elf(data, remarks)
-    debugged = any(s.name in _SECTIONS and s.type == "SHT_PROGBITS" for s in elf.sections)
-    if elf.type == "ET_REL" or not debugged:
+    debugged = any(s.name in _SECTIONS and s.type == SHT_PROGBITS for s in elf.sections)
+    if elf.type == ET_REL or not debugged:
         return {}  # before linking, names are known by relocations only
     symbols = kernel_symbols(elf, remarks)
     entries = {name: symbol.value for name, symbol in symbols.items() if symbol.type != STT_OBJECT}

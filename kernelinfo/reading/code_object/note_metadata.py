@@ -4,17 +4,25 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 
 import msgpack
 
 from kernelinfo.errors import ReadError
 from kernelinfo.light_typing import NamedTuple
-from kernelinfo.reading.code_object import plain_note
-from kernelinfo.reading.code_object.elf import Elf
 from kernelinfo.reading.code_object.notes import Note, read_notes
-from kernelinfo.reading.facts import Facts, Remark
-from kernelinfo.reading.metadata import kernel_facts, kernel_facts_v2
+from kernelinfo.reading.elf import Elf
+from kernelinfo.reading.facts import Fact, Facts, Remark
+from kernelinfo.reading.metadata import (
+    kernel_facts,
+    kernel_facts_v2,
+    kernel_symbol,
+    takes_dynamic_lds,
+)
+
+_HOW = {"strict_map_key": False, "unicode_errors": "backslashreplace"}
+_NO_ARGUMENTS = b"\x90"
+_NO_NAME = b"\xa0"
 
 
 class NoteKernel(NamedTuple):
@@ -63,7 +71,7 @@ def read_metadata(elf: Elf, remarks: list[Remark]) -> NoteMetadata:
 
 
 def _add(metadata: NoteMetadata, note: Note, remarks: list[Remark]) -> None:
-    plain = plain_note.read_root(note.content)
+    plain = _read_root(note.content)
     if plain is not None and "amdpal.pipelines" not in plain.others:
         metadata.found = True
         metadata.target_id = plain.others.get("amdhsa.target", metadata.target_id)
@@ -115,6 +123,88 @@ def _complain(symbol: str, complaints: Sequence[str], note: Note) -> list[Remark
     return [Remark(f"kernel {kernel}: {wrong}", offset=note.offset) for wrong in complaints]
 
 
+class _Root(NamedTuple):
+    """The map that a note holds."""
+
+    others: Mapping[object, object]
+    """All keys but `amdhsa.kernels`."""
+    kernels: list[tuple[str, Facts]]
+    """Symbol and facts of each."""
+
+
+def _read_root(content: memoryview) -> _Root | None:
+    """The map of a note, without the kernels' arguments; None where it must be unpacked whole.
+
+    Four fifths of a library's notes are lists of arguments, of which there are few different ones;
+    of the rest, a third differs in more than names. Each different statement is unpacked once.
+    """
+    whole = bytes(content)
+    unpacker = msgpack.Unpacker(max_buffer_size=len(whole), **_HOW)
+    unpacker.feed(whole)
+    others: dict[object, object] = {}
+    kernels: list[tuple[str, Facts]] | None = None
+    try:
+        for _ in range(unpacker.read_map_header()):
+            key = unpacker.unpack()
+            if key in others or (key == "amdhsa.kernels" and kernels is not None):
+                return None
+            if key == "amdhsa.kernels":
+                count = unpacker.read_array_header()
+                kernels = [_kernel(unpacker, whole) for _ in range(count)]
+            else:
+                others[key] = unpacker.unpack()
+    except (msgpack.UnpackException, ValueError, TypeError):
+        return None
+    if kernels is None or unpacker.tell() != len(whole):
+        return None
+    return _Root(others, kernels)
+
+
+def _kernel(unpacker: msgpack.Unpacker, whole: bytes) -> tuple[str, Facts]:
+    """Symbol and facts; raises `ValueError` where a value cannot be read."""
+    symbol = name = None
+    arguments = _NO_ARGUMENTS
+    # The same map with empty names and arguments.
+    common = b""
+    begin = unpacker.tell()
+    for _ in range(unpacker.read_map_header()):
+        key = unpacker.unpack()
+        if key == ".name":
+            common += whole[begin : unpacker.tell()] + _NO_NAME
+            name = unpacker.unpack()
+        elif key == ".symbol":
+            common += whole[begin : unpacker.tell()] + _NO_NAME
+            symbol = unpacker.unpack()
+        elif key == ".args":
+            at = unpacker.tell()
+            common += whole[begin:at] + _NO_ARGUMENTS
+            unpacker.skip()
+            arguments = whole[at : unpacker.tell()]
+        else:
+            unpacker.skip()
+            continue
+        begin = unpacker.tell()
+    common += whole[begin : unpacker.tell()]
+    return kernel_symbol(symbol, name), _facts(common, _takes_dynamic_lds(arguments))
+
+
+@lru_cache(maxsize=1 << 12)
+def _facts(common: bytes, dynamic_lds: bool) -> Facts:
+    pairs = msgpack.unpackb(common, object_pairs_hook=list, **_HOW)
+    kernel = dict(pairs)
+    _, facts, complaints = kernel_facts(kernel, offset=0)
+    if complaints or len(kernel) < len(pairs):
+        raise ValueError
+    if dynamic_lds:
+        facts.append(Fact("dynamic_lds", True, "metadata", None, 0))
+    return Facts.shared(tuple(facts))
+
+
+@lru_cache(maxsize=1 << 10)
+def _takes_dynamic_lds(arguments: bytes) -> bool:
+    return takes_dynamic_lds(msgpack.unpackb(arguments, **_HOW))
+
+
 def _unpack(note: Note, remarks: list[Remark]) -> object:
     """The msgpack value; raises `ReadError` where it is cut off, or no msgpack."""
     repeated: list[object] = []
@@ -125,9 +215,8 @@ def _unpack(note: Note, remarks: list[Remark]) -> object:
             repeated.extend(key for key, count in Counter(k for k, _ in pairs).items() if count > 1)
         return found
 
-    how = {"strict_map_key": False, "unicode_errors": "backslashreplace"}
     try:
-        return msgpack.unpackb(note.content, object_pairs_hook=unique, **how)
+        return msgpack.unpackb(note.content, object_pairs_hook=unique, **_HOW)
     except msgpack.ExtraData as error:
         if any(error.extra):
             remarks.append(Remark("bytes after the metadata, not read", offset=note.offset))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from struct import unpack_from
 
 from kernelinfo.light_typing import NamedTuple
-from kernelinfo.reading.code_object.elf import Elf
+from kernelinfo.reading.elf import PT_NOTE, SHT_NOTE, Elf
 from kernelinfo.reading.facts import Remark
 
 
@@ -25,8 +25,8 @@ def read_notes(elf: Elf, remarks: list[Remark]) -> Iterator[Note]:
 
     A region that lies outside the file, or that ends within a note, is named in `remarks`.
     """
-    regions = [(s.offset, s.size) for s in elf.segments if s.type == "PT_NOTE"]
-    regions += [(s.offset, s.size) for s in elf.sections if s.type == "SHT_NOTE"]
+    regions = [(s.offset, s.size) for s in elf.segments if s.type == PT_NOTE]
+    regions += [(s.offset, s.size) for s in elf.sections if s.type == SHT_NOTE]
     seen: set[int] = set()
     for start, size in dict.fromkeys(regions):
         if elf.bytes_at(start, size) is None:

@@ -8,7 +8,7 @@ from kernelinfo.errors import UnknownTargetError
 from kernelinfo.light_typing import Literal
 from kernelinfo.occupancy import targets
 from kernelinfo.occupancy.targets import Target
-from kernelinfo.reading.code_object.elf import Elf
+from kernelinfo.reading.elf import Elf
 from kernelinfo.reading.facts import Features, Remark
 from kernelinfo.reading.target_id import parse_target_id
 

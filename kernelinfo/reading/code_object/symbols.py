@@ -7,7 +7,7 @@ from struct import Struct, unpack_from
 from struct import error as StructError
 
 from kernelinfo.light_typing import NamedTuple
-from kernelinfo.reading.code_object.elf import Elf, string_at
+from kernelinfo.reading.elf import PT_DYNAMIC, SHT_DYNSYM, SHT_SYMTAB, Elf, string_at
 from kernelinfo.reading.facts import Remark
 
 STT_OBJECT = 1
@@ -63,7 +63,7 @@ def _tables(elf: Elf, remarks: list[Remark]) -> Iterator[tuple[memoryview, bytes
     """Each symbol table with its strings, the loader's first; ELF allows one of each kind."""
     read = set()
     first = {section.type: section for section in reversed(elf.sections)}
-    for kind in ("SHT_DYNSYM", "SHT_SYMTAB"):
+    for kind in (SHT_DYNSYM, SHT_SYMTAB):
         section = first.get(kind)
         if section is None:
             continue
@@ -80,7 +80,7 @@ def _tables(elf: Elf, remarks: list[Remark]) -> Iterator[tuple[memoryview, bytes
                 remarks.append(Remark(message, offset=section.offset))
             read.add(section.offset)
             yield table, bytes(strings)
-    segment = next((s for s in elf.segments if s.type == "PT_DYNAMIC"), None)
+    segment = next((s for s in elf.segments if s.type == PT_DYNAMIC), None)
     if segment is None:
         return
     dynamic = elf.bytes_at(segment.offset, segment.size - segment.size % _DYNAMIC.size)

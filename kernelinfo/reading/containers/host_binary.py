@@ -10,6 +10,7 @@ from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.containers import bundle, ccob, magic
 from kernelinfo.reading.containers.device_sections import Section, parts
 from kernelinfo.reading.containers.parts import part, problem, rest
+from kernelinfo.reading.elf import read_elf
 from kernelinfo.reading.facts import Remark
 
 # clang aligns the fat binary of each translation unit to this.
@@ -19,9 +20,6 @@ _MAGIC = re.compile(re.escape(magic.BUNDLE))
 
 def read(blob: Blob) -> Iterator[Blob | Problem]:
     """The bytes of each section with device code, whatever they are."""
-    # pyelftools takes longer to import than an assembly text to read.
-    from kernelinfo.reading.code_object.elf import read_elf
-
     remarks: list[Remark] = []
     try:
         elf = read_elf(blob.data, remarks)

@@ -197,7 +197,7 @@ def test_nothing_readable_is_an_error() -> None:
     with pytest.raises(ReadError, match="64-bit little-endian"):
         read(memoryview(b"\x7fELF\x01\x01" + bytes(100)))
     pack_into("<H", data, 18, 62)
-    with pytest.raises(ReadError, match="EM_X86_64"):
+    with pytest.raises(ReadError, match="machine 62"):
         read(memoryview(data))
 
 

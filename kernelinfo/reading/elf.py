@@ -1,0 +1,175 @@
+"""An ELF file for an AMD GPU or its host: 64 bits, little endian; each table is read on its own.
+
+The tests hold it to pyelftools, which gives a file up when one table is damaged, takes two
+milliseconds for each of the hundreds of code objects of a library, and longer to import than a
+small report takes.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from struct import Struct
+
+from kernelinfo.errors import ReadError
+from kernelinfo.light_typing import NamedTuple
+from kernelinfo.reading.facts import Remark
+
+ET_REL = 1
+EM_AMDGPU = 224
+SHT_PROGBITS, SHT_SYMTAB, SHT_NOTE, SHT_NOBITS, SHT_DYNSYM = 1, 2, 7, 8, 11
+PT_LOAD, PT_DYNAMIC, PT_NOTE = 1, 2, 4
+"""Numbers of the gABI, and of LLVM's BinaryFormat/ELF.h."""
+
+_IDENT = b"\x7fELF\x02\x01"
+_HEADER = Struct("<16xHHIQQQIHHHHHH")
+_SECTION = Struct("<IIQQQQIIQQ")
+_SEGMENT = Struct("<IIQQQQQQ")
+_LONGEST_NAME = 1 << 16
+"""Bytes; the longest mangled names of template libraries have some tens of thousands."""
+
+
+class Section(NamedTuple):
+    """One section header; address, offset and sizes in bytes."""
+
+    name: str
+    """Empty where the names cannot be read."""
+    type: int
+    address: int
+    offset: int
+    size: int
+    link: int
+    """Index of the section with the strings, for a symbol table."""
+    entry_size: int
+    """Of each row of a table; 0 for what has no rows."""
+
+
+class Segment(NamedTuple):
+    """One program header; address, offset and size in bytes."""
+
+    type: int
+    address: int
+    offset: int
+    size: int
+    """In the file; more in memory is zeros."""
+
+
+class Elf(NamedTuple):
+    """One ELF file; a table that cannot be read is empty."""
+
+    data: memoryview
+    type: int
+    machine: int
+    os_abi: int
+    abi_version: int
+    flags: int
+    sections: tuple[Section, ...]
+    segments: tuple[Segment, ...]
+    loaded: tuple[Segment | Section, ...]
+    """Those that have addresses, and bytes in the file."""
+
+    def bytes_at(self, offset: int, size: int) -> memoryview | None:
+        """`size` bytes from `offset` on; None where the file has not so many there."""
+        if offset < 0 or size < 0 or offset + size > len(self.data):
+            return None
+        return self.data[offset : offset + size]
+
+    def bytes_of(self, section: Section) -> memoryview | None:
+        """A section's bytes; None where it has none in this file."""
+        if section.type == SHT_NOBITS:
+            return None
+        return self.bytes_at(section.offset, section.size)
+
+    def offset_of(self, address: int) -> int | None:
+        """The offset in the file of a loaded address; None where the file has no byte for it.
+
+        By the segments, and by the sections where there are none.
+        """
+        for part in self.loaded:
+            if part.address <= address < part.address + part.size:
+                offset = part.offset + address - part.address
+                return offset if offset < len(self.data) else None
+        return None
+
+
+def read_elf(data: memoryview, remarks: list[Remark]) -> Elf:
+    """The header and both tables; what is wrong with a table is added to `remarks`.
+
+    Raises `ReadError` where not even the header is one of a 64-bit little-endian ELF file.
+    """
+    ident = bytes(data[: len(_IDENT)])
+    if ident != _IDENT[: len(ident)]:
+        raise ReadError("not a 64-bit little-endian ELF file; AMD GPU code comes in no other")
+    if len(data) < _HEADER.size:
+        raise ReadError(f"ELF file cut off after {len(data)} bytes, within its header; rebuild it")
+    kind, machine, _, _, segments_at, sections_at, flags, _, *counts = _HEADER.unpack_from(data)
+    segment_size, segment_count, section_size, section_count, names_at = counts
+    sections = _sections(data, sections_at, section_size, section_count, names_at, remarks)
+    segments: tuple[Segment, ...] = ()
+    if segments_at:
+        rows = _rows(data, _SEGMENT, segments_at, segment_size, segment_count, remarks)
+        segments = tuple(
+            [Segment(kind, address, at, size) for kind, _, at, address, _, size, _, _ in rows]
+        )
+    loaded: list[Segment | Section] = [s for s in segments if s.type == PT_LOAD]
+    if not segments:
+        loaded = [s for s in sections if s.address and s.type != SHT_NOBITS]
+    return Elf(
+        data=data,
+        type=kind,
+        machine=machine,
+        os_abi=data[7],
+        abi_version=data[8],
+        flags=flags,
+        sections=sections,
+        segments=segments,
+        loaded=tuple(loaded),
+    )
+
+
+def _rows(
+    data: memoryview, layout: Struct, offset: int, size: int, count: int, remarks: list[Remark]
+) -> list[tuple[int, ...]]:
+    """The rows of a header table; none where they do not lie within the file."""
+    if size != layout.size or offset + size * count > len(data):
+        message = f"{count} headers of {size} bytes at {offset}, in a file of {len(data)} bytes"
+        remarks.append(Remark(f"{message}: not read", offset=offset))
+        return []
+    return list(layout.iter_unpack(data[offset : offset + size * count]))
+
+
+def _sections(
+    data: memoryview, offset: int, size: int, count: int, names_at: int, remarks: list[Remark]
+) -> tuple[Section, ...]:
+    if not offset:
+        return ()
+    if not count:
+        # More sections than 16 bits can count: the first, which is none, holds the numbers.
+        for row in _rows(data, _SECTION, offset, size, 1, remarks):
+            count, names_at = row[5], row[6]
+    rows = _rows(data, _SECTION, offset, size, count, remarks)
+    strings = b""
+    for row in rows[names_at : names_at + 1]:
+        if row[4] + row[5] <= len(data):
+            strings = bytes(data[row[4] : row[4] + row[5]])
+    if rows and not strings:
+        remarks.append(Remark("section names cannot be read", offset=offset))
+    names = _names(strings, tuple([row[0] for row in rows]))
+    return tuple(
+        [
+            Section(name, kind, address, at, size, link, entry_size)
+            for name, (_, kind, _, address, at, size, link, _, _, entry_size) in zip(
+                names, rows, strict=True
+            )
+        ]
+    )
+
+
+@lru_cache(maxsize=1 << 8)  # a linker gives the sections of all its files the same names
+def _names(strings: bytes, starts: tuple[int, ...]) -> tuple[str, ...]:
+    return tuple([string_at(strings, start) or "" for start in starts])
+
+
+def string_at(strings: bytes, start: int) -> str | None:
+    """The NUL-terminated string that starts there; None where none of sane length does."""
+    end = strings.find(b"\0", start, start + _LONGEST_NAME)
+    return None if end < 0 else strings[start:end].decode("utf-8", "backslashreplace")

@@ -1,0 +1,70 @@
+"""The ELF reader against pyelftools, on every file that both read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+from elftools.elf.enums import (
+    ENUM_E_MACHINE,
+    ENUM_E_TYPE,
+    ENUM_P_TYPE_BASE,
+    ENUM_SH_TYPE_BASE,
+)
+
+from kernelinfo.errors import ReadError
+from kernelinfo.reading import elf
+from kernelinfo.reading.blob import Blob
+from kernelinfo.reading.containers import open_paths
+from kernelinfo.reading.facts import Remark
+from tests.conftest import every_file
+
+_ELF = b"\x7fELF"
+
+
+@pytest.fixture(scope="module")
+def files() -> list[memoryview]:
+    """Host files and the code objects inside any file."""
+    found = [item.data for item in open_paths(every_file()) if isinstance(item, Blob)]
+    found += [memoryview(Path(path).read_bytes()) for path in every_file()]
+    return [data for data in found if data[:4] == _ELF]
+
+
+def number(value: object, names: Mapping[str, int]) -> object:
+    """What pyelftools calls by a name or leaves as a number."""
+    return names[value] if isinstance(value, str) else value
+
+
+def test_both_read_the_same(files: list[memoryview]) -> None:
+    read_by_both = 0
+    for data in files:
+        remarks: list[Remark] = []
+        try:
+            ours = elf.read_elf(data, remarks)
+            theirs = ELFFile(BytesIO(data))
+            sections, segments = list(theirs.iter_sections()), list(theirs.iter_segments())
+        except (ReadError, ELFError, AttributeError, TypeError, ValueError):
+            continue
+        if remarks:
+            continue
+        read_by_both += 1
+        assert ours.type == number(theirs["e_type"], ENUM_E_TYPE)
+        assert ours.machine == number(theirs["e_machine"], ENUM_E_MACHINE)
+        assert ours.flags == theirs["e_flags"]
+        assert [
+            (s.name, s.address, s.offset, s.size, s.link, s.entry_size) for s in ours.sections
+        ] == [
+            (s.name, s["sh_addr"], s["sh_offset"], s["sh_size"], s["sh_link"], s["sh_entsize"])
+            for s in sections
+        ]
+        assert [(s.address, s.offset, s.size) for s in ours.segments] == [
+            (s["p_vaddr"], s["p_offset"], s["p_filesz"]) for s in segments
+        ]
+        types = {**ENUM_SH_TYPE_BASE, **ENUM_P_TYPE_BASE, "SHT_AMD64_UNWIND": 0x70000001}
+        assert [s.type for s in ours.sections] == [number(s["sh_type"], types) for s in sections]
+        assert [s.type for s in ours.segments] == [number(s["p_type"], types) for s in segments]
+    assert read_by_both > 40
