@@ -37,6 +37,7 @@ ROOMS = {
     "yaml": ("reading/assembly/",),
     "pycxxfilt": ("kernel/names.py", "kernel/demangler.py"),
     "jinja2": ("render/html/",),
+    "sqlite3": ("compare/rocpd.py",),
 }
 
 

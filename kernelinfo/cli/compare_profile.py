@@ -1,4 +1,4 @@
-"""`kernelinfo compare-profile RUN.csv PATH...`."""
+"""`kernelinfo compare-profile RUN PATH...`."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from kernelinfo.analysis import analyse
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli import options
 from kernelinfo.cli.output import Problems, make_view, write
-from kernelinfo.compare.measurement import Measurement, measure
+from kernelinfo.compare.matching import measure
+from kernelinfo.compare.measurement import Measurement
 from kernelinfo.compare.profile import Dispatch, Resources, read
 from kernelinfo.errors import ReadError
 from kernelinfo.kernel import Result
 from kernelinfo.occupancy import devices
 from kernelinfo.occupancy.limits import RESOURCES
+from kernelinfo.reading.blob import Problem
 from kernelinfo.render import View
 from kernelinfo.render.names import name_of, printable
 from kernelinfo.render.paint import paint
@@ -35,7 +37,9 @@ Examples:
 def command(
     run: Annotated[
         Path,
-        typer.Argument(metavar="RUN.csv", help="rocprofv3's kernel trace, or pmc_perf.csv."),
+        typer.Argument(
+            metavar="RUN", help="rocprofv3's kernel trace or database, or pmc_perf.csv."
+        ),
     ],
     paths: options.Paths,
     arch: options.Arch = None,
@@ -50,24 +54,29 @@ def command(
     color: options.Color = "auto",
     width: options.Width = None,
 ) -> None:
-    """What a profiler measured, beside what is predicted.
+    """Compare what a profiler measured with what is predicted.
 
-    Each launch of rocprofv3's kernel trace, or of rocprofiler-compute's pmc_perf.csv, beside the
-    kernel of that name in the files, and what explains a difference.
+    Each launch of rocprofv3's kernel trace (CSV or rocpd database), of rocprofiler-compute's
+    pmc_perf.csv or of rocprof v1's CSV, with the kernel of that name in the files, and what
+    explains a difference.
     """
     view = make_view(names=names, color=color, width=width, output=output)
     product = devices.find(device) if device is not None else None
-    dispatches = read(_bytes(run), str(run))
+    dispatches = read(run)
     wanted = Options(arch=arch, kernels=tuple(kernel or ()), exclude=tuple(exclude or ()))
     problems = Problems()
     found = [
         item.kernel for item in problems.watch(analyse(paths, wanted)) if isinstance(item, Result)
     ]
     measured = measure(dispatches, found, product, not no_trap_handler)
+    ties = _ties(measured)
     if not any(one.kernel for one in measured):
+        if ties:
+            raise ReadError(f"{run}: {ties[0]}")
         ran = ", ".join(_unmatched(measured)[:3])
         where = f"in the files given for {product[1].name}" if product else "in the files given"
         raise ReadError(f"{run}: no kernel of the run is {where}; it ran {ran}")
+    problems.report(Problem(str(run), tie) for tie in ties)
     if format == "text":
         write(_table(measured, view), output)
     else:
@@ -75,15 +84,21 @@ def command(
     problems.exit()
 
 
-def _bytes(run: Path) -> bytes:
-    try:
-        return run.read_bytes()
-    except OSError as error:
-        raise ReadError(f"{run}: {error.strerror}; give the profiler's CSV file") from None
+def _ties(measured: tuple[Measurement, ...]) -> list[str]:
+    """What keeps launches from having a prediction, each once."""
+    tied = (_tie(one.tied) for one in measured if one.tied and one.kernel is None)
+    return list(dict.fromkeys(tied))
+
+
+def _tie(names: tuple[str, ...]) -> str:
+    fit = " and ".join(map(printable, names))
+    return f"{fit} fit its launches equally; name the GPU with --device, or give the files that ran"
 
 
 def _unmatched(measured: tuple[Measurement, ...]) -> list[str]:
-    names = (printable(one.dispatch.shape.kernel) for one in measured if one.kernel is None)
+    names = (
+        printable(one.dispatch.shape.kernel) for one in measured if not (one.kernel or one.tied)
+    )
     return list(dict.fromkeys(names))
 
 
@@ -139,7 +154,7 @@ def _record(one: Measurement, view: View) -> dict[str, Any]:
         "kernel": name_of(kernel, view.names) if kernel else None,
         "symbol": kernel.symbol if kernel else None,
         "profiled_as": dispatch.shape.kernel,
-        "target": kernel.target.name if kernel and kernel.target else None,
+        "target": kernel.target.name if kernel and kernel.target and not one.tied else None,
         "dispatches": dispatch.count,
         "duration_ns": dispatch.measures.duration_ns,
         "workgroup_size": dispatch.shape.workgroup_size,
@@ -155,5 +170,5 @@ def _record(one: Measurement, view: View) -> dict[str, Any]:
         "device": filling and filling.name,
         "workgroups_at_once": filling and filling.workgroups,
         "grid_percent": grid and grid.percent,
-        "remarks": list(one.remarks),
+        "remarks": [*one.remarks, *([_tie(one.tied)] if one.tied else [])],
     }

@@ -137,6 +137,12 @@ class Problems:
             else:
                 yield piece
 
+    def report(self, problems: Iterable[Problem]) -> None:
+        """Print problems that no stream has."""
+        for problem in problems:
+            self.found = True
+            tell(problem)
+
     def exit(self) -> None:
         """Ends the program where something could not be answered."""
         if self.found:

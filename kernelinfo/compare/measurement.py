@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from kernelinfo.compare.profile import Dispatch, Resources
 from kernelinfo.kernel import Kernel
-from kernelinfo.kernel.names import stem
 from kernelinfo.occupancy import Occupancy
-from kernelinfo.occupancy.devices import Filling, fill, runs_on
+from kernelinfo.occupancy.devices import Filling, fill
 from kernelinfo.occupancy.placement import align
 from kernelinfo.occupancy.targets import Device, Target
 
@@ -25,7 +24,7 @@ class Measurement:
 
     dispatch: Dispatch
     kernel: Kernel | None
-    """None where no file has it; then nothing is predicted."""
+    """None where no file has it, or where several that do predict different occupancies."""
     predicted: Resources | None = None
     occupancy: Occupancy | None = None
     filling: Filling | None = None
@@ -34,52 +33,25 @@ class Measurement:
     """Measured, of the wave slots; None where the run does not say."""
     remarks: tuple[str, ...] = ()
     """What explains a difference, in words."""
+    tied: tuple[str, ...] = ()
+    """Targets, kernels or files that fit the launch and the whole run equally."""
 
 
-def measure(
-    dispatches: Iterable[Dispatch],
-    kernels: Iterable[Kernel],
-    device: tuple[Target, Device] | None = None,
-    trap_handler: bool = True,
-) -> tuple[Measurement, ...]:
-    """Each dispatch beside the kernel of its name, on that device if one is given.
-
-    Names match as they are, mangled or demangled, else without parameters; and without template
-    arguments where the run leaves them out. Of several kernels it is the one that reserves what
-    the run shows.
-    """
-    known = [kernel for kernel in kernels if kernel.target is not None]
-    if device is not None:
-        known = [k.on(device[0]) for k in known if k.target and runs_on(k.target, device[0])]
-    levels: tuple[dict[str, list[Kernel]], ...] = ({}, {}, {})
-    for kernel in known:
-        brief = stem(kernel.name)
-        names = ({kernel.name, kernel.symbol}, {brief}, {brief.partition("<")[0]})
-        for level, called in zip(levels, names, strict=True):
-            for name in called:
-                level.setdefault(name, []).append(kernel)
-    measured = []
-    for dispatch in dispatches:
-        name = _bare(dispatch.shape.kernel)
-        found = (levels[0].get(name), levels[1].get(stem(name)), levels[2].get(stem(name)))
-        candidates = next(filter(None, found), [])
-        beside = [_beside(dispatch, kernel, device, trap_handler) for kernel in candidates]
-        beside.sort(key=lambda one: len(differences(one)))
-        measured.append(beside[0] if beside else Measurement(dispatch, None))
-    return tuple(measured)
-
-
-def _bare(name: str) -> str:
-    """Without what profilers add for the kernel's descriptor."""
+def bare(name: str) -> str:
+    """A kernel's name without what profilers add for its descriptor."""
     name = name.strip()
     for suffix in ("(.kd)", "[clone .kd]", ".kd"):
         name = name.removesuffix(suffix).rstrip()
     return name
 
 
-def _beside(
-    dispatch: Dispatch, kernel: Kernel, device: tuple[Target, Device] | None, trap_handler: bool
+def compared(
+    dispatch: Dispatch,
+    kernel: Kernel,
+    device: tuple[Target, Device] | None = None,
+    trap_handler: bool = True,
 ) -> Measurement:
+    """The dispatch with the prediction for a kernel whose target is known."""
     assert kernel.target is not None
     found = kernel.occupancy(
         workgroup_size=dispatch.shape.workgroup_size,
@@ -90,15 +62,9 @@ def _beside(
     if device is not None:
         assert kernel.demand is not None
         filling = fill(device[1], found, kernel.demand.wave_size, dispatch.shape.workgroups)
-    beside = Measurement(
-        dispatch,
-        kernel,
-        _predicted(kernel, found),
-        found,
-        filling,
-        _percent(dispatch, found, device[1] if device else None),
-    )
-    return replace(beside, remarks=tuple(_remarks(beside)))
+    measured = _percent(dispatch, found, device[1] if device else None)
+    one = Measurement(dispatch, kernel, _predicted(kernel, found), found, filling, measured)
+    return replace(one, remarks=tuple(_remarks(one)))
 
 
 def _dynamic_lds(dispatch: Dispatch, kernel: Kernel, granule: int) -> int:
@@ -108,11 +74,13 @@ def _dynamic_lds(dispatch: Dispatch, kernel: Kernel, granule: int) -> int:
 
 
 def _predicted(kernel: Kernel, found: Occupancy) -> Resources:
-    """As rocprofiler-sdk decodes the descriptor (lib/rocprofiler-sdk/code_object)."""
-    allocated = found.allocated
+    """As rocprofiler-sdk decodes the descriptor (lib/rocprofiler-sdk/code_object, *_vgpr_count)."""
+    allocated, target = found.allocated, kernel.target
     vgprs, agprs = allocated.arch_vgprs, allocated.agprs
-    if kernel.target is not None and kernel.target.agprs.file == "none":
-        vgprs = kernel.encoded.vgprs if kernel.encoded.vgprs is not None else vgprs
+    if target is not None and target.agprs.file != "unified":
+        vgprs = kernel.encoded.vgprs if kernel.encoded.vgprs is not None else allocated.vgprs
+        # One number in the descriptor is for both files of gfx908.
+        agprs = vgprs if target.agprs.file == "separate" else agprs
     return Resources(
         vgprs, agprs, allocated.sgprs, allocated.lds_bytes, kernel.used.scratch_bytes_per_lane
     )
@@ -136,15 +104,28 @@ def _percent(dispatch: Dispatch, found: Occupancy, device: Device | None) -> flo
     return 100 * waves / (found.wave_slots * device.domains(found.per))
 
 
+Distance = tuple[int, int]
+"""Resources of which a launch shows something else than a kernel reserves; and 1 where the
+registers fit only as a profiler counts that does not know the target. The first number decides."""
+
+
+def distance(one: Measurement) -> Distance:
+    """How far the launch is from what the file reserves; (0, 0) where they are the same."""
+    found, seen = differences(one), one.dispatch.shape.resources
+    right = one.predicted is None or _is(seen, (one.predicted.vgprs, one.predicted.agprs))
+    return len(found), int(not right)
+
+
 def differences(one: Measurement) -> tuple[str, ...]:
     """The resources of which the run shows something else than the file reserves."""
     if one.kernel is None or one.predicted is None:
         return ()
     seen, said = one.dispatch.shape.resources, one.predicted
     granule = one.kernel.target.lds.granule_bytes if one.kernel.target else 1
+    counted = any(_is(seen, reading) for reading in _readings(one.kernel, said))
     pairs = {
-        # Some profilers do not know where the AGPRs of a newer target begin.
-        "VGPRs": (_total(seen), _total(said)),
+        "VGPRs": (None if counted else seen.vgprs, said.vgprs),
+        "AGPRs": (None if counted else seen.agprs, said.agprs or 0),
         "SGPRs": (seen.sgprs, said.sgprs),
         "LDS": (None if seen.lds_bytes is None else align(seen.lds_bytes, granule), said.lds_bytes),
         "scratch": (seen.scratch_bytes_per_lane, said.scratch_bytes_per_lane),
@@ -156,8 +137,35 @@ def differences(one: Measurement) -> tuple[str, ...]:
     )
 
 
-def _total(resources: Resources) -> int | None:
-    return None if resources.vgprs is None else resources.vgprs + (resources.agprs or 0)
+_KNOWN_TO_THE_SDK = ("gfx90a", "gfx94")
+Registers = tuple[int | None, int | None]
+"""VGPRs and AGPRs."""
+
+
+def _is(seen: Resources, said: Registers) -> bool:
+    """Whether the run shows these counts, as far as both are known."""
+    vgprs, agprs = said
+    return vgprs is None or (
+        seen.vgprs in (None, vgprs) and seen.agprs in (None, agprs if agprs is not None else 0)
+    )
+
+
+def _readings(kernel: Kernel, said: Resources) -> Iterator[Registers]:
+    """What profilers make of the kernel's registers, the right counts first.
+
+    A version that is older than a target takes all registers for VGPRs; rocprofiler-sdk also takes
+    the descriptor's granules for 4 VGPRs, 8 in wave32, where newer targets have 8 and 16.
+    """
+    yield said.vgprs, said.agprs
+    target, demand = kernel.target, kernel.demand
+    if target is None or demand is None or said.vgprs is None:
+        return
+    whole = said.vgprs + (said.agprs or 0 if target.agprs.file == "unified" else 0)
+    yield whole, 0
+    if target.name.startswith(_KNOWN_TO_THE_SDK):
+        return
+    granule = target.vgpr_file(demand.wave_size).encoding_granule
+    yield whole // granule * (8 if demand.wave_size == 32 else 4), 0
 
 
 def _percents(value: float) -> str:

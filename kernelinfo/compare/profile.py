@@ -1,16 +1,19 @@
-"""What profilers write of the dispatches of a run.
+"""The kernel dispatches of a run, as a profiler recorded them.
 
 Read are the CSV files of rocprofv3 (kernel trace and counter collection; rocprofiler-sdk
-docs/how-to/using-rocprofv3) and of rocprofiler-compute (pmc_perf.csv, wide or one counter a row).
+docs/how-to/using-rocprofv3), of rocprofiler-compute (pmc_perf.csv, wide or one counter a row) and
+of rocprof v1 (rocprofiler/bin/tblextr.py), and rocprofv3's rocpd databases (`rocpd`).
 """
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
+from pathlib import Path
+from typing import Any
 
 from kernelinfo.errors import ReadError
 from kernelinfo.light_typing import NamedTuple
@@ -19,27 +22,40 @@ from kernelinfo.reading.containers.streams import Decompressed
 
 FIELDS = {
     "kernel_name": "kernel",
+    "kernelname": "kernel",
+    "agent_id": "agent",
+    "gpu_id": "agent",
+    "gpu-id": "agent",
     "dispatch_id": "dispatch",
     "workgroup_size": "workgroup_size",
+    "wgr": "workgroup_size",
     "workgroup_size_x": "workgroup_x",
     "workgroup_size_y": "workgroup_y",
     "workgroup_size_z": "workgroup_z",
     "grid_size": "grid_size",
+    "grd": "grid_size",
     "grid_size_x": "grid_x",
     "grid_size_y": "grid_y",
     "grid_size_z": "grid_z",
     "vgpr_count": "vgprs",
     "arch_vgpr": "vgprs",
+    "vgpr": "vgprs",
     "accum_vgpr_count": "agprs",
     "accum_vgpr": "agprs",
     "sgpr_count": "sgprs",
     "sgpr": "sgprs",
     "lds_block_size": "lds_bytes",
     "lds_per_workgroup": "lds_bytes",
+    "group_segment_size": "lds_bytes",
+    "lds": "lds_bytes",
     "scratch_size": "scratch_bytes_per_lane",
     "scratch_per_workitem": "scratch_bytes_per_lane",
+    "private_segment_size": "scratch_bytes_per_lane",
+    "scr": "scratch_bytes_per_lane",
     "start_timestamp": "start_ns",
+    "beginns": "start_ns",
     "end_timestamp": "end_ns",
+    "endns": "end_ns",
     "counter_name": "counter",
     "counter_value": "value",
     "occupancypercent": "percent",
@@ -47,8 +63,10 @@ FIELDS = {
     "sq_level_waves_accum": "wave_cycles",
     "grbm_gui_active": "cycles",
 }
-"""Their column, in any case, and our field; sizes in workitems. The last four are counters: the
-derived metrics of rocprofv3, and what rocprofiler-compute divides for panel 2.1.15."""
+"""Their column, in any case, and our field; sizes in workitems. `*_segment_size` are rocprofv3's
+names in ROCm 6.3 and 6.4, which left the registers out; the short ones are those of rocprof v1. The
+last four are counters: the derived metrics of rocprofv3, and what rocprofiler-compute divides for
+panel 2.1.15."""
 
 
 class Resources(NamedTuple):
@@ -86,6 +104,17 @@ class Shape(NamedTuple):
     resources: Resources
 
 
+class Agent(NamedTuple):
+    """The GPU of a launch, as far as the profiler names it."""
+
+    id: str = ""
+    target: str | None = None
+    """Processor: gfx90a."""
+
+
+_UNNAMED = Agent()
+
+
 @dataclass(frozen=True, slots=True)
 class Dispatch:
     """One launch of a kernel, or several of one shape."""
@@ -94,23 +123,38 @@ class Dispatch:
     count: int
     measures: Measures
     """The means of all that were measured."""
+    agent: Agent = _UNNAMED
 
 
-def read(data: bytes, where: str) -> tuple[Dispatch, ...]:
-    """The dispatches of one table, those of one shape together, in the order of the first.
+def read(path: Path) -> tuple[Dispatch, ...]:
+    """The dispatches of a run, those of one agent and shape together, in the order of the first.
 
-    Raises `ReadError` where it is no such table.
+    Raises `ReadError` for a file that cannot be read or is of another kind.
     """
     try:
-        text = _plain(data).decode("utf-8-sig")
-        shapes: dict[Shape, list[Measures]] = {}
-        for values in _rows(csv.DictReader(io.StringIO(text, newline=""))):
-            shapes.setdefault(_shape(values), []).append(_measures(values))
+        return _folded(_rows_of(path))
+    except OSError as error:
+        raise ReadError(f"{path}: {error.strerror}; {_WANTED}") from None
     except (ReadError, csv.Error, OverflowError, ValueError) as error:
-        raise ReadError(f"{where}: {error}; {_WANTED}") from None
-    if not shapes:
-        raise ReadError(f"{where}: holds no dispatch; {_WANTED}")
-    return tuple(Dispatch(shape, len(found), _mean(found)) for shape, found in shapes.items())
+        raise ReadError(f"{path}: {error}; {_WANTED}") from None
+
+
+_WANTED = "give rocprofv3's kernel trace or database, or rocprofiler-compute's pmc_perf.csv"
+_SQLITE = b"SQLite format 3\0"
+
+
+def _rows_of(path: Path) -> Iterator[Mapping[str, Any]]:
+    with path.open("rb") as file:
+        if file.read(len(_SQLITE)) == _SQLITE:
+            from kernelinfo.compare import rocpd
+
+            return rocpd.rows(path)
+    data = _plain(path.read_bytes())
+    if data.startswith(_SQLITE):
+        raise ReadError("a compressed SQLite database; decompress it first")
+    if data.lstrip()[:1] in (b"{", b"["):
+        raise ReadError("is JSON, which is not read")
+    return _rows(csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline="")))
 
 
 def _plain(data: bytes) -> bytes:
@@ -121,7 +165,39 @@ def _plain(data: bytes) -> bytes:
     return bytes(stream.read_all())
 
 
-_WANTED = "give rocprofv3's kernel trace or rocprofiler-compute's pmc_perf.csv"
+def _folded(rows: Iterable[Mapping[str, Any]]) -> tuple[Dispatch, ...]:
+    shapes: dict[tuple[Agent, Shape], list[Measures]] = {}
+    for values in rows:
+        agent = Agent(
+            str(values.get("agent", "")), str(values["target"]) if "target" in values else None
+        )
+        shapes.setdefault((agent, _shape(values)), []).append(_measures(values))
+    if not shapes:
+        raise ValueError("holds no dispatch")
+    return tuple(
+        Dispatch(shape, len(found), _mean([(one, 1) for one in found]), agent)
+        for (agent, shape), found in shapes.items()
+    )
+
+
+def together(dispatches: Iterable[Dispatch]) -> tuple[Dispatch, ...]:
+    """Those of one shape as one, whichever agents they ran on; in the order of the first."""
+    shapes: dict[Shape, list[Dispatch]] = {}
+    for one in dispatches:
+        shapes.setdefault(one.shape, []).append(one)
+    return tuple(
+        found[0]
+        if len(found) == 1
+        else Dispatch(
+            shape,
+            sum(one.count for one in found),
+            _mean([(one.measures, one.count) for one in found]),
+            found[0].agent,
+        )
+        for shape, found in shapes.items()
+    )
+
+
 _COUNTERS = frozenset(Measures._fields[1:])
 
 
@@ -152,41 +228,45 @@ def _known(column: str | None) -> bool:
     return column is not None and column.lower() in FIELDS
 
 
-def _number(values: Mapping[str, str], field: str) -> float | None:
+def _number(values: Mapping[str, Any], field: str) -> float | None:
     return float(values[field]) if field in values else None
 
 
-def _count(values: Mapping[str, str], field: str) -> int | None:
+def _count(values: Mapping[str, Any], field: str) -> int | None:
     return int(float(values[field])) if field in values else None
 
 
-def _volume(values: Mapping[str, str], of: str) -> int | None:
+def _volume(values: Mapping[str, Any], of: str) -> int | None:
     """Workitems, from one column or three."""
     if f"{of}_x" not in values:
         return _count(values, f"{of}_size")
     return prod(_count(values, f"{of}_{axis}") or 1 for axis in "xyz")
 
 
-def _shape(values: Mapping[str, str]) -> Shape:
+def _shape(values: Mapping[str, Any]) -> Shape:
     size, grid = _volume(values, "workgroup"), _volume(values, "grid")
     if "kernel" not in values or size is None or size < 1:
         raise ValueError("a dispatch without kernel name or workgroup size")
     return Shape(
-        kernel=values["kernel"],
+        kernel=str(values["kernel"]),
         workgroup_size=size,
         workgroups=None if grid is None else -(-grid // size),
         resources=Resources(*(_count(values, field) for field in Resources._fields)),
     )
 
 
-def _measures(values: Mapping[str, str]) -> Measures:
+def _measures(values: Mapping[str, Any]) -> Measures:
     start, end = _number(values, "start_ns"), _number(values, "end_ns")
     counters = (_number(values, field) for field in Measures._fields[1:])
     return Measures(None if start is None or end is None else end - start, *counters)
 
 
-def _mean(found: list[Measures]) -> Measures:
-    known = [
-        [value for value in column if value is not None] for column in zip(*found, strict=True)
-    ]
-    return Measures(*(sum(column) / len(column) if column else None for column in known))
+def _mean(found: Sequence[tuple[Measures, int]]) -> Measures:
+    """Means over as many launches as each measure stands for."""
+    means: list[float | None] = []
+    for column in range(len(Measures._fields)):
+        values = ((one[column], count) for one, count in found)
+        known = [(value, count) for value, count in values if value is not None]
+        whole = sum(count for _, count in known)
+        means.append(sum(value * count for value, count in known) / whole if whole else None)
+    return Measures(*means)

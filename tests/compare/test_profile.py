@@ -3,18 +3,33 @@
 from __future__ import annotations
 
 import gzip
+from pathlib import Path
 
 import pytest
 
-from kernelinfo.compare.profile import Dispatch, Resources, read
+from kernelinfo.compare.profile import (
+    Agent,
+    Dispatch,
+    Measures,
+    Resources,
+    Shape,
+    read,
+    together,
+)
 from kernelinfo.errors import ReadError
 from tests.conftest import FIXTURES
 
 SAMPLES = FIXTURES / "profile"
 
 
+def read_bytes(folder: Path, data: bytes) -> tuple[Dispatch, ...]:
+    path = folder / "run.csv"
+    path.write_bytes(data)
+    return read(path)
+
+
 def dispatches(name: str) -> dict[tuple[str, int | None], Dispatch]:
-    found = read((SAMPLES / name).read_bytes(), name)
+    found = read(SAMPLES / name)
     return {(one.shape.kernel.split("(")[0], one.shape.workgroups): one for one in found}
 
 
@@ -55,25 +70,68 @@ Accum_VGPR,SGPR,Kernel_Name,Start_Timestamp,End_Timestamp,Kernel_ID,Counter_Name
 """
 
 
-def test_the_long_table_of_rocprofiler_compute() -> None:
-    (found,) = read(LONG.encode(), "pmc_perf.csv")
+def test_the_long_table_of_rocprofiler_compute(tmp_path: Path) -> None:
+    (found,) = read_bytes(tmp_path, LONG.encode())
     assert found.count == 2
     assert found.measures.duration_ns == 15
     assert (found.measures.wave_cycles, found.measures.cycles) == (500, 150)
 
 
-def test_compressed_and_with_a_byte_order_mark() -> None:
-    plain = read(LONG.encode(), "x")
-    assert read(gzip.compress(LONG.encode()), "x") == plain
-    assert read(b"\xef\xbb\xbf" + LONG.encode(), "x") == plain
+def test_compressed_and_with_a_byte_order_mark(tmp_path: Path) -> None:
+    plain = read_bytes(tmp_path, LONG.encode())
+    assert read_bytes(tmp_path, gzip.compress(LONG.encode())) == plain
+    assert read_bytes(tmp_path, b"\xef\xbb\xbf" + LONG.encode()) == plain
 
 
-def test_columns_are_known_in_any_case_and_others_are_passed_over() -> None:
+def test_columns_are_known_in_any_case_and_others_are_passed_over(tmp_path: Path) -> None:
     """rocpd's converter writes Vgpr_Count where rocprofv3 writes VGPR_Count."""
     text = "Guid,Kernel_Name,Vgpr_Count,Workgroup_Size_X,Grid_Size_X\n1,a,16,64,640\n"
-    (found,) = read(text.encode(), "x")
+    (found,) = read_bytes(tmp_path, text.encode())
     assert found.shape.resources.vgprs == 16
     assert (found.shape.workgroup_size, found.shape.workgroups) == (64, 10)
+
+
+ROCM_6_4 = """\
+"Kind","Agent_Id","Kernel_Name","Start_Timestamp","End_Timestamp","Private_Segment_Size",\
+"Group_Segment_Size","Workgroup_Size_X","Workgroup_Size_Y","Workgroup_Size_Z","Grid_Size_X",\
+"Grid_Size_Y","Grid_Size_Z"
+"KERNEL_DISPATCH",2,"a",10,30,60,32768,64,1,1,1024,1024,1
+"""
+
+
+def test_a_kernel_trace_of_rocm_6_4_names_lds_and_scratch_in_its_own_way(tmp_path: Path) -> None:
+    (found,) = read_bytes(tmp_path, ROCM_6_4.encode())
+    assert found.shape == Shape("a", 64, 16384, Resources(None, None, None, 32768, 60))
+    assert found.agent.id == "2"
+
+
+ROCPROF_V1 = """\
+Index,KernelName,gpu-id,queue-id,queue-index,pid,tid,grd,wgr,lds,scr,arch_vgpr,accum_vgpr,sgpr,\
+wave_size,sig,obj,DispatchNs,BeginNs,EndNs,CompleteNs
+0,"vgprbound(int, double*) [clone .kd]",1,0,0,1,1,26624,256,512,60,124,4,80,64,0x0,0x7f,0,1,5,6
+"""
+
+
+@pytest.mark.parametrize("vgpr", ["arch_vgpr", "vgpr"])
+def test_rocprof_v1(vgpr: str, tmp_path: Path) -> None:
+    (found,) = read_bytes(tmp_path, ROCPROF_V1.replace("arch_vgpr", vgpr).encode())
+    name = "vgprbound(int, double*) [clone .kd]"
+    assert found.shape == Shape(name, 256, 104, Resources(124, 4, 80, 512, 60))
+    assert found.measures.duration_ns == 4
+    assert found.agent.id == "1"
+
+
+def test_launches_of_one_shape_on_several_agents_are_put_together() -> None:
+    shape = Shape("a", 64, 1, Resources(8, 0, 16, 0, 0))
+    found = together(
+        [
+            Dispatch(shape, 1, Measures(duration_ns=10, percent=40), Agent("1")),
+            Dispatch(shape, 3, Measures(duration_ns=20), Agent("2")),
+        ]
+    )
+    assert [(one.count, one.measures) for one in found] == [
+        (4, Measures(duration_ns=17.5, percent=40))
+    ]
 
 
 @pytest.mark.parametrize(
@@ -88,21 +146,25 @@ def test_columns_are_known_in_any_case_and_others_are_passed_over() -> None:
         ("Kernel_Name,Workgroup_Size\na,many\n", "many"),
         ("Kernel_Name,Workgroup_Size\na,inf\n", "infinity"),
         ("Kernel_Name,Workgroup_Size,Counter_Name\na,64,b\n", "no column Counter_Value"),
+        ('{"rocprofiler-sdk-tool": []}', "is JSON"),
+        (gzip.compress(b"SQLite format 3\0").decode("latin-1"), "compressed SQLite database"),
         ("\x1f\x8b broken", "damaged gzip data"),
         (gzip.compress(b"Kernel_Name")[:-9].decode("latin-1"), "gzip data cut off after"),
         (gzip.compress(bytes(200 << 20)).decode("latin-1"), "gzip data give more than"),
     ],
 )
-def test_what_is_no_profile_is_one_line_that_says_what_is_wanted(text: str, message: str) -> None:
+def test_what_is_no_profile_is_one_line_that_says_what_is_wanted(
+    text: str, message: str, tmp_path: Path
+) -> None:
     with pytest.raises(ReadError, match=message) as raised:
-        read(text.encode("latin-1"), "run.csv")
-    assert str(raised.value).startswith("run.csv: ")
+        read_bytes(tmp_path, text.encode("latin-1"))
+    assert str(raised.value).startswith(f"{tmp_path}/run.csv: ")
     assert str(raised.value).endswith(
-        "give rocprofv3's kernel trace or rocprofiler-compute's pmc_perf.csv"
+        "give rocprofv3's kernel trace or database, or rocprofiler-compute's pmc_perf.csv"
     )
     assert "\n" not in str(raised.value)
 
 
-def test_bytes_that_are_no_text() -> None:
+def test_bytes_that_are_no_text(tmp_path: Path) -> None:
     with pytest.raises(ReadError, match="utf-8"):
-        read(b"\xff\xfe\x00", "run.csv")
+        read_bytes(tmp_path, b"\xff\xfe\x00")

@@ -35,13 +35,8 @@ def _in_file(name: str, read: Callable[[Path], object]) -> Callable[[bytes], Non
 
 saved_report = _in_file("saved.json", lambda path: read_build(str(path), Options()))
 configuration = _in_file("kernelinfo.toml", read_config)
+profile = _in_file("profile.csv", read_profile)
 sidecar = _in_file("kernel.json", lambda path: read_sidecar(str(path.with_suffix(".hsaco"))))
-
-
-def profile(data: bytes) -> None:
-    """What a profiler measured."""
-    with suppress(KernelinfoError):
-        read_profile(data, "profile.csv")
 
 
 _SIDECAR = {

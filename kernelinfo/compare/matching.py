@@ -1,0 +1,182 @@
+"""Which kernel of the files each launch of a run was, and what is predicted of it."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import cache
+
+from kernelinfo.compare.footprint import target_id
+from kernelinfo.compare.measurement import Distance, Measurement, bare, compared, distance
+from kernelinfo.compare.profile import Agent, Dispatch, Resources, together
+from kernelinfo.errors import UnknownTargetError
+from kernelinfo.kernel import Kernel
+from kernelinfo.kernel.names import stem
+from kernelinfo.light_typing import NamedTuple
+from kernelinfo.occupancy import targets
+from kernelinfo.occupancy.devices import runs_on
+from kernelinfo.occupancy.targets import Device, Target
+
+Product = tuple[Target, Device]
+_ABSENT: Distance = (len(Resources._fields), 1)
+"""That of a launch from files without such a kernel."""
+
+
+class Candidate(NamedTuple):
+    """A kernel of a launch's name."""
+
+    kernel: Kernel
+    target: Target
+    """That it runs on."""
+    measurement: Measurement
+    distance: Distance
+
+    @property
+    def build(self) -> str:
+        """What it was compiled for, features included."""
+        return target_id(self.kernel.code_object.target, self.kernel.code_object.features)
+
+    @property
+    def is_generic(self) -> bool:
+        """The loader takes code for the very target first."""
+        return self.kernel.code_object.target != self.target.name
+
+
+def measure(
+    dispatches: Iterable[Dispatch],
+    kernels: Iterable[Kernel],
+    device: Product | None = None,
+    trap_handler: bool = True,
+) -> tuple[Measurement, ...]:
+    """Each dispatch with the kernel that it launched, those of equal agents together.
+
+    Names match as they are, mangled or demangled, else without parameters; and without template
+    arguments where the run leaves them out. The target is that of `device`, else what the run names
+    for the agent, else the one whose kernels are nearest to all launches on the agent. Of several
+    kernels of the target the nearest counts; where several are, `tied` names them, and nothing is
+    predicted unless all predict the same.
+    """
+    known = tuple(kernel for kernel in kernels if kernel.target is not None)
+
+    @cache
+    def files_for(target: Target | None) -> _Files:
+        return _Files(known, target, device, trap_handler)
+
+    by_agent: dict[Agent, list[Dispatch]] = {}
+    for dispatch in dispatches:
+        by_agent.setdefault(dispatch.agent, []).append(dispatch)
+    runs: dict[tuple[Target, ...], list[Dispatch]] = {}
+    for agent, launches in by_agent.items():
+        target = device[0] if device else _named(agent)
+        nearest = (target,) if target else _nearest(files_for(None).candidates(launches))
+        runs.setdefault(nearest, []).extend(launches)
+    return tuple(
+        found
+        for nearest, launches in runs.items()
+        for found in _measured(together(launches), [files_for(target) for target in nearest])
+    )
+
+
+def _named(agent: Agent) -> Target | None:
+    try:
+        return None if agent.target is None else targets.find(agent.target)
+    except UnknownTargetError:
+        return None
+
+
+class _Files:
+    """The kernels of the files that run on a target, as they do there; or all of them."""
+
+    def __init__(
+        self,
+        kernels: Iterable[Kernel],
+        target: Target | None,
+        device: Product | None,
+        trap_handler: bool,
+    ) -> None:
+        self._device, self._trap_handler = device, trap_handler
+        self._levels: tuple[dict[str, list[Kernel]], ...] = ({}, {}, {})
+        for kernel in kernels:
+            if target is None or (kernel.target and runs_on(kernel.target, target)):
+                self._add(kernel if target is None else kernel.on(target))
+
+    def _add(self, kernel: Kernel) -> None:
+        brief = stem(kernel.name)
+        names = ({kernel.name, kernel.symbol}, {brief}, {brief.partition("<")[0]})
+        for level, called in zip(self._levels, names, strict=True):
+            for name in called:
+                level.setdefault(name, []).append(kernel)
+
+    def candidates(self, launches: Iterable[Dispatch]) -> list[list[Candidate]]:
+        """For each launch every kernel of its name."""
+        return [[self._compared(one, kernel) for kernel in self._called(one)] for one in launches]
+
+    def _called(self, dispatch: Dispatch) -> Sequence[Kernel]:
+        name = bare(dispatch.shape.kernel)
+        names = (name, stem(name), stem(name))
+        found = (level.get(name) for level, name in zip(self._levels, names, strict=True))
+        return next(filter(None, found), ())
+
+    def _compared(self, dispatch: Dispatch, kernel: Kernel) -> Candidate:
+        found = compared(dispatch, kernel, self._device, self._trap_handler)
+        assert kernel.target is not None
+        return Candidate(kernel, kernel.target, found, distance(found))
+
+
+def _nearest(candidates: list[list[Candidate]]) -> tuple[Target, ...]:
+    """The targets whose kernels are nearest to all launches together; several where they tie."""
+    launches = [found for found in candidates if found]
+    distances = {
+        target: _sum([[one for one in found if runs_on(one.target, target)] for found in launches])
+        for target in dict.fromkeys(one.target for found in launches for one in found)
+    }
+    least = min(distances.values(), default=None)
+    return tuple(target for target, distance in distances.items() if distance == least)
+
+
+def _sum(launches: list[list[Candidate]]) -> tuple[int, ...]:
+    """How far all launches together are from the nearest kernel of each."""
+    least = [min((one.distance for one in found), default=_ABSENT) for found in launches]
+    return tuple(map(sum, zip(*least, strict=True)))
+
+
+def _measured(launches: Sequence[Dispatch], files: Sequence[_Files]) -> Iterator[Measurement]:
+    """The launches of one target; of several where they tie."""
+    by_target = [one.candidates(launches) for one in files]
+    candidates = [
+        [one for each in by_target for one in each[index]] for index in range(len(launches))
+    ]
+    whole = {
+        build: _sum([[one for one in found if one.build == build] for found in candidates if found])
+        for build in {one.build for found in candidates for one in found}
+    }
+    for dispatch, found in zip(launches, candidates, strict=True):
+        keys = [(one.distance, whole[one.build], one.is_generic) for one in found]
+        equal = [one for one, key in zip(found, keys, strict=True) if key == min(keys)]
+        yield _of_equals(dispatch, equal)
+
+
+def _of_equals(dispatch: Dispatch, found: Sequence[Candidate]) -> Measurement:
+    """What all of them predict; no prediction where they differ in it, and who they are."""
+    if not found:
+        return Measurement(dispatch, None)
+    first = found[0].measurement
+    names = next((names for names in _names(found) if len(names) > 1), ())
+    if len({one.target for one in found}) == len({_prediction(one) for one in found}) == 1:
+        return first
+    if len({_prediction(one) for one in found}) == 1:
+        return replace(first, tied=names)
+    return Measurement(dispatch, None, tied=names)
+
+
+def _names(found: Sequence[Candidate]) -> Iterator[tuple[str, ...]]:
+    """What may tell them apart, the best first."""
+    yield tuple(dict.fromkeys(one.build for one in found))
+    yield tuple(dict.fromkeys(one.kernel.name for one in found))
+    yield tuple(dict.fromkeys(one.kernel.code_object.path for one in found))
+
+
+def _prediction(one: Candidate) -> Hashable:
+    found = one.measurement.occupancy
+    assert found is not None
+    return one.measurement.predicted, found.percent, found.limiters

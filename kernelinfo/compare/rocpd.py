@@ -1,0 +1,172 @@
+"""Kernel dispatches of a rocpd database: SQLite, rocprofv3's default output since ROCm 7.
+
+Tables and columns are those of rocprofiler-sdk (share/rocprofiler-sdk-rocpd/rocpd_tables.sql), of
+schema 3 (times in the dispatch) and 4 (times and agent by reference). Each process that was
+profiled has its own set of tables, whose names end with its id.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from kernelinfo.errors import ReadError
+
+_DISPATCHES = "rocpd_kernel_dispatch"
+_LONGEST_VALUE = 1 << 20
+"""Bytes of one value; a kernel's name has a few thousand."""
+_STEPS, _STEPS_PER_BYTE = 100_000, 5
+"""SQLite's virtual machine takes about 2 steps for each byte of a real file; a damaged file, whose
+pages refer to each other in circles, would never end."""
+_CALL = 10_000
+"""Steps from one look at the budget to the next."""
+
+Row = dict[str, Any]
+
+
+def rows(path: Path) -> Iterator[Row]:
+    """Each dispatch: values by the names of `profile.FIELDS`, those that the database has.
+
+    Raises `ReadError` for a database of something else, or one that is damaged.
+    """
+    log = path.with_name(f"{path.name}-wal")
+    if log.exists() and log.stat().st_size:
+        raise ReadError(
+            f"its newest rows are in {log.name}; end the profiler, open it with sqlite3"
+        )
+    try:
+        with closing(_opened(path)) as database:
+            for tables in _sets(database, path.stat().st_size):
+                yield from _dispatches(tables)
+    except (sqlite3.Error, UnicodeDecodeError) as error:
+        raise ReadError(f"a damaged SQLite database: {error}") from None
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    """Read-only, as it is: SQLite makes no files of its own next to it."""
+    database = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
+    database.row_factory = sqlite3.Row
+    database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_VALUE)
+    database.execute("PRAGMA trusted_schema = OFF")
+    calls = iter(range((_STEPS + _STEPS_PER_BYTE * path.stat().st_size) // _CALL))
+    database.set_progress_handler(lambda: next(calls, None) is None, _CALL)
+    return database
+
+
+def _sets(database: sqlite3.Connection, size: int) -> list[_Tables]:
+    """The tables of each process.
+
+    Views and virtual tables, which compute what they hold, have no pages and are left out.
+    """
+    query = "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0"
+    names = [str(row["name"]) for row in database.execute(query)]
+    ids = [name.removeprefix(_DISPATCHES) for name in names if name.startswith(_DISPATCHES)]
+    if "rocpd_kernelapi" in names:
+        raise ReadError("a trace of rocmProfileData (RPD), which records no registers")
+    if not ids:
+        raise ReadError(f"an SQLite database without {_DISPATCHES}, so not rocprofv3's")
+    return [_Tables(database, id, frozenset(names), size) for id in ids]
+
+
+class _Tables:
+    """The tables of one process."""
+
+    def __init__(
+        self, database: sqlite3.Connection, id: str, names: frozenset[str], size: int
+    ) -> None:
+        self._database, self._id, self._names = database, id, names
+        self._text_left = 2 * size
+        """Characters; in UTF-16 a file has two for each of its bytes at the very most."""
+
+    def rows(self, table: str, *columns: str) -> Iterator[Row]:
+        """Those columns that are there of each row; nothing of a table that is not."""
+        if (name := table + self._id) not in self._names:
+            return
+        described = self._database.execute(f"PRAGMA table_xinfo({_quoted(name)})").fetchall()
+        stored = [row["name"] for row in described if row["hidden"] == 0]  # the others are computed
+        wanted = [column for column in columns if column in stored]
+        if wanted:
+            selected = ", ".join(map(_quoted, wanted))
+            for row in self._database.execute(f"SELECT {selected} FROM {_quoted(name)}"):
+                yield self._known(dict(row))
+
+    def by_id(self, table: str, *columns: str) -> dict[Any, Row]:
+        """The same by the column `id`."""
+        return {row.get("id"): row for row in self.rows(table, "id", *columns)}
+
+    def _known(self, row: Row) -> Row:
+        """Numbers and text; NULL is left out, and so is what no rocpd table has."""
+        self._text_left -= sum(len(value) for value in row.values() if isinstance(value, str))
+        if self._text_left < 0:
+            raise ReadError("a damaged SQLite database: more text than the file has bytes")
+        return {name: value for name, value in row.items() if isinstance(value, int | float | str)}
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+_COLUMNS = {
+    "workgroup_size_x": "workgroup_x",
+    "workgroup_size_y": "workgroup_y",
+    "workgroup_size_z": "workgroup_z",
+    "grid_size_x": "grid_x",
+    "grid_size_y": "grid_y",
+    "grid_size_z": "grid_z",
+    "group_segment_size": "lds_bytes",
+    "private_segment_size": "scratch_bytes_per_lane",
+    "start": "start_ns",
+    "end": "end_ns",
+    "agent_id": "agent",
+}
+_SYMBOL_COLUMNS = {
+    "kernel_name": "kernel",
+    "arch_vgpr_count": "vgprs",
+    "accum_vgpr_count": "agprs",
+    "sgpr_count": "sgprs",
+}
+_REFERENCES = ("kernel_id", "event_id", "track_id", "start_id", "end_id")
+_COUNTERS = {"OccupancyPercent": "percent", "MeanOccupancyPerCU": "waves_per_cu"}
+"""Metrics that rocprofv3 derives; raw counters have a row for each instance of the hardware."""
+
+
+def _dispatches(tables: _Tables) -> Iterator[Row]:
+    symbols = tables.by_id("rocpd_info_kernel_symbol", *_SYMBOL_COLUMNS)
+    agents = tables.by_id("rocpd_info_agent", "name")
+    tracks = tables.by_id("rocpd_track", "agent_id")
+    times = tables.by_id("rocpd_timestamp", "value")
+    counters = _counters(tables)
+    nothing: Row = {}
+    for row in tables.rows(_DISPATCHES, *_COLUMNS, *_REFERENCES):
+        moments = {
+            "agent_id": tracks.get(row.get("track_id"), nothing).get("agent_id"),
+            "start": times.get(row.get("start_id"), nothing).get("value"),
+            "end": times.get(row.get("end_id"), nothing).get("value"),
+        }
+        row = {name: value for name, value in moments.items() if value is not None} | row
+        symbol = symbols.get(row.get("kernel_id"), nothing)
+        agent = agents.get(row.get("agent_id"), nothing)
+        yield {
+            **{_COLUMNS[column]: value for column, value in row.items() if column in _COLUMNS},
+            **{_SYMBOL_COLUMNS[column]: symbol[column] for column in symbol if column != "id"},
+            **counters.get(row.get("event_id"), nothing),
+            **({"target": str(agent["name"])} if "name" in agent else nothing),
+        }
+
+
+def _counters(tables: _Tables) -> dict[Any, Row]:
+    """Values of `_COUNTERS`, by event."""
+    fields = {
+        row["id"]: _COUNTERS[name]
+        for row in tables.rows("rocpd_info_pmc", "id", "symbol", "name")
+        for name in (row.get("symbol"), row.get("name"))
+        if name in _COUNTERS and "id" in row
+    }
+    found: dict[Any, Row] = {}
+    for row in tables.rows("rocpd_pmc_event", "event_id", "pmc_id", "value") if fields else ():
+        if (field := fields.get(row.get("pmc_id"))) and {"event_id", "value"} <= row.keys():
+            found.setdefault(row["event_id"], {})[field] = row["value"]
+    return found
