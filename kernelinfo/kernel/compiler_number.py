@@ -84,7 +84,8 @@ def _sizes(kernel: Kernel, known: Target) -> Iterator[tuple[int, int]]:
     if required is not None and required.source != "sidecar":
         size = math.prod(required.value)
         yield llvm.sizes_of((size, size), known)
-        return
+        if declared is None or declared <= size:
+            return
     step = known.waves.default_size if kernel.wave_size is None else kernel.wave_size
     smallest, largest = llvm.sizes_of((1, declared or 0), known)
     yield from ((size, largest) for size in (smallest, *range(step + 1, largest + 1, step)))

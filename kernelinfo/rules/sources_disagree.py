@@ -15,14 +15,46 @@ def sources_disagree(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
     """Descriptor, metadata and Kernel info say different things of one kernel.
 
     What it finds: two sources that should agree and do not, beyond the compiler's known padding.
+    LLVM up to 16 leaves XNACK's SGPRs out of code that it compiles, and its assembler reserves
+    them: a note, where that changes the occupancy.
     Why it matters: the file was edited, assembled by hand, or damaged; tools that read another
     source report other numbers. The hardware obeys the descriptor, and so does this report.
     What to do: rebuild the file, or correct the metadata of hand-written assembly.
     """
     for chosen, other in kernel.disagreements:
-        if not _come_to_the_same(chosen, other, kernel):
+        if _is_xnack_padding(chosen, other, kernel):
+            yield from _assembled(other, kernel, occupancy)
+        elif not _come_to_the_same(chosen, other, kernel):
             said = f"{_said(chosen, kernel)}, but {_said(other, kernel)}"
             yield Remark(f"{said}; the first counts")
+
+
+def _is_xnack_padding(info: Fact, directive: Fact, kernel: Kernel) -> bool:
+    """Whether the assembler adds the SGPRs of XNACK, which LLVM up to 16 leaves out itself."""
+    if kernel.target is None or (info.source, directive.source) != ("kernel-info", "directive"):
+        return False
+    sgprs = kernel.target.sgprs
+    most = align(info.value + sgprs.with_xnack, max(sgprs.encoding_granule, 1))
+    return info.name == "reserved_sgprs" and info.value < directive.value <= most
+
+
+def _assembled(directive: Fact, kernel: Kernel, compiled: Occupancy) -> Iterator[Remark]:
+    """A note where code that LLVM assembles has another occupancy than code that it compiles."""
+    demand, launch = kernel.demand, compiled.launch
+    if demand is None or kernel.code_object.target != compiled.target:
+        return
+    assembled = kernel._replace(demand=demand._replace(sgprs=directive.value)).occupancy(
+        workgroup_size=launch.workgroup_size,
+        dynamic_lds=launch.dynamic_lds_bytes,
+        trap_handler=launch.trap_handler,
+    )
+    if assembled.waves_per_simd != compiled.waves_per_simd:
+        yield Remark(
+            f"objects assembled from this file run {assembled.waves_per_simd:.4g} waves/SIMD, "
+            f"compiled directly {compiled.waves_per_simd:.4g}: "
+            "only the assembler reserves XNACK's SGPRs",
+            severity="note",
+        )
 
 
 def _come_to_the_same(one: Fact, other: Fact, kernel: Kernel) -> bool:

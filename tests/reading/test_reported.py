@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
 import pytest
 
 import kernelinfo
-from kernelinfo.kernel import Kernel
+from kernelinfo.kernel import Kernel, Result
+from kernelinfo.kernel.compiler_number import agrees, why
+from kernelinfo.reading.blob import Problem
 from tests.conftest import FIXTURES
 
 
@@ -24,3 +31,80 @@ def test_names_that_yaml_takes_for_another_type(compiler: str) -> None:
         assert kernel.spills == linked[symbol].spills == (0, 0)
         assert kernel.workgroup == linked[symbol].workgroup == (1024, None)
         assert kernel.used == linked[symbol].used
+
+
+@pytest.mark.parametrize("system", ["unknown", "amdpal"])
+def test_wave_size_without_a_descriptor(system: str) -> None:
+    """By the unit of VGPRBlocks; of `unknown`, by the register file that `occupancy()` names."""
+    for kernel in kernels(f"assembly/no-os-llc22-gfx1100-{system}.s").values():
+        assert kernel.wave_size == 64
+        assert [f.source for f in kernel.facts if f.name == "wave_size"] == ["kernel-info"]
+        occupancy = kernel.occupancy()
+        assert occupancy.waves_per_simd == 4
+        assert not any("wave size" in reason for reason in occupancy.at_most_because)
+
+
+def test_the_unit_of_vgpr_blocks_tells_the_wave_size_that_is_stated() -> None:
+    settled = 0
+    for path in (FIXTURES / "assembly").glob("[!n]*gfx1[012]*.s"):
+        text = path.read_text("utf-8")
+        stated = {k.symbol: k.wave_size for k in kernelinfo.load(text.encode()).kernels}
+        text = re.sub(r"(?s)\.amdhsa_kernel.*?\.end_amdhsa_kernel", "", text)
+        text = re.sub(r"(?s)\.amdgpu_metadata.*?\.end_amdgpu_metadata", "", text)
+        for kernel in kernelinfo.load(text.encode()).kernels:
+            assert kernel.wave_size in (None, stated[kernel.symbol])
+            settled += kernel.wave_size is not None
+    assert settled > 20
+
+
+def test_a_shader_beside_kernels_with_descriptors_is_named() -> None:
+    path = str(FIXTURES / "assembly" / "no-os-llc22-gfx1100-mesa3d.s")
+    items = list(kernelinfo.analyse([path], kernelinfo.Options()))
+    results = [item for item in items if isinstance(item, Result)]
+    assert [result.kernel.symbol for result in results] == ["many", "unknown"]
+    (problem,) = (item for item in items if isinstance(item, Problem))
+    assert problem.message == "'shader' has no descriptor: passed over as a shader"
+
+
+def test_the_body_of_a_macro_is_no_kernel() -> None:
+    path = str(FIXTURES / "assembly" / "macros.s")
+    items = list(kernelinfo.analyse([path], kernelinfo.Options()))
+    (result,) = (item for item in items if isinstance(item, Result))
+    assert result.kernel.symbol == "plain"
+    problems = [item for item in items if isinstance(item, Problem)]
+    assert [problem.line for problem in problems] == [4, 22]
+    assert problems[0].message.startswith("kernels made by `.macro KERNEL name, vgprs` are not")
+    made = {"foo", "bar", "repeated_24", "repeated_48", "plain"}
+    assert kernels("code_object/macros.co").keys() == made
+
+
+def test_a_required_size_without_a_launch_bound_is_a_named_cause() -> None:
+    (kernel,) = kernels("assembly/required-llc19-gfx1010.s").values()
+    occupancy = kernel.occupancy()
+    assert (kernel.compiler_waves_per_simd, occupancy.waves_per_simd) == (16, 20)
+    cause = why(kernel, occupancy)
+    assert cause
+    assert cause.names == ("required-size",)
+    (kernel,) = kernels("assembly/required-llc22-gfx1010.s").values()
+    assert agrees(kernel, kernel.occupancy())
+
+
+@pytest.mark.parametrize("target", ["gfx906", "gfx90a"])
+def test_sgprs_of_xnack_that_only_the_assembler_adds(target: str, tmp_path: Path) -> None:
+    text = FIXTURES / "assembly" / f"variety-clang15-{target}.s"
+    ((name, finding),) = (
+        (item.kernel.name, finding)
+        for item in kernelinfo.analyse([str(text)], kernelinfo.Options())
+        if isinstance(item, Result)
+        for finding in item.findings
+        if finding.rule == "KI004"
+    )
+    assert (name, finding.severity) == ("sgpr_heavy(int*)", "note")
+    assert "assembled from this file run 6 waves/SIMD, compiled directly 7" in finding.message
+    if shutil.which("llvm-mc-15") is None:
+        pytest.skip("llvm-mc-15 is not installed")
+    object = tmp_path / "assembled.o"
+    flags = ("-triple", "amdgcn-amd-amdhsa", f"-mcpu={target}", "-filetype=obj")
+    subprocess.run(["llvm-mc-15", *flags, text, "-o", object], check=True)
+    waves = {k.name: k.occupancy().waves_per_simd for k in kernelinfo.load(object).kernels}
+    assert waves["sgpr_heavy(int*)"] == 6

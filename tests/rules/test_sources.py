@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+
+from tests.conftest import FIXTURES
 
 from .reading import TUTORIAL, results, said
 
@@ -16,8 +20,18 @@ def test_the_padding_of_compilers_is_no_disagreement(name: str) -> None:
 
 def test_a_compiler_that_counts_otherwise_than_its_assembler() -> None:
     assert said("variety-clang15-gfx90a.s", "KI004", "sgpr_heavy") == [
+        "objects assembled from this file run 6 waves/SIMD, compiled directly 7: "
+        "only the assembler reserves XNACK's SGPRs"
+    ]
+
+
+def test_more_sgprs_than_xnack_explains(tmp_path: Path) -> None:
+    text = (FIXTURES / "assembly" / "variety-clang15-gfx90a.s").read_text("utf-8")
+    edited = tmp_path / "edited.s"
+    edited.write_text(text.replace(".amdhsa_next_free_sgpr 96", ".amdhsa_next_free_sgpr 101"))
+    assert said(str(edited), "KI004", "sgpr_heavy") == [
         "kernel-info says reserved_sgprs 96 (line 1554), "
-        "but directive says reserved_sgprs 104 (line 1515); the first counts"
+        "but directive says reserved_sgprs 112 (line 1515); the first counts"
     ]
 
 

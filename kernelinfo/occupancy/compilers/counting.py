@@ -19,6 +19,7 @@ from kernelinfo.occupancy.targets import Target
 
 CauseName = Literal[
     "unlaunchable",
+    "required-size",
     "best-size",
     "declared-size",
     "static-lds",
@@ -41,6 +42,7 @@ CauseName = Literal[
 ]
 CAUSES: dict[CauseName, str] = {
     "unlaunchable": "does not check that a workgroup can start",
+    "required-size": "takes the launch bound's largest workgroup, not the size that is required",
     "best-size": "takes the best workgroup size that the kernel allows",
     "declared-size": "takes the largest workgroup that the kernel allows",
     "static-lds": "does not know the LDS of the launch",
@@ -120,7 +122,9 @@ def _changed(name: CauseName, case: Case) -> Case:
     """The case with one hardware fact, or one fact of the launch, as the compiler has it."""
     demand, launch, version = case.demand, case.launch, case.version
     match name:
-        case "declared-size":
+        case "required-size" if launch.assumption == "required":
+            return case._replace(launch=launch._replace(workgroup_size=case.sizes[1]))
+        case "declared-size" if launch.assumption != "required":
             return case._replace(launch=launch._replace(workgroup_size=case.sizes[1]))
         case "static-lds":
             return case._replace(launch=launch._replace(dynamic_lds_bytes=0))

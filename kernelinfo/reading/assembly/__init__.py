@@ -9,11 +9,11 @@ from itertools import pairwise
 
 from kernelinfo.errors import UnknownTargetError
 from kernelinfo.occupancy.targets import Target, find
-from kernelinfo.reading.assembly import directives, info_block, labels, metadata_yaml
+from kernelinfo.reading.assembly import directives, info_block, labels, macros, metadata_yaml
 from kernelinfo.reading.assembly.block import Stated
 from kernelinfo.reading.assembly.definitions import Definitions
 from kernelinfo.reading.assembly.instructions import function_text, read_code
-from kernelinfo.reading.assembly.kernel_text import Evaluation, KernelText
+from kernelinfo.reading.assembly.kernel_text import Evaluation, KernelText, without_shaders
 from kernelinfo.reading.assembly.loc import SourceFiles
 from kernelinfo.reading.assembly.remarks import Remarks
 from kernelinfo.reading.assembly.scan import (
@@ -60,7 +60,7 @@ def read(data: Text | memoryview, *, arch: str | None = None) -> Iterator[Module
     remarks = Remarks()
     part = ""
     draft = _Draft(text, lines, remarks, 0, part)
-    for place, kind in places(text):
+    for place, kind in macros.outside_macros(text, places(text)):
         if kind == BUNDLE:
             mark, _, entry = decode(line_at(text, place)).partition(" ")
             begins = mark == f"{BUNDLE}START__"
@@ -128,6 +128,8 @@ class _Draft:
             return  # what looks like more is text of the metadata
         if kind == INFO:
             self._take_info(place)
+        elif kind == macros.UNEXPANDED:
+            self.remark(macros.complaint(self._text, place), place)
         elif kind == ASSIGNMENT:
             self._definitions.take_assignment(self._text, place, self._lines)
         elif kind in ("set", "equ"):
@@ -271,12 +273,6 @@ class _Draft:
         """Note what does not fit at `place`."""
         self._remarks.add(message, self._lines.number(place))
 
-    def _without_shaders(self) -> list[KernelText]:
-        # Graphics shaders print kernel info as well. Where kernels have an .amd_kernel_code_t
-        # (mesa3d), that tells them apart; amdpal has nothing that does.
-        kernels = list(self._kernels.values())
-        return [kernel for kernel in kernels if kernel.code_t] or kernels
-
     def finish(self, end: int, arch: str | None) -> Iterator[Module]:
         """The module that ends at `end`, unless it has nothing to say."""
         if self._metadata:
@@ -299,7 +295,10 @@ class _Draft:
             xnack=features.xnack not in ("off", "unsupported"),
         )
         self._read_code(end)
-        kernels = tuple(evaluation.kernel(kernel) for kernel in self._without_shaders())
+        found, shaders = without_shaders(self._kernels.values())
+        for shader, line in shaders:
+            self._remarks.add(f"{shader!r} has no descriptor: passed over as a shader", line)
+        kernels = tuple(evaluation.kernel(kernel) for kernel in found)
         yield Module(
             kind="assembly",
             target=target_id.processor if target_id else None,

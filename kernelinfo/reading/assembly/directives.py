@@ -29,6 +29,7 @@ CODE_T_FIELDS: Mapping[str, FactName] = {
     "workgroup_group_segment_byte_size": "lds_bytes",
     "workitem_private_segment_byte_size": "scratch_bytes_per_lane",
     "is_dynamic_callstack": "dynamic_stack",
+    "enable_wgp_mode": "wgp_mode",
 }
 """Fields of `.amd_kernel_code_t` (AMDGPUUsage, "amd_kernel_code_t"), code object v2 and mesa3d."""
 

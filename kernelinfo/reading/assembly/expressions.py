@@ -121,6 +121,14 @@ class Evaluator:
         return _Frame(symbol, definition.line, iter(_steps(definition.expression)), [])
 
 
+def leading_numbers(expression: str, function: str, count: int) -> tuple[int, ...] | None:
+    """The first arguments of a call of `function` where they are plain numbers; None otherwise."""
+    *steps, last = _steps(expression)
+    numbers = tuple(step for step in steps[:count] if isinstance(step, int))
+    is_call = isinstance(last, Call) and last.function == function
+    return numbers if is_call and len(numbers) == count else None
+
+
 def number(expression: str) -> int | None:
     """The number that nearly all expressions are, which needs no parser; None for all others."""
     return _plain(expression) if len(expression) < _SHORT else _plain.__wrapped__(expression)

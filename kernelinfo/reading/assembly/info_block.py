@@ -8,9 +8,10 @@ from functools import lru_cache
 from itertools import islice
 
 from kernelinfo.light_typing import NamedTuple
-from kernelinfo.occupancy.targets import Target, Vgprs
+from kernelinfo.occupancy.targets import Target
 from kernelinfo.reading.assembly.block import Block, Statement
-from kernelinfo.reading.assembly.directives import NAMED_BARRIERS, encoded
+from kernelinfo.reading.assembly.directives import NAMED_BARRIERS, encoded, vgpr_file
+from kernelinfo.reading.assembly.expressions import leading_numbers
 from kernelinfo.reading.assembly.scan import Text, decode, lines_from
 from kernelinfo.reading.facts import Fact, FactName
 from kernelinfo.reading.grammar import load_parser
@@ -40,6 +41,9 @@ _USUAL = 1 << 12
 _COMMENTS = re.compile(rb"(?:[ \t\r\f\v]*+;.*+\n?){1,%d}+" % _MOST_LINES)
 _SIZE = re.compile(rb"; codeLenInByte = ([1-9]\d{0,8})\r?\n")
 _STAMP = re.compile(rb"[\d:-]+")
+
+
+_Value = Callable[[Statement], int | None]
 
 
 class Header(NamedTuple):
@@ -181,18 +185,22 @@ def by_grammar(comment: bytes) -> Header | Field | None:
 
 def facts(
     statements: Sequence[Statement],
-    value: Callable[[Statement], int | None],
+    value: _Value,
     target: Target | None,
-    vgpr_file: Vgprs | None,
+    wave_size: object,
 ) -> list[Fact]:
     """What a block states; `value` evaluates a statement, or gives None and says why itself.
 
-    Registers reserved need the target and the register file that waves of the kernel's size see.
-    They are rounded here from `…ForWavesPerEU`, the count that LLVM encodes, and not taken from
-    `…Blocks`, the encoded field: LLVM encoded gfx1250 in units of 8 until 22 was out, and since of
-    16, and the block alone does not tell which.
+    Registers reserved need the target and the register file that waves of the kernel's size see;
+    where `wave_size` is None, the block may settle it. They are rounded here from
+    `…ForWavesPerEU`, the count that LLVM encodes, and not taken from `…Blocks`, the encoded field:
+    LLVM encoded gfx1250 in units of 8 until 22 was out, and since of 16, and the block alone does
+    not tell which.
     """
     found: dict[FactName, Fact] = {}
+    if target and wave_size is None and (settled := _wave_size(statements, value, target)):
+        found["wave_size"], wave_size = settled, settled.value
+    file = vgpr_file(target, wave_size)
     for statement in statements:
         name = FIELDS.get(statement.field)
         if name is None:
@@ -203,9 +211,9 @@ def facts(
         if count is None:
             continue
         if name == "reserved_vgprs":
-            if vgpr_file is None:
+            if file is None:
                 continue
-            count = encoded(count, vgpr_file.encoding_granule)
+            count = encoded(count, file.encoding_granule)
         elif name == "reserved_sgprs":
             if target is None or not target.sgprs.encoding_granule:
                 continue
@@ -221,3 +229,34 @@ def facts(
     if enabled and enabled.value and scratch and scratch.value == 0:
         found["dynamic_stack"] = enabled
     return list(found.values())
+
+
+def _wave_size(statements: Sequence[Statement], value: _Value, target: Target) -> Fact | None:
+    """The only wave size of the target's that a block without a descriptor fits, if it is one.
+
+    The symbolic `Occupancy` names the register file; else the unit in which `VGPRBlocks` encodes
+    `NumVGPRsForWavesPerEU` differs, but for the fewest registers (LLVM SIProgramInfo,
+    AMDGPUMCExpr::createOccupancy, IsaInfo::getVGPREncodingGranule).
+    """
+    if len(target.vgprs) == 1:
+        return None
+    stated = {statement.field: statement for statement in statements}
+    if occupancy := stated.get("Occupancy"):
+        _, *file_sizes = leading_numbers(occupancy.value, "occupancy", 3) or (0,)
+        fits = [f for f in target.vgprs if [f.granule, f.per_simd] == file_sizes]
+        if len(fits) == 1:
+            return Fact("wave_size", fits[0].wave_size, "kernel-info", occupancy.line)
+    count, blocks = stated.get("NumVGPRsForWavesPerEU"), stated.get("VGPRBlocks")
+    if count is None or blocks is None:
+        return None
+    number, encoding = value(count), value(blocks)
+    if number is None or encoding is None:
+        return None
+    fits = [
+        file
+        for file in target.vgprs
+        if encoded(number, file.encoding_granule) == (encoding + 1) * file.encoding_granule
+    ]
+    return (
+        Fact("wave_size", fits[0].wave_size, "kernel-info", blocks.line) if len(fits) == 1 else None
+    )

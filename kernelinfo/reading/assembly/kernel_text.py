@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 
 from kernelinfo.light_typing import Any
@@ -45,6 +45,21 @@ class KernelText:
         self.source: SourceLine | None = None
 
 
+def without_shaders(
+    functions: Collection[KernelText],
+) -> tuple[list[KernelText], list[tuple[str, int]]]:
+    """The kernels among functions with kernel info, and the others' names and lines.
+
+    Graphics shaders print kernel info as well. Where kernels have an .amd_kernel_code_t (mesa3d),
+    that tells them apart; amdpal has nothing that does.
+    """
+    kernels = [function for function in functions if function.code_t]
+    if not kernels:
+        return list(functions), []
+    shaders = [(f.symbol, f.info.line) for f in functions if f.info and not f.code_t]
+    return kernels, shaders
+
+
 class Evaluation:
     """Evaluates the kernels of one module, once all its symbols and its target are known."""
 
@@ -70,8 +85,7 @@ class Evaluation:
         )
         code_t = self._facts(symbol, kernel.code_t, directives.code_t_facts, target)
         wave_size = _wave_size(described[0], code_t[0], kernel.metadata[0])
-        vgpr_file = directives.vgpr_file(target, wave_size)
-        info = self._facts(symbol, kernel.info, info_block.facts, target, vgpr_file)
+        info = self._facts(symbol, kernel.info, info_block.facts, target, wave_size)
         symbols = self._symbols(symbol)
         if kernel.directives:  # one source, which begins once
             code_t = _counted_from(described[1], *code_t)

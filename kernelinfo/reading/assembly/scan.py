@@ -34,6 +34,7 @@ _MARKS: tuple[tuple[bytes, re.Pattern[bytes], str], ...] = (
             rb"|(amdgcn_target|amd_amdgpu_isa|hsa_code_object_isa"
             rb"|amdhsa_code_object_version|hsa_code_object_version|ident"
             rb"|amdhsa_kernel|amd_kernel_code_t|file"
+            rb"|macro|endm|rept|irpc?|endr"
             rb"|amdgpu_metadata|end_amdgpu_metadata"
             rb"|amd_amdgpu_hsa_metadata|end_amd_amdgpu_hsa_metadata)\b)"
         ),
