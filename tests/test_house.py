@@ -19,7 +19,7 @@ FLOORS = (
     {"reading"},
     {"kernel"},
     {"rules"},
-    {"analysis"},
+    {"analysis", "pressure"},
     {"compare"},
     {"gate"},
     {"render"},

@@ -1,0 +1,1 @@
+"""Registers live at each instruction: text -> instructions -> flow -> liveness -> story."""

@@ -1,0 +1,46 @@
+"""One function with its flow, its loops and what is live where."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from kernelinfo.pressure.flow import read_flow
+from kernelinfo.pressure.listing import Listing
+from kernelinfo.pressure.liveness import Live, Liveness
+from kernelinfo.pressure.loops import Loop, find_loops
+
+
+class Function:
+    """A listing, and what follows from it; each worked out when it is first asked for."""
+
+    def __init__(self, listing: Listing, entry: int) -> None:
+        """`entry` are the registers that hold something where the function begins."""
+        self.listing = listing
+        self.steps = listing.steps
+        self.flow = read_flow(listing)
+        self.blocks = self.flow.blocks
+        self.reasons = tuple(dict.fromkeys((*listing.reasons, *self.flow.reasons)))
+        self.liveness = Liveness(self.steps, self.blocks, entry)
+
+    @cached_property
+    def loops(self) -> tuple[Loop, ...]:
+        """Every loop, in the order of the text."""
+        return find_loops(self.blocks)
+
+    @cached_property
+    def live(self) -> tuple[Live | None, ...]:
+        """What is live around each step; None where no path leads to it."""
+        found: list[Live | None] = [None] * len(self.steps)
+        for block in self.liveness.order:
+            for index, live in self.liveness.of_block(block):
+                found[index] = live
+        return tuple(found)
+
+    @cached_property
+    def labels(self) -> dict[int, str]:
+        """The first label of each block that has one."""
+        named: dict[int, str] = {}
+        for label, step in self.listing.labels.items():
+            named.setdefault(step, label)
+        firsts = {block.first: number for number, block in enumerate(self.blocks)}
+        return {firsts[step]: label for step, label in named.items() if step in firsts}

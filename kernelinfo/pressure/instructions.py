@@ -1,0 +1,149 @@
+"""The text of one instruction -> the registers that it writes and reads, and what it is."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from kernelinfo.light_typing import Literal, NamedTuple
+from kernelinfo.pressure import rules
+from kernelinfo.pressure.registers import named
+
+Kind = Literal["copy", "matrix", "lds", "memory", "scalar_memory", "other"]
+ExecChange = Literal["narrows", "widens", "both"]
+
+_ENCODING = re.compile(r"_e64_dpp8?$|_e(?:32|64)$|_sdwa$|_dpp8?$")
+_BEYOND_255 = re.compile(r"v(?:\d+|\[\d+:\d+\])\s*/\*(v[^*]*)\*/")
+_INNER_BLANKS = re.compile(r"\s+(?=[^\[\](]*[\])])")
+_UNRESOLVED = re.compile(r"(?<![\w.$@])(?:v|a|s)\[[^\]]*[^\d\]:\s][^\]]*\]")
+_INDEXED = re.compile(r"[vs]_movrel.*|v_swaprel.*|s_set_gpr_idx_on")
+_CALL = re.compile(r"s_swappc_b64|s_swap_pc_i64|s_call_[bi]64")
+
+_KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
+    ("copy", re.compile(r"v_accvgpr_")),
+    ("matrix", re.compile(r"v_(?:mfma|wmma|smfmac|swmmac)_")),
+    ("lds", re.compile(r"ds_|.*_lds(?:_|$)|.*_async_")),
+    (
+        "memory",
+        re.compile(
+            r"(?:t?buffer|global|flat|image|scratch|cluster)_(?:load|store|atomic|sample|gather|g|m)"
+        ),
+    ),
+    ("scalar_memory", re.compile(r"s_(?:buffer_|scratch_)?(?:load|store|atomic)_")),
+)
+_NARROWING = re.compile(r"s_(?:and|andn2|and_not1|xor)_b(?:32|64)")
+_NARROWING_SAVE = re.compile(r"s_and_saveexec_b(?:32|64)")
+_BOTH_SAVE = re.compile(r"s_(?:andn2|and_not1)_saveexec_b(?:32|64)")
+_WIDENING = re.compile(r"s_(?:or|mov)_b(?:32|64)")
+_WIDENING_SAVE = re.compile(r"s_or_saveexec_b(?:32|64)")
+_EXEC = ("exec", "exec_lo")
+
+
+class Effect(NamedTuple):
+    """What one instruction does, as far as registers and control flow are concerned."""
+
+    mnemonic: str
+    """Without the encoding."""
+    operands: tuple[str, ...]
+    writes: int
+    """A register set, as the next."""
+    reads: int
+    kind: Kind
+    exec_change: ExecChange | None
+    inexact: str | None
+    """Why its registers cannot be known from the text."""
+
+
+@lru_cache(maxsize=1 << 14)
+def effect(text: str) -> Effect:
+    """The effect of an instruction, written without comments but those that name registers.
+
+    The two halves of a dual instruction (`::`) both read before either writes.
+    """
+    first, dual, second = text.partition("::")
+    found = _single(first)
+    if not dual:
+        return found
+    other = _single(second)
+    return found._replace(writes=found.writes | other.writes, reads=found.reads | other.reads)
+
+
+def _single(text: str) -> Effect:
+    operation, encoding = _operation(text)
+    registers = [named(operand) for operand in operation.operands]
+    positions = rules.access(operation, encoding)
+    writes = reads = 0
+    for position, operand in enumerate(registers):
+        if position in positions.written:
+            writes |= operand
+        if position not in positions.written or position in positions.kept:
+            reads |= operand
+    return Effect(
+        operation.mnemonic,
+        operation.operands,
+        writes,
+        reads,
+        _kind(operation),
+        _exec_change(operation),
+        _inexact(operation, text),
+    )
+
+
+def _operation(text: str) -> tuple[rules.Operation, str]:
+    """The instruction taken apart, and the encoding that its mnemonic names."""
+    mnemonic, *rest = text.split(None, 1)
+    mnemonic = mnemonic.replace("v_dual_", "v_")
+    encoding = _ENCODING.search(mnemonic)
+    name = mnemonic[: encoding.start()] if encoding else mnemonic
+    written = _BEYOND_255.sub(r"\1", rest[0]) if rest else ""
+    if name in ("exp", "export"):
+        written = written.replace(" ", ", ", 1)
+    operands = _split(_INNER_BLANKS.sub("", written))
+    last, *modifiers = operands[-1].split() or [""]
+    operation = rules.Operation(name, (*operands[:-1], last), tuple(modifiers))
+    return operation, encoding[0] if encoding else ""
+
+
+def _split(written: str) -> list[str]:
+    """The operands, cut at commas outside brackets; the last one has the modifiers."""
+    parts, depth, start = [], 0, 0
+    for position, character in enumerate(written):
+        depth += (character in "[(") - (character in "])")
+        if character == "," and depth == 0:
+            parts.append(written[start:position].strip())
+            start = position + 1
+    return [*parts, written[start:].strip()]
+
+
+def _kind(operation: rules.Operation) -> Kind:
+    if "lds" in operation.modifiers:
+        return "lds"
+    found = (kind for kind, pattern in _KINDS if pattern.match(operation.mnemonic))
+    return next(found, "other")
+
+
+def _exec_change(operation: rules.Operation) -> ExecChange | None:
+    """How the instruction changes the lanes that are on."""
+    name = operation.mnemonic
+    if _NARROWING_SAVE.fullmatch(name) or name.startswith("v_cmpx_"):
+        return "narrows"
+    if _BOTH_SAVE.fullmatch(name):
+        return "both"
+    if _WIDENING_SAVE.fullmatch(name):
+        return "widens"
+    if operation.operands[0] in _EXEC:
+        if _NARROWING.fullmatch(name):
+            return "narrows"
+        if _WIDENING.fullmatch(name):
+            return "widens"
+    return None
+
+
+def _inexact(operation: rules.Operation, text: str) -> str | None:
+    if _INDEXED.fullmatch(operation.mnemonic):
+        return "indexed registers"
+    if _CALL.fullmatch(operation.mnemonic):
+        return "calls"
+    if any(_UNRESOLVED.search(operand) for operand in operation.operands):
+        return "registers named by unknown symbols"
+    return None

@@ -1,0 +1,231 @@
+"""The text of one function -> its instructions, labels, source lines and variables, in order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+
+from kernelinfo.light_typing import Literal, NamedTuple
+from kernelinfo.pressure.instructions import Effect, effect
+from kernelinfo.pressure.registers import named_by_compiler
+
+IMPLICIT_DEF, KILL = "implicit-def", "kill"
+"""Mnemonics of LLVM's comments that stand for instructions without code."""
+
+_COMMENT = re.compile(r"/\*.*?\*/|(?:;|//).*")
+_CODE_COMMENT = re.compile(r"(v(?:\d+|\[\d+:\d+\])\s*/\*v[^*]*\*/)|/\*.*?\*/|(?:;|//).*")
+_LABEL = re.compile(r'\s*(?:"((?:\\.|[^"\\])*)"|<(\w+)>|([\w.$@]+)):(?=\s|$)')
+_FACT = re.compile(r"(DEBUG_VALUE|implicit-def|kill): |-byte Folded (Spill|Reload)")
+_LOCATION = re.compile(r"\.loc\s+(\d+)\s+(\d+)")
+_ADDRESS = re.compile(r"//\s*([0-9A-Fa-f]{8,16}):")
+_VARIABLE = re.compile(r"DEBUG_VALUE:\s*(.+?)\s*<-\s*(.*)")
+_END = re.compile(r"\.(?:size|amdhsa_kernel|amdgpu_metadata|amd_amdgpu_hsa_metadata)\b")
+_END_LABEL = re.compile(r"\.Lfunc_end\d*$")
+_OF_DEBUGGING = re.compile(r"\.L(?:tmp|func_begin)\d+$")
+_NEXT_FUNCTION = re.compile(r"\.type\s+(.+?)\s*,\s*[@%]function")
+_CONDITIONAL = re.compile(r"\.(?:if|else|rept|irpc?)\b")
+_ASSIGNMENT = re.compile(r"[\w.$]+\s*=(?!=)")
+_MNEMONIC = re.compile(
+    r"(?:s|v|ds|flat|global|t?buffer|scratch|image|cluster|tensor)_\w+|exp(?:ort)?\b"
+)
+_SYMBOLIC = re.compile(r"(?<![\w.$@])([vas])\[([^\]]*[A-Za-z_][^\]]*)\]")
+_PADDING = {"s_nop", "s_code_end", "v_illegal"}
+_LAST = ("s_endpgm", "s_branch", "s_setpc", "s_set_pc", "s_rfe", "s_cbranch", "s_add_pc")
+
+
+class Source(NamedTuple):
+    """A line of the source."""
+
+    file: str
+    line: int
+
+
+class Step(NamedTuple):
+    """An instruction, or a comment of the compiler that begins or ends values."""
+
+    text: str
+    """As written, without comments; empty for a comment."""
+    effect: Effect
+    line: int | None
+    """1-based, in the assembly text; None in a code object."""
+    address: int | None
+    """In a code object, as its symbols count; None in text."""
+    source: Source | None
+    spill: Literal["Spill", "Reload"] | None
+
+    @property
+    def is_code(self) -> bool:
+        """False for a comment."""
+        return bool(self.text)
+
+
+class Variable(NamedTuple):
+    """From one step on, a variable of the source is in these registers."""
+
+    step: int
+    name: str
+    """`swell:x` for x of the inlined function swell."""
+    registers: int
+    """A register set; empty where it is in none any more."""
+
+
+class Listing(NamedTuple):
+    """One function."""
+
+    steps: tuple[Step, ...]
+    labels: Mapping[str, int]
+    """The step that follows each label."""
+    variables: tuple[Variable, ...]
+    """In the order of the text."""
+    reasons: tuple[str, ...]
+    """Why what is computed of it may not be exact."""
+
+
+def without_comments(line: str) -> str:
+    """A line of assembly without comments, except those that name a register above v255."""
+    if "/*" not in line:
+        return _COMMENT.sub("", line) if ";" in line or "//" in line else line
+    return _CODE_COMMENT.sub(lambda match: match[1] or "", line)
+
+
+def read_listing(
+    lines: Iterable[str],
+    first: int | None,
+    files: Mapping[int, str],
+    value: Callable[[str, int], int | None],
+    name: str = "",
+) -> Listing:
+    """The function of that name whose label is on the first of `lines`, up to its end.
+
+    `first` is the number of that line, None where the text is a disassembly. `files` are those of
+    `.file`; `value` evaluates an expression on a line of the text.
+    """
+    reader = _Reader(first, files, value, name)
+    for line in lines:
+        if not reader.take(line):
+            break
+    return reader.listing()
+
+
+class _Reader:
+    """A function while it is read, line by line."""
+
+    def __init__(
+        self,
+        first: int | None,
+        files: Mapping[int, str],
+        value: Callable[[str, int], int | None],
+        name: str,
+    ) -> None:
+        self._number = None if first is None else first - 1
+        self._files = files
+        self._value = value
+        self._name = name
+        self._steps: list[Step] = []
+        self._labels: dict[str, int] = {}
+        self._variables: list[Variable] = []
+        self._reasons: dict[str, None] = {}
+        self._source: Source | None = None
+        self._skipped_until = ""
+        """The directive that ends what is no code: a macro, an amd_kernel_code_t."""
+
+    def take(self, line: str) -> bool:
+        """Read one line; False where the function has ended."""
+        if self._number is not None:
+            self._number += 1
+        code = without_comments(line)
+        spill = self._fact(line, code) if ";" in line else None
+        while ":" in code and (label := _LABEL.match(code)):
+            name = label[1] or label[2] or label[3]
+            if _END_LABEL.match(name):
+                return False
+            if not _OF_DEBUGGING.match(name):
+                self._labels.setdefault(name, len(self._steps))
+            code = code[label.end() :]
+        code = code.strip()
+        if not code:
+            return True
+        if self._skipped_until:
+            if code.startswith(self._skipped_until):
+                self._skipped_until = ""
+            return True
+        if code[0] == ".":
+            return self._directive(code)
+        if not _ASSIGNMENT.match(code):
+            self._instruction(code, line, spill)
+        return True
+
+    def _fact(self, line: str, code: str) -> Literal["Spill", "Reload"] | None:
+        """Note what LLVM's comment states of values; whether the instruction spills."""
+        fact = _FACT.search(line, len(code))
+        if fact is None:
+            return None
+        if fact[2]:
+            return "Spill" if fact[2] == "Spill" else "Reload"
+        stated = line[fact.start() :]
+        if fact[1] == "DEBUG_VALUE":
+            if variable := _VARIABLE.match(stated):
+                registers = _union(named_by_compiler(variable[2]))
+                self._variables.append(Variable(len(self._steps), variable[1], registers))
+        else:
+            written, *read = named_by_compiler(stated) or [0]
+            if fact[1] == IMPLICIT_DEF:
+                written, read = _union([written, *read]), []
+            pseudo = Effect(fact[1], (), written, _union(read), "other", None, None)
+            self._steps.append(Step("", pseudo, self._number, None, None, None))
+        return None
+
+    def _directive(self, code: str) -> bool:
+        if location := _LOCATION.match(code):
+            file = self._files.get(int(location[1]))
+            line = int(location[2])
+            self._source = Source(file, line) if file and line else None
+        elif code.startswith(".macro"):
+            self._skipped_until = ".endm"
+        elif code.startswith(".amd_kernel_code_t"):
+            self._skipped_until = ".end_amd_kernel_code_t"
+        elif _CONDITIONAL.match(code):
+            self._reasons["text that is repeated or depends on a condition"] = None
+        elif (other := _NEXT_FUNCTION.match(code)) and other[1].strip('"') != self._name:
+            return False
+        return not (_END.match(code) and self._steps)
+
+    def _instruction(self, code: str, line: str, spill: Literal["Spill", "Reload"] | None) -> None:
+        mnemonic = code.split(None, 1)[0]
+        if not _MNEMONIC.match(mnemonic):
+            self._reasons[f"unknown instruction {mnemonic[:40]}"] = None
+            return
+        if _SYMBOLIC.search(code):
+            code = _SYMBOLIC.sub(partial(self._evaluated, self._number or 0), code)
+        address = _ADDRESS.search(line) if self._number is None else None
+        at = int(address[1], 16) if address else None
+        self._steps.append(Step(code, effect(code), self._number, at, self._source, spill))
+
+    def _evaluated(self, number: int, register: re.Match[str]) -> str:
+        """`s[SCALARS - 1]` with what its symbols are worth; as it is where that is not known."""
+        bounds = [self._value(part, number) for part in register[2].split(":")]
+        if None in bounds:
+            return register[0]
+        return f"{register[1]}[{':'.join(map(str, bounds))}]"
+
+    def listing(self) -> Listing:
+        """What was read, without the padding behind the last instruction."""
+        steps = self._steps
+        last = len(steps)
+        while last and steps[last - 1].effect.mnemonic in _PADDING:
+            last -= 1
+        if last and steps[last - 1].effect.mnemonic.startswith(_LAST):
+            del steps[last:]
+        for step in steps:
+            if step.effect.inexact:
+                self._reasons[step.effect.inexact] = None
+        labels = {name: step for name, step in self._labels.items() if step < len(steps)}
+        return Listing(tuple(steps), labels, tuple(self._variables), tuple(self._reasons))
+
+
+def _union(sets: Iterable[int]) -> int:
+    found = 0
+    for registers in sets:
+        found |= registers
+    return found

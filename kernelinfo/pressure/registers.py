@@ -1,0 +1,125 @@
+"""Sets of registers: integers with a bit for each half of a VGPR, each AGPR and each SGPR."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from kernelinfo.light_typing import Literal, NamedTuple
+
+RegisterClass = Literal["vgpr", "agpr", "sgpr"]
+
+# Room for more registers of each class than any target can name.
+_VGPRS, _AGPRS, _SGPRS = 1024, 512, 128
+_SGPR = 0
+_AGPR = _SGPR + _SGPRS
+_LOW = _AGPR + _AGPRS
+_HIGH = _LOW + _VGPRS
+SGPRS = ((1 << _SGPRS) - 1) << _SGPR
+AGPRS = ((1 << _AGPRS) - 1) << _AGPR
+_LOWS = ((1 << _VGPRS) - 1) << _LOW
+VGPRS = _LOWS | _LOWS << _VGPRS
+EVERY = SGPRS | AGPRS | VGPRS
+OF_CLASS: dict[RegisterClass, int] = {"vgpr": VGPRS, "agpr": AGPRS, "sgpr": SGPRS}
+
+_NAMED = re.compile(
+    r"(?<![\w.$@])(v|acc|a|s)(?:(\d{1,4})(?:\.([lh]))?|\[(\d{1,4})(?::(\d{1,4}))?\])(?![\w.$@])"
+)
+_INTERNAL = re.compile(r"(v|a|s)gpr(\d{1,4})(?:_(lo|hi)16)?(?![a-z0-9])")
+
+
+class Counts(NamedTuple):
+    """Registers of each class."""
+
+    vgprs: int
+    """A VGPR of which one half is in the set counts whole."""
+    agprs: int
+    sgprs: int
+
+
+def span(letter: str, first: int, last: int, half: str | None = None) -> int:
+    """The registers `first` to `last` of a class: `v`, `a` or `s`.
+
+    `half` is `l` or `h` for 16 bits of each VGPR. Empty where a target has no such registers.
+    """
+    width, start = {"v": (_VGPRS, _LOW), "a": (_AGPRS, _AGPR), "s": (_SGPRS, _SGPR)}[letter]
+    if not first <= last < width:
+        return 0
+    bits = ((1 << (last - first + 1)) - 1) << (start + first)
+    if letter != "v" or half == "l":
+        return bits
+    return bits << _VGPRS if half == "h" else bits | bits << _VGPRS
+
+
+def named(operand: str) -> int:
+    """The registers in the text of an operand: `v[4:7]`, `-|v1|`, `[v1, v[3:4]]`, `v2.h`."""
+    found = 0
+    for letter, number, half, first, last in _NAMED.findall(operand):
+        begin = int(number or first)
+        found |= span(letter[0], begin, int(last or begin), half or None)
+    return found
+
+
+def named_by_compiler(text: str) -> list[int]:
+    """The registers of each name as LLVM's own comments write them: `$vgpr4_vgpr5`, `$vgpr2_hi16`.
+
+    LLVM TargetRegisterInfo, `printReg`. Empty sets stand for what is no counted register.
+    """
+    found = []
+    for name in re.findall(r"\$(\w+)", text):
+        registers = 0
+        for letter, number, half in _INTERNAL.findall(name):
+            short = {"lo": "l", "hi": "h"}.get(half)
+            registers |= span(letter, int(number), int(number), short)
+        found.append(registers)
+    return found
+
+
+def count(registers: int) -> Counts:
+    """How many registers of each class are in a set."""
+    return Counts(
+        ((registers | registers >> _VGPRS) & _LOWS).bit_count(),
+        (registers & AGPRS).bit_count(),
+        (registers & SGPRS).bit_count(),
+    )
+
+
+def used(registers: int) -> Counts:
+    """The highest register of each class in a set, plus one."""
+    return Counts(
+        ((registers | registers >> _VGPRS) & _LOWS).bit_length() - _LOW if registers & VGPRS else 0,
+        (registers & AGPRS).bit_length() - _AGPR if registers & AGPRS else 0,
+        (registers & SGPRS).bit_length() - _SGPR,
+    )
+
+
+def whole(registers: int) -> int:
+    """The same set with both halves of every VGPR of which it has one."""
+    lows = (registers | registers >> _VGPRS) & _LOWS
+    return registers & (SGPRS | AGPRS) | lows | lows << _VGPRS
+
+
+def each(registers: int) -> Iterator[int]:
+    """Every register of a set, a set of its own: VGPRs, AGPRs, SGPRs, each class by number."""
+    registers = whole(registers)
+    for part in (registers & _LOWS, registers & AGPRS, registers & SGPRS):
+        while part:
+            lowest = part & -part
+            yield lowest | lowest << _VGPRS if lowest & _LOWS else lowest
+            part ^= lowest
+
+
+def ranges(registers: int) -> tuple[str, ...]:
+    """The names of a set in compact form, VGPRs first: `v[0:3]`, `v7`, `a1`, `s[4:6]`."""
+    lows = (registers | registers >> _VGPRS) & _LOWS
+    found: list[str] = []
+    for letter, part in (("v", lows >> _LOW), ("a", registers >> _AGPR), ("s", registers)):
+        part &= {"v": _LOWS >> _LOW, "a": AGPRS >> _AGPR, "s": SGPRS}[letter]
+        while part:
+            first = (part & -part).bit_length() - 1
+            rest = part >> first
+            length = (~rest & (rest + 1)).bit_length() - 1
+            last = first + length - 1
+            found.append(f"{letter}{first}" if length == 1 else f"{letter}[{first}:{last}]")
+            part = rest >> length << (first + length)
+    return tuple(found)

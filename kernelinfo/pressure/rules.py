@@ -1,0 +1,203 @@
+"""Which operands an instruction writes and which it reads, by rules instead of an opcode table.
+
+An instruction writes its first operand and reads all others, unless a row here says otherwise.
+The rows were held to LLVM's own descriptions of the instructions (MCInstrDesc) of gfx803 to
+gfx1250; AMD's ISA documents say what happens to the lanes, halves and bytes that are not written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+
+from kernelinfo.light_typing import NamedTuple
+
+
+class Operation(NamedTuple):
+    """One instruction, taken apart."""
+
+    mnemonic: str
+    """Without the encoding: no `_e32`, `_e64`, `_sdwa`, `_dpp`."""
+    operands: tuple[str, ...]
+    modifiers: tuple[str, ...]
+    """What follows the last operand: `offset:16`, `glc`, `row_mask:0xf`."""
+
+
+class Access(NamedTuple):
+    """Positions of operands, from 0; those not written are read."""
+
+    written: tuple[int, ...]
+    kept: tuple[int, ...] = ()
+    """Of the written ones those that are read as well, or keep a part of what they held."""
+
+
+_Decision = Access | Callable[[Operation], Access]
+
+_NONE = Access(())
+_FIRST = Access((0,))
+_FIRST_TWO = Access((0, 1))
+
+
+def _returns(operation: Operation) -> bool:
+    """True if an atomic gives back what was in memory (ISA documents, GLC, SC0 and TH)."""
+    return any(
+        modifier in ("glc", "sc0") or (modifier.startswith("th:") and "RETURN" in modifier)
+        for modifier in operation.modifiers
+    )
+
+
+def _atomic(operation: Operation) -> Access:
+    return _FIRST if _returns(operation) else _NONE
+
+
+def _atomic_in_place(operation: Operation) -> Access:
+    """The data operand becomes the result."""
+    return Access((0,), (0,)) if _returns(operation) else _NONE
+
+
+def _with_carry(operation: Operation) -> Access:
+    """A scalar second operand of at least four is the carry that is written."""
+    scalar = len(operation.operands) > 3 and re.match(
+        r"vcc|s\d|s\[|ttmp|null", operation.operands[1]
+    )
+    return _FIRST_TWO if scalar else _FIRST
+
+
+def _compare_to_exec(operation: Operation) -> Access:
+    return _FIRST if len(operation.operands) > 2 else _NONE
+
+
+def _load(operation: Operation) -> Access:
+    """A load with the modifier `lds` writes LDS."""
+    return _NONE if "lds" in operation.modifiers else _FIRST
+
+
+WRITTEN: tuple[tuple[str, str, _Decision], ...] = (
+    (
+        "scalar results of instructions that have mostly none",
+        r"s_get_barrier_state|s_sendmsg_rtn_.*|s_getreg_.*|s_getpc_b64|s_get_pc_i64"
+        r"|s_swappc_b64|s_swap_pc_i64|s_call_b64|s_call_i64",
+        _FIRST,
+    ),
+    (
+        "scalar instructions without a result",
+        r"s_cmp.*|s_bitcmp.*|s_branch|s_cbranch.*|s_endpgm.*|s_nop|s_wait.*|s_barrier.*|s_sleep.*"
+        r"|s_sendmsg.*|s_set.*|s_add_pc_i64|s_rfe.*|s_trap|s_clause|s_delay_alu|s_version"
+        r"|s_.*cache.*|s_prefetch.*|s_ttrace.*|s_alloc_vgpr|s_wakeup.*|s_atc_probe.*"
+        r"|s_store.*|s_buffer_store.*|s_scratch_store.*",
+        _NONE,
+    ),
+    ("vector instructions without a result", r"v_nop|v_pipeflush|exp|export", _NONE),
+    (
+        "stores, prefetches and what goes to or from LDS without registers",
+        r"(?:t?buffer|global|flat|scratch|image|cluster)_(?:store|prefetch|load_lds)(?:_.*)?"
+        r"|(?:buffer|global)_(?:wb|inv|gl).*|.*_async_.*|tensor_.*|.*_prefetch_.*|.*_load_lds_.*",
+        _NONE,
+    ),
+    ("atomics with an operand for the result", r"(?:global|flat|scratch)_atomic_.*", _atomic),
+    (
+        "atomics whose data operand takes the result",
+        r"(?:buffer|image|s|s_buffer|s_scratch)_atomic_.*",
+        _atomic_in_place,
+    ),
+    ("LDS: a stack of ray tracing", r"ds_bvh_stack.*", Access((0, 1), (1,))),
+    (
+        "LDS with a result",
+        r"ds_read.*|ds_load.*|ds_.*_rtn.*|ds_append|ds_consume|ds_swizzle.*|ds_b?permute.*"
+        r"|ds_ordered_count|ds_direct_load|ds_param_load",
+        _FIRST,
+    ),
+    ("LDS without a result", r"ds_.*", _NONE),
+    (
+        "two results",
+        r"v_div_scale_.*|v_mad_u64_u32|v_mad_i64_i32|v_mad_co_.*",
+        _FIRST_TWO,
+    ),
+    (
+        "sum and carry",
+        r"v_(?:add|sub|subrev)_(?:co_)?[ui]32|v_(?:addc|subb|subbrev)_(?:co_)?u32|v_.*_co_ci_u32",
+        _with_carry,
+    ),
+    (
+        "exchange",
+        r"v_swap_b(?:16|32)|v_permlane(?:16|32)_swap_b32|v_swaprel_b32",
+        Access((0, 1), (0, 1)),
+    ),
+    ("compare to exec", r"v_cmpx_.*", _compare_to_exec),
+    ("loads", r"(?:t?buffer|global|flat|scratch|image|cluster)_.*", _load),
+)
+"""Name of the row, mnemonics, operands written; the first row that matches decides."""
+
+KEPT: tuple[tuple[str, str], ...] = (
+    (
+        "accumulate",
+        r"v_mac_.*|v_fmac_.*|v_pk_fmac_.*|v_dot[248](?:c|acc)_.*|v_smfmac_.*|v_swmmac_.*",
+    ),
+    ("one lane", r"v_writelane_b32"),
+    ("lanes of other rows", r"v_permlane(?:16|x16)_(?:var_)?b32"),
+    ("half of a sum", r"v_(?:fma|mad)_mix(?:lo|hi)_.*"),
+    ("half of a register", r".*_d16(?:_.*)?"),
+    (
+        "bytes of a register",
+        r"v_cvt_pk_(?:fp8|bf8)_f32|v_cvt_sr_(?!pk_).*"
+        r"|v_cvt_scalef32_(?:sr_)?(?:pk_)?(?:fp8|bf8|fp4)_.*|v_cvt_scalef32_f16_.*",
+    ),
+    ("second step of an interpolation", r"v_interp_p2_f32"),
+    (
+        "scalar read, modify and write",
+        r"s_addk_i32|s_addk_co_i32|s_mulk_i32|s_cmov_.*|s_cmovk_.*|s_bitset[01]_.*|s_fmac_.*"
+        r"|s_subvector_loop_end",
+    ),
+)
+"""Name of the row, mnemonics that read what they write."""
+
+_ROWS = tuple((re.compile(pattern), decision) for _, pattern, decision in WRITTEN)
+_KEPT = re.compile("|".join(pattern for _, pattern in KEPT))
+_DPP = re.compile(r"dpp8:|quad_perm:|row_|wave_|bank_mask:")
+
+
+def access(operation: Operation, encoding: str) -> Access:
+    """Which operands are written, and which of those are read as well.
+
+    `encoding` is the suffix of the mnemonic, empty where it has none: `_e64`, `_sdwa`, `_dpp`.
+    """
+    decision, kept = _of_mnemonic(operation.mnemonic)
+    found = decision if isinstance(decision, Access) else decision(operation)
+    if found.written and (kept or _keeps(operation, encoding)):
+        return Access(found.written, found.written)
+    return found
+
+
+@lru_cache(maxsize=1 << 12)
+def _of_mnemonic(mnemonic: str) -> tuple[_Decision, bool]:
+    decision = next((found for row, found in _ROWS if row.fullmatch(mnemonic)), _FIRST)
+    return decision, bool(_KEPT.fullmatch(mnemonic))
+
+
+def _keeps(operation: Operation, encoding: str) -> bool:
+    """True if modifiers leave lanes or bits of the result as they were."""
+    if not operation.modifiers:
+        return False
+    modifiers = dict(modifier.partition(":")[::2] for modifier in operation.modifiers)
+    if "tfe" in modifiers:  # the status word is written on failure only
+        return True
+    if encoding == "_sdwa" or "dst_unused" in modifiers:
+        return (
+            modifiers.get("dst_unused") == "UNUSED_PRESERVE" and modifiers.get("dst_sel") != "DWORD"
+        )
+    if any(_DPP.match(modifier) for modifier in operation.modifiers):
+        if operation.mnemonic.startswith("v_cmp"):  # lanes that are off become 0
+            return False
+        return not _writes_every_lane(modifiers)
+    return False
+
+
+def _writes_every_lane(modifiers: dict[str, str]) -> bool:
+    """True if no lane of a DPP instruction keeps its old value.
+
+    `bound_ctrl:0` is an older spelling of the bit that `bound_ctrl:1` sets (LLVM AMDGPUAsmParser,
+    `convertDppBoundCtrl`).
+    """
+    masks = (modifiers.get("row_mask", "0xf"), modifiers.get("bank_mask", "0xf"))
+    return "bound_ctrl" in modifiers and masks == ("0xf", "0xf")

@@ -1,0 +1,120 @@
+"""Registers live at the begin of each labelled block of random kernels: LLVM's lists and ours."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+from kernelinfo.pressure.function import Function
+from kernelinfo.pressure.registers import AGPRS, SGPRS, VGPRS, count, named_by_compiler
+
+from .random_kernels import source
+from .reading import kernels_of
+
+TARGETS = ("gfx906", "gfx908", "gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1201")
+_CLANG = (
+    *("clang-22", "-x", "hip", "--cuda-device-only", "-nogpuinc", "-nogpulib", "-fuse-cuid=none"),
+    *("-std=c++17", "-O3", "-w", "-emit-llvm", "-S"),
+)
+_FUNCTION = re.compile(r"^# Machine code for function (\S+?):", re.M)
+_BLOCK = re.compile(r"^bb\.(\d+)[ :.(].*?:\n(.*?)(?=^bb\.|\Z)", re.M | re.S)
+_LIVE_INS = re.compile(r"^\s*liveins: (.*)$", re.M)
+_LIVE_IN = re.compile(r"(\$\w+)(?::0x([0-9A-Fa-f]+))?")
+
+
+def missing() -> list[str]:
+    """Programs that the comparison needs and that are not installed."""
+    return [tool for tool in ("clang-22", "llc-22") if shutil.which(tool) is None]
+
+
+def compiled(random: Random, target: str, kernels: int, folder: Path) -> tuple[str, str]:
+    """Assembly of random kernels, and LLVM's dump of them after branch relaxation."""
+    debug = ["-g"] if random.random() < 0.3 else []
+    ir, assembly = folder / "unit.ll", folder / "unit.s"
+    written = source(random, kernels)
+    command = [*_CLANG, *debug, f"--offload-arch={target}", "-", "-o", str(ir)]
+    subprocess.run(command, input=written, text=True, check=True, capture_output=True)
+    llc = ["llc-22", "-O3", "-print-after=branch-relaxation", str(ir), "-o", str(assembly)]
+    done = subprocess.run(llc, text=True, check=True, capture_output=True)
+    return assembly.read_text(), done.stderr
+
+
+def compare(text: str, dump: str) -> Counter[str]:
+    """How many registers of labelled blocks both have, LLVM alone has, and we alone have.
+
+    Keys are `both`, `llvm` and `ours`, each with ` V` for vector and ` S` for scalar registers;
+    `blocks`, `kernels`; `loops agree` where every loop header and depth is as LLVM's comments say.
+    """
+    tally: Counter[str] = Counter()
+    theirs = dict(_dumped(dump))
+    for name, function in kernels_of(text):
+        tally["kernels"] += 1
+        numbers = {}
+        for block, label in function.labels.items():
+            if match := re.fullmatch(r"\.LBB\d+_(\d+)", label):
+                numbers[int(match[1])] = block
+        for number, block in numbers.items():
+            if number not in theirs[name] or block not in function.liveness.live_in:
+                continue
+            tally["blocks"] += 1
+            own, other = function.liveness.live_in[block], theirs[name][number]
+            for letter, part in (("V", VGPRS | AGPRS), ("S", SGPRS)):
+                for key, both in (
+                    ("both", own & other),
+                    ("llvm", other & ~own),
+                    ("ours", own & ~other),
+                ):
+                    tally[f"{key} {letter}"] += sum(count(both & part))
+        tally["loops agree"] += loops_agree(text, name, function)
+    return tally
+
+
+def loops_agree(text: str, name: str, function: Function) -> bool:
+    """Whether LLVM's comments name the loop headers and depths that the graph has."""
+    start = text.index(f"\n{name}:")
+    body = text[start : text.find(".Lfunc_end", start)]
+    stated = set(_headers(body))
+    found = {(function.labels.get(loop.header), loop.depth) for loop in function.loops}
+    return stated == found
+
+
+def _headers(body: str) -> Iterator[tuple[str, int]]:
+    """Label and depth of each loop that LLVM's comments name."""
+    label = ""
+    for line in body.split("\n"):
+        if match := re.match(r"(\.LBB\d+_\d+):", line):
+            label = match[1]
+        elif re.match(r"; %bb\.\d+:", line):
+            label = re.sub(r"; %bb\.(\d+):.*", r"%bb.\1", line)
+        if header := re.search(r"=>\s*This (?:Inner )?Loop Header: Depth=(\d+)", line):
+            yield label, int(header[1])
+
+
+def _dumped(dump: str) -> Iterator[tuple[str, dict[int, int]]]:
+    parts = _FUNCTION.split(dump)
+    for name, body in zip(parts[1::2], parts[2::2], strict=True):
+        yield name, {int(m[1]): _live_ins(m[2]) for m in _BLOCK.finditer(body)}
+
+
+def _live_ins(block: str) -> int:
+    found = 0
+    stated = _LIVE_INS.search(block)
+    for name, lanes in _LIVE_IN.findall(stated[1]) if stated else ():
+        (registers,) = named_by_compiler(name) or [0]
+        found |= _of_lanes(registers, name, int(lanes, 16)) if lanes else registers
+    return found
+
+
+def _of_lanes(registers: int, name: str, lanes: int) -> int:
+    """Of a tuple the registers whose lanes are in the mask, two bits a register."""
+    found = 0
+    for position, part in enumerate(re.findall(r"[vas]gpr\d+", name)):
+        if lanes >> 2 * position & 3:
+            (one,) = named_by_compiler(f"${part}")
+            found |= one & registers
+    return found
