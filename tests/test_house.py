@@ -33,7 +33,7 @@ ROOMS = {
     "rich": ("render/paint.py", "cli/progress.py"),
     "lark": ("reading/grammar.py", "reading/assembly/"),
     "elftools": ("reading/code_object/dwarf.py",),
-    "msgpack": ("reading/code_object/",),
+    "msgpack": ("reading/code_object/", "reading/containers/kpack.py"),
     "yaml": ("reading/assembly/",),
     "pycxxfilt": ("kernel/names.py", "kernel/demangler.py"),
     "jinja2": ("render/html/",),

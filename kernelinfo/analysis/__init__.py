@@ -12,11 +12,15 @@ from kernelinfo.analysis.verdicts import Verdicts
 from kernelinfo.errors import ReadError, UnknownTargetError
 from kernelinfo.kernel import CodeObject, Item, Kernel, Repeat, Report
 from kernelinfo.kernel.combine import combine
+from kernelinfo.light_typing import TYPE_CHECKING
 from kernelinfo.occupancy import targets
 from kernelinfo.occupancy.targets import Target
-from kernelinfo.reading.blob import Blob, Problem
+from kernelinfo.reading.blob import Blob, Elsewhere, Note, Problem
 from kernelinfo.reading.facts import Fact, Facts, KernelFacts, Module, SourceLine
 from kernelinfo.reading.target_id import parse_target_id
+
+if TYPE_CHECKING:
+    from kernelinfo.reading.containers import Found
 
 
 def analyse(paths: Iterable[str], options: Options) -> Iterator[Item]:
@@ -27,9 +31,9 @@ def analyse(paths: Iterable[str], options: Options) -> Iterator[Item]:
     """
     from kernelinfo.reading import containers
 
-    analysis = Analysis(options)
+    analysis, paths = Analysis(options), tuple(paths)
     for path in paths:
-        yield from analysis.of_path(path, containers.open_paths([path]))
+        yield from analysis.of_path(path, containers.open_paths([path], among=paths))
 
 
 def analyse_some(paths: Iterable[str], options: Options) -> Iterator[Item]:
@@ -65,12 +69,15 @@ def load(source: str | os.PathLike[str] | bytes, options: Options | None = None)
 class Tally:
     """What has come of one path so far."""
 
-    __slots__ = ("found", "passed_over", "path", "problems")
+    __slots__ = ("found", "notes", "passed_over", "path", "problems")
 
     def __init__(self, path: str) -> None:
         self.path = path
         self.found = 0
-        """Kernels that were asked for, and code objects met again."""
+        """Kernels that were asked for, code objects met again, and host files whose code is read
+        from another input."""
+        self.notes: dict[str, list[Note]] = {}
+        """By message: each is told once."""
         self.passed_over = 0
         """Kernels that were not asked for."""
         self.problems = 0
@@ -80,6 +87,21 @@ class Tally:
         self.found += more.found
         self.passed_over += more.passed_over
         self.problems += more.problems
+        for notes in more.notes.values():
+            self.note(*notes)
+
+    def note(self, *notes: Note) -> None:
+        """Keep what is worth knowing."""
+        for note in notes:
+            self.notes.setdefault(note.message, []).append(note)
+
+    def conclusions(self) -> Iterator[Problem | Note]:
+        """What holds of the whole path: its notes, each once, and that nothing was found."""
+        for message, (first, *others) in self.notes.items():
+            so = f" (so {len(others)} more)" if others else ""
+            yield first._replace(message=message + so)
+        if verdict := self.verdict():
+            yield verdict
 
     def verdict(self) -> Problem | None:
         """The problem of having found nothing."""
@@ -109,17 +131,22 @@ class Analysis:
         self._entries: dict[tuple[str, str], str] = {}
         """The first entry's id, by file and processor."""
 
-    def of_path(self, path: str, blobs: Iterable[Blob | Problem]) -> Iterator[Item]:
+    def of_path(self, path: str, blobs: Iterable[Found]) -> Iterator[Item]:
         """What a path holds of what is asked for; and its problems, to hold nothing among them."""
         tally = Tally(path)
         for blob in blobs:
             yield from self.of_blob(blob, tally)
-        if verdict := tally.verdict():
-            yield verdict
+        yield from tally.conclusions()
 
-    def of_blob(self, blob: Blob | Problem, tally: Tally) -> Iterator[Item]:
+    def of_blob(self, blob: Found, tally: Tally) -> Iterator[Item]:
         """What one blob holds of what is asked for, counted in `tally`."""
-        for item in [blob] if isinstance(blob, Problem) else self._located(blob):
+        if isinstance(blob, Elsewhere):
+            tally.found += 1
+            return
+        for item in self._located(blob) if isinstance(blob, Blob) else [blob]:
+            if isinstance(item, Note):
+                tally.note(item)
+                continue
             if isinstance(item, Kernel) and not is_asked_for(item.name, item.symbol, self._options):
                 tally.passed_over += 1
                 continue
@@ -144,7 +171,7 @@ class Analysis:
         other = parse_target_id(first)
         return first if other and dict(other.settings).keys() != named else None
 
-    def _kernels(self, blob: Blob) -> Iterator[Kernel | Problem | Repeat]:
+    def _kernels(self, blob: Blob) -> Iterator[Kernel | Problem | Repeat | Note]:
         from kernelinfo import reading
 
         if self._options.unique:
@@ -156,6 +183,9 @@ class Analysis:
                 return
         try:
             for module in reading.read(blob, arch=self._options.arch):
+                if _is_anonymous(module, blob):
+                    yield Note(blob.path, "holds code objects that name no target; give --arch")
+                    continue
                 for remark in module.remarks:
                     offset = None if remark.offset is None else (blob.offset or 0) + remark.offset
                     yield Problem(blob.path, remark.message, blob.member, offset, remark.line)
@@ -166,7 +196,7 @@ class Analysis:
         except ReadError as error:
             yield Problem(blob.path, str(error), blob.member, blob.offset)
 
-    def _located(self, blob: Blob) -> Iterator[Kernel | Problem | Repeat]:
+    def _located(self, blob: Blob) -> Iterator[Kernel | Problem | Repeat | Note]:
         """The kernels, with what debug information says of those that it is asked for."""
         lines: dict[str, SourceLine] | None = None
         for item in self._kernels(blob):
@@ -229,6 +259,13 @@ class Analysis:
             reading = sidecar.get(kernel.symbol, ())
             stated = kernel._replace(facts=Facts(kernel.facts + reading)) if reading else kernel
             yield combine(stated, code_object, target)
+
+
+def _is_anonymous(module: Module, blob: Blob) -> bool:
+    """Whether a code object found in unknown data says not even what it is for."""
+    from kernelinfo.reading.containers import carve
+
+    return carve.CONTAINER in blob.containers and module.target is None
 
 
 def _of_sidecar(

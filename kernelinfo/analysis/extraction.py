@@ -11,7 +11,7 @@ from itertools import count
 from kernelinfo import reading
 from kernelinfo.errors import ReadError
 from kernelinfo.reading import containers
-from kernelinfo.reading.blob import Blob, Problem
+from kernelinfo.reading.blob import Blob, Elsewhere, Problem
 from kernelinfo.reading.facts import Features
 
 _LONGEST_STEM = 80
@@ -34,13 +34,16 @@ def extract(paths: Iterable[str], arch: str | None = None) -> Iterator[Extract |
 
     Assembly is passed over. A path without code objects for `arch` is a problem.
     """
-    number = count(1)
+    number, paths = count(1), tuple(paths)
     for path in paths:
         found = problems = 0
-        for blob in containers.open_paths([path]):
+        for blob in containers.open_paths([path], among=paths):
             if isinstance(blob, Problem):
                 problems += 1
                 yield blob
+                continue
+            if not isinstance(blob, Blob):
+                found += isinstance(blob, Elsewhere)
                 continue
             try:
                 modules = list(reading.read(blob))

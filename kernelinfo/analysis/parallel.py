@@ -18,8 +18,8 @@ from kernelinfo.errors import KernelinfoError
 from kernelinfo.kernel import Item
 from kernelinfo.light_typing import TYPE_CHECKING, NamedTuple
 from kernelinfo.reading import containers
-from kernelinfo.reading.blob import Blob, Problem
-from kernelinfo.reading.containers import files
+from kernelinfo.reading.blob import Blob, Note, Problem
+from kernelinfo.reading.containers import Found, files
 from kernelinfo.reading.containers.files import File
 
 if TYPE_CHECKING:
@@ -50,6 +50,8 @@ class Batch(NamedTuple):
     """As it was asked for."""
     files: tuple[File | Problem, ...]
     bytes: int
+    among: tuple[str, ...]
+    """All paths that the run reads."""
 
     @property
     def is_shared(self) -> bool:
@@ -88,17 +90,18 @@ class _Process(NamedTuple):
 
 def batches(paths: list[str]) -> Iterator[Batch]:
     """All files of these paths, found once: one that comes or goes meanwhile moves no other."""
+    among = tuple(paths)
     for path in paths:
         waiting: list[File | Problem] = []
         size = 0
         for file in files.find(path):
             more = 0 if isinstance(file, Problem) else files.size(file.path)
             if waiting and (len(waiting) == _MOST_FILES or size + more > _MOST_BYTES):
-                yield Batch(path, tuple(waiting), size)
+                yield Batch(path, tuple(waiting), size, among)
                 waiting, size = [], 0
             waiting.append(file)
             size += more
-        yield Batch(path, tuple(waiting), size)
+        yield Batch(path, tuple(waiting), size, among)
 
 
 def processes(work: list[Batch], asked: int) -> int:
@@ -122,7 +125,7 @@ def _cores() -> int:
 
 def spread(
     work: list[Batch], options: Options, render: Render, jobs: int
-) -> Iterator[str | Problem]:
+) -> Iterator[str | Problem | Note]:
     """The text and the problems of all work, in the order in which one process would give them.
 
     What a process leaves behind that is ended from outside, another takes up. Raises
@@ -155,7 +158,8 @@ def spread(
     finally:
         for process in running:
             _end(process)
-    yield from filter(None, (tally.verdict() for tally in tallies.values()))
+    for tally in tallies.values():
+        yield from tally.conclusions()
 
 
 def _end(process: _Process) -> None:
@@ -226,7 +230,7 @@ def _shares(
 
 
 def _of_run(
-    run: Iterable[Blob | Problem], analysis: Analysis, render: Render, tally: Tally
+    run: Iterable[Found], analysis: Analysis, render: Render, tally: Tally
 ) -> Iterator[_Share]:
     items = (item for blob in run for item in analysis.of_blob(blob, tally))
     more = True
@@ -237,9 +241,10 @@ def _of_run(
         yield _Share("".join(render(some)), problems, None if more else tally)
 
 
-def _runs(batch: Batch) -> Iterator[Iterable[Blob | Problem]]:
+def _runs(batch: Batch) -> Iterator[Iterable[Found]]:
     """Blobs that one process takes together, opened as they are taken."""
-    blobs = chain.from_iterable(map(containers.open_file, batch.files))
+    opened = partial(containers.open_file, among=batch.among)
+    blobs = chain.from_iterable(map(opened, batch.files))
     if batch.is_shared:
         yield from ([blob] for blob in blobs)
     else:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import CodeObject, Item, Result
 from kernelinfo.light_typing import TYPE_CHECKING
-from kernelinfo.reading.blob import Problem
+from kernelinfo.reading.blob import Note, Problem
 from kernelinfo.render import View
 from kernelinfo.render.names import printable
 
@@ -119,6 +119,8 @@ class Problems:
             if isinstance(item, Problem):
                 self.found = True
                 tell(item)
+            elif isinstance(item, Note):
+                _tell(item, item.message)
             elif (
                 isinstance(item, Result)
                 and self._verbose
@@ -128,12 +130,14 @@ class Problems:
                 _tell(code_object, f"read as {code_object.kind} for {code_object.target}")
             yield item
 
-    def heard(self, pieces: Iterable[str | Problem]) -> Iterator[str]:
+    def heard(self, pieces: Iterable[str | Problem | Note]) -> Iterator[str]:
         """The same for a stream of text that has its problems in between."""
         for piece in pieces:
             if isinstance(piece, Problem):
                 self.found = True
                 tell(piece)
+            elif isinstance(piece, Note):
+                _tell(piece, piece.message)
             else:
                 yield piece
 
@@ -154,14 +158,15 @@ def tell(problem: Problem) -> None:
     _tell(problem, problem.message)
 
 
-def _tell(where: Problem | CodeObject, message: str) -> None:
+def _tell(where: Problem | Note | CodeObject, message: str) -> None:
     place = where.path
     if where.member:
         place += f" › {where.member}"
     if isinstance(where, Problem) and where.line is not None:
         place += f":{where.line}"
-    elif where.offset:
-        place += f" at 0x{where.offset:x}"
+    elif not isinstance(where, Note) and where.offset:
+        at = f" at 0x{where.offset:x}"
+        place = place.removesuffix(at) + at
     complain(f"{place}: {message}")
 
 

@@ -10,7 +10,7 @@ from kernelinfo.occupancy import Allocated, Occupancy, allocated, occupancy
 from kernelinfo.occupancy.placement import Demand, Launch, align, placement
 from kernelinfo.occupancy.targets import Target
 from kernelinfo.occupancy.targets import known as known_targets
-from kernelinfo.reading.blob import Problem
+from kernelinfo.reading.blob import Note, Problem
 from kernelinfo.reading.facts import Code, Fact, FactName, Features, Source, SourceLine
 
 LDS_UNSAID = "the kernel takes LDS sized at launch, which the file does not say"
@@ -260,7 +260,7 @@ class Repeat(NamedTuple):
     offset: int | None
 
 
-Item = Result | Problem | Repeat
+Item = Result | Problem | Repeat | Note
 """What an analysis finds, one after the other."""
 
 

@@ -31,6 +31,30 @@ class Blob(NamedTuple):
     """Bytes from the start of the outermost file; None inside compressed data."""
 
 
+class Elsewhere(NamedTuple):
+    """A host file whose device code is in kpack archives."""
+
+    blob: Blob
+    search_paths: tuple[str, ...]
+    """Relative to the file's folder."""
+    name: str
+    """The file's name in the archives."""
+    units: tuple[int, ...] | None
+    """Of the file, each with a code object for every target; None where that is not known."""
+
+    def binary(self, unit: int) -> str:
+        """The name of a unit in the archives."""
+        return f"{self.name}#{unit}"
+
+
+class Note(NamedTuple):
+    """What is worth knowing of an input that was read; told once for all inputs of a path."""
+
+    path: str
+    message: str
+    member: str | None = None
+
+
 class Problem(NamedTuple):
     """Something that could not be read, or read only in part."""
 

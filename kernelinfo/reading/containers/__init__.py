@@ -6,19 +6,22 @@ The first bytes decide, never a file's name. A format is a module with `read`, a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
 
 from kernelinfo.errors import InflationError
-from kernelinfo.reading.blob import Blob, Problem
+from kernelinfo.reading.blob import Blob, Elsewhere, Note, Problem
 from kernelinfo.reading.containers import bounds, files, magic
 from kernelinfo.reading.containers.files import File
-from kernelinfo.reading.containers.parts import problem
+from kernelinfo.reading.containers.parts import DATA_SECTION, left_out, problem
 
 _EM_AMDGPU = 224
 
+Found = Blob | Problem | Elsewhere | Note
+"""What comes out of an input: code, what could not be read, a host file whose code this run reads
+from another input, and what is worth knowing."""
 
-Reader = Callable[[Blob], Iterator[Blob | Problem]]
+Reader = Callable[[Blob], Iterator[Found]]
 """Yields what a container holds, one container deeper each; nothing where none of it is for AMD
 GPUs."""
 
@@ -31,6 +34,7 @@ FORMATS: dict[str, Callable[[bytes], bool]] = {
     "compressed": magic.is_compressed,
     "tar": magic.is_tar,
     "zip_archive": magic.is_zip,
+    "kpack": magic.is_kpack,
     "unread": magic.is_unread,
 }
 """What holds code but is none itself: the module that reads it, and whether data that begin so are
@@ -40,14 +44,23 @@ _OF_ANYTHING = ("archive", "tar", "zip")
 """Containers most of whose members are not for AMD GPUs, like most files of a directory."""
 
 
-def open_paths(paths: Iterable[str], *, meant: bool = True) -> Iterator[Blob | Problem]:
-    """The code in files, directories, globs and standard input (`-`), in the order given."""
+def open_paths(
+    paths: Iterable[str], *, meant: bool = True, among: Sequence[str] = ()
+) -> Iterator[Found]:
+    """The code in files, directories, globs and standard input (`-`), in the order given.
+
+    Archives of host files are not read twice where they are in a path, or `among` those that the
+    run reads elsewhere.
+    """
+    paths = tuple(paths)
     for path in paths:
         for file in files.find(path):
-            yield from open_file(file, meant=meant)
+            yield from open_file(file, meant=meant, among=among or paths)
 
 
-def open_file(file: File | Problem, *, meant: bool = True) -> Iterator[Blob | Problem]:
+def open_file(
+    file: File | Problem, *, meant: bool = True, among: Sequence[str] = ()
+) -> Iterator[Found]:
     """The code in what was found: a file, or a problem, which is passed on.
 
     In a directory, files that hold nothing for AMD GPUs are passed over; a file that was named
@@ -62,39 +75,64 @@ def open_file(file: File | Problem, *, meant: bool = True) -> Iterator[Blob | Pr
             yield blob
         return
     if file.named and meant:
-        yield from _named(blob)
+        yield from _named(blob, among)
     else:
-        yield from _contents(blob, meant=False)
+        yield from _contents(blob, among, meant=False)
     if shrunk := files.shrunk(blob):
         yield shrunk
 
 
-def open_bytes(data: bytes, path: str) -> Iterator[Blob | Problem]:
+def open_bytes(data: bytes, path: str) -> Iterator[Found]:
     """The code in `data`, which messages call `path`."""
-    yield from _named(files.whole(path, memoryview(data)))
+    yield from _named(files.whole(path, memoryview(data)), ())
 
 
-def _named(blob: Blob) -> Iterator[Blob | Problem]:
+def _named(blob: Blob, among: Sequence[str]) -> Iterator[Found]:
     empty = True
-    for item in _contents(blob, meant=True):
+    for item in _contents(blob, among, meant=True):
         empty = False
         yield item
     if empty:
         yield problem(blob, "no AMD GPU code found; give what the compiler left for the device")
 
 
-def _contents(blob: Blob, *, meant: bool) -> Iterator[Blob | Problem]:
+def _contents(blob: Blob, among: Sequence[str], *, meant: bool) -> Iterator[Found]:
     """The code in an outermost file, as far as its compressed parts may be read."""
+    hosts: list[Elsewhere] = []
+    entries: list[str] = []
     try:
-        yield from _unpack(blob, meant=meant)
+        for item in _unpack(blob, meant=meant):
+            if isinstance(item, Elsewhere):
+                hosts.append(item)
+                continue
+            if isinstance(item, Blob) and "kpack" in item.containers:
+                entries.append(item.member or "")
+            yield item
+        for host in hosts:
+            yield from _elsewhere(host, entries, among)
     except InflationError as error:
         yield problem(blob, str(error))
 
 
-def _unpack(blob: Blob, *, meant: bool) -> Iterator[Blob | Problem]:
+def _elsewhere(host: Elsewhere, entries: list[str], among: Sequence[str]) -> Iterator[Found]:
+    """What a host file has in archives: in the same container, or in files beside it."""
+    from kernelinfo.reading.containers import hipk
+
+    if host.blob.containers:
+        yield host if hipk.is_among(host, entries) else hipk.not_in_container(host)
+        return
+    for item in hipk.code_objects(host, among):
+        if isinstance(item, Blob):
+            yield from _unpack(item, meant=True)
+        else:
+            yield item
+
+
+def _unpack(blob: Blob, *, meant: bool) -> Iterator[Found]:
     """The code in a blob. What is not `meant` to hold any, one of many files, may hold none."""
     head = bytes(blob.data[: magic.HEAD_BYTES])
     if not meant and not magic.may_hold_code(head, blob.member or blob.path):
+        yield from _searched(blob, meant=False)
         return
     if _is_code_object(head):
         yield blob
@@ -102,11 +140,7 @@ def _unpack(blob: Blob, *, meant: bool) -> Iterator[Blob | Problem]:
         return
     format = next((name for name, accepts in FORMATS.items() if accepts(head)), None)
     if format is None:
-        from kernelinfo.reading.containers import text
-
-        item = text.read(blob)
-        if meant or isinstance(item, Blob):
-            yield item
+        yield from _of_unknown_format(blob, meant=meant)
         return
     deepest = bounds.bounds().nesting
     if len(blob.containers) >= deepest:
@@ -115,12 +149,44 @@ def _unpack(blob: Blob, *, meant: bool) -> Iterator[Blob | Problem]:
         return
     read: Reader = import_module(f"{__name__}.{format}").read
     for item in read(blob):
-        if isinstance(item, Problem):
+        if not isinstance(item, Blob):
             yield item
+        elif item.containers[-1] == DATA_SECTION:
+            yield from _searched(item, meant=meant)
         elif item.containers[-1] in _OF_ANYTHING:
             yield from _unpack(item, meant=False)
         else:
             yield from _unpack(item, meant=meant or format != "compressed")
+
+
+def _of_unknown_format(blob: Blob, *, meant: bool) -> Iterator[Found]:
+    """The text itself, or the code objects in it."""
+    from kernelinfo.reading.containers import text
+
+    item = text.read(blob)
+    if isinstance(item, Blob):
+        yield item
+        return
+    empty = True
+    for found in _searched(blob, meant=meant):
+        empty = False
+        yield found
+    if empty and meant:
+        yield item
+
+
+def _searched(blob: Blob, *, meant: bool) -> Iterator[Found]:
+    """The code objects in data that no reader knows."""
+    if not meant and len(blob.data) > bounds.bounds().carved:
+        yield left_out(blob)
+        return
+    from kernelinfo.reading.containers import carve
+
+    for item in carve.read(blob):
+        if isinstance(item, Blob):
+            yield from _unpack(item, meant=True)
+        else:
+            yield item
 
 
 def _is_code_object(head: bytes) -> bool:

@@ -22,7 +22,7 @@ from kernelinfo.errors import ReadError
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.containers import bounds, files, magic
-from kernelinfo.reading.containers.parts import part, problem
+from kernelinfo.reading.containers.parts import may_hold_code, part, problem
 
 _HEADER_BYTES = 60
 _SIZE = re.compile(rb"(\d{1,10}) *")
@@ -62,7 +62,7 @@ def read(blob: Blob) -> Iterator[Blob | Problem]:
             if skipped > len(content):
                 yield problem(blob, "a name longer than its member", at=at)
             content = content[skipped:]
-            if magic.may_hold_code(bytes(content[: magic.HEAD_BYTES]), name):
+            if may_hold_code(bytes(content[: magic.HEAD_BYTES]), name, len(content)):
                 yield part(blob, "archive", content, at=at + skipped, member=name)
         at += size + size % 2
     yield from _thin(blob, list(thin_members))
@@ -109,7 +109,7 @@ def _thin(blob: Blob, names: list[str]) -> Iterator[Blob | Problem]:
         file = files.load(path)
         if isinstance(file, Problem):
             yield problem(blob, f"member of a thin archive: {file.message}", at=None, member=name)
-        elif magic.may_hold_code(bytes(file.data[: magic.HEAD_BYTES]), name):
+        elif may_hold_code(bytes(file.data[: magic.HEAD_BYTES]), name, len(file.data)):
             own = blob._replace(inflation=file.inflation)
             yield part(own, "archive", file.data, at=None, member=name)
             if shrunk := files.shrunk(file):

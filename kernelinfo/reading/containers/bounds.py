@@ -20,6 +20,9 @@ class Bounds(NamedTuple):
     42 to 1. All of a file together may give as much for each of its bytes, or 128 MiB."""
     memory: int = 8 << 30
     """Decompressed bytes of one member that may be held at once."""
+    carved: int = 64 << 20
+    """Bytes of a file of a directory, or of a member of an archive, that is searched for code
+    objects where no reader knows it. Files that are named are searched whole."""
 
 
 _bounds = Bounds()
@@ -60,6 +63,18 @@ COPIED_BYTES = 16 << 20
 
 SIDECAR_BYTES = 1 << 20
 """Of a JSON file beside a code object; real ones have less than 2 KB."""
+
+KPACK_TABLE_BYTES = 64 << 20
+"""Of a kpack archive's table of contents, which is unpacked at once; an entry takes about 100."""
+
+KPACK_FRAMES = 1 << 20
+"""Compressed kernels of one kpack archive, as many as ROCm's runtime reads."""
+
+KPACK_MARKER_BYTES = 64 << 10
+"""Of a host library's reference to its kpack archives, as many as ROCm's runtime reads."""
+
+SEARCH_PATHS = 256
+"""Of one host library, and archives that one of its patterns may name."""
 
 _FREE_BYTES = 64 << 20
 _FREE_BYTES_OF_ALL = 2 * _FREE_BYTES

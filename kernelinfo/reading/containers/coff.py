@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from struct import error as StructError
 from struct import unpack_from
 
-from kernelinfo.reading.blob import Blob, Problem
+from kernelinfo.reading.blob import Blob, Elsewhere, Problem
 from kernelinfo.reading.containers import bounds, magic
 from kernelinfo.reading.containers.device_sections import Section, parts
 from kernelinfo.reading.containers.parts import problem
@@ -29,7 +29,7 @@ from kernelinfo.reading.containers.parts import problem
 _SIGNATURE = b"PE\0\0"
 
 
-def read(blob: Blob) -> Iterator[Blob | Problem]:
+def read(blob: Blob) -> Iterator[Blob | Problem | Elsewhere]:
     """The bytes of each section with device code, whatever they are."""
     try:
         header = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kernelinfo.errors import ReadError
-from kernelinfo.reading.blob import Blob, Problem
+from kernelinfo.reading.blob import Blob, Note, Problem
 from kernelinfo.reading.containers import bounds, magic, tar
 from kernelinfo.reading.containers.parts import after_zeros, part, problem
 from kernelinfo.reading.containers.streams import Decompressed, Method
@@ -18,7 +18,7 @@ METHODS: dict[bytes, Method] = {
 }
 
 
-def read(blob: Blob) -> Iterator[Blob | Problem]:
+def read(blob: Blob) -> Iterator[Blob | Problem | Note]:
     """The one file in it, or the members of the tar in it."""
     head = bytes(blob.data[: magic.HEAD_BYTES])
     method = next(name for start, name in METHODS.items() if head.startswith(start))

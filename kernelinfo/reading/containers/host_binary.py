@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 
 from kernelinfo.errors import ReadError
-from kernelinfo.reading.blob import Blob, Problem
+from kernelinfo.reading.blob import Blob, Elsewhere, Problem
 from kernelinfo.reading.containers import bundle, ccob, magic
 from kernelinfo.reading.containers.device_sections import Section, parts
-from kernelinfo.reading.containers.parts import part, problem, rest
+from kernelinfo.reading.containers.parts import DATA_SECTION, part, problem, rest
 from kernelinfo.reading.elf import read_elf
 from kernelinfo.reading.facts import Remark
 
@@ -18,8 +18,10 @@ _PAGE = 4096
 _MAGIC = re.compile(re.escape(magic.BUNDLE))
 
 
-def read(blob: Blob) -> Iterator[Blob | Problem]:
+def read(blob: Blob) -> Iterator[Blob | Problem | Elsewhere]:
     """The bytes of each section with device code, whatever they are."""
+    from kernelinfo.reading.containers import hipk  # most host files have sections
+
     remarks: list[Remark] = []
     try:
         elf = read_elf(blob.data, remarks)
@@ -30,6 +32,14 @@ def read(blob: Blob) -> Iterator[Blob | Problem]:
     if elf.sections:
         sections = (Section(s.name, s.offset, elf.bytes_of(s)) for s in elf.sections if s.size)
         yield from parts(blob, sections)
+        return
+    try:
+        reference = hipk.without_sections(blob, elf)
+    except ReadError as error:
+        yield problem(blob, str(error))
+        return
+    if reference:
+        yield reference
     else:
         yield from _found(blob)
 
@@ -39,7 +49,8 @@ def _found(blob: Blob) -> Iterator[Blob | Problem]:
 
     A compressed bundle is believed only on a page's first byte, with a version and a method that
     exist: its four letters occur by chance. Where no page begins with a bundle, the magic of plain
-    ones is searched for, and what is none behind it is passed over.
+    ones is searched for, and what is none behind it is passed over. A file without any is to be
+    searched for code objects.
     """
     data, at, nothing = blob.data, 0, True
     while at < len(data):
@@ -64,3 +75,5 @@ def _found(blob: Blob) -> Iterator[Blob | Problem]:
             continue
         end = at + length
         yield part(blob, "fatbin", data[at:end], at=at)
+    if nothing and not end:
+        yield part(blob, DATA_SECTION, data, at=0)

@@ -17,6 +17,7 @@ ZSTD = b"\x28\xb5\x2f\xfd"
 XZ = b"\xfd7zXZ\0"
 BZIP2 = b"BZh"
 ZIP = b"PK\x03\x04"
+KPACK = b"KPAK"
 
 BITCODE = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
 SPIRV = b"\x03\x02\x23\x07"
@@ -29,7 +30,7 @@ HEAD_BYTES = 512
 _BUNDLES = (BUNDLE, COMPRESSED_BUNDLE)
 _ARCHIVES = (ARCHIVE, THIN_ARCHIVE)
 _CODE_OR_CONTAINERS = (
-    *(ELF, *_BUNDLES, OFFLOAD_BINARY, *_ARCHIVES, PE, COFF_X86_64, *COMPRESSED, ZIP),
+    *(ELF, *_BUNDLES, OFFLOAD_BINARY, *_ARCHIVES, PE, COFF_X86_64, *COMPRESSED, ZIP, KPACK),
 )
 _NAME_OF_TEXT = r"(?i)\.(s|asm|amdgcn|isa|txt)(\.(gz|zst|xz|bz2))?$"
 
@@ -69,6 +70,10 @@ def is_tar(head: bytes) -> bool:
 def is_zip(head: bytes) -> bool:
     """By the header of the first member."""
     return head.startswith(ZIP)
+
+
+def is_kpack(head: bytes) -> bool:
+    return head.startswith(KPACK)
 
 
 def is_unread(head: bytes) -> bool:

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import re
 
-from kernelinfo.reading.blob import Blob, Problem
+from kernelinfo.reading.blob import Blob, Note, Problem
+from kernelinfo.reading.containers import bounds, magic
+
+DATA_SECTION = "section"
+"""The container of a host file's data that are to be searched for code objects."""
 
 _NOT_ZERO = re.compile(rb"[^\0]")
 
@@ -24,6 +28,19 @@ def part(
 def problem(blob: Blob, message: str, *, at: int | None = 0, member: str | None = None) -> Problem:
     """What is wrong `at` that offset in a container."""
     return Problem(blob.path, message, _joined(blob, member), _offset(blob, at))
+
+
+def may_hold_code(head: bytes, name: str, size: int) -> bool:
+    """Whether one of many members is worth opening: by its first bytes, by its name, or because it
+    is small enough to be searched for code objects."""
+    return magic.may_hold_code(head, name) or size <= bounds.bounds().carved
+
+
+def left_out(blob: Blob) -> Note:
+    """That a file or member of no known kind is too large to be searched for code objects."""
+    size = bounds.bounds().carved
+    message = f"more than {size} bytes of no known kind, not searched; --bound carved=N does"
+    return Note(blob.path, message, blob.member)
 
 
 def rest(blob: Blob, at: int) -> Blob:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kernelinfo.light_typing import TYPE_CHECKING
-from kernelinfo.reading.blob import Blob, Problem
+from kernelinfo.reading.blob import Blob, Note, Problem
 from kernelinfo.reading.containers import bounds, magic
-from kernelinfo.reading.containers.parts import part, problem
+from kernelinfo.reading.containers.parts import left_out, may_hold_code, part, problem
 from kernelinfo.reading.containers.streams import Decompressed, View
 
 if TYPE_CHECKING:
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 _BLOCK = 1 << 20
 
 
-def read(blob: Blob) -> Iterator[Blob | Problem]:
+def read(blob: Blob) -> Iterator[Blob | Problem | Note]:
     """The members that may hold code."""
     yield from unpack(blob, View(blob.data))
 
 
-def unpack(blob: Blob, file: View | Decompressed) -> Iterator[Blob | Problem]:
+def unpack(blob: Blob, file: View | Decompressed) -> Iterator[Blob | Problem | Note]:
     """The members in the tar that `file` reads; those of a `View` are slices of `blob`.
 
     Raises `ReadError` where the file does.
@@ -44,20 +44,25 @@ def unpack(blob: Blob, file: View | Decompressed) -> Iterator[Blob | Problem]:
         yield problem(blob, f"damaged tar ({error}); not read from there on")
 
 
-def _member(blob: Blob, tar: TarFile, info: TarInfo, *, stored: bool) -> Iterator[Blob | Problem]:
+def _member(
+    blob: Blob, tar: TarFile, info: TarInfo, *, stored: bool
+) -> Iterator[Blob | Problem | Note]:
     name, at, end = info.name, info.offset_data, info.offset_data + info.size
     if info.issparse():
         yield problem(blob, "sparse file in a tar; unpack it", member=name, at=None)
     elif stored:
         data = blob.data[at:end]
-        if magic.may_hold_code(bytes(data[: magic.HEAD_BYTES]), name):
+        if not may_hold_code(bytes(data[: magic.HEAD_BYTES]), name, info.size):
+            yield left_out(part(blob, "tar", data, member=name, at=at))
+        else:
             if len(data) < info.size:
                 message = f"{info.size} bytes claimed of which {len(data)} are there"
                 yield problem(blob, message, member=name, at=at)
             yield part(blob, "tar", data, member=name, at=at)
     elif file := tar.extractfile(info):
         head = file.read(magic.HEAD_BYTES)
-        if not magic.may_hold_code(head, name):
+        if not may_hold_code(head, name, info.size):
+            yield left_out(part(blob, "tar", blob.data, member=name, at=None))
             return
         limit = bounds.held_bytes(len(blob.data))
         if info.size > limit:

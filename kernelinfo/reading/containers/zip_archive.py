@@ -9,9 +9,9 @@ from struct import unpack_from
 
 from kernelinfo.errors import ReadError
 from kernelinfo.light_typing import TYPE_CHECKING
-from kernelinfo.reading.blob import Blob, Problem
+from kernelinfo.reading.blob import Blob, Note, Problem
 from kernelinfo.reading.containers import bounds, magic
-from kernelinfo.reading.containers.parts import part, problem
+from kernelinfo.reading.containers.parts import left_out, may_hold_code, part, problem
 from kernelinfo.reading.containers.streams import Decompressed, Method, View
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _STORED = 0
 _METHODS: dict[int, Method] = {8: "deflate", 12: "bzip2", 93: "zstd"}
 
 
-def read(blob: Blob) -> Iterator[Blob | Problem]:
+def read(blob: Blob) -> Iterator[Blob | Problem | Note]:
     """The members that may hold code."""
     import zipfile
 
@@ -45,12 +45,14 @@ def read(blob: Blob) -> Iterator[Blob | Problem]:
         except ReadError as error:
             yield problem(blob, str(error), member=info.filename, at=info.header_offset)
             continue
-        if data is not None:
+        if data is None:
+            yield left_out(part(blob, "zip", blob.data, member=info.filename, at=None))
+        else:
             yield part(blob, "zip", data, member=info.filename, at=at)
 
 
 def _bytes_of(blob: Blob, info: ZipInfo) -> tuple[memoryview | None, int | None]:
-    """A member's bytes, None where they hold no code; and where they lie if not compressed."""
+    """A member's bytes, None where they are not worth opening, and their offset if it is stored."""
     at = info.header_offset
     start = bytes(blob.data[at : at + 30]) if at >= 0 else b""
     if len(start) < 30 or not start.startswith(magic.ZIP):
@@ -63,12 +65,12 @@ def _bytes_of(blob: Blob, info: ZipInfo) -> tuple[memoryview | None, int | None]
         raise ReadError("an encrypted member; unpack it")
     if info.compress_type == _STORED:
         head = bytes(data[: magic.HEAD_BYTES])
-        return (data if magic.may_hold_code(head, info.filename) else None), at
+        return (data if may_hold_code(head, info.filename, len(data)) else None), at
     method = _METHODS.get(info.compress_type)
     if method is None:
         raise ReadError(f"a member compressed by method {info.compress_type}; unpack it")
     limit = bounds.held_bytes(len(data), nested=blob.offset is None)
     head = Decompressed(method, data, limit, blob.inflation).read(magic.HEAD_BYTES)
-    if not magic.may_hold_code(head, info.filename):
+    if not may_hold_code(head, info.filename, info.file_size):
         return None, None
     return Decompressed(method, data, limit, blob.inflation).read_all(), None

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from kernelinfo.errors import ReadError
-from kernelinfo.reading.blob import Problem
+from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.code_object import read
 from kernelinfo.reading.containers import open_paths
 from kernelinfo.reading.metadata import KEYS
@@ -82,7 +82,7 @@ def test_hostile_bytes_end_soon_and_with_words(name: str) -> None:
     for item in open_paths([str(HOSTILE / name)]):
         if isinstance(item, Problem):
             words.append(item.message)
-        elif bytes(item.data[:4]) == b"\x7fELF":
+        elif isinstance(item, Blob) and bytes(item.data[:4]) == b"\x7fELF":
             try:
                 words += [remark.message for remark in read(item.data).remarks]
             except ReadError as error:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from kernelinfo.reading.blob import Blob, Problem
-from kernelinfo.reading.containers import open_bytes, open_paths
+from kernelinfo.reading.containers import Found, open_bytes, open_paths
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 CONTAINERS = FIXTURES / "container"
@@ -17,13 +17,13 @@ HOST = (FIXTURES / "broken" / "x86.o").read_bytes()
 NOTHING = ["no AMD GPU code found; give what the compiler left for the device"]
 
 
-def sorted_out(items: Iterable[Blob | Problem]) -> tuple[list[Blob], list[str]]:
+def sorted_out(items: Iterable[Found]) -> tuple[list[Blob], list[str]]:
     """The code, and the messages."""
     blobs, messages = [], []
     for item in items:
         if isinstance(item, Problem):
             messages.append(item.message)
-        else:
+        elif isinstance(item, Blob):
             blobs.append(item)
     return blobs, messages
 

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from kernelinfo.reading.blob import Blob, Problem
-from kernelinfo.reading.containers import open_bytes, open_paths
+from kernelinfo.reading.containers import Found, open_bytes, open_paths
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 OBJECT = (FIXTURES / "code_object" / "tiny-v6-clang22-gfx90a.co").read_bytes()
 ASSEMBLY = b'\t.amdgcn_target "amdgcn-amd-amdhsa--gfx90a"\n\t.text\n'
 
 
-def opened(*paths: object) -> list[Blob | Problem]:
+def opened(*paths: object) -> list[Found]:
     return list(open_paths(map(str, paths)))
 
 
@@ -26,7 +26,7 @@ def only_problem(*paths: object) -> Problem:
     return problem
 
 
-def names(items: list[Blob | Problem]) -> list[str]:
+def names(items: list[Found]) -> list[str]:
     return [Path(item.path).name for item in items if isinstance(item, Blob)]
 
 

@@ -8,7 +8,7 @@ from struct import pack, pack_into, unpack_from
 import pytest
 
 from kernelinfo.reading.blob import Blob, Problem
-from kernelinfo.reading.containers import open_bytes, open_paths
+from kernelinfo.reading.containers import Found, open_bytes, open_paths
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 OBJECT = (FIXTURES / "code_object" / "tiny-v6-clang22-gfx90a.co").read_bytes()
@@ -36,7 +36,7 @@ def host(*sections: tuple[str, bytes], kind: int = PROGBITS) -> bytes:
     return header + bytes(body + headers)
 
 
-def opened(data: bytes) -> list[Blob | Problem]:
+def opened(data: bytes) -> list[Found]:
     return list(open_bytes(data, "file"))
 
 
@@ -175,7 +175,11 @@ def test_a_damaged_bundle_at_a_page_does_not_hide_the_next() -> None:
 def test_damaged_section_headers() -> None:
     data = bytearray(host((".hip_fatbin", OBJECT)))
     pack_into("<Q", data, E_SHOFF, 1 << 60)
-    assert "headers of 64 bytes" in only_message(bytes(data))
+    damage, found, _ = opened(bytes(data))
+    assert isinstance(damage, Problem)
+    assert "headers of 64 bytes" in damage.message
+    assert isinstance(found, Blob)  # by its own header
+    assert found.data == OBJECT
 
 
 def test_hosts_that_drive_no_amd_gpu() -> None:

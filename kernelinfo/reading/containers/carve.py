@@ -1,0 +1,139 @@
+"""Code in data that no reader knows, found by its own headers: the last resort.
+
+Nothing but what is sound is taken: an ELF file for AMDGPU whose tables lie within the data and lead
+to notes or symbols, or an offload bundle that ends within them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from struct import Struct
+
+from kernelinfo.errors import ReadError
+from kernelinfo.light_typing import NamedTuple
+from kernelinfo.reading.blob import Blob, Note, Problem
+from kernelinfo.reading.containers import bounds, bundle, ccob, magic
+from kernelinfo.reading.containers.parts import part, problem, rest
+from kernelinfo.reading.elf import (
+    EM_AMDGPU,
+    PT_NOTE,
+    SHT_DYNSYM,
+    SHT_NOBITS,
+    SHT_NOTE,
+    SHT_SYMTAB,
+    read_elf,
+)
+from kernelinfo.reading.facts import Remark
+
+CONTAINER = "data"
+"""What the code that is found here lies in."""
+
+_ELF = magic.ELF + b"\x02\x01\x01"
+_MAGICS = (_ELF, magic.BUNDLE, magic.COMPRESSED_BUNDLE)
+_OVERLAP = max(map(len, _MAGICS)) - 1
+_WINDOW = 1 << 20
+_HEADER = Struct("<7xB8xHHIQQQIHHHHHH")
+_OS_ABIS = (0, 0x40, 0x41, 0x42)
+_SEGMENT = Struct("<8xQ16xQ16x")
+_TABLES = (SHT_NOTE, SHT_SYMTAB, SHT_DYNSYM)
+
+
+class _Extent(NamedTuple):
+    """How far an ELF file reaches, by its own header, in bytes from its start."""
+
+    size: int
+    tables: int
+    """Of the size."""
+
+
+def read(blob: Blob) -> Iterator[Blob | Problem | Note]:
+    """The code objects and bundles in the data, and how many headers of some have none behind."""
+    end = found = 0
+    unsound: list[int] = []
+    # Headers that claim the same tables could multiply them without end.
+    budget = bounds.REPETITION * len(blob.data)
+    for at in _starts(blob.data):
+        if at < end:
+            continue
+        following = rest(blob, at)
+        extent = _elf_extent(following.data)
+        if extent:
+            budget -= extent.tables
+            fits = budget >= 0 and extent.size <= len(following.data)
+            size = extent.size if fits and _is_sound(following.data[: extent.size]) else 0
+        else:
+            size = _bundle_size(following)
+        if size:
+            end = at + size
+            found += 1
+            place = f"at 0x{at + (blob.offset or 0):x}"
+            yield part(blob, CONTAINER, blob.data[at:end], at=at, member=place)
+        elif extent:
+            unsound.append(at)
+    if found:
+        yield Note(
+            blob.path, "found by its header in data of a kind that is not known", blob.member
+        )
+    if unsound:
+        more = f" and {len(unsound) - 1} more" if len(unsound) > 1 else ""
+        message = f"a code object cut off or damaged, by its header{more}; not read"
+        yield problem(blob, message, at=unsound[0])
+
+
+def _starts(data: memoryview) -> Iterator[int]:
+    """Where a magic stands, in order."""
+    for start in range(0, len(data), _WINDOW):
+        window = bytes(data[start : start + _WINDOW + _OVERLAP])
+        found = (at for magic in _MAGICS for at in _each(window, magic) if at < _WINDOW)
+        yield from (start + at for at in sorted(found))
+
+
+def _each(window: bytes, magic: bytes) -> Iterator[int]:
+    at = window.find(magic)
+    while at >= 0:
+        yield at
+        at = window.find(magic, at + 1)
+
+
+def _elf_extent(data: memoryview) -> _Extent | None:
+    """None where no ELF header for AMDGPU begins the data."""
+    if len(data) < _HEADER.size or bytes(data[: len(_ELF)]) != _ELF:
+        return None
+    os_abi, _, machine, _, _, segments_at, sections_at, _, size, *counts = _HEADER.unpack_from(data)
+    if os_abi not in _OS_ABIS or machine != EM_AMDGPU:
+        return None
+    segment_bytes, segments, section_bytes, sections, _ = counts
+    tables = segment_bytes * segments + section_bytes * sections
+    ends = [size, segments_at + segment_bytes * segments, sections_at + section_bytes * sections]
+    if segment_bytes == _SEGMENT.size and ends[1] <= len(data):
+        table = data[segments_at : ends[1]]
+        ends += [offset + length for offset, length in _SEGMENT.iter_unpack(table)]
+    return _Extent(max(ends), tables)
+
+
+def _is_sound(data: memoryview) -> bool:
+    """Whether all tables of an ELF file, and the parts that they name, lie within it."""
+    remarks: list[Remark] = []
+    try:
+        elf = read_elf(data, remarks)
+    except ReadError:
+        return False
+    sections = [section for section in elf.sections if section.type != SHT_NOBITS]
+    extents = [(s.offset, s.size) for s in elf.segments] + [(s.offset, s.size) for s in sections]
+    if remarks or any(elf.bytes_at(*extent) is None for extent in extents):
+        return False
+    return any(segment.type == PT_NOTE and segment.size for segment in elf.segments) or any(
+        section.type in _TABLES and section.size for section in sections
+    )
+
+
+def _bundle_size(blob: Blob) -> int:
+    """Bytes of the bundle that the data begin with; 0 where none that is whole does."""
+    head = bytes(blob.data[: magic.HEAD_BYTES])
+    if not head.startswith(magic.BUNDLE) and not ccob.is_header(head):
+        return 0
+    try:
+        size = bundle.length_of(blob)
+    except ReadError:
+        return 0
+    return size if len(magic.BUNDLE) + 8 < size <= len(blob.data) else 0

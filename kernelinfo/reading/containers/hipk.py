@@ -1,0 +1,187 @@
+"""Host libraries whose device code is in kpack archives: which archives, and what they hold of it.
+
+rocm-kpack turns a fat binary into one without code: the wrappers of `.hipFatBinSegment` (of a PE
+image `.hipFatB`), 24 bytes each, begin with HIPK instead of HIPF, and their last eight say which
+unit of the library each is. The section `.rocm_kpack_ref` (`.kpackrf`) holds a MessagePack map:
+`kpack_search_paths`, relative to the folder of the library, and `kernel_name`, which with `#` and
+the unit is the name of the binary in the archives. `@GFXARCH@` in a path stands for a target.
+
+rocm-kpack, python/rocm_kpack/elf/kpack_transform.py, runtime/src/loader.cpp.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from struct import Struct
+
+from kernelinfo.errors import ReadError
+from kernelinfo.light_typing import NamedTuple
+from kernelinfo.reading.blob import Blob, Elsewhere, Problem
+from kernelinfo.reading.containers import bounds, files, kpack, magic
+from kernelinfo.reading.containers.parts import part, problem
+from kernelinfo.reading.elf import Elf
+
+WRAPPERS = (".hipFatBinSegment", ".hipFatB")
+_WRAPPER = Struct("<4s12xI4x")
+_WITHOUT_CODE = b"HIPK"
+_WITH_CODE = b"FPIH"
+_MARKER_START = b"\x82\xb2kpack_search_paths"
+_PLACEHOLDER = "@GFXARCH@"
+_TARGET = r"gfx[0-9a-f]+(?:-[0-9a-z]+)*(?::[a-z]+[+-])*"
+_SUFFIX = ".kpack"
+
+
+class Wrappers(NamedTuple):
+    """What the wrappers of a host file refer to."""
+
+    units: tuple[int, ...]
+    """Of the library, in archives."""
+    has_own_code: bool
+    """Whether another refers to code in the file itself."""
+
+
+def wrappers(data: memoryview) -> Wrappers:
+    """Those of a section."""
+    units, own = [], False
+    for start, unit in _WRAPPER.iter_unpack(data[: len(data) - len(data) % _WRAPPER.size]):
+        if start == _WITHOUT_CODE:
+            units.append(unit)
+        own |= start == _WITH_CODE
+    return Wrappers(tuple(dict.fromkeys(units)), own)
+
+
+def reference(blob: Blob, marker: memoryview, units: tuple[int, ...] | None) -> Elsewhere:
+    """What a host file's marker refers to. Raises `ReadError` where that is damaged."""
+    if len(marker) > bounds.KPACK_MARKER_BYTES:
+        raise ReadError(f"its reference to kpack archives has {len(marker)} bytes; not read")
+    try:
+        stated = kpack.unpack_first(marker)
+    except ReadError as error:
+        raise ReadError(f"its reference to kpack archives is damaged ({error})") from error
+    stated = stated if isinstance(stated, dict) else {}
+    paths, name = stated.get("kpack_search_paths"), stated.get("kernel_name")
+    if not isinstance(paths, list) or not isinstance(name, str):
+        raise ReadError("its reference to kpack archives is damaged: no paths and name in it")
+    searched = tuple(path for path in paths if isinstance(path, str))
+    if not searched:
+        raise ReadError("its device code is in kpack archives, but its reference names none")
+    return Elsewhere(blob, searched[: bounds.SEARCH_PATHS], name, units)
+
+
+def without_sections(blob: Blob, elf: Elf) -> Elsewhere | None:
+    """The reference of an ELF file whose section headers were stripped; the marker is a segment."""
+    for segment in elf.segments:
+        data = elf.bytes_at(segment.offset, segment.size)
+        if data is not None and bytes(data[: len(_MARKER_START)]) == _MARKER_START:
+            return reference(blob, data, None)
+    return None
+
+
+def code_objects(host: Elsewhere, among: Sequence[str]) -> Iterator[Blob | Problem | Elsewhere]:
+    """What the archives of a host file hold for it; itself where the run reads them anyway.
+
+    `among` are all paths that the run reads. Nothing is opened but regular files that end in
+    `.kpack` and begin with KPAK.
+    """
+    folder = os.path.dirname(os.path.realpath(host.blob.path))
+    found = list(islice(_archives(host, folder), bounds.SEARCH_PATHS))
+    if not found:
+        yield _missing(host)
+        return
+    if all(_is_read_anyway(path, among) for _, path in found):
+        yield host
+        return
+    seen: set[str] = set()
+    for name, path in found:
+        yield from _of_archive(host, name, path, seen)
+    if seen and (lost := [u for u in host.units or () if not seen & {host.name, host.binary(u)}]):
+        message = f"{host.binary(lost[0])} is in none of its kpack archives"
+        yield problem(host.blob, message)
+
+
+def is_among(host: Elsewhere, members: Iterable[str]) -> bool:
+    """Whether one of the entries of archives, by their names in a container, is of the host."""
+    own = re.compile(rf"(?:^|/){re.escape(host.name)}(?:#\d+)?/[^/]*")
+    return any(own.search(member) for member in members)
+
+
+def not_in_container(host: Elsewhere) -> Problem:
+    """The problem of a host file in a package that has no archive for it."""
+    return problem(host.blob, f"{_where(host)}, which is not in this file; {_MEND}")
+
+
+def _missing(host: Elsewhere) -> Problem:
+    return problem(host.blob, f"{_where(host)}, which is not here; {_MEND}")
+
+
+_MEND = "install the device package of your target, or give the archive"
+
+
+def _where(host: Elsewhere) -> str:
+    first, *others = host.search_paths
+    more = f" or {len(others)} more" if others else ""
+    return f"its device code is in {first:.200}{more}"
+
+
+def _archives(host: Elsewhere, folder: str) -> Iterator[tuple[str, str]]:
+    """Name, as the host refers to it, and path of each archive that is there."""
+    for searched in host.search_paths:
+        directory, name = os.path.split(searched)
+        if not name.endswith(_SUFFIX) or "\0" in searched:
+            continue
+        for found in _expanded(os.path.join(folder, directory), name):
+            path = os.path.join(folder, directory, found)
+            if os.path.isfile(path):
+                yield os.path.join(directory, found), path
+
+
+def _expanded(directory: str, name: str) -> list[str]:
+    """The names of archives in a directory that a name with a placeholder fits."""
+    before, placeholder, after = name.partition(_PLACEHOLDER)
+    if not placeholder:
+        return [name]
+    fits = re.compile(re.escape(before) + _TARGET + re.escape(after))
+    try:
+        return sorted(name for name in os.listdir(directory) if fits.fullmatch(name))
+    except OSError:
+        return []
+
+
+def _is_read_anyway(path: str, among: Sequence[str]) -> bool:
+    real = os.path.realpath(path)
+    roots = map(os.path.realpath, (root for root in among if root != files.STANDARD_INPUT))
+    return any(real == root or real.startswith(os.path.join(root, "")) for root in roots)
+
+
+def _of_archive(
+    host: Elsewhere, name: str, path: str, seen: set[str]
+) -> Iterator[Blob | Problem | Elsewhere]:
+    """What one archive holds for the host; its binaries are added to `seen`."""
+    file = files.load(path)
+    if isinstance(file, Problem):
+        yield problem(host.blob, f"its kpack archive: {file.message}", at=None, member=name)
+        return
+    blob = part(host.blob, "hipk", file.data, at=None, member=name)
+    blob = blob._replace(inflation=file.inflation)
+    try:
+        if not magic.is_kpack(bytes(file.data[:4])):
+            raise ReadError("is no kpack archive, though its name says so; not read")
+        archive = kpack.Archive(blob)
+    except ReadError as error:
+        yield problem(blob, str(error))
+        return
+    yield from archive.problems
+    wanted = {host.name, *(host.binary(unit) for unit in host.units or ())}
+    entries = tuple(
+        entry
+        for entry in archive.entries
+        if entry.binary in wanted
+        or (host.units is None and entry.binary.rpartition("#")[0] == host.name)
+    )
+    seen.update(entry.binary for entry in entries)
+    yield from archive.code_objects(entries)
+    if shrunk := files.shrunk(file):
+        yield problem(blob, shrunk.message)

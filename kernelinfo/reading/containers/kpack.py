@@ -1,0 +1,222 @@
+"""ROCm's kpack archives: the code objects of many libraries for one target, or for a few.
+
+    4 bytes   KPAK
+    u32       version: 1
+    u64       offset of the table of contents, which ends with the file
+    and at any offset
+    blobs     of scheme `none`: the code objects, each at the offset that the table states
+    block     of scheme `zstd-per-kernel`: u32 number of frames, and for each frame its u32 size and
+              one zstd frame
+    table     one MessagePack map: `compression_scheme`, `blobs` or `zstd_offset` and `zstd_size`,
+              and `toc`: for each binary and target the `ordinal` of a blob or a frame, and its
+              `original_size`
+
+A binary is a library's name in its package and `#` with the number of its unit (`lib/libx.so#0`),
+or any other name. rocm-kpack, python/rocm_kpack/kpack.py, runtime/src/toc_parser.cpp.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from struct import Struct
+from struct import error as StructError
+
+import msgpack
+
+from kernelinfo.errors import ReadError
+from kernelinfo.light_typing import Any, NamedTuple
+from kernelinfo.reading.blob import Blob, Problem
+from kernelinfo.reading.containers import bounds
+from kernelinfo.reading.containers.parts import part, problem
+from kernelinfo.reading.containers.streams import Decompressed
+
+_HEADER = Struct("<4sIQ")
+_COUNT = Struct("<I")
+_VERSION = 1
+_NOT_COMPRESSED, _ZSTD = "none", "zstd-per-kernel"
+
+
+class Entry(NamedTuple):
+    """One code object of an archive."""
+
+    binary: str
+    target: str
+    ordinal: int
+    size: int
+    """Bytes once decompressed."""
+
+    @property
+    def member(self) -> str:
+        return f"{self.binary}/{self.target}"
+
+
+class _Extent(NamedTuple):
+    """Bytes in the archive, compressed or not."""
+
+    offset: int
+    size: int
+
+
+def read(blob: Blob) -> Iterator[Blob | Problem]:
+    """Every code object once, under the first binary that names it."""
+    try:
+        archive = Archive(blob)
+    except ReadError as error:
+        yield problem(blob, str(error))
+        return
+    yield from archive.problems
+    yield from archive.code_objects(archive.entries)
+
+
+class Archive:
+    """The table of an archive. Raises `ReadError` where it cannot be read."""
+
+    def __init__(self, blob: Blob) -> None:
+        self._blob = blob
+        table = _table(blob.data)
+        self.problems: list[Problem] = []
+        self.entries = tuple(self._entries(table.get("toc")))
+        scheme = table.get("compression_scheme", _NOT_COMPRESSED)
+        if scheme not in (_NOT_COMPRESSED, _ZSTD):
+            raise ReadError(f"kpack archive compressed by {scheme!r:.100}; none and zstd are known")
+        self._is_compressed = scheme == _ZSTD
+        extents = self._frames(table) if self._is_compressed else _blobs(table)
+        self._extents: list[_Extent | None] = list(extents)
+
+    def code_objects(self, entries: tuple[Entry, ...]) -> Iterator[Blob | Problem]:
+        """The bytes of these entries; those that share an ordinal are one."""
+        # Blobs that share their bytes could multiply them without end.
+        budget = bounds.REPETITION * len(self._blob.data)
+        first: dict[int, Entry] = {}
+        for entry in entries:
+            first.setdefault(entry.ordinal, entry)
+        for entry in first.values():
+            try:
+                extent = self._extent(entry)
+                budget -= extent.size
+                if budget < 0:
+                    raise ReadError("kpack entries repeat the same bytes; not read from here on")
+                content = self._content(extent, entry)
+            except ReadError as error:
+                yield problem(self._blob, str(error), at=None, member=entry.member)
+                if budget < 0:
+                    return
+                continue
+            if len(content) != entry.size:
+                wrong = f"{len(content)} bytes where its table says {entry.size}"
+                yield problem(self._blob, wrong, at=None, member=entry.member)
+            at = None if self._is_compressed else extent.offset
+            yield part(self._blob, "kpack", content, at=at, member=entry.member)
+
+    def _extent(self, entry: Entry) -> _Extent:
+        count = len(self._extents)
+        if not 0 <= entry.ordinal < count:
+            raise ReadError(f"kpack entry of ordinal {entry.ordinal}, where there are {count}")
+        extent = self._extents[entry.ordinal]
+        if extent is None or extent.offset + extent.size > len(self._blob.data):
+            raise ReadError("kpack entry whose bytes lie outside of its archive; not read")
+        return extent
+
+    def _content(self, extent: _Extent, entry: Entry) -> memoryview:
+        data = self._blob.data[extent.offset : extent.offset + extent.size]
+        if not self._is_compressed:
+            return data
+        held = bounds.held_bytes(len(data), nested=self._blob.offset is None)
+        stream = Decompressed("zstd", data, min(entry.size, held), self._blob.inflation)
+        return stream.read_all()
+
+    def _entries(self, binaries: object) -> Iterator[Entry]:
+        """Those that are sound; the others are one problem."""
+        if not isinstance(binaries, Mapping):
+            raise ReadError("damaged kpack archive: its table names no binaries")
+        odd = 0
+        for binary, targets in binaries.items():
+            for target, stated in targets.items() if isinstance(targets, Mapping) else [("", 0)]:
+                entry = _entry(binary, target, stated)
+                if entry is None:
+                    odd += 1
+                else:
+                    yield entry
+        if odd:
+            message = f"{odd} entries of its table are no entries; not read"
+            self.problems.append(problem(self._blob, message))
+
+    def _frames(self, table: Mapping[str, object]) -> Iterator[_Extent]:
+        """Those of the block, as far as they lie within it."""
+        start, size = _whole(table.get("zstd_offset")), _whole(table.get("zstd_size"))
+        data = self._blob.data
+        if start is None or size is None or start + size > len(data) or size < _COUNT.size:
+            raise ReadError("damaged kpack archive: its block of frames lies outside of it")
+        (count,) = _COUNT.unpack_from(data, start)
+        if count > bounds.KPACK_FRAMES or count * _COUNT.size > size:
+            raise ReadError(f"damaged kpack archive: it claims {count} frames in {size} bytes")
+        at = start + _COUNT.size
+        for number in range(1, count + 1):
+            length = _COUNT.unpack_from(data, at)[0] if at + _COUNT.size <= start + size else size
+            at += _COUNT.size + length
+            if at > start + size:
+                message = f"damaged kpack archive: frame {number} of {count} is not in its block"
+                self.problems.append(problem(self._blob, message))
+                return
+            yield _Extent(at - length, length)
+
+
+def _table(data: memoryview) -> Mapping[str, object]:
+    try:
+        _, version, at = _HEADER.unpack_from(data)
+    except StructError as error:
+        raise ReadError("a kpack archive cut off within its header; build it again") from error
+    if version != _VERSION:
+        raise ReadError(f"kpack archive of version {version}; version {_VERSION} is known")
+    if not _HEADER.size <= at < len(data):
+        where = f"at {at}, in a file of {len(data)} bytes"
+        raise ReadError(f"damaged kpack archive: its table of contents is {where}")
+    if len(data) - at > bounds.KPACK_TABLE_BYTES:
+        raise ReadError(f"kpack archive with a table of {len(data) - at} bytes; not read")
+    try:
+        table = unpack_first(data[at:])
+    except ReadError as error:
+        raise ReadError(f"damaged kpack archive: its table is not read ({error})") from error
+    if not isinstance(table, Mapping):
+        raise ReadError("damaged kpack archive: its table is no map")
+    return table
+
+
+def unpack_first(data: memoryview) -> Any:
+    """The MessagePack value that the bytes begin with. Raises `ReadError` where there is none."""
+    unpacker = msgpack.Unpacker(
+        max_buffer_size=max(len(data), 1),
+        strict_map_key=False,
+        unicode_errors="backslashreplace",
+    )
+    unpacker.feed(data)
+    try:
+        return unpacker.unpack()
+    # TypeError: a list or a map for a key.
+    except (msgpack.UnpackException, ValueError, TypeError) as error:
+        raise ReadError(str(error) or type(error).__name__) from error
+
+
+def _entry(binary: object, target: object, stated: object) -> Entry | None:
+    if not (isinstance(binary, str) and isinstance(target, str) and isinstance(stated, Mapping)):
+        return None
+    ordinal, size = _whole(stated.get("ordinal")), _whole(stated.get("original_size"))
+    if ordinal is None or size is None:
+        return None
+    return Entry(binary, target, ordinal, size)
+
+
+def _blobs(table: Mapping[str, object]) -> Iterator[_Extent | None]:
+    """None for one that states no bytes."""
+    blobs = table.get("blobs")
+    if not isinstance(blobs, list):
+        raise ReadError("damaged kpack archive: its table has no list of blobs")
+    for blob in blobs:
+        stated = blob if isinstance(blob, Mapping) else {}
+        offset, size = _whole(stated.get("offset")), _whole(stated.get("size"))
+        yield None if offset is None or size is None else _Extent(offset, size)
+
+
+def _whole(value: object) -> int | None:
+    """A whole number from 0 on; None for anything else."""
+    return value if type(value) is int and value >= 0 else None
