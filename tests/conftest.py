@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
+
+from kernelinfo.occupancy import targets
 
 # What CI tries must not change from one run to the next; by hand every run tries something new. How
 # long one try takes says more of the machine than of the code.
@@ -39,3 +42,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.fixture
 def regenerate(request: pytest.FixtureRequest) -> bool:
     return bool(request.config.getoption("--regen"))
+
+
+def registers(target: str, total: int) -> dict[str, Any]:
+    """`vgprs` and `agprs` per lane that make up `total`: VGPRs as far as a wave can name them."""
+    most = targets.find(target).agprs.addressable or total
+    return {"vgprs": min(total, most), "agprs": max(total - most, 0)}

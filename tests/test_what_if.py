@@ -8,7 +8,7 @@ import json
 
 import pytest
 
-from kernelinfo import LaunchError, arch, load
+from kernelinfo import Kernel, LaunchError, arch, load
 from kernelinfo.occupancy import targets
 
 from .conftest import FIXTURES
@@ -99,3 +99,59 @@ def test_a_grid_needs_a_device() -> None:
     _, err, code = run("explain", GENERIC, "claim", "--grid", "5")
     assert code == 2
     assert "--device" in err
+
+
+def moved(name: str, kernel: str, target: str) -> Kernel:
+    found = [k for k in load(FIXTURES / name).kernels if k.name.startswith(kernel)]
+    return found[0].on(targets.find(target))
+
+
+def test_a_split_register_file_counts_the_larger_of_both_kinds() -> None:
+    """`agpr_and_vgpr` uses 46 AGPRs and twice the VGPRs, in one file on gfx90a, two on gfx908."""
+    name = "code_object/variety-clang22-gfx90a.co"
+    unified = moved(name, "agpr_and_vgpr", "gfx90a")
+    assert unified.demand is not None
+    arch_vgprs, agprs = unified.demand.arch_vgprs, unified.demand.agprs
+    assert (arch_vgprs, agprs) == (92, 46)
+    there = moved(name, "agpr_and_vgpr", "gfx908")
+    assert there.demand is not None
+    assert there.demand.vgprs == there.used.vgprs == 92
+    found = there.occupancy(workgroup_size=256)
+    assert found.waves_per_simd == 2
+    assert found == arch("gfx908").occupancy(
+        workgroup_size=256, vgprs=92, agprs=46, sgprs=there.demand.sgprs or 0
+    )
+
+
+@pytest.mark.parametrize("target", ["gfx90a", "gfx942", "gfx950", "gfx9-4-generic"])
+def test_a_unified_register_file_counts_the_sum_and_nothing_is_padded(target: str) -> None:
+    there = moved("assembly/variety-clang19-gfx908.s", "agpr_heavy", target)
+    assert there.demand is not None
+    assert there.demand.agprs == 72
+    assert there.demand.vgprs == (there.demand.accum_offset or 0) + 72
+    out, _, code = run("assembly/variety-clang19-gfx908.s", "--as", target, "-k", "agpr*")
+    assert code == 0
+    assert "KI208" not in out
+    assert "KI001" not in out
+
+
+def test_a_count_of_both_kinds_together_does_not_tell_them_apart() -> None:
+    """gfx908's metadata has the larger count: with more AGPRs that says nothing of the VGPRs."""
+    there = moved("code_object/variety-clang19-gfx908.co", "agpr_heavy", "gfx90a")
+    assert there.demand is not None
+    assert there.demand.vgprs is None
+    found = there.occupancy(workgroup_size=256)
+    assert found.at_most_because == ("the input does not say: VGPRs",)
+
+
+@pytest.mark.parametrize("target", ["gfx906", "gfx1100"])
+def test_agprs_are_refused_where_there_are_none_as_by_calc(target: str) -> None:
+    out, err, code = run(
+        "assembly/variety-clang22-gfx90a.s", "--as", target, "--format", "csv", "--top", "0"
+    )
+    assert code == 2
+    assert f"{target} has no AGPRs, and agpr_heavy(int*) uses 72" in err
+    assert len(out.splitlines()) > 20, "the rest is answered"
+    _, calc, code = run("calc", "--arch", target, "--vgpr", "4", "--agpr", "72")
+    assert code == 2
+    assert f"{target} has no AGPRs" in calc

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from kernelinfo.errors import LaunchError, UnknownTargetError
 from kernelinfo.light_typing import Literal, NamedTuple
 from kernelinfo.occupancy import Allocated, Occupancy, allocated, occupancy
-from kernelinfo.occupancy.placement import Demand, Launch, align, placement
+from kernelinfo.occupancy.placement import Demand, Launch, placement
 from kernelinfo.occupancy.targets import Target
 from kernelinfo.occupancy.targets import known as known_targets
 from kernelinfo.reading.blob import Note, Problem
@@ -198,26 +198,41 @@ class Kernel(NamedTuple):
     def on(self, target: Target) -> Kernel:
         """The kernel as if it used the same registers on another target.
 
-        The padding of its descriptor is not carried over: it was made for the own target. Where
-        the code runs as it is, which a generic target's does on its members, nothing changes.
-        Raises `UnknownTargetError` where that is not known, and `LaunchError` where `target` has
-        no waves of this size.
+        VGPRs and AGPRs are counted as that target counts them. The padding of the descriptor is
+        not carried over: it was made for the own target. Where the code runs as it is, which a
+        generic target's does on its members, nothing changes. Raises `UnknownTargetError` where
+        the own target is not known, and `LaunchError` where `target` has no waves of this size or
+        no AGPRs, and the kernel uses some.
         """
         own = self._known_target()
         assert self.demand is not None
-        size = self.demand.wave_size
+        size, used = self.demand.wave_size, self.used.vgprs
         if size not in {file.wave_size for file in target.vgprs}:
             raise LaunchError(f"{target.name} has no waves of {size} lanes, as {self.name} needs")
         if target.name in (own.name, *own.members):
             return self._replace(target=target)
-        used, vgprs = self.used, self.used.vgprs
-        if vgprs is None or own.agprs.file == target.agprs.file == "unified":
-            vgprs = self.demand.vgprs if vgprs is None else vgprs
-        elif target.agprs.file == "unified" and used.agprs:
-            vgprs = align(vgprs, target.agprs.offset_granule) + used.agprs
-        sgprs = self.demand.sgprs if used.sgprs is None else used.sgprs
-        demand = self.demand._replace(vgprs=vgprs, sgprs=sgprs)
-        return self._replace(target=target, demand=demand)
+        if self.demand.agprs and target.agprs.file == "none":
+            raise LaunchError(
+                f"{target.name} has no AGPRs, and {self.name} uses {self.demand.agprs}"
+            )
+        demand = self.demand._replace(
+            sgprs=self.demand.sgprs if self.used.sgprs is None else self.used.sgprs,
+            tg_split=self.demand.tg_split and target.tg_split,
+        )
+        arch_vgprs, agprs = demand.arch_vgprs, demand.agprs
+        if arch_vgprs is not None and agprs is not None:
+            demand = demand.with_registers(target, arch_vgprs, agprs)
+        elif own.agprs.file == target.agprs.file:
+            demand = demand._replace(vgprs=self.demand.vgprs if used is None else used)
+        else:
+            # How many there are of either kind decides, and the input does not say.
+            demand = demand._replace(vgprs=None, accum_offset=None)
+        return self._replace(
+            target=target,
+            demand=demand,
+            used=self.used._replace(vgprs=demand.vgprs),
+            encoded=Encoded(None, None, None),
+        )
 
     def fact(self, name: FactName) -> Fact | None:
         """The fact of that name that counts."""

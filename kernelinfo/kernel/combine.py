@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 
 from kernelinfo.kernel import CodeObject, Encoded, Flags, Kernel, Spills, Used, Workgroup
 from kernelinfo.kernel.names import demangle
+from kernelinfo.kernel.vector_registers import Value, VectorRegisters, vector_registers
 from kernelinfo.light_typing import Any
 from kernelinfo.occupancy.placement import Demand, align
 from kernelinfo.occupancy.targets import Target
@@ -56,13 +57,14 @@ def _choose(facts: Facts, target: Target | None) -> _Choice:
     said: dict[FactName, list[Fact]] = {}
     for fact in best_first:
         said.setdefault(fact.name, []).append(fact)
-    value: Callable[[FactName], Any] = {n: of[0].value for n, of in said.items()}.get
+    value: Value = {n: of[0].value for n, of in said.items()}.get
+    registers = vector_registers(value, target)
     fields: dict[str, Any] = {
         "wave_size": value("wave_size"),
         "wgp_mode": value("wgp_mode"),
         "workgroup": Workgroup(value("max_workgroup_size"), value("required_workgroup")),
         "used": Used(
-            vgprs=value("vgprs"),
+            vgprs=registers.total,
             agprs=value("agprs"),
             sgprs=value("sgprs"),
             lds_bytes=value("lds_bytes"),
@@ -80,7 +82,7 @@ def _choose(facts: Facts, target: Target | None) -> _Choice:
             recursion=value("recursion"),
             tg_split=value("tg_split"),
         ),
-        "demand": None if target is None else _demand(value, target),
+        "demand": None if target is None else _demand(value, registers, target),
         "takes_dynamic_lds": value("dynamic_lds"),
         "launched_lds_bytes": value("dynamic_lds_bytes"),
         "compiler_waves_per_simd": value("compiler_waves_per_simd"),
@@ -101,7 +103,7 @@ def _rank(fact: Fact) -> int:
     return _RANK[fact.source]
 
 
-def _demand(value: Callable[[FactName], Any], target: Target) -> Demand:
+def _demand(value: Value, registers: VectorRegisters, target: Target) -> Demand:
     """What counts for occupancy, and why it may be more than the file says."""
     at_least = []
     wave_size = value("wave_size")
@@ -124,7 +126,7 @@ def _demand(value: Callable[[FactName], Any], target: Target) -> Demand:
         at_least.append("the hardware's pool of named barriers is not published")
     return Demand(
         wave_size=wave_size,
-        vgprs=_asked(value("vgprs"), vgprs, target.vgpr_file(wave_size).granule),
+        vgprs=_asked(registers.total, vgprs, target.vgpr_file(wave_size).granule),
         sgprs=_asked(value("sgprs"), sgprs, target.sgprs.granule),
         lds_bytes=value("lds_bytes"),
         scratch_bytes_per_lane=value("scratch_bytes_per_lane"),
@@ -132,6 +134,8 @@ def _demand(value: Callable[[FactName], Any], target: Target) -> Demand:
         wgp_mode=wgp_mode,
         tg_split=bool(value("tg_split")),
         at_least=tuple(at_least),
+        arch_vgprs=registers.arch,
+        agprs=registers.agprs,
     )
 
 

@@ -145,6 +145,11 @@ def _obstacles(at: Placement, demand: Demand, bounds: tuple[Limit, ...]) -> tupl
     most = at.vgpr_file.addressable
     if (demand.vgprs or 0) > most:
         found.append(f"a wave has at most {most} VGPRs, not {demand.vgprs}")
+    if most := target.agprs.addressable:
+        kinds = {"VGPRs beside its AGPRs": demand.arch_vgprs, "AGPRs": demand.agprs}
+        for kind, count in kinds.items():
+            if (count or 0) > most:
+                found.append(f"a wave has at most {most} {kind}, not {count}")
     if target.sgprs.per_simd and (demand.sgprs or 0) > (most := target.sgprs.allocatable):
         found.append(f"a wave has at most {most} SGPRs, not {demand.sgprs}")
     scratch = scratch_per_wave(at, demand.scratch_bytes_per_lane)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from kernelinfo.errors import LaunchError
 from kernelinfo.occupancy import Occupancy, occupancy
 from kernelinfo.occupancy.limits import most_lds, most_sgprs, most_vgprs
-from kernelinfo.occupancy.placement import Demand, Launch, align, placement
+from kernelinfo.occupancy.placement import Demand, Launch, placement
 from kernelinfo.occupancy.targets import Target, find
 
 
@@ -79,25 +79,16 @@ class Arch:
         least = min(vgprs, agprs, sgprs, lds_bytes, scratch_bytes_per_lane)
         if least < 0:
             raise LaunchError(f"{least}: no count of registers or bytes is negative")
-        granule = self.target.agprs.offset_granule
-        return Demand(
+        demand = Demand(
             wave_size=self._wave_size(wave_size),
-            vgprs=self.total_vgprs(vgprs, agprs),
+            vgprs=None,
             sgprs=sgprs,
             lds_bytes=lds_bytes,
             scratch_bytes_per_lane=scratch_bytes_per_lane,
-            accum_offset=align(max(1, vgprs), granule) if granule else None,
             wgp_mode=self._wgp_mode(wgp_mode),
             dynamic_vgpr_block=self._dynamic_block(dynamic_vgpr_block, wave_size),
         )
-
-    def total_vgprs(self, vgprs: int, agprs: int) -> int:
-        """What both kinds cost together, per lane (LLVM AMDGPUBaseInfo.cpp getTotalNumVGPRs)."""
-        if agprs and self.target.agprs.file == "none":
-            raise LaunchError(f"{self.target.name} has no AGPRs, not {agprs}")
-        if agprs and self.target.agprs.file == "unified":
-            return align(vgprs, self.target.agprs.offset_granule) + agprs
-        return max(vgprs, agprs)
+        return demand.with_registers(self.target, vgprs, agprs)
 
     def limits(
         self,

@@ -58,6 +58,10 @@ def contradictions(target: Target) -> list[str]:
         "the default wave size has no register file": target.waves.default_size in files_by_size,
         "a unified register file needs an offset granule": (target.agprs.file == "unified")
         == (target.agprs.offset_granule > 0),
+        "a unified register file needs the most VGPRs and AGPRs of a wave": (
+            target.agprs.file == "unified"
+        )
+        == (target.agprs.addressable > 0),
         "the SGPR granule does not fit the file": sgprs.per_simd % sgprs.granule == 0,
         "the LDS granule does not divide LDS": all(
             d.lds_bytes % lds.granule_bytes == 0 for d in target.domains

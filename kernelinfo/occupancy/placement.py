@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from kernelinfo.errors import LaunchError
 from kernelinfo.light_typing import Literal, NamedTuple
 from kernelinfo.occupancy.targets import Target
 
@@ -30,6 +31,27 @@ class Demand(NamedTuple):
     """Why the kernel may ask for more than this, in words."""
     dynamic_vgpr_block: int = 0
     """VGPRs per lane that a wave takes at a time while it runs; 0 where it keeps what it has."""
+    arch_vgprs: int | None = None
+    """Architectural VGPRs per lane that the code uses: `vgprs` without AGPRs and padding."""
+    agprs: int | None = None
+    """AGPRs per lane that the code uses."""
+
+    def with_registers(self, target: Target, arch_vgprs: int, agprs: int) -> Demand:
+        """The demand of code that uses these registers per lane on `target`.
+
+        Raises `LaunchError` for AGPRs where there are none.
+        """
+        if agprs and target.agprs.file == "none":
+            raise LaunchError(f"{target.name} has no AGPRs, not {agprs}")
+        offset = None
+        if target.agprs.file == "unified":
+            offset = align(max(1, arch_vgprs), target.agprs.offset_granule)
+        return self._replace(
+            vgprs=total_vgprs(target, arch_vgprs, agprs),
+            accum_offset=offset,
+            arch_vgprs=arch_vgprs,
+            agprs=agprs,
+        )
 
 
 class Launch(NamedTuple):
@@ -48,6 +70,13 @@ class Launch(NamedTuple):
 def align(count: int, granule: int) -> int:
     """`count` rounded up to a multiple of `granule`."""
     return -(-count // granule) * granule
+
+
+def total_vgprs(target: Target, arch_vgprs: int, agprs: int) -> int:
+    """What both kinds cost together, per lane (LLVM AMDGPUBaseInfo.cpp getTotalNumVGPRs)."""
+    if agprs and target.agprs.file == "unified":
+        return align(arch_vgprs, target.agprs.offset_granule) + agprs
+    return max(arch_vgprs, agprs)
 
 
 def waves_of(workgroup_size: int, wave_size: int) -> int:

@@ -47,6 +47,8 @@ class Agprs(NamedTuple):
     source: str
     offset_granule: int = 0
     """The descriptor's ACCUM_OFFSET and the VGPRs below it are multiples of this."""
+    addressable: int = 0
+    """In a unified file, the most VGPRs and the most AGPRs that one wave can name; else 0."""
 
 
 class Sgprs(NamedTuple):

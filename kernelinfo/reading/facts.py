@@ -26,6 +26,7 @@ an ELF symbol; a JSON file that Triton puts beside."""
 
 FactName = Literal[
     "vgprs",  # VGPRs the code uses per lane; AGPRs included where they share one file (.vgpr_count)
+    "arch_vgprs",  # architectural VGPRs the code uses per lane, AGPRs never included
     "agprs",  # AGPRs the code uses per lane
     "sgprs",  # SGPRs the code uses per wave, VCC, flat scratch and XNACK included (.sgpr_count)
     "lds_bytes",  # static LDS per workgroup

@@ -25,6 +25,8 @@ def padded_registers(kernel: Kernel, result: Occupancy) -> Iterator[Remark]:
     used, encoded = kernel.used.vgprs, kernel.encoded.vgprs
     if used is None or encoded is None or kernel.target is None or kernel.demand is None:
         return
+    if kernel.demand.agprs is None:
+        return  # AGPRs that the input does not count may be what the rest is for
     at = placement(kernel.target, kernel.demand, result.launch)
     reserved = allocated_vgprs(at, kernel.demand.vgprs)
     if reserved is not None and reserved - max(1, used) >= at.vgpr_file.granule:

@@ -12,6 +12,8 @@ from kernelinfo.occupancy.calculator import arch
 from kernelinfo.occupancy.curves import Variable, best_sizes, curve, stretches
 from kernelinfo.occupancy.placement import Demand, Launch
 
+from ..conftest import registers
+
 DEVICES = [name for name in targets.known() if not targets.find(name).members]
 KEYS: dict[Variable, str] = {
     "vgpr": "vgprs",
@@ -58,6 +60,7 @@ def test_nothing_happens_between_two_points(variable: Variable) -> None:
     for value in range(1, max(values) + 1, step):
         after = min(at for at in values if at >= value)
         asks: dict[str, Any] = {"workgroup_size": 256, "vgprs": 72} | {KEYS[variable]: value}
+        asks |= registers("gfx90a", asks["vgprs"])
         assert arch("gfx90a").occupancy(**asks).percent == values[after], value
 
 
@@ -102,10 +105,10 @@ def test_dynamic_lds_is_where_the_curve_of_lds_begins() -> None:
 
 @pytest.mark.parametrize("vgprs", [0, 72, 122, 200, 512])
 def test_the_best_sizes_are_those_that_no_size_beats(vgprs: int) -> None:
-    target, given = targets.find("gfx90a"), demand("gfx90a", vgprs=vgprs)
+    target, given = targets.find("gfx90a"), demand("gfx90a", **registers("gfx90a", vgprs))
     best = best_sizes(target, given, Launch(256))
     percents = {
-        size: arch("gfx90a").occupancy(workgroup_size=size, vgprs=vgprs).percent
+        size: arch("gfx90a").occupancy(workgroup_size=size, **registers("gfx90a", vgprs)).percent
         for size in range(64, 1025, 64)
     }
     most = max(percents.values())

@@ -9,6 +9,8 @@ import pytest
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.occupancy.calculator import arch
 
+from ..conftest import registers
+
 # waves/SIMD -> the most VGPRs. LLVM D138443's test (gfx6 to gfx908); AMD lab notes "Register
 # pressure in AMD CDNA2 GPUs" and OLCF's CDNA2 training (gfx90a); LLVM's register tables (the rest).
 VGPR_LADDERS = {
@@ -60,10 +62,11 @@ def test_vgpr_ladder(target: str, wave_size: int) -> None:
 def test_one_register_more_than_a_step_costs_a_wave(target: str, wave_size: int) -> None:
     file = arch(target).target.vgpr_file(wave_size)
     for waves, most in VGPR_LADDERS[target, wave_size].items():
-        at = _single_wave(target, wave_size, vgprs=most)
+        at = _single_wave(target, wave_size, **registers(target, most))
         assert at.waves_per_simd == waves
         if most < file.addressable:
-            assert _single_wave(target, wave_size, vgprs=most + 1).waves_per_simd < waves
+            more = _single_wave(target, wave_size, **registers(target, most + 1))
+            assert more.waves_per_simd < waves
 
 
 def _single_wave(target: str, wave_size: int, **asks: Any) -> Occupancy:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from kernelinfo import arch, load
+from kernelinfo.rules.unlaunchable_workgroup import unlaunchable_workgroup
 from kernelinfo.rules.workgroup_leaves_slots import workgroup_leaves_slots
 
+from ..conftest import FIXTURES
 from .reading import TUTORIAL, results, said
 
 VARIETY = "variety-clang22-gfx90a.s"
@@ -62,3 +67,28 @@ def test_more_lds_than_a_workgroup_may_have() -> None:
         "a workgroup has at most 65536 bytes of LDS, not 65540"
     ]
     assert said(VARIETY, "KI001", "lds_64k", dynamic_lds=4) == []
+
+
+def test_more_agprs_than_a_wave_can_name() -> None:
+    report = load(FIXTURES / "code_object" / "accumulators.co")
+    impossible = next(kernel for kernel in report.kernels if kernel.name == "impossible")
+    found = impossible.occupancy()
+    assert not found.launchable
+    (remark,) = unlaunchable_workgroup(impossible, found)
+    assert "a wave has at most 256 AGPRs, not 300" in remark.message
+
+
+@pytest.mark.parametrize("target", ["gfx90a", "gfx942", "gfx950", "gfx9-4-generic"])
+@pytest.mark.parametrize(
+    ("registers", "said"),
+    [
+        ({"vgprs": 257}, "at most 256 VGPRs beside its AGPRs, not 257"),
+        ({"vgprs": 4, "agprs": 257}, "at most 256 AGPRs, not 257"),
+    ],
+)
+def test_a_unified_file_has_as_many_names_as_a_split_one(
+    target: str, registers: dict[str, Any], said: str
+) -> None:
+    found = arch(target).occupancy(workgroup_size=64, **registers)
+    assert said in found.obstacles[0]
+    assert arch(target).occupancy(workgroup_size=64, vgprs=256, agprs=256).waves_per_simd == 1

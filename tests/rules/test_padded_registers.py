@@ -98,3 +98,30 @@ def test_the_trap_costs_a_gfx950_three_of_four_workgroups() -> None:
     assert "assumes" in text
     own = kernel(vgprs=1, encoded=104, lds=40000, compiled="gfx950")
     assert own.occupancy(workgroup_size=256).percent == 50
+
+
+def of_fixture(name: str) -> Kernel:
+    """Hand-written kernels whose `.vgpr_count` leaves the AGPRs out."""
+    report = load(FIXTURES / "code_object" / "accumulators.co")
+    return next(kernel for kernel in report.kernels if kernel.name == name)
+
+
+@pytest.mark.parametrize("name", ["counted", "uncounted"])
+def test_what_agprs_explain_or_may_explain_is_not_padded(name: str) -> None:
+    assert said(of_fixture(name)) == []
+
+
+def test_agprs_beside_a_count_that_leaves_them_out_are_used_and_reserved() -> None:
+    counted = of_fixture("counted")
+    assert counted.used.vgprs == 457
+    found = counted.occupancy(workgroup_size=256)
+    assert (found.allocated.arch_vgprs, found.allocated.agprs) == (256, 208)
+    assert found.limits[1].used == 457
+
+
+def test_padding_beside_agprs_is_still_told() -> None:
+    """8 VGPRs and 8 AGPRs of 264 that are reserved."""
+    known = kernel(vgprs=16, encoded=264, compiled="gfx90a")
+    assert known.demand is not None
+    both = known._replace(demand=known.demand._replace(arch_vgprs=8, agprs=8))
+    assert said(both) == ["264 VGPRs are reserved, 16 are used"]

@@ -207,7 +207,9 @@ def facts(
             continue
         count = value(statement)
         if name == "vgprs" and statement.field == "TotalNumVgprs":
-            found.pop(name, None)  # NumVgprs leaves the AGPRs out
+            arch = found.pop(name, None)  # NumVgprs leaves the AGPRs out
+            if arch is not None:
+                found["arch_vgprs"] = arch._replace(name="arch_vgprs")
         if count is None:
             continue
         if name == "reserved_vgprs":

@@ -18,7 +18,6 @@ _NOT_COUNTED = {
     "dynamic_blocks",
     "default_size",
     "devices",
-    "tg_split",
 }
 """Fields of a target that occupancy does not depend on, or that the demand already holds."""
 

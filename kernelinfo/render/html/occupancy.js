@@ -12,6 +12,13 @@ function obstaclesOf(target, demand, launch, bounds) {
     (most, asked) => `a workgroup has at most ${most} bytes of LDS, not ${asked}`);
   beyond(demand.vgprs ?? 0, vgprFile(target, demand).addressable,
     (most, asked) => `a wave has at most ${most} VGPRs, not ${asked}`);
+  const { addressable } = target.agprs;
+  if (addressable) {
+    beyond(demand.arch_vgprs ?? 0, addressable,
+      (most, asked) => `a wave has at most ${most} VGPRs beside its AGPRs, not ${asked}`);
+    beyond(demand.agprs ?? 0, addressable,
+      (most, asked) => `a wave has at most ${most} AGPRs, not ${asked}`);
+  }
   if (sgprs.per_simd)
     beyond(demand.sgprs ?? 0, sgprs.allocatable,
       (most, asked) => `a wave has at most ${most} SGPRs, not ${asked}`);
@@ -159,13 +166,29 @@ function curveOf(variable, target, demand, launch, targets) {
   });
 }
 
+/* What both kinds cost together, per lane. */
+function totalVgprs({ agprs: { file, offset_granule: granule } }, archVgprs, agprs) {
+  return file === "unified" && agprs ? align(archVgprs, granule) + agprs
+    : Math.max(archVgprs, agprs);
+}
+
+/* Whether the kernel has waves and registers of the kinds that the target has. */
+function canMoveTo(target, demand) {
+  return target.vgprs.some((file) => file.wave_size === demand.wave_size) &&
+    !(demand.agprs && target.agprs.file === "none");
+}
+
 /* What the same registers would ask for on another target; the descriptor's padding stays behind. */
-function demandOn(own, target, demand, used) {
-  if ([own.name, ...own.members].includes(target.name)) return demand;
-  let vgprs = used.vgprs;
-  if (vgprs === null || (own.agprs.file === "unified" && target.agprs.file === "unified"))
-    vgprs = vgprs ?? demand.vgprs;
-  else if (target.agprs.file === "unified" && used.agprs)
-    vgprs = align(vgprs, target.agprs.offset_granule) + used.agprs;
-  return { ...demand, vgprs, sgprs: used.sgprs ?? demand.sgprs };
+function demandOn(own, target, compiled, used) {
+  if ([own.name, ...own.members].includes(target.name)) return compiled;
+  const demand = { ...compiled, sgprs: used.sgprs ?? compiled.sgprs,
+    tg_split: compiled.tg_split && target.tg_split };
+  const { arch_vgprs: archVgprs, agprs } = demand;
+  const { file, offset_granule: granule } = target.agprs;
+  if (archVgprs !== null && agprs !== null) {
+    const offset = file === "unified" ? align(Math.max(1, archVgprs), granule) : null;
+    return { ...demand, vgprs: totalVgprs(target, archVgprs, agprs), accum_offset: offset };
+  }
+  if (own.agprs.file === file) return { ...demand, vgprs: used.vgprs ?? demand.vgprs };
+  return { ...demand, vgprs: null, accum_offset: null };
 }

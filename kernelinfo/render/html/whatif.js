@@ -8,7 +8,8 @@ function caseWith(report, kernel, changes) {
   const name = changes.target ?? compiled.target;
   let demand = demandOn(targets[compiled.target], targets[name], compiled.demand, kernel.used);
   let launch = compiled.launch;
-  if ("vgpr" in changes) demand = { ...demand, vgprs: changes.vgpr };
+  if ("vgpr" in changes)
+    demand = { ...demand, vgprs: changes.vgpr, arch_vgprs: null, agprs: null };
   if ("sgpr" in changes) demand = { ...demand, sgprs: changes.sgpr };
   if ("lds" in changes) {
     const reasons = demand.at_least.filter((reason) => reason !== unsaid);
@@ -60,12 +61,11 @@ function sliderOf({ variable, label, least, step }, now, targets, choose) {
 }
 
 function targetChoice(now, kernel, targets, choose) {
-  const waveSize = kernel.case.demand.wave_size;
   const options = Object.values(targets).map((target) =>
     html("option", {
       value: target.name,
       selected: target.name === now.target,
-      disabled: !target.vgprs.some((file) => file.wave_size === waveSize),
+      disabled: !canMoveTo(target, kernel.case.demand),
     }, `${target.name} · ${target.family}`));
   return html("div", { class: "slider" },
     html("label", { for: "what-if-target" }, "target"),

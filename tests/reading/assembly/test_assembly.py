@@ -144,6 +144,7 @@ def test_every_source_is_kept_with_its_facts() -> None:
     assert stated(found, "kernel-info") == {
         "sgprs": 10,
         "vgprs": 44,
+        "arch_vgprs": 33,
         "agprs": 8,
         "scratch_bytes_per_lane": 16,
         "lds_bytes": 512,
