@@ -66,7 +66,7 @@ class Occupancy(NamedTuple):
     next: tuple[Step, ...]
     headroom: Headroom
     range: Range | None
-    """None when the workgroup size is not in question."""
+    """None when the workgroup size is not in question, or no size can start."""
 
     @property
     def launchable(self) -> bool:
@@ -121,7 +121,7 @@ def occupancy(target: Target, demand: Demand, launch: Launch) -> Occupancy:
         ),
         next=next_steps(at, demand, bounds, waves),
         headroom=headroom(at, demand, waves),
-        range=size_range(at, bounds),
+        range=None if _too_much(at, demand) else size_range(at, bounds),
     )
 
 
@@ -135,11 +135,25 @@ def _best_member(target: Target, demand: Demand, launch: Launch) -> Occupancy:
 
 def _obstacles(at: Placement, demand: Demand, bounds: tuple[Limit, ...]) -> tuple[str, ...]:
     """Why no workgroup of this launch can start."""
-    target, launch = at.target, at.launch
-    found = []
-    if launch.workgroup_size > (most := target.waves.max_workgroup_size):
-        found.append(f"a workgroup has at most {most} workitems, not {launch.workgroup_size}")
-    asked = lds_of(demand, launch) or 0
+    found = _too_much(at, demand)
+    if at.launch.workgroup_size > (most := at.target.waves.max_workgroup_size):
+        size = at.launch.workgroup_size
+        found.insert(0, f"a workgroup has at most {most} workitems, not {size}")
+    if found:
+        return tuple(found)
+    return tuple(
+        [
+            f"{limit.resource}: room for {limit.waves} of the {at.group} waves of a workgroup"
+            for limit in bounds
+            if limit.workgroups == 0
+        ]
+    )
+
+
+def _too_much(at: Placement, demand: Demand) -> list[str]:
+    """What a kernel asks for that no wave or workgroup of any size may have, in words."""
+    target, found = at.target, []
+    asked = lds_of(demand, at.launch) or 0
     if asked > (most := most_lds_of_a_workgroup(at)):
         found.append(f"a workgroup has at most {most} bytes of LDS, not {asked}")
     most = at.vgpr_file.addressable
@@ -155,15 +169,7 @@ def _obstacles(at: Placement, demand: Demand, bounds: tuple[Limit, ...]) -> tupl
     scratch = scratch_per_wave(at, demand.scratch_bytes_per_lane)
     if scratch > (most := target.scratch.bytes_per_wave):
         found.append(f"a wave has at most {most} bytes of scratch")
-    if found:
-        return tuple(found)
-    return tuple(
-        [
-            f"{limit.resource}: room for {limit.waves} of the {at.group} waves of a workgroup"
-            for limit in bounds
-            if limit.workgroups == 0
-        ]
-    )
+    return found
 
 
 def _at_most_because(at: Placement, demand: Demand, bounds: tuple[Limit, ...]) -> tuple[str, ...]:

@@ -87,7 +87,7 @@ def headroom(at: Placement, demand: Demand, waves: int) -> Headroom:
 
 
 def size_range(at: Placement, bounds: tuple[Limit, ...]) -> Range | None:
-    """The best and the worst size that may be launched; the largest of equals."""
+    """The best and the worst size that may be launched, the largest of equals; None if none can."""
     sure = at.launch.assumption not in ("declared-max", "hardware-max")
     if at.is_split or (sure and at.launch.smallest_size is None):
         return None
@@ -101,7 +101,7 @@ def size_range(at: Placement, bounds: tuple[Limit, ...]) -> Range | None:
 
 
 @lru_cache(maxsize=1 << 12)
-def _sizes_range(at: Placement, waves: int, lds: int | None) -> Range:
+def _sizes_range(at: Placement, waves: int, lds: int | None) -> Range | None:
     """`waves` is what registers, slots and scratch allow, `lds` the workgroups that LDS does."""
     sizes = {}
     for group in range(waves_of(at.launch.smallest_size or 1, at.wave_size), at.group + 1):
@@ -111,7 +111,10 @@ def _sizes_range(at: Placement, waves: int, lds: int | None) -> Range:
         if lds is not None:
             workgroups = min(workgroups, lds)
         size = min(group * at.wave_size, at.launch.workgroup_size)
-        sizes[size] = workgroups * group
+        if size <= at.target.waves.max_workgroup_size:
+            sizes[size] = workgroups * group
+    if not any(sizes.values()):
+        return None
     worst = min(reversed(sizes), key=lambda size: sizes[size])
     best = max(reversed(sizes), key=lambda size: sizes[size])
     slots = at.domain.simds * at.target.waves.slots_per_simd

@@ -16,20 +16,27 @@ def unlaunchable_workgroup(kernel: Kernel, occupancy: Occupancy) -> Iterator[Rem
     has, so that not even one can start.
     Why it matters: the launch fails at run time, or the runtime refuses it.
     What to do: launch smaller workgroups, or bound the registers with `__launch_bounds__`. Where
-    only the largest size that the kernel declares is known, this is a warning: the host may
-    launch less.
+    only the largest size that the kernel declares is known and a smaller one can start, this is a
+    warning: the host may launch less.
     """
     obstacles = [text for text in occupancy.obstacles if "LDS" not in text]
     if not obstacles:
         return
     launch = occupancy.launch
-    largest_only = launch.assumption in ("declared-max", "hardware-max")
-    hint = ""
-    if largest_only and occupancy.range and occupancy.range.max_percent:
-        size = occupancy.range.best_workgroup_size
-        hint = f"smaller ones to {size} can"
-    yield Remark(
-        f"a workgroup of {launch.workgroup_size} cannot start: {obstacles[0]}",
-        hint,
-        "warning" if largest_only else None,
-    )
+    message = f"a workgroup of {launch.workgroup_size} cannot start: {obstacles[0]}"
+    if launch.assumption not in ("declared-max", "hardware-max"):
+        yield Remark(message)
+    elif occupancy.range is None and not kernel.flags.tg_split:
+        yield Remark(message, "nor can one of any other size")
+    else:
+        hint = f"smaller ones to {_largest_that_can(kernel, occupancy)} can"
+        yield Remark(message, hint, "warning")
+
+
+def _largest_that_can(kernel: Kernel, occupancy: Occupancy) -> int:
+    """Workitems for whose waves registers, slots and scratch have room."""
+    assert kernel.target is not None
+    assert kernel.demand is not None
+    by_wave = (b.waves for b in occupancy.limits if b.resource not in ("lds", "barriers"))
+    room = min(waves for waves in by_wave if waves is not None)
+    return min(room * kernel.demand.wave_size, kernel.target.waves.max_workgroup_size)

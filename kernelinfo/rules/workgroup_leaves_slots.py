@@ -23,6 +23,8 @@ def workgroup_leaves_slots(kernel: Kernel, occupancy: Occupancy) -> Iterator[Rem
     unsure = occupancy.allocated.vgprs is None or occupancy.allocated.lds_bytes is None
     if occupancy.limiters != ("slots",) or kernel.target is None or unsure:
         return
+    if not occupancy.launchable:
+        return
     if span is None and occupancy.percent < 100:
         yield Remark(
             f"workgroups of {launch.workgroup_size} fill {occupancy.waves} of "

@@ -11,7 +11,7 @@ import kernelinfo
 from kernelinfo.kernel import Kernel
 from kernelinfo.occupancy import targets
 
-from ..conftest import FIXTURES
+from ..conftest import FIXTURES, registers
 from ..test_golden import OCCUPANCY
 from .chromium import Opened
 from .conftest import Reported
@@ -59,7 +59,9 @@ def test_it_says_what_the_model_says(opened: Opened, reported: Reported, name: s
 @pytest.mark.parametrize("value", [1, 64, 96, 97, 128, 169, 256, 257, 512])
 def test_the_register_slider_recomputes(vgprbound: Page, value: int) -> None:
     move(vgprbound, "vgpr", value)
-    expected = kernelinfo.arch("gfx90a").occupancy(vgprs=value, sgprs=70, workgroup_size=256)
+    expected = kernelinfo.arch("gfx90a").occupancy(
+        sgprs=70, workgroup_size=256, **registers("gfx90a", value)
+    )
     assert shown(vgprbound, "waves") == f"{expected.waves_per_simd:g}"
     assert vgprbound.input_value("[data-number=vgpr]") == str(value)
     expect(vgprbound.locator(".compiled")).to_contain_text("as compiled: 4 waves/SIMD")

@@ -47,6 +47,20 @@ DIFFERENT: list[tuple[str, tuple[int, int] | None, dict[str, Any], tuple[int, in
 ]
 
 
+def test_chips_with_a_fixed_share_print_it() -> None:
+    """clang 15, 19 and 22 print 96 on gfx802 and gfx805, whatever is used."""
+    (line,) = re.findall(
+        r"NumSGPRsForWavesPerEU: (\d+)",
+        (FIXTURES / "assembly" / "fewsgprs-clang22-gfx802.s").read_text("utf-8"),
+    )
+    for target in ("gfx802", "gfx805"):
+        for version in (15, 19, 22):
+            found = prints(target, version, (1, 256), vgprs=161, sgprs=12)
+            assert (found.sgprs, found.sgpr_blocks) == (int(line), 11)
+            assert found.waves_per_simd == 1
+    assert prints("gfx803", 22, (1, 256), vgprs=161, sgprs=12).sgprs != int(line)
+
+
 @pytest.mark.parametrize(("target", "sizes", "asks", "numbers"), DIFFERENT)
 def test_one_input_and_four_versions(
     target: str,

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from kernelinfo import arch, load
+from kernelinfo.occupancy import occupancy
+from kernelinfo.occupancy.placement import Launch
 from kernelinfo.rules.unlaunchable_workgroup import unlaunchable_workgroup
 from kernelinfo.rules.workgroup_leaves_slots import workgroup_leaves_slots
 
@@ -92,3 +94,34 @@ def test_a_unified_file_has_as_many_names_as_a_split_one(
     found = arch(target).occupancy(workgroup_size=64, **registers)
     assert said in found.obstacles[0]
     assert arch(target).occupancy(workgroup_size=64, vgprs=256, agprs=256).waves_per_simd == 1
+
+
+def test_a_register_too_many_is_too_many_at_every_size() -> None:
+    (result,) = results("toomany.s", "KI001")
+    assert result.occupancy is not None
+    assert result.occupancy.range is None
+    (finding,) = result.findings
+    assert finding.severity == "error"
+    assert finding.message == (
+        "a workgroup of 256 cannot start: a wave has at most 104 SGPRs, not 108"
+    )
+    assert finding.hint == "nor can one of any other size"
+
+
+def test_smaller_sizes_that_can_start_are_told_to_the_largest() -> None:
+    """200 VGPRs leave gfx90a room for 8 waves; 16 waves are declared."""
+    (result,) = [r for r in results(VARIETY, "KI001") if r.kernel.name.startswith("unlaunchable")]
+    (finding,) = result.findings
+    assert (finding.severity, finding.hint) == ("warning", "smaller ones to 512 can")
+    kernel = result.kernel
+    assert kernel.occupancy(workgroup_size=512).launchable
+    assert not kernel.occupancy(workgroup_size=513).launchable
+
+
+def test_no_range_goes_beyond_the_largest_workgroup() -> None:
+    target = arch("gfx90a")
+    found = occupancy(target.target, target.demand(vgprs=32), Launch(2048, smallest_size=64))
+    assert found.range is not None
+    assert found.range.best_workgroup_size <= 1024
+    most = Launch(1024, smallest_size=768)
+    assert occupancy(target.target, target.demand(vgprs=200), most).range is None

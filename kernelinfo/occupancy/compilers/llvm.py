@@ -52,7 +52,8 @@ def printed(
     top = _most_waves(known, version, demand, attributes)
     trap = attributes.trap_handler
     vgprs = max(demand.vgprs or 0, 1, least_vgprs(known, version, demand.wave_size, top))
-    sgprs = max(demand.sgprs or 0, 1, least_sgprs(known, top, trap))
+    # Chips with the initialisation bug print their fixed share (FIXED_NUM_SGPRS_FOR_INIT_BUG).
+    sgprs = known.sgprs.fixed_allocation or max(demand.sgprs or 0, 1, least_sgprs(known, top, trap))
     raised = demand._replace(vgprs=vgprs, sgprs=sgprs)
     encoding = known.sgprs.encoding_granule
     return Printed(

@@ -1,18 +1,15 @@
 /* The verdict: kernelinfo/occupancy/__init__.py, curves.py and Kernel.on in the page. */
 "use strict";
 
-/* Why no workgroup of this launch can start, in words. */
-function obstaclesOf(target, demand, launch, bounds) {
+/* What a kernel asks for that no wave or workgroup of any size may have, in words. */
+function tooMuch(target, demand, launch) {
   const found = [];
   const beyond = (asked, most, text) => asked > most && found.push(text(most, asked));
-  const { waves, sgprs, scratch } = target;
-  beyond(launch.workgroup_size, waves.max_workgroup_size,
-    (most, asked) => `a workgroup has at most ${most} workitems, not ${asked}`);
+  const { agprs: { addressable }, sgprs, scratch } = target;
   beyond(ldsOf(demand, launch) ?? 0, mostLdsOfAWorkgroup(target, demand),
     (most, asked) => `a workgroup has at most ${most} bytes of LDS, not ${asked}`);
   beyond(demand.vgprs ?? 0, vgprFile(target, demand).addressable,
     (most, asked) => `a wave has at most ${most} VGPRs, not ${asked}`);
-  const { addressable } = target.agprs;
   if (addressable) {
     beyond(demand.arch_vgprs ?? 0, addressable,
       (most, asked) => `a wave has at most ${most} VGPRs beside its AGPRs, not ${asked}`);
@@ -24,8 +21,17 @@ function obstaclesOf(target, demand, launch, bounds) {
       (most, asked) => `a wave has at most ${most} SGPRs, not ${asked}`);
   beyond(scratchPerWave(target, demand), scratch.bytes_per_wave,
     (most) => `a wave has at most ${most} bytes of scratch`);
+  return found;
+}
+
+/* Why no workgroup of this launch can start, in words. */
+function obstaclesOf(target, demand, launch, bounds) {
+  const found = tooMuch(target, demand, launch);
+  const { workgroup_size: size } = launch;
+  const most = target.waves.max_workgroup_size;
+  if (size > most) found.unshift(`a workgroup has at most ${most} workitems, not ${size}`);
   if (found.length) return found;
-  const group = wavesOf(launch.workgroup_size, demand.wave_size);
+  const group = wavesOf(size, demand.wave_size);
   return bounds
     .filter((bound) => bound.workgroups === 0)
     .map(({ resource, waves: room }) =>
@@ -108,7 +114,8 @@ function occupancyOf(target, demand, launch, targets) {
       .map((bound) => bound.resource),
     next: nextSteps(target, demand, launch, bounds, waves),
     headroom: headroomOf(target, demand, launch, waves),
-    range: sizeRange(target, demand, launch, bounds),
+    range: tooMuch(target, demand, launch).length ? null
+      : sizeRange(target, demand, launch, bounds),
   };
 }
 

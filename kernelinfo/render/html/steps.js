@@ -92,9 +92,11 @@ function sizeRange(target, demand, launch, bounds) {
     const barriers = group > 1 ? domain.barriers : Infinity;
     const resident = Math.min(Math.floor(waves / group), barriers, lds) * group;
     const size = Math.min(group * demand.wave_size, launch.workgroup_size);
+    if (size > target.waves.max_workgroup_size) continue;
     if (worst === null || resident < worst.resident) worst = { size, resident };
     if (best === null || resident > best.resident) best = { size, resident };
   }
+  if (!best?.resident) return null;
   const slots = domain.simds * target.waves.slots_per_simd;
   return {
     min_percent: (100 * worst.resident) / slots,
