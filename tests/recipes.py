@@ -1,4 +1,4 @@
-"""The recipes that README.md gives for CI, as whoever copies them has them."""
+"""The recipes that the manual gives for CI, as whoever copies them has them."""
 
 from __future__ import annotations
 
@@ -11,5 +11,7 @@ _RECIPE = re.compile(r"<!-- recipe: (\S+) -->\n+```\w+\n(.*?)```", re.DOTALL)
 
 def recipe(name: str) -> str:
     """The block after the comment of that name."""
-    found: dict[str, str] = dict(_RECIPE.findall((ROOT / "README.md").read_text("utf-8")))
+    found: dict[str, str] = dict(
+        _RECIPE.findall((ROOT / "kernelinfo" / "manual" / "ci.md").read_text("utf-8"))
+    )
     return found[name]

@@ -1,4 +1,4 @@
-"""README's lines for CMake, in a project that has a library with kernels in it."""
+"""The manual's lines for CMake, in a project that has a library with kernels in it."""
 
 from __future__ import annotations
 

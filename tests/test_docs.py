@@ -1,4 +1,4 @@
-"""What the README shows is what happens; `pytest --regen` rewrites its outputs and tables."""
+"""README and manual show what happens; `pytest --regen` rewrites their outputs and tables."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from kernelinfo import manual
 from kernelinfo.rules import ALL
 
 from .test_golden import run
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
+PAGES = [README, *sorted((ROOT / "kernelinfo" / "manual").glob("*.md"))]
 CONSOLE = re.compile(r"```console\n\$ kernelinfo ([^\n]*)\n(.*?)```", re.DOTALL)
 
 
@@ -23,31 +25,64 @@ def rule_table() -> str:
     return "\n".join(["| rule | name | severity | finds |", "| --- | --- | --- | --- |", *rows])
 
 
+def topic_table() -> str:
+    rows = [f"| `{topic}` | {title} |" for topic, title in manual.topics().items()]
+    return "\n".join(["| topic | page |", "| --- | --- |", *rows])
+
+
+TABLES = {"rules": rule_table, "topics": topic_table}
+
+
 def rewritten(text: str) -> str:
-    """The README with every output and table as it is now."""
+    """The page with every output and table as it is now."""
 
     def output(block: re.Match[str]) -> str:
-        out, _, _ = run(*shlex.split(block[1]), folder=ROOT)
+        out, err, _ = run(*shlex.split(block[1]), folder=ROOT)
+        assert err == "", block[1]
         return f"```console\n$ kernelinfo {block[1]}\n{out}```"
 
     text = CONSOLE.sub(output, text)
-    table = f"<!-- rules -->\n{rule_table()}\n<!-- /rules -->"
-    return re.sub(r"<!-- rules -->.*<!-- /rules -->", lambda _: table, text, flags=re.DOTALL)
+    for name, table in TABLES.items():
+        begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
+        if begin in text:
+            before, after = text.partition(begin)[0], text.partition(end)[2]
+            text = f"{before}{begin}{table()}\n{end}{after}"
+    return text
 
 
-def test_outputs_and_tables_are_current(regenerate: bool) -> None:
-    text = README.read_text("utf-8")
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_outputs_and_tables_are_current(page: Path, regenerate: bool) -> None:
+    text = page.read_text("utf-8")
     if regenerate:
-        README.write_text(rewritten(text), "utf-8")
-    assert README.read_text("utf-8") == rewritten(text)
+        page.write_text(rewritten(text), "utf-8")
+    assert page.read_text("utf-8") == rewritten(text)
 
 
-def test_every_path_it_names_exists() -> None:
-    path = r"`((?:kernelinfo|grammars|fixtures|tests)/[^`\s]*)`"
-    named = re.findall(path, README.read_text("utf-8"))
-    assert len(named) >= 6
-    for path in named:
-        assert (ROOT / path).exists(), path
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_path_it_names_exists(page: Path) -> None:
+    path = r"[`(]((?:kernelinfo|grammars|fixtures|tests|\.github|\.ci)/[^`)\s]*)[`)]"
+    for named in re.findall(path, page.read_text("utf-8")):
+        assert (ROOT / named).exists(), named
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_its_sentences_fit_a_terminal(page: Path) -> None:
+    sentences = re.sub(r"```.*?```", "", page.read_text("utf-8"), flags=re.DOTALL)
+    lines = [line for line in sentences.splitlines() if not line.startswith(("|", "!"))]
+    assert max(map(len, lines)) <= 100
+
+
+def test_readme_is_the_first_five_minutes() -> None:
+    assert len(README.read_text("utf-8").splitlines()) < 250
+
+
+def test_explain_prints_the_manual() -> None:
+    out, err, code = run("explain")
+    assert (err, code) == ("", 0)
+    for topic, title in manual.topics().items():
+        assert re.search(rf"^ {topic} +{re.escape(title)}$", out, re.MULTILINE)
+        page = ROOT / "kernelinfo" / "manual" / f"{topic}.md"
+        assert run("explain", topic) == (page.read_text("utf-8"), "", 0)
 
 
 def test_its_python_runs(capsys: pytest.CaptureFixture[str]) -> None:

@@ -22,7 +22,7 @@ FLOORS = (
     {"analysis", "pressure"},
     {"compare"},
     {"gate"},
-    {"render"},
+    {"render", "manual"},
     {"cli"},
     {"__main__", "__init__"},
 )

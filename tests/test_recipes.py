@@ -1,4 +1,4 @@
-"""What README.md and this repository tell CI systems to do, linted and run."""
+"""What the manual and this repository tell CI systems to do, linted and run."""
 
 from __future__ import annotations
 

@@ -59,8 +59,10 @@ def levels(incomplete: str) -> Offers:
 
 
 def subjects(incomplete: str) -> Offers:
-    """What `explain` explains: rules, the page, files; files alone where nothing is typed yet."""
-    words = [*_rules(), ("occupancy", "from first principles")]
+    """What `explain` explains: rules, topics, files; files alone where nothing is typed yet."""
+    from kernelinfo.manual import topics
+
+    words = [*_rules(), *topics().items()]
     if incomplete and any(word.startswith(incomplete) for word, _ in words):
         return [*words, *((path, "") for path in files(incomplete))]
     return []

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from importlib.resources import files
 from inspect import cleandoc
 from typing import Annotated
 
 import typer
 
-from kernelinfo import rules
+from kernelinfo import manual, rules
 from kernelinfo.analysis import analyse
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli import completion, options, selection
@@ -32,19 +31,19 @@ Examples:
   kernelinfo explain kernels.s 'sgpr*' --block 512
   kernelinfo explain kernels.s vgprbound --device MI250 --grid 1000
   kernelinfo explain KI106                        # one rule
-  kernelinfo explain occupancy                    # the page
+  kernelinfo explain                              # the topics of the manual
 """
 
 
 def command(
     path: Annotated[
-        str,
+        str | None,
         typer.Argument(
-            metavar="PATH|RULE|occupancy",
+            metavar="PATH|RULE|TOPIC",
             autocompletion=completion.subjects,
-            help="A file, KI101, or the page.",
+            help="A file, KI101, or a page of the manual; without it, list the pages.",
         ),
-    ],
+    ] = None,
     kernel: Annotated[
         str | None,
         typer.Argument(
@@ -71,14 +70,14 @@ def command(
     color: options.Color = "auto",
     width: options.Width = None,
 ) -> None:
-    """One kernel, number by number, or one rule.
+    """Explain one kernel, one rule, or a topic of the manual.
 
-    Of a kernel, what it asks for of each resource, what the hardware reserves, where each number
-    is from, what the next step takes and what a profiler should show. Of a rule, what it finds,
-    why it matters and what to do. `explain occupancy` derives it all from first principles.
+    For a kernel: what it uses of each resource, what the hardware allocates, where each number
+    comes from, what the next step takes and what a profiler should show. For a rule: what it finds,
+    why it matters and what to do.
     """
-    if kernel is None:
-        write(_page() if path == "occupancy" else _rule(path), output)
+    if path is None or kernel is None:
+        write(_topics() if path is None else _page_or_rule(path), output)
         return
     product = None
     if device is not None:
@@ -110,15 +109,23 @@ def command(
     problems.exit()
 
 
-def _page() -> Iterator[str]:
-    """Occupancy from first principles."""
-    yield files("kernelinfo").joinpath("render", "occupancy.md").read_text("utf-8")
+def _topics() -> Iterator[str]:
+    """The pages of the manual, one a line."""
+    topics = manual.topics()
+    width = max(map(len, topics))
+    for topic, title in topics.items():
+        yield f" {topic:{width}}  {title}\n"
 
 
-def _rule(name: str) -> Iterator[str]:
+def _page_or_rule(name: str) -> Iterator[str]:
+    """A page of the manual, or a rule's documentation. Raises `OptionError` for neither."""
+    if name in manual.topics():
+        yield manual.page(name)
+        return
     rule = rules.find(name)
     if rule is None:
-        raise OptionError(f"{name}: no such rule; to explain a kernel give PATH and KERNEL")
+        message = f"{name}: neither a rule nor a topic; to explain a kernel give PATH and KERNEL"
+        raise OptionError(f"{message}, `kernelinfo explain` lists the topics")
     yield f"{rule.number} {rule.name} ({rule.severity})\n\n{cleandoc(rule.documentation)}\n"
 
 

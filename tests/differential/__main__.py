@@ -45,7 +45,7 @@ _HEAD = (
 
 
 def table(tallies: dict[int, Tally]) -> str:
-    """The README's table, in Markdown; each cause with the kernels it has a part in."""
+    """The manual's table, in Markdown; each cause with the kernels it has a part in."""
     rows = [_HEAD, ("---",) * len(_HEAD)]
     for version, tally in tallies.items():
         other = tally.kernels - tally.agree

@@ -18,7 +18,7 @@ from kernelinfo.reading.containers.triton import read_sidecar
 
 from ..conftest import FIXTURES
 
-README = FIXTURES.parent / "README.md"
+PAGE = FIXTURES.parent / "kernelinfo" / "manual" / "gate.md"
 
 
 def _in_file(name: str, read: Callable[[Path], object]) -> Callable[[bytes], None]:
@@ -56,5 +56,5 @@ SIDECARS = [
     b" " * (2 << 20),
 ]
 CONFIGURATIONS = [
-    text.encode() for text in re.findall(r"```toml\n(.*?)```", README.read_text("utf-8"), re.DOTALL)
+    text.encode() for text in re.findall(r"```toml\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
 ]

@@ -1,6 +1,6 @@
-"""What was tried to break the readers, and what it cost: the table of README's "Robustness".
+"""What was tried to break the readers, and what it cost: the table of the manual's "robustness".
 
-`python -m tests.robustness` prints it line by line, `--write` puts it into README.md. With
+`python -m tests.robustness` prints it line by line, `--write` puts it into the manual. With
 `--one-in 100` every hundredth broken input stands for all.
 """
 
@@ -25,7 +25,7 @@ from .reach import branches_reached
 from .test_hostile import EXPECTED, HOSTILE
 from .trials import Tried, together
 
-README = Path(__file__).parents[2] / "README.md"
+PAGE = Path(__file__).parents[2] / "kernelinfo" / "manual" / "robustness.md"
 BEGIN, END = "<!-- robustness -->\n", "<!-- /robustness -->"
 HEAD = """\
 | format | header bytes changed | files cut off | crashes | longest | peak memory |
@@ -50,7 +50,7 @@ class Row(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """Of what README is to say."""
+    """One piece of the page."""
 
     text: str
     crashes: int = 0
@@ -102,7 +102,7 @@ def main() -> None:
     options.add_argument("--fuzz-seconds", type=int, default=300, help="for all readers together")
     options.add_argument("--corpus", type=Path, help="what the fuzzers found before")
     options.add_argument("--one-in", type=int, default=1, metavar="N", help="of the inputs")
-    options.add_argument("--write", action="store_true", help="the table into README.md")
+    options.add_argument("--write", action="store_true", help="the table into the manual")
     given = options.parse_args()
     if missing := [name for name in ("atheris", "coverage") if find_spec(name) is None]:
         raise SystemExit(f"{missing[0]} is not installed; pip install -e '.[fuzz]'")
@@ -111,9 +111,9 @@ def main() -> None:
         print(piece.text, end="", flush=True)
         pieces.append(piece)
     if given.write:
-        before, _, rest = README.read_text("utf-8").partition(BEGIN)
+        before, _, rest = PAGE.read_text("utf-8").partition(BEGIN)
         table = "".join(piece.text for piece in pieces)
-        README.write_text(before + BEGIN + table + END + rest.partition(END)[2], "utf-8")
+        PAGE.write_text(before + BEGIN + table + END + rest.partition(END)[2], "utf-8")
     sys.exit(any(piece.crashes for piece in pieces))
 
 

@@ -18,7 +18,7 @@ from kernelinfo.gate.config.schema import schema
 from kernelinfo.gate.config.validation import Validation
 
 FILE = Path(kernelinfo.gate.config.__file__).with_name("config-schema.json")
-README = Path(__file__).parents[3] / "README.md"
+PAGE = Path(__file__).parents[3] / "kernelinfo" / "manual" / "gate.md"
 VALIDATOR = Draft202012Validator(schema())
 
 
@@ -44,7 +44,7 @@ def accepts(document: object) -> bool:
 
 
 def test_the_example_of_the_readme_is_valid() -> None:
-    (text,) = re.findall(r"```toml\n(.*?)```", README.read_text("utf-8"), re.DOTALL)
+    (text,) = re.findall(r"```toml\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
     document = tomllib.loads(text)
     assert document["budget"]
     assert document["suppress"]
