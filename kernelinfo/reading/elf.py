@@ -16,10 +16,11 @@ from kernelinfo.reading.facts import Remark
 
 ET_REL = 1
 EM_AMDGPU = 224
-SHT_PROGBITS, SHT_SYMTAB, SHT_NOTE, SHT_NOBITS, SHT_DYNSYM = 1, 2, 7, 8, 11
+SHT_PROGBITS, SHT_SYMTAB, SHT_RELA, SHT_NOTE, SHT_NOBITS, SHT_DYNSYM = 1, 2, 4, 7, 8, 11
 PT_LOAD, PT_DYNAMIC, PT_NOTE = 1, 2, 4
 """Numbers of the gABI, and of LLVM's BinaryFormat/ELF.h."""
 
+_COMPRESSED = 0x800  # SHF_COMPRESSED
 _IDENT = b"\x7fELF\x02\x01"
 _HEADER = Struct("<16xHHIQQQIHHHHHH")
 _SECTION = Struct("<IIQQQQIIQQ")
@@ -38,9 +39,13 @@ class Section(NamedTuple):
     offset: int
     size: int
     link: int
-    """Index of the section with the strings, for a symbol table."""
+    """Index of the section with the strings, for a symbol table; with the symbols, for
+    relocations."""
+    info: int
+    """Index of the section that relocations are for."""
     entry_size: int
     """Of each row of a table; 0 for what has no rows."""
+    is_compressed: bool
 
 
 class Segment(NamedTuple):
@@ -156,8 +161,8 @@ def _sections(
     names = _names(strings, tuple([row[0] for row in rows]))
     return tuple(
         [
-            Section(name, kind, address, at, size, link, entry_size)
-            for name, (_, kind, _, address, at, size, link, _, _, entry_size) in zip(
+            Section(name, kind, address, at, size, link, info, row_size, bool(flags & _COMPRESSED))
+            for name, (_, kind, flags, address, at, size, link, info, _, row_size) in zip(
                 names, rows, strict=True
             )
         ]

@@ -263,6 +263,7 @@ class _Draft:
     def _read_code(self, end: int) -> None:
         """Read each kernel's instructions, which end at the latest where the next one's begin."""
         starts = {k.label: k for k in self._kernels.values() if k.label is not None}
+        self._files.read_declarations(self._start, end)
         for place, after in pairwise([*sorted(starts), end]):
             if (code := function_text(self._text, place, after)) is not None:
                 starts[place].code = read_code(code)

@@ -1,7 +1,10 @@
-"""Where the source of a kernel begins, by the `.file` and `.loc` directives of assembly text.
+"""Where the source of a kernel begins, by the `.file` and `.loc` directives of assembly text and by
+its debug information, as far as comments name it.
 
-.file 1 "/elsewhere" "real file.hip"
-.loc  1 100 49 prologue_end           ; /elsewhere/real file.hip:100:49
+.file 0 "/elsewhere/build" "../src/file.hip" md5 0x…
+.loc  0 100 49 prologue_end           ; ../src/file.hip:100:49
+.long .Lfunc_end0-.Lfunc_begin0       ; DW_AT_high_pc
+.byte 98                              ; DW_AT_decl_line
 """
 
 from __future__ import annotations
@@ -18,6 +21,12 @@ _FILE = rb"\.file[ \t]+(\d{1,9})[ \t]+" + _STRING + rb"(?:[ \t]+" + _STRING + rb
 _LOCATION = rb"(?m)^[ \t]*\.loc[ \t]+(\d{1,9})[ \t]+(\d{1,9})[ \t]+(\d{1,9})"
 _MARK = b".loc"
 _ENDS = b"s_endpgm"
+_BEGINS = rb"(?m)^\.Lfunc_begin(\d{1,9}):"
+_FUNCTION = (
+    rb"-\.Lfunc_begin(\d{1,9})[ \t]*; DW_AT_high_pc\n"
+    rb"((?:[ \t]*(?:\.\w{4,5}[ \t][^\n;]{1,99})?; DW_AT_\w+\n){1,20})"
+)
+_DECLARED = rb"\.(?:byte|short|long)[ \t]+(\d{1,9})[ \t]*; DW_AT_decl_(file|line)\n"
 
 
 class SourceFiles:
@@ -25,23 +34,38 @@ class SourceFiles:
 
     def __init__(self, text: Text) -> None:
         self._text = text
-        self._names: dict[int, str] = {}
+        self._parts: dict[int, list[str]] = {}
+        """Folder, where one is named, and name."""
+        self._declared: dict[int, tuple[int, int]] = {}
+        """Number of the file, and line, by the number of the function."""
 
     def take(self, place: int) -> None:
         """Note the file of the directive at `place`, if it has a number."""
         if match := re.compile(_FILE).match(self._text, place):
             parts = (re.sub(rb"\\(.)", rb"\1", part) for part in match.groups()[1:] if part)
-            self._names[int(match[1])] = posixpath.normpath(posixpath.join(*map(decode, parts)))
+            self._parts[int(match[1])] = [*map(decode, parts)]
+
+    def read_declarations(self, start: int, end: int) -> None:
+        """Note where functions are declared, by the debug information in that part of the text."""
+        if not self._parts:
+            return
+        for function in re.compile(_FUNCTION).finditer(self._text, start, end):
+            declared = {what: int(number) for number, what in re.findall(_DECLARED, function[2])}
+            if declared.keys() == {b"file", b"line"}:
+                self._declared[int(function[1])] = declared[b"file"], declared[b"line"]
 
     def position(self, code: bytes) -> SourceLine | None:
-        """The line of a kernel, as far as its instructions tell; `code` begins at its label.
+        """The line of a kernel: of its declaration, or else as far as its instructions tell.
 
-        LLVM up to 16 states the function's own line with column 0 before all others. Later ones
-        begin with the first instruction, which may be an inlined function's; the kernel's own file
-        is then that of its end.
+        `code` begins at its label. LLVM up to 16 states the function's own line with column 0
+        before all others. Later ones begin with the first instruction, which may be an inlined
+        function's; the kernel's own file is then that of its end.
         """
-        if not self._names or _MARK not in code:
+        if not self._parts or _MARK not in code:
             return None
+        begins = re.search(_BEGINS, code)
+        if begins and (declared := self._declared.get(int(begins[1]))):
+            return self._source_line(*declared)
         found = re.finditer(_LOCATION, code)
         stated = [(int(m[1]), int(m[2]), int(m[3]), m.start()) for m in found]
         lines = [location for location in stated if location[1]]
@@ -52,5 +76,12 @@ class SourceFiles:
             before_end = [location for location in lines if location[3] < code.find(_ENDS)]
             file = (before_end or lines)[-1][0]
             line = next(location[1] for location in lines if location[0] == file)
-        name = self._names.get(file)
-        return None if name is None else SourceLine(name, line)
+        return self._source_line(file, line)
+
+    def _source_line(self, file: int, line: int) -> SourceLine | None:
+        """With the folder in which the compiler ran (file 0 since DWARF 5) before what is relative
+        to it."""
+        if file not in self._parts:
+            return None
+        folder = self._parts.get(0, [])[:-1] if file else []
+        return SourceLine(posixpath.normpath(posixpath.join(*folder, *self._parts[file])), line)

@@ -1,23 +1,35 @@
-"""DWARF -> where the source of each kernel begins, in a linked code object.
+"""DWARF -> where the source of each kernel begins, in a code object.
 
 A `DW_TAG_subprogram` says it of its own function. With -gline-tables-only there is none: then the
-line table knows the first instruction of the kernel, which may be an inlined function's.
+line table tells, as `.loc` directives do in assembly text.
 """
 
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Iterator
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
 from io import BytesIO
+from operator import itemgetter
 from typing import Any
 
 from elftools.elf.elffile import ELFFile
 
 from kernelinfo.errors import ReadError
+from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.assembly.scan import decode
+from kernelinfo.reading.code_object import relocation
 from kernelinfo.reading.code_object.symbols import STT_OBJECT, kernel_symbols
 from kernelinfo.reading.elf import ET_REL, SHT_PROGBITS, read_elf
 from kernelinfo.reading.facts import Remark, SourceLine
+
+
+class _Span(NamedTuple):
+    """Addresses of a function: of its first byte, and behind its last."""
+
+    begin: int
+    end: int
+
 
 _SECTIONS = (".debug_info", ".zdebug_info")
 _SCOPES = ("DW_TAG_namespace", "DW_TAG_module")
@@ -32,17 +44,22 @@ def read_source_lines(data: memoryview) -> dict[str, SourceLine]:
     """
     remarks: list[Remark] = []
     elf = read_elf(data, remarks)
-    debugged = any(s.name in _SECTIONS and s.type == SHT_PROGBITS for s in elf.sections)
-    if elf.type == ET_REL or not debugged:
-        return {}  # before linking, names are known by relocations only
+    debug = [s for s in elf.sections if s.name in _SECTIONS and s.type == SHT_PROGBITS]
+    if not debug or (elf.type == ET_REL and any(section.is_compressed for section in debug)):
+        return {}  # linkers fill addresses in before they compress
     symbols = kernel_symbols(elf, remarks)
-    entries = {name: symbol.value for name, symbol in symbols.items() if symbol.type != STT_OBJECT}
+    entries = {
+        name: _Span(address, address + symbol.size)
+        for name, symbol in symbols.items()
+        if symbol.type != STT_OBJECT
+        for address in [relocation.address(elf, symbol.section, symbol.value)]
+    }
     found: dict[str, SourceLine] = {}
     try:
-        file = ELFFile(BytesIO(data))
+        file = ELFFile(BytesIO(relocation.relocated(elf)))
         if not file.has_dwarf_info(strict=True):
             return {}
-        dwarf = file.get_dwarf_info()
+        dwarf = file.get_dwarf_info(relocate_dwarf_sections=False)
         units = [(unit, dwarf.line_program_for_CU(unit)) for unit in dwarf.iter_CUs()]
         for unit, program in units:
             top = unit.get_top_DIE()
@@ -53,9 +70,9 @@ def read_source_lines(data: memoryview) -> dict[str, SourceLine]:
         unknown = {entries[name]: name for name in entries.keys() - found.keys()}
         for unit, program in units:
             if unknown and program is not None:
-                for state in _first_instructions(program, unknown.__contains__):
-                    path = _path(program, state.file, unit.get_top_DIE())
-                    found.setdefault(unknown[state.address], SourceLine(path, state.line))
+                for span, (file_number, line) in _first_lines(program, unknown):
+                    path = _path(program, file_number, unit.get_top_DIE())
+                    found.setdefault(unknown[span], SourceLine(path, line))
     except Exception as error:  # pyelftools raises whatever damage makes its code stumble over
         raise ReadError(f"the debug information cannot be read: {error}") from error
     return found
@@ -78,12 +95,26 @@ def _functions(scope: Any) -> Iterator[tuple[str, tuple[int, int]]]:
                 yield decode(name.value), (file.value, line.value)
 
 
-def _first_instructions(program: Any, wanted: Callable[[int], bool]) -> Iterator[Any]:
-    """The rows of a line table that stand at addresses that are wanted, and name a line."""
-    for entry in program.get_entries():
-        state = entry.state
-        if state is not None and wanted(state.address) and state.line and not state.end_sequence:
-            yield state
+def _first_lines(program: Any, spans: Iterable[_Span]) -> Iterator[tuple[_Span, tuple[int, int]]]:
+    """Number of the file and line at which the code of each span begins, as far as it is known.
+
+    LLVM up to 16 states the function's own line with column 0 before all others. Later ones begin
+    with the first instruction, which may be an inlined function's; the function's own file is then
+    that of its last row.
+    """
+    states = (entry.state for entry in program.get_entries() if entry.state is not None)
+    rows = sorted(
+        ((state.address, state.file, state.line, state.column) for state in states if state.line),
+        key=itemgetter(0),
+    )
+    for span in spans:
+        first, end = (bisect_left(rows, at, key=itemgetter(0)) for at in span)
+        if within := rows[first:end]:
+            _, file, line, column = within[0]
+            if column:
+                file = within[-1][1]
+                line = next(row[2] for row in within if row[1] == file)
+            yield span, (file, line)
 
 
 def _path(program: Any, number: int, top: Any) -> str:
@@ -92,7 +123,7 @@ def _path(program: Any, number: int, top: Any) -> str:
     first = 0 if header.version >= 5 else 1
     file = header.file_entry[number - first]
     parts = [file.name]
-    if file.dir_index >= first:
+    if file.dir_index:  # folder 0 is the one in which the compiler ran
         parts.insert(0, header.include_directory[file.dir_index - first])
     if "DW_AT_comp_dir" in top.attributes:
         parts.insert(0, top.attributes["DW_AT_comp_dir"].value)

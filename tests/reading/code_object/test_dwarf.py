@@ -13,6 +13,7 @@ from kernelinfo import Options, Result, analyse
 from kernelinfo.errors import ReadError
 from kernelinfo.reading.code_object.dwarf import read_source_lines
 from kernelinfo.reading.facts import SourceLine
+from tests.compiling import needs_clang
 from tests.conftest import CORPUS, FIXTURES
 from tests.test_golden import run
 
@@ -111,3 +112,60 @@ def test_explain_names_the_source_and_the_report_does_so_when_asked() -> None:
     assert [k["source"]["line"] for k in document["kernels"]] == [15, 18]
     assert '"source": null' in run(name, "--format", "json")[0]
     assert run(name, "--source-lines") == run(name)
+
+
+SOURCE = """\
+#include "../include/helper.h"
+
+KERNEL void
+spread(int *p,
+       int n)
+{
+  int sum = 0;
+
+  for (int i = 0; i < n; ++i)
+    sum += p[i];
+  *p = sum;
+}
+
+KERNEL void inlined(int *p) { helper(p); }
+"""
+HEADER = """\
+#define KERNEL extern "C" __attribute__((global))
+inline __attribute__((device)) void helper(int *p) {
+  p[1] = p[0] * 3;
+}
+KERNEL void included(int *p) { *p = 2; }
+"""
+DECLARED = {
+    "spread": SourceLine("src/k.hip", 4),
+    "inlined": SourceLine("src/k.hip", 14),
+    "included": SourceLine("include/helper.h", 5),
+}
+
+
+@needs_clang
+@pytest.mark.parametrize(
+    "flags",
+    ["-g", "-g -gdwarf-4", "-gline-tables-only", "-g -gz", "-g -ffile-compilation-dir=app"],
+)
+def test_all_files_of_a_build_name_one_line(
+    flags: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Compiled in a folder of its own, as CMake does; read from anywhere in the repository."""
+    for name, text in (("src/k.hip", SOURCE), ("include/helper.h", HEADER)):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text(text, "utf-8")
+    (tmp_path / ".git").mkdir()
+    (build := tmp_path / "build").mkdir()
+    monkeypatch.chdir(build)
+    device = "-x hip --cuda-device-only -nogpuinc -nogpulib -fuse-cuid=none -O3 -w"
+    compile = ["clang-22", *device.split(), "--offload-arch=gfx90a", *flags.split(), "-S"]
+    subprocess.run([*compile, "../src/k.hip", "-o", "k.s"], check=True)
+    subprocess.run([*compile, "-Xclang", "-emit-obj", "../src/k.hip", "-o", "k.o"], check=True)
+    subprocess.run(["ld.lld-22", "-shared", "k.o", "-o", "k.out"], check=True)
+    for name in ("k.s", "k.out") if "-gz" in flags else ("k.s", "k.o", "k.out"):
+        items = analyse([name], Options(locate=lambda _: True))
+        found = {i.kernel.symbol: i.kernel.source for i in items if isinstance(i, Result)}
+        first_row = {"spread": SourceLine("src/k.hip", 9)} if "tables" in flags else {}
+        assert found == DECLARED | first_row, name

@@ -1,0 +1,53 @@
+"""Addresses before linking, as if each section were loaded far from the others.
+
+Relocations: LLVM's AMDGPUUsage, "Relocation Records"; debug information needs two kinds of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from struct import Struct
+
+from kernelinfo.reading.elf import ET_REL, SHT_RELA, Elf, Section
+
+_RELA = Struct("<QQq")
+_SYMBOL_SECTION_AND_VALUE = Struct("<6xHQ")
+_SYMBOL_BYTES = 24
+_BYTES = {3: 8, 6: 4}
+"""Of what R_AMDGPU_ABS64 and R_AMDGPU_ABS32 fill in."""
+_SHIFT = 32
+
+
+def address(elf: Elf, section: int, value: int) -> int:
+    """Of a symbol's value in a section, by its number; in a linked object the value itself.
+
+    Debug sections stand at 0, so that offsets within them stay what they are.
+    """
+    if elf.type != ET_REL or not 0 < section < len(elf.sections):
+        return value
+    return value if elf.sections[section].name.startswith(".debug") else (section << _SHIFT) + value
+
+
+def relocated(elf: Elf) -> bytes:
+    """The file with the addresses filled into its debug sections; the same where it is linked."""
+    if elf.type != ET_REL:
+        return bytes(elf.data)
+    data = bytearray(elf.data)
+    for section in elf.sections:
+        if section.type == SHT_RELA and section.name.startswith(".rela.debug"):
+            for at, size, value in _values(elf, section):
+                data[at : at + size] = value.to_bytes(8, "little")[:size]
+    return bytes(data)
+
+
+def _values(elf: Elf, section: Section) -> Iterator[tuple[int, int, int]]:
+    """Offset in the file, size in bytes and value of each relocation of a section."""
+    table, target = elf.bytes_of(section), elf.sections[section.info]
+    symbols = elf.bytes_of(elf.sections[section.link])
+    if table is None or symbols is None or target.type == SHT_RELA:
+        return
+    for offset, info, addend in _RELA.iter_unpack(table[: len(table) // _RELA.size * _RELA.size]):
+        size, symbol = _BYTES.get(info & 0xFFFFFFFF, 0), (info >> 32) * _SYMBOL_BYTES
+        if offset + size <= target.size and symbol + _SYMBOL_BYTES <= len(symbols):
+            of, value = _SYMBOL_SECTION_AND_VALUE.unpack_from(symbols, symbol)
+            yield target.offset + offset, size, (address(elf, of, value) + addend) % (1 << 64)
