@@ -47,7 +47,7 @@ def compiled(own: Target, numbers: Numbers, padding: int = 0) -> Kernel:
     if own.agprs.file == "unified":
         stated["accum_offset"] = align(max(1, numbers.arch_vgprs), own.agprs.offset_granule)
     facts = Facts(Fact(name, value, "directive") for name, value in stated.items())
-    of = CodeObject("k.s", (), None, 0, 0, "assembly", own.name, Features(), 5, None)
+    of = CodeObject("k.s", (), None, 0, 0, "assembly", own.name, Features(), 5, None, ())
     return combine(KernelFacts("k", facts), of, own)
 
 

@@ -17,6 +17,7 @@ from kernelinfo.occupancy import targets
 from kernelinfo.occupancy.targets import Target
 from kernelinfo.reading.blob import Blob, Elsewhere, Note, Problem
 from kernelinfo.reading.facts import Fact, Facts, KernelFacts, Module, SourceLine
+from kernelinfo.reading.stamps import compiler_of
 from kernelinfo.reading.target_id import parse_target_id
 
 if TYPE_CHECKING:
@@ -247,7 +248,8 @@ class Analysis:
             target=name,
             features=module.features,
             code_object_version=module.code_object_version,
-            compiler=module.compiler,
+            compiler=compiler_of(module.stamps),
+            stamps=module.stamps,
             beside=self.beside(blob),
         )
         sidecar: dict[str, tuple[Fact, ...]] = {}

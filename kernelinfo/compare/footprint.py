@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from kernelinfo.kernel import CodeObject, Result
 from kernelinfo.occupancy.limits import Resource
+from kernelinfo.reading import stamps
 from kernelinfo.reading.facts import Features, SourceLine
 
 
@@ -64,19 +65,19 @@ class Build:
 
     footprints: tuple[Footprint, ...]
     compilers: tuple[str, ...]
-    """Each compiler's own stamp, sorted."""
+    """Stamps of all compilers, those of linked libraries among them; sorted."""
 
 
 def build(results: Iterable[Result], place: Callable[[CodeObject], str]) -> Build:
     """The build that these kernels are; `place` says what to call a code object in it."""
-    footprints, compilers = [], set()
+    footprints: list[Footprint] = []
+    compilers: set[str] = set()
     of: CodeObject | None = None
     for result in results:
         if result.kernel.code_object is not of:
             of = result.kernel.code_object
             called, target = place(of), target_id(of.target, of.features)
-            if of.compiler:
-                compilers.add(of.compiler)
+            compilers.update(stamps.compilers(of.stamps))
         footprints.append(_footprint(result, called, target))
     return Build(tuple(footprints), tuple(sorted(compilers)))
 

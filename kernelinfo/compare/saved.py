@@ -13,6 +13,7 @@ from kernelinfo.errors import ReadError
 from kernelinfo.occupancy.limits import RESOURCES, Resource
 from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.facts import Features, SourceLine
+from kernelinfo.reading.stamps import compilers
 
 _SCHEMA, _VERSION = "kernelinfo", "1"
 
@@ -30,7 +31,8 @@ def read_saved(blob: Blob, options: Options, tell: Tell) -> Build:
     What the report could not read, and where it was made for another launch than `options` say,
     is told as a problem; so is a report without kernels. Raises `ReadError`.
     """
-    tally, compilers, footprints = Tally(blob.path), set(), []
+    tally, footprints = Tally(blob.path), []
+    built_by: set[str] = set()
     try:
         kernels = list(_kernels(blob, tell))
         root = common_root({_text(entry, "path") for entry, _ in kernels})
@@ -42,8 +44,7 @@ def read_saved(blob: Blob, options: Options, tell: Tell) -> Build:
                 continue
             footprints.append(one)
             made_otherwise = made_otherwise or _contradiction(kernel, options)
-            if stamp := _value(str, entry, "compiler"):
-                compilers.add(stamp)
+            built_by.update(_compilers(entry))
     except (KeyError, IndexError, TypeError, ValueError) as error:
         what = f"has no {error}" if isinstance(error, KeyError) else str(error)
         raise ReadError(f"{blob.path}: {_NOT_OURS}: {what}; {_SAVE}") from None
@@ -52,7 +53,7 @@ def read_saved(blob: Blob, options: Options, tell: Tell) -> Build:
     tally.found = len(footprints)
     if verdict := tally.verdict():
         tell(verdict)
-    return Build(tuple(footprints), tuple(sorted(compilers)))
+    return Build(tuple(footprints), tuple(sorted(built_by)))
 
 
 _NOT_OURS = "is JSON, but no report of kernelinfo"
@@ -140,6 +141,17 @@ def _footprint(entry: Mapping[str, Any], kernel: Mapping[str, Any], root: str) -
         wave_size=_count(kernel, "wave_size"),
         exact=_value(bool, kernel, "occupancy", "exact"),
     )
+
+
+def _compilers(entry: Mapping[str, Any]) -> tuple[str, ...]:
+    """Reports of 0.1.0 have one stamp of each input."""
+    if "stamps" not in entry:
+        stamp = _value(str, entry, "compiler")
+        return (stamp,) if stamp else ()
+    stamps = _value(list, entry, "stamps") or ()
+    if not all(type(stamp) is str for stamp in stamps):
+        raise ValueError(f"stamps is {stamps!r:.40}")
+    return compilers(stamps)
 
 
 def _limiters(kernel: Mapping[str, Any]) -> tuple[Resource, ...]:

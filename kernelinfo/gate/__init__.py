@@ -56,7 +56,7 @@ class _Judgement:
         if baseline is not None:
             self._comparison = compare(read_baseline(baseline), self._now)
         compared = self._comparison.pairs if self._comparison else ()
-        self._new_compilers = _new_compilers(self._comparison)
+        self._new_compilers = self._unpinned_compilers()
         self._pairs: dict[int, Pair] = {id(pair.new): pair for pair in compared}
         self._met: set[int] = set()
         """Budgets that are for a kernel."""
@@ -109,7 +109,10 @@ class _Judgement:
             pair,
             gate,
             strict=self._configuration.strict_baseline,
-            only_spills=bool(self._new_compilers) and gate.toolchain_change == "report",
+            only_spills=(
+                kernel.code_object.compiler in self._new_compilers
+                and gate.toolchain_change == "report"
+            ),
         )
 
     def _cannot_tell(self, kernel: Kernel, who: str, keys: tuple[str, ...]) -> None:
@@ -154,6 +157,12 @@ class _Judgement:
         """Whether it is for a kernel that an earlier one takes."""
         return any(budget.budget_of(kernel, [one]) for kernel in self._now.footprints)
 
+    def _unpinned_compilers(self) -> list[str]:
+        """Those that made kernels and left no stamp in the baseline, where it has any."""
+        pinned = self._comparison.old_compilers if self._comparison else ()
+        made = {result.kernel.code_object.compiler for result in self._results}
+        return sorted(stamp for stamp in made if stamp and stamp not in pinned) if pinned else []
+
     def _toolchain_changed(self) -> Finding:
         assert self._comparison is not None
         told = {stamp: stamp.partition(" (")[0] for stamp in self._comparison.old_compilers}
@@ -166,10 +175,3 @@ class _Judgement:
         }[self._configuration.gate.toolchain_change]
         old = " and ".join(told.values())
         return _TOOLCHAIN.found(f"built by {' and '.join(brief)}, the baseline by {old}: {judged}")
-
-
-def _new_compilers(found: Comparison | None) -> list[str]:
-    """Stamps that the baseline does not have, where both are known."""
-    if found is None or not found.old_compilers:
-        return []
-    return [stamp for stamp in found.new_compilers if stamp not in found.old_compilers]

@@ -31,6 +31,9 @@ class CodeObject(NamedTuple):
     features: Features
     code_object_version: int | None
     compiler: str | None
+    """The stamp of the one that made the kernels; None where none is known."""
+    stamps: tuple[str, ...]
+    """Of all producers, sorted: the compiler, those of linked libraries, the linker."""
     beside: str | None = None
     """The entry of the same file and processor, read before, whose id names other features."""
 

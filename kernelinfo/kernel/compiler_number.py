@@ -63,7 +63,7 @@ def why(kernel: Kernel, occupancy: Occupancy) -> Cause | None:
 
 
 def _stated_version(kernel: Kernel) -> int | None:
-    found = re.search(r"version (\d+)\.", kernel.code_object.compiler or "")
+    found = re.search(r"version (\d{1,9})\.", kernel.code_object.compiler or "")
     return min(max(int(found[1]), llvm.FIRST), llvm.MAIN) if found else None
 
 

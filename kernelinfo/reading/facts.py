@@ -168,6 +168,7 @@ class Module(NamedTuple):
     """Processor, for example gfx90a; None when nothing in the module says."""
     features: Features
     code_object_version: int | None
-    compiler: str | None
+    stamps: tuple[str, ...]
+    """Of all producers, the linker among them; sorted."""
     kernels: tuple[KernelFacts, ...]
     remarks: tuple[Remark, ...] = ()

@@ -18,7 +18,7 @@ from tests.conftest import FIXTURES
 def test_an_unknown_target_under_another_id_is_two_problems(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    module = Module("code-object", "gfx9999", Features(), None, None, (KernelFacts("k", Facts()),))
+    module = Module("code-object", "gfx9999", Features(), None, (), (KernelFacts("k", Facts()),))
     monkeypatch.setattr(kernelinfo.reading, "read", lambda blob, arch: iter([module]))
     blob = Blob(
         "library.so", memoryview(b""), Inflation(0), member="hipv4-amdgcn-amd-amdhsa--gfx90a"

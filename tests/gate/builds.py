@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from kernelinfo.analysis import load
 from kernelinfo.kernel import Report, Result
+from kernelinfo.reading.stamps import compiler_of
 
 from ..conftest import FIXTURES
 
@@ -26,7 +27,7 @@ class Numbers:
     scratch: int | None = 0
     vgprs: int | None = 100
     path: str = "build/a.s"
-    compiler: str = "clang version 19.1.7 (https://example.com/llvm)"
+    stamps: tuple[str, ...] = ("clang version 19.1.7 (https://example.com/llvm)",)
 
 
 def result(numbers: Numbers) -> Result:
@@ -36,7 +37,11 @@ def result(numbers: Numbers) -> Result:
         kernel._replace(
             name=f"{numbers.name}(int)",
             symbol=f"_Z{numbers.name}",
-            code_object=kernel.code_object._replace(path=numbers.path, compiler=numbers.compiler),
+            code_object=kernel.code_object._replace(
+                path=numbers.path,
+                compiler=compiler_of(numbers.stamps),
+                stamps=numbers.stamps,
+            ),
             used=kernel.used._replace(vgprs=numbers.vgprs, scratch_bytes_per_lane=numbers.scratch),
             spills=kernel.spills._replace(vgprs=numbers.vgpr_spills, sgprs=numbers.sgpr_spills),
         ),

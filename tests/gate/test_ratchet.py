@@ -156,7 +156,7 @@ NEWER = "clang version 22.1.8 (https://example.com/llvm)"
 @pytest.mark.parametrize("change", ["report", "strict"])
 def test_another_compiler(worse: dict[str, float], report_severity: str, change: str) -> None:
     gate = Configuration().gate._replace(toolchain_change=change)  # type: ignore[arg-type]
-    after = replace(Numbers(compiler=NEWER), **worse)  # type: ignore[arg-type]
+    after = replace(Numbers(stamps=(NEWER,)), **worse)  # type: ignore[arg-type]
     verdict = judged([Numbers()], [after], Configuration(gate=gate))
     expected = "error" if change == "strict" else report_severity
     assert rules(verdict) == [("KI501", expected), ("KI507", "note")]
@@ -166,8 +166,41 @@ def test_another_compiler(worse: dict[str, float], report_severity: str, change:
     )
 
 
+LIBRARY = "clang version 18.0.0 (https://example.com/llvm)"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "severity"),
+    [
+        (("{}", LIBRARY), (LIBRARY, "{}"), "error"),
+        (("{}",), ("{}", LIBRARY), "error"),
+        (("{}", LIBRARY), ("{}",), "error"),
+        (("{}", LIBRARY), (LIBRARY, NEWER), "note"),
+    ],
+    ids=["another order", "a library more", "a library less", "another compiler"],
+)
+def test_a_library_s_stamp_is_no_compiler(
+    before: tuple[str, ...], after: tuple[str, ...], severity: str
+) -> None:
+    (own,) = Numbers().stamps
+    old, new = (tuple(stamp.format(own) for stamp in stamps) for stamps in (before, after))
+    verdict = judged([Numbers(stamps=old)], [Numbers(stamps=new, waves=3)], Configuration())
+    assert ("KI501", severity) in rules(verdict)
+    assert ("KI507" in dict(rules(verdict))) == (severity == "note")
+
+
+def test_only_kernels_of_the_other_compiler_are_excused() -> None:
+    before = [Numbers("a"), Numbers("b", path="build/b.s")]
+    after = [
+        Numbers("a", waves=3),
+        Numbers("b", path="build/b.s", waves=3, stamps=(NEWER,)),
+    ]
+    verdict = judged(before, after, Configuration())
+    assert rules(verdict) == [("KI501", "error"), ("KI501", "note"), ("KI507", "note")]
+
+
 def test_a_part_of_the_compilers_of_the_baseline_is_no_change() -> None:
-    before = [Numbers("a"), Numbers("b", compiler=NEWER)]
+    before = [Numbers("a"), Numbers("b", stamps=(NEWER,))]
     assert all(notice.finding.rule != "KI507" for notice in judged(before, before[:1]).notices)
 
 

@@ -34,6 +34,7 @@ from kernelinfo.reading.assembly.scan import (
 )
 from kernelinfo.reading.facts import Fact, Features, Module
 from kernelinfo.reading.metadata import kernel_facts_v2
+from kernelinfo.reading.stamps import distinct
 from kernelinfo.reading.target_id import TargetId, parse_isa_version, parse_target_id
 
 _METADATA: dict[str, metadata_yaml.Reading] = {
@@ -76,7 +77,7 @@ def read(data: Text | memoryview, *, arch: str | None = None) -> Iterator[Module
             draft.take(place, kind)
     yield from draft.finish(len(text), arch)
     if rest := remarks.rest():
-        yield Module("assembly", None, Features(), None, None, (), rest)
+        yield Module("assembly", None, Features(), None, (), (), rest)
 
 
 class _Draft:
@@ -91,7 +92,7 @@ class _Draft:
         self._bundle_id = bundle_id
         self._targets: dict[str, TargetId] = {}
         self._version: int | None = None
-        self._compiler: str | None = None
+        self._stamps: list[str] = []
         self._definitions = Definitions()
         self._kernels: dict[str, KernelText] = {}
         self._remarks = remarks
@@ -159,8 +160,8 @@ class _Draft:
                 number = re.match(rb"\d{1,4}", operand)
                 self._version = int(number[0]) if number else None
             case "ident":
-                if string and not self._compiler:
-                    self._compiler = decode(string[1])
+                if string:
+                    self._stamps.append(decode(string[1]))
             case "amdgpu_metadata" | "amd_amdgpu_hsa_metadata":
                 self._metadata = kind, line_end(self._text, place) + 1
 
@@ -305,7 +306,7 @@ class _Draft:
             target=target_id.processor if target_id else None,
             features=features,
             code_object_version=self._version,
-            compiler=self._compiler,
+            stamps=distinct(self._stamps),
             kernels=kernels,
             remarks=remarks + self._remarks.take(),
         )

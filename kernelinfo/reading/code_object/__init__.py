@@ -19,6 +19,7 @@ from kernelinfo.reading.code_object.symbols import (
 )
 from kernelinfo.reading.elf import EM_AMDGPU, ET_REL, SHT_NOBITS, Elf, read_elf
 from kernelinfo.reading.facts import Fact, Facts, KernelFacts, Module, Remark, Source
+from kernelinfo.reading.stamps import distinct
 
 _COMMENT_BYTES = 1 << 16
 _NOTHING = Facts()
@@ -78,7 +79,7 @@ def read(data: memoryview, *, arch: str | None = None) -> Module:
         target=name,
         features=features(elf, version),
         code_object_version=version,
-        compiler=_compiler(elf),
+        stamps=_stamps(elf),
         kernels=tuple(kernels),
         remarks=tuple(remarks),
     )
@@ -130,14 +131,9 @@ def _code_size(elf: Elf, code: Symbol | None) -> Fact | None:
     return Fact("code_bytes", size, "symbol") if 0 < size <= len(elf.data) else None
 
 
-def _compiler(elf: Elf) -> str | None:
-    """The first stamp in `.comment` that is not the linker's.
-
-    That of the front end: objects made from another compiler's IR keep that one's.
-    """
+def _stamps(elf: Elf) -> tuple[str, ...]:
+    """What `.comment` holds, which linkers merge from all objects and libraries."""
     section = next((s for s in elf.sections if s.name == ".comment"), None)
     raw = elf.bytes_of(section) if section else None
-    for stamp in bytes((raw or b"")[:_COMMENT_BYTES]).split(b"\0"):
-        if stamp and not stamp.startswith(b"Linker:"):
-            return stamp.decode("utf-8", "backslashreplace")
-    return None
+    stamps = bytes((raw or b"")[:_COMMENT_BYTES]).split(b"\0")
+    return distinct(stamp.decode("utf-8", "backslashreplace") for stamp in stamps)

@@ -11,6 +11,7 @@ import pytest
 from kernelinfo.errors import ReadError
 from kernelinfo.reading.code_object import read
 from kernelinfo.reading.facts import Fact, Features, Module
+from kernelinfo.reading.stamps import compiler_of
 
 FIXTURES = Path(__file__).parents[3] / "fixtures" / "code_object"
 TINY = "tiny-v6-clang22-gfx90a.co"
@@ -110,8 +111,10 @@ def test_a_required_workgroup() -> None:
 
 
 def test_the_compiler_is_not_the_linker() -> None:
-    assert str(module(TINY).compiler).startswith("Debian clang version 22.1.8")
-    assert module("handwritten.co").compiler is None
+    compiler, linker = module(TINY).stamps
+    assert compiler.startswith("Debian clang version 22.1.8")
+    assert linker.startswith("Linker: Debian LLD 22.1.8")
+    assert compiler_of(module("handwritten.co").stamps) is None
 
 
 def test_facts_lie_where_they_say() -> None:

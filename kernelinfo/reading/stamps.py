@@ -1,0 +1,41 @@
+"""Stamps of producers in `.comment` and `.ident`, and which of them is the kernel's compiler."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+_LINKER = "Linker:"
+_VERSION = re.compile(r"version (\d{1,9})\.(\d{1,9})\.(\d{1,9})")
+_RELEASE = re.compile(r"\broc-(\d{1,9})\.(\d{1,9})\.(\d{1,9})")
+# AMD's compiler is an "AMD clang"; the bitcode libraries of its releases lack the vendor.
+_DEVICE_LIBRARY = re.compile(r"clang version .*RadeonOpenCompute/llvm-project roc-")
+
+
+def distinct(stamps: Iterable[str]) -> tuple[str, ...]:
+    """Each stamp once, sorted: a linker orders and repeats them as it likes."""
+    return tuple(sorted({stamp for stamp in stamps if stamp}))
+
+
+def compilers(stamps: Iterable[str]) -> tuple[str, ...]:
+    """All but the linker's."""
+    return tuple(stamp for stamp in stamps if not stamp.startswith(_LINKER))
+
+
+def compiler_of(stamps: Iterable[str]) -> str | None:
+    """The stamp of the compiler that made the kernels; None where no stamp is a compiler's.
+
+    Linked bitcode, AMD's device libraries above all, brings the stamp of the compiler that made it.
+    That is an older one, for no LLVM reads bitcode of a newer one.
+    """
+    possible = (stamp for stamp in compilers(stamps) if not _DEVICE_LIBRARY.match(stamp))
+    return max(possible, key=_age, default=None)
+
+
+def _age(stamp: str) -> tuple[list[int], list[int], str]:
+    """Of a younger compiler it is greater; the text decides where the versions do not."""
+    return _numbers(_VERSION.search(stamp)), _numbers(_RELEASE.search(stamp)), stamp
+
+
+def _numbers(found: re.Match[str] | None) -> list[int]:
+    return [int(number) for number in found.groups()] if found else []
