@@ -10,7 +10,7 @@ from kernelinfo.kernel.names import demangle
 from kernelinfo.kernel.vector_registers import Value, VectorRegisters, vector_registers
 from kernelinfo.light_typing import Any
 from kernelinfo.occupancy.placement import Demand, align
-from kernelinfo.occupancy.targets import Target
+from kernelinfo.occupancy.targets import Target, Vgprs
 from kernelinfo.reading.facts import SOURCES, Fact, FactName, Facts, KernelFacts
 from kernelinfo.reading.repository import in_repository
 
@@ -59,6 +59,7 @@ def _choose(facts: Facts, target: Target | None) -> _Choice:
         said.setdefault(fact.name, []).append(fact)
     value: Value = {n: of[0].value for n, of in said.items()}.get
     registers = vector_registers(value, target)
+    described = any(fact.source in ("descriptor", "directive") for fact in facts)
     fields: dict[str, Any] = {
         "wave_size": value("wave_size"),
         "wgp_mode": value("wgp_mode"),
@@ -82,7 +83,7 @@ def _choose(facts: Facts, target: Target | None) -> _Choice:
             recursion=value("recursion"),
             tg_split=value("tg_split"),
         ),
-        "demand": None if target is None else _demand(value, registers, target),
+        "demand": None if target is None else _demand(value, registers, described, target),
         "takes_dynamic_lds": value("dynamic_lds"),
         "launched_lds_bytes": value("dynamic_lds_bytes"),
         "compiler_waves_per_simd": value("compiler_waves_per_simd"),
@@ -103,8 +104,11 @@ def _rank(fact: Fact) -> int:
     return _RANK[fact.source]
 
 
-def _demand(value: Value, registers: VectorRegisters, target: Target) -> Demand:
-    """What counts for occupancy, and why it may be more than the file says."""
+def _demand(value: Value, registers: VectorRegisters, described: bool, target: Target) -> Demand:
+    """What counts for occupancy, and why it may be more than the file says.
+
+    `described` is whether any source is a descriptor, or the directives that it is made from.
+    """
     at_least = []
     wave_size = value("wave_size")
     wgp_mode = value("wgp_mode")
@@ -116,8 +120,12 @@ def _demand(value: Value, registers: VectorRegisters, target: Target) -> Demand:
     if wgp_mode is None and len(target.domains) > 1:
         at_least.append(f"the mode is not stated: {target.domains[0].per} mode is assumed")
     vgprs, sgprs = value("reserved_vgprs"), value("reserved_sgprs")
-    if vgprs is None and value("vgprs") is not None:
-        at_least.append("no descriptor was read: it may reserve more VGPRs than the code uses")
+    if vgprs is None and (doubtful := value("least_reserved_vgprs")) is not None:
+        at_least.append(_two_units(target.vgpr_file(wave_size)))
+        vgprs = max(doubtful, registers.total or 0)
+    elif vgprs is None and registers.total is not None:
+        read = "the descriptor does not say of how many" if described else "no descriptor was read"
+        at_least.append(f"{read}: it may reserve more VGPRs than the code uses")
     if value("indirect_call"):
         at_least.append("the kernel calls functions that are not known here")
     if value("dynamic_stack"):
@@ -136,6 +144,14 @@ def _demand(value: Value, registers: VectorRegisters, target: Target) -> Demand:
         at_least=tuple(at_least),
         arch_vgprs=registers.arch,
         agprs=registers.agprs,
+    )
+
+
+def _two_units(file: Vgprs) -> str:
+    """Why a descriptor's VGPRs are a bound where the object does not tell their unit."""
+    return (
+        f"the descriptor counts VGPRs by {file.early_encoding_granule}, if one of the target's "
+        f"first compilers made it, or by {file.encoding_granule}; nothing in the file tells which"
     )
 
 

@@ -50,6 +50,11 @@ def contradictions(target: Target) -> list[str]:
         "a VGPR granule does not divide its file": all(
             f.per_simd % f.granule == 0 == f.granule % f.encoding_granule for f in target.vgprs
         ),
+        "an early encoding granule is none that was replaced": all(
+            f.encoding_granule % (f.early_encoding_granule or f.encoding_granule) == 0
+            and f.early_encoding_granule != f.encoding_granule
+            for f in target.vgprs
+        ),
         "a wave addresses more VGPRs than there are": all(
             f.addressable <= f.per_simd for f in target.vgprs
         ),

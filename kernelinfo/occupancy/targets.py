@@ -38,6 +38,8 @@ class Vgprs(NamedTuple):
     """Block sizes in which waves may take and give back VGPRs while they run."""
     most_dynamic_blocks: int = 0
     """The most blocks of one wave."""
+    early_encoding_granule: int = 0
+    """What descriptors of the target's first compilers count in; 0 where that is the same."""
 
 
 class Agprs(NamedTuple):

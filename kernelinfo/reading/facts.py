@@ -34,6 +34,7 @@ FactName = Literal[
     "vgpr_spills",  # VGPRs spilled
     "sgpr_spills",  # SGPRs spilled
     "reserved_vgprs",  # VGPRs per lane the descriptor encodes, a multiple of the encoding granule
+    "least_reserved_vgprs",  # the same by the smaller of two units, where the object tells neither
     "accum_offset",  # first AGPR in the unified file, in VGPRs
     "reserved_sgprs",  # SGPRs per wave the descriptor encodes, a multiple of the encoding granule
     "max_workgroup_size",  # the largest workgroup the kernel may be launched with, in workitems

@@ -244,6 +244,7 @@ def _steps(target: Target, demand: Demand, occupancy: Occupancy) -> str:
 
 _IN_WORDS: dict[FactName, str] = {
     "reserved_vgprs": "{} VGPRs reserved",
+    "least_reserved_vgprs": "{} VGPRs reserved at least",
     "vgprs": "{} VGPRs used",
     "accum_offset": "AGPRs from {} on",
     "agprs": "{} AGPRs used",

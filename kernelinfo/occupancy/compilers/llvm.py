@@ -106,8 +106,8 @@ def _believed_file(name: str, file: Vgprs, version: int) -> Vgprs:
         file = file._replace(per_simd=file.per_simd * 3 // 2, granule=file.granule * 3 // 2)
     if name.startswith("gfx11") and version < 16:
         file = file._replace(addressable=128)  # getAddressableNumVGPRs of LLVM 15
-    if name.startswith("gfx125") and version < 22:
-        file = file._replace(encoding_granule=8)
+    if file.early_encoding_granule and version < 22:
+        file = file._replace(encoding_granule=file.early_encoding_granule)
     return file
 
 

@@ -17,6 +17,7 @@ from kernelinfo.reading.code_object.symbols import (
     Symbol,
     kernel_symbols,
 )
+from kernelinfo.reading.code_object.vgpr_unit import with_settled_vgprs
 from kernelinfo.reading.elf import EM_AMDGPU, ET_REL, SHT_NOBITS, Elf, read_elf
 from kernelinfo.reading.facts import Fact, Facts, KernelFacts, Module, Remark, Source
 from kernelinfo.reading.stamps import distinct
@@ -72,9 +73,7 @@ def read(data: memoryview, *, arch: str | None = None) -> Module:
     for reason, names in without.items():
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
         remarks.append(Remark(f"kernel {shown(names[0])}{more}: {reason}"))
-    if target is not None and descriptor.is_gfx125(target):
-        kernels = descriptor.without_doubtful_vgprs(kernels)
-    return Module(
+    module = Module(
         kind="code-object",
         target=name,
         features=features(elf, version),
@@ -83,6 +82,7 @@ def read(data: memoryview, *, arch: str | None = None) -> Module:
         kernels=tuple(kernels),
         remarks=tuple(remarks),
     )
+    return module if target is None else with_settled_vgprs(module, target, metadata.target_id)
 
 
 @lru_cache(maxsize=1 << 12)

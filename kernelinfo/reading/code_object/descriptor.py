@@ -12,7 +12,7 @@ from struct import unpack_from
 
 from kernelinfo.errors import ReadError
 from kernelinfo.occupancy.targets import Target
-from kernelinfo.reading.facts import Fact, FactName, Facts, KernelFacts
+from kernelinfo.reading.facts import Fact, Facts
 
 SIZE = 64
 """Bytes of a kernel descriptor, the `.kd` symbol of code object v3 on."""
@@ -101,26 +101,3 @@ def _reserved(rsrc1: int, target: Target, wave_size: int) -> Iterator[Fact]:
 
 def _has_waves(target: Target, wave_size: int) -> bool:
     return any(file.wave_size == wave_size for file in target.vgprs)
-
-
-def without_doubtful_vgprs(kernels: list[KernelFacts]) -> list[KernelFacts]:
-    """The kernels of a gfx125 object, less `reserved_vgprs` where its unit is in doubt.
-
-    LLVM counted by 8 there while 22 was in development, and by 16 since; nothing in an object
-    says which. One kernel that would lack room if counted by 8 settles it for all.
-    """
-    counts = [(_count(kernel, "reserved_vgprs"), _count(kernel, "vgprs")) for kernel in kernels]
-    if all(reserved <= 16 for reserved, _ in counts) or any(r < 2 * used for r, used in counts):
-        return kernels
-    return [
-        kernel._replace(facts=Facts(fact for fact in kernel.facts if fact.name != "reserved_vgprs"))
-        if used
-        else kernel
-        for kernel, (_, used) in zip(kernels, counts, strict=True)
-    ]
-
-
-def _count(kernel: KernelFacts, name: FactName) -> int:
-    """The number of that name; 0 where it is not said."""
-    values = (fact.value for fact in kernel.facts if fact.name == name)
-    return next((value for value in values if isinstance(value, int)), 0)

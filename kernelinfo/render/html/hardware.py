@@ -11,6 +11,7 @@ _NOT_COUNTED = {
     "confidence",
     "elf_mach",
     "encoding_granule",
+    "early_encoding_granule",
     "with_vcc",
     "with_xnack",
     "with_flat_scratch",

@@ -8,12 +8,7 @@ import pytest
 
 from kernelinfo.errors import ReadError
 from kernelinfo.occupancy import targets
-from kernelinfo.reading.code_object.descriptor import (
-    descriptor_facts,
-    descriptor_facts_v2,
-    without_doubtful_vgprs,
-)
-from kernelinfo.reading.facts import Fact, Facts, KernelFacts
+from kernelinfo.reading.code_object.descriptor import descriptor_facts, descriptor_facts_v2
 
 
 def descriptor(
@@ -134,29 +129,3 @@ def test_amd_kernel_code_t() -> None:
         "reserved_vgprs": 12,
         "reserved_sgprs": 16,
     }
-
-
-def gfx1250_kernel(reserved: int, used: int | None) -> KernelFacts:
-    facts = [Fact("reserved_vgprs", reserved, "descriptor")]
-    if used is not None:
-        facts.append(Fact("vgprs", used, "metadata"))
-    return KernelFacts("K", Facts(facts))
-
-
-@pytest.mark.parametrize(
-    "kernels",
-    [
-        pytest.param([(16, 2)], id="one granule is one granule either way"),
-        pytest.param([(96, 2), (96, 90)], id="one kernel that would lack room settles it"),
-    ],
-)
-def test_gfx1250_counts_by_16(kernels: list[tuple[int, int]]) -> None:
-    given = [gfx1250_kernel(reserved, used) for reserved, used in kernels]
-    assert without_doubtful_vgprs(given) == given
-
-
-def test_gfx1250_where_all_would_have_room_if_counted_by_8() -> None:
-    given = [gfx1250_kernel(192, 90), gfx1250_kernel(192, None)]
-    first, second = without_doubtful_vgprs(given)
-    assert [fact.name for fact in first.facts] == ["vgprs"]
-    assert second == given[1], "nothing else says how many"

@@ -1,0 +1,90 @@
+"""Whether a descriptor counts VGPRs in today's unit, or in the one of a target's first compilers.
+
+LLVM counted gfx1250's VGPRs by 8 until llvm/llvm-project #156546 (September 2025), and by 16 since.
+A descriptor does not say which; other parts of the object do.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from kernelinfo.light_typing import Any
+from kernelinfo.occupancy.compilers.llvm import least_vgprs
+from kernelinfo.occupancy.targets import Target, Vgprs
+from kernelinfo.reading.facts import Fact, FactName, Facts, KernelFacts, Module
+
+_FIRST_SURE_VERSION = 23
+"""LLVM's, whose compiler and linker came after the change; 22 was in development before it."""
+
+
+def with_settled_vgprs(module: Module, target: Target, target_id: object) -> Module:
+    """The module, its kernels' `reserved_vgprs` in the unit in which the object counts.
+
+    Where nothing settles that they become `least_reserved_vgprs`, by the smaller unit. `target_id`
+    is `amdhsa.target`.
+    """
+    file = target.vgprs[0]
+    units = (file.encoding_granule, file.early_encoding_granule)
+    if not file.early_encoding_granule or _is_of_a_later_compiler(module, target_id):
+        return module
+    blocks = [_blocks(kernel, file) for kernel in module.kernels]
+    fitting = [unit for unit in units if _could_encode(target, file, unit, blocks)]
+    if fitting == [units[0]] or any(count * units[1] < used for used, count in blocks):
+        return module
+    name: FactName = "reserved_vgprs" if fitting == [units[1]] else "least_reserved_vgprs"
+    kernels = [_counted_by(kernel, name, units, file.granule) for kernel in module.kernels]
+    return module._replace(kernels=tuple(kernels))
+
+
+def _is_of_a_later_compiler(module: Module, target_id: object) -> bool:
+    """Whether a flag, a name or a stamp is there that LLVM has only had since the change."""
+    # XNACK's state is in e_flags since #161457; triples of the kind amdgpu12.50 are LLVM 24's.
+    if module.features.xnack not in (None, "unsupported"):
+        return True
+    if isinstance(target_id, str) and target_id.startswith("amdgpu"):
+        return True
+    versions = (re.search(r"(?:LLD|clang version) (\d+)\.", stamp) for stamp in module.stamps)
+    return any(found and int(found[1]) >= _FIRST_SURE_VERSION for found in versions)
+
+
+def _blocks(kernel: KernelFacts, file: Vgprs) -> tuple[int, int]:
+    """VGPRs used and units reserved; 0 where the object does not say."""
+    said: dict[FactName, Any] = {fact.name: fact.value for fact in reversed(kernel.facts)}
+    return said.get("vgprs", 0), said.get("reserved_vgprs", 0) // file.encoding_granule
+
+
+def _could_encode(
+    target: Target, file: Vgprs, unit: int, blocks: Sequence[tuple[int, int]]
+) -> bool:
+    """Whether LLVM, counting by `unit`, could have written all of these for what is used.
+
+    It encodes what is used, or the least that keeps more than so many waves from fitting.
+    """
+    most = target.waves.slots_per_simd
+    raised = {least_vgprs(target, 22, file.wave_size, waves) for waves in range(1, most)}
+    return all(
+        count in _in_units(unit, {max(used, 1), *(least for least in raised if least > used)})
+        for used, count in blocks
+        if used and count
+    )
+
+
+def _in_units(unit: int, counts: Iterable[int]) -> set[int]:
+    return {-(-count // unit) for count in counts}
+
+
+def _counted_by(
+    kernel: KernelFacts, name: FactName, units: tuple[int, int], granule: int
+) -> KernelFacts:
+    """The kernel with its reserved VGPRs by the smaller unit, under that name.
+
+    Not where the hardware allocates one granule of either count.
+    """
+
+    def counted(fact: Fact) -> Fact:
+        if fact.name != "reserved_vgprs" or fact.value <= granule:
+            return fact
+        return fact._replace(name=name, value=fact.value // units[0] * units[1])
+
+    return kernel._replace(facts=Facts(counted(fact) for fact in kernel.facts))
