@@ -99,7 +99,9 @@ _NUMBERS = re.compile(rf"( *)- {_NUMBER}\n(?:\1- {_NUMBER}\n)*")
 
 def _compilers(text: str) -> Metadata:
     """What the compiler wrote; raises `ValueError` where a real parser must decide."""
-    if any(mark in text for mark in _OTHER_BREAKS) or not _QUOTED_WITHIN_LINES.fullmatch(text):
+    if any(mark in text for mark in _OTHER_BREAKS) or yaml_values.FORBIDDEN.search(text):
+        raise ValueError
+    if not _QUOTED_WITHIN_LINES.fullmatch(text):
         raise ValueError
     place = 4 if text.startswith("---\n") else 0
     values: dict[str, str] = {}

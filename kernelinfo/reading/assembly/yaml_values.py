@@ -24,7 +24,8 @@ _WORDS: dict[str, bool | None] = {
     **dict.fromkeys(("false", "no", "off", "n"), False),
 }
 _TEXT_TAGS = {"!", "!str", "tag:yaml.org,2002:str"}
-_NOT_YAML = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]")
+FORBIDDEN = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]")
+"""Characters that YAML does not allow unless escaped."""
 
 
 def without_control_characters(text: str) -> str:
@@ -32,7 +33,7 @@ def without_control_characters(text: str) -> str:
 
     LLVM writes DEL as it is, in double quotes, where the escape means the same.
     """
-    return _NOT_YAML.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return FORBIDDEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def value(node: Any) -> object:
