@@ -162,12 +162,13 @@ class _Level(NamedTuple):
 _LEVELS = (
     _Level("exact", lambda kernel: kernel),
     _Level("exact", lambda kernel: (kernel.name, kernel.symbol, kernel.code_object)),
+    _Level("exact", lambda kernel: (kernel.name, kernel.symbol, kernel.unit)),
     _Level("exact", lambda kernel: (kernel.name, kernel.symbol)),
-    _Level("name", lambda kernel: (without_unit(kernel.name), kernel.code_object)),
+    _Level("name", lambda kernel: (without_unit(kernel.name), kernel.unit)),
     _Level("name", lambda kernel: without_unit(kernel.name)),
-    _Level("base-name", lambda kernel: (stem(kernel.name), kernel.code_object), unique=True),
+    _Level("base-name", lambda kernel: (stem(kernel.name), kernel.unit), unique=True),
     _Level("base-name", lambda kernel: stem(kernel.name), unique=True),
-    _Level("base-name", lambda kernel: (base_name(kernel.name), kernel.code_object), unique=True),
+    _Level("base-name", lambda kernel: (base_name(kernel.name), kernel.unit), unique=True),
     _Level("base-name", lambda kernel: base_name(kernel.name), unique=True),
 )
 """The surest first. The first one keeps apart what did not change from its namesakes that did."""

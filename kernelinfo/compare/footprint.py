@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from kernelinfo.kernel import CodeObject, Result
 from kernelinfo.occupancy.limits import Resource
@@ -57,6 +59,11 @@ class Footprint:
     def processor(self) -> str:
         """The target without features."""
         return self.target.partition(":")[0]
+
+    @property
+    def unit(self) -> str:
+        """The code object's path and member without the target: one for all targets of a file."""
+        return _unit(self.code_object, self.processor)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +119,11 @@ def _footprint(result: Result, code_object: str, target: str) -> Footprint:
         wave_size=kernel.wave_size,
         exact=occupancy.exact if occupancy else None,
     )
+
+
+@lru_cache(maxsize=1 << 12)
+def _unit(code_object: str, processor: str) -> str:
+    return re.sub(rf"{re.escape(processor)}(?![\da-f])(:\w+[+-])*", "", code_object)
 
 
 def target_id(target: str | None, features: Features) -> str:

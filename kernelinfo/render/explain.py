@@ -253,6 +253,8 @@ _IN_WORDS: dict[FactName, str] = {
     "lds_bytes": "{} B of LDS",
     "scratch_bytes_per_lane": "{} B of scratch",
     "max_workgroup_size": "workgroups to {}",
+    "required_workgroup": "workgroups of {}",
+    "dynamic_lds_bytes": "{} B of LDS at launch",
 }
 
 
@@ -268,7 +270,8 @@ def _sources(kernel: Kernel, width: int) -> Iterator[list[Span]]:
 
 
 def _said(fact: Fact, kernel: Kernel) -> str:
-    text = _IN_WORDS[fact.name].format(fact.value)
+    value = "×".join(map(str, fact.value)) if isinstance(fact.value, tuple) else fact.value
+    text = _IN_WORDS[fact.name].format(value)
     if (line := kernel.line_of(fact)) is not None:
         return f"{text} (line {line})"
     offset = kernel.offset(fact)

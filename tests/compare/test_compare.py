@@ -195,6 +195,30 @@ def test_across_targets_only_when_asked() -> None:
     assert len(compare(old, new, across_targets=True).pairs) == 2
 
 
+@pytest.mark.parametrize(
+    "place",
+    ["{}-hip-amdgcn-amd-amdhsa-{}.s", "{1}/{0}.co", "lib.so › {}/hipv4-amdgcn-amd-amdhsa--{}"],
+)
+def test_across_targets_a_symbol_of_several_files_is_that_of_the_same_file(place: str) -> None:
+    def of(target: str, **waves: float) -> Build:
+        processor = target.partition(":")[0]
+        return kernels(
+            *(
+                kernel("k", target=target, waves_per_simd=value, code_object=place.format(file, id))
+                for file, value in waves.items()
+                for id in [target if "hipv4" in place else processor]
+            )
+        )
+
+    old = of("gfx90a:xnack+", a=8, b=4, c=2)
+    found = compare(old, of("gfx942", b=4, c=2), across_targets=True)
+    assert [(pair.old.waves_per_simd, pair.new.waves_per_simd) for pair in found.pairs] == [
+        (4, 4),
+        (2, 2),
+    ]
+    assert ([one.waves_per_simd for one in found.gone], found.new) == ([8], ())
+
+
 def nowhere(code_object: CodeObject) -> str:
     return ""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import re
 import shutil
 import subprocess
@@ -14,6 +16,7 @@ from kernelinfo.kernel import Kernel, Result
 from kernelinfo.kernel.compiler_number import agrees, why
 from kernelinfo.reading.blob import Problem
 from tests.conftest import FIXTURES
+from tests.test_golden import run
 
 
 def kernels(name: str) -> dict[str, Kernel]:
@@ -108,3 +111,27 @@ def test_sgprs_of_xnack_that_only_the_assembler_adds(target: str, tmp_path: Path
     subprocess.run(["llvm-mc-15", *flags, text, "-o", object], check=True)
     waves = {k.name: k.occupancy().waves_per_simd for k in kernelinfo.load(object).kernels}
     assert waves["sgpr_heavy(int*)"] == 6
+
+
+@pytest.mark.parametrize("name", ["libmixed.so", "libwrapped.so", "libtwo.so", "libtwo.so.gz"])
+def test_code_objects_of_compressed_containers_are_told_apart(name: str, tmp_path: Path) -> None:
+    path = FIXTURES / "container" / name
+    if path.suffix == ".gz":
+        packed = gzip.compress(path.with_suffix("").read_bytes())
+        (path := tmp_path / name).write_bytes(packed)
+    out, _, _ = run(str(path), "--format", "json")
+    inputs = json.loads(out)["inputs"]
+    places = {(one["path"], one["member"], one["offset"]) for one in inputs}
+    assert len(places) == len(inputs) > 2
+    assert all(one["member"].endswith(f"amdhsa--{one['target']}") for one in inputs)
+
+
+def test_tritons_sidecar_is_a_source_of_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "add.hsaco"
+    shutil.copy(FIXTURES / "code_object" / "tiny-v6-clang22-gfx90a.co", path)
+    symbol = next(iter(kernels("code_object/tiny-v6-clang22-gfx90a.co")))
+    sidecar = {"name": symbol, "target": {"backend": "hip", "arch": "gfx90a"}, "shared": 4096}
+    path.with_suffix(".json").write_text(json.dumps(sidecar | {"num_warps": 4, "warp_size": 64}))
+    out, _, code = run("explain", str(path), symbol)
+    assert code == 0
+    assert "sidecar: workgroups of 256×1×1, 4096 B of LDS at launch" in out

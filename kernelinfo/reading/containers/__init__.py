@@ -6,6 +6,7 @@ The first bytes decide, never a file's name. A format is a module with `read`, a
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
 
@@ -100,6 +101,7 @@ def _contents(blob: Blob, among: Sequence[str], *, meant: bool) -> Iterator[Foun
     """The code in an outermost file, as far as its compressed parts may be read."""
     hosts: list[Elsewhere] = []
     entries: list[str] = []
+    members: Counter[str] = Counter()
     try:
         for item in _unpack(blob, meant=meant):
             if isinstance(item, Elsewhere):
@@ -107,11 +109,27 @@ def _contents(blob: Blob, among: Sequence[str], *, meant: bool) -> Iterator[Foun
                 continue
             if isinstance(item, Blob) and "kpack" in item.containers:
                 entries.append(item.member or "")
-            yield item
+            yield _numbered(item, members) if isinstance(item, Blob) else item
         for host in hosts:
             yield from _elsewhere(host, entries, among)
     except InflationError as error:
         yield problem(blob, str(error))
+
+
+def _numbered(blob: Blob, members: Counter[str]) -> Blob:
+    """The blob, where its member alone tells it from those before, as `LIBRARY/#2/ENTRY`.
+
+    What lies in compressed data has no offset, and bundles of several sources have equal entries.
+    """
+    if blob.offset is not None:
+        return blob
+    member = blob.member or ""
+    members[member] += 1
+    if members[member] == 1:
+        return blob
+    folder, slash, name = member.rpartition("/")
+    number = f"#{members[member]}"
+    return blob._replace(member=f"{folder}{slash}{number}/{name}".removesuffix("/"))
 
 
 def _elsewhere(host: Elsewhere, entries: list[str], among: Sequence[str]) -> Iterator[Found]:
