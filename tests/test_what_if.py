@@ -57,12 +57,12 @@ def test_padding_belongs_to_the_own_target() -> None:
     """clang 22 encodes 257 VGPRs for 64 KiB of LDS; 210 are used."""
     report = load(FIXTURES / PADDED)
     (padded,) = [k for k in report.kernels if k.name.startswith("ldsbound")]
-    assert padded.demand is not None
-    assert padded.demand.vgprs == 264
+    assert padded.traits.demand is not None
+    assert padded.traits.demand.vgprs == 264
     elsewhere = padded.on(targets.find("gfx950"))
-    assert elsewhere.demand is not None
-    assert elsewhere.demand.vgprs == 210
-    assert padded.on(targets.find("gfx90a")).demand == padded.demand
+    assert elsewhere.traits.demand is not None
+    assert elsewhere.traits.demand.vgprs == 210
+    assert padded.on(targets.find("gfx90a")).traits.demand == padded.traits.demand
 
 
 @pytest.mark.parametrize("member", ["gfx942", "gfx950"])
@@ -71,13 +71,13 @@ def test_code_for_a_generic_target_runs_on_a_member_as_it_is(member: str) -> Non
         bound = kernel.occupancy(workgroup_size=256)
         assert not bound.exact
         there = kernel.on(targets.find(member))
-        assert there.demand == kernel.demand
+        assert there.traits.demand == kernel.traits.demand
         found = there.occupancy(workgroup_size=256)
         assert found.exact
         assert found.target == member
         assert found.percent <= bound.percent
-        assert kernel.demand is not None
-        alone = arch(member).occupancy(workgroup_size=256, vgprs=kernel.demand.vgprs or 0)
+        assert kernel.traits.demand is not None
+        alone = arch(member).occupancy(workgroup_size=256, vgprs=kernel.traits.demand.vgprs or 0)
         assert found.waves_per_simd == alone.waves_per_simd
 
 
@@ -110,25 +110,25 @@ def test_a_split_register_file_counts_the_larger_of_both_kinds() -> None:
     """`agpr_and_vgpr` uses 46 AGPRs and twice the VGPRs, in one file on gfx90a, two on gfx908."""
     name = "code_object/variety-clang22-gfx90a.co"
     unified = moved(name, "agpr_and_vgpr", "gfx90a")
-    assert unified.demand is not None
-    arch_vgprs, agprs = unified.demand.arch_vgprs, unified.demand.agprs
+    assert unified.traits.demand is not None
+    arch_vgprs, agprs = unified.traits.demand.arch_vgprs, unified.traits.demand.agprs
     assert (arch_vgprs, agprs) == (92, 46)
     there = moved(name, "agpr_and_vgpr", "gfx908")
-    assert there.demand is not None
-    assert there.demand.vgprs == there.used.vgprs == 92
+    assert there.traits.demand is not None
+    assert there.traits.demand.vgprs == there.used.vgprs == 92
     found = there.occupancy(workgroup_size=256)
     assert found.waves_per_simd == 2
     assert found == arch("gfx908").occupancy(
-        workgroup_size=256, vgprs=92, agprs=46, sgprs=there.demand.sgprs or 0
+        workgroup_size=256, vgprs=92, agprs=46, sgprs=there.traits.demand.sgprs or 0
     )
 
 
 @pytest.mark.parametrize("target", ["gfx90a", "gfx942", "gfx950", "gfx9-4-generic"])
 def test_a_unified_register_file_counts_the_sum_and_nothing_is_padded(target: str) -> None:
     there = moved("assembly/variety-clang19-gfx908.s", "agpr_heavy", target)
-    assert there.demand is not None
-    assert there.demand.agprs == 72
-    assert there.demand.vgprs == (there.demand.accum_offset or 0) + 72
+    assert there.traits.demand is not None
+    assert there.traits.demand.agprs == 72
+    assert there.traits.demand.vgprs == (there.traits.demand.accum_offset or 0) + 72
     out, _, code = run("assembly/variety-clang19-gfx908.s", "--as", target, "-k", "agpr*")
     assert code == 0
     assert "KI208" not in out
@@ -138,8 +138,8 @@ def test_a_unified_register_file_counts_the_sum_and_nothing_is_padded(target: st
 def test_a_count_of_both_kinds_together_does_not_tell_them_apart() -> None:
     """gfx908's metadata has the larger count: with more AGPRs that says nothing of the VGPRs."""
     there = moved("code_object/variety-clang19-gfx908.co", "agpr_heavy", "gfx90a")
-    assert there.demand is not None
-    assert there.demand.vgprs is None
+    assert there.traits.demand is not None
+    assert there.traits.demand.vgprs is None
     found = there.occupancy(workgroup_size=256)
     assert found.at_most_because == ("the input does not say: VGPRs",)
 
@@ -150,7 +150,7 @@ def test_agprs_are_refused_where_there_are_none_as_by_calc(target: str) -> None:
         "assembly/variety-clang22-gfx90a.s", "--as", target, "--format", "csv", "--top", "0"
     )
     assert code == 2
-    assert f"{target} has no AGPRs, and agpr_heavy(int*) uses 72" in err
+    assert f"agpr_heavy(int*): {target} has no AGPRs, and the kernel uses 72" in err
     assert len(out.splitlines()) > 20, "the rest is answered"
     _, calc, code = run("calc", "--arch", target, "--vgpr", "4", "--agpr", "72")
     assert code == 2

@@ -6,9 +6,9 @@ import os
 from collections.abc import Iterable, Iterator
 from reprlib import repr as shortened
 
+from kernelinfo.analysis.judge import Judge
 from kernelinfo.analysis.locating import lines_of
 from kernelinfo.analysis.options import Options, is_asked_for
-from kernelinfo.analysis.verdicts import Verdicts
 from kernelinfo.errors import ReadError, UnknownTargetError
 from kernelinfo.kernel import CodeObject, Item, Kernel, Repeat, Report
 from kernelinfo.kernel.combine import combine
@@ -126,7 +126,7 @@ class Analysis:
             if name is not None:
                 targets.find(name)
         self._options = options
-        self._verdicts = Verdicts(options)
+        self._judge = Judge(options)
         self._met: dict[bytes, CodeObject] = {}
         """Code objects by the digest of their bytes, where each is to be counted once."""
         self._entries: dict[tuple[str, str], str] = {}
@@ -151,7 +151,7 @@ class Analysis:
             if isinstance(item, Kernel) and not is_asked_for(item.name, item.symbol, self._options):
                 tally.passed_over += 1
                 continue
-            judged = self._verdicts.of(item) if isinstance(item, Kernel) else item
+            judged = self._judge.judge(item) if isinstance(item, Kernel) else item
             if isinstance(judged, Problem):
                 tally.problems += 1
             else:
@@ -213,7 +213,7 @@ class Analysis:
                         lines = lines_of(blob)
                     except ReadError as error:
                         yield Problem(blob.path, str(error), blob.member, blob.offset)
-                item = item._replace(source=lines.get(item.symbol), alike=None)
+                item = item._replace(source=lines.get(item.symbol))
             yield item
 
     def _of_module(self, module: Module, blob: Blob) -> Iterator[Kernel | Problem]:

@@ -60,8 +60,8 @@ def compared(
     )
     filling = None
     if device is not None:
-        assert kernel.demand is not None
-        filling = fill(device[1], found, kernel.demand.wave_size, dispatch.shape.workgroups)
+        assert kernel.traits.demand is not None
+        filling = fill(device[1], found, kernel.traits.demand.wave_size, dispatch.shape.workgroups)
     measured = _percent(dispatch, found, device[1] if device else None)
     one = Measurement(dispatch, kernel, _predicted(kernel, found), found, filling, measured)
     return replace(one, remarks=tuple(_remarks(one)))
@@ -78,7 +78,8 @@ def _predicted(kernel: Kernel, found: Occupancy) -> Resources:
     allocated, target = found.allocated, kernel.target
     vgprs, agprs = allocated.arch_vgprs, allocated.agprs
     if target is not None and target.agprs.file != "unified":
-        vgprs = kernel.encoded.vgprs if kernel.encoded.vgprs is not None else allocated.vgprs
+        encoded = kernel.traits.encoded.vgprs
+        vgprs = allocated.vgprs if encoded is None else encoded
         # One number in the descriptor is for both files of gfx908.
         agprs = vgprs if target.agprs.file == "separate" else agprs
     return Resources(
@@ -157,7 +158,7 @@ def _readings(kernel: Kernel, said: Resources) -> Iterator[Registers]:
     the descriptor's granules for 4 VGPRs, 8 in wave32, where newer targets have 8 and 16.
     """
     yield said.vgprs, said.agprs
-    target, demand = kernel.target, kernel.demand
+    target, demand = kernel.target, kernel.traits.demand
     if target is None or demand is None or said.vgprs is None:
         return
     whole = said.vgprs + (said.agprs or 0 if target.agprs.file == "unified" else 0)

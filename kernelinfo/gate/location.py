@@ -33,9 +33,7 @@ def located(verdict: Verdict) -> Verdict:
         source = lines.get(kernel.code_object, {}).get(kernel.symbol)
         if source is None:
             return one
-        return replace(
-            one, result=one.result._replace(kernel=kernel._replace(source=source, alike=None))
-        )
+        return replace(one, result=one.result._replace(kernel=kernel._replace(source=source)))
 
     judged = tuple(map(placed, verdict.judged))
     all_problems = (*verdict.problems, *problems)

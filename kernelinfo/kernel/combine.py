@@ -5,54 +5,36 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 
-from kernelinfo.kernel import CodeObject, Encoded, Flags, Kernel, Spills, Used, Workgroup
+from kernelinfo.kernel import CodeObject, Kernel
 from kernelinfo.kernel.names import demangle
+from kernelinfo.kernel.traits import Encoded, Flags, Spills, Traits, Used, Workgroup
 from kernelinfo.kernel.vector_registers import Value, VectorRegisters, vector_registers
-from kernelinfo.light_typing import Any
 from kernelinfo.occupancy.placement import Demand, align
 from kernelinfo.occupancy.targets import Target, Vgprs
 from kernelinfo.reading.facts import SOURCES, Fact, FactName, Facts, KernelFacts
 from kernelinfo.reading.repository import in_repository
 
 
-class _Choice:
-    """What follows from what was said, wherever it was said."""
-
-    def __init__(self, fields: dict[str, Any]) -> None:
-        self.fields = fields
-        """Of a `Kernel`."""
-
-
 def combine(facts: KernelFacts, code_object: CodeObject, target: Target | None) -> Kernel:
-    """One kernel from all that was said of it; what was not said stays None.
+    """One kernel from all facts of it; what none of them states is None.
 
-    Sources that should agree and do not are kept in `Kernel.disagreements`.
+    Sources that should agree and do not are kept in `Traits.disagreements`.
     """
-    choice = _choose(facts.facts, target)
     return Kernel(
         code_object=code_object,
         symbol=facts.symbol,
         name=demangle(facts.symbol),
-        target=target,
+        traits=_traits(facts.facts, target, code_object.target),
         code_size=facts.code_size,
         begins=facts.begins,
         line=facts.line,
         code=facts.code,
         source=None if facts.source is None else in_repository(facts.source),
-        alike=choice if code_object.kind == "code-object" else _alike(choice, facts, code_object),
-        **choice.fields,
     )
 
 
-def _alike(choice: _Choice, facts: KernelFacts, text: CodeObject) -> object:
-    """What kernels of assembly text have in common, which says more of them."""
-    if facts.source or choice.fields["disagreements"]:
-        return None
-    return choice, facts.code, text.compiler
-
-
-@lru_cache(maxsize=1 << 12)  # the kernels of a library say a few thousand things in all
-def _choose(facts: Facts, target: Target | None) -> _Choice:
+@lru_cache(maxsize=1 << 12)  # the kernels of a library make a few thousand different statements
+def _traits(facts: Facts, target: Target | None, compiled_for: str | None) -> Traits:
     best_first = sorted(facts, key=_rank)
     said: dict[FactName, list[Fact]] = {}
     for fact in best_first:
@@ -60,37 +42,38 @@ def _choose(facts: Facts, target: Target | None) -> _Choice:
     value: Value = {n: of[0].value for n, of in said.items()}.get
     registers = vector_registers(value, target)
     described = any(fact.source in ("descriptor", "directive") for fact in facts)
-    fields: dict[str, Any] = {
-        "wave_size": value("wave_size"),
-        "wgp_mode": value("wgp_mode"),
-        "workgroup": Workgroup(value("max_workgroup_size"), value("required_workgroup")),
-        "used": Used(
+    return Traits(
+        target=target,
+        compiled_for=compiled_for,
+        wave_size=value("wave_size"),
+        wgp_mode=value("wgp_mode"),
+        workgroup=Workgroup(value("max_workgroup_size"), value("required_workgroup")),
+        used=Used(
             vgprs=registers.total,
             agprs=value("agprs"),
             sgprs=value("sgprs"),
             lds_bytes=value("lds_bytes"),
             scratch_bytes_per_lane=value("scratch_bytes_per_lane"),
         ),
-        "encoded": Encoded(
+        encoded=Encoded(
             vgprs=value("reserved_vgprs"),
             accum_offset=value("accum_offset"),
             sgprs=value("reserved_sgprs"),
         ),
-        "spills": Spills(value("vgpr_spills"), value("sgpr_spills")),
-        "flags": Flags(
+        spills=Spills(value("vgpr_spills"), value("sgpr_spills")),
+        flags=Flags(
             dynamic_stack=value("dynamic_stack"),
             indirect_call=value("indirect_call"),
             recursion=value("recursion"),
             tg_split=value("tg_split"),
         ),
-        "demand": None if target is None else _demand(value, registers, described, target),
-        "takes_dynamic_lds": value("dynamic_lds"),
-        "launched_lds_bytes": value("dynamic_lds_bytes"),
-        "compiler_waves_per_simd": value("compiler_waves_per_simd"),
-        "facts": tuple(best_first),
-        "disagreements": _disagreements(said),
-    }
-    return _Choice(fields)
+        demand=None if target is None else _demand(value, registers, described, target),
+        takes_dynamic_lds=value("dynamic_lds"),
+        launched_lds_bytes=value("dynamic_lds_bytes"),
+        compiler_waves_per_simd=value("compiler_waves_per_simd"),
+        facts=tuple(best_first),
+        disagreements=_disagreements(said),
+    )
 
 
 _RANK = {source: rank for rank, source in enumerate(SOURCES)}

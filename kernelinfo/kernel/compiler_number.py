@@ -33,7 +33,7 @@ class Cause(NamedTuple):
 
 def agrees(kernel: Kernel, occupancy: Occupancy) -> bool | None:
     """Whether the compiler printed this occupancy; None where it printed none, or of a what-if."""
-    said = kernel.compiler_waves_per_simd
+    said = kernel.traits.compiler_waves_per_simd
     if said is None or kernel.code_object.target != occupancy.target:
         return None
     return said == occupancy.waves_per_simd
@@ -41,7 +41,8 @@ def agrees(kernel: Kernel, occupancy: Occupancy) -> bool | None:
 
 def why(kernel: Kernel, occupancy: Occupancy) -> Cause | None:
     """Why the compiler printed another number; None where it did not, or nothing explains it."""
-    said, target, demand = kernel.compiler_waves_per_simd, kernel.target, kernel.demand
+    traits = kernel.traits
+    said, target, demand = traits.compiler_waves_per_simd, traits.target, traits.demand
     if agrees(kernel, occupancy) is not False or said is None or target is None or demand is None:
         return None
     if demand.vgprs is None or demand.lds_bytes is None:
@@ -51,7 +52,7 @@ def why(kernel: Kernel, occupancy: Occupancy) -> Cause | None:
         known = llvm.believed(target, version)
         for sizes, sgprs in product(_sizes(kernel, known), _sgprs(kernel, known)):
             # What is raised in the compiler's granule may be nothing in the hardware's.
-            asked = demand._replace(vgprs=kernel.encoded.vgprs or demand.vgprs, sgprs=sgprs)
+            asked = demand._replace(vgprs=kernel.traits.encoded.vgprs or demand.vgprs, sgprs=sgprs)
             if llvm.waves_per_simd(target, version, asked, sizes) == said:
                 devices = tuple(map(find, target.members)) or (target,)
                 case = Case(devices, target, asked, occupancy.launch, sizes, version)
@@ -80,7 +81,7 @@ def _versions(stated: int | None) -> Iterator[int]:
 
 def _sizes(kernel: Kernel, known: Target) -> Iterator[tuple[int, int]]:
     """Smallest and largest workgroup that the source may allow: no file says the smallest."""
-    required, declared = kernel.fact("required_workgroup"), kernel.workgroup.declared_max
+    required, declared = kernel.traits.fact("required_workgroup"), kernel.workgroup.declared_max
     if required is not None and required.source != "sidecar":
         size = math.prod(required.value)
         yield llvm.sizes_of((size, size), known)
@@ -95,7 +96,7 @@ def _sizes(kernel: Kernel, known: Target) -> Iterator[tuple[int, int]]:
 
 def _sgprs(kernel: Kernel, known: Target) -> list[int]:
     """What may stand in `NumSGPRsForWavesPerEU`: the descriptor has it rounded up."""
-    used, encoded = kernel.used.sgprs or 0, kernel.encoded.sgprs
+    used, encoded = kernel.used.sgprs or 0, kernel.traits.encoded.sgprs
     granule = known.sgprs.encoding_granule
     if encoded is None or not granule:
         return [used]

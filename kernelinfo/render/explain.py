@@ -44,12 +44,12 @@ def render_kernel(
     own, target = kernel.code_object.target or "unknown target", kernel.target
     on = own if target is None or target.name == own else f"{own}, what if on {target.name}"
     lines: list[list[Span]] = []
-    if occupancy is not None and kernel.demand is not None and target is not None:
-        lines += working(target, kernel.demand, occupancy, kernel)
+    if occupancy is not None and kernel.traits.demand is not None and target is not None:
+        lines += working(target, kernel.traits.demand, occupancy, kernel)
         if kernel.code is not None and (parts := code_parts(kernel.code)):
             lines += _listed("code", parts, " · ", view.width)
         if device is not None:
-            filling = fill(device, occupancy, kernel.demand.wave_size, grid)
+            filling = fill(device, occupancy, kernel.traits.demand.wave_size, grid)
             lines += _noted(device_lines(filling, occupancy.per))
         lines += _sources(kernel, view.width)
         if expectation := expected(target, occupancy, kernel, device):
@@ -219,7 +219,9 @@ def _result(occupancy: Occupancy, kernel: Kernel | None) -> str:
         return text
     cause = why(kernel, occupancy)
     verdict = "agrees" if same else cause.text if cause else NOT_EXPLAINED
-    return f"{text}   the compiler said {kernel.compiler_waves_per_simd} waves/SIMD: {verdict}"
+    return (
+        f"{text}   the compiler said {kernel.traits.compiler_waves_per_simd} waves/SIMD: {verdict}"
+    )
 
 
 def _steps(target: Target, demand: Demand, occupancy: Occupancy) -> str:
@@ -262,7 +264,7 @@ def _sources(kernel: Kernel, width: int) -> Iterator[list[Span]]:
     """What each source says and where, the best first."""
     label = "from"
     for source in SOURCES:
-        said = {fact.name: fact for fact in kernel.facts if fact.source == source}
+        said = {fact.name: fact for fact in kernel.traits.facts if fact.source == source}
         parts = [_said(said[name], kernel) for name in _IN_WORDS if name in said]
         if parts:
             yield from _listed(label, [f"{source}: {parts[0]}", *parts[1:]], ", ", width)

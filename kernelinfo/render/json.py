@@ -115,7 +115,7 @@ def kernel_document(result: Result, part: Part = _now) -> dict[str, Any]:
         "target": kernel.target.name if kernel.target else kernel.code_object.target,
         "source": kernel.source._asdict() if kernel.source else None,
         "wave_size": kernel.wave_size,
-        "wgp_mode": kernel.wgp_mode,
+        "wgp_mode": kernel.traits.wgp_mode,
         "code_bytes": kernel.code_bytes,
         "code": _code_document(kernel.code) if kernel.code else None,
         "workgroup": {
@@ -174,7 +174,7 @@ def _code_document(code: Code) -> dict[str, Any]:
 
 
 def _compiler_document(kernel: Kernel, occupancy: Occupancy | None) -> dict[str, Any] | None:
-    waves = kernel.compiler_waves_per_simd
+    waves = kernel.traits.compiler_waves_per_simd
     if waves is None:
         return None
     from kernelinfo.kernel.compiler_number import NOT_EXPLAINED, agrees, why
@@ -190,7 +190,7 @@ def _compiler_document(kernel: Kernel, occupancy: Occupancy | None) -> dict[str,
 def stated_facts(kernel: Kernel) -> list[Fact]:
     """The facts that the provenance of a kernel names, in its order."""
     best: dict[FactName, Fact] = {}
-    for fact in kernel.facts:
+    for fact in kernel.traits.facts:
         best.setdefault(fact.name, fact)
     stated = [fact for name, fact in best.items() if name in PROVENANCE]
     return [*stated, kernel.code_size] if kernel.code_size else stated

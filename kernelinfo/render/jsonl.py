@@ -41,10 +41,10 @@ def render(items: Iterable[Item], view: View) -> Iterator[str]:
         if item.kernel.code_object is not of:
             of = item.kernel.code_object
             head = _encode({"input": code_object_document(of)})[:-1] + ","
-        if item.kernel.alike is None or item.occupancy is None:
+        if item.kernel.code_object.kind == "assembly" or item.occupancy is None:
             yield head + _encode(kernel_document(item))[1:] + "\n"
             continue
-        key = item.kernel.alike, item.kernel.code_size is None
+        key = item.kernel.traits, item.kernel.code_size is None
         form = _forms.get(key)
         if form is None or form.occupancy is not item.occupancy:
             if len(_forms) >= _MOST_FORMS:

@@ -85,7 +85,7 @@ def _heading(
     code_object: CodeObject, results: list[Result], kernels: int, view: View
 ) -> Iterator[list[Span]]:
     where = _place(code_object.path, code_object.member)
-    sizes = {f"wave{r.kernel.demand.wave_size}" for r in results if r.kernel.demand}
+    sizes = {f"wave{r.kernel.traits.demand.wave_size}" for r in results if r.kernel.traits.demand}
     about = [
         code_object.target or "unknown target",
         " and ".join(sorted(sizes)),

@@ -45,17 +45,21 @@ class Rule(NamedTuple):
 
     number: str
     severity: Severity
-    check: Callable[[Kernel, Occupancy], Iterator[Remark]]
+    check: Callable[..., Iterator[Remark]]
+    """Takes `Traits`, or the whole `Kernel` where it reads more, and the `Occupancy`."""
     on: bool = True
     """Whether it speaks without being asked to."""
     fixed: bool = False
     """Remarks have the rule's severity whatever their own: the user chose it."""
-    own: bool = False
-    """It heeds what differs between kernels that are `alike`: name, size of code, code object."""
 
     @property
     def name(self) -> str:
         return self.check.__name__.replace("_", "-")
+
+    @property
+    def needs_kernel(self) -> bool:
+        """True if it reads more of a kernel than its traits: name, code, lines, code object."""
+        return "Kernel" in self.check.__annotations__.values()
 
     @property
     def summary(self) -> str:
@@ -80,7 +84,7 @@ RULES: tuple[Rule, ...] = (
     Rule("KI201", "note", near_next_step),
     Rule("KI202", "note", lds_near_step),
     Rule("KI203", "warning", lds_rounding_costs_workgroup),
-    Rule("KI204", "note", workgroup_leaves_slots, own=True),
+    Rule("KI204", "note", workgroup_leaves_slots),
     Rule("KI205", "warning", partial_wave),
     Rule("KI207", "note", compiler_disagrees, on=False),
     Rule("KI208", "note", padded_registers),
@@ -88,8 +92,8 @@ RULES: tuple[Rule, ...] = (
     Rule("KI302", "warning", at_cap_and_spilling),
     Rule("KI303", "note", missing_launch_bound),
     Rule("KI304", "note", waves_hint_too_high),
-    Rule("KI305", "note", mixed_target_features, own=True),
-    Rule("KI401", "note", code_exceeds_icache, on=False, own=True),
+    Rule("KI305", "note", mixed_target_features),
+    Rule("KI401", "note", code_exceeds_icache, on=False),
 )
 
 
@@ -139,31 +143,13 @@ class Selection(NamedTuple):
 BY_DEFAULT = Selection()
 
 
-def findings(kernel: Kernel, occupancy: Occupancy, rules: tuple[Rule, ...]) -> Iterator[Finding]:
-    """What the rules say of one kernel."""
+def findings(kernel: Kernel, occupancy: Occupancy, rules: Iterable[Rule]) -> Iterator[Finding]:
+    """What the rules find in one kernel."""
     for rule in rules:
-        for remark in rule.check(kernel, occupancy):
+        subject = kernel if rule.needs_kernel else kernel.traits
+        for remark in rule.check(subject, occupancy):
             severity = rule.severity if rule.fixed else remark.severity or rule.severity
             yield Finding(rule.number, rule.name, severity, remark.message, remark.hint)
-
-
-class Findings:
-    """What some rules say of a kernel: those that hold of all that are alike, and its own."""
-
-    def __init__(self, rules: tuple[Rule, ...]) -> None:
-        self._own = tuple(rule for rule in rules if rule.own)
-        self._common = tuple(rule for rule in rules if not rule.own)
-
-    def common(self, kernel: Kernel, occupancy: Occupancy) -> tuple[Finding, ...]:
-        return tuple(findings(kernel, occupancy, self._common))
-
-    def all(
-        self, common: tuple[Finding, ...], kernel: Kernel, occupancy: Occupancy
-    ) -> tuple[Finding, ...]:
-        """With those in common, in the order of the rules."""
-        if own := tuple(findings(kernel, occupancy, self._own)):
-            return tuple(sorted(common + own, key=lambda finding: finding.rule))
-        return common
 
 
 def find(name: str) -> Rule | Documented | None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kernelinfo.kernel import Kernel
+from kernelinfo.kernel.traits import Traits
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.occupancy.placement import align
 from kernelinfo.rules.remark import Remark
 
 
-def at_cap_and_spilling(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
+def at_cap_and_spilling(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
     """Register allocation stopped exactly at a step of the occupancy, and spilled.
 
     What it finds: spilled VGPRs, and as many in use as a number of waves per SIMD allows.
@@ -18,7 +18,7 @@ def at_cap_and_spilling(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark
     waves that it buys are paid for with spills.
     What to do: compile once with the next looser bound and measure both.
     """
-    if not kernel.spills.vgprs or (step := step_in_use(kernel)) is None:
+    if not traits.spills.vgprs or (step := step_in_use(traits)) is None:
         return
     vgprs, waves = step
     yield Remark(
@@ -27,12 +27,12 @@ def at_cap_and_spilling(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark
     )
 
 
-def step_in_use(kernel: Kernel) -> tuple[int, int] | None:
+def step_in_use(traits: Traits) -> tuple[int, int] | None:
     """VGPRs and waves per SIMD of the step whose last granule the code uses.
 
     None below the last granule, and where it is the last of all: no bound stops there.
     """
-    target, demand, used = kernel.target, kernel.demand, kernel.used.vgprs
+    target, demand, used = traits.target, traits.demand, traits.used.vgprs
     if target is None or demand is None or used is None:
         return None
     file = target.vgpr_file(demand.wave_size)

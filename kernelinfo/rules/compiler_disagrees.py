@@ -22,7 +22,8 @@ def compiler_disagrees(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]
 
     if agrees(kernel, occupancy) is False:
         cause = why(kernel, occupancy)
+        printed = kernel.traits.compiler_waves_per_simd
         yield Remark(
-            f"the compiler printed {kernel.compiler_waves_per_simd} waves/SIMD, the hardware holds "
+            f"the compiler printed {printed} waves/SIMD, the hardware holds "
             f"{occupancy.waves_per_simd:.4g}: {cause.text if cause else NOT_EXPLAINED}"
         )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kernelinfo.kernel import Kernel
+from kernelinfo.kernel.traits import Traits
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.rules.remark import Remark
 
 
-def indirect_call(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
+def indirect_call(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
     """The kernel calls functions that the compiler could not see.
 
     What it finds: a call through a pointer, or to a function of another file.
@@ -17,5 +17,5 @@ def indirect_call(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
     occupancy is an upper bound.
     What to do: nothing, if the callees are small; else link with the device code in one module.
     """
-    if kernel.flags.indirect_call:
+    if traits.flags.indirect_call:
         yield Remark("calls functions not known here: registers are lower bounds")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kernelinfo.kernel import Kernel
+from kernelinfo.kernel.traits import Traits
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.rules.lds_rounding_costs_workgroup import lost_to_rounding
 from kernelinfo.rules.remark import Remark
@@ -14,7 +14,7 @@ _WORTH = 1.2
 """Times the waves of now."""
 
 
-def lds_near_step(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
+def lds_near_step(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
     """A little less LDS would fit one more workgroup.
 
     What it finds: LDS as the only limit, and the next step, which brings a fifth more waves, at

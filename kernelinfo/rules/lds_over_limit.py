@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kernelinfo.kernel import Kernel
+from kernelinfo.kernel.traits import Traits
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.rules.remark import Remark
 
 
-def lds_over_limit(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
+def lds_over_limit(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
     """A workgroup asks for more LDS than one workgroup may have.
 
     What it finds: static and dynamic LDS together above the hardware's limit for a workgroup.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kernelinfo.kernel import Kernel
+from kernelinfo.kernel.traits import Traits
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.rules.remark import Remark
 
@@ -12,7 +12,7 @@ _MANY = 4
 """Workgroups beside which one more hardly counts."""
 
 
-def lds_rounding_costs_workgroup(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
+def lds_rounding_costs_workgroup(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
     """One more workgroup would fit if LDS were not given out in granules.
 
     What it finds: LDS as the only limit, where the bytes asked for would let more workgroups in

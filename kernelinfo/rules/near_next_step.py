@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kernelinfo.kernel import Kernel
+from kernelinfo.kernel.traits import Traits
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.rules.remark import Remark
 
@@ -13,7 +13,7 @@ _WORTH = 1.2
 """Times the waves of now: one wave more on top of eight is not worth a word."""
 
 
-def near_next_step(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
+def near_next_step(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
     """A few VGPRs fewer would fit one more workgroup.
 
     What it finds: VGPRs as the only limit, and the next step 5 % below what the kernel uses, or
@@ -23,12 +23,12 @@ def near_next_step(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
     Why it matters: so few registers can often be had by a small change of the source.
     What to do: look for values that need not stay alive; whether more waves help, measure.
     """
-    if occupancy.limiters != ("vgpr",) or len(occupancy.next) != 1 or kernel.spills.vgprs:
+    if occupancy.limiters != ("vgpr",) or len(occupancy.next) != 1 or traits.spills.vgprs:
         return
     step = occupancy.next[0]
     limit = next(limit for limit in occupancy.limits if limit.resource == "vgpr")
     top = limit.used + (occupancy.headroom.vgprs or 0)
-    padded = kernel.used.vgprs is not None and limit.used > kernel.used.vgprs
+    padded = traits.used.vgprs is not None and limit.used > traits.used.vgprs
     one_granule = limit.allocated - step.at_most <= limit.granule < top - step.at_most
     if step.waves_per_simd < _WORTH * occupancy.waves_per_simd:
         return

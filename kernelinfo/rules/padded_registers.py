@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kernelinfo.kernel import Kernel
+from kernelinfo.kernel.traits import Traits
 from kernelinfo.occupancy import Occupancy, occupancy, targets
 from kernelinfo.occupancy.limits import allocated_vgprs
 from kernelinfo.occupancy.placement import Launch, placement
 from kernelinfo.rules.remark import Remark
 
 
-def padded_registers(kernel: Kernel, result: Occupancy) -> Iterator[Remark]:
+def padded_registers(traits: Traits, result: Occupancy) -> Iterator[Remark]:
     """The descriptor reserves more VGPRs than the code uses.
 
     What it finds: VGPRs encoded beyond the granule of those in use. The compiler pads them up to
@@ -22,15 +22,15 @@ def padded_registers(kernel: Kernel, result: Occupancy) -> Iterator[Remark]:
     What to do: where LDS is the cause, less LDS also ends the padding; where the attribute is,
     raise its upper bound; where a generic target is, compile for the device.
     """
-    used, encoded = kernel.used.vgprs, kernel.encoded.vgprs
-    if used is None or encoded is None or kernel.target is None or kernel.demand is None:
+    used, encoded = traits.used.vgprs, traits.encoded.vgprs
+    if used is None or encoded is None or traits.target is None or traits.demand is None:
         return
-    if kernel.demand.agprs is None:
+    if traits.demand.agprs is None:
         return  # AGPRs that the input does not count may be what the rest is for
-    at = placement(kernel.target, kernel.demand, result.launch)
-    reserved = allocated_vgprs(at, kernel.demand.vgprs)
+    at = placement(traits.target, traits.demand, result.launch)
+    reserved = allocated_vgprs(at, traits.demand.vgprs)
     if reserved is not None and reserved - max(1, used) >= at.vgpr_file.granule:
-        hint = _generic(kernel, result.launch) or _lds(result)
+        hint = _generic(traits, result.launch) or _lds(result)
         yield Remark(f"{reserved} VGPRs are reserved, {used} are used", hint=hint)
 
 
@@ -41,16 +41,16 @@ def _lds(result: Occupancy) -> str:
     return "likely padded to what LDS allows anyway; less LDS ends it"
 
 
-def _generic(kernel: Kernel, launch: Launch) -> str:
+def _generic(traits: Traits, launch: Launch) -> str:
     """Where some devices of a generic target have more LDS than the padding could count on."""
-    compiled = targets.find(kernel.code_object.target or "")
+    compiled = targets.find(traits.compiled_for or "")
     assumed = compiled.domains[0].lds_bytes
     members = [targets.find(name) for name in compiled.members]
     richer = [member.name for member in members if member.domains[0].lds_bytes > assumed]
-    if kernel.demand is None or not richer:
+    if traits.demand is None or not richer:
         return ""
     poorer = next(member for member in members if member.name not in richer)
-    if not _lds(occupancy(poorer, kernel.demand, launch)):
+    if not _lds(occupancy(poorer, traits.demand, launch)):
         return ""
     return (
         f"likely padded for the {assumed // 1024} KiB of LDS that {compiled.name} assumes, "

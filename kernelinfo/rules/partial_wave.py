@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kernelinfo.kernel import Kernel
+from kernelinfo.kernel.traits import Traits
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.rules.remark import Remark
 
 
-def partial_wave(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
+def partial_wave(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
     """The last wave of each workgroup has lanes without a workitem.
 
     What it finds: a workgroup size that is required or given, and no multiple of the wave's
@@ -18,9 +18,9 @@ def partial_wave(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
     What to do: a multiple of the wave size; on gfx10 and later wave32 may waste less.
     """
     launch = occupancy.launch
-    if kernel.demand is None or launch.assumption in ("declared-max", "hardware-max"):
+    if traits.demand is None or launch.assumption in ("declared-max", "hardware-max"):
         return
-    wave = kernel.demand.wave_size
+    wave = traits.demand.wave_size
     busy = launch.workgroup_size % wave
     if busy and launch.workgroup_size > 1:
         yield Remark(

@@ -21,7 +21,7 @@ def sources_disagree(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
     source report other numbers. The hardware obeys the descriptor, and so does this report.
     What to do: rebuild the file, or correct the metadata of hand-written assembly.
     """
-    for chosen, other in kernel.disagreements:
+    for chosen, other in kernel.traits.disagreements:
         if _is_xnack_padding(chosen, other, kernel):
             yield from _assembled(other, kernel, occupancy)
         elif not _come_to_the_same(chosen, other, kernel):
@@ -40,10 +40,11 @@ def _is_xnack_padding(info: Fact, directive: Fact, kernel: Kernel) -> bool:
 
 def _assembled(directive: Fact, kernel: Kernel, compiled: Occupancy) -> Iterator[Remark]:
     """A note where code that LLVM assembles has another occupancy than code that it compiles."""
-    demand, launch = kernel.demand, compiled.launch
+    demand, launch = kernel.traits.demand, compiled.launch
     if demand is None or kernel.code_object.target != compiled.target:
         return
-    assembled = kernel._replace(demand=demand._replace(sgprs=directive.value)).occupancy(
+    traits = kernel.traits._replace(demand=demand._replace(sgprs=directive.value))
+    assembled = traits.occupancy(
         workgroup_size=launch.workgroup_size,
         dynamic_lds=launch.dynamic_lds_bytes,
         trap_handler=launch.trap_handler,

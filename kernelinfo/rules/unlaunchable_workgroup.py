@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kernelinfo.kernel import Kernel
+from kernelinfo.kernel.traits import Traits
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.rules.remark import Remark
 
 
-def unlaunchable_workgroup(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
+def unlaunchable_workgroup(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
     """The waves of one workgroup do not fit on the hardware at once.
 
     What it finds: a workgroup that needs more registers, scratch or workitems than one CU (or WGP)
@@ -26,17 +26,17 @@ def unlaunchable_workgroup(kernel: Kernel, occupancy: Occupancy) -> Iterator[Rem
     message = f"a workgroup of {launch.workgroup_size} cannot start: {obstacles[0]}"
     if launch.assumption not in ("declared-max", "hardware-max"):
         yield Remark(message)
-    elif occupancy.range is None and not kernel.flags.tg_split:
+    elif occupancy.range is None and not traits.flags.tg_split:
         yield Remark(message, "nor can one of any other size")
     else:
-        hint = f"smaller ones to {_largest_that_can(kernel, occupancy)} can"
+        hint = f"smaller ones to {_largest_that_can(traits, occupancy)} can"
         yield Remark(message, hint, "warning")
 
 
-def _largest_that_can(kernel: Kernel, occupancy: Occupancy) -> int:
+def _largest_that_can(traits: Traits, occupancy: Occupancy) -> int:
     """Workitems for whose waves registers, slots and scratch have room."""
-    assert kernel.target is not None
-    assert kernel.demand is not None
+    assert traits.target is not None
+    assert traits.demand is not None
     by_wave = (b.waves for b in occupancy.limits if b.resource not in ("lds", "barriers"))
     room = min(waves for waves in by_wave if waves is not None)
-    return min(room * kernel.demand.wave_size, kernel.target.waves.max_workgroup_size)
+    return min(room * traits.demand.wave_size, traits.target.waves.max_workgroup_size)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kernelinfo.kernel import Kernel
+from kernelinfo.kernel.traits import Traits
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.rules.remark import Remark
 
 
-def waves_hint_too_high(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
+def waves_hint_too_high(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
     """Spills, though more VGPRs would not cost a wave.
 
     What it finds: spilled VGPRs, while slots, LDS or whole workgroups hold the waves so low that
@@ -18,8 +18,8 @@ def waves_hint_too_high(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark
     waves that cannot be resident, and the spills buy nothing.
     What to do: lower that number to the waves that are resident.
     """
-    spilled, room = kernel.spills.vgprs, occupancy.headroom.vgprs
-    used = kernel.used.vgprs
+    spilled, room = traits.spills.vgprs, occupancy.headroom.vgprs
+    used = traits.used.vgprs
     if not spilled or room is None or used is None or room < spilled or not occupancy.exact:
         return
     asked = next((limit.used for limit in occupancy.limits if limit.resource == "vgpr"), used)

@@ -122,7 +122,9 @@ def test_kernels_move_to_other_targets_as_they_do_with_as(page: Page) -> None:
                 moved = kernel.on(targets.find(name))
             except KernelinfoError:
                 continue
-            cases.append([kernel.target.name, name, plain(kernel.demand), plain(kernel.used)])
-            expected.append(plain(moved.demand))
+            cases.append(
+                [kernel.target.name, name, plain(kernel.traits.demand), plain(kernel.used)]
+            )
+            expected.append(plain(moved.traits.demand))
     assert len(cases) > 1000
     assert answers(page, ON_ANOTHER, cases) == expected

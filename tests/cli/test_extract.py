@@ -27,7 +27,7 @@ def test_what_is_written_is_what_the_report_reads(tmp_path: Path) -> None:
     within = kernelinfo.load(FIXTURES / LIBRARY).kernels
     apart = [kernel for name in names for kernel in kernelinfo.load(name).kernels]
     assert [k.symbol for k in apart] == [k.symbol for k in within]
-    assert [k.demand for k in apart] == [k.demand for k in within]
+    assert [k.traits.demand for k in apart] == [k.traits.demand for k in within]
 
 
 def test_one_target_alone(tmp_path: Path) -> None:

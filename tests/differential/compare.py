@@ -111,11 +111,11 @@ def _facts(kernel: Kernel) -> dict[str, Any]:
     """What the text and the object of one compilation both say."""
     return {
         "used": kernel.used,
-        "encoded": kernel.encoded,
-        "demand": kernel.demand,
+        "encoded": kernel.traits.encoded,
+        "demand": kernel.traits.demand,
         "workgroup": kernel.workgroup,
         "wave size": kernel.wave_size,
-        "WGP mode": kernel.wgp_mode,
+        "WGP mode": kernel.traits.wgp_mode,
         "spills": kernel.spills,
         "dynamic stack": kernel.flags.dynamic_stack,
         "percent": kernel.occupancy().percent,
@@ -130,7 +130,7 @@ def _as_asked(
         "LDS": kernel.used.lds_bytes,
         "largest workgroup": kernel.workgroup.declared_max,
         "wave size": kernel.wave_size,
-        "WGP mode": kernel.wgp_mode if setting.wgp_mode is not None else None,
+        "WGP mode": kernel.traits.wgp_mode if setting.wgp_mode is not None else None,
     }
     asked = {
         "LDS": shape.lds_bytes,
@@ -156,7 +156,7 @@ def _as_printed(kernel: Kernel, block: dict[str, int]) -> tuple[dict[str, Any], 
         "SGPRs": kernel.used.sgprs,
         "LDS": kernel.used.lds_bytes,
         "scratch": kernel.used.scratch_bytes_per_lane,
-        "occupancy": kernel.compiler_waves_per_simd,
+        "occupancy": kernel.traits.compiler_waves_per_simd,
     }
     comment = {
         "VGPRs": _total_vgprs(block),
@@ -199,7 +199,7 @@ def _judge(kernel: Kernel, tally: Tally, stated: str) -> None:
         return
     cause = why(kernel, ours)
     if cause is None or "other-version" in cause.names:
-        said = kernel.compiler_waves_per_simd
+        said = kernel.traits.compiler_waves_per_simd
         tally.unexplained += 1
         tally.faults.append(f"{stated}: prints {said}, is {ours.waves_per_simd}: {cause}")
     else:

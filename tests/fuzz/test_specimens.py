@@ -31,7 +31,7 @@ def read_back(found: Answer) -> list[Specimen]:
         assert size is not None
         counts = (used.vgprs, used.agprs, used.sgprs, used.lds_bytes, used.scratch_bytes_per_lane)
         specimens.append(Specimen(kernel.symbol, *counts, size))
-        assert not kernel.disagreements
+        assert not kernel.traits.disagreements
     return specimens
 
 

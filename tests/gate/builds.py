@@ -42,8 +42,12 @@ def result(numbers: Numbers) -> Result:
                 compiler=compiler_of(numbers.stamps),
                 stamps=numbers.stamps,
             ),
-            used=kernel.used._replace(vgprs=numbers.vgprs, scratch_bytes_per_lane=numbers.scratch),
-            spills=kernel.spills._replace(vgprs=numbers.vgpr_spills, sgprs=numbers.sgpr_spills),
+            traits=kernel.traits._replace(
+                used=kernel.used._replace(
+                    vgprs=numbers.vgprs, scratch_bytes_per_lane=numbers.scratch
+                ),
+                spills=kernel.spills._replace(vgprs=numbers.vgpr_spills, sgprs=numbers.sgpr_spills),
+            ),
         ),
         _REAL.occupancy._replace(waves_per_simd=numbers.waves),
     )

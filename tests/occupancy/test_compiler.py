@@ -201,7 +201,7 @@ _RAISED = re.compile(r"; Num([VS]GPR)sForWavesPerEU: (\d+)$", re.M)
 
 def kernels(path: Path) -> Iterator[Kernel]:
     for item in analyse([str(path)], Options()):
-        if isinstance(item, Result) and item.kernel.compiler_waves_per_simd is not None:
+        if isinstance(item, Result) and item.kernel.traits.compiler_waves_per_simd is not None:
             yield item.kernel
 
 
@@ -215,7 +215,11 @@ def check(path: Path, version: int) -> int:
         raised[name].append(dict(_RAISED.findall(block)))
     count = 0
     for kernel in kernels(path):
-        said, target, demand = kernel.compiler_waves_per_simd, kernel.target, kernel.demand
+        said, target, demand = (
+            kernel.traits.compiler_waves_per_simd,
+            kernel.target,
+            kernel.traits.demand,
+        )
         assert target is not None
         assert demand is not None
         block = raised[kernel.symbol].pop(0) if raised[kernel.symbol] else {}
@@ -275,7 +279,7 @@ SAID = "counts waves per CU, not per SIMD, where LDS or workgroups limit (LLVM 1
 
 def only(path: Path, symbol: str, **changes: Any) -> Kernel:
     (kernel,) = (kernel for kernel in kernels(path) if symbol in kernel.symbol)
-    return kernel._replace(**changes)
+    return kernel._replace(traits=kernel.traits._replace(**changes))
 
 
 def test_explain_names_the_cause() -> None:
@@ -326,7 +330,9 @@ def test_what_nothing_explains_is_said_as_such() -> None:
 def test_a_number_of_another_version_is_named_so() -> None:
     """Forks mix versions, and a file names its front end: clang 19 itself prints 1 here."""
     newer = only(FIXTURES / "assembly" / "occupancy-clang19-gfx90a.s", "ldsbound")
-    cause = why(newer._replace(compiler_waves_per_simd=2), newer.occupancy())
+    cause = why(
+        newer._replace(traits=newer.traits._replace(compiler_waves_per_simd=2)), newer.occupancy()
+    )
     assert cause is not None
     assert (cause.names, cause.version) == (("waves-per-cu", "other-version"), 15)
 

@@ -41,7 +41,7 @@ def test_wave_size_without_a_descriptor(system: str) -> None:
     """By the unit of VGPRBlocks; of `unknown`, by the register file that `occupancy()` names."""
     for kernel in kernels(f"assembly/no-os-llc22-gfx1100-{system}.s").values():
         assert kernel.wave_size == 64
-        assert [f.source for f in kernel.facts if f.name == "wave_size"] == ["kernel-info"]
+        assert [f.source for f in kernel.traits.facts if f.name == "wave_size"] == ["kernel-info"]
         occupancy = kernel.occupancy()
         assert occupancy.waves_per_simd == 4
         assert not any("wave size" in reason for reason in occupancy.at_most_because)
@@ -84,7 +84,7 @@ def test_the_body_of_a_macro_is_no_kernel() -> None:
 def test_a_required_size_without_a_launch_bound_is_a_named_cause() -> None:
     (kernel,) = kernels("assembly/required-llc19-gfx1010.s").values()
     occupancy = kernel.occupancy()
-    assert (kernel.compiler_waves_per_simd, occupancy.waves_per_simd) == (16, 20)
+    assert (kernel.traits.compiler_waves_per_simd, occupancy.waves_per_simd) == (16, 20)
     cause = why(kernel, occupancy)
     assert cause
     assert cause.names == ("required-size",)

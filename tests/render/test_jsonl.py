@@ -25,9 +25,8 @@ def test_the_same_kernels() -> None:
     assert kernels > 300
 
 
-def test_alike_but_for_a_size_that_one_does_not_state() -> None:
+def test_equal_traits_but_a_size_that_one_does_not_state() -> None:
     (result, *_) = load(FIXTURES / "code_object" / "occupancy-clang22-gfx90a.co").results
-    assert result.kernel.alike
     assert result.kernel.code_size
     unsaid = result._replace(kernel=result.kernel._replace(code_size=None))
     for results in ((result, unsaid), (unsaid, result)):

@@ -17,7 +17,9 @@ def said(target: str, code_bytes: int | None) -> list[str]:
     report = load(FIXTURES / "assembly" / "occupancy-hip-amdgcn-amd-amdhsa-gfx90a.s")
     kernel: Kernel = report.kernels[0]
     size = None if code_bytes is None else Fact("code_bytes", code_bytes, "symbol")
-    one = kernel._replace(target=targets.find(target), code_size=size)
+    one = kernel._replace(
+        traits=kernel.traits._replace(target=targets.find(target)), code_size=size
+    )
     return [remark.message for remark in code_exceeds_icache(one, one.occupancy())]
 
 

@@ -76,7 +76,7 @@ def test_more_agprs_than_a_wave_can_name() -> None:
     impossible = next(kernel for kernel in report.kernels if kernel.name == "impossible")
     found = impossible.occupancy()
     assert not found.launchable
-    (remark,) = unlaunchable_workgroup(impossible, found)
+    (remark,) = unlaunchable_workgroup(impossible.traits, found)
     assert "a wave has at most 256 AGPRs, not 300" in remark.message
 
 

@@ -24,20 +24,21 @@ def plain() -> Kernel:
 def kernel(
     vgprs: int = 102, encoded: int | None = 104, lds: int = 0, compiled: str = "gfx9-4-generic"
 ) -> Kernel:
-    known = plain()
+    known = plain().traits
     assert known.demand is not None
-    return known._replace(
-        code_object=known.code_object._replace(target=compiled),
+    traits = known._replace(
+        compiled_for=compiled,
         target=targets.find(compiled),
         used=Used(vgprs, 0, 16, lds, 0),
         encoded=known.encoded._replace(vgprs=encoded),
         demand=known.demand._replace(vgprs=encoded or vgprs, lds_bytes=lds),
     )
+    return plain()._replace(traits=traits)
 
 
 def said(one: Kernel, workgroup_size: int = 256) -> list[str]:
     found = one.occupancy(workgroup_size=workgroup_size)
-    return [f"{r.message}; {r.hint}".rstrip("; ") for r in padded_registers(one, found)]
+    return [f"{r.message}; {r.hint}".rstrip("; ") for r in padded_registers(one.traits, found)]
 
 
 @pytest.mark.parametrize(
@@ -122,6 +123,7 @@ def test_agprs_beside_a_count_that_leaves_them_out_are_used_and_reserved() -> No
 def test_padding_beside_agprs_is_still_told() -> None:
     """8 VGPRs and 8 AGPRs of 264 that are reserved."""
     known = kernel(vgprs=16, encoded=264, compiled="gfx90a")
-    assert known.demand is not None
-    both = known._replace(demand=known.demand._replace(arch_vgprs=8, agprs=8))
+    assert known.traits.demand is not None
+    demand = known.traits.demand._replace(arch_vgprs=8, agprs=8)
+    both = known._replace(traits=known.traits._replace(demand=demand))
     assert said(both) == ["264 VGPRs are reserved, 16 are used"]

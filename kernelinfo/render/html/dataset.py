@@ -6,8 +6,9 @@ from collections.abc import Hashable, Iterable
 from typing import Any
 
 from kernelinfo import __version__
-from kernelinfo.kernel import LDS_UNSAID, CodeObject, Kernel, Report, Result
+from kernelinfo.kernel import CodeObject, Kernel, Report, Result
 from kernelinfo.kernel.compiler_number import NOT_EXPLAINED, agrees, why
+from kernelinfo.kernel.traits import LDS_NOT_STATED
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.occupancy.placement import Demand
 from kernelinfo.reading.blob import Problem
@@ -108,7 +109,7 @@ def dataset(report: Report, names: NameStyle) -> dict[str, Any]:
         "texts": texts.values,
         "facts": list(_FACTS.values()),
         "sources": SOURCES,
-        "lds_unsaid": LDS_UNSAID,
+        "lds_unsaid": LDS_NOT_STATED,
         "problems": problem_rows(report.problems),
         "repeats": [
             (_place(repeat.path, repeat.member), _place(repeat.first.path, repeat.first.member))
@@ -149,11 +150,11 @@ def _place(path: str, member: str | None) -> str:
 
 def _case(kernel: Kernel, occupancy: Occupancy) -> tuple[Any, ...]:
     """What is asked of which hardware under which launch, and the verdict."""
-    assert kernel.demand is not None
-    unsaid = (LDS_UNSAID,) if LDS_UNSAID in occupancy.at_most_because else ()
+    assert kernel.traits.demand is not None
+    unsaid = (LDS_NOT_STATED,) if LDS_NOT_STATED in occupancy.at_most_because else ()
     return (
         occupancy.target,
-        _demand(kernel.demand, unsaid),
+        _demand(kernel.traits.demand, unsaid),
         (
             occupancy.launch.workgroup_size,
             occupancy.launch.assumption,
@@ -192,18 +193,18 @@ def _expected(kernel: Kernel, occupancy: Occupancy | None) -> list[str]:
 def _compiler(kernel: Kernel, occupancy: Occupancy | None, texts: Shared) -> list[int] | None:
     """The compiler's own waves per SIMD, and the index of the text on why it differs or not."""
     same = None if occupancy is None else agrees(kernel, occupancy)
-    if occupancy is None or same is None or kernel.compiler_waves_per_simd is None:
+    if occupancy is None or same is None or kernel.traits.compiler_waves_per_simd is None:
         return None
     cause = why(kernel, occupancy)
     verdict = "agrees" if same else cause.text if cause else NOT_EXPLAINED
-    return [kernel.compiler_waves_per_simd, texts.index(verdict)]
+    return [kernel.traits.compiler_waves_per_simd, texts.index(verdict)]
 
 
 def _facts(kernel: Kernel) -> list[list[int | None]]:
     """Fact, source, value, and the line of the text or the offset in the code object."""
     order = {name: index for index, name in enumerate(_FACTS)}
     sources = {name: index for index, name in enumerate(SOURCES)}
-    shown: Iterable[Any] = (fact for fact in kernel.facts if fact.name in order)
+    shown: Iterable[Any] = (fact for fact in kernel.traits.facts if fact.name in order)
     return [
         [order[f.name], sources[f.source], f.value, kernel.line_of(f) or kernel.offset(f)]
         for f in shown

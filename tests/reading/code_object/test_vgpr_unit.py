@@ -51,7 +51,7 @@ def settled(given: Module, target_id: str = EARLY_ID) -> list[Kernel]:
     ],
 )
 def test_counted_by_16(given: Module, target_id: str) -> None:
-    found = [kernel.encoded.vgprs for kernel in settled(given, target_id)]
+    found = [kernel.traits.encoded.vgprs for kernel in settled(given, target_id)]
     stated = [kernel.facts[0].value for kernel in given.kernels]
     assert found == stated
     assert all(
@@ -72,16 +72,16 @@ def test_counted_by_8_where_llvm_would_have_written_that(
 ) -> None:
     """Each count is what is used, rounded up by 8; and twice that no occupancy asks for."""
     found = settled(module(*counts, stamp=stamp))
-    assert [kernel.encoded.vgprs for kernel in found] == [8 * blocks for _, blocks in counts]
+    assert [kernel.traits.encoded.vgprs for kernel in found] == [8 * blocks for _, blocks in counts]
 
 
 @pytest.mark.parametrize("used", [100, None])
 def test_where_nothing_settles_it_the_bound_says_why(used: int | None) -> None:
     """13 blocks are 100 VGPRs by 8, or by 16 what keeps more than four waves from fitting."""
     (kernel,) = settled(module((used, 13)))
-    assert kernel.demand is not None
-    assert kernel.demand.vgprs == (used or 104)
-    assert kernel.encoded.vgprs is None
+    assert kernel.traits.demand is not None
+    assert kernel.traits.demand.vgprs == (used or 104)
+    assert kernel.traits.encoded.vgprs is None
     said = " ".join(reasons(kernel))
     assert "by 8, if one of the target's first compilers made it, or by 16;" in said
     assert "no descriptor was read" not in said
@@ -92,8 +92,8 @@ def test_where_nothing_settles_it_the_bound_says_why(used: int | None) -> None:
 
 def test_one_granule_is_one_granule_either_way() -> None:
     (first, second) = settled(module((2, 1), (100, 13)))
-    assert first.encoded.vgprs == 16
-    assert second.encoded.vgprs is None
+    assert first.traits.encoded.vgprs == 16
+    assert second.traits.encoded.vgprs is None
 
 
 def test_a_descriptor_that_states_waves_the_target_lacks_was_read() -> None:
@@ -107,8 +107,8 @@ def test_the_same_kernels_without_a_flag_or_stamp_that_settles_it() -> None:
     """As LLVM 24 flags its objects; `vgpr_huge` and all others show that it counts by 16."""
     raw = bytearray(VARIETY.read_bytes())
     pack_into("<I", raw, 48, 0x449)
-    expected = {k.symbol: k.encoded for k in load(VARIETY).kernels}
-    assert {k.symbol: k.encoded for k in load(bytes(raw)).kernels} == expected
+    expected = {k.symbol: k.traits.encoded for k in load(VARIETY).kernels}
+    assert {k.symbol: k.traits.encoded for k in load(bytes(raw)).kernels} == expected
 
 
 PAIRS = [

@@ -1,0 +1,79 @@
+"""Occupancy and findings of one kernel after the other, worked out once for equal traits."""
+
+from __future__ import annotations
+
+from kernelinfo.analysis.options import Options
+from kernelinfo.errors import LaunchError
+from kernelinfo.kernel import Finding, Kernel, Result
+from kernelinfo.kernel.pattern import matches
+from kernelinfo.kernel.traits import Traits
+from kernelinfo.light_typing import NamedTuple
+from kernelinfo.occupancy import Occupancy, targets
+from kernelinfo.reading.blob import Problem
+from kernelinfo.rules import findings
+
+_MOST_KNOWN = 1 << 12
+
+
+class _Shared(NamedTuple):
+    """What all kernels with the same traits have in common under one launch."""
+
+    traits: Traits
+    """On the target of `--as`, where that is given."""
+    occupancy: Occupancy
+    findings: tuple[Finding, ...]
+
+
+class Judge:
+    """Turns kernels into results. Raises `OptionError` for a rule that does not exist."""
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        rules = options.selection.rules()
+        self._of_traits = tuple(rule for rule in rules if not rule.needs_kernel)
+        self._of_kernel = tuple(rule for rule in rules if rule.needs_kernel)
+        self._known: dict[tuple[Traits, int | None], _Shared] = {}
+        """By the traits as read, and the workgroup size that is configured for the kernel."""
+
+    def judge(self, kernel: Kernel) -> Result | Problem:
+        """The result of one kernel; a `Problem` where its launch or target makes no sense."""
+        if kernel.target is None:
+            return Result(kernel, None)
+        size = _configured_size(kernel, self._options.workgroup_sizes)
+        shared = self._known.get((kernel.traits, size))
+        if shared is None:
+            try:
+                shared = self._share(kernel, size)
+            except LaunchError as error:
+                origin = kernel.code_object
+                message = f"{kernel.name}: {error}"
+                return Problem(origin.path, message, origin.member, origin.offset)
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            self._known[kernel.traits, size] = shared
+        if shared.traits is not kernel.traits:
+            kernel = kernel._replace(traits=shared.traits)
+        found = shared.findings
+        if own := tuple(findings(kernel, shared.occupancy, self._of_kernel)):
+            found = tuple(sorted(found + own, key=lambda finding: finding.rule))
+        return Result(kernel, shared.occupancy, found)
+
+    def _share(self, kernel: Kernel, configured_size: int | None) -> _Shared:
+        """Raises `LaunchError` for a launch that makes no sense."""
+        options = self._options
+        if options.run_as is not None:
+            kernel = kernel.on(targets.find(options.run_as))
+        occupancy = kernel.traits.occupancy(
+            workgroup_size=options.workgroup_size,
+            configured_size=configured_size,
+            dynamic_lds=options.dynamic_lds_bytes,
+            trap_handler=options.trap_handler,
+        )
+        return _Shared(
+            kernel.traits, occupancy, tuple(findings(kernel, occupancy, self._of_traits))
+        )
+
+
+def _configured_size(kernel: Kernel, sizes: tuple[tuple[str, int], ...]) -> int | None:
+    fitting = (size for pattern, size in sizes if matches(pattern, kernel.name, kernel.symbol))
+    return next(fitting, None)

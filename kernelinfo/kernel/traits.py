@@ -1,0 +1,197 @@
+"""What the facts of a kernel settle: its numbers and flags, and the occupancy they allow."""
+
+from __future__ import annotations
+
+from kernelinfo.errors import LaunchError, UnknownTargetError
+from kernelinfo.light_typing import NamedTuple
+from kernelinfo.occupancy import Allocated, Occupancy, allocated, occupancy
+from kernelinfo.occupancy.placement import Demand, Launch, placement
+from kernelinfo.occupancy.targets import Target
+from kernelinfo.occupancy.targets import known as known_targets
+from kernelinfo.reading.facts import Fact, FactName
+
+LDS_NOT_STATED = "the kernel takes LDS sized at launch, which the file does not say"
+
+
+class Used(NamedTuple):
+    """What the code uses, as the compiler counted; None where the input does not say."""
+
+    vgprs: int | None
+    """Per lane; AGPRs included where they share one file."""
+    agprs: int | None
+    sgprs: int | None
+    """Per wave; VCC, flat scratch and XNACK included."""
+    lds_bytes: int | None
+    """Static, per workgroup."""
+    scratch_bytes_per_lane: int | None
+
+
+class Encoded(NamedTuple):
+    """What the kernel descriptor tells the hardware to reserve, in its encoding granules.
+
+    The compiler may encode far more than the code uses (LLVM 21 pads VGPRs up to the occupancy
+    that LDS allows anyway). None where no descriptor or its text form was read.
+    """
+
+    vgprs: int | None
+    """Per lane, AGPRs included."""
+    accum_offset: int | None
+    """First AGPR in a unified file."""
+    sgprs: int | None
+    """Per wave."""
+
+
+class Spills(NamedTuple):
+    """Registers that did not fit; None where the input does not say."""
+
+    vgprs: int | None
+    sgprs: int | None
+
+
+class Flags(NamedTuple):
+    """None where the input does not say."""
+
+    dynamic_stack: bool | None
+    indirect_call: bool | None
+    recursion: bool | None
+    tg_split: bool | None
+
+
+class Workgroup(NamedTuple):
+    """Sizes that may be launched, in workitems."""
+
+    declared_max: int | None
+    required: tuple[int, int, int] | None
+
+
+class Traits(NamedTuple):
+    """Every number chosen from its best source; one value for all kernels that state the same.
+
+    Its hash is that of the object, so that a cache need not read it.
+    """
+
+    target: Target | None
+    """None when the input does not name one, or names one that is not known."""
+    compiled_for: str | None
+    """The processor that the input names."""
+    wave_size: int | None
+    wgp_mode: bool | None
+    workgroup: Workgroup
+    used: Used
+    encoded: Encoded
+    spills: Spills
+    flags: Flags
+    demand: Demand | None
+    """What counts for occupancy; None without a target."""
+    takes_dynamic_lds: bool | None
+    launched_lds_bytes: int | None
+    """Dynamic LDS per workgroup, where the input knows the launch."""
+    compiler_waves_per_simd: int | None
+    """The compiler's own `; Occupancy:`."""
+    facts: tuple[Fact, ...]
+    """All facts but the size of the code; of each name the first is the one that counts."""
+    disagreements: tuple[tuple[Fact, Fact], ...]
+    """Pairs of sources that should state the same and do not; the first was chosen."""
+
+    def __hash__(self) -> int:
+        return object.__hash__(self)
+
+    def launch(
+        self,
+        workgroup_size: int | None = None,
+        dynamic_lds: int | None = None,
+        trap_handler: bool = True,
+        configured_size: int | None = None,
+    ) -> Launch:
+        """The workgroup size given, else required, else configured, else the declared maximum."""
+        dynamic_lds = (self.launched_lds_bytes or 0) if dynamic_lds is None else dynamic_lds
+        if workgroup_size is not None:
+            return Launch(workgroup_size, "option", dynamic_lds, trap_handler)
+        if self.workgroup.required is not None:
+            x, y, z = self.workgroup.required
+            return Launch(x * y * z, "required", dynamic_lds, trap_handler)
+        if configured_size is not None:
+            return Launch(configured_size, "config", dynamic_lds, trap_handler)
+        if self.workgroup.declared_max is not None:
+            return Launch(self.workgroup.declared_max, "declared-max", dynamic_lds, trap_handler)
+        most = self._known_target().waves.max_workgroup_size
+        return Launch(most, "hardware-max", dynamic_lds, trap_handler)
+
+    def occupancy(
+        self,
+        *,
+        workgroup_size: int | None = None,
+        dynamic_lds: int | None = None,
+        trap_handler: bool = True,
+        configured_size: int | None = None,
+    ) -> Occupancy:
+        """The occupancy on the kernel's own target.
+
+        `workgroup_size` in workitems, `dynamic_lds` in bytes; without them what the input knows of
+        the launch counts, and `configured_size` where it requires none. Raises
+        `UnknownTargetError` where the target is not known and `LaunchError` for a launch that makes
+        no sense.
+        """
+        target = self._known_target()
+        assert self.demand is not None
+        demand = self.demand
+        launch = self.launch(workgroup_size, dynamic_lds, trap_handler, configured_size)
+        known = dynamic_lds is not None or self.launched_lds_bytes is not None
+        if self.takes_dynamic_lds and not known:
+            demand = demand._replace(at_least=(*demand.at_least, LDS_NOT_STATED))
+        return occupancy(target, demand, launch)
+
+    @property
+    def allocated(self) -> Allocated:
+        """What the hardware allocates, without dynamic LDS. Raises `UnknownTargetError`."""
+        target = self._known_target()
+        assert self.demand is not None
+        return allocated(placement(target, self.demand, self.launch()), self.demand)
+
+    def on(self, target: Target) -> Traits:
+        """The traits of a kernel that uses the same registers on another target.
+
+        VGPRs and AGPRs are counted as that target counts them. The padding of the descriptor is
+        not carried over: it was made for the own target. Where the code runs as it is, which a
+        generic target's does on its members, nothing changes. Raises `UnknownTargetError` where
+        the own target is not known, and `LaunchError` where `target` has no waves of this size or
+        no AGPRs, and the kernel uses some.
+        """
+        own = self._known_target()
+        assert self.demand is not None
+        size, used = self.demand.wave_size, self.used.vgprs
+        if size not in {file.wave_size for file in target.vgprs}:
+            raise LaunchError(f"{target.name} has no waves of {size} lanes, as the kernel needs")
+        if target.name in (own.name, *own.members):
+            return self._replace(target=target)
+        if self.demand.agprs and target.agprs.file == "none":
+            raise LaunchError(
+                f"{target.name} has no AGPRs, and the kernel uses {self.demand.agprs}"
+            )
+        demand = self.demand._replace(
+            sgprs=self.demand.sgprs if self.used.sgprs is None else self.used.sgprs,
+            tg_split=self.demand.tg_split and target.tg_split,
+        )
+        arch_vgprs, agprs = demand.arch_vgprs, demand.agprs
+        if arch_vgprs is not None and agprs is not None:
+            demand = demand.with_registers(target, arch_vgprs, agprs)
+        elif own.agprs.file == target.agprs.file:
+            demand = demand._replace(vgprs=self.demand.vgprs if used is None else used)
+        else:
+            # How many there are of either kind decides, and the input does not say.
+            demand = demand._replace(vgprs=None, accum_offset=None)
+        return self._replace(
+            target=target,
+            demand=demand,
+            used=self.used._replace(vgprs=demand.vgprs),
+            encoded=Encoded(None, None, None),
+        )
+
+    def fact(self, name: FactName) -> Fact | None:
+        """The fact of that name that counts."""
+        return next((fact for fact in self.facts if fact.name == name), None)
+
+    def _known_target(self) -> Target:
+        if self.target is None:
+            raise UnknownTargetError(self.compiled_for or "", known_targets())
+        return self.target
