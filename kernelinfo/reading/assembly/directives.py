@@ -29,7 +29,6 @@ CODE_T_FIELDS: Mapping[str, FactName] = {
     "workgroup_group_segment_byte_size": "lds_bytes",
     "workitem_private_segment_byte_size": "scratch_bytes_per_lane",
     "is_dynamic_callstack": "dynamic_stack",
-    "enable_wgp_mode": "wgp_mode",
 }
 """Fields of `.amd_kernel_code_t` (AMDGPUUsage, "amd_kernel_code_t"), code object v2 and mesa3d."""
 
@@ -195,6 +194,8 @@ def code_t_facts(
     if (statement := stated.get("wavefront_size")) and (log2 := value(statement)) in (5, 6):
         wave_size = 1 << log2
         found.append(Fact("wave_size", wave_size, "directive", statement.line))
+    if target and len(target.domains) > 1:
+        found += _plain({"enable_wgp_mode": "wgp_mode"}, statements, value)
     granules: list[tuple[str, FactName, int]] = []
     if file := vgpr_file(target, wave_size):
         granules.append(("granulated_workitem_vgpr_count", "reserved_vgprs", file.encoding_granule))
