@@ -34,7 +34,7 @@ ROOMS = {
     "lark": ("reading/grammar.py", "reading/assembly/"),
     "elftools": ("reading/code_object/dwarf.py",),
     "msgpack": ("reading/code_object/", "reading/containers/kpack.py"),
-    "yaml": ("reading/assembly/",),
+    "yaml": ("reading/assembly/", "reading/build_log/records.py"),
     "pycxxfilt": ("kernel/names.py", "kernel/demangler.py"),
     "jinja2": ("render/html/",),
     "sqlite3": ("compare/rocpd.py",),

@@ -216,13 +216,15 @@ class Analysis:
                 item = item._replace(source=lines.get(item.symbol))
             yield item
 
-    def _of_module(self, module: Module, blob: Blob) -> Iterator[Kernel | Problem]:
+    def _of_module(self, module: Module, blob: Blob) -> Iterator[Kernel | Problem | Note]:
         if not module.kernels:
             return
         arch, name = self._options.arch, module.target or self._options.arch
         target: Target | None = None
         messages = []
-        if name is None:
+        if name is None and module.kind == "build-log":
+            yield Note(blob.path, "a build log names no target; occupancy needs --arch")
+        elif name is None:
             messages.append("the input names no target; give one by --arch")
         elif arch not in (None, name):
             message = f"is compiled for {name}, not for {arch}; leave --arch out"
@@ -241,7 +243,7 @@ class Analysis:
         code_object = CodeObject(
             path=blob.path,
             containers=blob.containers,
-            member=blob.member,
+            member=" › ".join(filter(None, (blob.member, module.part))) or None,
             offset=blob.offset,
             size=len(blob.data),
             kind=module.kind,

@@ -32,13 +32,14 @@ class Judge:
         rules = options.selection.rules()
         self._of_traits = tuple(rule for rule in rules if not rule.needs_kernel)
         self._of_kernel = tuple(rule for rule in rules if rule.needs_kernel)
+        self._of_any_target = tuple(rule for rule in rules if not rule.needs_target)
         self._known: dict[tuple[Traits, int | None], _Shared] = {}
         """By the traits as read, and the workgroup size that is configured for the kernel."""
 
     def judge(self, kernel: Kernel) -> Result | Problem:
         """The result of one kernel; a `Problem` where its launch or target makes no sense."""
         if kernel.target is None:
-            return Result(kernel, None)
+            return Result(kernel, None, tuple(findings(kernel, None, self._of_any_target)))
         size = _configured_size(kernel, self._options.workgroup_sizes)
         shared = self._known.get((kernel.traits, size))
         if shared is None:

@@ -117,8 +117,8 @@ class _Judgement:
 
     def _cannot_tell(self, kernel: Kernel, who: str, keys: tuple[str, ...]) -> None:
         """A number that is asked for and not said is a problem, unless there already is one: that
-        of an unknown target, without which there are no waves."""
-        if kernel.target is None:
+        of an unknown target, without which there are no waves. A log needs none for the rest."""
+        if kernel.target is None and kernel.code_object.kind != "build-log":
             keys = tuple(key for key in keys if key not in ("waves", "occupancy"))
         if keys:
             place = kernel.code_object

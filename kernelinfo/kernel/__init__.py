@@ -38,7 +38,7 @@ class CodeObject(NamedTuple):
     """Bytes in the outermost file."""
     size: int
     """Bytes."""
-    kind: Literal["assembly", "code-object"]
+    kind: Literal["assembly", "code-object", "build-log"]
     target: str | None
     features: Features
     code_object_version: int | None

@@ -11,7 +11,7 @@ _ELF = b"\x7fELF"
 
 
 def read(blob: Blob, *, arch: str | None = None) -> Iterator[Module]:
-    """The modules of a code object (always one) or of an assembly text (one or several).
+    """The modules of a code object (always one) or of a text (one or several).
 
     `arch` is the target of code that does not name its own. Raises `ReadError` where nothing
     can be read; its message lacks the path.
@@ -20,6 +20,10 @@ def read(blob: Blob, *, arch: str | None = None) -> Iterator[Module]:
         from kernelinfo.reading import code_object
 
         yield code_object.read(blob.data, arch=arch)
+    elif blob.is_build_log:
+        from kernelinfo.reading import build_log
+
+        yield from build_log.read(blob.data, arch=arch)
     else:
         from kernelinfo.reading import assembly
 

@@ -29,6 +29,8 @@ class Blob(NamedTuple):
     """Name inside the container: a bundle entry's id, an archive member."""
     offset: int | None = 0
     """Bytes from the start of the outermost file; None inside compressed data."""
+    is_build_log: bool = False
+    """Whether it is the output of compilers, or their optimization record."""
 
 
 class Elsewhere(NamedTuple):

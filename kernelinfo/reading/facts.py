@@ -8,7 +8,7 @@ from functools import lru_cache
 from kernelinfo.light_typing import Any, Literal, NamedTuple
 
 Source = Literal[
-    "option", "descriptor", "directive", "metadata", "kernel-info", "symbol", "sidecar"
+    "option", "descriptor", "directive", "metadata", "kernel-info", "remark", "symbol", "sidecar"
 ]
 SOURCES: tuple[Source, ...] = (
     "option",
@@ -16,13 +16,14 @@ SOURCES: tuple[Source, ...] = (
     "directive",
     "metadata",
     "kernel-info",
+    "remark",
     "symbol",
     "sidecar",
 )
 """Who states a fact, the best source first: the user; the 64-byte kernel descriptor (or
 amd_kernel_code_t), which the hardware obeys; `.amdhsa_*` directives, which the assembler makes it
-from; the metadata note or its YAML in assembly; the `; Kernel info:` comment; a `.set` symbol or
-an ELF symbol; a JSON file that Triton puts beside."""
+from; the metadata note or its YAML in assembly; the `; Kernel info:` comment; a remark in a build
+log; a `.set` symbol or an ELF symbol; a JSON file that Triton puts beside."""
 
 FactName = Literal[
     "vgprs",  # VGPRs the code uses per lane; AGPRs included where they share one file (.vgpr_count)
@@ -164,7 +165,7 @@ class Features(NamedTuple):
 class Module(NamedTuple):
     """One code object, or one module of an assembly text, as its reader found it."""
 
-    kind: Literal["assembly", "code-object"]
+    kind: Literal["assembly", "code-object", "build-log"]
     target: str | None
     """Processor, for example gfx90a; None when nothing in the module says."""
     features: Features
@@ -173,3 +174,5 @@ class Module(NamedTuple):
     """Of all producers, the linker among them; sorted."""
     kernels: tuple[KernelFacts, ...]
     remarks: tuple[Remark, ...] = ()
+    part: str | None = None
+    """Which of several modules of one text it is, where nothing else distinguishes them."""

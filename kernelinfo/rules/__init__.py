@@ -62,6 +62,11 @@ class Rule(NamedTuple):
         return "Kernel" in self.check.__annotations__.values()
 
     @property
+    def needs_target(self) -> bool:
+        """True if it reads the occupancy, which a kernel of an unknown target has not."""
+        return "Occupancy | None" not in self.check.__annotations__.values()
+
+    @property
     def summary(self) -> str:
         """The first line of the documentation."""
         return self.documentation.partition("\n")[0].rstrip(".")
@@ -143,7 +148,9 @@ class Selection(NamedTuple):
 BY_DEFAULT = Selection()
 
 
-def findings(kernel: Kernel, occupancy: Occupancy, rules: Iterable[Rule]) -> Iterator[Finding]:
+def findings(
+    kernel: Kernel, occupancy: Occupancy | None, rules: Iterable[Rule]
+) -> Iterator[Finding]:
     """What the rules find in one kernel."""
     for rule in rules:
         subject = kernel if rule.needs_kernel else kernel.traits

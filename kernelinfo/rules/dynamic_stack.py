@@ -9,7 +9,7 @@ from kernelinfo.occupancy import Occupancy
 from kernelinfo.rules.remark import Remark
 
 
-def dynamic_stack(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
+def dynamic_stack(traits: Traits, occupancy: Occupancy | None) -> Iterator[Remark]:
     """Scratch grows at run time, so its size cannot be known.
 
     What it finds: `.uses_dynamic_stack`: recursion, an alloca of unknown size, or a call whose

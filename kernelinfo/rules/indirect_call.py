@@ -9,7 +9,7 @@ from kernelinfo.occupancy import Occupancy
 from kernelinfo.rules.remark import Remark
 
 
-def indirect_call(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
+def indirect_call(traits: Traits, occupancy: Occupancy | None) -> Iterator[Remark]:
     """The kernel calls functions that the compiler could not see.
 
     What it finds: a call through a pointer, or to a function of another file.

@@ -14,7 +14,7 @@ _FRAME_BYTES = 16
 compiler needs for addresses may have its slot."""
 
 
-def scratch_without_spill(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
+def scratch_without_spill(kernel: Kernel, occupancy: Occupancy | None) -> Iterator[Remark]:
     """Scratch memory that register spills do not explain.
 
     What it finds: scratch in a kernel that is known to spill nothing, or more of it than its

@@ -12,7 +12,7 @@ _MANY = 64
 """Spilled SGPRs fill the lanes of one VGPR in wave64; more take further VGPRs."""
 
 
-def sgpr_spill(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
+def sgpr_spill(traits: Traits, occupancy: Occupancy | None) -> Iterator[Remark]:
     """SGPRs did not fit and are kept in lanes of VGPRs.
 
     What it finds: a spill count above 0 in the metadata; a warning from 64 on.

@@ -12,7 +12,7 @@ _FEW = 4
 """Spilled VGPRs that rarely cost anything: often one value saved across a call."""
 
 
-def vgpr_spill(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
+def vgpr_spill(kernel: Kernel, occupancy: Occupancy | None) -> Iterator[Remark]:
     """VGPRs did not fit and are kept in scratch memory or in AGPRs.
 
     What it finds: a spill count above 0 in the metadata; a note when only a few spilled.

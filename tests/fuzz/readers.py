@@ -26,6 +26,7 @@ from kernelinfo.reading.containers.files import forget
 from kernelinfo.reading.target_id import parse_isa_version, parse_target_id
 from tests.reading.containers.test_archive import thin
 from tests.reading.containers.test_bundle import table
+from tests.reading.containers.test_hipk import host, marker
 from tests.reading.containers.test_offload_binary import offload_binary
 from tests.reading.containers.test_tar import tar
 
@@ -166,6 +167,16 @@ _LOCATED = assembly(KERNELS).replace(
     b"\ts_endpgm", b'\t.file 1 "/elsewhere" "k.hip"\n\t.loc 1 7 0\n\ts_endpgm'
 )
 
+LOGS = [
+    b"x.hip:6:1: remark: Function Name: _Z5firstPf [-Rpass-analysis=kernel-resource-usage]\n"
+    b"x.hip:6:1: remark:     TotalSGPRs: 10 [-Rpass-analysis=kernel-resource-usage]\n"
+    b"x.hip:6:1: remark:     VGPRs: 3\nremark: <unknown>:0:0: Function Name: second\n"
+    b"x.hip:6:1:     AGPRs: 3\nx.hip(6,1): remark:     LDS Size [bytes/block]: 64\n",
+    b"--- !Analysis\nPass:            kernel-resource-usage\nName:            NumVGPR\n"
+    b"DebugLoc:        { File: 'x.hip', Line: 6, Column: 1 }\nFunction:        first\nArgs:\n"
+    b"  - String:          '    VGPRs: '\n  - NumVGPR:         '3'\n...\n",
+]
+
 READERS: dict[str, Reader] = {
     "code-object": Reader(
         _behind(b"\x7fELF\x02\x01"),
@@ -204,6 +215,16 @@ READERS: dict[str, Reader] = {
     "debug-information": Reader(
         _debug, [*_fixtures("code_object/tiny-*"), code_object(KERNELS, debug=True)]
     ),
+    "build-log": Reader(lambda data: answer(LOGS[0] + data, show=False), LOGS),
+    "hipk": Reader(
+        lambda data: answer(host(data), show=False),
+        [marker(), marker(["../.kpack/x.kpack"] * 3), marker([])],
+    ),
+    "data": Reader(
+        lambda data: answer(b"\0" + data, show=False),
+        [OBJECT, b"abc" + OBJECT + OBJECT, CONTAINERS["bundle"](OBJECT)],
+    ),
+    "kpack": _container(b"KPAK", "kpack", "kpack-zstd"),
     "assembly": Reader(
         lambda data: answer(data, show=False),
         [

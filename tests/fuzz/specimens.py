@@ -16,6 +16,7 @@ from tests.reading.containers.test_archive import archive, member
 from tests.reading.containers.test_bundle import bundle
 from tests.reading.containers.test_ccob import ccob
 from tests.reading.containers.test_coff import coff, image
+from tests.reading.containers.test_kpack import kpack
 from tests.reading.containers.test_offload_binary import offload_binary
 from tests.reading.containers.test_tar import tar
 from tests.reading.containers.test_zip_archive import packed
@@ -304,6 +305,8 @@ CONTAINERS: dict[str, Callable[[bytes], bytes]] = {
     "bzip2": bz2.compress,
     "tar": lambda data: tar(("kernel.co", data)),
     "zip": lambda data: packed(("kernel.co", data)),
+    "kpack": lambda data: kpack([("lib/x.so#0", "gfx90a", data)]),
+    "kpack-zstd": lambda data: kpack([("lib/x.so#0", "gfx90a", data)], compressed=True),
 }
 """Each of the containers around some bytes."""
 

@@ -10,7 +10,7 @@ from ..conftest import FIXTURES
 from ..fuzz import documents
 from ..fuzz.mutations import Breakage, prefixes, values
 from ..fuzz.promise import answer
-from ..fuzz.readers import KERNELS, OBJECT
+from ..fuzz.readers import KERNELS, LOGS, OBJECT
 from ..fuzz.specimens import CONTAINERS, assembly, code_object
 
 
@@ -73,6 +73,10 @@ _KNOWN = {
         _files(*(f"container/*.{end}" for end in ("gz", "zst", "xz", "bz2"))),
     ),
     "tar, zip": Format(_containers("tar", "zip"), _files("container/*.tar", "container/*.whl")),
+    "build log, record": Format(
+        [values(data) for data in LOGS], _files("log/odd-*", "log/variety-clang22-gfx90a.*")
+    ),
+    "kpack": Format(_containers("kpack", "kpack-zstd"), []),
     "saved report": Format(
         _fixtures("expected/code_object/handwritten.co.json"),
         _files("expected/*/*.json"),

@@ -32,7 +32,7 @@ _ARCHIVES = (ARCHIVE, THIN_ARCHIVE)
 _CODE_OR_CONTAINERS = (
     *(ELF, *_BUNDLES, OFFLOAD_BINARY, *_ARCHIVES, PE, COFF_X86_64, *COMPRESSED, ZIP, KPACK),
 )
-_NAME_OF_TEXT = r"(?i)\.(s|asm|amdgcn|isa|txt)(\.(gz|zst|xz|bz2))?$"
+_NAME_OF_TEXT = r"(?i)\.(s|asm|amdgcn|isa|txt|log|opt\.ya?ml)(\.(gz|zst|xz|bz2))?$"
 
 
 def is_bundle(head: bytes) -> bool:

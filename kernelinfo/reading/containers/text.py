@@ -1,4 +1,4 @@
-"""Assembly texts: whether a text is for AMD GPUs at all."""
+"""Assembly texts and build logs: whether a text says anything of kernels for AMD GPUs."""
 
 from __future__ import annotations
 
@@ -12,20 +12,38 @@ _MARKS = re.compile(
     rb"\.amd(?:gcn_target|hsa_|_kernel_code_t|_amdgpu_|gpu_(?:metadata|hsa_kernel|pal_metadata))"
     rb"|\.hsa_code_object_|; Kernel info:|\.section\s+\.AMDGPU\."
 )
+_RESOURCE_USAGE = re.compile(rb"Function Name: |Pass: +kernel-resource-usage")
+_RECORD = b"--- !"
+_FLAG = "-Rpass-analysis=kernel-resource-usage"
+_LOOKED_AT = 1 << 20
+_LOG = re.compile(rb"(?:remark|warning|error): |^\[\d+/\d+\] |^\[ *\d+%\] ", re.MULTILINE)
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 def read(blob: Blob) -> Blob | Problem:
-    """The text itself, UTF-16 turned into UTF-8; a problem where it is not AMDGPU assembly."""
+    """The text itself, UTF-16 turned into UTF-8; a problem where it says nothing of kernels."""
     if bytes(blob.data[:2]) in _UTF16:
         decoded = bytes(blob.data).decode("utf-16", "replace")
         blob = blob._replace(data=memoryview(decoded.encode()))
     if _MARKS.search(blob.data):
         return blob
-    if b"\0" in bytes(blob.data[:4096]):
-        message = "neither AMD GPU code nor text; give what the compiler left for the device"
-    elif re.search(rb"\.hip_fatbin", blob.data):
-        message = "host assembly: the device's is the file whose name has amdgcn in it"
-    else:
-        message = "no AMDGPU assembly found; give what the compiler left for the device"
-    return Problem(blob.path, message, blob.member, blob.offset)
+    if _RESOURCE_USAGE.search(blob.data):
+        from kernelinfo.reading import build_log  # most texts are assembly
+
+        if build_log.accepts(blob.data):
+            return blob._replace(is_build_log=True)
+    return Problem(blob.path, _reason(blob.data), blob.member, blob.offset)
+
+
+def _reason(data: memoryview) -> str:
+    """What a text or other data are that say nothing of kernels, and what to give instead."""
+    start = bytes(data[:_LOOKED_AT])
+    if b"\0" in start[:4096]:
+        return "neither AMD GPU code nor text; give what the compiler left for the device"
+    if re.search(rb"\.hip_fatbin", data):
+        return "host assembly: the device's is the file whose name has amdgcn in it"
+    if start.startswith(_RECORD):
+        return f"no resource usage in this optimization record; compile with {_FLAG}, too"
+    if _LOG.search(start):
+        return f"no resource usage in this log; compile with {_FLAG}"
+    return "no AMDGPU assembly found; give what the compiler left for the device"

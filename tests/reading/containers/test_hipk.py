@@ -235,4 +235,4 @@ def kernels(path: Path) -> list[tuple[object, ...]]:
     return sorted(found, key=lambda row: row[:2])
 
 
-PLACES = ("code_object", "alike")
+PLACES = ("code_object",)

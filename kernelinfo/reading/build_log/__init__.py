@@ -1,0 +1,86 @@
+"""What compilers report of each kernel while they build: `-Rpass-analysis=kernel-resource-usage`.
+
+A log holds remarks, an optimization record YAML; both state the same, and neither a target.
+llvm/lib/Target/AMDGPU/AMDGPUAsmPrinter.cpp, `emitResourceUsageRemarks`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from kernelinfo.occupancy.targets import find
+from kernelinfo.reading.assembly.remarks import Remarks
+from kernelinfo.reading.assembly.scan import Lines, Text, searchable
+from kernelinfo.reading.build_log import log
+from kernelinfo.reading.build_log.blocks import Blocks
+from kernelinfo.reading.facts import Features, KernelFacts, Module
+from kernelinfo.reading.target_id import parse_target_id
+
+_RECORD = re.compile(rb"^Pass: +kernel-resource-usage\s", re.MULTILINE)
+_FAILED = re.compile(
+    rb"^FAILED: |(?:^|: |m)(?:fatal )?error: |^g?make(?:\[\d+\])?: \*\*\* ", re.MULTILINE
+)
+
+
+def accepts(text: Text | memoryview) -> bool:
+    """Whether a text holds resource usage as a compiler reports it."""
+    text = searchable(text)
+    named = text.find(b"Function Name: ") >= 0
+    return (named and any(log.statements(text))) or _RECORD.search(text) is not None
+
+
+def read(data: Text | memoryview, *, arch: str | None = None) -> Iterator[Module]:
+    """The kernels of a log or record; those of one name in modules of their own, as several
+    targets, or a template of several units, give them.
+
+    `arch` is the target that it was built for. What cannot be read becomes a remark.
+    """
+    text = searchable(data)
+    remarks = Remarks()
+    blocks = Blocks(remarks)
+    for statement in log.statements(text):
+        blocks.take(statement)
+    if _RECORD.search(text):
+        _take_records(text, blocks, remarks)
+    if failed := _FAILED.search(text):
+        line = Lines(text).number(failed.end())
+        remarks.add("the build failed here: kernels may be missing; mend it, and build again", line)
+    target_id = parse_target_id(arch or "")
+    target = find(target_id.processor) if target_id else None
+    modules = _by_occurrence(blocks.kernels(target))
+    for number, kernels in enumerate(modules or [[]], 1):
+        yield Module(
+            kind="build-log",
+            target=target_id.processor if target_id else None,
+            features=target_id.features(None) if target_id else Features(),
+            code_object_version=None,
+            stamps=(),
+            kernels=tuple(kernels),
+            remarks=remarks.take(),
+            part=f"occurrence {number}" if number > 1 else None,
+        )
+
+
+def _take_records(text: Text, blocks: Blocks, remarks: Remarks) -> None:
+    from kernelinfo.reading.build_log import records  # few inputs need YAML
+
+    for found in records.statements(text):
+        if isinstance(found, records.Unread):
+            remarks.add(found.reason, found.line)
+        else:
+            blocks.take(found)
+
+
+def _by_occurrence(kernels: Iterator[KernelFacts]) -> list[list[KernelFacts]]:
+    """The first kernels of each name, the second ones, and so on."""
+    seen: Counter[str] = Counter()
+    found: list[list[KernelFacts]] = []
+    for kernel in kernels:
+        occurrence = seen[kernel.symbol]
+        seen[kernel.symbol] += 1
+        if occurrence == len(found):
+            found.append([])
+        found[occurrence].append(kernel)
+    return found

@@ -1,0 +1,191 @@
+"""Statements of compilers, brought together kernel by kernel."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from kernelinfo.light_typing import NamedTuple
+from kernelinfo.occupancy.placement import align
+from kernelinfo.occupancy.targets import Target
+from kernelinfo.reading.assembly.remarks import Remarks
+from kernelinfo.reading.facts import Fact, FactName, Facts, KernelFacts, Source, SourceLine
+
+NAME = "Function Name"
+_LAST = "LDS Size [bytes/block]"
+_LAST_OF_FUNCTIONS = "VGPRs Spill"
+_AGPRS = "AGPRs"
+_UINT32 = 0xFFFFFFFF
+_MOST_REGISTERS = 1024
+
+_COUNTS: Mapping[str, tuple[FactName, int]] = {
+    "SGPRs": ("sgprs", _MOST_REGISTERS),
+    "VGPRs": ("vgprs", _MOST_REGISTERS),
+    _AGPRS: ("agprs", _MOST_REGISTERS),
+    "ScratchSize [bytes/lane]": ("scratch_bytes_per_lane", _UINT32),
+    "Occupancy [waves/SIMD]": ("compiler_waves_per_simd", _UINT32),
+    "SGPRs Spill": ("sgpr_spills", _UINT32),
+    "VGPRs Spill": ("vgpr_spills", _UINT32),
+    _LAST: ("lds_bytes", _UINT32),
+}
+"""Keys of numbers, and the most that they can be."""
+_DYNAMIC_STACK = "Dynamic Stack"
+_FLAGS = {"True": True, "False": False}
+_SYMBOLS = re.compile(r"[A-Za-z_$.(]")
+
+
+class Place(NamedTuple):
+    """Where a function is written."""
+
+    file: str
+    line: int
+    column: int
+
+
+NOWHERE = Place("<unknown>", 0, 0)
+
+
+class Statement(NamedTuple):
+    """One line of a compiler on one function."""
+
+    place: Place
+    key: str
+    value: str
+    """As written."""
+    line: int
+    """Of the log, 1-based."""
+
+
+class _Block:
+    """What is stated of one function, or of several that cannot be told apart."""
+
+    def __init__(self, name: Statement) -> None:
+        self.name = name
+        self.names = 1
+        self.values: dict[str, Statement] = {}
+        self.ends = 0
+        """Of how many of its functions all is stated."""
+
+    @property
+    def is_kernel(self) -> bool:
+        return _LAST in self.values
+
+    @property
+    def is_complete(self) -> bool:
+        return self.ends == self.names or _LAST_OF_FUNCTIONS in self.values
+
+
+class Blocks:
+    """The functions of one log."""
+
+    def __init__(self, remarks: Remarks) -> None:
+        self._remarks = remarks
+        self._open: dict[Place, _Block] = {}
+        self._all: list[_Block] = []
+        self._orphans = 0
+
+    def take(self, statement: Statement) -> None:
+        """Add a statement to the function that was last named at the same place."""
+        block = self._open.get(statement.place)
+        if statement.key == NAME:
+            self._begin(block, statement)
+        elif block is None:
+            self._orphans += 1
+            if self._orphans == 1:
+                message = "numbers without a function's name: the log begins inside a kernel"
+                self._remarks.add(message, statement.line)
+        elif block.names > 1:
+            self._skip(block, statement)
+        else:
+            self._add(block, statement)
+
+    def _begin(self, block: _Block | None, name: Statement) -> None:
+        if block is None or (block.names == 1 and block.is_complete):
+            self._open[name.place] = block = _Block(name)
+            self._all.append(block)
+            return
+        if block.names == 1:
+            message = (
+                f"{block.name.value!r:.200}: two compilers write of one place at once; build with "
+                "--save-temps and give the .s files, or write a log for each target"
+            )
+            self._remarks.add(message, block.name.line)
+        block.names += 1
+
+    def _skip(self, block: _Block, statement: Statement) -> None:
+        block.ends += statement.key == _LAST
+        if block.ends == block.names:
+            del self._open[statement.place]
+
+    def _add(self, block: _Block, statement: Statement) -> None:
+        before = block.values.get(statement.key)
+        if before is not None and before.value != statement.value:
+            values = f"{before.value:.40} and {statement.value:.40}"
+            message = f"{block.name.value!r:.200}: {statement.key} is {values}; neither is taken"
+            self._remarks.add(message, statement.line)
+            statement = statement._replace(value="")
+        block.values[statement.key] = statement
+        if statement.key == _LAST:
+            block.ends = 1
+            del self._open[statement.place]
+
+    def kernels(self, target: Target | None) -> Iterator[KernelFacts]:
+        """Each kernel, in the order of the log. Functions, of which LLVM 15 and 16 tell too, have
+        no LDS."""
+        for block in self._all:
+            if block.names > 1 or (block.is_complete and not block.is_kernel):
+                continue
+            if not block.is_kernel:
+                message = f"{block.name.value!r:.200}: the log ends before all is stated of it"
+                self._remarks.add(message, block.name.line)
+            yield self._kernel(block, target)
+
+    def _kernel(self, block: _Block, target: Target | None) -> KernelFacts:
+        facts: dict[FactName, Fact] = {}
+        is_open = False
+        for statement in block.values.values():
+            line = statement.line - block.name.line
+            if statement.key == _DYNAMIC_STACK and statement.value in _FLAGS:
+                value: int | bool = _FLAGS[statement.value]
+                facts["dynamic_stack"] = Fact("dynamic_stack", value, "remark", line)
+            elif statement.key in _COUNTS:
+                name, most = _COUNTS[statement.key]
+                count = _count(statement.value, most)
+                if count is not None:
+                    facts[name] = Fact(name, count, "remark", line)
+                elif _SYMBOLS.match(statement.value):
+                    is_open = True
+                elif statement.value:
+                    message = f"{statement.key}: {statement.value!r:.60} is no number to {most}"
+                    self._remarks.add(f"{block.name.value!r:.200}: {message}", statement.line)
+        if _AGPRS not in block.values and not block.is_kernel:
+            facts.pop("vgprs", None)  # cut off before it says how many AGPRs there are
+        _add_accumulators(facts, target)
+        if is_open:
+            facts["indirect_call"] = Fact("indirect_call", True, "remark", 0)
+        place = block.name.place
+        source = SourceLine(place.file, place.line) if place.line else None
+        begins: dict[Source, int] = {"remark": block.name.line}
+        return KernelFacts(block.name.value, Facts(facts.values()), None, begins, source=source)
+
+
+def _count(value: str, most: int) -> int | None:
+    return int(value) if re.fullmatch(r"\d{1,10}", value) and int(value) <= most else None
+
+
+def _add_accumulators(facts: dict[FactName, Fact], target: Target | None) -> None:
+    """Make `vgprs` count what the metadata's `.vgpr_count` does: of a unified file both kinds.
+
+    llvm/lib/Target/AMDGPU/Utils/AMDGPUBaseInfo.cpp, `getTotalNumVGPRs`. Without a target the sum
+    is not known where there are AGPRs.
+    """
+    vgprs, agprs = facts.get("vgprs"), facts.get("agprs")
+    if vgprs is None or agprs is None or not agprs.value:
+        return
+    if target is None:
+        del facts["vgprs"]
+        return
+    count = max(vgprs.value, agprs.value)
+    if target.agprs.file == "unified":
+        count = align(vgprs.value, target.agprs.offset_granule) + agprs.value
+    facts["vgprs"] = vgprs._replace(value=count)
