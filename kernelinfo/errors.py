@@ -29,6 +29,10 @@ class LaunchError(KernelinfoError):
     """A launch or a register count that no hardware takes, given by the user."""
 
 
+class CompilerError(KernelinfoError):
+    """A compiler that cannot be found or run, or that refuses its input."""
+
+
 class TargetsError(KernelinfoError):
     """The table of hardware facts contradicts itself."""
 

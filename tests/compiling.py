@@ -28,3 +28,13 @@ def assembly(source: str, path: Path, target: str = "gfx90a") -> str:
     command = ["clang-22", *_DEVICE, f"--offload-arch={target}", "-", "-o", str(path)]
     subprocess.run(command, input=_BEGIN + source, text=True, check=True)
     return str(path)
+
+
+def bitcode(source: str, path: Path, target: str = "gfx90a", version: int = 22) -> str:
+    """The path of the bitcode of `source` as `--save-temps` leaves it, before optimisation."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    flags = [word for word in _DEVICE if word != "-S"]
+    command = [f"clang-{version}", *flags, f"--offload-arch={target}", "-emit-llvm", "-c"]
+    command += ["-Xclang", "-disable-llvm-passes", "-", "-o", str(path)]
+    subprocess.run(command, input=_BEGIN + source, text=True, check=True)
+    return str(path)

@@ -22,6 +22,7 @@ FLOORS = (
     {"analysis", "pressure"},
     {"compare"},
     {"gate"},
+    {"sweep"},
     {"render", "manual"},
     {"cli"},
     {"__main__", "__init__"},
@@ -36,8 +37,9 @@ ROOMS = {
     "msgpack": ("reading/code_object/", "reading/containers/kpack.py"),
     "yaml": ("reading/assembly/", "reading/build_log/records.py"),
     "pycxxfilt": ("kernel/names.py", "kernel/demangler.py"),
-    "jinja2": ("render/html/",),
+    "jinja2": ("render/html/", "render/sweep/html.py"),
     "sqlite3": ("compare/rocpd.py",),
+    "llvmlite": ("sweep/llvmlite_child.py",),
 }
 
 

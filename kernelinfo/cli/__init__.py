@@ -16,6 +16,7 @@ COMMANDS = (
     "calc",
     "limits",
     "extract",
+    "sweep",
     "compare-profile",
     "rules",
     "arch",

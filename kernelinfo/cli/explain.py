@@ -15,7 +15,7 @@ from kernelinfo.cli import completion, options, selection
 from kernelinfo.cli.output import Problems, make_view, write
 from kernelinfo.cli.project import configuration
 from kernelinfo.errors import OptionError
-from kernelinfo.kernel import Item, Kernel, Result
+from kernelinfo.kernel import Item, Result
 from kernelinfo.kernel.names import base_name
 from kernelinfo.kernel.pattern import matches
 from kernelinfo.occupancy import devices
@@ -24,6 +24,7 @@ from kernelinfo.reading.blob import Problem
 from kernelinfo.render import View, renderer
 from kernelinfo.render.explain import render_kernel
 from kernelinfo.render.names import short
+from kernelinfo.sweep.inputs import input_of
 
 EXAMPLES = """\
 Examples:
@@ -93,7 +94,7 @@ def command(
         workgroup_size=workgroup_size,
         dynamic_lds_bytes=dynamic_lds,
         trap_handler=not no_trap_handler,
-        locate=lambda found: _is_named(found, kernel),
+        locate=lambda found: is_named(found.name, found.symbol, kernel),
         selection=project.selection,
         workgroup_sizes=project.workgroup_sizes,
     )
@@ -103,7 +104,7 @@ def command(
         missing = Problem(path, f"no kernel named {kernel!r}; `kernelinfo {path}` lists them")
         chosen += problems.watch([missing])
     if format == "text":
-        write(_explanations(chosen, view, product, grid), output)
+        write(_explanations(chosen, view, product, grid, input_of(path)), output)
     else:
         write(renderer(format)(chosen, view), output)
     problems.exit()
@@ -135,21 +136,22 @@ def _named(wanted: str, items: Iterable[Item]) -> Iterator[Item]:
         if not isinstance(item, Result):
             yield item
             continue
-        if _is_named(item.kernel, wanted):
+        if is_named(item.kernel.name, item.kernel.symbol, wanted):
             yield item
 
 
-def _is_named(kernel: Kernel, wanted: str) -> bool:
-    shorter = (short(kernel.name), base_name(kernel.name))
-    return wanted in shorter or matches(wanted, kernel.name, kernel.symbol)
+def is_named(name: str, symbol: str, wanted: str) -> bool:
+    """True if `wanted` is a kernel's symbol, its demangled, short or base name, or a glob of it."""
+    return wanted in (short(name), base_name(name)) or matches(wanted, name, symbol)
 
 
 def _explanations(
-    items: Iterable[Item], view: View, device: Device | None, grid: int | None
+    items: Iterable[Item], view: View, device: Device | None, grid: int | None, ir: str | None
 ) -> Iterator[str]:
+    """Each kernel; `ir` is the path of the LLVM IR that lies beside the assembly."""
     first = True
     for item in items:
         if isinstance(item, Result):
             yield from [] if first else ["\n"]
-            yield from render_kernel(item, view, device, grid)
+            yield from render_kernel(item, view, device, grid, ir)
             first = False

@@ -18,7 +18,8 @@ _SECTIONS = {
         "arch", "run_as", "device", "workgroup_size", "dynamic_lds", "grid", "wave", "cu_mode",
         "dynamic_vgpr_block", "no_trap_handler",
     ),
-    "Questions": ("vary", "best", "as_llvm", "as_hip"),
+    "Questions": ("vary", "best", "as_llvm", "as_hip", "waves", "launch_bounds", "strategy"),
+    "Compiler": ("compiler", "level", "mllvm", "timeout"),
     "Rules": ("select", "ignore", "severity", "config"),
     "Comparison": ("across_targets",),
     "Gate": (

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 from kernelinfo.kernel import Item, Result
 from kernelinfo.light_typing import TYPE_CHECKING
@@ -68,3 +69,18 @@ def _bytes(paths: Sequence[str]) -> int | None:
     if not all(os.path.isfile(path) for path in paths):
         return None
     return sum(os.path.getsize(path) for path in paths)
+
+
+@contextmanager
+def counted(noun: str) -> Iterator[Callable[[int, int], None]]:
+    """A function that shows how many things are done, and of how many; removed at the end."""
+    if not sys.stderr.isatty():
+        yield lambda done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    columns = (BarColumn(), MofNCompleteColumn(), TextColumn(noun))
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

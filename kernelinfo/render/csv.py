@@ -10,7 +10,7 @@ from kernelinfo.kernel import Item, Result
 from kernelinfo.render import View
 from kernelinfo.render.names import name_of, printable
 
-_COLUMNS = (
+COLUMNS = (
     "Kernel_Name",
     "Symbol",
     "Target",
@@ -41,13 +41,13 @@ _COLUMNS = (
 
 def render(items: Iterable[Item], view: View) -> Iterator[str]:
     """Empty cells are what the input does not say."""
-    yield line(_COLUMNS)
+    yield line(COLUMNS)
     for item in items:
         if isinstance(item, Result):
-            yield line(_row(item, view))
+            yield line(row(item, view))
 
 
-def _row(result: Result, view: View) -> tuple[object, ...]:
+def row(result: Result, view: View) -> tuple[object, ...]:
     kernel, occupancy = result.kernel, result.occupancy
     allocated = occupancy.allocated if occupancy else None
     launch = occupancy.launch if occupancy else None

@@ -1,0 +1,159 @@
+"""`kernelinfo sweep FILE [KERNEL]`."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from typing import Annotated
+
+import typer
+
+from kernelinfo.analysis.options import Options
+from kernelinfo.cli import options
+from kernelinfo.cli.explain import is_named
+from kernelinfo.cli.output import CANNOT_ANSWER, complain, make_view, write
+from kernelinfo.cli.progress import counted
+from kernelinfo.errors import OptionError
+from kernelinfo.occupancy.targets import find
+from kernelinfo.render.sweep import SweepFormat, renderer
+from kernelinfo.sweep import sweep
+from kernelinfo.sweep.compilers import find_compiler
+from kernelinfo.sweep.inputs import read_input
+from kernelinfo.sweep.module import open_module
+from kernelinfo.sweep.processes import Processes
+from kernelinfo.sweep.variants import STRATEGIES, Request, Sweep
+
+EXAMPLES = """\
+Examples:
+  kernelinfo sweep kernels.bc                     # hipcc --save-temps leaves it
+  kernelinfo sweep kernels.bc vgprbound --waves 4,5,8
+  kernelinfo sweep kernels.bc --launch-bounds 128,256 --strategy default,max-ilp
+  kernelinfo sweep kernels.bc --format html -o sweep.html
+"""
+
+
+def _numbers(option: str, text: str | None) -> tuple[int, ...]:
+    """The numbers in `4,5,8`."""
+    if text is None:
+        return ()
+    if re.fullmatch(r"[1-9]\d{0,3}(,[1-9]\d{0,3})*", text) is None:
+        raise OptionError(f"{option} {text}: not a list of numbers; write {option} 64,128")
+    return tuple(map(int, text.split(",")))
+
+
+def command(
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="LLVM IR: .bc, .ll, or Triton's .llir.")
+    ],
+    kernel: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="KERNEL", help="Its name, with parameters or without, or a glob; all kernels."
+        ),
+    ] = None,
+    waves: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N,…",
+            help="Waves/SIMD to ask for; by default each at which the target has a VGPR step.",
+        ),
+    ] = None,
+    launch_bounds: Annotated[
+        str | None,
+        typer.Option(metavar="N,…", help="Workitems of the largest workgroup."),
+    ] = None,
+    strategy: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME,…",
+            help=f"Scheduling strategies: default, {', '.join(STRATEGIES)}.",
+        ),
+    ] = None,
+    level: Annotated[
+        str | None,
+        typer.Option(
+            "-O",
+            metavar="0|1|2|3|s|z",
+            help="Optimisation level; the one that reproduces the assembly beside FILE, or 3.",
+        ),
+    ] = None,
+    mllvm: Annotated[
+        list[str] | None,
+        typer.Option(metavar="OPTION", help="An LLVM option for every variant. Repeatable."),
+    ] = None,
+    compiler: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PATH", help="A clang, or llvmlite; by default ROCm's or one on PATH."
+        ),
+    ] = None,
+    timeout: Annotated[
+        float, typer.Option(metavar="SECONDS", min=0.1, help="Time limit of each variant.")
+    ] = 60,
+    jobs: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Compilers at once; as many as cores.")
+    ] = None,
+    arch: options.Arch = None,
+    workgroup_size: options.WorkgroupSize = None,
+    dynamic_lds: options.DynamicLds = None,
+    no_trap_handler: options.NoTrapHandler = False,
+    format: Annotated[SweepFormat, typer.Option(help="How to write the answer.")] = "text",
+    output: options.Output = None,
+    names: options.Names = "full",
+    color: options.Color = "auto",
+    width: options.Width = None,
+) -> None:
+    """What the compiler gives for other occupancies.
+
+    FILE is the LLVM IR that a build left. The compiler is run on it with other
+    `amdgpu_waves_per_eu`, launch bounds or scheduling strategies, and each result is a row:
+    registers, spills, scratch, reloads in loops, code size, waves/SIMD. Nothing is written to disk.
+    """
+    view = make_view(names=names, color=color, width=width, output=output)
+    if level is not None and level not in ("0", "1", "2", "3", "s", "z"):
+        raise OptionError(f"-O{level}: give 0, 1, 2, 3, s or z")
+    if arch is not None:
+        find(arch)
+    request = Request(
+        waves=_numbers("--waves", waves),
+        launch_bounds=_numbers("--launch-bounds", launch_bounds),
+        strategies=tuple(_strategy(name) for name in strategy.split(",")) if strategy else (),
+        level=level,
+        options=tuple(mllvm or ()),
+        is_wanted=None if kernel is None else lambda name, symbol: is_named(name, symbol, kernel),
+        reading=Options(
+            workgroup_size=workgroup_size,
+            dynamic_lds_bytes=dynamic_lds,
+            trap_handler=not no_trap_handler,
+        ),
+    )
+    found = _sweep(file, request, compiler, arch, timeout, jobs or os.cpu_count() or 1)
+    write(renderer(format)(found, view), output)
+    if found.has_failed:
+        complain(f"{file}: no variant was compiled: {found.kernels[0].variants[-1].error}")
+        sys.exit(CANNOT_ANSWER)
+
+
+def _strategy(name: str) -> str | None:
+    if name not in ("default", *STRATEGIES):
+        raise OptionError(f"--strategy {name}: give default, {', '.join(STRATEGIES)}")
+    return None if name == "default" else name
+
+
+def _sweep(
+    file: str, request: Request, given: str | None, arch: str | None, timeout: float, jobs: int
+) -> Sweep:
+    """The sweep; however it ends, no compiler is left running."""
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    source = read_input(file)
+    with (
+        counted("variants") as progress,
+        ThreadPoolExecutor(jobs) as pool,  # waits for compilers, and so ends after them
+        Processes(timeout) as processes,
+    ):
+        compiler = find_compiler(given, source.producer, processes)
+        module = open_module(source, compiler, processes, arch, request.reading)
+        return sweep(module, request, pool, progress)

@@ -1,0 +1,30 @@
+"""A sweep as CSV: what was asked for, then the columns of the report, one row a variant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kernelinfo.render import View
+from kernelinfo.render.csv import COLUMNS, line, row
+from kernelinfo.render.names import styled
+from kernelinfo.sweep.variants import Sweep, SweptKernel, Variant
+
+_ASKED = ("Asked_Waves", "Asked_Launch_Bounds", "Asked_Strategy", "Ignored", "Error")
+
+
+def render(sweep: Sweep, view: View) -> Iterator[str]:
+    """The heading, then the variants of each kernel, as compiled first."""
+    yield line((*_ASKED, *COLUMNS))
+    for kernel in sweep.kernels:
+        for variant in kernel.variants:
+            yield line(
+                (*variant.asked, variant.is_ignored, variant.error, *_report(kernel, variant, view))
+            )
+
+
+def _report(kernel: SweptKernel, variant: Variant, view: View) -> tuple[object, ...]:
+    """The kernel's columns; of a variant that failed only its names."""
+    if variant.result:
+        return row(variant.result, view)
+    names = (styled(kernel.name, kernel.symbol, view.names), kernel.symbol)
+    return names + (None,) * (len(COLUMNS) - len(names))

@@ -1,0 +1,50 @@
+"""A sweep as one JSON document; sweep-schema.json in this folder describes every key."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from kernelinfo import __version__
+from kernelinfo.render import View
+from kernelinfo.render.json import kernel_document
+from kernelinfo.sweep.variants import Sweep, SweptKernel, Variant
+
+SCHEMA = "kernelinfo/sweep/1"
+
+
+def render(sweep: Sweep, view: View) -> Iterator[str]:
+    """The document."""
+    document = {
+        "schema": SCHEMA,
+        "version": __version__,
+        "input": sweep.path,
+        "target": sweep.target_id,
+        "made_by": sweep.producer,
+        "compiler": {"path": sweep.compiler.path, "version": sweep.compiler.version},
+        "level": f"-O{sweep.level}",
+        "level_from": sweep.level_from,
+        "driver": sweep.driver,
+        "notes": sweep.notes,
+        "kernels": [_kernel(kernel) for kernel in sweep.kernels],
+    }
+    yield json.dumps(document, indent=1, ensure_ascii=True) + "\n"
+
+
+def _kernel(kernel: SweptKernel) -> dict[str, Any]:
+    return {
+        "symbol": kernel.symbol,
+        "name": kernel.name,
+        "notes": kernel.notes,
+        "variants": [_variant(variant) for variant in kernel.variants],
+    }
+
+
+def _variant(variant: Variant) -> dict[str, Any]:
+    return {
+        "asked": variant.asked._asdict(),
+        "ignored": variant.is_ignored,
+        "kernel": kernel_document(variant.result) if variant.result else None,
+        "error": variant.error,
+    }

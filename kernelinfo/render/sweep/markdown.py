@@ -1,0 +1,31 @@
+"""A sweep in Markdown: a table a kernel, the trade-off, and what to write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kernelinfo.render import View
+from kernelinfo.render.markdown import code, plain, table
+from kernelinfo.render.names import styled
+from kernelinfo.render.sweep.rows import HEADING, LEGEND, rows
+from kernelinfo.render.sweep.words import about, how_to_write, trade
+from kernelinfo.sweep.variants import Sweep
+
+
+def render(sweep: Sweep, view: View) -> Iterator[str]:
+    """The header, then each kernel."""
+    yield "**kernelinfo sweep**\n\n"
+    yield from (f"* {plain(' '.join(line.split()))}\n" for line in about(sweep))
+    for kernel in sweep.kernels:
+        yield f"\n### {code(styled(kernel.name, kernel.symbol, view.names))}\n"
+        found = [(row.label, row) for row in rows(kernel)]
+        empty = ("",) * (len(HEADING) - 1)
+        yield from table(
+            ("asked for", *HEADING),
+            [(plain(text), *(row.cells or (plain(row.error), *empty))) for text, row in found],
+        )
+        yield "\n"
+        yield from (f"* {plain(note)}\n" for note in kernel.notes)
+        yield f"* {plain(trade(kernel))}\n"
+        yield from (f"* {plain(name)}: {code(text)}\n" for name, text in how_to_write(kernel))
+    yield f"\n{plain(LEGEND)}\n"

@@ -1,0 +1,165 @@
+"""A sweep in words: its header, what was asked for, the trade-off, and what to write."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+
+from kernelinfo.kernel import Kernel, Result
+from kernelinfo.render.names import printable
+from kernelinfo.render.words import compiler_name, number, plural, size
+from kernelinfo.sweep.tradeoff import Cost, Step, tradeoff
+from kernelinfo.sweep.variants import AS_COMPILED, Asked, Sweep, SweptKernel, Variant
+
+
+def about(sweep: Sweep) -> Iterator[str]:
+    """The input, the compiler and the optimisation level, a line each; notes in the end."""
+    yield f"{printable(sweep.path)}   {sweep.target_id}"
+    version = compiler_name(sweep.compiler.version)
+    path = printable(sweep.compiler.path)
+    made_by = compiler_name(sweep.producer) if sweep.producer else None
+    if made_by is None:
+        origin = "the input does not name the compiler that made it"
+    else:
+        origin = (
+            "the one that made the input"
+            if made_by == version
+            else f"the input was made by {made_by}"
+        )
+    yield f"compiler  {version} ({path}): {origin}"
+    yield f"level     {_level(sweep)}"
+    yield from (f"note      {printable(note)}" for note in sweep.notes)
+
+
+def _level(sweep: Sweep) -> str:
+    passes = ", code generation alone" if sweep.is_optimised else ""
+    driver = " as by hipcc" if sweep.driver == "hipcc" else ""
+    beside = os.path.basename(sweep.assembly) if sweep.assembly else None
+    reason = {
+        "reproduced": f"reproduces {beside}",
+        "option": "as asked for" + (f", compared with {beside}" if beside else ""),
+        "assumed": f"assumed: no level reproduces {beside}"
+        if beside
+        else "assumed: there is no assembly beside the input to compare with",
+    }[sweep.level_from]
+    return printable(f"-O{sweep.level}{driver}{passes} ({reason})")
+
+
+def label(asked: Asked) -> str:
+    """`waves 5, launch bounds 256, max-ilp`."""
+    parts = (
+        f"waves {asked.waves}" if asked.waves is not None else None,
+        f"launch bounds {asked.launch_bounds}" if asked.launch_bounds is not None else None,
+        asked.strategy,
+    )
+    return ", ".join(filter(None, parts)) or "as compiled ◄"
+
+
+def labels(variants: Sequence[Variant]) -> str:
+    """What variants that came out the same were asked for: `waves 4–6; max-ilp`."""
+    bare = [v for v in variants if v.asked == AS_COMPILED._replace(waves=v.asked.waves)]
+    taken = [v for v in bare if v.asked.waves is not None and not v.is_ignored]
+    ignored = [v for v in bare if v.is_ignored]
+    groups = [
+        "as compiled ◄" if variants[0].asked == AS_COMPILED else "",
+        f"waves {_listed(taken)}" if taken else "",
+        f"waves {_listed(ignored)} ignored" if ignored else "",
+        *(label(v.asked) + " ignored" * v.is_ignored for v in variants if v not in bare),
+    ]
+    return "; ".join(filter(None, groups))
+
+
+def _listed(variants: Sequence[Variant]) -> str:
+    """`1–3, 5`: neighbours as a range."""
+    waves = [variant.asked.waves or 0 for variant in variants]
+    runs: list[list[int]] = []
+    for count in waves:
+        if runs and count == runs[-1][-1] + 1:
+            runs[-1].append(count)
+        else:
+            runs.append([count])
+    return ", ".join(
+        f"{run[0]}–{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs
+    )
+
+
+def trade(kernel: SweptKernel) -> str:
+    """`4 waves/SIMD as compiled; 5 cost 196 B of scratch, 16 reloads in loop .LBB1_2`.
+
+    Of steps to more waves the last that is free and the first that costs; and what saves most.
+    """
+    base = kernel.variants[0].result
+    if base is None or base.occupancy is None:
+        return "nothing to compare with: it was not compiled as it is"
+    now, bound = base.occupancy.waves_per_simd, "" if base.occupancy.exact else "≤"
+    return "; ".join(
+        [
+            f"{bound}{number(now)} waves/SIMD as compiled",
+            *(_step(step, base) for step in notable(kernel)),
+        ]
+    )
+
+
+def notable(kernel: SweptKernel) -> tuple[Step, ...]:
+    """The steps that the trade-off names."""
+    steps = tradeoff(kernel)
+    saving = [step for step in steps if step.cost.saves]
+    free = [step for step in steps if not step.cost.costs and not step.cost.saves]
+    costing = [step for step in steps if step.cost.costs]
+    saving.sort(key=lambda step: step.cost)
+    return (*free[-1:], *costing[:1], *saving[:1])
+
+
+def _step(step: Step, base: Result) -> str:
+    asked, result = step.variant.asked, step.variant.result
+    is_plain = asked == Asked(waves=round(step.waves_per_simd))
+    subject = number(step.waves_per_simd) + ("" if is_plain else f" ({label(asked)})")
+    several = step.waves_per_simd > 1
+    if step.cost.costs and result:
+        return f"{subject} cost{'' if several else 's'} {_amounts(step.cost, result.kernel)}"
+    if step.cost.saves:
+        saved = Cost(*(-amount for amount in step.cost))
+        return f"{subject} save{'' if several else 's'} {_amounts(saved, base.kernel)}"
+    return f"{subject} {'are' if several else 'is'} free"
+
+
+def _amounts(cost: Cost, kernel: Kernel) -> str:
+    """What is paid; `kernel` has the loops with the reloads."""
+    parts = (
+        f"{size(cost.scratch_bytes)} of scratch" if cost.scratch_bytes > 0 else "",
+        f"{plural(cost.reloads, 'reload')} in {_loops(kernel)}" if cost.reloads > 0 else "",
+        plural(cost.spills, "spilled register") if not cost.scratch_bytes and cost.spills else "",
+    )
+    return ", ".join(filter(None, parts))
+
+
+def _loops(kernel: Kernel) -> str:
+    """`loop .LBB1_3`, `3 loops`: those with reloads."""
+    loops = [loop for loop in (kernel.code.loops if kernel.code else None) or () if loop.reloads]
+    if len(loops) == 1:
+        return f"loop {printable(loops[0].header)}"
+    return plural(len(loops), "loop")
+
+
+def how_to_write(kernel: SweptKernel) -> Iterator[tuple[str, str]]:
+    """Languages, and what to write in each to get the first row that the trade-off names.
+
+    Where only one thing was asked for, that row.
+    """
+    named = [step.variant for step in notable(kernel)] or list(kernel.variants[1:2])
+    if not notable(kernel) and len(kernel.variants) != 2:
+        return
+    waves, bounds, strategy = named[0].asked
+    if named[0].result and named[0].result.kernel.workgroup.required:
+        bounds = None
+    if waves and bounds is None:
+        yield "HIP, OpenCL", f"__attribute__((amdgpu_waves_per_eu({waves}, {waves})))"
+        if largest := named[0].result and named[0].result.kernel.workgroup.declared_max:
+            yield f"HIP, at least {waves}", f"__launch_bounds__({largest}, {waves})"
+        yield "Triton", f"waves_per_eu={waves}"
+    elif bounds:
+        both = f" __attribute__((amdgpu_waves_per_eu({waves}, {waves})))" if waves else ""
+        yield "HIP", f"__launch_bounds__({bounds}){both}"
+        yield "OpenCL", f"__attribute__((amdgpu_flat_work_group_size(1, {bounds}))){both}"
+    if strategy:
+        yield "flags", f"-mllvm -amdgpu-sched-strategy={printable(strategy)}"

@@ -1,0 +1,141 @@
+"""The compilers that can make a sweep: the user's clang, or the LLVM that llvmlite brings."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterator
+from importlib.util import find_spec
+
+from kernelinfo.errors import CompilerError
+from kernelinfo.light_typing import NamedTuple
+from kernelinfo.sweep.processes import Processes
+
+_NEWEST = 60
+"""clang-13 to clang-60 are looked for on PATH."""
+_ROCM = "/opt/rocm"
+"""Where ROCm is without ROCM_PATH, as for hipcc."""
+
+
+class Build(NamedTuple):
+    """How IR becomes assembly."""
+
+    triple: str
+    target_id: str
+    """`gfx90a:xnack-`"""
+    level: str
+    """`3` of -O3."""
+    is_optimised: bool
+    """True if only code generation is left to do."""
+    options: tuple[str, ...] = ()
+    """LLVM's own, as `-mllvm` takes them."""
+
+
+class Clang(NamedTuple):
+    """A clang on this machine."""
+
+    path: str
+    version: str
+    """`Debian clang version 22.1.8 (1~deb12u1)`"""
+
+    def to_text(self, triple: str) -> list[str]:
+        """The command that prints IR as text, unchanged; it fails for modules of other triples."""
+        return [
+            *self._command(triple),
+            *("-emit-llvm", "-Xclang", "-disable-llvm-passes"),
+            # The order of uses decides what optimisation does first, and only this keeps it.
+            *("-Xclang", "-emit-llvm-uselists", "-Werror=override-module"),
+            *("-o", "-", "-"),
+        ]
+
+    def to_assembly(self, build: Build) -> list[str]:
+        """The command that makes assembly of textual IR."""
+        return [
+            *self._command(build.triple),
+            *(f"-mcpu={build.target_id}", f"-O{build.level}", "-w"),
+            *(("-Xclang", "-disable-llvm-passes") if build.is_optimised else ()),
+            *(word for option in build.options for word in ("-mllvm", option)),
+            *("-o", "-", "-"),
+        ]
+
+    def _command(self, triple: str) -> tuple[str, ...]:
+        return (
+            *(self.path, "-x", "ir", f"--target={triple}", "-nogpulib"),
+            *("-fno-crash-diagnostics", "-S"),
+        )
+
+
+class Llvmlite(NamedTuple):
+    """The LLVM inside llvmlite, in a child process: a fatal error of LLVM ends the process."""
+
+    path: str
+    version: str
+
+    def to_text(self, triple: str) -> list[str]:
+        """As for clang."""
+        return [*_CHILD, "text", triple]
+
+    def to_assembly(self, build: Build) -> list[str]:
+        """As for clang."""
+        passes = "no" if build.is_optimised else "yes"
+        return [*_CHILD, "assembly", build.target_id, build.level, passes, *build.options]
+
+
+# -P: a folder named llvmlite in the working directory is not imported.
+_CHILD = (sys.executable, "-P", "-m", "kernelinfo.sweep.llvmlite_child")
+
+Compiler = Clang | Llvmlite
+
+
+def find_compiler(given: str | None, producer: str | None, processes: Processes) -> Compiler:
+    """The compiler named, ROCm's clang, a clang of the IR's version or newer, or llvmlite.
+
+    Raises `CompilerError` if there is none, or `given` is not a clang.
+    """
+    if given is not None and given != "llvmlite":
+        return _clang(given, processes)
+    for path in () if given else _candidates(_major(producer)):
+        try:
+            return _clang(path, processes)
+        except CompilerError:
+            continue
+    if find_spec("llvmlite") is None:
+        raise CompilerError(_missing(given, producer))
+    return Llvmlite("llvmlite", processes.run([*_CHILD, "version"]).decode().strip())
+
+
+def _clang(path: str, processes: Processes) -> Clang:
+    found = shutil.which(os.path.expanduser(path))
+    if found is None:
+        raise CompilerError(f"{path}: no such program; give --compiler the path of a clang")
+    text = processes.run([found, "--version"]).decode("utf-8", "replace")
+    stated = re.search(r"^.*clang version .*$", text, re.M)
+    if stated is None:
+        raise CompilerError(f"{path}: not a clang; give --compiler the path of a clang")
+    return Clang(found, stated[0].strip())
+
+
+def _candidates(producer: int | None) -> Iterator[str]:
+    """Paths of the clangs that may read the IR, the one to try first first."""
+    rocm = os.path.join(os.environ.get("ROCM_PATH") or _ROCM, "llvm", "bin", "clang")
+    if os.path.exists(rocm):
+        yield rocm
+    newer = range(producer, _NEWEST) if producer else range(_NEWEST, 12, -1)
+    names = [f"clang-{version}" for version in newer]
+    yield from filter(shutil.which, names)
+    if producer is None and shutil.which("clang"):
+        yield "clang"
+
+
+def _major(version: str | None) -> int | None:
+    found = re.search(r"version (\d{1,3})", version or "")
+    return int(found[1]) if found else None
+
+
+def _missing(given: str | None, producer: str | None) -> str:
+    if given is not None:
+        return "llvmlite is not installed; pip install 'kernelinfo[compile]'"
+    made = f"clang-{_major(producer)} or newer" if _major(producer) else "clang"
+    return f"no {made} found; give --compiler, or pip install 'kernelinfo[compile]'"

@@ -1,0 +1,129 @@
+"""Kernels of textual LLVM IR, and their function attributes with others in their stead.
+
+Only text as LLVM prints it is read: one line a definition, function attributes in groups (LLVM
+AsmWriter.cpp, `AssemblyWriter::printFunction` and `writeAllAttributeGroups`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from kernelinfo.light_typing import NamedTuple
+
+_DEFINITION = re.compile(r'^define [^\n]*?\bamdgpu_kernel\b[^\n"@]*@("[^"]*"|[-\w$.]+)\(.*$', re.M)
+_GROUP = re.compile(r"^attributes #(\d+) = \{(.*)\}$", re.M)
+_QUOTED = re.compile(r'"[^"]*"')
+_REFERENCE = re.compile(r" #(\d+)(?= )")
+_BEFORE_ATTRIBUTES = re.compile(r"(?: (?:local_)?unnamed_addr)?(?: addrspace\(\d+\))?")
+_FEATURES = ("sramecc", "xnack")
+"""Those of a target id, in its order (AMDGPUUsage, "Target ID")."""
+
+
+class Definition(NamedTuple):
+    """Where a kernel's attributes are referred to."""
+
+    symbol: str
+    group: int | None
+    """Number of its attribute group; None if it has none."""
+    start: int
+    end: int
+    """The reference ` #0` is `text[start:end]`; without a group, both are where it belongs."""
+
+
+def definitions(text: str) -> Iterator[Definition]:
+    """The kernels of a module in their order."""
+    for match in _DEFINITION.finditer(text):
+        name = match[1]
+        symbol = _unescaped(name[1:-1]) if name.startswith('"') else name
+        line = _QUOTED.sub(lambda quoted: "_" * len(quoted[0]), match[0])
+        after = _end_of_parameters(line, match.end(1) - match.start())
+        found = _REFERENCE.search(line, after)
+        if found:
+            group, start, end = int(found[1]), found.start(), found.end()
+        else:
+            before = _BEFORE_ATTRIBUTES.match(line, after)
+            group, start = None, before.end() if before else after
+            end = start
+        yield Definition(symbol, group, match.start() + start, match.start() + end)
+
+
+def _end_of_parameters(line: str, start: int) -> int:
+    """Position behind the parenthesis that closes the one at or after `start`."""
+    depth = 0
+    for bracket in re.finditer(r"[()]", line[start:]):
+        depth += 1 if bracket[0] == "(" else -1
+        if depth == 0:
+            return start + bracket.end()
+    return len(line)
+
+
+def _unescaped(name: str) -> str:
+    r"""A quoted name without its `\22` escapes, each of which is one byte."""
+    data = re.sub(
+        rb"\\([0-9A-Fa-f]{2})",
+        lambda escape: bytes([int(escape[1], 16)]),
+        name.encode("utf-8", "surrogateescape"),
+    )
+    return data.decode("utf-8", "surrogateescape")
+
+
+def with_attributes(text: str, changes: Mapping[str, Mapping[str, str]]) -> str:
+    """The module with function attributes set, by kernel symbol and attribute name.
+
+    Each changed kernel gets an attribute group of its own, so that no other function changes.
+    """
+    groups = {int(match[1]): match[2] for match in _GROUP.finditer(text)}
+    number = max(groups, default=-1)
+    pieces, added, position = [], [], 0
+    for kernel in definitions(text):
+        wanted = changes.get(kernel.symbol)
+        if wanted:
+            number += 1
+            kept = groups.get(kernel.group, "") if kernel.group is not None else ""
+            pieces += [text[position : kernel.start], f" #{number}"]
+            position = kernel.end
+            added.append(f"attributes #{number} = {{{_with(kept, wanted)} }}\n")
+    return "".join([*pieces, text[position:], "\n", *added])
+
+
+def _with(attributes: str, wanted: Mapping[str, str]) -> str:
+    for name, value in wanted.items():
+        attributes = re.sub(rf' "{re.escape(name)}"(?:="[^"]*")?(?= |$)', "", attributes.rstrip())
+        attributes += f' "{name}"="{value}"'
+    return attributes
+
+
+def is_opencl(text: str) -> bool:
+    """True if a kernel describes its arguments as only OpenCL's front end does."""
+    return (
+        re.search(r"^define [^\n]*\bamdgpu_kernel\b[^\n]* !kernel_arg_type ", text, re.M)
+        is not None
+    )
+
+
+def triple(text: str) -> str | None:
+    """The module's target triple; None if it states none."""
+    found = re.search(r'^target triple = "([^"]*)"', text, re.M)
+    return found[1] if found else None
+
+
+def with_triple(text: str, wanted: str) -> str:
+    """The module with another target triple."""
+    stated = re.subn(r'^target triple = "[^"]*"', f'target triple = "{wanted}"', text, flags=re.M)
+    return stated[0] if stated[1] else f'target triple = "{wanted}"\n{text}'
+
+
+def target_id(text: str) -> str | None:
+    """`gfx90a:xnack-` of the first kernel that states its processor; None if none does."""
+    groups = {int(match[1]): match[2] for match in _GROUP.finditer(text)}
+    for kernel in definitions(text):
+        attributes = groups.get(kernel.group, "") if kernel.group is not None else ""
+        if processor := re.search(r'"target-cpu"="([^"]+)"', attributes):
+            settings = re.search(r'"target-features"="([^"]*)"', attributes)
+            stated = settings[1].split(",") if settings else []
+            signs = (
+                f"{name}{sign}" for name in _FEATURES for sign in "+-" if sign + name in stated
+            )
+            return ":".join([processor[1], *signs])
+    return None

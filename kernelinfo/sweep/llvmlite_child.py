@@ -1,0 +1,77 @@
+"""IR from standard input to text or assembly on standard output, by llvmlite; run as a child.
+
+python -m kernelinfo.sweep.llvmlite_child version
+python -m kernelinfo.sweep.llvmlite_child text TRIPLE
+python -m kernelinfo.sweep.llvmlite_child assembly TARGET_ID LEVEL yes|no [OPTION]...
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+import llvmlite
+import llvmlite.binding as llvm
+
+_SPEED = {"s": 2, "z": 2}
+"""-Os and -Oz are -O2 of functions that carry `optsize` (CompilerInvocation.cpp,
+getOptimizationLevel)."""
+
+
+def main() -> None:
+    """Run one command; a failure is one line `error: …` on standard error and exit code 1."""
+    command, *words = sys.argv[1:]
+    try:
+        sys.stdout.buffer.write(_COMMANDS[command](*words).encode("utf-8", "surrogateescape"))
+    except RuntimeError as error:
+        sys.exit("error: " + " ".join(str(error).split()))
+
+
+def version() -> str:
+    """`llvmlite 0.50.0 (LLVM 22.1.0)`"""
+    return f"llvmlite {llvmlite.__version__} (LLVM {'.'.join(map(str, llvm.llvm_version_info))})"
+
+
+def text(triple: str) -> str:
+    """The module as text. Raises `RuntimeError` if it cannot be read or is for another triple."""
+    module = _parse(sys.stdin.buffer.read())
+    if module.triple != triple:
+        raise RuntimeError(f"overriding the module target triple {module.triple} with {triple}")
+    return str(module)
+
+
+def assembly(target_id: str, level: str, run_passes: str, *options: str) -> str:
+    """The module as assembly, after LLVM's optimisation pipeline if `run_passes` is yes."""
+    for option in options:
+        llvm.set_option("kernelinfo", option)
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    module = _parse(sys.stdin.buffer.read())
+    processor, *settings = target_id.split(":")
+    speed = _SPEED.get(level) or int(level)
+    machine = llvm.Target.from_triple(module.triple).create_target_machine(
+        cpu=processor,
+        features=",".join(setting[-1] + setting[:-1] for setting in settings),
+        opt=speed,
+        reloc="pic",
+        codemodel="default",
+    )
+    machine.set_asm_verbosity(True)
+    if run_passes == "yes":
+        tuning = llvm.create_pipeline_tuning_options(speed)
+        tuning.loop_vectorization = tuning.slp_vectorization = speed > 1
+        passes = llvm.create_pass_builder(machine, tuning)
+        passes.getModulePassManager().run(module, passes)
+    return str(machine.emit_assembly(module))
+
+
+def _parse(data: bytes) -> llvm.ModuleRef:
+    if data.startswith((b"BC\xc0\xde", b"\xde\xc0\x17\x0b")):
+        return llvm.parse_bitcode(data)
+    return llvm.parse_assembly(data.decode("utf-8", "surrogateescape"))
+
+
+_COMMANDS: dict[str, Callable[..., str]] = {"version": version, "text": text, "assembly": assembly}
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,59 @@
+"""Random kernels swept: `python -m tests.sweep --compilers 19 22 --kernels 240`.
+
+Demands that attributes edited in bitcode give the registers, spills, scratch, code size and
+occupancy of the same attributes in the source, by clang itself and through llvmlite. Prints a
+table; ends with 1 where one differs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+
+from .proof import KERNELS_OF_A_MODULE, TARGETS, run
+
+_HEAD = (
+    *("compiler", "target", "through", "kernels", "changed", "spilling", "reproduced"),
+    *("refused modules", "different"),
+)
+
+
+def main() -> int:
+    """The exit code."""
+    parser = argparse.ArgumentParser(prog="python -m tests.sweep", description=__doc__)
+    parser.add_argument("--compilers", type=int, nargs="+", default=[19, 22])
+    parser.add_argument("--targets", nargs="+", default=list(TARGETS))
+    parser.add_argument("--kernels", type=int, default=240, help="for each way of compiling")
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    settings = [(version, target) for version in options.compilers for target in options.targets]
+    modules = -(-options.kernels // (len(settings) * KERNELS_OF_A_MODULE))
+    print(f"| {' | '.join(_HEAD)} |", f"|{' --- |' * len(_HEAD)}", sep="\n")
+    faults: list[str] = []
+    with TemporaryDirectory() as folder:
+        for through in ("clang", "llvmlite"):
+            for version, target in settings:
+                random = Random(f"{options.seed} {version} {target}")
+                place = Path(folder, through)
+                found = run(
+                    version, target, modules, random, place, through_llvmlite=through != "clang"
+                )
+                row = (f"clang {version}", target, through, found.kernels, found.changed)
+                counts = (
+                    *row,
+                    found.spilling,
+                    found.reproduced,
+                    found.refused,
+                    len(found.differences),
+                )
+                print(f"| {' | '.join(map(str, counts))} |", flush=True)
+                faults += found.differences
+    print(*faults, sep="\n", file=sys.stderr, end="\n" if faults else "")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,150 @@
+"""Attributes edited in bitcode against the same attributes in the source."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+
+from kernelinfo.analysis import analyse
+from kernelinfo.analysis.options import Options
+from kernelinfo.errors import CompilerError
+from kernelinfo.kernel import Result
+from kernelinfo.occupancy.targets import find
+from kernelinfo.sweep.compilers import Compiler, find_compiler
+from kernelinfo.sweep.inputs import read_input
+from kernelinfo.sweep.module import Module, by_symbol, open_module
+from kernelinfo.sweep.processes import Processes
+
+from .kernels import PRELUDE, RandomKernel, random_asked, random_kernel
+
+TARGETS = ("gfx90a", "gfx942", "gfx1100", "gfx1201")
+KERNELS_OF_A_MODULE = 5
+_FLAGS = (
+    *("-x", "hip", "--cuda-device-only", "-nogpuinc", "-nogpulib", "-fuse-cuid=none"),
+    *("-std=c++17", "-w", "-S", "--save-temps"),
+)
+
+
+@dataclass
+class Tally:
+    """What came out, in kernels."""
+
+    kernels: int = 0
+    changed: int = 0
+    """Kernels that the attribute changed at all."""
+    spilling: int = 0
+    reproduced: int = 0
+    """Kernels as compiled that equal the compilation that left the bitcode."""
+    refused: int = 0
+    """Modules that the compiler refuses with the attribute in the source and edited."""
+    differences: list[str] = field(default_factory=list)
+
+
+def measures(result: Result) -> tuple[object, ...]:
+    """Registers, spills, scratch, LDS, code size and occupancy."""
+    kernel, occupancy = result.kernel, result.occupancy
+    resident = (occupancy.allocated, occupancy.waves_per_simd) if occupancy else ()
+    return (*kernel.used, *kernel.spills, kernel.code_bytes, *resident)
+
+
+def compile_source(
+    version: int, target: str, level: str, kernels: Sequence[RandomKernel], folder: Path
+) -> Path:
+    """The bitcode that `--save-temps` leaves; the assembly lies beside it."""
+    folder.mkdir(parents=True)
+    source = PRELUDE + "".join(kernel.source() for kernel in kernels)
+    (folder / "unit.hip").write_text(source)
+    stem = f"unit-hip-amdgcn-amd-amdhsa-{target}"
+    command = [f"clang-{version}", *_FLAGS, f"-O{level}", f"--offload-arch={target}"]
+    command += ["unit.hip", "-o", f"{stem}.s"]
+    subprocess.run(command, cwd=folder, check=True, stderr=subprocess.PIPE)
+    return folder / f"{stem}.bc"
+
+
+def run(
+    version: int,
+    target: str,
+    modules: int,
+    random: Random,
+    folder: Path,
+    *,
+    through_llvmlite: bool = False,
+    kernels_of_a_module: int = KERNELS_OF_A_MODULE,
+) -> Tally:
+    """Compare random kernels of as many modules."""
+    tally = Tally()
+    with Processes(300) as processes:
+        compiler = find_compiler(
+            "llvmlite" if through_llvmlite else f"clang-{version}", None, processes
+        )
+        number = 0
+        while tally.kernels < modules * kernels_of_a_module:
+            where = folder / f"{version}-{target}-{number}"
+            kernels = [
+                random_kernel(random, f"k{i}", find(target)) for i in range(kernels_of_a_module)
+            ]
+            for line in _compare(
+                version, target, random, where, compiler, processes, tally, kernels
+            ):
+                tally.differences.append(f"clang {version}, {target}, module {number}: {line}")
+            number += 1
+    return tally
+
+
+def _compare(
+    version: int,
+    target: str,
+    random: Random,
+    folder: Path,
+    compiler: Compiler,
+    processes: Processes,
+    tally: Tally,
+    kernels: Sequence[RandomKernel],
+) -> Iterator[str]:
+    """Differences in one module; a module that the compiler refuses as it is has none."""
+    asked = {kernel.name: random_asked(random, find(target)) for kernel in kernels}
+    level = random.choice(("3", "3", "2", "1", "s"))
+    try:
+        plain = compile_source(version, target, level, kernels, folder / "plain")
+    except subprocess.CalledProcessError:
+        return
+    module = _open(plain, compiler, processes)
+    options = module.drivers["clang"]
+    changes = {name: wish.attributes(has_required_size=False) for name, wish in asked.items()}
+    others = [kernel.asking(asked[kernel.name]) for kernel in kernels]
+    try:
+        written = compile_source(version, target, level, others, folder / "written")
+    except subprocess.CalledProcessError:
+        tally.refused += 1
+        with suppress(CompilerError):
+            module.compile(changes, level, options)
+            yield "the compiler refuses the attribute in the source and takes it edited"
+        return
+    edited = module.compile(changes, level, options)
+    as_compiled = module.compile({}, level, options)
+    if compiler.path == "llvmlite":
+        truth = _open(written, compiler, processes).compile({}, level, options)
+    else:
+        truth = _assembly(written)
+    left = _assembly(plain)
+    for kernel in kernels:
+        mine, its = measures(edited[kernel.name]), measures(truth[kernel.name])
+        tally.kernels += 1
+        tally.changed += its != measures(as_compiled[kernel.name])
+        tally.spilling += bool(truth[kernel.name].kernel.spills.vgprs)
+        tally.reproduced += measures(as_compiled[kernel.name]) == measures(left[kernel.name])
+        if mine != its:
+            wish = asked[kernel.name]
+            yield f"{kernel.name} {wish} -O{level}: edited {mine}, in the source {its}"
+
+
+def _open(path: Path, compiler: Compiler, processes: Processes) -> Module:
+    return open_module(read_input(str(path)), compiler, processes, None, Options())
+
+
+def _assembly(bitcode: Path) -> dict[str, Result]:
+    return by_symbol(analyse([str(bitcode.with_suffix(".s"))], Options()))

@@ -1,0 +1,94 @@
+"""Compilers as child processes: their errors, their limits, and that none is left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from kernelinfo.errors import CompilerError
+from kernelinfo.sweep.processes import Processes
+
+from ..compiling import bitcode, needs_clang
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="compilers of these tests are scripts")
+
+
+def script(path: Path, text: str) -> str:
+    """An executable shell script."""
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_standard_output_comes_back() -> None:
+    with Processes(10) as processes:
+        assert processes.run(["cat"], b"text" * 100_000) == b"text" * 100_000
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "echo first error: a >&2; echo 'x.ll:1: error: b' >&2; echo 1 gone >&2; exit 1",
+            "error: b",
+        ),
+        ("echo 'LLVM ERROR: out of registers' >&2; exit 70", "LLVM ERROR: out of registers"),
+        ("exit 3", "failed with exit code 3"),
+        ("kill -9 $$", "killed by signal 9"),
+        ("sleep 60", "no answer within 0.5 s"),
+        ("sleep 60 &\nexit 0", "no answer within 0.5 s"),
+    ],
+)
+def test_a_failure_is_one_line(tmp_path: Path, text: str, message: str) -> None:
+    began = time.monotonic()
+    with Processes(0.5) as processes, pytest.raises(CompilerError, match=message) as raised:
+        processes.run([script(tmp_path / "compiler", text)])
+    assert "\n" not in str(raised.value)
+    assert time.monotonic() - began < 30
+
+
+def test_a_program_that_cannot_run(tmp_path: Path) -> None:
+    with Processes(1) as processes:
+        for name in ("missing", "plain.txt", "a\0b"):
+            (tmp_path / "plain.txt").write_text("no program")
+            with pytest.raises(CompilerError, match="give another --compiler"):
+                processes.run([str(tmp_path / name)])
+
+
+@needs_clang
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_sweep_leaves_nothing_behind(tmp_path: Path, number: signal.Signals) -> None:
+    inputs, temporary, running = (tmp_path / name for name in ("in", "tmp", "running"))
+    for folder in (temporary, running):
+        folder.mkdir()
+    path = bitcode("__global__ void k(int *out) { *out = 1; }", inputs / "k.bc")
+    # The real compiler for all but assembly, which never ends: its processes note their numbers.
+    slow = (
+        f'case "$*" in *-O3*) echo > {running}/$$; sleep 60 & wait;; *) exec clang-22 "$@";; esac'
+    )
+    compiler = script(tmp_path / "clang", slow)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "kernelinfo", "sweep", path, "--compiler", compiler],
+        env=os.environ | {"TMPDIR": str(temporary)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    until = time.monotonic() + 60
+    while not list(running.iterdir()) and time.monotonic() < until:
+        time.sleep(0.05)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=30)
+    assert (out, err, process.returncode) == (b"", b"", 128 + number)
+    assert [path.name for path in inputs.iterdir()] == ["k.bc"]
+    assert list(temporary.iterdir()) == []
+    groups = {line.name for line in running.iterdir()}
+    states = subprocess.run(["ps", "-eo", "pgid=,stat="], capture_output=True, text=True).stdout
+    alive = [line.split() for line in states.splitlines()]
+    assert groups
+    assert not [state for group, state in alive if group in groups and not state.startswith("Z")]
