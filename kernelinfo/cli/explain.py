@@ -24,6 +24,7 @@ from kernelinfo.reading.blob import Problem
 from kernelinfo.render import View, renderer
 from kernelinfo.render.explain import render_kernel
 from kernelinfo.render.names import short
+from kernelinfo.render.sweep.words import invitation
 from kernelinfo.sweep.inputs import input_of
 
 EXAMPLES = """\
@@ -153,5 +154,6 @@ def _explanations(
     for item in items:
         if isinstance(item, Result):
             yield from [] if first else ["\n"]
-            yield from render_kernel(item, view, device, grid, ir)
+            further = [("ask", invitation(ir, item.kernel))] if ir else []
+            yield from render_kernel(item, view, device, grid, further)
             first = False

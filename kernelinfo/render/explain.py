@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from shlex import quote
 
 from kernelinfo.kernel import Finding, Kernel, Result
 from kernelinfo.kernel.compiler_number import NOT_EXPLAINED, agrees, why
-from kernelinfo.kernel.names import base_name
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.occupancy.calculator import Arch
 from kernelinfo.occupancy.devices import fill
@@ -34,16 +32,9 @@ Notes = Sequence[tuple[str, str]]
 
 
 def render_kernel(
-    result: Result,
-    view: View,
-    device: Device | None = None,
-    grid: int | None = None,
-    ir: str | None = None,
+    result: Result, view: View, device: Device | None, grid: int | None, further: Notes = ()
 ) -> Iterator[str]:
-    """The explanation of one kernel, line by line; `grid` workgroups on a device.
-
-    `ir` is the path of its LLVM IR, where that is known.
-    """
+    """The explanation of one kernel, line by line; `grid` workgroups on a device."""
     kernel, occupancy = result.kernel, result.occupancy
     where = printable(kernel.code_object.path)
     if kernel.source is not None:
@@ -63,9 +54,7 @@ def render_kernel(
         lines += _sources(kernel, view.width)
         if expectation := expected(target, occupancy, kernel, device):
             lines += _listed("expect", expectation, "; ", view.width)
-        if ir is not None:
-            command = f"kernelinfo sweep {quote(ir)} {quote(base_name(kernel.name))}"
-            lines.append(_labelled("ask", f"`{printable(command)}`: what other occupancies cost"))
+        lines += _noted(further)
     for line in [*_heading(name_of(kernel, view.names), f"{on}  {where}", view), []]:
         yield paint(line, view.color) + "\n"
     findings = [_finding(finding) for finding in result.findings]

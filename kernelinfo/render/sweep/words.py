@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from shlex import quote
 
 from kernelinfo.kernel import Kernel, Result
+from kernelinfo.kernel.names import base_name
 from kernelinfo.render.names import printable
 from kernelinfo.render.words import compiler_name, number, plural, size
 from kernelinfo.sweep.tradeoff import Cost, Step, tradeoff
@@ -163,3 +165,9 @@ def how_to_write(kernel: SweptKernel) -> Iterator[tuple[str, str]]:
         yield "OpenCL", f"__attribute__((amdgpu_flat_work_group_size(1, {bounds}))){both}"
     if strategy:
         yield "flags", f"-mllvm -amdgpu-sched-strategy={printable(strategy)}"
+
+
+def invitation(ir: str, kernel: Kernel) -> str:
+    """The command that sweeps a kernel, for the explanation of its assembly."""
+    command = f"kernelinfo sweep {quote(ir)} {quote(base_name(kernel.name))}"
+    return f"`{printable(command)}`: what other occupancies cost"
