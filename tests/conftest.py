@@ -39,6 +39,33 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """One process where files are rewritten; else as many as xdist finds cores."""
+    return 0 if config.getoption("regen") else None
+
+
+SLOW = (
+    "benchmarks",
+    "browser",
+    "differential",
+    "fuzz",
+    "robustness",
+    "test_build_tree.py",
+    "test_cmake.py",
+    "test_pre_commit.py",
+    "test_recipes.py",
+    "test_story.py",
+    "test_wheel.py",
+)
+"""CI's second step: what needs compilers, Chromium, a wheel or other tools, and what takes minutes."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.relative_to(Path(__file__).parent).parts[0] in SLOW:
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture
 def regenerate(request: pytest.FixtureRequest) -> bool:
     return bool(request.config.getoption("--regen"))
