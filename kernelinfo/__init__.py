@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     )
     from kernelinfo.gate import check
     from kernelinfo.gate.config import Configuration, read_config
-    from kernelinfo.gate.verdict import Judged, Notice, Suppressed, Verdict
+    from kernelinfo.gate.outcome import Judged, Notice, Outcome, Suppressed
     from kernelinfo.kernel import CodeObject, Finding, Kernel, Repeat, Report, Result
     from kernelinfo.occupancy import Allocated, Occupancy
     from kernelinfo.occupancy.calculator import Arch, Rung, arch
@@ -65,6 +65,7 @@ __all__ = [
     "Occupancy",
     "OptionError",
     "Options",
+    "Outcome",
     "Pair",
     "Problem",
     "Range",
@@ -79,7 +80,6 @@ __all__ = [
     "Target",
     "TargetsError",
     "UnknownTargetError",
-    "Verdict",
     "analyse",
     "arch",
     "check",
@@ -116,7 +116,7 @@ _HOMES = {
     ),
     "gate": ("check",),
     "gate.config": ("Configuration", "read_config"),
-    "gate.verdict": ("Judged", "Notice", "Suppressed", "Verdict"),
+    "gate.outcome": ("Judged", "Notice", "Suppressed", "Outcome"),
     "kernel": ("CodeObject", "Finding", "Kernel", "Repeat", "Report", "Result"),
     "occupancy": ("Allocated", "Occupancy"),
     "occupancy.calculator": ("Arch", "Rung", "arch"),

@@ -57,7 +57,7 @@ SLOW = (
     "test_story.py",
     "test_wheel.py",
 )
-"""CI's second step: what needs compilers, Chromium, a wheel or other tools, and what takes minutes."""
+"""CI's second step: what needs compilers, Chromium, a wheel or minutes."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

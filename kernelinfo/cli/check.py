@@ -21,9 +21,9 @@ from kernelinfo.gate.baseline import write_baseline
 from kernelinfo.gate.config import Configuration
 from kernelinfo.gate.config.file import read_file
 from kernelinfo.gate.location import located
+from kernelinfo.gate.outcome import Outcome
 from kernelinfo.gate.pinning import pin
 from kernelinfo.gate.scope import Scope
-from kernelinfo.gate.verdict import Verdict
 from kernelinfo.kernel import Report
 from kernelinfo.render import View
 from kernelinfo.render.check import CheckFormatName, check_renderer
@@ -87,16 +87,17 @@ def command(
     config: selection.Config = None,
     format: Annotated[
         CheckFormatName | None,
-        typer.Option(help="How to write the verdict; text, and on GitHub Actions github."),
+        typer.Option(help="How to write the outcome; text, and on GitHub Actions github."),
     ] = None,
     output: options.Output = None,
     names: options.Names = "full",
     color: options.Color = "auto",
     width: options.Width = None,
     top: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Findings told of a rule; 0 tells all.")
+        int,
+        typer.Option(metavar="N", min=0, help="Show at most N findings of each rule; 0 shows all."),
     ] = 50,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="The verdict alone.")] = False,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="The outcome alone.")] = False,
     verbose: Annotated[
         bool, typer.Option("-v", "--verbose", help="Say on standard error what is read.")
     ] = False,
@@ -145,14 +146,14 @@ def command(
     if update_baseline:
         _update(report, project, scope, view, output)
         return
-    verdict = located(check(report, project, scope=scope))
-    for problem in verdict.problems[len(report.problems) :]:
+    outcome = located(check(report, project, scope=scope))
+    for problem in outcome.problems[len(report.problems) :]:
         tell(problem)
     on_github = os.environ.get("GITHUB_ACTIONS") == "true"
-    write(check_renderer(format or ("github" if on_github else "text"))(verdict, view), output)
+    write(check_renderer(format or ("github" if on_github else "text"))(outcome, view), output)
     if on_github and format is None and (summary := os.environ.get("GITHUB_STEP_SUMMARY")):
-        _add_to(summary, check_renderer("markdown")(verdict, view))
-    _exit(verdict, exit_zero)
+        _add_to(summary, check_renderer("markdown")(outcome, view))
+    _exit(outcome, exit_zero)
 
 
 def _add_to(summary: str, pieces: Iterator[str]) -> None:
@@ -163,10 +164,10 @@ def _add_to(summary: str, pieces: Iterator[str]) -> None:
         raise OptionError(f"$GITHUB_STEP_SUMMARY, {summary}: {error.strerror}") from None
 
 
-def _exit(verdict: Verdict, exit_zero: bool) -> None:
-    if not verdict.answered:
+def _exit(outcome: Outcome, exit_zero: bool) -> None:
+    if not outcome.answered:
         raise typer.Exit(CANNOT_ANSWER)
-    if verdict.failed and not exit_zero:
+    if outcome.failed and not exit_zero:
         raise typer.Exit(CLAIM)
 
 

@@ -13,9 +13,9 @@ from kernelinfo.gate import budget, ratchet
 from kernelinfo.gate.baseline import pinnable, read_baseline
 from kernelinfo.gate.config import Budget, Configuration
 from kernelinfo.gate.expectation import judgeable, too_few
+from kernelinfo.gate.outcome import Judged, Notice, Outcome
 from kernelinfo.gate.scope import EVERYTHING, Scope
 from kernelinfo.gate.suppression import Suppressions
-from kernelinfo.gate.verdict import Judged, Notice, Verdict
 from kernelinfo.kernel import Finding, Kernel, Report, Result
 from kernelinfo.reading.blob import Problem
 from kernelinfo.rules.documented import documented
@@ -30,13 +30,13 @@ def check(
     *,
     scope: Scope = EVERYTHING,
     today: date | None = None,
-) -> Verdict:
+) -> Outcome:
     """What the configuration makes of a report; suppressions as they are on the day `today`.
 
     The report's findings count as they are: make it with the configuration's `selection` and
     `workgroup_sizes`. Raises `BaselineError` for a baseline that cannot be read.
     """
-    return _Judgement(report, configuration, scope, today or date.today()).verdict()
+    return _Judgement(report, configuration, scope, today or date.today()).outcome()
 
 
 class _Judgement:
@@ -58,18 +58,18 @@ class _Judgement:
         compared = self._comparison.pairs if self._comparison else ()
         self._new_compilers = self._unpinned_compilers()
         self._pairs: dict[int, Pair] = {id(pair.new): pair for pair in compared}
-        self._met: set[int] = set()
+        self._used_budgets: set[int] = set()
         """Budgets that are for a kernel."""
         self._problems: list[Problem] = list(report.problems)
 
-    def verdict(self) -> Verdict:
+    def outcome(self) -> Outcome:
         judged = tuple(
             self._judged(result, footprint)
             for result, footprint in zip(self._results, self._now.footprints, strict=True)
         )
         if self._scope.whole:
             self._problems += too_few(self._report, self._results, self._configuration)
-        return Verdict(
+        return Outcome(
             judged=judged,
             notices=tuple(self._notices()),
             problems=tuple(self._problems),
@@ -83,7 +83,7 @@ class _Judgement:
         )
 
     def _judged(self, result: Result, footprint: Footprint) -> Judged:
-        own = self._configuration.selection.heard(self._findings(result.kernel, footprint))
+        own = self._configuration.selection.chosen(self._findings(result.kernel, footprint))
         findings = (*result.findings, *own)
         if not findings:
             return Judged(result)
@@ -94,7 +94,7 @@ class _Judgement:
         """What budget and baseline say of a kernel."""
         allowed = budget.budget_of(footprint, self._configuration.budgets)
         if allowed is not None:
-            self._met.add(id(allowed))
+            self._used_budgets.add(id(allowed))
             self._cannot_tell(kernel, "its budget", budget.unsaid(footprint, allowed))
             yield from budget.broken(footprint, allowed, self._file)
         if self._comparison is None:
@@ -116,19 +116,21 @@ class _Judgement:
         )
 
     def _cannot_tell(self, kernel: Kernel, who: str, keys: tuple[str, ...]) -> None:
-        """A number that is asked for and not said is a problem, unless there already is one: that
+        """A number that is judged and not stated is a problem, unless there already is one: that
         of an unknown target, without which there are no waves. A log needs none for the rest."""
         if kernel.target is None and kernel.code_object.kind != "build-log":
             keys = tuple(key for key in keys if key not in ("waves", "occupancy"))
         if keys:
-            place = kernel.code_object
-            asked = f"{kernel.name}: {who} asks for {', '.join(keys)}, which cannot be told"
-            self._problems.append(Problem(place.path, asked, place.member, place.offset))
+            location = kernel.code_object
+            asked = (
+                f"{kernel.name}: {who} asks for {', '.join(keys)}, which the input does not state"
+            )
+            self._problems.append(Problem(location.path, asked, location.member, location.offset))
 
     def _notices(self) -> Iterator[Notice]:
-        heard = self._configuration.selection.heard
+        chosen = self._configuration.selection.chosen
         for notice in self._all_notices():
-            for finding in heard([notice.finding]):
+            for finding in chosen([notice.finding]):
                 yield replace(notice, finding=finding)
 
     def _all_notices(self) -> Iterator[Notice]:
@@ -142,7 +144,7 @@ class _Judgement:
             if self._new_compilers:
                 yield Notice(self._toolchain_changed(), "toolchain", None, baseline)
         for one in self._configuration.budgets if self._scope.whole else ():
-            if id(one) not in self._met and not self._is_shadowed(one):
+            if id(one) not in self._used_budgets and not self._is_shadowed(one):
                 yield Notice(budget.unmet(one), one.kernel, one.arch, file, one.line)
         for suppression, finding in self._suppressions.remarks(all_seen=self._scope.whole):
             subject = f"{suppression.rule} {suppression.kernel}"
@@ -165,13 +167,15 @@ class _Judgement:
 
     def _toolchain_changed(self) -> Finding:
         assert self._comparison is not None
-        told = {stamp: stamp.partition(" (")[0] for stamp in self._comparison.old_compilers}
+        old = {stamp: stamp.partition(" (")[0] for stamp in self._comparison.old_compilers}
         brief = [stamp.partition(" (")[0] for stamp in self._new_compilers]
-        if set(brief) & set(told.values()):
-            brief, told = self._new_compilers, {stamp: stamp for stamp in told}
+        if set(brief) & set(old.values()):
+            brief, old = self._new_compilers, {stamp: stamp for stamp in old}
         judged = {
             "report": "what moved is noted, only spills fail",
             "strict": "judged as if it were the same",
         }[self._configuration.gate.toolchain_change]
-        old = " and ".join(told.values())
-        return _TOOLCHAIN.found(f"built by {' and '.join(brief)}, the baseline by {old}: {judged}")
+        before = " and ".join(old.values())
+        return _TOOLCHAIN.found(
+            f"built by {' and '.join(brief)}, the baseline by {before}: {judged}"
+        )

@@ -93,7 +93,7 @@ def pinnable(results: Iterable[Result], folder: Path) -> Build:
 
     They are relative to `folder`; of what lies elsewhere only the file's name is kept.
     """
-    return build(results, partial(_place, folder))
+    return build(results, partial(_location, folder))
 
 
 def _lines(pinned: Build) -> Iterator[str]:
@@ -135,7 +135,7 @@ def _check_schema(path: Path, document: Any) -> None:
     raise BaselineError(f"{path}: is no baseline; give another file, or {_DELETE}")
 
 
-def _place(folder: Path, code_object: CodeObject) -> str:
+def _location(folder: Path, code_object: CodeObject) -> str:
     relative = os.path.relpath(code_object.path, folder)
     if relative.startswith(os.pardir):
         relative = os.path.basename(code_object.path)

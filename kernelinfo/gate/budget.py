@@ -28,12 +28,12 @@ def budget_of(kernel: Footprint, budgets: Sequence[Budget]) -> Budget | None:
 
 def broken(kernel: Footprint, budget: Budget, file: str) -> Iterator[Finding]:
     """A finding for each bound that does not hold; `file` is where the budget is set."""
-    place = file if budget.line is None else f"{file}:{budget.line}"
+    location = file if budget.line is None else f"{file}:{budget.line}"
     for measure, bound in budget.bounds:
         value = getattr(kernel, measure.field)
         if value is not None and not bound.holds(value):
             yield _BUDGET.found(
-                f"{value:g} {measure.noun}, and the budget is {measure.key} {bound} ({place})"
+                f"{value:g} {measure.noun}, and the budget is {measure.key} {bound} ({location})"
             )
 
 
@@ -45,7 +45,7 @@ def unsaid(kernel: Footprint, budget: Budget) -> tuple[str, ...]:
 
 
 def unmet(budget: Budget) -> Finding:
-    """What is said of a budget that is for no kernel."""
+    """The finding for a budget that matches no kernel."""
     target = f" on {budget.arch}" if budget.arch else ""
     return _BUDGET.found(
         f"no kernel{target} is named {budget.kernel}: the budget guards nothing",

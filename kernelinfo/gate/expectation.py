@@ -1,4 +1,4 @@
-"""What a run must find, lest a gate that sees nothing passes."""
+"""The least that a run must find, so that a gate that read nothing cannot pass."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ def judgeable(report: Report, configuration: Configuration) -> tuple[Result, ...
 def too_few(
     report: Report, found: Sequence[Result], configuration: Configuration
 ) -> Iterator[Problem]:
-    """The problem of having found less than is expected of a run over all."""
-    place, least = str(configuration.file or "kernelinfo"), configuration.min_kernels
+    """A `Problem` if fewer kernels were found than the configuration expects of a full run."""
+    location, least = str(configuration.file or "kernelinfo"), configuration.min_kernels
     if report.results and not found:
         targets = " or ".join(configuration.arch)
-        yield Problem(place, f"none of {len(report.results)} kernels is for {targets}; see arch")
+        yield Problem(location, f"none of {len(report.results)} kernels is for {targets}; see arch")
     elif len(found) < least and (found or not report.problems):
         message = f"{len(found)} kernels found, at least {least} expected; see expect.min-kernels"
-        yield Problem(place, message)
+        yield Problem(location, message)

@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 from kernelinfo.analysis.locating import lines_of_all
-from kernelinfo.gate.verdict import Judged, Verdict
+from kernelinfo.gate.outcome import Judged, Outcome
 from kernelinfo.kernel import Report
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.facts import SourceLine
 
 
-def located(verdict: Verdict) -> Verdict:
-    """The same verdict, with what debug information says of the kernels that fail."""
+def located(outcome: Outcome) -> Outcome:
+    """The same outcome, with what debug information says of the kernels that fail."""
     wanted = {
         one.result.kernel.code_object
-        for one in verdict.judged
-        if any(map(verdict.fails, one.result.findings)) and one.result.kernel.source is None
+        for one in outcome.judged
+        if any(map(outcome.fails, one.result.findings)) and one.result.kernel.source is None
     }
     lines: dict[object, dict[str, SourceLine]] = {}
     problems: list[Problem] = []
@@ -26,7 +26,7 @@ def located(verdict: Verdict) -> Verdict:
         else:
             lines[found[0]] = found[1]
     if not (lines or problems):
-        return verdict
+        return outcome
 
     def placed(one: Judged) -> Judged:
         kernel = one.result.kernel
@@ -35,7 +35,7 @@ def located(verdict: Verdict) -> Verdict:
             return one
         return replace(one, result=one.result._replace(kernel=kernel._replace(source=source)))
 
-    judged = tuple(map(placed, verdict.judged))
-    all_problems = (*verdict.problems, *problems)
-    report = Report(tuple(one.result for one in judged), all_problems, verdict.report.repeats)
-    return replace(verdict, judged=judged, problems=all_problems, report=report)
+    judged = tuple(map(placed, outcome.judged))
+    all_problems = (*outcome.problems, *problems)
+    report = Report(tuple(one.result for one in judged), all_problems, outcome.report.repeats)
+    return replace(outcome, judged=judged, problems=all_problems, report=report)

@@ -1,4 +1,4 @@
-"""KI501 to KI504: a kernel beside its baseline, which may only get better."""
+"""KI501 to KI504: a kernel against its baseline, which may only get better."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def moved(pair: Pair, gate: Gate, *, strict: bool, only_spills: bool) -> Iterato
         if old is None or new is None or old == new:
             continue
         worse_by = old - new if measure.gain else new - old
-        message = _told(measure, pair, old, new)
+        message = _message(measure, pair, old, new)
         if worse_by < 0:
             yield _STALE.found(
                 message, "pin it with --update-baseline", "error" if strict else "note"
@@ -47,22 +47,22 @@ def unsaid(pair: Pair, gate: Gate) -> tuple[str, ...]:
 
 
 def unbaselined() -> Finding:
-    """What is said of a kernel that the baseline does not have."""
+    """The finding for a kernel that the baseline does not have."""
     return _UNBASELINED.found("not in the baseline", "pin it with --update-baseline")
 
 
 def vanished(kernel: Footprint) -> Finding:
-    """What is said of a kernel that only the baseline has."""
+    """The finding for a kernel that only the baseline has."""
     return _VANISHED.found(
         f"in the baseline, from {kernel.code_object}, and not in the build",
         "build it, or drop it with --update-baseline",
     )
 
 
-def _told(measure: Measure, pair: Pair, old: float, new: float) -> str:
-    """From what to what; of waves, under which limit; the name that the kernel had."""
-    told = f"{old:g} → {new:g} {measure.noun}"
+def _message(measure: Measure, pair: Pair, old: float, new: float) -> str:
+    """`4 → 6 VGPRs spilled since the baseline`; for waves with the limit, and the former name."""
+    change = f"{old:g} → {new:g} {measure.noun}"
     if measure == WAVES:
-        told = why_waves(pair.old, pair.new)
+        change = why_waves(pair.old, pair.new)
     had = f" (as {pair.old.name})" if pair.old.name != pair.new.name else ""
-    return f"{told} since the baseline{had}"
+    return f"{change} since the baseline{had}"

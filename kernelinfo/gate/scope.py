@@ -1,4 +1,4 @@
-"""What a run was asked to look at: of all else it cannot say that it is gone or unused."""
+"""The part of a project that a run covers; the rest is neither gone nor unused."""
 
 from __future__ import annotations
 
@@ -24,19 +24,21 @@ class Scope:
 
     @property
     def whole(self) -> bool:
-        """Whether nothing is left out."""
+        """True if the run covers the whole project."""
         return not (self.paths or self.kernels or self.exclude)
 
     def holds(self, kernel: Footprint, folder: Path) -> bool:
-        """Whether this run would have seen a kernel of a baseline that lies in `folder`."""
+        """True if the run covers a kernel of a baseline in `folder`."""
         asked = not self.kernels or any(_names(self.kernels, kernel))
         return asked and not any(_names(self.exclude, kernel)) and self._covers(kernel, folder)
 
     def _covers(self, kernel: Footprint, folder: Path) -> bool:
-        place = os.path.abspath(folder / kernel.code_object.partition(" › ")[0])
+        location = os.path.abspath(folder / kernel.code_object.partition(" › ")[0])
         given = [os.path.abspath(path) for path in self.paths]
         return not given or any(
-            place == path or place.startswith(os.path.join(path, "")) or fnmatchcase(place, path)
+            location == path
+            or location.startswith(os.path.join(path, ""))
+            or fnmatchcase(location, path)
             for path in given
         )
 

@@ -7,7 +7,7 @@ from datetime import date
 
 from kernelinfo.compare.footprint import Footprint
 from kernelinfo.gate.config import Suppression
-from kernelinfo.gate.verdict import Suppressed
+from kernelinfo.gate.outcome import Suppressed
 from kernelinfo.kernel import Finding
 from kernelinfo.kernel.pattern import matches
 from kernelinfo.rules import is_of
@@ -41,7 +41,7 @@ class Suppressions:
         return tuple(counted), tuple(excused)
 
     def remarks(self, *, all_seen: bool) -> Iterable[tuple[Suppression, Finding]]:
-        """What is said of suppressions themselves; unused are they only where all was seen."""
+        """Findings about suppressions: expired, and unused where the whole build was read."""
         for suppression in self._all:
             what = f"{suppression.rule} of {suppression.kernel}"
             if self._has_expired(suppression):

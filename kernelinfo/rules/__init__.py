@@ -129,9 +129,8 @@ class Selection(NamedTuple):
             if (rule in selected if selected else rule.on) and rule.number not in ignored
         )
 
-    def heard(self, findings: Iterable[Finding]) -> Iterator[Finding]:
-        """What is wanted of findings that were asked for elsewhere, by a budget or a baseline:
-        all but the ignored, with the severity chosen."""
+    def chosen(self, findings: Iterable[Finding]) -> Iterator[Finding]:
+        """Findings of budgets and baseline, less the ignored, each with its chosen severity."""
         ignored, severities = self._ignored(), self._chosen_severities()
         for finding in findings:
             if finding.rule not in ignored:

@@ -14,7 +14,7 @@ from kernelinfo.compare.footprint import Footprint
 from kernelinfo.gate import check
 from kernelinfo.gate.config import Budget, Configuration
 from kernelinfo.gate.config.measures import MEASURES, SCRATCH, VGPR_SPILL, WAVES, Bound, parse_bound
-from kernelinfo.gate.verdict import Verdict
+from kernelinfo.gate.outcome import Outcome
 
 from .builds import Numbers, report
 
@@ -47,7 +47,7 @@ def test_every_measure_is_of_a_footprint() -> None:
     assert {measure.field for measure in MEASURES} <= set(Footprint.__dataclass_fields__)
 
 
-def judged(*budgets: Budget, of: Numbers) -> Verdict:
+def judged(*budgets: Budget, of: Numbers) -> Outcome:
     return check(report([of]), Configuration(Path("kernelinfo.toml"), budgets=budgets))
 
 
@@ -61,23 +61,23 @@ NONE_SPILLED = ((VGPR_SPILL, Bound("<=", 0)),)
 def test_the_first_that_matches_counts(patterns: list[str], name: str) -> None:
     """Each budget allows as many spills as its place in the list; so the first one is told."""
     budgets = [
-        Budget(pattern, bounds=((VGPR_SPILL, Bound("<=", place)),), line=place + 1)
-        for place, pattern in enumerate(patterns)
+        Budget(pattern, bounds=((VGPR_SPILL, Bound("<=", index)),), line=index + 1)
+        for index, pattern in enumerate(patterns)
     ]
     fitting = [
-        place
-        for place, pattern in enumerate(patterns)
+        index
+        for index, pattern in enumerate(patterns)
         if (name[0] == "b" if pattern == "re:^b" else fnmatchcase(name, pattern))
     ]
-    verdict = judged(*budgets, of=Numbers(name, vgpr_spills=9))
-    (only,) = verdict.judged
+    outcome = judged(*budgets, of=Numbers(name, vgpr_spills=9))
+    (only,) = outcome.judged
     told = [finding.message for finding in only.result.findings]
     expected = [
-        f"9 VGPRs spilled, and the budget is vgpr-spill ≤ {place} (kernelinfo.toml:{place + 1})"
-        for place in fitting[:1]
+        f"9 VGPRs spilled, and the budget is vgpr-spill ≤ {index} (kernelinfo.toml:{index + 1})"
+        for index in fitting[:1]
     ]
     assert told == expected
-    assert verdict.failed == bool(fitting)
+    assert outcome.failed == bool(fitting)
 
 
 def test_a_target_narrows_a_budget() -> None:
@@ -88,8 +88,8 @@ def test_a_target_narrows_a_budget() -> None:
 
 
 def test_a_budget_that_is_for_no_kernel_is_noted() -> None:
-    verdict = judged(Budget("gone*", bounds=NONE_SPILLED, line=7), of=Numbers())
-    (notice,) = verdict.notices
+    outcome = judged(Budget("gone*", bounds=NONE_SPILLED, line=7), of=Numbers())
+    (notice,) = outcome.notices
     assert (notice.finding.rule, notice.finding.severity) == ("KI206", "note")
     assert (notice.path, notice.line) == ("kernelinfo.toml", 7)
 
@@ -99,8 +99,8 @@ def test_one_behind_another_is_for_kernels_all_the_same() -> None:
 
 
 def test_a_number_that_is_not_said_is_a_problem_and_no_0() -> None:
-    verdict = judged(Budget(bounds=NONE_SPILLED), of=Numbers(vgpr_spills=None))
-    assert not verdict.answered
-    assert verdict.problems[0].message == (
-        "k(int): its budget asks for vgpr-spill, which cannot be told"
+    outcome = judged(Budget(bounds=NONE_SPILLED), of=Numbers(vgpr_spills=None))
+    assert not outcome.answered
+    assert outcome.problems[0].message == (
+        "k(int): its budget asks for vgpr-spill, which the input does not state"
     )

@@ -15,8 +15,8 @@ from kernelinfo.gate import check
 from kernelinfo.gate.baseline import write_baseline
 from kernelinfo.gate.config import Configuration, Gate
 from kernelinfo.gate.config.measures import MEASURES, Allowance, parse_allowance
+from kernelinfo.gate.outcome import Outcome
 from kernelinfo.gate.pinning import pin
-from kernelinfo.gate.verdict import Verdict
 
 from .builds import BUILDS, DISTINCT, Numbers, report
 
@@ -26,8 +26,8 @@ WORSE = {"waves": -0.25, "vgpr_spills": 1, "sgpr_spills": 1, "scratch": 4}
 
 def judged(
     before: Sequence[Numbers], after: Sequence[Numbers], configuration: Configuration | None = None
-) -> Verdict:
-    """The verdict on `after` with a baseline made of `before`."""
+) -> Outcome:
+    """The outcome on `after` with a baseline made of `before`."""
     configuration = configuration or Configuration()
     with tempfile.TemporaryDirectory() as folder:
         baseline = Path(folder, "baseline.json")
@@ -35,8 +35,8 @@ def judged(
         return check(report(after), replace(configuration, baseline=baseline))
 
 
-def rules(verdict: Verdict) -> list[tuple[str, str]]:
-    return sorted({(finding.rule, finding.severity) for finding in verdict.findings})
+def rules(outcome: Outcome) -> list[tuple[str, str]]:
+    return sorted({(finding.rule, finding.severity) for finding in outcome.findings})
 
 
 STRICT = Configuration(strict_baseline=True)
@@ -60,11 +60,11 @@ def test_any_measure_that_gates_fails_when_it_gets_worse(
     worse = list(build)
     value = getattr(build[index], measure) + WORSE[measure]
     worse[index] = replace(build[index], **{measure: value})
-    verdict = judged(build, worse)
-    assert verdict.failed
-    assert rules(verdict) == [("KI501", "error")]
-    assert [bool(one.result.findings) for one in verdict.judged] == [
-        place == index for place in range(len(build))
+    outcome = judged(build, worse)
+    assert outcome.failed
+    assert rules(outcome) == [("KI501", "error")]
+    assert [bool(one.result.findings) for one in outcome.judged] == [
+        location == index for location in range(len(build))
     ]
 
 
@@ -90,10 +90,10 @@ def test_the_raw_register_count_never_gates_by_itself(build: list[Numbers], vgpr
 def test_allowances(old: int, new: int, amount: int, percent: bool) -> None:
     vgpr = next(measure for measure in MEASURES if measure.key == "vgpr")
     gate = Gate(allowances=((vgpr, Allowance(amount, percent)),))
-    verdict = judged([Numbers(vgprs=old)], [Numbers(vgprs=new)], Configuration(gate=gate))
+    outcome = judged([Numbers(vgprs=old)], [Numbers(vgprs=new)], Configuration(gate=gate))
     most = old + (old * amount / 100 if percent else amount)
-    assert verdict.failed == (new > most)
-    assert (("KI504", "note") in rules(verdict)) == (new < old)
+    assert outcome.failed == (new > most)
+    assert (("KI504", "note") in rules(outcome)) == (new < old)
 
 
 @pytest.mark.parametrize(
@@ -117,32 +117,32 @@ def test_how_they_are_not(text: str) -> None:
 
 
 def test_a_regression_says_what_moved() -> None:
-    verdict = judged([Numbers(waves=5, vgprs=93)], [Numbers(waves=4, vgprs=100)])
-    (finding,) = verdict.findings
+    outcome = judged([Numbers(waves=5, vgprs=93)], [Numbers(waves=4, vgprs=100)])
+    (finding,) = outcome.findings
     assert finding.message == "VGPR: 93 → 100 used, 5 → 4 waves/SIMD since the baseline"
 
 
 def test_a_kernel_gone_leaves_no_answer() -> None:
-    verdict = judged([Numbers("a"), Numbers("b")], [Numbers("a")])
-    assert not verdict.answered
-    (notice,) = verdict.notices
+    outcome = judged([Numbers("a"), Numbers("b")], [Numbers("a")])
+    assert not outcome.answered
+    (notice,) = outcome.notices
     assert (notice.finding.rule, notice.subject) == ("KI502", "b(int)")
 
 
 def test_a_new_kernel_is_noted() -> None:
-    verdict = judged([Numbers("a")], [Numbers("a"), Numbers("b")])
-    assert rules(verdict) == [("KI503", "note")]
-    assert verdict.answered
-    assert not verdict.failed
+    outcome = judged([Numbers("a")], [Numbers("a"), Numbers("b")])
+    assert rules(outcome) == [("KI503", "note")]
+    assert outcome.answered
+    assert not outcome.failed
 
 
 def test_of_targets_that_are_not_asked_for_nothing_is_missed() -> None:
     elsewhere = Configuration(arch=("gfx942",), min_kernels=0)
-    verdict = judged([Numbers("a")], [], elsewhere)
-    assert verdict.notices == ()
-    verdict = judged([Numbers("a")], [Numbers("a")], elsewhere)
-    assert (verdict.passed_over, verdict.judged) == (1, ())
-    assert [p.message for p in verdict.problems] == ["none of 1 kernels is for gfx942; see arch"]
+    outcome = judged([Numbers("a")], [], elsewhere)
+    assert outcome.notices == ()
+    outcome = judged([Numbers("a")], [Numbers("a")], elsewhere)
+    assert (outcome.passed_over, outcome.judged) == (1, ())
+    assert [p.message for p in outcome.problems] == ["none of 1 kernels is for gfx942; see arch"]
 
 
 NEWER = "clang version 22.1.8 (https://example.com/llvm)"
@@ -157,10 +157,10 @@ NEWER = "clang version 22.1.8 (https://example.com/llvm)"
 def test_another_compiler(worse: dict[str, float], report_severity: str, change: str) -> None:
     gate = Configuration().gate._replace(toolchain_change=change)  # type: ignore[arg-type]
     after = replace(Numbers(stamps=(NEWER,)), **worse)  # type: ignore[arg-type]
-    verdict = judged([Numbers()], [after], Configuration(gate=gate))
+    outcome = judged([Numbers()], [after], Configuration(gate=gate))
     expected = "error" if change == "strict" else report_severity
-    assert rules(verdict) == [("KI501", expected), ("KI507", "note")]
-    (notice,) = verdict.notices
+    assert rules(outcome) == [("KI501", expected), ("KI507", "note")]
+    (notice,) = outcome.notices
     assert "built by clang version 22.1.8, the baseline by clang version 19.1.7" in (
         notice.finding.message
     )
@@ -184,9 +184,9 @@ def test_a_library_s_stamp_is_no_compiler(
 ) -> None:
     (own,) = Numbers().stamps
     old, new = (tuple(stamp.format(own) for stamp in stamps) for stamps in (before, after))
-    verdict = judged([Numbers(stamps=old)], [Numbers(stamps=new, waves=3)], Configuration())
-    assert ("KI501", severity) in rules(verdict)
-    assert ("KI507" in dict(rules(verdict))) == (severity == "note")
+    outcome = judged([Numbers(stamps=old)], [Numbers(stamps=new, waves=3)], Configuration())
+    assert ("KI501", severity) in rules(outcome)
+    assert ("KI507" in dict(rules(outcome))) == (severity == "note")
 
 
 def test_only_kernels_of_the_other_compiler_are_excused() -> None:
@@ -195,8 +195,8 @@ def test_only_kernels_of_the_other_compiler_are_excused() -> None:
         Numbers("a", waves=3),
         Numbers("b", path="build/b.s", waves=3, stamps=(NEWER,)),
     ]
-    verdict = judged(before, after, Configuration())
-    assert rules(verdict) == [("KI501", "error"), ("KI501", "note"), ("KI507", "note")]
+    outcome = judged(before, after, Configuration())
+    assert rules(outcome) == [("KI501", "error"), ("KI501", "note"), ("KI507", "note")]
 
 
 def test_a_part_of_the_compilers_of_the_baseline_is_no_change() -> None:
@@ -205,7 +205,9 @@ def test_a_part_of_the_compilers_of_the_baseline_is_no_change() -> None:
 
 
 def test_a_number_that_is_no_longer_said_is_a_problem() -> None:
-    verdict = judged([Numbers(vgpr_spills=0)], [Numbers(vgpr_spills=None)])
-    assert not verdict.answered
-    assert "the baseline asks for vgpr-spill, which cannot be told" in (verdict.problems[0].message)
+    outcome = judged([Numbers(vgpr_spills=0)], [Numbers(vgpr_spills=None)])
+    assert not outcome.answered
+    assert "the baseline asks for vgpr-spill, which the input does not state" in (
+        outcome.problems[0].message
+    )
     assert judged([Numbers(vgpr_spills=None)], [Numbers(vgpr_spills=3)]).answered

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from kernelinfo.gate import check
 from kernelinfo.gate.config import Budget, Configuration, Suppression
 from kernelinfo.gate.config.measures import VGPR_SPILL, Bound
+from kernelinfo.gate.outcome import Outcome
 from kernelinfo.gate.scope import Scope
-from kernelinfo.gate.verdict import Verdict
 
 from .builds import Numbers, report
 
@@ -22,8 +22,8 @@ BUDGET = Budget(bounds=((VGPR_SPILL, Bound("<=", 0)),))
 BORNE = Suppression("KI206", "k", "still faster", line=3)
 
 
-def judged(*suppressions: Suppression, scope: Scope | None = None) -> Verdict:
-    """The verdict on one kernel that breaks its budget."""
+def judged(*suppressions: Suppression, scope: Scope | None = None) -> Outcome:
+    """The outcome on one kernel that breaks its budget."""
     configuration = Configuration(
         Path("kernelinfo.toml"), budgets=(BUDGET,), suppressions=suppressions
     )
@@ -36,10 +36,10 @@ def judged(*suppressions: Suppression, scope: Scope | None = None) -> Verdict:
 @pytest.mark.parametrize("kernel", ["k", "k(int)", "_Zk", "*", "re:^k$"])
 @pytest.mark.parametrize("arch", [None, "gfx90a"])
 def test_excused(rule: str, kernel: str, arch: str | None) -> None:
-    verdict = judged(Suppression(rule, kernel, "still faster", arch))
-    (only,) = verdict.judged
-    assert not verdict.failed
-    assert verdict.findings == ()
+    outcome = judged(Suppression(rule, kernel, "still faster", arch))
+    (only,) = outcome.judged
+    assert not outcome.failed
+    assert outcome.findings == ()
     assert [(one.finding.rule, one.reason) for one in only.suppressed] == [
         ("KI206", "still faster")
     ]
@@ -55,25 +55,25 @@ def test_excused(rule: str, kernel: str, arch: str | None) -> None:
     ids=["another rule", "another kernel", "another target"],
 )
 def test_not_excused_and_said_to_be_unused(other: Suppression) -> None:
-    verdict = judged(other)
-    assert verdict.failed
-    assert [notice.finding.rule for notice in verdict.notices] == ["KI506"]
-    assert verdict.notices[0].finding.severity == "note"
+    outcome = judged(other)
+    assert outcome.failed
+    assert [notice.finding.rule for notice in outcome.notices] == ["KI506"]
+    assert outcome.notices[0].finding.severity == "note"
 
 
 @given(st.integers(-400, 400))
 def test_the_last_day_is_a_day_on_which_it_holds(days: int) -> None:
-    verdict = judged(BORNE._replace(until=TODAY + timedelta(days)))
-    told = [(notice.finding.rule, notice.finding.severity) for notice in verdict.notices]
-    assert verdict.failed == (days < 0)
+    outcome = judged(BORNE._replace(until=TODAY + timedelta(days)))
+    told = [(notice.finding.rule, notice.finding.severity) for notice in outcome.notices]
+    assert outcome.failed == (days < 0)
     assert told == ([("KI505", "error")] if days < 0 else [])
-    assert len(verdict.judged[0].suppressed) == (days >= 0)
+    assert len(outcome.judged[0].suppressed) == (days >= 0)
 
 
 def test_behind_an_expired_one_another_may_excuse() -> None:
-    verdict = judged(BORNE._replace(until=date(2020, 1, 1)), BORNE._replace(line=9))
-    assert verdict.judged[0].suppressed
-    assert [(n.finding.rule, n.path, n.line) for n in verdict.notices] == [
+    outcome = judged(BORNE._replace(until=date(2020, 1, 1)), BORNE._replace(line=9))
+    assert outcome.judged[0].suppressed
+    assert [(n.finding.rule, n.path, n.line) for n in outcome.notices] == [
         ("KI505", "kernelinfo.toml", 3)
     ]
 

@@ -80,29 +80,29 @@ def read_config(path: str | os.PathLike[str]) -> Configuration:
     validation = Validation()
     values = validation.table(file.table, KEYS, ())
     if validation.complaints:
-        told = sorted(validation.complaints, key=lambda one: file.line(one.path) or 0)
-        raise ConfigError("\n".join(_told(file, complaint) for complaint in told))
+        complaints = sorted(validation.complaints, key=lambda one: file.line(one.path) or 0)
+        raise ConfigError("\n".join(_located(file, complaint) for complaint in complaints))
     return _configuration(file, values)
 
 
 def find_config(folder: Path) -> Path | None:
     """The nearest file that configures, from `folder` upwards."""
-    for place in (folder, *folder.parents):
-        if (own := place / OWN).is_file():
+    for parent in (folder, *folder.parents):
+        if (own := parent / OWN).is_file():
             return own
-        if (shared := place / SHARED).is_file() and read_file(shared) is not None:
+        if (shared := parent / SHARED).is_file() and read_file(shared) is not None:
             return shared
     return None
 
 
-def _told(file: ConfigFile, complaint: Complaint) -> str:
+def _located(file: ConfigFile, complaint: Complaint) -> str:
     line = file.line(complaint.path)
-    place = f"{file.path}:{line}" if line else f"{file.path}"
-    return f"{place}: {spelled(complaint.path)}: {complaint.message}"
+    location = f"{file.path}:{line}" if line else f"{file.path}"
+    return f"{location}: {spelled(complaint.path)}: {complaint.message}"
 
 
 def _configuration(file: ConfigFile, values: dict[str, Any]) -> Configuration:
-    def beside(path: str) -> str:
+    def next_to_file(path: str) -> str:
         return os.path.relpath(file.path.parent / path)
 
     def line(path: KeyPath) -> int | None:
@@ -110,9 +110,9 @@ def _configuration(file: ConfigFile, values: dict[str, Any]) -> Configuration:
 
     return Configuration(
         file=file.path,
-        paths=tuple(beside(path) for path in values["paths"]),
+        paths=tuple(next_to_file(path) for path in values["paths"]),
         arch=values["arch"],
-        baseline=Path(beside(values["baseline"])) if "baseline" in values else None,
+        baseline=Path(next_to_file(values["baseline"])) if "baseline" in values else None,
         strict_baseline=values["strict-baseline"],
         fail_on=values["fail-on"],
         min_kernels=values["expect"]["min-kernels"],

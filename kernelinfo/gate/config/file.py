@@ -28,7 +28,7 @@ class ConfigFile:
         return lines_of(self.text)
 
     def line(self, path: KeyPath) -> int | None:
-        """Where a key is set; None where that cannot be told, and for one that is not set."""
+        """The line that sets a key; None for one that is not set, or whose line is not known."""
         return self._lines.get(self.inside + path)
 
 

@@ -74,6 +74,6 @@ def _paths(value: Any, path: KeyPath) -> Iterator[KeyPath]:
 
 
 def _add(found: dict[KeyPath, int], path: KeyPath, line: int) -> None:
-    """A table has the line where it is met first."""
+    """A table has the line of its first mention."""
     for length in range(1, len(path) + 1):
         found.setdefault(path[:length], line)

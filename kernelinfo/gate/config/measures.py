@@ -52,7 +52,7 @@ MEASURES = (
     WAVES,
     Measure("occupancy", "percent", "% occupancy", "Resident waves, % of the slots.", gain=True),
 )
-"""In the order in which they are told."""
+"""In the order in which reports list them."""
 
 
 class Bound(NamedTuple):

@@ -1,4 +1,4 @@
-"""The configuration's JSON Schema, for editors; config-schema.json beside this file holds it."""
+"""The configuration's JSON Schema, for editors; config-schema.json in this folder holds it."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ def _scalar(kind: Scalar) -> dict[str, Any]:
     names = list(dict.fromkeys(_TYPES[one] for one in kind.types))
     if "number" in names:
         names.remove("integer")
-    told: dict[str, Any] = {"type": names[0] if len(names) == 1 else names}
+    schema: dict[str, Any] = {"type": names[0] if len(names) == 1 else names}
     if kind.choices:
-        told["enum"] = list(kind.choices)
+        schema["enum"] = list(kind.choices)
     if kind.pattern:
-        told["pattern"] = kind.pattern
+        schema["pattern"] = kind.pattern
     if kind.least is not None:
-        told["minimum"] = kind.least
-    return told
+        schema["minimum"] = kind.least
+    return schema

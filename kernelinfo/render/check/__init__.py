@@ -1,4 +1,4 @@
-"""Formats of a verdict: one module each, a function from the verdict to pieces of text."""
+"""Formats of an outcome: one module each, a function from the outcome to pieces of text."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import Literal, cast
 
-from kernelinfo.gate.verdict import Verdict
+from kernelinfo.gate.outcome import Outcome
 from kernelinfo.render import View, renderer
 
 CheckFormatName = Literal[
     "text", "json", "jsonl", "csv", "markdown", "html", "sarif", "github", "gitlab", "junit"
 ]
-CheckRenderer = Callable[[Verdict, View], Iterator[str]]
+CheckRenderer = Callable[[Outcome, View], Iterator[str]]
 
 
 def check_renderer(name: CheckFormatName) -> CheckRenderer:
@@ -22,5 +22,5 @@ def check_renderer(name: CheckFormatName) -> CheckRenderer:
     """
     if name == "jsonl" or name == "csv" or name == "html":
         render = renderer(name)
-        return lambda verdict, view: render(verdict.report.results, view)
+        return lambda outcome, view: render(outcome.report.results, view)
     return cast(CheckRenderer, import_module(f"{__name__}.{name}").render)

@@ -1,4 +1,4 @@
-"""What a verdict claims, one finding after the other, ready to be told to a CI system."""
+"""The findings of an outcome one by one, with subject and location, for a CI system."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kernelinfo.compare.footprint import target_id
-from kernelinfo.gate.verdict import Notice, Suppressed, Verdict
+from kernelinfo.gate.outcome import Notice, Outcome, Suppressed
 from kernelinfo.kernel import Finding, Result
 from kernelinfo.reading.blob import Problem
 from kernelinfo.render import View
-from kernelinfo.render.check.place import Place, place_in, place_of
+from kernelinfo.render.check.location import Location, location_in, location_of
 from kernelinfo.render.names import name_of, printable
 
 
@@ -23,7 +23,7 @@ class Claim:
     subject: str
     """The kernel's name, or what else it is about; printable."""
     target: str | None
-    place: Place | None
+    location: Location | None
     fingerprint: str
     """The same for this rule, target and name on every machine, wherever the kernel moves."""
     result: Result | None = None
@@ -42,31 +42,31 @@ class Claim:
         return f"{self.subject}{target}: {self.text}"
 
 
-def claims(verdict: Verdict, view: View) -> Iterator[Claim]:
+def claims(outcome: Outcome, view: View) -> Iterator[Claim]:
     """All findings in the order of reading, those that are excused after the others of a kernel."""
-    met: Counter[tuple[str, ...]] = Counter()
-    for judged in verdict.judged:
+    seen: Counter[tuple[str, ...]] = Counter()
+    for judged in outcome.judged:
         result, kernel = judged.result, judged.result.kernel
         if not (result.findings or judged.suppressed):
             continue
         subject, origin = name_of(kernel, view.names), kernel.code_object
         target = target_id(origin.target, origin.features)
-        place = place_of(kernel)
+        location = location_of(kernel)
         for finding in result.findings:
-            mark = _fingerprint(met, finding.rule, target, kernel.name)
-            yield Claim(finding, subject, target, place, mark, result)
+            mark = _fingerprint(seen, finding.rule, target, kernel.name)
+            yield Claim(finding, subject, target, location, mark, result)
         for one in judged.suppressed:
-            mark = _fingerprint(met, one.finding.rule, target, kernel.name)
-            yield Claim(one.finding, subject, target, place, mark, result, one)
-    for notice in verdict.notices:
-        mark = _fingerprint(met, notice.finding.rule, notice.target or "", notice.subject)
-        place_of_notice = _place_of_notice(notice, verdict)
+            mark = _fingerprint(seen, one.finding.rule, target, kernel.name)
+            yield Claim(one.finding, subject, target, location, mark, result, one)
+    for notice in outcome.notices:
+        mark = _fingerprint(seen, notice.finding.rule, notice.target or "", notice.subject)
+        location_of_notice = _location_of_notice(notice, outcome)
         subject = printable(notice.subject)
-        yield Claim(notice.finding, subject, notice.target, place_of_notice, mark)
+        yield Claim(notice.finding, subject, notice.target, location_of_notice, mark)
 
 
-def place_of_problem(problem: Problem) -> Place:
-    return place_in(problem.path, problem.line)
+def location_of_problem(problem: Problem) -> Location:
+    return location_in(problem.path, problem.line)
 
 
 def problem_text(problem: Problem) -> str:
@@ -75,16 +75,16 @@ def problem_text(problem: Problem) -> str:
     return member + printable(problem.message)
 
 
-def _place_of_notice(notice: Notice, verdict: Verdict) -> Place | None:
+def _location_of_notice(notice: Notice, outcome: Outcome) -> Location | None:
     if notice.path is not None:
-        return place_in(notice.path, notice.line)
-    return None if verdict.baseline is None else place_in(str(verdict.baseline))
+        return location_in(notice.path, notice.line)
+    return None if outcome.baseline is None else location_in(str(outcome.baseline))
 
 
-def _fingerprint(met: Counter[tuple[str, ...]], *identity: str) -> str:
-    """A digest of what is claimed of what; the second time it is met, of that too."""
+def _fingerprint(seen: Counter[tuple[str, ...]], *identity: str) -> str:
+    """A digest of rule, target and name; of repeated ones with their number."""
     from hashlib import sha256  # loads OpenSSL, and few formats ask
 
-    met[identity] += 1
-    parts = identity if met[identity] == 1 else (*identity, str(met[identity]))
+    seen[identity] += 1
+    parts = identity if seen[identity] == 1 else (*identity, str(seen[identity]))
     return sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]

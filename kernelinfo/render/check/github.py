@@ -1,14 +1,14 @@
-"""Workflow commands, which GitHub Actions shows beside the lines of a pull request."""
+"""Workflow commands, which GitHub Actions shows next to the lines of a pull request."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kernelinfo.gate.verdict import Verdict
+from kernelinfo.gate.outcome import Outcome
 from kernelinfo.render import View
-from kernelinfo.render.check.claims import claims, place_of_problem, problem_text
+from kernelinfo.render.check.claims import claims, location_of_problem, problem_text
 from kernelinfo.render.check.headline import headline
-from kernelinfo.render.check.place import Place
+from kernelinfo.render.check.location import Location
 from kernelinfo.render.names import printable
 from kernelinfo.rules.severity import Severity
 
@@ -18,22 +18,22 @@ _DATA = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
 _PROPERTY = _DATA | str.maketrans({":": "%3A", ",": "%2C"})
 
 
-def render(verdict: Verdict, view: View) -> Iterator[str]:
-    """Every claim that is not excused and every problem, a line each, and the verdict."""
-    for claim in claims(verdict, view):
+def render(outcome: Outcome, view: View) -> Iterator[str]:
+    """Every claim that is not excused and every problem, a line each, and the outcome."""
+    for claim in claims(outcome, view):
         if claim.suppressed is None:
             command, rule = _COMMANDS[claim.finding.severity], claim.finding
-            yield _command(command, claim.place, f"{rule.rule} {rule.name}", claim.sentence)
-    for problem in verdict.problems:
-        place = place_of_problem(problem)
-        yield _command("error", place, "cannot answer", problem_text(problem))
-    yield f"kernelinfo: {headline(verdict)}\n"
+            yield _command(command, claim.location, f"{rule.rule} {rule.name}", claim.sentence)
+    for problem in outcome.problems:
+        location = location_of_problem(problem)
+        yield _command("error", location, "cannot answer", problem_text(problem))
+    yield f"kernelinfo: {headline(outcome)}\n"
 
 
-def _command(command: str, place: Place | None, title: str, message: str) -> str:
-    properties = {} if place is None else {"file": printable(place.path)}
-    if place is not None and place.line is not None:
-        properties["line"] = str(place.line)
+def _command(command: str, location: Location | None, title: str, message: str) -> str:
+    properties = {} if location is None else {"file": printable(location.path)}
+    if location is not None and location.line is not None:
+        properties["line"] = str(location.line)
     properties["title"] = title
-    told = ",".join(f"{key}={value.translate(_PROPERTY)}" for key, value in properties.items())
-    return f"::{command} {told}::{message.translate(_DATA)}\n"
+    listed = ",".join(f"{key}={value.translate(_PROPERTY)}" for key, value in properties.items())
+    return f"::{command} {listed}::{message.translate(_DATA)}\n"

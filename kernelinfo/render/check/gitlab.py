@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from hashlib import sha256
 from typing import Any, Literal
 
-from kernelinfo.gate.verdict import Verdict
+from kernelinfo.gate.outcome import Outcome
 from kernelinfo.render import View
-from kernelinfo.render.check.claims import claims, place_of_problem, problem_text
-from kernelinfo.render.check.place import Place
+from kernelinfo.render.check.claims import claims, location_of_problem, problem_text
+from kernelinfo.render.check.location import Location
 from kernelinfo.render.names import printable
 from kernelinfo.rules.severity import Severity
 
@@ -21,7 +21,7 @@ _SEVERITIES: dict[Severity, Literal["info", "minor", "major"]] = {
 }
 
 
-def render(verdict: Verdict, view: View) -> Iterator[str]:
+def render(outcome: Outcome, view: View) -> Iterator[str]:
     """Every claim that is not excused and every problem, which is critical."""
     issues = [
         _issue(
@@ -29,23 +29,23 @@ def render(verdict: Verdict, view: View) -> Iterator[str]:
             claim.sentence,
             claim.fingerprint,
             _SEVERITIES[claim.finding.severity],
-            claim.place,
+            claim.location,
         )
-        for claim in claims(verdict, view)
+        for claim in claims(outcome, view)
         if claim.suppressed is None
     ]
-    told = dict.fromkeys((place_of_problem(p), problem_text(p)) for p in verdict.problems)
-    for place, text in told:
-        mark = sha256(f"{place}\0{text}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
-        issues.append(_issue("cannot-answer", text, mark, "critical", place))
+    problems = dict.fromkeys((location_of_problem(p), problem_text(p)) for p in outcome.problems)
+    for location, text in problems:
+        mark = sha256(f"{location}\0{text}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        issues.append(_issue("cannot-answer", text, mark, "critical", location))
     yield json.dumps(issues, indent=1) + "\n"
 
 
 def _issue(
-    name: str, description: str, fingerprint: str, severity: str, place: Place | None
+    name: str, description: str, fingerprint: str, severity: str, location: Location | None
 ) -> dict[str, Any]:
-    """GitLab shows no issue without a place: the line is 1 where only the file is known."""
-    path, line = place or Place("kernelinfo.toml", None)
+    """GitLab shows no issue without a location: the line is 1 where only the file is known."""
+    path, line = location or Location("kernelinfo.toml", None)
     return {
         "description": description,
         "check_name": name,

@@ -6,38 +6,38 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from kernelinfo.gate.verdict import VANISHED, Notice, Verdict
+from kernelinfo.gate.outcome import VANISHED, Notice, Outcome
 from kernelinfo.kernel import Report
 from kernelinfo.reading.blob import Problem
 from kernelinfo.render import View
 from kernelinfo.render.json import document, flat
 
 
-def render(verdict: Verdict, view: View) -> Iterator[str]:
-    yield json.dumps(check_document(verdict), indent=1) + "\n"
+def render(outcome: Outcome, view: View) -> Iterator[str]:
+    yield json.dumps(check_document(outcome), indent=1) + "\n"
 
 
-def check_document(verdict: Verdict) -> dict[str, Any]:
-    """The verdict as JSON values."""
-    vanished = [notice for notice in verdict.notices if notice.finding.rule == VANISHED]
-    problems = (*verdict.problems, *(_problem(notice) for notice in vanished))
-    found = document(Report(verdict.report.results, problems, verdict.report.repeats))
-    for kernel, judged in zip(found["kernels"], verdict.judged, strict=True):
+def check_document(outcome: Outcome) -> dict[str, Any]:
+    """The outcome as JSON values."""
+    vanished = [notice for notice in outcome.notices if notice.finding.rule == VANISHED]
+    problems = (*outcome.problems, *(_problem(notice) for notice in vanished))
+    found = document(Report(outcome.report.results, problems, outcome.report.repeats))
+    for kernel, judged in zip(found["kernels"], outcome.judged, strict=True):
         kernel["suppressed"] = [
             flat(one.finding) | {"reason": one.reason, "until": one.until}
             for one in judged.suppressed
         ]
-    for notice in verdict.notices:
+    for notice in outcome.notices:
         found["summary"][f"{notice.finding.severity}s"] += 1
-    found["summary"]["suppressed"] = sum(len(judged.suppressed) for judged in verdict.judged)
+    found["summary"]["suppressed"] = sum(len(judged.suppressed) for judged in outcome.judged)
     found["gate"] = {
-        "answered": verdict.answered,
-        "failed": verdict.failed,
-        "fail_on": verdict.fail_on,
-        "passed_over": verdict.passed_over,
-        "baseline": str(verdict.baseline) if verdict.baseline else None,
+        "answered": outcome.answered,
+        "failed": outcome.failed,
+        "fail_on": outcome.fail_on,
+        "passed_over": outcome.passed_over,
+        "baseline": str(outcome.baseline) if outcome.baseline else None,
         "notices": [
-            {**flat(notice), "finding": notice.finding._asdict()} for notice in verdict.notices
+            {**flat(notice), "finding": notice.finding._asdict()} for notice in outcome.notices
         ],
     }
     return found

@@ -8,36 +8,36 @@ from itertools import groupby
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
-from kernelinfo.gate.verdict import VANISHED, Verdict
+from kernelinfo.gate.outcome import VANISHED, Outcome
 from kernelinfo.kernel import CodeObject, Result
 from kernelinfo.render import View
-from kernelinfo.render.check.claims import Claim, claims, place_of_problem, problem_text
-from kernelinfo.render.check.place import place_in
+from kernelinfo.render.check.claims import Claim, claims, location_of_problem, problem_text
+from kernelinfo.render.check.location import location_in
 from kernelinfo.render.names import name_of, printable
 
 
-def render(verdict: Verdict, view: View) -> Iterator[str]:
+def render(outcome: Outcome, view: View) -> Iterator[str]:
     """A suite for each code object, and one for what concerns no kernel that was read."""
-    told: defaultdict[int, list[Claim]] = defaultdict(list)
-    for claim in claims(verdict, view):
-        told[id(claim.result)].append(claim)
+    by_result: defaultdict[int, list[Claim]] = defaultdict(list)
+    for claim in claims(outcome, view):
+        by_result[id(claim.result)].append(claim)
     suites = Element("testsuites", name="kernelinfo")
-    results = (judged.result for judged in verdict.judged)
+    results = (judged.result for judged in outcome.judged)
     for code_object, found in groupby(results, lambda result: result.kernel.code_object):
-        suite = SubElement(suites, "testsuite", name=_place(code_object))
+        suite = SubElement(suites, "testsuite", name=_location(code_object))
         for result, name in _named(list(found), view):
             case = SubElement(suite, "testcase", classname=_class(code_object), name=name)
-            _outcome(case, told[id(result)], verdict)
+            _fill(case, by_result[id(result)], outcome)
     suite = Element("testsuite", name="kernelinfo")
-    for claim in told[id(None)]:
+    for claim in by_result[id(None)]:
         name = f"{claim.finding.rule} {claim.subject}"
         case = SubElement(suite, "testcase", classname="kernelinfo.gate", name=name)
         if claim.finding.rule == VANISHED:
             SubElement(case, "error", message=claim.text, type=claim.finding.name)
         else:
-            _outcome(case, [claim], verdict)
-    for problem in verdict.problems:
-        path, text = printable(place_of_problem(problem).path), problem_text(problem)
+            _fill(case, [claim], outcome)
+    for problem in outcome.problems:
+        path, text = printable(location_of_problem(problem).path), problem_text(problem)
         case = SubElement(suite, "testcase", classname="kernelinfo.problems", name=path)
         SubElement(case, "error", message=text, type="cannot-answer").text = f"{path}: {text}"
     if len(suite):
@@ -48,29 +48,29 @@ def render(verdict: Verdict, view: View) -> Iterator[str]:
     yield ElementTree.tostring(suites, "us-ascii", xml_declaration=True).decode("ascii") + "\n"
 
 
-def _place(code_object: CodeObject) -> str:
+def _location(code_object: CodeObject) -> str:
     member = f" › {code_object.member}" if code_object.member else ""
-    return printable(place_in(code_object.path).path + member)
+    return printable(location_in(code_object.path).path + member)
 
 
 def _class(code_object: CodeObject) -> str:
-    return f"{_place(code_object)}/{code_object.target or 'unknown'}"
+    return f"{_location(code_object)}/{code_object.target or 'unknown'}"
 
 
 def _named(results: Sequence[Result], view: View) -> Iterator[tuple[Result, str]]:
     """Two testcases of one name would count as one: then the mangled name tells them apart."""
     names = [name_of(result.kernel, view.names) for result in results]
-    met = Counter(names)
+    count = Counter(names)
     for result, name in zip(results, names, strict=True):
         symbol = name_of(result.kernel, "mangled")
-        yield result, name if met[name] == 1 else f"{name} [{symbol}]"
+        yield result, name if count[name] == 1 else f"{name} [{symbol}]"
 
 
-def _outcome(case: Element, told: Sequence[Claim], verdict: Verdict) -> None:
+def _fill(case: Element, found: Sequence[Claim], outcome: Outcome) -> None:
     """One failure with all that fails, since readers show no second one; the rest as output."""
-    failing = [c for c in told if c.suppressed is None and verdict.fails(c.finding)]
-    excused = [c for c in told if c.suppressed is not None]
-    others = [c for c in told if c.suppressed is None and not verdict.fails(c.finding)]
+    failing = [c for c in found if c.suppressed is None and outcome.fails(c.finding)]
+    excused = [c for c in found if c.suppressed is not None]
+    others = [c for c in found if c.suppressed is None and not outcome.fails(c.finding)]
     if failing:
         kinds = ", ".join(dict.fromkeys(claim.finding.name for claim in failing))
         failure = SubElement(case, "failure", message=failing[0].text, type=kinds)
@@ -82,9 +82,9 @@ def _outcome(case: Element, told: Sequence[Claim], verdict: Verdict) -> None:
 
 
 def _line(claim: Claim) -> str:
-    where = "" if claim.place is None else printable(claim.place.path)
-    if claim.place is not None and claim.place.line is not None:
-        where += f":{claim.place.line}"
+    where = "" if claim.location is None else printable(claim.location.path)
+    if claim.location is not None and claim.location.line is not None:
+        where += f":{claim.location.line}"
     return f"{where}: {claim.finding.rule} {claim.finding.severity}: {claim.sentence}"
 
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from kernelinfo.compare import Comparison
-from kernelinfo.gate.verdict import Verdict
+from kernelinfo.gate.outcome import Outcome
 from kernelinfo.kernel import Result
 from kernelinfo.render import View
 from kernelinfo.render.check.claims import Claim, claims, problem_text
 from kernelinfo.render.check.headline import headline
-from kernelinfo.render.check.place import Place
+from kernelinfo.render.check.location import Location
 from kernelinfo.render.diff.markdown import HEADING, cells_of
 from kernelinfo.render.diff.rows import AFFECTED, roll_up, rows
 from kernelinfo.render.markdown import code, folded, plain, table
@@ -23,11 +23,11 @@ _FAILING = ("kernel", "target", "waves/SIMD", "finding", "at")
 _EXCUSED = ("kernel", "target", "finding", "reason")
 
 
-def render(verdict: Verdict, view: View) -> Iterator[str]:
-    """The verdict, the kernels that fail, and what else there is to know."""
-    yield f"**kernelinfo {plain(headline(verdict))}**\n"
-    told = list(claims(verdict, view))
-    failing = [c for c in told if c.suppressed is None and verdict.fails(c.finding)]
+def render(outcome: Outcome, view: View) -> Iterator[str]:
+    """The outcome, the kernels that fail, and what else there is to know."""
+    yield f"**kernelinfo {plain(headline(outcome))}**\n"
+    all_claims = list(claims(outcome, view))
+    failing = [c for c in all_claims if c.suppressed is None and outcome.fails(c.finding)]
     fails = [
         _row(result, list(found))
         for result, found in groupby(failing, lambda claim: claim.result)
@@ -35,15 +35,17 @@ def render(verdict: Verdict, view: View) -> Iterator[str]:
     ]
     yield from table(_FAILING, fails[:_SHOWN])
     yield from folded(plural(len(fails) - _SHOWN, "more kernel"), _FAILING, fails[_SHOWN:])
-    if verdict.comparison is not None:
-        yield from _moved(verdict.comparison, view)
-    notes = [f"{_rule(c)} {code(c.subject)}: {plain(c.text)}" for c in told if c.result is None]
+    if outcome.comparison is not None:
+        yield from _moved(outcome.comparison, view)
+    notes = [
+        f"{_rule(c)} {code(c.subject)}: {plain(c.text)}" for c in all_claims if c.result is None
+    ]
     yield from _list("About the gate itself:", notes)
-    problems = [f"{code(p.path)}: {plain(problem_text(p))}" for p in verdict.problems]
+    problems = [f"{code(p.path)}: {plain(problem_text(p))}" for p in outcome.problems]
     yield from _list("Could not be answered:", problems)
     excused = [
         (code(c.subject), code(c.target or ""), f"{_rule(c)} {plain(c.text)}", _reason(c))
-        for c in told
+        for c in all_claims
         if c.suppressed is not None
     ]
     yield from folded(f"{len(excused)} suppressed", _EXCUSED, excused)
@@ -64,7 +66,7 @@ def _row(result: Result, found: Sequence[Claim]) -> tuple[str, ...]:
         code(first.target or ""),
         number(occupancy.waves_per_simd) if occupancy else "?",
         "<br>".join(f"{_rule(claim)} {plain(claim.text)}" for claim in found),
-        _at(first.place),
+        _at(first.location),
     )
 
 
@@ -78,10 +80,10 @@ def _reason(claim: Claim) -> str:
     return plain(claim.suppressed.reason + until)
 
 
-def _at(place: Place | None) -> str:
-    if place is None:
+def _at(location: Location | None) -> str:
+    if location is None:
         return ""
-    return code(place.path if place.line is None else f"{place.path}:{place.line}")
+    return code(location.path if location.line is None else f"{location.path}:{location.line}")
 
 
 def _list(title: str, lines: Sequence[str]) -> Iterator[str]:

@@ -22,15 +22,15 @@ def render_update(update: Update, baseline: Path, view: View) -> Iterator[str]:
         yield from _listed("changed", changed, view)
         yield from _listed("dropped", [(kernel, "") for kernel in update.dropped], view)
     counts = {"new": update.new, "changed": update.changed, "dropped": update.dropped}
-    told = ", ".join(f"{len(kernels)} {word}" for word, kernels in counts.items())
+    summary = ", ".join(f"{len(kernels)} {word}" for word, kernels in counts.items())
     pinned = plural(len(update.pinned.footprints), "kernel")
-    yield f"{printable(str(baseline))}: {pinned} pinned, {told}\n"
+    yield f"{printable(str(baseline))}: {pinned} pinned, {summary}\n"
 
 
 def _listed(word: str, kernels: Sequence[tuple[Footprint, str]], view: View) -> Iterator[str]:
     for kernel, text in kernels[: view.top or None]:
-        told = f": {text}" if text else ""
-        yield f"{word} {printable(kernel.name)} ({kernel.target}){told}\n"
+        change = f": {text}" if text else ""
+        yield f"{word} {printable(kernel.name)} ({kernel.target}){change}\n"
     if view.top and (hidden := len(kernels) - view.top) > 0:
         yield f"… {hidden} more {word}; --top 0 shows all\n"
 

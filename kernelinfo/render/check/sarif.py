@@ -10,22 +10,22 @@ from typing import Any
 from urllib.parse import quote
 
 from kernelinfo import __version__
-from kernelinfo.gate.verdict import Suppressed, Verdict
+from kernelinfo.gate.outcome import Outcome, Suppressed
 from kernelinfo.kernel import Finding, Result
 from kernelinfo.reading.blob import Problem
 from kernelinfo.render import View
-from kernelinfo.render.check.claims import Claim, claims, place_of_problem, problem_text
-from kernelinfo.render.check.place import Place
+from kernelinfo.render.check.claims import Claim, claims, location_of_problem, problem_text
+from kernelinfo.render.check.location import Location
 from kernelinfo.render.names import name_of, printable
 from kernelinfo.rules import find
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
-def render(verdict: Verdict, view: View) -> Iterator[str]:
+def render(outcome: Outcome, view: View) -> Iterator[str]:
     """One run: the rules that spoke, every claim, and what could not be read."""
-    told = list(claims(verdict, view))
-    spoke = {claim.finding.rule: claim.finding for claim in told}
+    all_claims = list(claims(outcome, view))
+    spoke = {claim.finding.rule: claim.finding for claim in all_claims}
     numbers = sorted(spoke)
     driver = {
         "name": "kernelinfo",
@@ -36,11 +36,11 @@ def render(verdict: Verdict, view: View) -> Iterator[str]:
         "tool": {"driver": driver},
         "invocations": [
             {
-                "executionSuccessful": verdict.answered,
-                "toolExecutionNotifications": [_notification(p) for p in verdict.problems],
+                "executionSuccessful": outcome.answered,
+                "toolExecutionNotifications": [_notification(p) for p in outcome.problems],
             }
         ],
-        "results": [_result(claim, numbers) for claim in told],
+        "results": [_result(claim, numbers) for claim in all_claims],
     }
     document = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
     yield json.dumps(document, indent=1) + "\n"
@@ -74,7 +74,7 @@ def _result(claim: Claim, numbers: list[str]) -> dict[str, Any]:
         "ruleIndex": numbers.index(finding.rule),
         "level": finding.severity,
         "message": _message(claim.sentence),
-        "locations": _locations(claim.place, _logical(claim.result)),
+        "locations": _locations(claim.location, _logical(claim.result)),
         # GitHub tells alerts apart by the first alone, and would make it from the source line,
         # which all instances of a template share.
         "partialFingerprints": {
@@ -94,7 +94,7 @@ def _notification(problem: Problem) -> dict[str, Any]:
     return {
         "level": "error",
         "message": _message(problem_text(problem)),
-        "locations": _locations(place_of_problem(problem)),
+        "locations": _locations(location_of_problem(problem)),
     }
 
 
@@ -103,14 +103,16 @@ def _message(text: str) -> dict[str, str]:
     return {"text": text.replace("{", "{{").replace("}", "}}").replace("](", "\\](")}
 
 
-def _locations(place: Place | None, logical: Iterable[dict[str, str]] = ()) -> list[dict[str, Any]]:
-    location: dict[str, Any] = {"logicalLocations": found} if (found := list(logical)) else {}
-    if place is not None:
-        physical: dict[str, Any] = {"artifactLocation": _artifact(place.path)}
-        if place.line is not None:
-            physical["region"] = {"startLine": place.line}
-        location["physicalLocation"] = physical
-    return [location] if location else []
+def _locations(
+    location: Location | None, logical: Iterable[dict[str, str]] = ()
+) -> list[dict[str, Any]]:
+    found_at: dict[str, Any] = {"logicalLocations": found} if (found := list(logical)) else {}
+    if location is not None:
+        physical: dict[str, Any] = {"artifactLocation": _artifact(location.path)}
+        if location.line is not None:
+            physical["region"] = {"startLine": location.line}
+        found_at["physicalLocation"] = physical
+    return [found_at] if found_at else []
 
 
 def _artifact(path: str) -> dict[str, str]:

@@ -1,11 +1,11 @@
-"""The verdict for people: what fails first, each with its place; not a word of healthy kernels."""
+"""The outcome as text: what fails first, each with its location; no healthy kernels."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from kernelinfo.gate.verdict import SEVERITIES, Verdict
+from kernelinfo.gate.outcome import SEVERITIES, Outcome
 from kernelinfo.render import View
 from kernelinfo.render.check.claims import Claim, claims
 from kernelinfo.render.check.headline import headline
@@ -14,22 +14,24 @@ from kernelinfo.render.names import printable
 from kernelinfo.render.paint import Span, paint
 
 _OF_THE_GATE = ("KI206", "KI5")
-"""Rules whose notes are told. Those of others are the report's to tell."""
+"""Rules whose notes are shown; those of others stand in the report."""
 
 
-def render(verdict: Verdict, view: View) -> Iterator[str]:
-    """A line for each finding that fails, warns or is the gate's; those excused; the verdict."""
+def render(outcome: Outcome, view: View) -> Iterator[str]:
+    """A line for each finding that fails, warns or is the gate's; those excused; the outcome."""
     if not view.quiet:
-        for line in _lines(verdict, view):
+        for line in _lines(outcome, view):
             yield paint(line, view.color) + "\n"
-    style = "green" if verdict.answered and not verdict.failed else "bold red"
-    told = f"kernelinfo check {headline(verdict)} · fails on {verdict.fail_on} (--fail-on)"
-    yield paint([(told, style)], view.color) + "\n"
+    style = "green" if outcome.answered and not outcome.failed else "bold red"
+    headline_text = f"kernelinfo check {headline(outcome)} · fails on {outcome.fail_on} (--fail-on)"
+    yield paint([(headline_text, style)], view.color) + "\n"
 
 
-def _lines(verdict: Verdict, view: View) -> Iterator[list[Span]]:
-    told = list(claims(verdict, view))
-    counted = [claim for claim in told if claim.suppressed is None and _is_told(claim, verdict)]
+def _lines(outcome: Outcome, view: View) -> Iterator[list[Span]]:
+    all_claims = list(claims(outcome, view))
+    counted = [
+        claim for claim in all_claims if claim.suppressed is None and _is_shown(claim, outcome)
+    ]
     counted.sort(key=lambda claim: (-SEVERITIES.index(claim.finding.severity), claim.finding.rule))
     for (severity, rule), of_rule in groupby(
         counted, lambda claim: (claim.finding.severity, claim.finding.rule)
@@ -37,22 +39,22 @@ def _lines(verdict: Verdict, view: View) -> Iterator[list[Span]]:
         found = list(of_rule)
         yield from ([*_where(c), *_what(c), (c.sentence, "")] for c in _first(found, view))
         yield from _rest(f"more {rule} of severity {severity}", found, view)
-    excused = [claim for claim in told if claim.suppressed is not None]
+    excused = [claim for claim in all_claims if claim.suppressed is not None]
     yield from ([*_where(claim), *_excused(claim)] for claim in _first(excused, view))
     yield from _rest("more suppressed", excused, view)
 
 
-def _is_told(claim: Claim, verdict: Verdict) -> bool:
+def _is_shown(claim: Claim, outcome: Outcome) -> bool:
     finding = claim.finding
     warns = SEVERITIES.index(finding.severity) >= SEVERITIES.index("warning")
-    return warns or verdict.fails(finding) or finding.rule.startswith(_OF_THE_GATE)
+    return warns or outcome.fails(finding) or finding.rule.startswith(_OF_THE_GATE)
 
 
 def _where(claim: Claim) -> list[Span]:
     """As compilers write it, for editors to follow."""
-    if claim.place is None:
+    if claim.location is None:
         return []
-    path, line = claim.place
+    path, line = claim.location
     return [(f"{printable(path)}:{line}: " if line else f"{printable(path)}: ", "bold")]
 
 

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 from hypothesis import given
 
-from kernelinfo.gate.verdict import Verdict
+from kernelinfo.gate.outcome import Outcome
 from kernelinfo.render import View
 from kernelinfo.render.check.github import render
 
-from .verdicts import BROKEN, TUTORIAL, excusing, hostile, verdict_on
+from .outcomes import BROKEN, TUTORIAL, excusing, hostile, verdict_on
 
 # The runner's own grammar: ActionCommand.cs takes a line that begins with `::`, cuts at the first
 # `::` after it, and undoes the escapes; `##[` anywhere begins a command of its old grammar.
@@ -24,10 +24,10 @@ class Annotation(NamedTuple):
     message: str
 
 
-def commands(verdict: Verdict) -> tuple[list[Annotation], list[str]]:
+def commands(outcome: Outcome) -> tuple[list[Annotation], list[str]]:
     """What the runner takes for commands, and the other lines."""
     found, others = [], []
-    text = "".join(render(verdict, View()))
+    text = "".join(render(outcome, View()))
     text.encode("utf-8")
     for line in text.splitlines():
         if not (match := COMMAND.fullmatch(line)):
@@ -61,8 +61,8 @@ def test_every_finding_stands_at_its_line() -> None:
 
 
 def test_what_is_excused_is_not_annotated() -> None:
-    verdict = excusing(verdict_on(TUTORIAL), "KI302", "known")
-    found, others = commands(excusing(verdict, "KI106", "known"))
+    outcome = excusing(verdict_on(TUTORIAL), "KI302", "known")
+    found, others = commands(excusing(outcome, "KI106", "known"))
     assert [a.properties["title"] for a in found] == ["KI204 workgroup-leaves-slots"]
     assert others == ["kernelinfo: passed: 1 note · 4 kernels · 2 suppressed"]
 
@@ -76,10 +76,10 @@ def test_what_cannot_be_answered_is_an_error() -> None:
 
 
 @given(hostile())
-def test_no_name_begins_a_command_of_its_own(verdict: Verdict) -> None:
-    found, others = commands(verdict)
-    claimed = sum(len(one.result.findings) for one in verdict.judged)
-    assert len(found) == claimed + len(verdict.notices) + len(verdict.problems)
+def test_no_name_begins_a_command_of_its_own(outcome: Outcome) -> None:
+    found, others = commands(outcome)
+    claimed = sum(len(one.result.findings) for one in outcome.judged)
+    assert len(found) == claimed + len(outcome.notices) + len(outcome.problems)
     assert len(others) == 1
     assert {a.command for a in found} <= {"error", "warning", "notice"}
     assert all(a.properties.keys() <= {"file", "line", "title"} for a in found)

@@ -9,11 +9,11 @@ from typing import Any
 from hypothesis import given
 from jsonschema import Draft202012Validator
 
-from kernelinfo.gate.verdict import Verdict
+from kernelinfo.gate.outcome import Outcome
 from kernelinfo.render import View
 from kernelinfo.render.check.gitlab import render
 
-from .verdicts import BROKEN, TUTORIAL, excusing, hostile, verdict_on
+from .outcomes import BROKEN, TUTORIAL, excusing, hostile, verdict_on
 
 TEXT = {"type": "string", "minLength": 1}
 FIELDS = {
@@ -44,8 +44,8 @@ VALIDATOR = Draft202012Validator(
 )
 
 
-def issues(verdict: Verdict) -> list[dict[str, Any]]:
-    text = "".join(render(verdict, View()))
+def issues(outcome: Outcome) -> list[dict[str, Any]]:
+    text = "".join(render(outcome, View()))
     text.encode("utf-8")
     found = json.loads(text)
     VALIDATOR.validate(found)
@@ -67,8 +67,8 @@ def test_each_finding_is_an_issue() -> None:
 
 
 def test_what_is_excused_is_none() -> None:
-    verdict = excusing(verdict_on(TUTORIAL), "KI204", "no matter")
-    names = [issue["check_name"] for issue in issues(verdict)]
+    outcome = excusing(verdict_on(TUTORIAL), "KI204", "no matter")
+    names = [issue["check_name"] for issue in issues(outcome)]
     assert names == ["spill-in-loop", "at-cap-and-spilling"]
 
 
@@ -87,8 +87,8 @@ def test_fingerprints_are_the_same_wherever_the_file_lies(tmp_path: Path) -> Non
 
 
 @given(hostile())
-def test_anything_may_be_called_anything(verdict: Verdict) -> None:
-    found = issues(verdict)
-    claimed = sum(len(one.result.findings) for one in verdict.judged)
-    assert claimed + len(verdict.notices) <= len(found)
-    assert len(found) <= claimed + len(verdict.notices) + len(verdict.problems)
+def test_anything_may_be_called_anything(outcome: Outcome) -> None:
+    found = issues(outcome)
+    claimed = sum(len(one.result.findings) for one in outcome.judged)
+    assert claimed + len(outcome.notices) <= len(found)
+    assert len(found) <= claimed + len(outcome.notices) + len(outcome.problems)

@@ -11,18 +11,18 @@ from hypothesis import given
 from junitparser import Error, Failure, JUnitXml, Skipped, TestCase
 
 from kernelinfo import Finding
-from kernelinfo.gate.verdict import VANISHED, Judged, Notice, Verdict
+from kernelinfo.gate.outcome import VANISHED, Judged, Notice, Outcome
 from kernelinfo.render import View
 from kernelinfo.render.check.junit import render
 
-from .verdicts import BROKEN, TUTORIAL, excusing, hostile, verdict_on
+from .outcomes import BROKEN, TUTORIAL, excusing, hostile, verdict_on
 
 CHILDREN = {"skipped", "failure", "error", "system-out"}
 
 
-def document(verdict: Verdict) -> Element:
+def document(outcome: Outcome) -> Element:
     """The document, of the shape that Jenkins' junit-10.xsd describes."""
-    root = ElementTree.fromstring("".join(render(verdict, View())).encode("utf-8"))
+    root = ElementTree.fromstring("".join(render(outcome, View())).encode("utf-8"))
     assert root.tag == "testsuites"
     assert root.attrib.keys() == {"name", "tests", "failures", "errors"}
     for suite in root:
@@ -37,10 +37,10 @@ def document(verdict: Verdict) -> Element:
     return root
 
 
-def cases(verdict: Verdict) -> Iterator[TestCase]:
+def cases(outcome: Outcome) -> Iterator[TestCase]:
     """As a reader of JUnit understands them."""
-    document(verdict)
-    for suite in JUnitXml.fromstring("".join(render(verdict, View()))):
+    document(outcome)
+    for suite in JUnitXml.fromstring("".join(render(outcome, View()))):
         yield from suite
 
 
@@ -63,11 +63,11 @@ def test_one_case_a_kernel() -> None:
 
 
 def test_what_is_excused_is_skipped_with_its_reason() -> None:
-    verdict = excusing(verdict_on(TUTORIAL), "KI106", "still faster")
-    (*_, last) = cases(verdict)
+    outcome = excusing(verdict_on(TUTORIAL), "KI106", "still faster")
+    (*_, last) = cases(outcome)
     assert [type(result) for result in last.result] == [Failure]
     assert "KI106 suppressed: still faster" in last.system_out
-    (*_, last) = cases(excusing(verdict, "KI302", "so be it"))
+    (*_, last) = cases(excusing(outcome, "KI302", "so be it"))
     (skipped,) = last.result
     assert isinstance(skipped, Skipped)
     assert "KI106 suppressed: still faster" in skipped.message
@@ -101,10 +101,10 @@ def test_a_vanished_kernel_is_an_error_however_mild() -> None:
 
 
 def test_kernels_of_one_name_stay_two_cases() -> None:
-    verdict = verdict_on(TUTORIAL)
-    last = verdict.judged[3].result
+    outcome = verdict_on(TUTORIAL)
+    last = outcome.judged[3].result
     twin = last._replace(kernel=last.kernel._replace(symbol="_Z9sgprboundiPd.intern"))
-    told = cases(replace(verdict, judged=(Judged(last), Judged(twin))))
+    told = cases(replace(outcome, judged=(Judged(last), Judged(twin))))
     assert [case.name for case in told] == [
         "sgprbound(int, double*) [_Z9sgprboundiPd]",
         "sgprbound(int, double*) [_Z9sgprboundiPd.intern]",
@@ -112,11 +112,11 @@ def test_kernels_of_one_name_stay_two_cases() -> None:
 
 
 @given(hostile())
-def test_anything_may_be_called_anything(verdict: Verdict) -> None:
-    root = document(verdict)
-    wanted = len(verdict.judged) + len(verdict.notices) + len(verdict.problems)
+def test_anything_may_be_called_anything(outcome: Outcome) -> None:
+    root = document(outcome)
+    wanted = len(outcome.judged) + len(outcome.notices) + len(outcome.problems)
     assert len(root.findall(".//testcase")) == wanted
-    failing = sum(any(map(verdict.fails, one.result.findings)) for one in verdict.judged)
-    failing += sum(verdict.fails(notice.finding) for notice in verdict.notices)
+    failing = sum(any(map(outcome.fails, one.result.findings)) for one in outcome.judged)
+    failing += sum(outcome.fails(notice.finding) for notice in outcome.notices)
     assert len(root.findall(".//failure")) == failing
-    assert len(root.findall(".//error")) == len(verdict.problems)
+    assert len(root.findall(".//error")) == len(outcome.problems)

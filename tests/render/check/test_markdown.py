@@ -10,19 +10,19 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from kernelinfo import Finding
-from kernelinfo.gate.verdict import Judged, Notice, Verdict
+from kernelinfo.gate.outcome import Judged, Notice, Outcome
 from kernelinfo.render import View
 from kernelinfo.render.check.markdown import render
 
 from ...conftest import FIXTURES
 from ...test_golden import run
-from .verdicts import BROKEN, TUTORIAL, excusing, hostile, verdict_on
+from .outcomes import BROKEN, TUTORIAL, excusing, hostile, verdict_on
 
 READER = MarkdownIt("commonmark").enable("table")
 
 
-def markdown(verdict: Verdict) -> str:
-    text = "".join(render(verdict, View()))
+def markdown(outcome: Outcome) -> str:
+    text = "".join(render(outcome, View()))
     text.encode("utf-8")
     return text
 
@@ -60,18 +60,18 @@ def test_the_kernels_that_fail_are_a_table() -> None:
 
 
 def test_a_passed_gate_takes_one_line() -> None:
-    verdict = replace(verdict_on(TUTORIAL), fail_on="error")
-    assert markdown(verdict) == "**kernelinfo passed: 2 warnings, 1 note · 4 kernels**\n"
+    outcome = replace(verdict_on(TUTORIAL), fail_on="error")
+    assert markdown(outcome) == "**kernelinfo passed: 2 warnings, 1 note · 4 kernels**\n"
 
 
 def test_many_are_folded_after_twenty() -> None:
-    verdict = verdict_on(TUTORIAL)
-    (one,) = (judged for judged in verdict.judged if "sgprbound" in judged.result.kernel.name)
+    outcome = verdict_on(TUTORIAL)
+    (one,) = (judged for judged in outcome.judged if "sgprbound" in judged.result.kernel.name)
     many = tuple(
         Judged(one.result._replace(kernel=one.result.kernel._replace(name=f"sgprbound<{index}>")))
         for index in range(27)
     )
-    text = markdown(replace(verdict, judged=many))
+    text = markdown(replace(outcome, judged=many))
     first, rest = tables(text)
     assert (len(first), len(rest)) == (1 + 20, 1 + 7)
     assert "<details><summary>7 more kernels</summary>" in text
@@ -107,15 +107,15 @@ def test_with_a_baseline_the_whole_library_is_told_in_a_line(tmp_path: Path) -> 
 
 
 @given(hostile())
-def test_anything_may_be_called_anything(verdict: Verdict) -> None:
-    text = markdown(verdict)
+def test_anything_may_be_called_anything(outcome: Outcome) -> None:
+    text = markdown(outcome)
     found = tables(text)
-    failing = [j for j in verdict.judged if any(map(verdict.fails, j.result.findings))]
-    excused = sum(len(judged.suppressed) for judged in verdict.judged)
+    failing = [j for j in outcome.judged if any(map(outcome.fails, j.result.findings))]
+    excused = sum(len(judged.suppressed) for judged in outcome.judged)
     assert sum(len(rows) - 1 for rows in found) == len(failing) + excused
     assert all(len(row) == len(rows[0]) for rows in found for row in rows)
     items = [token for token in READER.parse(text) if token.type == "list_item_open"]
-    assert len(items) == len(verdict.notices) + len(verdict.problems)
+    assert len(items) == len(outcome.notices) + len(outcome.problems)
     for token in READER.parse(text):
         for child in token.children or ():
             assert child.type not in ("link_open", "image", "em_open")

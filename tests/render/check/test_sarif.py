@@ -13,12 +13,12 @@ from hypothesis import given
 from jsonschema import Draft4Validator
 
 from kernelinfo import Finding
-from kernelinfo.gate.verdict import Notice, Verdict
+from kernelinfo.gate.outcome import Notice, Outcome
 from kernelinfo.render import View
 from kernelinfo.render.check.sarif import render
 from kernelinfo.rules import find
 
-from .verdicts import BINARY, BROKEN, LINES, TUTORIAL, excusing, hostile, verdict_on
+from .outcomes import BINARY, BROKEN, LINES, TUTORIAL, excusing, hostile, verdict_on
 
 SCHEMA = Path(__file__).parents[2] / "schemas" / "sarif-2.1.0-rtm.5.json"
 VALIDATOR = Draft4Validator(
@@ -26,8 +26,8 @@ VALIDATOR = Draft4Validator(
 )
 
 
-def run_of(verdict: Verdict) -> dict[str, Any]:
-    text = "".join(render(verdict, View()))
+def run_of(outcome: Outcome) -> dict[str, Any]:
+    text = "".join(render(outcome, View()))
     text.encode("utf-8")
     document = json.loads(text)
     VALIDATOR.validate(document)
@@ -71,15 +71,15 @@ def test_a_result_names_its_kernel() -> None:
     ids=["source line", "line of the assembly", "artefact alone"],
 )
 def test_the_best_place_that_is_known(path: Path, where: tuple[str, bool]) -> None:
-    verdict = verdict_on(path)
+    outcome = verdict_on(path)
     finding = Finding("KI101", "vgpr-spill", "warning", "12 VGPRs spilled")
     judged = replace(
-        verdict.judged[0], result=verdict.judged[0].result._replace(findings=(finding,))
+        outcome.judged[0], result=outcome.judged[0].result._replace(findings=(finding,))
     )
-    (result,) = run_of(replace(verdict, judged=(judged,)))["results"]
-    place = result["locations"][0]["physicalLocation"]
-    assert place["artifactLocation"]["uri"].endswith(where[0])
-    assert ("region" in place) == where[1]
+    (result,) = run_of(replace(outcome, judged=(judged,)))["results"]
+    location = result["locations"][0]["physicalLocation"]
+    assert location["artifactLocation"]["uri"].endswith(where[0])
+    assert ("region" in location) == where[1]
 
 
 def test_a_path_inside_the_repository_is_relative_to_it(
@@ -111,8 +111,8 @@ def test_fingerprints_outlive_moves_and_tell_results_apart(tmp_path: Path) -> No
 
 
 def test_suppressed_results_are_marked_so() -> None:
-    verdict = excusing(verdict_on(TUTORIAL), "KI106", "spills, still faster")
-    marked = {r["ruleId"]: r["suppressions"] for r in run_of(verdict)["results"]}
+    outcome = excusing(verdict_on(TUTORIAL), "KI106", "spills, still faster")
+    marked = {r["ruleId"]: r["suppressions"] for r in run_of(outcome)["results"]}
     excuse = {"kind": "external", "justification": "spills, still faster; until 2027-03-31"}
     assert marked == {"KI204": [], "KI106": [excuse], "KI302": []}
 
@@ -131,25 +131,25 @@ def test_a_notice_stands_where_to_look() -> None:
     unused = Finding("KI506", "suppression-unused", "note", "matches nothing")
     notice = Notice(unused, "KI101 rwkv*", path="kernelinfo.toml", line=7)
     (result,) = run_of(replace(verdict_on(TUTORIAL), judged=(), notices=(notice,)))["results"]
-    place = result["locations"][0]["physicalLocation"]
-    assert place["artifactLocation"]["uri"] == "kernelinfo.toml"
-    assert place["region"] == {"startLine": 7}
+    location = result["locations"][0]["physicalLocation"]
+    assert location["artifactLocation"]["uri"] == "kernelinfo.toml"
+    assert location["region"] == {"startLine": 7}
 
 
 def test_names_are_neither_placeholders_nor_links() -> None:
-    verdict = verdict_on(TUTORIAL)
-    last = verdict.judged[3].result
+    outcome = verdict_on(TUTORIAL)
+    last = outcome.judged[3].result
     kernel = last.kernel._replace(name="f<{0}>[here](https://example.org)")
-    judged = replace(verdict.judged[3], result=last._replace(kernel=kernel))
-    text = run_of(replace(verdict, judged=(judged,)))["results"][0]["message"]["text"]
+    judged = replace(outcome.judged[3], result=last._replace(kernel=kernel))
+    text = run_of(replace(outcome, judged=(judged,)))["results"][0]["message"]["text"]
     assert text.startswith("f<{{0}}>[here\\](https://example.org)")
 
 
 @given(hostile())
-def test_anything_may_be_called_anything(verdict: Verdict) -> None:
-    run = run_of(verdict)
-    claimed = sum(len(one.result.findings) + len(one.suppressed) for one in verdict.judged)
-    assert len(run["results"]) == claimed + len(verdict.notices)
+def test_anything_may_be_called_anything(outcome: Outcome) -> None:
+    run = run_of(outcome)
+    claimed = sum(len(one.result.findings) + len(one.suppressed) for one in outcome.judged)
+    assert len(run["results"]) == claimed + len(outcome.notices)
     for result in run["results"]:
         for location in result["locations"]:
             if physical := location.get("physicalLocation"):

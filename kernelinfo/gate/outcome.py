@@ -1,4 +1,4 @@
-"""What the gate says of each kernel, what is suppressed, and what concerns no kernel."""
+"""The gate's answer: findings of each kernel, suppressed ones, and those about no kernel."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kernelinfo.rules.severity import Severity
 SEVERITIES: tuple[Severity, ...] = ("note", "warning", "error")
 """The mildest first."""
 VANISHED = "KI502"
-"""A kernel of the baseline that is gone: a finding for which the answer is "cannot tell"."""
+"""A kernel of the baseline that is gone: the gate then cannot answer (exit code 2)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Judged:
     """One kernel as the gate sees it."""
 
     result: Result
-    """With the findings that count: the rules', the budgets' and the baseline's."""
+    """With the findings of rules, budgets and baseline that are not suppressed."""
     suppressed: tuple[Suppressed, ...] = ()
 
 
@@ -49,8 +49,8 @@ class Notice:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """What `kernelinfo check` answers."""
+class Outcome:
+    """The answer of `kernelinfo check`."""
 
     judged: tuple[Judged, ...]
     notices: tuple[Notice, ...]
@@ -73,14 +73,14 @@ class Verdict:
 
     @property
     def answered(self) -> bool:
-        """Whether all was read that was to be judged, and every kernel of the baseline is there."""
+        """True if everything was read and every kernel of the baseline is there."""
         return not self.problems and not any(n.finding.rule == VANISHED for n in self.notices)
 
     @property
     def failed(self) -> bool:
-        """Whether a finding is as severe as the configuration bears no longer."""
+        """True if any finding is at or above `fail_on`."""
         return any(self.fails(finding) for finding in self.findings)
 
     def fails(self, finding: Finding) -> bool:
-        """Whether a finding alone is as severe as that."""
+        """True if the finding is at or above `fail_on`."""
         return SEVERITIES.index(finding.severity) >= SEVERITIES.index(self.fail_on)

@@ -8,7 +8,7 @@ from functools import cache
 from hypothesis import strategies as st
 
 from kernelinfo import Finding, Options, Problem, Report, Result, analyse
-from kernelinfo.gate.verdict import SEVERITIES, Judged, Notice, Suppressed, Verdict
+from kernelinfo.gate.outcome import SEVERITIES, Judged, Notice, Outcome, Suppressed
 from kernelinfo.reading.facts import SourceLine
 
 from ...conftest import FIXTURES
@@ -24,23 +24,23 @@ def read(*paths: str) -> Report:
     return Report.of(analyse(paths, Options()))
 
 
-def verdict_on(*paths: object, **changes: object) -> Verdict:
+def verdict_on(*paths: object, **changes: object) -> Outcome:
     """All kernels of these files as the rules judge them, warnings and more failing."""
     report = read(*map(str, paths))
     judged = tuple(Judged(result) for result in report.results)
-    verdict = Verdict(judged, (), report.problems, report, "warning")
-    return replace(verdict, **changes)  # type: ignore[arg-type]
+    outcome = Outcome(judged, (), report.problems, report, "warning")
+    return replace(outcome, **changes)  # type: ignore[arg-type]
 
 
-def excusing(verdict: Verdict, rule: str, reason: str) -> Verdict:
+def excusing(outcome: Outcome, rule: str, reason: str) -> Outcome:
     """The same with all findings of a rule suppressed."""
     judged = []
-    for one in verdict.judged:
+    for one in outcome.judged:
         kept = tuple(f for f in one.result.findings if f.rule != rule)
         gone = tuple(f for f in one.result.findings if f.rule == rule)
         excused = tuple(Suppressed(finding, reason, "2027-03-31") for finding in gone)
         judged.append(Judged(one.result._replace(findings=kept), one.suppressed + excused))
-    return replace(verdict, judged=tuple(judged))
+    return replace(outcome, judged=tuple(judged))
 
 
 texts = st.text(
@@ -53,8 +53,8 @@ paths = st.binary(min_size=1, max_size=40).map(
 
 
 @st.composite
-def hostile(draw: st.DrawFn) -> Verdict:
-    """A verdict whose every name, message and path is anything at all."""
+def hostile(draw: st.DrawFn) -> Outcome:
+    """An outcome whose every name, message and path is anything at all."""
     result = read(str(TUTORIAL)).results[3]
     judged = tuple(_judged(draw, result) for _ in range(draw(st.integers(0, 3))))
     notices = tuple(
@@ -66,7 +66,7 @@ def hostile(draw: st.DrawFn) -> Verdict:
         for _ in range(draw(st.integers(0, 2)))
     )
     report = Report(tuple(one.result for one in judged), problems)
-    return Verdict(judged, notices, problems, report, "warning")
+    return Outcome(judged, notices, problems, report, "warning")
 
 
 def _judged(draw: st.DrawFn, like: Result) -> Judged:
