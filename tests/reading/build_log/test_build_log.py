@@ -302,4 +302,4 @@ def test_the_gate_judges_what_a_log_states(
     found, err = gate(budget, tmp_path, *options)
     assert found == code, err
     if code == 2:
-        assert "asks for waves, which cannot be told" in err
+        assert "asks for waves, which the input does not state" in err
