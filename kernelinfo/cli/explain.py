@@ -15,7 +15,7 @@ from kernelinfo.cli import completion, options, selection
 from kernelinfo.cli.output import Problems, make_view, write
 from kernelinfo.cli.project import configuration
 from kernelinfo.errors import OptionError
-from kernelinfo.kernel import Item, Result
+from kernelinfo.kernel import Item, Kernel, Result
 from kernelinfo.kernel.names import base_name
 from kernelinfo.kernel.pattern import matches
 from kernelinfo.occupancy import devices
@@ -24,7 +24,6 @@ from kernelinfo.reading.blob import Problem
 from kernelinfo.render import View, renderer
 from kernelinfo.render.explain import render_kernel
 from kernelinfo.render.names import short
-from kernelinfo.render.sweep.words import invitation
 from kernelinfo.sweep.inputs import input_of
 
 EXAMPLES = """\
@@ -154,6 +153,14 @@ def _explanations(
     for item in items:
         if isinstance(item, Result):
             yield from [] if first else ["\n"]
-            further = [("ask", invitation(ir, item.kernel))] if ir else []
-            yield from render_kernel(item, view, device, grid, further)
+            yield from render_kernel(item, view, device, grid, _invitation(ir, item.kernel))
             first = False
+
+
+def _invitation(ir: str | None, kernel: Kernel) -> list[tuple[str, str]]:
+    """The command that sweeps the kernel, where its LLVM IR is known."""
+    if ir is None:
+        return []
+    from kernelinfo.render.sweep.words import invitation  # which imports all of a sweep
+
+    return [("ask", invitation(ir, kernel))]

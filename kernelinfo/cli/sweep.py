@@ -19,11 +19,11 @@ from kernelinfo.cli.progress import counted
 from kernelinfo.errors import OptionError
 from kernelinfo.occupancy.targets import find
 from kernelinfo.render.sweep import SweepFormat, renderer
-from kernelinfo.sweep import sweep
 from kernelinfo.sweep.compilers import find_compiler
 from kernelinfo.sweep.inputs import read_input
 from kernelinfo.sweep.module import open_module
 from kernelinfo.sweep.processes import Processes
+from kernelinfo.sweep.sweeping import sweep
 from kernelinfo.sweep.variants import STRATEGIES, Request, Sweep
 
 EXAMPLES = """\

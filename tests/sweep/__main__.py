@@ -27,6 +27,7 @@ def main() -> int:
     parser.add_argument("--compilers", type=int, nargs="+", default=[19, 22])
     parser.add_argument("--targets", nargs="+", default=list(TARGETS))
     parser.add_argument("--kernels", type=int, default=240, help="for each way of compiling")
+    parser.add_argument("--through", nargs="+", default=["clang", "llvmlite"])
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     settings = [(version, target) for version in options.compilers for target in options.targets]
@@ -34,7 +35,7 @@ def main() -> int:
     print(f"| {' | '.join(_HEAD)} |", f"|{' --- |' * len(_HEAD)}", sep="\n")
     faults: list[str] = []
     with TemporaryDirectory() as folder:
-        for through in ("clang", "llvmlite"):
+        for through in options.through:
             for version, target in settings:
                 random = Random(f"{options.seed} {version} {target}")
                 place = Path(folder, through)

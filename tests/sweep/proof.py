@@ -25,7 +25,7 @@ TARGETS = ("gfx90a", "gfx942", "gfx1100", "gfx1201")
 KERNELS_OF_A_MODULE = 5
 _FLAGS = (
     *("-x", "hip", "--cuda-device-only", "-nogpuinc", "-nogpulib", "-fuse-cuid=none"),
-    *("-std=c++17", "-w", "-S", "--save-temps"),
+    *("-std=c++17", "-w"),
 )
 
 
@@ -52,15 +52,25 @@ def measures(result: Result) -> tuple[object, ...]:
 
 
 def compile_source(
-    version: int, target: str, level: str, kernels: Sequence[RandomKernel], folder: Path
+    version: int,
+    target: str,
+    level: str,
+    kernels: Sequence[RandomKernel],
+    folder: Path,
+    *,
+    to_assembly: bool = True,
 ) -> Path:
-    """The bitcode that `--save-temps` leaves; the assembly lies beside it."""
+    """The bitcode that `--save-temps` leaves; with `to_assembly`, the assembly lies beside it."""
     folder.mkdir(parents=True)
     source = PRELUDE + "".join(kernel.source() for kernel in kernels)
     (folder / "unit.hip").write_text(source)
     stem = f"unit-hip-amdgcn-amd-amdhsa-{target}"
     command = [f"clang-{version}", *_FLAGS, f"-O{level}", f"--offload-arch={target}"]
-    command += ["unit.hip", "-o", f"{stem}.s"]
+    command += ["unit.hip"]
+    if to_assembly:
+        command += ["-S", "--save-temps", "-o", f"{stem}.s"]
+    else:
+        command += ["-emit-llvm", "-c", "-Xclang", "-disable-llvm-passes", "-o", f"{stem}.bc"]
     subprocess.run(command, cwd=folder, check=True, stderr=subprocess.PIPE)
     return folder / f"{stem}.bc"
 
@@ -117,8 +127,8 @@ def _compare(
     changes = {name: wish.attributes(has_required_size=False) for name, wish in asked.items()}
     others = [kernel.asking(asked[kernel.name]) for kernel in kernels]
     try:
-        written = compile_source(version, target, level, others, folder / "written")
-    except subprocess.CalledProcessError:
+        truth = _truth(version, target, level, others, folder / "written", compiler, processes)
+    except (subprocess.CalledProcessError, CompilerError):
         tally.refused += 1
         with suppress(CompilerError):
             module.compile(changes, level, options)
@@ -126,10 +136,6 @@ def _compare(
         return
     edited = module.compile(changes, level, options)
     as_compiled = module.compile({}, level, options)
-    if compiler.path == "llvmlite":
-        truth = _open(written, compiler, processes).compile({}, level, options)
-    else:
-        truth = _assembly(written)
     left = _assembly(plain)
     for kernel in kernels:
         mine, its = measures(edited[kernel.name]), measures(truth[kernel.name])
@@ -140,6 +146,26 @@ def _compare(
         if mine != its:
             wish = asked[kernel.name]
             yield f"{kernel.name} {wish} -O{level}: edited {mine}, in the source {its}"
+
+
+def _truth(
+    version: int,
+    target: str,
+    level: str,
+    kernels: Sequence[RandomKernel],
+    folder: Path,
+    compiler: Compiler,
+    processes: Processes,
+) -> dict[str, Result]:
+    """The kernels as the compiler makes them with the attributes in the source.
+
+    Raises `CalledProcessError` or `CompilerError` if it refuses them.
+    """
+    if compiler.path != "llvmlite":
+        return _assembly(compile_source(version, target, level, kernels, folder))
+    path = compile_source(version, target, level, kernels, folder, to_assembly=False)
+    module = _open(path, compiler, processes)
+    return module.compile({}, level, module.drivers["clang"])
 
 
 def _open(path: Path, compiler: Compiler, processes: Processes) -> Module:

@@ -1,0 +1,196 @@
+"""A module compiled in every variant: as it is, at the level that it was, and as asked for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Executor, Future
+from itertools import product
+
+from kernelinfo.analysis import analyse
+from kernelinfo.compare.changes import moves, why
+from kernelinfo.compare.footprint import build
+from kernelinfo.errors import CompilerError, ReadError
+from kernelinfo.kernel import Result
+from kernelinfo.kernel.names import demangle
+from kernelinfo.light_typing import NamedTuple
+from kernelinfo.occupancy.targets import find
+from kernelinfo.sweep.module import Module, by_symbol
+from kernelinfo.sweep.variants import (
+    Asked,
+    Origin,
+    Request,
+    Sweep,
+    SweptKernel,
+    Variant,
+    steps,
+)
+
+LEVELS = ("3", "2", "1", "s")
+"""Tried in this order until one reproduces the assembly beside the input."""
+
+Outcome = Mapping[str, Result] | CompilerError | ReadError
+"""One compilation of the module: its kernels by symbol, or why it failed."""
+
+
+class Baseline(NamedTuple):
+    """The module as compiled, and the level at which that is."""
+
+    level: str
+    level_from: Origin
+    driver: str
+    outcome: Outcome
+    differences: Mapping[str, str]
+    """How kernels differ from the assembly beside the input, by symbol."""
+
+
+def sweep(
+    module: Module, request: Request, pool: Executor, progress: Callable[[int, int], None]
+) -> Sweep:
+    """Compile the module in every variant.
+
+    `progress` is called with the variants that are done and their number. Raises `ReadError` if no
+    kernel is wanted.
+    """
+    wanted = _wanted(module, request)
+    beside, notes = _beside(module)
+    base = _baseline(module, request, beside)
+    required = _with_required_size(base.outcome)
+    variants = request.variants(_default_waves(module, base.outcome))
+
+    def compile(asked: Asked) -> Outcome:
+        changes = {
+            symbol: asked.attributes(has_required_size=symbol in required) for symbol in wanted
+        }
+        options = (*module.drivers[base.driver], *request.options, *asked.options)
+        return _outcome(module, changes, base.level, options)
+
+    futures = [pool.submit(compile, asked) for asked in variants[1:]]
+    outcomes = [base.outcome, *_results(futures, progress)]
+    kernels = tuple(
+        SweptKernel(
+            symbol,
+            demangle(symbol),
+            tuple(_variant(a, o, symbol) for a, o in zip(variants, outcomes, strict=True)),
+            tuple(_notes(symbol, base, required if request.launch_bounds else {})),
+        )
+        for symbol in wanted
+    )
+    return Sweep(
+        module.file.path,
+        module.file.producer,
+        module.compiler,
+        module.target_id,
+        base.level,
+        base.level_from,
+        base.driver,
+        module.file.is_optimised,
+        module.file.assembly if beside else None,
+        kernels,
+        notes,
+    )
+
+
+def _wanted(module: Module, request: Request) -> tuple[str, ...]:
+    """Symbols of the kernels to sweep."""
+    names = {symbol: demangle(symbol) for symbol in module.symbols}
+    wanted = request.is_wanted
+    found = tuple(s for s, name in names.items() if wanted is None or wanted(name, s))
+    if not found:
+        raise ReadError(f"{module.file.path}: no such kernel; it has {', '.join(names.values())}")
+    return found
+
+
+def _beside(module: Module) -> tuple[Mapping[str, Result], tuple[str, ...]]:
+    """Kernels of the assembly beside the input, by symbol; and why there are none."""
+    path = module.file.assembly
+    if not os.path.isfile(path):
+        return {}, ()
+    try:
+        return by_symbol(analyse([path], module.reading)), ()
+    except ReadError as error:
+        return {}, (f"not compared with the assembly beside it: {error}",)
+
+
+def _baseline(module: Module, request: Request, beside: Mapping[str, Result]) -> Baseline:
+    """The module as compiled: the first way to compile it that reproduces `beside`, or -O3."""
+    origin: Origin = "option" if request.level else "reproduced"
+    unlike = []
+    for level, driver in _ways(module, request, bool(beside)):
+        options = (*module.drivers[driver], *request.options)
+        outcome = _outcome(module, {}, level, options)
+        differences = _differences(beside, outcome)
+        if beside and not differences and isinstance(outcome, Mapping):
+            return Baseline(level, origin, driver, outcome, {})
+        unlike.append((level, driver, outcome, differences))
+    level, driver, outcome, differences = unlike[0]
+    origin = "option" if request.level else "assumed"
+    return Baseline(level, origin, driver, outcome, differences)
+
+
+def _ways(module: Module, request: Request, can_compare: bool) -> Iterator[tuple[str, str]]:
+    """Optimisation levels and drivers, the most usual first."""
+    levels = LEVELS if can_compare and not module.file.is_optimised else LEVELS[:1]
+    drivers = list(module.drivers) if can_compare else list(module.drivers)[:1]
+    yield from product((request.level,) if request.level else levels, drivers)
+
+
+def _outcome(
+    module: Module, changes: Mapping[str, Mapping[str, str]], level: str, options: tuple[str, ...]
+) -> Outcome:
+    try:
+        return module.compile(changes, level, options)
+    except (CompilerError, ReadError) as error:
+        return error
+
+
+def _differences(beside: Mapping[str, Result], outcome: Outcome) -> dict[str, str]:
+    """What the outcome has other than the assembly beside the input, by symbol, in words."""
+    if not isinstance(outcome, Mapping):
+        return {}
+    found = {}
+    for symbol in beside.keys() & outcome.keys():
+        old, new = build([beside[symbol], outcome[symbol]], lambda of: "").footprints
+        if moves(old, new):
+            found[symbol] = why(old, new)
+    return found
+
+
+def _default_waves(module: Module, base: Outcome) -> tuple[int, ...]:
+    """The steps of the target for waves of the size that the kernels have."""
+    target = find(module.target_id.partition(":")[0])
+    results = base.values() if isinstance(base, Mapping) else ()
+    sizes = {result.kernel.wave_size or target.waves.default_size for result in results}
+    found = {
+        waves for size in sizes or {target.waves.default_size} for waves in steps(target, size)
+    }
+    return tuple(sorted(found))
+
+
+def _with_required_size(base: Outcome) -> dict[str, int]:
+    """Workitems of the workgroup that the source requires, by symbol; others are left out."""
+    results = base.values() if isinstance(base, Mapping) else ()
+    sizes = {result.kernel.symbol: result.kernel.workgroup.required for result in results}
+    return {symbol: x * y * z for symbol, size in sizes.items() if size for x, y, z in [size]}
+
+
+def _results(
+    futures: list[Future[Outcome]], progress: Callable[[int, int], None]
+) -> Iterator[Outcome]:
+    for done, future in enumerate(futures):
+        progress(done, len(futures))
+        yield future.result()
+
+
+def _variant(asked: Asked, outcome: Outcome, symbol: str) -> Variant:
+    if not isinstance(outcome, Mapping):
+        return Variant(asked, None, str(outcome))
+    result = outcome.get(symbol)
+    return Variant(asked, result, None if result else "the compiler left this kernel out")
+
+
+def _notes(symbol: str, base: Baseline, required: Mapping[str, int]) -> Iterator[str]:
+    if symbol in base.differences:
+        yield f"as compiled differs from the assembly beside it: {base.differences[symbol]}"
+    if symbol in required:
+        yield f"launch bounds left alone: the source requires workgroups of {required[symbol]}"
