@@ -11,6 +11,7 @@ from kernelinfo.errors import KernelinfoError
 COMMANDS = (
     "report",
     "explain",
+    "pressure",
     "diff",
     "check",
     "calc",

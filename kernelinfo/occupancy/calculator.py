@@ -149,6 +149,26 @@ class Arch:
         return wgp_mode
 
 
+def vgpr_steps(
+    target: Target, demand: Demand, occupancy: Occupancy
+) -> tuple[tuple[int, float], ...]:
+    """The most VGPRs per lane, AGPRs included, and the waves/SIMD that they allow, for each step.
+
+    From the highest occupancy down, of a kernel with this demand as it is launched.
+    """
+    rungs = Arch(target).limits(
+        workgroup_size=min(occupancy.launch.workgroup_size, target.waves.max_workgroup_size),
+        wave_size=demand.wave_size,
+        wgp_mode=demand.wgp_mode if len(target.domains) > 1 else None,
+        trap_handler=occupancy.launch.trap_handler,
+        dynamic_vgpr_block=demand.dynamic_vgpr_block,
+    )
+    steps: dict[int, float] = {}
+    for rung in rungs:
+        steps.setdefault(rung.vgprs, rung.waves_per_simd)
+    return tuple(steps.items())
+
+
 def _asks(rung: Rung) -> tuple[int, int | None, int]:
     return rung.vgprs, rung.sgprs, rung.lds_bytes
 

@@ -36,6 +36,20 @@ class Function:
                 found[index] = live
         return tuple(found)
 
+    def at_line(self, line: int) -> int | None:
+        """The first instruction on a line of the assembly text."""
+        return next((i for i, s in enumerate(self.steps) if s.is_code and s.line == line), None)
+
+    def at_source(self, file: str, line: int) -> int | None:
+        """The instruction with most vector registers of a source line; `file` may lack folders."""
+        found = [
+            (sum(live.counts[:2]), -index)
+            for index, (step, live) in enumerate(zip(self.steps, self.live, strict=True))
+            if live and step.is_code and step.source and step.source.line == line
+            if f"/{step.source.file}".endswith(f"/{file}")
+        ]
+        return -max(found)[1] if found else None
+
     @cached_property
     def labels(self) -> dict[int, str]:
         """The first label of each block that has one."""

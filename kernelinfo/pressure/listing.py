@@ -9,6 +9,8 @@ from functools import partial
 from kernelinfo.light_typing import Literal, NamedTuple
 from kernelinfo.pressure.instructions import Effect, effect
 from kernelinfo.pressure.registers import named_by_compiler
+from kernelinfo.reading.assembly.loc import SourceFiles
+from kernelinfo.reading.facts import SourceLine
 
 IMPLICIT_DEF, KILL = "implicit-def", "kill"
 """Mnemonics of LLVM's comments that stand for instructions without code."""
@@ -34,13 +36,6 @@ _PADDING = {"s_nop", "s_code_end", "v_illegal"}
 _LAST = ("s_endpgm", "s_branch", "s_setpc", "s_set_pc", "s_rfe", "s_cbranch", "s_add_pc")
 
 
-class Source(NamedTuple):
-    """A line of the source."""
-
-    file: str
-    line: int
-
-
 class Step(NamedTuple):
     """An instruction, or a comment of the compiler that begins or ends values."""
 
@@ -51,7 +46,7 @@ class Step(NamedTuple):
     """1-based, in the assembly text; None in a code object."""
     address: int | None
     """In a code object, as its symbols count; None in text."""
-    source: Source | None
+    source: SourceLine | None
     spill: Literal["Spill", "Reload"] | None
 
     @property
@@ -92,14 +87,14 @@ def without_comments(line: str) -> str:
 def read_listing(
     lines: Iterable[str],
     first: int | None,
-    files: Mapping[int, str],
+    files: SourceFiles,
     value: Callable[[str, int], int | None],
     name: str = "",
 ) -> Listing:
     """The function of that name whose label is on the first of `lines`, up to its end.
 
-    `first` is the number of that line, None where the text is a disassembly. `files` are those of
-    `.file`; `value` evaluates an expression on a line of the text.
+    `first` is the number of that line, None where the text is a disassembly. `files` are those
+    named before it; `value` evaluates an expression on a line of the text.
     """
     reader = _Reader(first, files, value, name)
     for line in lines:
@@ -114,7 +109,7 @@ class _Reader:
     def __init__(
         self,
         first: int | None,
-        files: Mapping[int, str],
+        files: SourceFiles,
         value: Callable[[str, int], int | None],
         name: str,
     ) -> None:
@@ -126,7 +121,9 @@ class _Reader:
         self._labels: dict[str, int] = {}
         self._variables: list[Variable] = []
         self._reasons: dict[str, None] = {}
-        self._source: Source | None = None
+        self._source: SourceLine | None = None
+        self._clause: tuple[Literal["Spill", "Reload"] | None, int] = None, 0
+        """What the instructions of a clause are whose comment stands at its begin, and how many."""
         self._skipped_until = ""
         """The directive that ends what is no code: a macro, an amd_kernel_code_t."""
 
@@ -152,7 +149,7 @@ class _Reader:
             return True
         if code[0] == ".":
             return self._directive(code)
-        if not _ASSIGNMENT.match(code):
+        if code != "..." and not _ASSIGNMENT.match(code):
             self._instruction(code, line, spill)
         return True
 
@@ -178,9 +175,10 @@ class _Reader:
 
     def _directive(self, code: str) -> bool:
         if location := _LOCATION.match(code):
-            file = self._files.get(int(location[1]))
-            line = int(location[2])
-            self._source = Source(file, line) if file and line else None
+            file, line = int(location[1]), int(location[2])
+            self._source = self._files.source_line(file, line) if line else None
+        elif code.startswith(".file"):
+            self._files.take_directive(code.encode())
         elif code.startswith(".macro"):
             self._skipped_until = ".endm"
         elif code.startswith(".amd_kernel_code_t"):
@@ -198,6 +196,11 @@ class _Reader:
             return
         if _SYMBOLIC.search(code):
             code = _SYMBOLIC.sub(partial(self._evaluated, self._number or 0), code)
+        if spill and mnemonic == "s_clause":
+            self._clause, spill = (spill, int(code.split()[1], 0) + 1), None
+        elif self._clause[1]:
+            spill, left = self._clause
+            self._clause = spill, left - 1
         address = _ADDRESS.search(line) if self._number is None else None
         at = int(address[1], 16) if address else None
         self._steps.append(Step(code, effect(code), self._number, at, self._source, spill))

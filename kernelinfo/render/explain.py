@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from kernelinfo.kernel import Finding, Kernel, Result
 from kernelinfo.kernel.compiler_number import NOT_EXPLAINED, agrees, why
 from kernelinfo.occupancy import Occupancy
-from kernelinfo.occupancy.calculator import Arch
+from kernelinfo.occupancy.calculator import vgpr_steps
 from kernelinfo.occupancy.devices import fill
 from kernelinfo.occupancy.limits import RESOURCES, Limit
 from kernelinfo.occupancy.placement import Demand, waves_of
@@ -226,22 +226,13 @@ def _result(occupancy: Occupancy, kernel: Kernel | None) -> str:
 
 
 def _steps(target: Target, demand: Demand, occupancy: Occupancy) -> str:
-    rungs = Arch(target).limits(
-        workgroup_size=min(occupancy.launch.workgroup_size, target.waves.max_workgroup_size),
-        wave_size=demand.wave_size,
-        wgp_mode=demand.wgp_mode if len(target.domains) > 1 else None,
-        trap_handler=occupancy.launch.trap_handler,
-        dynamic_vgpr_block=demand.dynamic_vgpr_block,
-    )
     vgprs = next((limit.used for limit in occupancy.limits if limit.resource == "vgpr"), None)
     steps: list[str] = []
     passed = 0
-    for rung in rungs:
-        if rung.vgprs == passed:
-            continue
-        here = " ◄" if vgprs is not None and passed < vgprs <= rung.vgprs else ""
-        steps.append(f"{rung.vgprs}:{number(rung.waves_per_simd)}{here}")
-        passed = rung.vgprs
+    for most, waves in vgpr_steps(target, demand, occupancy):
+        here = " ◄" if vgprs is not None and passed < vgprs <= most else ""
+        steps.append(f"{most}:{number(waves)}{here}")
+        passed = most
     return "VGPRs ≤ " + "  ".join(steps) + " waves/SIMD"
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from kernelinfo.pressure.entry import from_directives
 from kernelinfo.pressure.function import Function
 from kernelinfo.pressure.listing import read_listing
+from kernelinfo.reading.assembly.loc import SourceFiles
 
 _DESCRIBED = re.compile(r"^\s*\.amdhsa_kernel (\S+)\n(.*?)\.end_amdhsa_kernel", re.M | re.S)
 
@@ -16,7 +17,7 @@ def function_of(text: str, name: str = "", entry: int | None = None) -> Function
     """The function whose label is on the first line of `text`."""
     lines = text.split("\n")
     set_up = from_directives("") if entry is None else entry
-    return Function(read_listing(lines, 1, {}, lambda *_: None, name), set_up)
+    return Function(read_listing(lines, 1, SourceFiles(b""), lambda *_: None, name), set_up)
 
 
 def kernels_of(text: str) -> Iterator[tuple[str, Function]]:
@@ -25,5 +26,7 @@ def kernels_of(text: str) -> Iterator[tuple[str, Function]]:
     labels = {line.partition(":")[0]: number for number, line in enumerate(lines) if ":" in line}
     for described in _DESCRIBED.finditer(text):
         first = labels[described[1]]
-        listing = read_listing(lines[first:], first + 1, {}, lambda *_: None, described[1])
+        listing = read_listing(
+            lines[first:], first + 1, SourceFiles(b""), lambda *_: None, described[1]
+        )
         yield described[1], Function(listing, from_directives(described[2]))

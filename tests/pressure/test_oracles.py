@@ -12,6 +12,7 @@ from tests.conftest import FIXTURES
 
 from . import live_ins, machine_code
 
+pytestmark = pytest.mark.slow
 needs_llc = pytest.mark.skipif(
     bool(live_ins.missing()), reason=f"not installed: {', '.join(live_ins.missing())}"
 )

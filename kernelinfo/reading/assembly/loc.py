@@ -41,7 +41,11 @@ class SourceFiles:
 
     def take(self, place: int) -> None:
         """Note the file of the directive at `place`, if it has a number."""
-        if match := re.compile(_FILE).match(self._text, place):
+        self.take_directive(self._text, place)
+
+    def take_directive(self, text: Text, place: int = 0) -> None:
+        """The same of a directive in any text."""
+        if match := re.compile(_FILE).match(text, place):
             parts = (re.sub(rb"\\(.)", rb"\1", part) for part in match.groups()[1:] if part)
             self._parts[int(match[1])] = [*map(decode, parts)]
 
@@ -65,7 +69,7 @@ class SourceFiles:
             return None
         begins = re.search(_BEGINS, code)
         if begins and (declared := self._declared.get(int(begins[1]))):
-            return self._source_line(*declared)
+            return self.source_line(*declared)
         found = re.finditer(_LOCATION, code)
         stated = [(int(m[1]), int(m[2]), int(m[3]), m.start()) for m in found]
         lines = [location for location in stated if location[1]]
@@ -76,11 +80,14 @@ class SourceFiles:
             before_end = [location for location in lines if location[3] < code.find(_ENDS)]
             file = (before_end or lines)[-1][0]
             line = next(location[1] for location in lines if location[0] == file)
-        return self._source_line(file, line)
+        return self.source_line(file, line)
 
-    def _source_line(self, file: int, line: int) -> SourceLine | None:
-        """With the folder in which the compiler ran (file 0 since DWARF 5) before what is relative
-        to it."""
+    def source_line(self, file: int, line: int) -> SourceLine | None:
+        """A line of a numbered file; None of a file that no directive names.
+
+        With the folder in which the compiler ran (file 0 since DWARF 5) before what is relative to
+        it.
+        """
         if file not in self._parts:
             return None
         folder = self._parts.get(0, [])[:-1] if file else []

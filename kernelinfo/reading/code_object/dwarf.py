@@ -78,6 +78,36 @@ def read_source_lines(data: memoryview) -> dict[str, SourceLine]:
     return found
 
 
+def read_line_table(data: memoryview) -> list[tuple[int, SourceLine | None]]:
+    """Addresses at which another source line begins, by address; None where it ends or is unknown.
+
+    Empty without a line table. Raises `ReadError` where the debug information is damaged.
+    """
+    found: list[tuple[int, SourceLine | None]] = []
+    try:
+        file = ELFFile(BytesIO(data))
+        if file["e_type"] == "ET_REL" or not file.has_dwarf_info(strict=True):
+            return []
+        dwarf = file.get_dwarf_info()
+        for unit in dwarf.iter_CUs():
+            program = dwarf.line_program_for_CU(unit)
+            top = unit.get_top_DIE()
+            paths: dict[int, str] = {}
+            for entry in program.get_entries() if program else ():
+                state = entry.state
+                if state is None:
+                    continue
+                line = None
+                if state.line and not state.end_sequence:
+                    if state.file not in paths:
+                        paths[state.file] = _path(program, state.file, top)
+                    line = SourceLine(paths[state.file], state.line)
+                found.append((state.address, line))
+    except Exception as error:  # pyelftools raises whatever damage makes its code stumble over
+        raise ReadError(f"the debug information cannot be read: {error}") from error
+    return sorted(found, key=lambda one: one[0])
+
+
 def _functions(scope: Any) -> Iterator[tuple[str, tuple[int, int]]]:
     """Linkage name, and number of the file and line, of each function in a scope."""
     for entry in scope.iter_children():

@@ -1,0 +1,121 @@
+"""`kernelinfo pressure PATH [KERNEL]`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Annotated, Literal
+
+import typer
+
+from kernelinfo.analysis.options import Options
+from kernelinfo.cli import completion, options
+from kernelinfo.cli.explain import is_named
+from kernelinfo.cli.output import Problems, make_view, write
+from kernelinfo.errors import OptionError
+from kernelinfo.kernel import Kernel
+from kernelinfo.pressure.function import Function
+from kernelinfo.pressure.measure import Measured, measure
+from kernelinfo.reading.blob import Problem
+from kernelinfo.render.pressure import Detail, PressureFormat, renderer
+
+EXAMPLES = """\
+Examples:
+  kernelinfo pressure kernels.s                  # one line a kernel
+  kernelinfo pressure kernels.s vgprbound        # which values hold registers
+  kernelinfo pressure kernels.s vgprbound --at 511 --class sgpr
+  kernelinfo pressure kernels.s 'v*' --format json -o vgprbound.json
+"""
+
+
+def command(
+    path: Annotated[
+        str,
+        typer.Argument(metavar="PATH", help="Assembly, or a code object in whatever holds it."),
+    ],
+    kernel: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="KERNEL",
+            autocompletion=completion.kernels,
+            help="Its name, with parameters or without, or a glob; without it all, a line each.",
+        ),
+    ] = None,
+    at: Annotated[
+        str | None,
+        typer.Option(
+            "--at",
+            metavar="LINE|FILE:LINE",
+            help="List what is live at this line of the assembly or of the source, not at the "
+            "peak.",
+        ),
+    ] = None,
+    register_class: Annotated[
+        Literal["vgpr", "agpr", "sgpr"] | None,
+        typer.Option("--class", help="List live registers of this class only."),
+    ] = None,
+    arch: options.Arch = None,
+    workgroup_size: options.WorkgroupSize = None,
+    no_trap_handler: options.NoTrapHandler = False,
+    kernels: options.Kernels = None,
+    exclude: options.Exclude = None,
+    bound: options.Bound = None,
+    format: Annotated[
+        PressureFormat, typer.Option("--format", help="How to write the answer.")
+    ] = "text",
+    output: options.Output = None,
+    names: options.Names = "full",
+    color: options.Color = "auto",
+    width: options.Width = None,
+    top: Annotated[
+        int, typer.Option("--top", metavar="N", min=0, help="Rows of each table; 0 for all.")
+    ] = 8,
+) -> None:
+    """Show which values hold the registers, and where.
+
+    The peak of live registers, at which instruction, source line and loop; the values live across
+    it, those untouched for longest first; and pressure, spills and copies for each source line and
+    loop. Needs nothing but the assembly; a code object needs llvm-objdump.
+    """
+    view = make_view(names=names, color=color, width=width, output=output, top=top)
+    wanted = Options(
+        arch=arch,
+        workgroup_size=workgroup_size,
+        trap_handler=not no_trap_handler,
+        kernels=tuple(kernels or ()),
+        exclude=tuple(exclude or ()),
+    )
+    problems = Problems()
+    found = list(
+        measure([path], wanted, _chosen(kernel), _instruction(at) if at else lambda _: None)
+    )
+    if not found:
+        missing = f"no kernel named {kernel!r}; `kernelinfo {path}` lists them"
+        found.append(Problem(path, missing))
+    measured = [item for item in found if isinstance(item, Measured)]
+    for _ in problems.watch(item for item in found if not isinstance(item, Measured)):
+        pass  # printed
+    if measured or format == "json":
+        detail = Detail(kernel is not None, register_class)
+        write(renderer(format)(found, view, detail), output)
+    problems.exit()
+
+
+def _chosen(name: str | None) -> Callable[[Kernel], bool]:
+    return lambda kernel: name is None or is_named(kernel.name, kernel.symbol, name)
+
+
+def _instruction(at: str) -> Callable[[Function], int | None]:
+    """The first instruction on a line; raises `OptionError` where the kernel has none there."""
+    named = re.fullmatch(r"(?:(.+):)?(\d{1,9})", at)
+    if named is None:
+        raise OptionError(f"--at {at}: give a line of the assembly, or FILE:LINE of the source")
+    file, line = named[1], int(named[2])
+
+    def find(function: Function) -> int | None:
+        found = function.at_source(file, line) if file else function.at_line(line)
+        if found is None:
+            raise OptionError(f"--at {at}: no instruction of the kernel is there; see --top 0")
+        return found
+
+    return find

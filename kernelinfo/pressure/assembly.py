@@ -1,0 +1,103 @@
+"""The functions of an assembly text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cached_property
+
+from kernelinfo.pressure.entry import from_directives
+from kernelinfo.pressure.function import Function
+from kernelinfo.pressure.listing import read_listing
+from kernelinfo.reading.assembly.arithmetic import Unresolved
+from kernelinfo.reading.assembly.definitions import Definitions
+from kernelinfo.reading.assembly.expressions import Evaluator
+from kernelinfo.reading.assembly.loc import SourceFiles
+from kernelinfo.reading.assembly.scan import (
+    ASSIGNMENT,
+    Lines,
+    Text,
+    decode,
+    lines_from,
+    places,
+    searchable,
+)
+
+_FILE = re.compile(rb"^[ \t]*+(?=\.file[ \t]+\d)", re.MULTILINE)
+_CODE_T = b".amd_kernel_code_t"
+_NEAR = 1 << 12
+"""Bytes behind a kernel's label within which its amd_kernel_code_t begins."""
+_MOST_DESCRIPTOR = 1 << 14
+"""Bytes of its text."""
+
+
+class AssemblyText:
+    """A text from which functions are read one at a time."""
+
+    def __init__(self, data: Text | memoryview) -> None:
+        self._text = searchable(data)
+        self._line, self._offset = 1, 0
+        """A line and where it begins, from which others are counted."""
+
+    def function(self, symbol: str, line: int) -> Function:
+        """The function whose label is on that 1-based line."""
+        start = self._begin(line)
+        listing = read_listing(
+            self._lines(start), line, self._files_before(start), self._value, symbol
+        )
+        return Function(listing, from_directives(self._descriptor(symbol, start)))
+
+    def _begin(self, line: int) -> int:
+        """Where a line begins."""
+        if line < self._line:
+            self._line, self._offset = 1, 0
+        while self._line < line:
+            self._offset = self._text.find(b"\n", self._offset) + 1
+            self._line += 1
+        return self._offset
+
+    def _lines(self, start: int) -> Iterator[str]:
+        """The lines from `start` on, without what a log puts before each of them."""
+        label = re.compile(rb'[^\n]*?(?=[\w.$@"]+:)').match(self._text, start)
+        prefix = label[0] if label else b""
+        for line in lines_from(self._text, start):
+            yield decode(line.removeprefix(prefix) if prefix.strip() else line)
+
+    @cached_property
+    def _files(self) -> list[int]:
+        """Where each numbered `.file` stands."""
+        return [match.end() for match in _FILE.finditer(self._text)]
+
+    def _files_before(self, place: int) -> SourceFiles:
+        files = SourceFiles(self._text)
+        for stated in self._files:
+            if stated < place:
+                files.take(stated)
+        return files
+
+    def _descriptor(self, symbol: str, start: int) -> str:
+        """The text that sets up the kernel's registers; empty where there is none."""
+        named = re.compile(rb"\.amdhsa_kernel[ \t]+\"?" + re.escape(symbol.encode()) + rb"\"?\s")
+        found = named.search(self._text, start) or named.search(self._text)
+        place = self._text.find(_CODE_T, start, start + _NEAR) if found is None else found.start()
+        if place < 0:
+            return ""
+        block = self._text[place : place + _MOST_DESCRIPTOR]
+        return decode(re.split(rb"\.end_amd", block)[0])
+
+    def _value(self, expression: str, line: int) -> int | None:
+        value = self._values.value(expression, line)
+        return None if isinstance(value, Unresolved) else value
+
+    @cached_property
+    def _values(self) -> Evaluator:
+        """The symbols that the text sets: only hand-written registers need them."""
+        lines, definitions, read = Lines(self._text), Definitions(), 0
+        for place, kind in places(self._text):
+            if place < read:
+                continue
+            if kind in ("set", "equ"):
+                read = definitions.take_sets(self._text, place, lines)
+            elif kind == ASSIGNMENT:
+                definitions.take_assignment(self._text, place, lines)
+        return Evaluator(definitions, None)

@@ -1,0 +1,100 @@
+"""The functions of a code object, by the disassembler that the user has installed.
+
+The only module here that starts a program: `llvm-objdump` of ROCm, or of LLVM 14 or newer.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import threading
+from collections.abc import Iterator, Set
+from itertools import chain
+from subprocess import DEVNULL, PIPE
+from typing import IO
+
+from kernelinfo.errors import ReadError
+from kernelinfo.pressure.listing import Listing, read_listing
+from kernelinfo.reading.assembly.loc import SourceFiles
+
+_FLAGS = ("-d", "--symbolize-operands", "--no-show-raw-insn", "--no-leading-addr")
+_NAMED = re.compile(r"llvm-objdump-(\d{1,3})$")
+_FUNCTION = re.compile(rb"(?:[0-9a-f]{8,16} )?<(.+)>:\s*$")
+_LOCAL = re.compile(rb"L\d+$")
+_SECONDS = 60
+_MOST_BYTES = 1 << 28
+"""Of one function's text."""
+_NEEDED = (
+    "pressure of a code object needs llvm-objdump (LLVM 14 or newer; ROCm and the llvm packages"
+    " have it); the .s of --save-temps needs nothing"
+)
+
+
+def listings(data: memoryview, symbols: Set[str]) -> dict[str, Listing]:
+    """The functions of these symbols, as far as they are disassembled.
+
+    Raises `ReadError` where no disassembler is found, or none reads this code.
+    """
+    with tempfile.NamedTemporaryFile(prefix="kernelinfo-", suffix=".co") as file:
+        file.write(data)
+        file.flush()
+        for program in programs():
+            if found := _disassembled(program, file.name, symbols):
+                return found
+    raise ReadError(_NEEDED)
+
+
+def programs() -> list[str]:
+    """The disassemblers of this machine: ROCm's first, then by name, the highest version first."""
+    roots = [os.environ.get("ROCM_PATH", ""), "/opt/rocm"]
+    paths = [os.path.join(root, "llvm", "bin", "llvm-objdump") for root in roots if root]
+    versions = {
+        int(match[1])
+        for folder in os.get_exec_path()
+        if os.path.isdir(folder)
+        for name in os.listdir(folder)
+        if (match := _NAMED.match(name))
+    }
+    names = ["llvm-objdump", *(f"llvm-objdump-{n}" for n in sorted(versions, reverse=True))]
+    found = (shutil.which(name) for name in [*paths, *names])
+    return list(dict.fromkeys(path for path in found if path))
+
+
+def _disassembled(program: str, path: str, symbols: Set[str]) -> dict[str, Listing]:
+    """Each wanted function that the program prints; none where it fails or knows no such code."""
+    command = [program, *_FLAGS, path]
+    with subprocess.Popen(command, stdout=PIPE, stderr=DEVNULL) as process:
+        limit = threading.Timer(_SECONDS, process.kill)
+        limit.start()
+        try:
+            assert process.stdout is not None
+            found = {
+                symbol: read_listing(lines, None, SourceFiles(b""), lambda *_: None, symbol)
+                for symbol, lines in _functions(process.stdout, symbols)
+            }
+        except BaseException:
+            process.kill()
+            raise
+        finally:
+            limit.cancel()
+    return {} if process.returncode else {name: one for name, one in found.items() if one.steps}
+
+
+def _functions(output: IO[bytes], symbols: Set[str]) -> Iterator[tuple[str, list[str]]]:
+    """The lines of each wanted function, which ends where the next one begins."""
+    name = ""
+    lines: list[str] = []
+    taken = 0
+    for line in chain(output, [b"<end>:"]):
+        header = _FUNCTION.match(line) if b"<" in line else None
+        if header and not _LOCAL.match(header[1]):
+            if name:
+                yield name, lines
+            name, lines, taken = header[1].decode("utf-8", "backslashreplace"), [], 0
+            name = name if name in symbols else ""
+        elif name and taken < _MOST_BYTES:
+            taken += len(line)
+            lines.append(line.decode("utf-8", "replace").rstrip())

@@ -1,0 +1,155 @@
+"""Paths -> the live registers of their kernels."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from kernelinfo.analysis import Analysis
+from kernelinfo.analysis.options import Options
+from kernelinfo.errors import ReadError
+from kernelinfo.kernel import Item, Kernel, Result
+from kernelinfo.light_typing import NamedTuple
+from kernelinfo.occupancy.calculator import vgpr_steps
+from kernelinfo.pressure.assembly import AssemblyText
+from kernelinfo.pressure.entry import from_descriptor
+from kernelinfo.pressure.function import Function
+from kernelinfo.pressure.listing import Listing
+from kernelinfo.pressure.nouns import Step, Story
+from kernelinfo.pressure.registers import EVERY
+from kernelinfo.pressure.story import Storyteller
+from kernelinfo.reading.blob import Blob, Note, Problem
+from kernelinfo.reading.code_object.descriptor import SIZE
+from kernelinfo.reading.containers import Found as Opened
+from kernelinfo.reading.containers import open_paths
+from kernelinfo.reading.facts import SourceLine
+from kernelinfo.reading.repository import in_repository
+
+
+class Measured(NamedTuple):
+    """One kernel and the story of its registers."""
+
+    result: Result
+    story: Story
+
+
+Found = Measured | Problem | Note
+"""What a measurement comes to, one after the other."""
+
+At = Callable[[Function], int | None]
+"""Which step's live values are wanted; None for those of the peak."""
+
+
+def measure(
+    paths: Sequence[str],
+    options: Options,
+    wanted: Callable[[Kernel], bool],
+    at: At = lambda function: None,
+) -> Iterator[Found]:
+    """Every wanted kernel of the paths, and what could not be read or measured."""
+    blob: Blob | None = None
+    results: list[Result] = []
+    for item, source in _with_bytes(paths, options):
+        if source is not blob and blob is not None:
+            yield from measure_in(blob, results, at)
+            results = []
+        blob = source
+        if isinstance(item, Problem | Note):
+            yield item
+        elif isinstance(item, Result) and wanted(item.kernel):
+            results.append(item)
+    if blob is not None:
+        yield from measure_in(blob, results, at)
+
+
+def _with_bytes(paths: Sequence[str], options: Options) -> Iterator[tuple[Item, Blob | None]]:
+    """What an analysis finds, each with the bytes that are being read then."""
+    analysis = Analysis(options)
+    current: Blob | None = None
+
+    def opened(path: str) -> Iterator[Opened]:
+        nonlocal current
+        for blob in open_paths([path], among=tuple(paths)):
+            current = blob if isinstance(blob, Blob) else None
+            yield blob
+
+    for path in paths:
+        for item in analysis.of_path(path, opened(path)):
+            yield item, current
+
+
+def measure_in(blob: Blob, results: Sequence[Result], at: At) -> Iterator[Measured | Problem]:
+    """The stories of kernels that were all read from these bytes."""
+    if not results:
+        return
+    in_text = results[0].kernel.code_object.kind == "assembly"
+    functions = _of_text(blob, results) if in_text else _of_code_object(blob, results)
+    for result, function in functions:
+        if function is None:
+            message = f"kernel {result.kernel.symbol}: its instructions are not found"
+            yield Problem(blob.path, message, blob.member, blob.offset)
+        elif isinstance(function, Problem):
+            yield function
+        else:
+            yield Measured(result, _story(result, function, at(function)))
+
+
+def _of_text(blob: Blob, results: Iterable[Result]) -> Iterator[tuple[Result, Function | None]]:
+    text = AssemblyText(blob.data)
+    for result in results:
+        kernel = result.kernel
+        found = None if kernel.line is None else text.function(kernel.symbol, kernel.line)
+        yield result, found if found and found.steps else None
+
+
+def _of_code_object(
+    blob: Blob, results: Sequence[Result]
+) -> Iterator[tuple[Result, Function | Problem | None]]:
+    from kernelinfo.pressure.disassembly import listings
+    from kernelinfo.reading.code_object.dwarf import read_line_table
+
+    table: list[tuple[int, SourceLine | None]] = []
+    try:
+        found = listings(blob.data, {result.kernel.symbol for result in results})
+        table = read_line_table(blob.data)
+    except ReadError as error:
+        yield results[0], Problem(blob.path, str(error), blob.member, blob.offset)
+        return
+    for result in results:
+        listing = found.get(result.kernel.symbol)
+        if listing is None:
+            yield result, None
+        else:
+            yield result, Function(_located(listing, table), _entry(result.kernel, blob.data))
+
+
+def _located(listing: Listing, table: Sequence[tuple[int, SourceLine | None]]) -> Listing:
+    """The listing with the source lines that the line table has for its addresses."""
+    if not table:
+        return listing
+    addresses = [address for address, _ in table]
+    steps = []
+    for step in listing.steps:
+        row = bisect_right(addresses, step.address or 0)
+        line = table[row - 1][1] if row else None
+        steps.append(step._replace(source=in_repository(line) if line else None))
+    return listing._replace(steps=tuple(steps))
+
+
+def _entry(kernel: Kernel, data: memoryview) -> int:
+    """The registers that the kernel's descriptor sets up; all where there is none to read."""
+    start = kernel.begins.get("descriptor")
+    version = kernel.code_object.code_object_version
+    if start is None or version is None or version < 3:
+        return EVERY
+    return from_descriptor(bytes(data[start : start + SIZE]))
+
+
+def _story(result: Result, function: Function, at: int | None) -> Story:
+    kernel, occupancy = result.kernel, result.occupancy
+    demand = kernel.traits.demand
+    files = kernel.target.agprs.file if kernel.target else "unified"
+    steps: tuple[Step, ...] = ()
+    if kernel.target and demand and occupancy:
+        steps = tuple(Step(*step) for step in vgpr_steps(kernel.target, demand, occupancy))
+    return Storyteller(function, files, steps).story(at)

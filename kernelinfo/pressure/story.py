@@ -1,0 +1,177 @@
+"""What the live registers of a function come to: its peak, the values there, lines and loops."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+
+from kernelinfo.pressure.function import Function
+from kernelinfo.pressure.locations import Locations
+from kernelinfo.pressure.loops import Loop
+from kernelinfo.pressure.nouns import (
+    Advice,
+    BlockPressure,
+    Instructions,
+    LinePressure,
+    LiveValues,
+    LoopPressure,
+    Peak,
+    Pressure,
+    Step,
+    Story,
+)
+from kernelinfo.pressure.registers import (
+    Counts,
+    count,
+    ranges,
+    used,
+)
+from kernelinfo.pressure.values import live_values
+from kernelinfo.reading.facts import SourceLine
+
+_NOTHING = Counts(0, 0, 0)
+
+
+class Storyteller:
+    """Everything that is worked out of one function."""
+
+    def __init__(self, function: Function, files: str, steps: Sequence[Step]) -> None:
+        """`files` is the target's `agprs.file`; `steps` are those of its occupancy."""
+        self._function = function
+        self._files = files
+        self._targets = tuple(steps)
+        self._locations = Locations(function)
+        self._code = self._locations.code
+        self._counts = [live.counts if live else _NOTHING for live in function.live]
+
+    def story(self, at: int | None = None) -> Story:
+        """The story of the function; live values at the step `at` instead of the peak."""
+        function = self._function
+        peak = self._peak()
+        if at is None and peak is not None:
+            at, advised = self._code[peak.at.number], True
+        else:
+            advised = False
+        values = () if at is None else live_values(function, self._locations, at)
+        named = 0
+        for step in function.steps:
+            named |= step.effect.writes | step.effect.reads
+        return Story(
+            files=self._files,
+            instructions=len(self._code),
+            exact=not function.reasons,
+            reasons=function.reasons,
+            used=used(named),
+            peak=peak,
+            entry=ranges(function.liveness.live_in.get(0, 0)),
+            at=None if at is None else self._locations.of(at, self._locations.loop_around(at)),
+            live_across=values,
+            lines=tuple(self._lines()),
+            loops=tuple(self._loop(loop) for loop in function.loops),
+            blocks=tuple(self._blocks()),
+            curve=tuple(self._counts[step] for step in self._code),
+            steps=self._targets,
+            advice=tuple(self._advice(peak, values)) if peak and advised else (),
+            has_source=any(step.source for step in function.steps),
+            has_variables=bool(function.listing.variables),
+        )
+
+    def _vector(self, counts: Counts) -> int:
+        if self._files == "unified":
+            return counts.vgprs + counts.agprs
+        return max(counts.vgprs, counts.agprs)
+
+    def _pressure(self, steps: Iterable[int]) -> Pressure:
+        found = [self._counts[step] for step in steps] or [_NOTHING]
+        return Pressure(
+            max(map(self._vector, found)),
+            max(counts.vgprs for counts in found),
+            max(counts.agprs for counts in found),
+            max(counts.sgprs for counts in found),
+        )
+
+    def _peak(self) -> Peak | None:
+        if not self._code:
+            return None
+        pressure = self._pressure(self._code)
+        highest = [s for s in self._code if self._vector(self._counts[s]) == pressure.vector]
+        first = highest[0]
+        loop = self._locations.loop_around(first)
+        label = self._function.labels.get(loop.header) if loop else None
+        text = self._function.steps[first].text
+        return Peak(pressure, self._locations.of(first, loop), text, label, len(highest))
+
+    def _instructions(self, steps: Sequence[int]) -> Instructions:
+        """Counts of some instructions."""
+        code = [self._function.steps[step] for step in steps]
+        kinds = Counter(step.effect.kind for step in code if not step.spill)
+        return Instructions(
+            len(code),
+            self._pressure(steps),
+            sum(step.spill == "Spill" for step in code),
+            sum(step.spill == "Reload" for step in code),
+            kinds["copy"],
+            kinds["matrix"],
+            kinds["lds"],
+            kinds["memory"],
+            kinds["scalar_memory"],
+        )
+
+    def _lines(self) -> list[LinePressure]:
+        by_line: dict[SourceLine, list[int]] = defaultdict(list)
+        for step in self._code:
+            if source := self._function.steps[step].source:
+                by_line[source].append(step)
+        found = [LinePressure(line, self._instructions(steps)) for line, steps in by_line.items()]
+        return sorted(found, key=lambda one: (-one.code.peak.vector, -one.code.instructions))
+
+    def _loop(self, loop: Loop) -> LoopPressure:
+        function = self._function
+        steps = [step for number in sorted(loop.blocks) for step in self._code_of(number)]
+        live_in = function.liveness.live_in[loop.header]
+        reads, writes = self._locations.touched_in(loop)
+        constant, through = live_in & reads & ~writes, live_in & ~reads & ~writes
+        return LoopPressure(
+            label=function.labels.get(loop.header),
+            depth=loop.depth,
+            at=self._locations.of(function.blocks[loop.header].first, loop),
+            live_in=count(live_in),
+            constant=count(constant),
+            constant_registers=ranges(constant),
+            through=count(through),
+            through_registers=ranges(through),
+            code=self._instructions(steps),
+            last=self._locations.number[steps[-1]] if steps else 0,
+        )
+
+    def _code_of(self, number: int) -> Iterator[int]:
+        block = self._function.blocks[number]
+        return (step for step in range(block.first, block.end) if step in self._locations.number)
+
+    def _blocks(self) -> Iterator[BlockPressure]:
+        labels: dict[int, list[str]] = defaultdict(list)
+        for label, step in self._function.listing.labels.items():
+            labels[step].append(label)
+        live_in = self._function.liveness.live_in
+        for number, block in enumerate(self._function.blocks):
+            yield BlockPressure(
+                tuple(labels[block.first]),
+                self._locations.of(block.first),
+                len(list(self._code_of(number))),
+                block.successors,
+                ranges(live_in.get(number, 0)),
+            )
+
+    def _advice(self, peak: Peak, values: Sequence[LiveValues]) -> Iterator[Advice]:
+        vectors = [value for value in values if value.register_class != "sgpr"]
+        for step in self._targets[::-1]:
+            if step.at_most >= peak.pressure.vector:
+                continue
+            above = sum(self._vector(self._counts[i]) > step.at_most for i in self._code)
+            idle, excess = [], peak.pressure.vector - step.at_most
+            for value in vectors:
+                if excess <= 0:
+                    break
+                idle.append(value)
+                excess -= value.total
+            yield Advice(step.at_most, step.waves_per_simd, above, tuple(idle))

@@ -1,0 +1,49 @@
+"""Live registers as one row a kernel, by the names of the report's rows where it has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from kernelinfo.pressure.measure import Found, Measured
+from kernelinfo.render import View
+from kernelinfo.render.csv import line
+from kernelinfo.render.names import name_of
+from kernelinfo.render.pressure import Detail
+
+COLUMNS = (
+    *("Kernel_Name", "Symbol", "Target", "Path", "Member", "Instructions", "VGPR_Used"),
+    *("AGPR_Used", "SGPR_Used", "Vector_Peak", "VGPR_Peak", "AGPR_Peak", "SGPR_Peak"),
+    *("Peak_Line", "Peak_Address", "Peak_Source_File", "Peak_Source_Line", "Peak_Loop"),
+    *("Next_At_Most", "Instructions_Above", "Exact", "Reasons"),
+)
+
+
+def render(items: Iterable[Found], view: View, detail: Detail) -> Iterator[str]:
+    """Empty cells are what the input does not say."""
+    yield line(COLUMNS)
+    for item in items:
+        if isinstance(item, Measured):
+            yield line(_cells(item, view))
+
+
+def _cells(one: Measured, view: View) -> list[object]:
+    kernel, story = one.result.kernel, one.story
+    peak = story.peak
+    at, source = (peak.at, peak.at.source) if peak else (None, None)
+    advice = story.advice[0] if story.advice else None
+    return [
+        name_of(kernel, view.names),
+        kernel.symbol,
+        kernel.code_object.target,
+        kernel.code_object.path,
+        kernel.code_object.member,
+        story.instructions,
+        *story.used,
+        *(peak.pressure if peak else (None,) * 4),
+        *((at.line, at.address) if at else (None, None)),
+        *(source or (None, None)),
+        peak.loop if peak else None,
+        *((advice.at_most, advice.above) if advice else (None, None)),
+        story.exact,
+        "; ".join(story.reasons),
+    ]

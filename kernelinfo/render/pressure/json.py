@@ -1,0 +1,148 @@
+"""Live registers as one JSON document; pressure-schema.json beside this file has every key."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from kernelinfo import __version__
+from kernelinfo.pressure.measure import Found, Measured
+from kernelinfo.pressure.nouns import (
+    Advice,
+    BlockPressure,
+    Instructions,
+    LiveValues,
+    Location,
+    LoopPressure,
+    Peak,
+    Story,
+)
+from kernelinfo.reading.blob import Problem
+from kernelinfo.render import View
+from kernelinfo.render.json import code_object_document, flat
+from kernelinfo.render.pressure import Detail
+
+SCHEMA = "kernelinfo/pressure/1"
+
+
+def render(items: Iterable[Found], view: View, detail: Detail) -> Iterator[str]:
+    found = list(items)
+    measured = [item for item in found if isinstance(item, Measured)]
+    inputs = list(dict.fromkeys(one.result.kernel.code_object for one in measured))
+    document = {
+        "schema": SCHEMA,
+        "version": __version__,
+        "inputs": [code_object_document(one) for one in inputs],
+        "problems": [flat(item) for item in found if isinstance(item, Problem)],
+        "kernels": [
+            {"input": inputs.index(one.result.kernel.code_object), **kernel_document(one)}
+            for one in measured
+        ],
+    }
+    yield json.dumps(document, indent=1) + "\n"
+
+
+def kernel_document(one: Measured) -> dict[str, Any]:
+    """One kernel, without the key that says which input it comes from."""
+    kernel, story = one.result.kernel, one.story
+    return {
+        "symbol": kernel.symbol,
+        "name": kernel.name,
+        "target": kernel.target.name if kernel.target else kernel.code_object.target,
+        "kernel": True,
+        **story_document(story),
+    }
+
+
+def story_document(story: Story) -> dict[str, Any]:
+    """What is known of one function."""
+    return {
+        "exact": story.exact,
+        "reasons": story.reasons,
+        "instructions": story.instructions,
+        "used": story.used._asdict(),
+        "peak": _peak(story.peak) if story.peak else None,
+        "entry": story.entry,
+        "at": _located(story.at) if story.at else None,
+        "live_across": [_values(value) for value in story.live_across],
+        "lines": [one.source._asdict() | _instructions(one.code) for one in story.lines],
+        "loops": [_loop(loop) for loop in story.loops],
+        "blocks": [_block(block) for block in story.blocks],
+        "curve": story.curve,
+        "steps": [step._asdict() for step in story.steps],
+        "advice": [_advice(advice) for advice in story.advice],
+    }
+
+
+def _located(at: Location) -> dict[str, Any]:
+    source = at.source._asdict() if at.source else None
+    return {"line": at.line, "address": at.address, "index": at.number, "source": source}
+
+
+def _place(at: Location | None) -> dict[str, Any] | None:
+    """Where a value is written or read."""
+    return None if at is None else _located(at)
+
+
+def _peak(peak: Peak) -> dict[str, Any]:
+    return {
+        **peak.pressure._asdict(),
+        **_located(peak.at),
+        "instruction": peak.instruction,
+        "loop": peak.loop,
+        "held_for": peak.instructions,
+    }
+
+
+def _values(value: LiveValues) -> dict[str, Any]:
+    return {
+        "class": value.register_class,
+        "registers": value.registers,
+        "count": value.total,
+        "variable": value.variable,
+        "written": _place(value.written),
+        "next_read": _place(value.next_read),
+        "next_turn": value.next_turn,
+        "untouched": value.untouched,
+        "in_loop": value.in_loop,
+    }
+
+
+def _instructions(code: Instructions) -> dict[str, Any]:
+    return flat(code) | {"peak": code.peak._asdict()}
+
+
+def _loop(loop: LoopPressure) -> dict[str, Any]:
+    return {
+        "label": loop.label,
+        "depth": loop.depth,
+        **_located(loop.at),
+        "live_in": loop.live_in._asdict(),
+        "constant": loop.constant._asdict(),
+        "constant_registers": loop.constant_registers,
+        "through": loop.through._asdict(),
+        "through_registers": loop.through_registers,
+        **_instructions(loop.code),
+    }
+
+
+def _block(block: BlockPressure) -> dict[str, Any]:
+    return {
+        "labels": block.labels,
+        "line": block.at.line,
+        "address": block.at.address,
+        "index": block.at.number,
+        "instructions": block.instructions,
+        "successors": block.successors,
+        "live_in": block.live_in,
+    }
+
+
+def _advice(advice: Advice) -> dict[str, Any]:
+    return {
+        "at_most": advice.at_most,
+        "waves_per_simd": advice.waves_per_simd,
+        "above": advice.above,
+        "idle": [_values(value) for value in advice.idle],
+    }

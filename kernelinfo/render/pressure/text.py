@@ -1,0 +1,289 @@
+"""Live registers as text: one line a kernel, or one kernel with its peak, values, lines, loops."""
+
+from __future__ import annotations
+
+import posixpath
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from kernelinfo.pressure.measure import Found, Measured
+from kernelinfo.pressure.nouns import Instructions, LiveValues, Location, LoopPressure, Story
+from kernelinfo.pressure.registers import Counts
+from kernelinfo.render import View
+from kernelinfo.render.names import name_of, printable
+from kernelinfo.render.paint import cells, left, paint, right, wrap
+from kernelinfo.render.pressure import Detail
+from kernelinfo.render.pressure.words import (
+    in_text,
+    inexact,
+    next_read,
+    only_vectors,
+    registers_of,
+    to_reach,
+    untouched,
+    written,
+)
+from kernelinfo.render.words import number
+
+_LABEL = 9
+_SHOWN_RANGES = 4
+_COUNTS = ("instr", "peak", "spill st/ld", "copies", "matrix", "LDS", "mem", "scalar mem")
+_CLASSES = {"vgpr": "VGPRs", "agpr": "AGPRs", "sgpr": "SGPRs"}
+
+
+def render(items: Iterable[Found], view: View, detail: Detail) -> Iterator[str]:
+    """Several kernels in a table, the highest peak first; one kernel whole."""
+    found = [item for item in items if isinstance(item, Measured)]
+    if len(found) == 1 or detail.one:
+        for position, one in enumerate(found):
+            yield "\n" if position else ""
+            yield from _whole(one, view, detail)
+    elif found:
+        yield from _table(found, view)
+
+
+def _table(found: Sequence[Measured], view: View) -> Iterator[str]:
+    found = sorted(found, key=lambda one: -_vector(one.story))
+    rows = [("peak", "used", "AGPR", "SGPR", "instr", "at", "loop", "kernel")]
+    for result, story in found[: view.top or None]:
+        peak = story.peak
+        rows.append(
+            (
+                ("" if story.exact else "≥") + str(_vector(story)),
+                str(_used(story)),
+                str(peak.pressure.agprs if peak else 0),
+                str(peak.pressure.sgprs if peak else 0),
+                str(story.instructions),
+                in_text(peak.at) if peak else "",
+                printable(peak.loop or "") if peak else "",
+                name_of(result.kernel, view.names),
+            )
+        )
+    yield from _aligned(rows, "nnnnnttt", view)
+    yield " peak, used: vector registers of one lane; ≥: not exact, give KERNEL to see why\n"
+    if view.top and len(found) > view.top:
+        yield f" {len(found) - view.top} more kernels; --top 0 shows all\n"
+
+
+def _vector(story: Story) -> int:
+    return story.peak.pressure.vector if story.peak else 0
+
+
+def _used(story: Story) -> int:
+    vgprs, agprs = story.used.vgprs, story.used.agprs
+    return vgprs + agprs if story.files == "unified" else max(vgprs, agprs)
+
+
+def _whole(one: Measured, view: View, detail: Detail) -> Iterator[str]:
+    kernel, story = one.result.kernel, one.story
+    peak = story.peak
+    yield paint([(name_of(kernel, view.names), "bold"), (f"   {_about(one)}", "")], view.color)
+    yield "\n\n"
+    if peak is None or story.at is None:
+        yield from _labelled("peak", "no instructions", view)
+        return
+    yield from _peak(story, view)
+    yield "\n"
+    yield from _values(story, view, detail)
+    yield from _loop_of_the_peak(story, view)
+    yield from _lines(story, view)
+    yield from _loops(story, view)
+    yield from _missing(story, kernel.code_object.kind, view)
+
+
+def _about(one: Measured) -> str:
+    """Target, length, and registers used and live, of each class that is used."""
+    story = one.story
+    parts = [one.result.kernel.code_object.target or "unknown target"]
+    parts.append(f"{story.instructions} instructions")
+    live = story.peak.pressure[1:] if story.peak else story.used
+    for used, most, registers in zip(story.used, live, _CLASSES.values(), strict=True):
+        if used:
+            parts.append(f"{registers} {used} used, {most} live")
+    return " · ".join(parts)
+
+
+def _peak(story: Story, view: View) -> Iterator[str]:
+    peak = story.peak
+    assert peak
+    bound = "" if story.exact else "at least "
+    loop = f", in loop {printable(peak.loop)}" if peak.loop else ""
+    text = f"{bound}{_amount(story)} at {in_text(peak.at)}{loop} · {printable(peak.instruction)}"
+    yield from _labelled("peak", text, view)
+    held = f"{_hold(peak.instructions)} {peak.pressure.vector}"
+    if story.advice:
+        step = story.advice[0]
+        held += (
+            f"; {step.above} of {story.instructions} hold more than {step.at_most}, the step for "
+            f"{number(step.waves_per_simd)} waves/SIMD"
+        )
+    yield from _labelled(" ", held, view)
+    if reach := to_reach(story):
+        yield from _labelled("to reach", reach, view)
+    if reason := inexact(story):
+        yield from _labelled("inexact", reason, view)
+    if fitting := unused_step(story):
+        yield from _labelled("used", fitting, view)
+
+
+def _hold(count: int) -> str:
+    return "1 instruction holds" if count == 1 else f"{count} instructions hold"
+
+
+def _amount(story: Story) -> str:
+    assert story.peak
+    pressure = story.peak.pressure
+    if story.files == "unified" and pressure.agprs:
+        return f"{pressure.vector} VGPRs and AGPRs"
+    return f"{pressure.vector} VGPRs"
+
+
+def unused_step(story: Story) -> str:
+    """That the registers live at once fit a better step than those used; empty where not."""
+    if not story.exact or story.peak is None:
+        return ""
+    fits = [step for step in story.steps if step.at_most >= story.peak.pressure.vector]
+    used = [step for step in story.steps if step.at_most >= _used(story)]
+    if not fits or not used or fits[0].waves_per_simd <= used[0].waves_per_simd:
+        return ""
+    return (
+        f"{_used(story)} used, yet {story.peak.pressure.vector} live at once, which fit ≤ "
+        f"{fits[0].at_most} ({number(fits[0].waves_per_simd)} waves/SIMD): look for registers that "
+        "assembly in the source claims, for calls, or for tuples that need a gap"
+    )
+
+
+def _values(story: Story, view: View, detail: Detail) -> Iterator[str]:
+    near = story.at
+    assert near
+    assert story.peak
+    wanted = (detail.register_class,) if detail.register_class else ("vgpr", "agpr")
+    values = [value for value in story.live_across if value.register_class in wanted]
+    title = "live there" if near == story.peak.at else f"live at {in_text(near)}"
+    if not values:
+        named = " or ".join(_CLASSES[name] for name in wanted)
+        yield from _labelled("", f"{title}: no {named}", view)
+        return
+    variables = story.has_variables
+    heading = (
+        title,
+        "",
+        *(["variable"] if variables else []),
+        "written",
+        "next read",
+        "untouched for",
+    )
+    shown = values[: view.top or None]
+    rows = [heading, *(_value(value, near, variables) for value in shown)]
+    if others := values[len(shown) :]:
+        most = max(value.untouched_most or 0 for value in others)
+        count = sum(value.total for value in others)
+        blank = [""] * (len(heading) - 3)
+        rows.append((f"the other {count}", str(count), *blank, f"{most} or less"))
+    yield from _aligned(rows, "tn" + "t" * (len(heading) - 2), view)
+
+
+def _value(value: LiveValues, near: Location, named: bool) -> tuple[str, ...]:
+    return (
+        registers_of(value, _SHOWN_RANGES),
+        str(value.total),
+        *([printable(value.variable or "")] if named else []),
+        written(value, near),
+        next_read(value, near),
+        untouched(value),
+    )
+
+
+def _loop_of_the_peak(story: Story, view: View) -> Iterator[str]:
+    assert story.peak
+    loop = next((one for one in story.loops if one.label == story.peak.loop), None)
+    if loop is None or story.peak.loop is None:
+        return
+    parts = [
+        f"{count} ({' '.join(names[:_SHOWN_RANGES])}{' …' if names[_SHOWN_RANGES:] else ''}) {what}"
+        for count, names, what in (
+            (_vectors(loop.constant), only_vectors(loop.constant_registers), "only read in it"),
+            (_vectors(loop.through), only_vectors(loop.through_registers), "not touched in it"),
+        )
+        if count
+    ]
+    if parts:
+        head = f"of the {_vectors(loop.live_in)} vector registers live at the head of "
+        yield "\n"
+        yield from _labelled("", f"{head}{printable(loop.label or '')}: {', '.join(parts)}", view)
+
+
+def _vectors(counts: Counts) -> int:
+    return counts.vgprs + counts.agprs
+
+
+def _lines(story: Story, view: View) -> Iterator[str]:
+    if not story.lines:
+        return
+    rows: list[tuple[str, ...]] = [("source line", *_COUNTS)]
+    files = {one.source.file for one in story.lines}
+    bases = Counter(posixpath.basename(file) for file in files)
+    for one in story.lines[: view.top or None]:
+        base = posixpath.basename(one.source.file)
+        file = base if bases[base] == 1 else one.source.file
+        rows.append((printable(f"{file}:{one.source.line}"), *_counts(one.code)))
+    yield "\n"
+    yield from _aligned(rows, "t" + "n" * len(_COUNTS), view)
+    if view.top and len(story.lines) > view.top:
+        yield f" {len(story.lines) - view.top} more lines; --top 0 shows all\n"
+
+
+def _loops(story: Story, view: View) -> Iterator[str]:
+    if not story.loops:
+        return
+    rows: list[tuple[str, ...]] = [("loop", "at", "depth", *_COUNTS)]
+    loops = sorted(story.loops, key=lambda one: (-one.code.peak.vector, one.at.number))
+    for one in loops[: view.top or None]:
+        label = printable(one.label or "without a label")
+        rows.append((label, _where(one), str(one.depth), *_counts(one.code)))
+    yield "\n"
+    yield from _aligned(rows, "tt" + "n" * (len(_COUNTS) + 1), view)
+    if view.top and len(loops) > view.top:
+        yield f" {len(loops) - view.top} more loops; --top 0 shows all\n"
+
+
+def _where(loop: LoopPressure) -> str:
+    return in_text(loop.at)
+
+
+def _counts(code: Instructions) -> tuple[str, ...]:
+    return (
+        str(code.instructions),
+        str(code.peak.vector),
+        f"{code.spill_stores} / {code.spill_reloads}",
+        *map(str, (code.copies, code.matrix, code.lds, code.memory, code.scalar_memory)),
+    )
+
+
+def _missing(story: Story, kind: str, view: View) -> Iterator[str]:
+    """What the input lacks and how to get it."""
+    source = "" if story.has_source else "-gline-tables-only for source lines"
+    names = "" if story.has_variables or kind != "assembly" else "-g for variable names"
+    if wanted := ", ".join(filter(None, (source, names))):
+        yield "\n"
+        yield from _labelled("", f"build with {wanted}", view)
+    if kind != "assembly":
+        yield from _labelled("", "variables and spills are named in the .s of --save-temps", view)
+
+
+def _labelled(label: str, text: str, view: View) -> Iterator[str]:
+    spans = [(f" {left(label, _LABEL) if label else ''}", ""), (text, "")]
+    for line in wrap(spans, view.width, _LABEL + 1 if label else 1):
+        yield paint(line, view.color) + "\n"
+
+
+def _aligned(rows: Sequence[Sequence[str]], kinds: str, view: View) -> Iterator[str]:
+    """A table with a heading; columns of kind `n` are numbers, right-aligned."""
+    widths = [max(cells(row[column]) for row in rows) for column in range(len(kinds))]
+    for position, row in enumerate(rows):
+        padded = (
+            right(cell, width) if kind == "n" else left(cell, width)
+            for cell, width, kind in zip(row, widths, kinds, strict=True)
+        )
+        style = "" if position else "bold"
+        yield paint([((" " + "  ".join(padded)).rstrip(), style)], view.color) + "\n"

@@ -1,0 +1,102 @@
+"""Live registers in words: shared by the text formats and `explain`."""
+
+from __future__ import annotations
+
+import posixpath
+
+from kernelinfo.pressure.nouns import LiveValues, Location, Story
+from kernelinfo.render.names import printable
+
+_MOST_IDLE = 3
+"""Groups of values that one sentence names."""
+_WHY = {
+    "calls": "calls: what the callee uses, its arguments and results are not in the text",
+    "indexed registers": "indexed registers: which ones depends on m0",
+    "indirect branch": "indirect branch: where it leads is not in the text",
+}
+
+
+def located(at: Location, near: Location | None = None) -> str:
+    """A source line, a line of the assembly or an address; `:44` in the file of `near`."""
+    if at.source is not None:
+        same = near and near.source and near.source.file == at.source.file
+        file = "" if same else posixpath.basename(at.source.file)
+        return printable(f"{file}:{at.source.line}")
+    if at.line is not None:
+        return f"line {at.line}"
+    return f"0x{at.address:x}" if at.address is not None else f"instruction {at.number}"
+
+
+def in_text(at: Location) -> str:
+    """Where an instruction stands, by its source line and by its line in the text."""
+    place = located(at._replace(source=None))
+    return f"{located(at)} ({place})" if at.source else place
+
+
+def written(value: LiveValues, near: Location) -> str:
+    """Where a value was written last: exactly where it is one, else relative to the loop."""
+    if value.written is None:
+        return "at the entry"
+    return _relative(value.written, value.total, near)
+
+
+def next_read(value: LiveValues, near: Location) -> str:
+    """Where a value is read next."""
+    if value.next_read is None:
+        return "unknown"
+    if value.next_turn and value.next_read.source is None and value.total > 2:
+        return "next turn"
+    return _relative(value.next_read, value.total, near)
+
+
+def _relative(at: Location, count: int, near: Location) -> str:
+    if at.source is not None or at.region == "elsewhere" or count <= 2:
+        return located(at, near)
+    return at.region
+
+
+def untouched(value: LiveValues) -> str:
+    """For how many instructions nothing touches a value."""
+    if value.untouched is None or value.untouched_most is None:
+        return "unknown"
+    span = str(value.untouched)
+    if value.untouched_most > value.untouched:
+        span += f" – {value.untouched_most}"
+    if value.in_loop == "through":
+        return f"{span}: not touched in the whole loop"
+    return f"{span}; only read in the loop" if value.in_loop == "constant" else span
+
+
+def inexact(story: Story) -> str:
+    """Why the numbers of a story are lower bounds; empty where they are exact."""
+    return "; ".join(_WHY.get(reason, reason) for reason in story.reasons)
+
+
+def to_reach(story: Story) -> str:
+    """What the next step of the occupancy takes; empty where none is below the peak."""
+    if not story.advice or story.peak is None:
+        return ""
+    step = story.advice[0]
+    fewer = story.peak.pressure.vector - step.at_most
+    where = "1 instruction" if step.above == 1 else f"{step.above} instructions"
+    idle = [_idle(value, story.peak.at) for value in step.idle[:_MOST_IDLE]]
+    return f"≤ {step.at_most}, {fewer} fewer at {where}: {'; '.join(idle)}"
+
+
+def _idle(value: LiveValues, near: Location) -> str:
+    name = f" of {printable(value.variable)}" if value.variable else ""
+    return (
+        f"{value.total} ({registers_of(value, 2)}){name} written {written(value, near)}, read "
+        f"{next_read(value, near)}, untouched for {value.untouched or 'unknown'} instructions"
+    )
+
+
+def registers_of(values: LiveValues, most: int) -> str:
+    """Some registers of a group: `v[34:81] v83 …`."""
+    names = values.registers
+    return " ".join(names[:most]) + (" …" if len(names) > most else "")
+
+
+def only_vectors(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of vector registers."""
+    return tuple(name for name in names if name[0] in "va")

@@ -1,0 +1,9 @@
+"""Whether code objects can be disassembled here."""
+
+from __future__ import annotations
+
+import pytest
+
+from kernelinfo.pressure.disassembly import programs
+
+needed = pytest.mark.skipif(not programs(), reason="no llvm-objdump is installed")

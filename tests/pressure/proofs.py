@@ -1,0 +1,163 @@
+"""Each proof: what is compared, with what, and what was found; and the demands that are not met."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from random import Random
+
+from kernelinfo.analysis.options import Options
+from kernelinfo.kernel import Kernel
+from kernelinfo.pressure.measure import Measured, measure
+
+from ..conftest import CORPUS, FIXTURES
+from . import live_ins, machine_code
+from .test_invariants import exceeded
+
+Row = tuple[str, str, str]
+Proof = Callable[[bool], tuple[Row, list[str]]]
+
+PROCESSORS = (
+    *("gfx803", "gfx900", "gfx908", "gfx90a", "gfx942", "gfx950"),
+    *("gfx1010", "gfx1030", "gfx1100", "gfx1150", "gfx1200", "gfx1250"),
+)
+LIBRARIES = (
+    *Path("/usr/lib/x86_64-linux-gnu").glob("librocsparse.so.0.*"),
+    *Path("/usr/lib/x86_64-linux-gnu").glob("librocrand.so.1.*"),
+)
+_LEAST = {"llvm": 0.99, "ours": 0.98}
+"""Shares of LLVM's live registers that are ours, and of ours that are LLVM's."""
+
+
+def fuzzed_instructions(full: bool) -> tuple[Row, list[str]]:
+    """Reads and writes of disassembled random encodings."""
+    title = "reads and writes of random instructions", "LLVM 22's descriptions (MC)"
+    if absent := machine_code.missing():
+        return (*title, f"not run: {', '.join(absent)} missing"), []
+    tally, faults, mnemonics = Counter[str](), [], 0
+    for processor in PROCESSORS if full else PROCESSORS[3:8:2]:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "fuzzed.s")
+            tries = 6_000_000 if full else 300_000
+            lines = machine_code.fuzzed(processor, 1, 12 if full else 2, tries)
+            path.write_text("\n".join(lines) + "\n")
+            mnemonics += len({line.split()[0] for line in lines})
+            faults += _compare(processor, path, tally)
+    return (*title, f"{mnemonics:,} mnemonic × target, {_counted(tally, faults)}"), faults
+
+
+def written_instructions(full: bool) -> tuple[Row, list[str]]:
+    """Reads and writes in every assembly text."""
+    title = "reads and writes in fixtures and corpus", "LLVM 22's descriptions (MC)"
+    if absent := machine_code.missing():
+        return (*title, f"not run: {', '.join(absent)} missing"), []
+    tally, faults = Counter[str](), []
+    paths = sorted([*FIXTURES.glob("assembly/*.s"), *CORPUS.rglob("*.s")])
+    for path in paths if full else paths[::10]:
+        for processor in _processors(path):
+            faults += _compare(processor, path, tally)
+    return (*title, _counted(tally, faults)), faults
+
+
+def _processors(path: Path) -> Iterator[str]:
+    """The one processor that a text is for; none where it has several or is not read."""
+    text = path.read_text("utf-8", "replace")
+    named = set(re.findall(r"\.amdgcn_target \"[^\"]*?(gfx[0-9a-f]+(?:-[\w-]*generic)?)", text))
+    if len(named) == 1:
+        yield named.pop()
+
+
+def _compare(processor: str, path: Path, tally: Counter[str]) -> list[str]:
+    faults = []
+    for _, difference in machine_code.compared(processor, path):
+        tally["instructions"] += 1
+        if difference:
+            why = machine_code.reason(difference)
+            tally[why or ""] += 1
+            if why is None:
+                faults.append(f"{processor} {path.name}: {difference}")
+    return faults
+
+
+def _counted(tally: Counter[str], faults: list[str]) -> str:
+    reasons = {why: count for why, count in tally.most_common() if why not in ("", "instructions")}
+    listed = "; ".join(f"{why} {count:,}" for why, count in reasons.items())
+    where = f" (where LLVM is imprecise: {listed})" if listed else ""
+    return f"{tally['instructions']:,} instructions, {len(faults)} unexplained differences{where}"
+
+
+def blocks(full: bool) -> tuple[Row, list[str]]:
+    """Live-in registers of labelled blocks, and loops."""
+    title = "registers live at labelled blocks of random kernels", "llc 22 after branch relaxation"
+    if absent := live_ins.missing():
+        return (*title, f"not run: {', '.join(absent)} missing"), []
+    tally = Counter[str]()
+    for target in live_ins.TARGETS:
+        for seed in range(9 if full else 1):
+            with tempfile.TemporaryDirectory() as folder:
+                random = Random(f"proof {target} {seed}")
+                tally += live_ins.compare(*live_ins.compiled(random, target, 10, Path(folder)))
+    shares = {}
+    for key, letter in ((key, letter) for key in _LEAST for letter in "VS"):
+        both = tally[f"both {letter}"]
+        shares[key, letter] = both / (both + tally[f"{key} {letter}"])
+    low = [name for name, share in shares.items() if share < _LEAST[name[0]]]
+    faults = [f"blocks: {name}: {shares[name]:.4f}" for name in low]
+    if tally["loops agree"] < 0.99 * tally["kernels"]:
+        faults.append(f"loops of {tally['loops agree']} of {tally['kernels']} kernels agree")
+    percent = {name: f"{100 * share:.2f} %" for name, share in shares.items()}
+    found = (
+        f"{tally['kernels']} kernels, {len(live_ins.TARGETS)} targets, {tally['blocks']:,} blocks: "
+        f"{percent['llvm', 'V']} of LLVM's vector and {percent['llvm', 'S']} of its scalar "
+        f"registers, {percent['ours', 'V']} and {percent['ours', 'S']} of ours; "
+        f"loop headers and depths of {tally['loops agree']}"
+    )
+    return (*title, found), faults
+
+
+def texts(full: bool) -> tuple[Row, list[str]]:
+    """No more is live than is used, in every assembly text."""
+    paths = sorted([*FIXTURES.glob("assembly/*.s"), *CORPUS.rglob("*.s")])
+    title = "peak of every kernel of fixtures and corpus", "registers used, by its descriptor"
+    return _bounded(title, paths if full else paths[::10])
+
+
+def objects(full: bool) -> tuple[Row, list[str]]:
+    """The same in a library's code objects."""
+    title = "peak of every gfx90a kernel of librocsparse, disassembled", "its descriptor"
+    return _bounded(title, LIBRARIES[:1] if full else LIBRARIES[1:], target="gfx90a")
+
+
+def _bounded(
+    title: tuple[str, str], paths: Sequence[Path], target: str = ""
+) -> tuple[Row, list[str]]:
+    kernels = inexact = equal = 0
+    faults = []
+
+    def is_wanted(kernel: Kernel) -> bool:
+        return target in (kernel.code_object.target or "")
+
+    for path in paths:
+        for item in measure([str(path)], Options(), is_wanted):
+            if not isinstance(item, Measured):
+                continue
+            kernels += 1
+            inexact += not item.story.exact
+            faults += [f"{path.name}: {line}" for line in exceeded(item)]
+            peak, demand = item.story.peak, item.result.kernel.traits.demand
+            equal += bool(peak and demand and peak.pressure.vector == demand.vgprs)
+    share = f", equal in {100 * equal / kernels:.0f} %" if kernels else ""
+    found = f"{kernels:,} kernels, {len(faults)} above{share}; {inexact} not exact"
+    return (*title, found), faults
+
+
+ALL: dict[str, Proof] = {
+    "fuzz": fuzzed_instructions,
+    "instructions": written_instructions,
+    "blocks": blocks,
+    "texts": texts,
+    "objects": objects,
+}

@@ -1,0 +1,191 @@
+"""`kernelinfo pressure` as its users run it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+import kernelinfo
+
+from ..conftest import FIXTURES
+from ..test_golden import OCCUPANCY, VARIETY, compare, run
+from . import disassembler
+
+SAMPLE = f"assembly/{OCCUPANCY}.s"
+SCHEMA = Path(kernelinfo.__file__).parent / "render" / "pressure" / "pressure-schema.json"
+LINES = "assembly/tiny-lines-clang22-gfx90a.s"
+
+
+@pytest.mark.parametrize("kernel", ["vgprbound", "ldsbound", "sgprbound"])
+def test_one_kernel(kernel: str, regenerate: bool) -> None:
+    out, err, code = run("pressure", SAMPLE, kernel)
+    assert (err, code) == ("", 0)
+    compare(f"pressure/{kernel}.txt", out, regenerate)
+
+
+@pytest.mark.parametrize("name", ["spills-clang22-gfx90a", "variety-clang22-gfx90a"])
+def test_all_kernels_of_a_file(name: str, regenerate: bool) -> None:
+    out, err, code = run("pressure", f"assembly/{name}.s", "--top", "0")
+    assert (err, code) == ("", 0)
+    compare(f"pressure/{name}.txt", out, regenerate)
+
+
+def test_the_highest_peak_stands_first() -> None:
+    out, _, _ = run("pressure", SAMPLE)
+    peaks = [line.split()[0] for line in out.splitlines()[1:5]]
+    assert peaks == ["122", "95", "64", "0"]
+
+
+@pytest.mark.parametrize("path", [SAMPLE, LINES, *(f"{name}" for name in VARIETY[:1])])
+def test_json_is_what_its_schema_says(path: str) -> None:
+    out, _, code = run("pressure", path, "--format", "json")
+    document = json.loads(out)
+    Draft202012Validator(json.loads(SCHEMA.read_text("utf-8"))).validate(document)
+    assert code == 0
+    for kernel in document["kernels"]:
+        assert len(kernel["curve"]) == kernel["instructions"]
+        most = [max(column) for column in zip(*kernel["curve"], strict=True)]
+        assert most == [kernel["peak"][name] for name in ("vgprs", "agprs", "sgprs")]
+        assert sum(block["instructions"] for block in kernel["blocks"]) == kernel["instructions"]
+
+
+def test_every_key_of_the_schema_is_described() -> None:
+    pending = [json.loads(SCHEMA.read_text("utf-8"))]
+    while pending:
+        node = pending.pop()
+        for name, value in node.get("properties", {}).items():
+            assert "description" in value or "const" in value, name
+        pending += [value for value in node.values() if isinstance(value, dict)]
+
+
+def test_csv_has_a_row_a_kernel() -> None:
+    out, _, _ = run("pressure", SAMPLE, "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert [row["VGPR_Peak"] for row in rows] == ["0", "122", "95", "64"]
+    assert rows[1]["Peak_Line"] == "511"
+
+
+def test_another_line_than_the_peak() -> None:
+    out, _, code = run("pressure", SAMPLE, "vgprbound", "--at", "100")
+    assert code == 0
+    assert "live at line 100" in out
+    out, _, code = run("pressure", LINES, "add", "--at", "tiny.hip:15")
+    assert code == 0
+    assert "live at tiny.hip:15" in out or "live there" in out
+
+
+@pytest.mark.parametrize("at", ["7", "tiny.hip:9999", "here"])
+def test_a_line_without_an_instruction_is_an_error(at: str) -> None:
+    _, err, code = run("pressure", SAMPLE, "vgprbound", "--at", at)
+    assert code == 2
+    assert err.startswith(f"kernelinfo: --at {at}: ")
+
+
+def test_a_class_of_registers() -> None:
+    out, _, _ = run("pressure", SAMPLE, "vgprbound", "--class", "sgpr")
+    table = out.partition("live there")[2].partition("\n\n")[0]
+    assert " s[" in table
+    assert " v[" not in table
+
+
+def test_a_kernel_that_is_not_there() -> None:
+    out, err, code = run("pressure", SAMPLE, "nothing")
+    assert (out, code) == ("", 2)
+    assert "no kernel named 'nothing'" in err
+
+
+def test_no_kernel_at_all() -> None:
+    _, err, code = run("pressure", "broken/plain-text.txt")
+    assert code == 2
+    assert "found; give what the compiler left for the device" in err
+
+
+def test_what_bounds_the_numbers_is_named() -> None:
+    out, _, code = run("pressure", f"{VARIETY[0]}", "indirect")
+    assert code == 0
+    assert "at least " in out
+    assert "calls" in out
+
+
+def test_hand_written_registers_are_evaluated() -> None:
+    out, _, code = run("pressure", "assembly/handwritten.s", "--format", "json")
+    (kernel,) = json.loads(out)["kernels"]
+    assert code == 0
+    assert kernel["used"] == {"vgprs": 70, "agprs": 24, "sgprs": 48}
+    assert kernel["exact"]
+
+
+@pytest.mark.slow
+@disassembler.needed
+def test_a_code_object_says_what_its_assembly_says() -> None:
+    text, _, _ = run("pressure", SAMPLE, "--format", "csv")
+    objects, err, code = run("pressure", f"code_object/{OCCUPANCY}.out", "--format", "csv")
+    assert (err, code) == ("", 0)
+    kept = ("Kernel_Name", "Instructions", "Vector_Peak", "SGPR_Peak", "Instructions_Above")
+    both = [
+        [[row[column] for column in kept] for row in csv.DictReader(io.StringIO(out))]
+        for out in (text, objects)
+    ]
+    assert both[0] == both[1]
+
+
+@pytest.mark.slow
+@disassembler.needed
+def test_a_code_object_has_source_lines_by_its_debug_information() -> None:
+    out, _, code = run("pressure", "code_object/tiny-lines-clang22-gfx90a.co", "add")
+    assert code == 0
+    assert "tiny.hip:15" in out
+
+
+def test_a_code_object_without_a_disassembler(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nonexistent")
+    monkeypatch.setenv("ROCM_PATH", "/nonexistent")
+    if os.path.exists("/opt/rocm/llvm/bin/llvm-objdump"):
+        pytest.skip("ROCm is installed where it is always found")
+    out, err, code = run("pressure", f"code_object/{OCCUPANCY}.out")
+    assert (out, code) == ("", 2)
+    assert "needs llvm-objdump (LLVM 14 or newer" in err
+    assert "the .s of --save-temps needs nothing" in err
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "import sys; sys.exit(3)",
+        "print('garbage')",
+        "import time; time.sleep(30)",
+    ],
+)
+def test_a_disassembler_that_fails_is_as_none(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, script: str
+) -> None:
+    program = tmp_path / "llvm-objdump"
+    program.write_text(f"#!{sys.executable}\n{script}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("ROCM_PATH", "/nonexistent")
+    monkeypatch.setattr("kernelinfo.pressure.disassembly._SECONDS", 0.5)
+    _, err, code = run("pressure", f"code_object/{OCCUPANCY}.out")
+    assert code == 2
+    assert "needs llvm-objdump" in err
+
+
+def test_reports_and_checks_do_not_know_of_it() -> None:
+    """Start-up and the default report never import what only this command needs."""
+    program = (
+        "import sys; sys.argv = ['kernelinfo', 'report', sys.argv[1]]\n"
+        "from kernelinfo.__main__ import main\n"
+        "try:\n    main()\nexcept SystemExit: pass\n"
+        "print([name for name in sys.modules if 'pressure' in name], file=sys.stderr)"
+    )
+    command = [sys.executable, "-c", program, str(FIXTURES / SAMPLE)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stderr.strip() == "[]"

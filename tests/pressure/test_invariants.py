@@ -1,0 +1,62 @@
+"""What must hold of every kernel: no more is live than is used; both routes say the same."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from kernelinfo.analysis.options import Options
+from kernelinfo.pressure.measure import Measured, measure
+
+from ..conftest import FIXTURES
+from . import disassembler
+
+ASSEMBLY = sorted((FIXTURES / "assembly").glob("*.s"))
+PAIRS = [path for path in ASSEMBLY if (FIXTURES / "code_object" / f"{path.stem}.co").exists()]
+
+
+def measured(path: Path) -> dict[str, Measured]:
+    """The kernels of a file, by symbol; every one must be measured."""
+    found = list(measure([str(path)], Options(), lambda _: True))
+    return {item.result.kernel.symbol: item for item in found if isinstance(item, Measured)}
+
+
+def exceeded(one: Measured) -> list[str]:
+    """Classes of which more registers are live than descriptor, metadata or comment count."""
+    kernel, peak = one.result.kernel, one.story.peak
+    if peak is None:
+        return []
+    demand = kernel.traits.demand
+    limits = {"vector": demand.vgprs if demand else None, "sgprs": kernel.used.sgprs}
+    return [
+        f"{kernel.symbol}: {name} {getattr(peak.pressure, name)} > {limit}"
+        for name, limit in limits.items()
+        if limit is not None and getattr(peak.pressure, name) > limit
+    ]
+
+
+@pytest.mark.parametrize("path", ASSEMBLY, ids=lambda path: path.stem)
+def test_no_more_is_live_than_is_used(path: Path) -> None:
+    found = measured(path)
+    assert found or path.stem == "nometadata"
+    assert [line for one in found.values() for line in exceeded(one)] == []
+
+
+@pytest.mark.slow
+@disassembler.needed
+@pytest.mark.parametrize("path", PAIRS[::4], ids=lambda path: path.stem)
+def test_text_and_object_of_one_compilation_have_the_same_peak(path: Path, tmp_path: Path) -> None:
+    """At least as much is live in the object, which lacks the comments on undefined values."""
+    objects = peaks(FIXTURES / "code_object" / f"{path.stem}.co")
+    assert all(peak <= objects[symbol] for symbol, peak in peaks(path).items())
+    plain = tmp_path / path.name
+    plain.write_text(re.sub("; implicit-def: .*", "", path.read_text("utf-8")))
+    assert peaks(plain) == objects
+
+
+def peaks(path: Path) -> dict[str, tuple[int, ...]]:
+    """Instructions and live registers of each class at the peak, by symbol."""
+    stories = ((symbol, one.story) for symbol, one in measured(path).items())
+    return {symbol: (s.instructions, *(s.peak.pressure if s.peak else ())) for symbol, s in stories}
