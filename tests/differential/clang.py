@@ -1,15 +1,18 @@
-"""Compile with one version of clang, in one setting; what it was asked for stays beside it."""
+"""Compile HIP with one version of clang, in one setting."""
 
 from __future__ import annotations
 
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from kernelinfo.occupancy.targets import Target, find, known
+
+from .compilers import Setting, settings_of
+from .shapes import Shape
 
 DEVICE = (
     *("-x", "hip", "--cuda-device-only", "-nogpuinc", "-nogpulib", "-fuse-cuid=none"),
@@ -18,59 +21,56 @@ DEVICE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
-    """One target as it is compiled for."""
+class Clang:
+    """Debian's clang and lld of one version."""
 
-    target: Target
-    wave_size: int
-    wgp_mode: bool | None
-    """None where the target has no choice."""
+    llvm: int
 
     @property
-    def flags(self) -> list[str]:
-        flags = [f"--offload-arch={self.target.name}"]
-        if self.wave_size != self.target.waves.default_size:
-            flags.append("-mwavefrontsize64")
-        if self.wgp_mode is False:
-            flags.append("-mcumode")
-        if self.target.members:
-            flags.append("-mcode-object-version=6")
-        return flags
+    def name(self) -> str:
+        return f"clang {self.llvm}"
+
+    def missing(self) -> list[str]:
+        tools = (f"clang-{self.llvm}", f"ld.lld-{self.llvm}")
+        return [tool for tool in tools if shutil.which(tool) is None]
+
+    def settings(self) -> tuple[Setting, ...]:
+        return _settings(self.llvm)
+
+    def build(
+        self, setting: Setting, shapes: Mapping[str, Shape], folder: Path
+    ) -> tuple[Path, Path]:
+        source = "".join(shape.source(name) for name, shape in shapes.items())
+        text, relocatable, linked = (folder / f"unit.{suffix}" for suffix in ("s", "o", "co"))
+        command = [f"clang-{self.llvm}", *DEVICE, *_flags(setting), "-", "-S", "-o"]
+        _run([*command, str(text)], source)
+        _run([*command, str(relocatable), "-Xclang", "-emit-obj"], source)
+        _run([f"ld.lld-{self.llvm}", "-shared", str(relocatable), "-o", str(linked)], "")
+        return text, linked
 
 
-def missing(version: int) -> list[str]:
-    """The programs of that version that are not installed."""
-    tools = (f"clang-{version}", f"ld.lld-{version}")
-    return [tool for tool in tools if shutil.which(tool) is None]
+def _flags(setting: Setting) -> list[str]:
+    flags = [f"--offload-arch={setting.target.name}"]
+    if setting.wave_size != setting.target.waves.default_size:
+        flags.append("-mwavefrontsize64")
+    if setting.wgp_mode is False:
+        flags.append("-mcumode")
+    if setting.target.members:
+        flags.append("-mcode-object-version=6")
+    return flags
 
 
 @cache
-def settings(version: int) -> tuple[Setting, ...]:
-    """Every target that the driver accepts, in every wave size and mode it has."""
+def _settings(llvm: int) -> tuple[Setting, ...]:
     targets = [find(name) for name in known()]
-    return tuple(s for target in targets if _accepts(version, target) for s in _settings(target))
+    return tuple(s for target in targets if _accepts(llvm, target) for s in settings_of(target))
 
 
-def _accepts(version: int, target: Target) -> bool:
+def _accepts(llvm: int, target: Target) -> bool:
+    """Whether the driver knows the target."""
     setting = Setting(target, target.waves.default_size, None)
-    command = [f"clang-{version}", *DEVICE, *setting.flags, "-###", "-S", "-"]
+    command = [f"clang-{llvm}", *DEVICE, *_flags(setting), "-###", "-S", "-"]
     return subprocess.run(command, capture_output=True, check=False).returncode == 0
-
-
-def _settings(target: Target) -> Iterator[Setting]:
-    for file in target.vgprs:
-        for wgp_mode in (True, False) if len(target.domains) > 1 else (None,):
-            yield Setting(target, file.wave_size, wgp_mode)
-
-
-def build(version: int, setting: Setting, source: str, folder: Path) -> tuple[Path, Path]:
-    """Assembly, and the linked object of the same compilation. Raises `CalledProcessError`."""
-    text, relocatable, linked = (folder / f"unit.{suffix}" for suffix in ("s", "o", "co"))
-    compiler = [f"clang-{version}", *DEVICE, *setting.flags, "-", "-S", "-o"]
-    _run([*compiler, str(text)], source)
-    _run([*compiler, str(relocatable), "-Xclang", "-emit-obj"], source)
-    _run([f"ld.lld-{version}", "-shared", str(relocatable), "-o", str(linked)], "")
-    return text, linked
 
 
 def _run(command: list[str], standard_input: str) -> None:

@@ -17,7 +17,7 @@ from kernelinfo.kernel.compiler_number import agrees, why
 from kernelinfo.occupancy.compilers import Attributes, Printed, printed
 from kernelinfo.occupancy.placement import Demand
 
-from .clang import Setting, build, settings
+from .compilers import Compiler, Setting
 from .shapes import Shape, random_shape
 
 _BLOCK = re.compile(r"Begin function (\w+)\n.*?; Kernel info:\n(.*?)\n[^;]", re.DOTALL)
@@ -41,13 +41,17 @@ class Tally:
     causes: Counter[str] = field(default_factory=Counter)
     """A kernel counts with each of its causes."""
     unexplained: int = 0
+    refused: list[str] = field(default_factory=list)
+    """Kernels that the compiler fails on: an assertion of its own, or no registers left."""
+    named: Counter[str] = field(default_factory=Counter)
+    """Differences between text and object that are known; `_named`."""
     faults: list[str] = field(default_factory=list)
     """What was demanded and is not so."""
 
 
-def run(version: int, kernels: int, random: Random) -> Tally:
+def run(compiler: Compiler, kernels: int, random: Random) -> Tally:
     """So many random kernels with one compiler, in all its settings, or in as many as there are."""
-    tally, every = Tally(), settings(version)
+    tally, every = Tally(), compiler.settings()
     least = 6  # a compilation costs more than its kernels
     chosen = random.sample(every, max(1, min(len(every), kernels // least)))
     for index, setting in enumerate(chosen):
@@ -56,20 +60,36 @@ def run(version: int, kernels: int, random: Random) -> Tally:
             f"k{number}": random_shape(random, setting.target, setting.wave_size)
             for number in range(count)
         }
-        where = f"clang {version} {' '.join(setting.flags)}"
-        try:
-            _unit(version, setting, shapes, tally, where)
-        except CalledProcessError as error:
-            tally.faults.append(f"{where}: {error.stderr.splitlines()[0]}")
+        _units(compiler, setting, shapes, tally)
     return tally
 
 
-def _unit(
-    version: int, setting: Setting, shapes: dict[str, Shape], tally: Tally, where: str
-) -> None:
-    source = "".join(shape.source(name) for name, shape in shapes.items())
+def _units(compiler: Compiler, setting: Setting, shapes: dict[str, Shape], tally: Tally) -> None:
+    """One unit; where the compiler refuses it, each kernel on its own."""
+    try:
+        _unit(compiler, setting, shapes, tally)
+    except CalledProcessError as error:
+        if len(shapes) == 1:
+            where = _where(compiler, setting)
+            tally.refused.append(f"{where} {shapes}: {_last_line(error.stderr)}")
+            return
+        for name, shape in shapes.items():
+            _units(compiler, setting, {name: shape}, tally)
+
+
+def _where(compiler: Compiler, setting: Setting) -> str:
+    mode = {True: " WGP mode", False: " CU mode", None: ""}[setting.wgp_mode]
+    return f"{compiler.name} {setting.target.name} wave{setting.wave_size}{mode}"
+
+
+def _last_line(text: str) -> str:
+    return (text.splitlines() or ["failed"])[-1]
+
+
+def _unit(compiler: Compiler, setting: Setting, shapes: dict[str, Shape], tally: Tally) -> None:
+    where = _where(compiler, setting)
     with tempfile.TemporaryDirectory() as folder:
-        text, linked = build(version, setting, source, Path(folder))
+        text, linked = compiler.build(setting, shapes, Path(folder))
         blocks = {
             name: {key: int(value) for key, value in _FIELD.findall(block)}
             for name, block in _BLOCK.findall(text.read_text("utf-8"))
@@ -83,12 +103,14 @@ def _unit(
         if kernel is None or block is None or name not in of_object:
             tally.faults.append(f"{stated}: is not read")
             continue
+        named = set(_named(kernel, of_object[name]))
+        tally.named.update(named)
         facts = [
-            *_differences("the object", _facts(kernel), _facts(of_object[name])),
+            *_differences("the object", _facts(kernel, named), _facts(of_object[name], named)),
             *_differences("the source", *_as_asked(kernel, shape, setting)),
             *_differences("the comment", *_as_printed(kernel, block)),
         ]
-        formula = [*_differences("the formula", *_by_formula(version, setting, shape, block))]
+        formula = [*_differences("the formula", *_by_formula(compiler.llvm, setting, shape, block))]
         tally.same_facts += not facts
         tally.same_formula += not formula
         tally.faults += [f"{stated}: {fault}" for fault in facts + formula]
@@ -107,12 +129,33 @@ def _differences(other: str, here: dict[str, Any], there: dict[str, Any]) -> Ite
             yield f"{name} is {value}, by {other} {there[name]}"
 
 
-def _facts(kernel: Kernel) -> dict[str, Any]:
-    """What the text and the object of one compilation both say."""
-    return {
+def _named(text: Kernel, linked: Kernel) -> Iterator[str]:
+    """What text and object of one compilation differ in, and must.
+
+    Metadata has one total of VGPRs and AGPRs, so that beside AGPRs an object has the other VGPRs
+    only as the multiple of 4 at which AGPRs begin, and those of gfx908 only where they are more.
+    LLVM's assembler reserves 4 SGPRs on gfx6 for flat scratch, which it does not have and its
+    compiler does not count (IsaInfo::getNumExtraSGPRs): Triton assembles what it compiles.
+    """
+    here, there = _demand(text), _demand(linked)
+    if here.arch_vgprs != there.arch_vgprs:
+        yield "arch VGPRs"
+    more = (there.sgprs or 0) - (here.sgprs or 0)
+    if more and text.target and text.target.name.startswith("gfx60") and 0 < more <= 8:
+        yield "SGPRs of gfx6"
+
+
+def _demand(kernel: Kernel) -> Demand:
+    assert kernel.traits.demand is not None
+    return kernel.traits.demand
+
+
+def _facts(kernel: Kernel, named: set[str]) -> dict[str, Any]:
+    """What the text and the object of one compilation both say, but for what `_named` names."""
+    facts = {
         "used": kernel.used,
         "encoded": kernel.traits.encoded,
-        "demand": kernel.traits.demand,
+        "demand": _demand(kernel)._replace(arch_vgprs=None),
         "workgroup": kernel.workgroup,
         "wave size": kernel.wave_size,
         "WGP mode": kernel.traits.wgp_mode,
@@ -121,6 +164,11 @@ def _facts(kernel: Kernel) -> dict[str, Any]:
         "percent": kernel.occupancy().percent,
         "limiters": kernel.occupancy().limiters,
     }
+    if "SGPRs of gfx6" in named:
+        facts["encoded"] = kernel.traits.encoded._replace(sgprs=None)
+        facts["demand"] = _demand(kernel)._replace(arch_vgprs=None, sgprs=None)
+        del facts["percent"], facts["limiters"]
+    return facts
 
 
 def _as_asked(

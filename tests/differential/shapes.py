@@ -1,4 +1,4 @@
-"""Random kernels: what each one claims, and the freestanding HIP source that claims it."""
+"""Random kernels: what each one claims, and the HIP source or LLVM IR that claims it."""
 
 from __future__ import annotations
 
@@ -42,6 +42,26 @@ class Shape:
         body.append("*out = 1;")
         declared = " ".join(f"__attribute__(({attribute}))" for attribute in attributes)
         return f'extern "C" {declared} void {name}(int *out) {{ {" ".join(body)} }}\n'
+
+    def ir(self, name: str) -> str:
+        """The same as LLVM IR, with the attributes that clang makes of those of HIP."""
+        attributes = {"amdgpu-flat-work-group-size": "{},{}".format(*self.sizes or (1, 1024))}
+        if self.waves is not None:
+            attributes["amdgpu-waves-per-eu"] = ",".join(map(str, filter(None, self.waves)))
+        body = [
+            f'call void asm sideeffect "", "~{{{kind}{number}}}"()'
+            for kind, number in (("v", self.vgpr), ("a", self.agpr), ("s", self.sgpr))
+            if number is not None
+        ]
+        pool = ""
+        if self.lds_bytes:
+            array = f"[{self.lds_bytes} x i8]"
+            pool = f"@{name}.pool = internal addrspace(3) global {array} poison, align 16\n"
+            body.append(f'call void asm sideeffect "", "v"(ptr addrspace(3) @{name}.pool)')
+        body += ["store i32 1, ptr addrspace(1) %out", "ret void"]
+        stated = " ".join(f'"{key}"="{value}"' for key, value in attributes.items())
+        declared = f"define protected amdgpu_kernel void @{name}(ptr addrspace(1) %out) {stated}"
+        return pool + declared + " {\n  " + "\n  ".join(body) + "\n}\n"
 
 
 def random_shape(random: Random, target: Target, wave_size: int) -> Shape:

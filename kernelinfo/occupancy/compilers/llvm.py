@@ -120,8 +120,9 @@ def _believed_lds_granule(target: Target, version: int) -> int:
     if version < 23:
         return 1  # getOccupancyWithWorkGroupSizes does not round before #205637
     granule = target.lds.granule_bytes
-    # RDNA's 1024 are known since September 2026: #219495, #220051, #224852.
-    return 512 if granule == 1024 and version < 24 else granule
+    # RDNA's 1024 are known since September 2026: #219495, #220051, #224852; gfx13's from the first.
+    late = granule == 1024 and not target.name.startswith("gfx13")
+    return 512 if late and version < 24 else granule
 
 
 def _believed_domain(target: Target, domain: Domain, version: int) -> Domain:

@@ -1,0 +1,54 @@
+"""What a differential run asks of a compiler, and the targets in their settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from kernelinfo.occupancy.targets import Target
+
+from .shapes import Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One target as it is compiled for."""
+
+    target: Target
+    wave_size: int
+    wgp_mode: bool | None
+    """None where the target has no choice."""
+
+
+def settings_of(target: Target) -> Iterator[Setting]:
+    """Every wave size and mode of a target."""
+    for file in target.vgprs:
+        for wgp_mode in (True, False) if len(target.domains) > 1 else (None,):
+            yield Setting(target, file.wave_size, wgp_mode)
+
+
+class Compiler(Protocol):
+    """One release of a compiler."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def llvm(self) -> int:
+        """The version whose formulas its comments follow."""
+
+    def missing(self) -> list[str]:
+        """What is not installed of it."""
+
+    def settings(self) -> tuple[Setting, ...]:
+        """Every target that it accepts, in every wave size and mode."""
+
+    def build(
+        self, setting: Setting, shapes: Mapping[str, Shape], folder: Path
+    ) -> tuple[Path, Path]:
+        """Assembly, and the linked object of the same compilation.
+
+        Raises `CalledProcessError`.
+        """
