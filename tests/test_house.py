@@ -39,7 +39,7 @@ ROOMS = {
     "yaml": ("reading/assembly/", "reading/build_log/records.py"),
     "pycxxfilt": ("kernel/names.py", "kernel/demangler.py"),
     "jinja2": ("render/html/", "render/sweep/html.py"),
-    "sqlite3": ("compare/rocpd.py",),
+    "sqlite3": ("compare/rocpd.py", "reading/containers/database.py"),
     "llvmlite": ("sweep/llvmlite_child.py",),
 }
 

@@ -275,12 +275,17 @@ def _is_anonymous(module: Module, blob: Blob) -> bool:
 def _of_sidecar(
     blob: Blob, target: str | None, kernels: Iterable[KernelFacts]
 ) -> dict[str, tuple[Fact, ...]]:
-    """What Triton's JSON beside a file says of the launch, by kernel.
+    """What Triton's JSON beside a file, or a pack of AOTriton, says of the launch, by kernel.
 
     Raises `ReadError` where it cannot be read, or is of something else.
     """
     from kernelinfo.reading.containers.triton import read_sidecar
 
+    if blob.launch is not None:
+        facts = _launch_facts(*blob.launch)
+        if blob.launch.lds_bytes is None:
+            facts = (*facts, Fact("dynamic_lds", True, "sidecar"))
+        return {kernel.symbol: facts for kernel in kernels}
     sidecar = None if blob.containers else read_sidecar(blob.path)
     if sidecar is None:
         return {}
@@ -289,9 +294,13 @@ def _of_sidecar(
     if sidecar.kernel not in {kernel.symbol for kernel in kernels}:
         named = f"it is for the kernel {shortened(sidecar.kernel)}"
         raise ReadError(f"Triton's JSON beside it is not read: {named}")
-    reading = []
-    if sidecar.lds_bytes is not None:
-        reading.append(Fact("dynamic_lds_bytes", sidecar.lds_bytes, "sidecar"))
-    if sidecar.workgroup_size:
-        reading.append(Fact("required_workgroup", (sidecar.workgroup_size, 1, 1), "sidecar"))
-    return {sidecar.kernel: tuple(reading)}
+    return {sidecar.kernel: _launch_facts(sidecar.lds_bytes, sidecar.workgroup_size)}
+
+
+def _launch_facts(lds_bytes: int | None, workgroup_size: int | None) -> tuple[Fact, ...]:
+    facts = []
+    if lds_bytes is not None:
+        facts.append(Fact("dynamic_lds_bytes", lds_bytes, "sidecar"))
+    if workgroup_size:
+        facts.append(Fact("required_workgroup", (workgroup_size, 1, 1), "sidecar"))
+    return tuple(facts)

@@ -16,6 +16,15 @@ class Inflation:
         """Below 0 where they gave more."""
 
 
+class Launch(NamedTuple):
+    """What a container states of the launch of its one kernel."""
+
+    lds_bytes: int | None
+    """Of a workgroup, all of it sized at launch; None where it is, but not known to what."""
+    workgroup_size: int | None
+    """Workitems."""
+
+
 class Blob(NamedTuple):
     """Bytes that hold one code object or one assembly text, and where they lie."""
 
@@ -29,6 +38,8 @@ class Blob(NamedTuple):
     """Name inside the container: a bundle entry's id, an archive member."""
     offset: int | None = 0
     """Bytes from the start of the outermost file; None inside compressed data."""
+    launch: Launch | None = None
+    """None where the container states nothing of it."""
     is_build_log: bool = False
     """Whether it is the output of compilers, or their optimization record."""
 

@@ -26,6 +26,7 @@ from kernelinfo.reading.containers.files import forget
 from kernelinfo.reading.target_id import parse_isa_version, parse_target_id
 from tests.reading.containers.test_archive import thin
 from tests.reading.containers.test_bundle import table
+from tests.reading.containers.test_database import kern_db
 from tests.reading.containers.test_hipk import host, marker
 from tests.reading.containers.test_offload_binary import offload_binary
 from tests.reading.containers.test_tar import tar
@@ -167,6 +168,7 @@ _LOCATED = assembly(KERNELS).replace(
     b"\ts_endpgm", b'\t.file 1 "/elsewhere" "k.hip"\n\t.loc 1 7 0\n\ts_endpgm'
 )
 
+DATABASE = kern_db(OBJECT)
 LOGS = [
     b"x.hip:6:1: remark: Function Name: _Z5firstPf [-Rpass-analysis=kernel-resource-usage]\n"
     b"x.hip:6:1: remark:     TotalSGPRs: 10 [-Rpass-analysis=kernel-resource-usage]\n"
@@ -225,6 +227,10 @@ READERS: dict[str, Reader] = {
         [OBJECT, b"abc" + OBJECT + OBJECT, CONTAINERS["bundle"](OBJECT)],
     ),
     "kpack": _container(b"KPAK", "kpack", "kpack-zstd"),
+    "aks2": _container(b"AKS2", "aks2"),
+    "database": _container(b"SQLite format 3\0", more=[DATABASE]),
+    "rpm": _container(b"\xed\xab\xee\xdb", "rpm"),
+    "cpio": _container(b"07070", "cpio"),
     "assembly": Reader(
         lambda data: answer(data, show=False),
         [

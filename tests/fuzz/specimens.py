@@ -12,12 +12,14 @@ from typing import NamedTuple
 import msgpack
 from hypothesis import strategies as st
 
+from tests.reading.containers.test_aks2 import aks2
 from tests.reading.containers.test_archive import archive, member
 from tests.reading.containers.test_bundle import bundle
 from tests.reading.containers.test_ccob import ccob
 from tests.reading.containers.test_coff import coff, image
 from tests.reading.containers.test_kpack import kpack
 from tests.reading.containers.test_offload_binary import offload_binary
+from tests.reading.containers.test_rpm import cpio, rpm
 from tests.reading.containers.test_tar import tar
 from tests.reading.containers.test_zip_archive import packed
 
@@ -305,6 +307,9 @@ CONTAINERS: dict[str, Callable[[bytes], bytes]] = {
     "bzip2": bz2.compress,
     "tar": lambda data: tar(("kernel.co", data)),
     "zip": lambda data: packed(("kernel.co", data)),
+    "aks2": lambda data: aks2([("x", 0, 256, data)]),
+    "rpm": lambda data: rpm(cpio(("kernel.co", data))),
+    "cpio": lambda data: cpio(("kernel.co", data)),
     "kpack": lambda data: kpack([("lib/x.so#0", "gfx90a", data)]),
     "kpack-zstd": lambda data: kpack([("lib/x.so#0", "gfx90a", data)], compressed=True),
 }

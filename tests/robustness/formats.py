@@ -10,7 +10,7 @@ from ..conftest import FIXTURES
 from ..fuzz import documents
 from ..fuzz.mutations import Breakage, prefixes, values
 from ..fuzz.promise import answer
-from ..fuzz.readers import KERNELS, LOGS, OBJECT
+from ..fuzz.readers import DATABASE, KERNELS, LOGS, OBJECT
 from ..fuzz.specimens import CONTAINERS, assembly, code_object
 
 
@@ -77,6 +77,8 @@ _KNOWN = {
         [values(data) for data in LOGS], _files("log/odd-*", "log/variety-clang22-gfx90a.*")
     ),
     "kpack": Format(_containers("kpack", "kpack-zstd"), []),
+    "AKS2, SQLite": Format([*_containers("aks2"), values(DATABASE)], []),
+    "RPM, cpio": Format(_containers("rpm", "cpio"), []),
     "saved report": Format(
         _fixtures("expected/code_object/handwritten.co.json"),
         _files("expected/*/*.json"),

@@ -69,7 +69,8 @@ def _statement(document: str, line: int) -> Statement | None:
     if key is None:
         return None
     name, arguments = str(record["Name"]), record.get("Args")
-    stated = [a[name] for a in arguments if name in a] if isinstance(arguments, list) else []
+    maps = [a for a in arguments if isinstance(a, dict)] if isinstance(arguments, list) else []
+    stated = [argument[name] for argument in maps if name in argument]
     if not stated:
         raise ReadError(f"the record states no {name}")
     function = str(record.get("Function"))
@@ -98,7 +99,7 @@ def _written(node: Any) -> Any:
         return [_written(item) for item in node.value]
     if node.id == "mapping":
         return {key.value: _written(value) for key, value in node.value if key.id == "scalar"}
-    return node.value
+    return str(node.value)
 
 
 def _place(location: object) -> Place:

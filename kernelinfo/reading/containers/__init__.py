@@ -36,12 +36,16 @@ FORMATS: dict[str, Callable[[bytes], bool]] = {
     "tar": magic.is_tar,
     "zip_archive": magic.is_zip,
     "kpack": magic.is_kpack,
+    "aks2": magic.is_aks2,
+    "database": magic.is_database,
+    "rpm": magic.is_rpm,
+    "cpio": magic.is_cpio,
     "unread": magic.is_unread,
 }
 """What holds code but is none itself: the module that reads it, and whether data that begin so are
 of it, in the order in which they are asked."""
 
-_OF_ANYTHING = ("archive", "tar", "zip")
+_OF_ANYTHING = ("archive", "tar", "zip", "cpio")
 """Containers most of whose members are not for AMD GPUs, like most files of a directory."""
 
 

@@ -76,6 +76,25 @@ KPACK_MARKER_BYTES = 64 << 10
 SEARCH_PATHS = 256
 """Of one host library, and archives that one of its patterns may name."""
 
+AKS2_DIRECTORY_BYTES = 16 << 20
+"""Of one AKS2 pack; an entry takes about 100."""
+
+DATABASE_BLOB_BYTES = 256 << 20
+"""Of one value in a database."""
+
+DATABASE_ROWS = 1_000_000
+"""Of one table; MIOpen's largest databases have some ten thousand."""
+
+DATABASE_STEPS = 100_000_000
+"""Of SQLite's virtual machine, for one database: a damaged one could keep it forever. A row takes
+about ten."""
+
+RPM_HEADER_BYTES = 256 << 20
+"""Of one header, as many as rpm reads."""
+
+CPIO_MEMBERS = 1_000_000
+"""Of one archive."""
+
 _FREE_BYTES = 64 << 20
 _FREE_BYTES_OF_ALL = 2 * _FREE_BYTES
 _NESTED = 8

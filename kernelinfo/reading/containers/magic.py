@@ -18,6 +18,10 @@ XZ = b"\xfd7zXZ\0"
 BZIP2 = b"BZh"
 ZIP = b"PK\x03\x04"
 KPACK = b"KPAK"
+AKS2 = b"AKS2"
+SQLITE = b"SQLite format 3\0"
+RPM = b"\xed\xab\xee\xdb"
+CPIO = (b"070701", b"070702")
 
 BITCODE = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
 SPIRV = b"\x03\x02\x23\x07"
@@ -30,7 +34,21 @@ HEAD_BYTES = 512
 _BUNDLES = (BUNDLE, COMPRESSED_BUNDLE)
 _ARCHIVES = (ARCHIVE, THIN_ARCHIVE)
 _CODE_OR_CONTAINERS = (
-    *(ELF, *_BUNDLES, OFFLOAD_BINARY, *_ARCHIVES, PE, COFF_X86_64, *COMPRESSED, ZIP, KPACK),
+    *(
+        ELF,
+        *_BUNDLES,
+        OFFLOAD_BINARY,
+        *_ARCHIVES,
+        PE,
+        COFF_X86_64,
+        *COMPRESSED,
+        ZIP,
+        KPACK,
+        AKS2,
+        SQLITE,
+        RPM,
+        *CPIO,
+    ),
 )
 _NAME_OF_TEXT = r"(?i)\.(s|asm|amdgcn|isa|txt|log|opt\.ya?ml)(\.(gz|zst|xz|bz2))?$"
 
@@ -74,6 +92,23 @@ def is_zip(head: bytes) -> bool:
 
 def is_kpack(head: bytes) -> bool:
     return head.startswith(KPACK)
+
+
+def is_aks2(head: bytes) -> bool:
+    return head.startswith(AKS2)
+
+
+def is_database(head: bytes) -> bool:
+    return head.startswith(SQLITE)
+
+
+def is_rpm(head: bytes) -> bool:
+    return head.startswith(RPM)
+
+
+def is_cpio(head: bytes) -> bool:
+    """By the first member of the form "newc"."""
+    return head.startswith(CPIO)
 
 
 def is_unread(head: bytes) -> bool:

@@ -1,0 +1,96 @@
+"""AOTriton's packs of compiled kernels, AKS2.
+
+    4 bytes  AKS2
+    u32      bytes of all that follows the header, decompressed
+    u32      number of kernels
+    u32      bytes of the directory, decompressed
+    and one xz stream of the directory and the images
+    u32 u32  of each kernel in the directory: LDS in bytes, threads of a workgroup
+    u32 u32  offset of its image behind the directory, and size: 0 where it did not compile
+    u32      length of its name with the NUL that ends it, and the name
+
+The LDS is all sized at launch, which the code object does not state; Triton left it, and the number
+of threads, in a JSON file that may be missing: both are 0 then. aotriton, python/aks2.py,
+v3src/packed_kernel_common.cc.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from struct import Struct
+from struct import error as StructError
+
+from kernelinfo.errors import ReadError
+from kernelinfo.light_typing import NamedTuple
+from kernelinfo.reading.blob import Blob, Launch, Problem
+from kernelinfo.reading.containers import bounds
+from kernelinfo.reading.containers.parts import part, problem
+from kernelinfo.reading.containers.streams import Decompressed
+
+_HEADER = Struct("<4xIII")
+_ENTRY = Struct("<IIIII")
+
+
+class _Entry(NamedTuple):
+    """One kernel of the directory."""
+
+    lds_bytes: int
+    threads: int
+    offset: int
+    """Behind the directory."""
+    size: int
+    name: str
+
+
+def read(blob: Blob) -> Iterator[Blob | Problem]:
+    """The image of each kernel that compiled, with what its launch takes."""
+    try:
+        size, count, directory = _HEADER.unpack_from(blob.data)
+        content = _content(blob, size)
+        entries = _entries(content, count, directory)
+    except StructError:
+        yield problem(blob, "an AKS2 pack cut off within its header; build it again")
+        return
+    except ReadError as error:
+        yield problem(blob, f"damaged AKS2 pack: {error}")
+        return
+    # Images that share their bytes could multiply them without end.
+    budget = bounds.REPETITION * len(content)
+    for entry in entries:
+        start = directory + entry.offset
+        image = content[start : start + entry.size]
+        budget -= len(image)
+        if len(image) < entry.size or budget < 0:
+            yield problem(blob, "an image outside of its AKS2 pack", at=None, member=entry.name)
+        elif image:
+            is_known = entry.lds_bytes or entry.threads
+            launch = Launch(entry.lds_bytes, entry.threads) if is_known else Launch(None, None)
+            found = part(blob, "aks2", image, at=None, member=entry.name)
+            yield found._replace(launch=launch)
+
+
+def _content(blob: Blob, size: int) -> memoryview:
+    packed = blob.data[_HEADER.size :]
+    held = bounds.held_bytes(len(packed), nested=blob.offset is None)
+    content = Decompressed("xz", packed, min(size, held), blob.inflation).read_all()
+    if len(content) != size:
+        raise ReadError(f"{len(content)} bytes where its header says {size}")
+    return content
+
+
+def _entries(content: memoryview, count: int, size: int) -> list[_Entry]:
+    """Those of the directory, which fill it."""
+    if size > min(len(content), bounds.AKS2_DIRECTORY_BYTES) or count * _ENTRY.size > size:
+        raise ReadError(f"it claims {count} kernels in a directory of {size} bytes")
+    entries, at = [], 0
+    for _ in range(count):
+        if at + _ENTRY.size > size:
+            raise ReadError("its directory is shorter than its entries")
+        lds_bytes, threads, offset, image, length = _ENTRY.unpack_from(content, at)
+        at += _ENTRY.size + length
+        name = bytes(content[at - length : at]).rstrip(b"\0")
+        text = name.decode("utf-8", "backslashreplace")
+        entries.append(_Entry(lds_bytes, threads, offset, image, text))
+    if at != size:
+        raise ReadError(f"its entries take {at} bytes of a directory of {size}")
+    return entries

@@ -1,0 +1,73 @@
+"""RPM packages: the files of their payload, a cpio archive that may be compressed.
+
+    96 bytes  lead, whose names and numbers nobody relies on
+    header    the signature, and zeros to a multiple of 8
+    header    the package's
+    payload   to the end
+
+    4 bytes   8e ad e8 01, of a header
+    4 bytes   reserved
+    u32 u32   number of entries, 16 bytes each, and bytes of their values, which follow
+
+Big endian. rpm, docs/manual/format_v4.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from struct import Struct
+from struct import error as StructError
+
+from kernelinfo.errors import ReadError
+from kernelinfo.reading.blob import Blob, Note, Problem
+from kernelinfo.reading.containers import bounds, cpio, magic
+from kernelinfo.reading.containers.compressed import METHODS
+from kernelinfo.reading.containers.parts import part, problem, rest
+from kernelinfo.reading.containers.streams import Decompressed, Method, View
+
+_LEAD_BYTES = 96
+_HEADER = Struct(">4s4xII")
+_HEADER_MAGIC = b"\x8e\xad\xe8\x01"
+_ENTRY_BYTES = 16
+_LZMA_ALONE = b"\x5d\0\0"
+
+
+def read(blob: Blob) -> Iterator[Blob | Problem | Note]:
+    """The files that may hold code."""
+    try:
+        signature = _header_end(blob.data, _LEAD_BYTES)
+        start = _header_end(blob.data, signature + -signature % 8)
+        payload = part(rest(blob, start), "rpm", blob.data[start:], at=0)
+        yield from _payload(payload)
+    except ReadError as error:
+        yield problem(blob, str(error))
+
+
+def _header_end(data: memoryview, at: int) -> int:
+    """Where the header that begins there ends. Raises `ReadError` where none does."""
+    try:
+        start, entries, store = _HEADER.unpack_from(data, at)
+    except StructError as error:
+        raise ReadError("an RPM package cut off within its headers; build it again") from error
+    size = _ENTRY_BYTES * entries + store
+    end = at + _HEADER.size + size
+    if start != _HEADER_MAGIC or size > bounds.RPM_HEADER_BYTES or end > len(data):
+        raise ReadError(f"damaged RPM package: no header of {size} bytes at {at}")
+    return int(end)
+
+
+def _payload(blob: Blob) -> Iterator[Blob | Problem | Note]:
+    """Raises `ReadError` where it is of no known kind, or damaged."""
+    head = bytes(blob.data[: magic.HEAD_BYTES])
+    if not head:
+        raise ReadError("an RPM package without a payload")
+    if magic.is_cpio(head):
+        yield from cpio.unpack(blob, View(blob.data))
+        return
+    methods: dict[bytes, Method] = METHODS | {_LZMA_ALONE: "xz"}
+    method = next((name for start, name in methods.items() if head.startswith(start)), None)
+    if method is None:
+        raise ReadError("an RPM package whose payload is no cpio archive; unpack it by rpm2cpio")
+    limit = bounds.streamed_bytes(len(blob.data))
+    stream = Decompressed(method, blob.data, limit, blob.inflation)
+    yield from cpio.unpack(part(blob, method, blob.data, at=None), stream)

@@ -1,0 +1,173 @@
+"""Databases that SQLite itself writes, with the tables of MIOpen and rocFFT."""
+
+from __future__ import annotations
+
+import bz2
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from hashlib import md5
+from pathlib import Path
+
+import pytest
+
+from kernelinfo.reading.blob import Note
+from kernelinfo.reading.containers import bounds, open_paths
+
+from .opening import CONTAINERS, GFX1030, NOTHING, OBJECT, members, opened, opened_path
+from .test_zip_archive import packed
+
+KERN_DB = """CREATE TABLE kern_db (id INTEGER PRIMARY KEY ASC, kernel_name TEXT NOT NULL,
+kernel_args TEXT NOT NULL, kernel_blob BLOB NOT NULL, kernel_hash TEXT NOT NULL,
+uncompressed_size INT NOT NULL)"""
+CACHE = """CREATE TABLE cache_v1 (kernel_name TEXT NOT NULL, arch TEXT NOT NULL,
+hip_version INTEGER NOT NULL, generator_sum BLOB NOT NULL, code BLOB NOT NULL,
+timestamp INTEGER NOT NULL, PRIMARY KEY (kernel_name, arch, hip_version, generator_sum))"""
+BUNDLE = (CONTAINERS / "tiny.hipfb").read_bytes()
+
+
+def database(path: Path, *statements: str, rows: Sequence[tuple[object, ...]] = ()) -> Path:
+    """A database; `rows` go into `kern_db` but for their numbers."""
+    path.unlink(missing_ok=True)
+    with closing(sqlite3.connect(path)) as connection:
+        for statement in statements:
+            connection.execute(statement)
+        for row in rows:
+            connection.execute(
+                "INSERT INTO kern_db (kernel_name, kernel_args, kernel_blob, kernel_hash, "
+                "uncompressed_size) VALUES (?, ?, ?, ?, ?)",
+                row,
+            )
+        connection.commit()
+    return path
+
+
+def kern_db(code: bytes) -> bytes:
+    """MIOpen's table with one row."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute("PRAGMA page_size = 512")
+        connection.execute(KERN_DB)
+        command = "INSERT INTO kern_db VALUES (1, 'k', '', ?, ?, 0)"
+        connection.execute(command, (code, md5(code).hexdigest()))
+        connection.commit()
+        return connection.serialize()
+
+
+def row(
+    name: str, data: bytes, *, compressed: bool = True, size: object = None
+) -> tuple[object, ...]:
+    blob = bz2.compress(data) if compressed else data
+    length = len(data) if compressed else 0
+    return name, "-mcpu=x", blob, md5(data).hexdigest(), length if size is None else size
+
+
+ROWS = [row("conv.o", OBJECT), row("raw.o", GFX1030, compressed=False), row("bundle.o", BUNDLE)]
+
+
+@pytest.fixture
+def kdb(tmp_path: Path) -> Path:
+    return database(tmp_path / "gfx90a68.kdb", "PRAGMA page_size = 512", KERN_DB, rows=ROWS)
+
+
+def test_miopens_rows(kdb: Path) -> None:
+    blobs, messages = opened_path(kdb)
+    assert messages == []
+    assert [blob.data == data for blob, data in zip(blobs, [OBJECT, GFX1030], strict=False)]
+    assert members(blobs)[:3] == [
+        "conv.o -mcpu=x",
+        "raw.o -mcpu=x",
+        "bundle.o -mcpu=x/hipv4-amdgcn-amd-amdhsa--gfx90a",
+    ]
+    assert len(blobs) == 4
+
+
+def test_rocffts_rows(tmp_path: Path) -> None:
+    path = database(tmp_path / "cache.db", CACHE)
+    with closing(sqlite3.connect(path)) as connection:
+        rows = [("fft", "gfx90a", 6, b"x", OBJECT, 1), ("fft", "gfx1030", 6, b"x", GFX1030, 1)]
+        connection.executemany("INSERT INTO cache_v1 VALUES (?, ?, ?, ?, ?, ?)", rows)
+        connection.commit()
+    blobs, messages = opened_path(path)
+    assert (members(blobs), messages) == (["fft gfx90a", "fft gfx1030"], [])
+    assert [bytes(blob.data) for blob in blobs] == [OBJECT, GFX1030]
+
+
+def test_in_a_container_and_in_memory(kdb: Path) -> None:
+    data = kdb.read_bytes()
+    assert len(opened(data)[0]) == 4
+    assert len(opened(packed(("share/x.kdb", data)))[0]) == 4
+
+
+def test_nothing_is_written_and_an_open_log_is_noted(kdb: Path) -> None:
+    with closing(sqlite3.connect(kdb)) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("DELETE FROM kern_db WHERE id = 1")
+        connection.commit()
+        before = {path: path.read_bytes() for path in kdb.parent.iterdir()}
+        items = list(open_paths([str(kdb)]))
+        assert {path: path.read_bytes() for path in kdb.parent.iterdir()} == before
+    [note] = [item for item in items if isinstance(item, Note)]
+    assert note.message == "its write-ahead log is not read: rows in it are not counted"
+    assert len(items) == 5
+    assert len(opened(kdb.read_bytes())[0]) in (3, 4)
+
+
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        (("k", "", None, "", 0), "a row of a kernel whose code is no blob; not read"),
+        (("k", "", "text", "", 0), "a row of a kernel whose code is no blob; not read"),
+        (row("k", OBJECT, size=-1), "a row of a kernel whose code is no blob; not read"),
+        (row("k", OBJECT, size=100), "bzip2 data give more than the 100 bytes allowed here"),
+        (row("k", OBJECT, size=1 << 62), "bytes of code where its row says"),
+        (("k", "", OBJECT, "0" * 32, len(OBJECT)), "damaged bzip2 data"),
+    ],
+)
+def test_a_damaged_row_hides_no_other(
+    bad: tuple[object, ...], message: str, tmp_path: Path
+) -> None:
+    table = KERN_DB.replace(" NOT NULL", "")
+    path = database(tmp_path / "x.kdb", table, rows=[bad, ROWS[0]])
+    blobs, [said] = opened_path(path)
+    assert members(blobs) == ["conv.o -mcpu=x"]
+    assert message in said
+
+
+def test_a_wrong_checksum(tmp_path: Path) -> None:
+    rows = [("k", "", OBJECT, "0" * 32, 0)]
+    blobs, messages = opened_path(database(tmp_path / "x.kdb", KERN_DB, rows=rows))
+    assert (len(blobs), messages) == (1, ["its checksum is another; build it again"])
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE TABLE other (x)",
+        "CREATE VIEW kern_db AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
+        "SELECT i AS id, 'x' AS kernel_name, '' AS kernel_args, x'00' AS kernel_blob, "
+        "'' AS kernel_hash, 0 AS uncompressed_size FROM n",
+    ],
+)
+def test_other_databases_hold_nothing(statement: str, tmp_path: Path) -> None:
+    path = database(tmp_path / "x.db", statement)
+    assert opened_path(path) == ([], NOTHING)
+    assert opened_path(tmp_path) == ([], [])
+
+
+def test_a_table_with_other_columns(tmp_path: Path) -> None:
+    _, [message] = opened_path(database(tmp_path / "x.db", "CREATE TABLE kern_db (x)"))
+    assert message.startswith("damaged database (no such column")
+
+
+@pytest.mark.parametrize("cut", [50, 100, 600, 3000])
+def test_a_database_that_is_cut(kdb: Path, cut: int) -> None:
+    kdb.write_bytes(kdb.read_bytes()[:cut])
+    _, [message] = opened_path(kdb)
+    assert message.startswith("damaged database (")
+
+
+def test_rows_are_bounded(kdb: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounds, "DATABASE_ROWS", 2)
+    blobs, [message] = opened_path(kdb)
+    assert len(blobs) == 2
+    assert message == "more than 2 rows; not read from here on"
