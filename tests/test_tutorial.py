@@ -24,7 +24,7 @@ def kernels(request: pytest.FixtureRequest) -> dict[str, Kernel]:
     [
         ("vgprbound", 122, 124, 0, 0, 50.0, ("vgpr",)),
         ("ldsbound", 96, 96, 65536, 0, 12.5, ("lds",)),
-        ("sgprbound", 64, 64, 0, 60, 100.0, ("slots", "vgpr", "sgpr")),
+        ("sgprbound", 64, 64, 0, 60, 100.0, ("slots", "vgpr", "sgpr", "scratch")),
     ],
 )
 def test_limiters_when_launched_with_256_threads(

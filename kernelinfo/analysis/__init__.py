@@ -10,7 +10,7 @@ from kernelinfo.analysis.judge import Judge
 from kernelinfo.analysis.locating import lines_of
 from kernelinfo.analysis.options import Options, is_asked_for
 from kernelinfo.errors import ReadError, UnknownTargetError
-from kernelinfo.kernel import CodeObject, Item, Kernel, Repeat, Report
+from kernelinfo.kernel import CodeObject, Item, Kernel, Repeat, Report, Result
 from kernelinfo.kernel.combine import combine
 from kernelinfo.light_typing import TYPE_CHECKING
 from kernelinfo.occupancy import targets
@@ -45,8 +45,10 @@ def analyse_some(paths: Iterable[str], options: Options) -> Iterator[Item]:
     for path in paths:
         if os.path.isfile(path) and not os.path.getsize(path):
             continue
+        tally = Tally(path)
         for blob in containers.open_paths([path], meant=False):
-            yield from analysis.of_blob(blob, Tally(path))
+            yield from analysis.of_blob(blob, tally)
+        yield from tally.all_notes()
 
 
 def load(source: str | os.PathLike[str] | bytes, options: Options | None = None) -> Report:
@@ -70,7 +72,7 @@ def load(source: str | os.PathLike[str] | bytes, options: Options | None = None)
 class Tally:
     """What has come of one path so far."""
 
-    __slots__ = ("found", "notes", "passed_over", "path", "problems")
+    __slots__ = ("found", "notes", "of_other_sizes", "passed_over", "path", "problems")
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -79,6 +81,8 @@ class Tally:
         from another input."""
         self.notes: dict[str, list[Note]] = {}
         """By message: each is told once."""
+        self.of_other_sizes = 0
+        """Kernels that are compiled for none of the workgroups that are asked about."""
         self.passed_over = 0
         """Kernels that were not asked for."""
         self.problems = 0
@@ -86,6 +90,7 @@ class Tally:
     def add(self, more: Tally) -> None:
         """What another has counted of the same path."""
         self.found += more.found
+        self.of_other_sizes += more.of_other_sizes
         self.passed_over += more.passed_over
         self.problems += more.problems
         for notes in more.notes.values():
@@ -98,11 +103,19 @@ class Tally:
 
     def conclusions(self) -> Iterator[Problem | Note]:
         """What holds of the whole path: its notes, each once, and that nothing was found."""
+        yield from self.all_notes()
+        if verdict := self.verdict():
+            yield verdict
+
+    def all_notes(self) -> Iterator[Note]:
+        """The notes, each once."""
         for message, (first, *others) in self.notes.items():
             so = f" (so {len(others)} more)" if others else ""
             yield first._replace(message=message + so)
-        if verdict := self.verdict():
-            yield verdict
+        if count := self.of_other_sizes:
+            many = "kernel is" if count == 1 else "kernels are"
+            message = f"{count} {many} compiled for other workgroup sizes: no occupancy is claimed"
+            yield Note(self.path, f"{message}; name one by -k to judge it")
 
     def verdict(self) -> Problem | None:
         """The problem of having found nothing."""
@@ -156,6 +169,8 @@ class Analysis:
                 tally.problems += 1
             else:
                 tally.found += 1
+            if isinstance(judged, Result) and judged.occupancy is None and judged.kernel.target:
+                tally.of_other_sizes += 1
             yield judged
 
     def beside(self, blob: Blob) -> str | None:

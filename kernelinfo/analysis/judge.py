@@ -20,7 +20,8 @@ class _Shared(NamedTuple):
 
     traits: Traits
     """On the target of `--as`, where that is given."""
-    occupancy: Occupancy
+    occupancy: Occupancy | None
+    """None where the size given for many kernels is none that these are compiled for."""
     findings: tuple[Finding, ...]
 
 
@@ -55,6 +56,8 @@ class Judge:
         if shared.traits is not kernel.traits:
             kernel = kernel._replace(traits=shared.traits)
         found = shared.findings
+        if shared.occupancy is None:
+            return Result(kernel, None, found)
         if own := tuple(findings(kernel, shared.occupancy, self._of_kernel)):
             found = tuple(sorted(found + own, key=lambda finding: finding.rule))
         return Result(kernel, shared.occupancy, found)
@@ -64,6 +67,8 @@ class Judge:
         options = self._options
         if options.run_as is not None:
             kernel = kernel.on(targets.find(options.run_as))
+        if self._is_of_other_sizes(kernel.traits):
+            return _Shared(kernel.traits, None, tuple(findings(kernel, None, self._of_any_target)))
         occupancy = kernel.traits.occupancy(
             workgroup_size=options.workgroup_size,
             configured_size=configured_size,
@@ -74,7 +79,20 @@ class Judge:
             kernel.traits, occupancy, tuple(findings(kernel, occupancy, self._of_traits))
         )
 
+    def _is_of_other_sizes(self, traits: Traits) -> bool:
+        """Whether a size given for many kernels is none that these are compiled for."""
+        size, demand = self._options.workgroup_size, traits.demand
+        if size is None or demand is None or self._options.names_kernels:
+            return False
+        return not demand.is_compiled_for(size)
+
 
 def _configured_size(kernel: Kernel, sizes: tuple[tuple[str, int], ...]) -> int | None:
-    fitting = (size for pattern, size in sizes if matches(pattern, kernel.name, kernel.symbol))
+    """The size of the first pattern that fits; `*` names no kernel that requires its own size."""
+    required = kernel.workgroup.required is not None
+    fitting = (
+        size
+        for pattern, size in sizes
+        if matches(pattern, kernel.name, kernel.symbol) and not (required and pattern == "*")
+    )
     return next(fitting, None)

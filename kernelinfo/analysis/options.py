@@ -20,14 +20,16 @@ class Options(NamedTuple):
     workgroup_size: int | None = None
     """Workitems."""
     workgroup_sizes: tuple[tuple[str, int], ...] = ()
-    """What is launched of which kernels, by pattern, where `workgroup_size` and the kernel itself
-    leave it open; the first that matches counts."""
+    """What is launched of which kernels, by pattern, where `workgroup_size` leaves it open; the
+    first that matches counts."""
     dynamic_lds_bytes: int | None = None
     """Per workgroup; None takes what the input knows of the launch, or 0."""
     trap_handler: bool = True
     kernels: tuple[str, ...] = ()
     """Patterns as `pattern.matches` takes them; any may match."""
     exclude: tuple[str, ...] = ()
+    one_kernel: bool = False
+    """The user names one kernel, among others that are read with it."""
     unique: bool = False
     """Code objects met again, byte for byte, are told of and not counted again."""
     locate: Callable[[Kernel], bool] | None = None
@@ -35,6 +37,11 @@ class Options(NamedTuple):
     takes up to a second each object. Assembly text is read for it anyway."""
     selection: Selection = BY_DEFAULT
     """The rules that speak."""
+
+    @property
+    def names_kernels(self) -> bool:
+        """Whether `workgroup_size` is meant for kernels that the user names."""
+        return bool(self.kernels) or self.one_kernel
 
 
 def is_asked_for(name: str, symbol: str, options: Options) -> bool:

@@ -151,7 +151,8 @@ class Result(NamedTuple):
 
     kernel: Kernel
     occupancy: Occupancy | None
-    """None where the target is not known."""
+    """None where the target is not known, or the size that is asked about is none that the kernel
+    is compiled for."""
     findings: tuple[Finding, ...] = ()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
+from math import prod
 
 from kernelinfo.kernel import CodeObject, Kernel
 from kernelinfo.kernel.names import demangle
@@ -45,7 +46,7 @@ def _traits(facts: Facts, target: Target | None, compiled_for: str | None) -> Tr
     return Traits(
         target=target,
         compiled_for=compiled_for,
-        wave_size=value("wave_size"),
+        wave_size=_wave_size(value("wave_size"), target),
         wgp_mode=value("wgp_mode"),
         workgroup=Workgroup(value("max_workgroup_size"), value("required_workgroup")),
         used=Used(
@@ -87,12 +88,19 @@ def _rank(fact: Fact) -> int:
     return _RANK[fact.source]
 
 
+def _wave_size(stated: int | None, target: Target | None) -> int | None:
+    """Lanes in a wave: as stated, or the only size that the target has."""
+    sizes = () if target is None else target.vgprs
+    return sizes[0].wave_size if stated is None and len(sizes) == 1 else stated
+
+
 def _demand(value: Value, registers: VectorRegisters, described: bool, target: Target) -> Demand:
     """What counts for occupancy, and why it may be more than the file says.
 
     `described` is whether any source is a descriptor, or the directives that it is made from.
     """
     at_least = []
+    required = prod(value("required_workgroup") or (0,))
     wave_size = value("wave_size")
     wgp_mode = value("wgp_mode")
     sizes = {file.wave_size for file in target.vgprs}
@@ -127,6 +135,8 @@ def _demand(value: Value, registers: VectorRegisters, described: bool, target: T
         at_least=tuple(at_least),
         arch_vgprs=registers.arch,
         agprs=registers.agprs,
+        least_workgroup=required or 1,
+        most_workgroup=required or value("max_workgroup_size"),
     )
 
 

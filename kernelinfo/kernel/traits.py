@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from kernelinfo.errors import LaunchError, UnknownTargetError
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.occupancy import Allocated, Occupancy, allocated, occupancy
@@ -103,15 +105,15 @@ class Traits(NamedTuple):
         trap_handler: bool = True,
         configured_size: int | None = None,
     ) -> Launch:
-        """The workgroup size given, else required, else configured, else the declared maximum."""
+        """The workgroup size given, else configured, else required, else the declared maximum."""
         dynamic_lds = (self.launched_lds_bytes or 0) if dynamic_lds is None else dynamic_lds
         if workgroup_size is not None:
             return Launch(workgroup_size, "option", dynamic_lds, trap_handler)
-        if self.workgroup.required is not None:
-            x, y, z = self.workgroup.required
-            return Launch(x * y * z, "required", dynamic_lds, trap_handler)
-        if configured_size is not None:
+        required = prod(self.workgroup.required) if self.workgroup.required else None
+        if configured_size is not None and configured_size != required:
             return Launch(configured_size, "config", dynamic_lds, trap_handler)
+        if required is not None:
+            return Launch(required, "required", dynamic_lds, trap_handler)
         if self.workgroup.declared_max is not None:
             return Launch(self.workgroup.declared_max, "declared-max", dynamic_lds, trap_handler)
         most = self._known_target().waves.max_workgroup_size
@@ -128,7 +130,7 @@ class Traits(NamedTuple):
         """The occupancy on the kernel's own target.
 
         `workgroup_size` in workitems, `dynamic_lds` in bytes; without them what the input knows of
-        the launch counts, and `configured_size` where it requires none. Raises
+        the launch counts, and `configured_size` before it. Raises
         `UnknownTargetError` where the target is not known and `LaunchError` for a launch that makes
         no sense.
         """

@@ -96,7 +96,7 @@ def occupancy(target: Target, demand: Demand, launch: Launch) -> Occupancy:
     wave_slots = domain.simds * target.waves.slots_per_simd
     bounds = limits(at, demand)
     waves = min([resident(at, limit) for limit in bounds if limit.waves is not None])
-    obstacles = _obstacles(at, demand, bounds)
+    obstacles, size = _obstacles(at, demand, bounds), launch.workgroup_size
     placed = 0 if obstacles else waves
     return Occupancy(
         target=target.name,
@@ -119,7 +119,7 @@ def occupancy(target: Target, demand: Demand, launch: Launch) -> Occupancy:
                 if limit.waves is not None and resident(at, limit) == waves
             ]
         ),
-        next=next_steps(at, demand, bounds, waves),
+        next=next_steps(at, demand, bounds, waves) if demand.is_compiled_for(size) else (),
         headroom=headroom(at, demand, waves),
         range=None if _too_much(at, demand) else size_range(at, bounds),
     )
@@ -135,7 +135,7 @@ def _best_member(target: Target, demand: Demand, launch: Launch) -> Occupancy:
 
 def _obstacles(at: Placement, demand: Demand, bounds: tuple[Limit, ...]) -> tuple[str, ...]:
     """Why no workgroup of this launch can start."""
-    found = _too_much(at, demand)
+    found = [*_other_size(demand, at.launch.workgroup_size), *_too_much(at, demand)]
     if at.launch.workgroup_size > (most := at.target.waves.max_workgroup_size):
         size = at.launch.workgroup_size
         found.insert(0, f"a workgroup has at most {most} workitems, not {size}")
@@ -148,6 +148,17 @@ def _obstacles(at: Placement, demand: Demand, bounds: tuple[Limit, ...]) -> tupl
             if limit.workgroups == 0
         ]
     )
+
+
+def _other_size(demand: Demand, size: int) -> list[str]:
+    """What sizes the code is compiled for, in words, where this is none of them."""
+    if demand.is_compiled_for(size):
+        return []
+    exact = demand.least_workgroup == demand.most_workgroup
+    return [
+        f"the code is compiled for workgroups of {'exactly' if exact else 'at most'} "
+        f"{demand.most_workgroup} (its launch bound)"
+    ]
 
 
 def _too_much(at: Placement, demand: Demand) -> list[str]:

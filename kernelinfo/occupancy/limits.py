@@ -170,10 +170,8 @@ def scratch(at: Placement, bytes_per_lane: int | None) -> Limit | None:
     allocated = scratch_per_wave(at, bytes_per_lane)
     if cus := at.target.scratch.cus_per_aperture:
         waves = min(waves, at.target.scratch.aperture_bytes // allocated // cus)
-    shape = (bytes_per_lane, allocated, waves, at.target.scratch.granule_bytes)
-    if waves >= slots(at).available:
-        return Limit("scratch", *shape)  # as many as there are wave slots: no limit of its own
-    return _whole(at, "scratch", *shape, waves)
+    granule = at.target.scratch.granule_bytes
+    return _whole(at, "scratch", bytes_per_lane, allocated, waves, granule, waves)
 
 
 def most_scratch(at: Placement, waves: int) -> int:

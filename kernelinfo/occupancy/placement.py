@@ -35,6 +35,15 @@ class Demand(NamedTuple):
     """Architectural VGPRs per lane that the code uses: `vgprs` without AGPRs and padding."""
     agprs: int | None = None
     """AGPRs per lane that the code uses."""
+    least_workgroup: int = 1
+    """Workitems of the smallest workgroup that the code is compiled for."""
+    most_workgroup: int | None = None
+    """Those of the largest: its launch bound; None where that is not known."""
+
+    def is_compiled_for(self, workgroup_size: int) -> bool:
+        """Whether the launch bound allows workgroups of so many workitems."""
+        most = self.most_workgroup
+        return most is None or self.least_workgroup <= workgroup_size <= most
 
     def with_registers(self, target: Target, arch_vgprs: int, agprs: int) -> Demand:
         """The demand of code that uses these registers per lane on `target`.

@@ -38,7 +38,8 @@ def expected(
     ]
     stalled = [_STALLS[name] for name in occupancy.limiters if name in _STALLS]
     idle = [metric for metric in _STALLS.values() if metric not in stalled]
-    lines.append(f"{', '.join(stalled)} > 0 once the grid fills the device")
+    if stalled:
+        lines.append(f"{', '.join(stalled)} > 0 once the grid fills the device")
     lines.append(f"{', '.join(idle)} = 0")
     allocated = occupancy.allocated
     registers = {

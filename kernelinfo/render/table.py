@@ -88,14 +88,15 @@ def _row(result: Result) -> tuple[str, ...]:
     used = kernel.used
     if occupancy is None:
         numbers = (used.vgprs, used.agprs, used.sgprs, used.lds_bytes, used.scratch_bytes_per_lane)
-        return ("?", *map(_or_unknown, numbers), "?", "?", "unknown target")
+        why = "another block size" if kernel.target else "unknown target"
+        return ("?", *map(_or_unknown, numbers), "?", "?", why)
     launch, allocated = occupancy.launch, occupancy.allocated
     lds = None if used.lds_bytes is None else used.lds_bytes + launch.dynamic_lds_bytes
     bound = "≤" if occupancy.launchable and not occupancy.exact else ""
     return (
         str(launch.workgroup_size),
         _or_unknown(allocated.vgprs),
-        _or_unknown(used.agprs if allocated.agprs else allocated.agprs),
+        _or_unknown(allocated.agprs),
         _or_unknown(allocated.sgprs),
         "?" if lds is None else size(lds),
         "?" if used.scratch_bytes_per_lane is None else size(used.scratch_bytes_per_lane),

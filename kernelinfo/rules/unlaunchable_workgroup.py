@@ -13,9 +13,10 @@ def unlaunchable_workgroup(traits: Traits, occupancy: Occupancy) -> Iterator[Rem
     """The waves of one workgroup do not fit on the hardware at once.
 
     What it finds: a workgroup that needs more registers, scratch or workitems than one CU (or WGP)
-    has, so that not even one can start.
+    has, so that not even one can start; or of another size than the code is compiled for.
     Why it matters: the launch fails at run time, or the runtime refuses it.
-    What to do: launch smaller workgroups, or bound the registers with `__launch_bounds__`. Where
+    What to do: launch smaller workgroups, or bound the registers with `__launch_bounds__`; compile
+    for the size that is launched. Where
     only the largest size that the kernel declares is known and a smaller one can start, this is a
     warning: the host may launch less.
     """

@@ -13,15 +13,16 @@ from kernelinfo.rules.remark import Remark
 def workgroup_leaves_slots(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
     """Whole workgroups do not fill the wave slots that registers and LDS would leave.
 
-    What it finds: where slots are the only limit, a fixed size that does not divide them, or a
-    kernel that may have any size, some of which do not. A kernel whose template arguments name
-    the hardware's largest size, or two sides of it (`<16, 64>`), is made for that one.
+    What it finds: where slots are the only limit, or scratch for as many waves with them, a fixed
+    size that does not divide them, or a kernel that may have any size, some of which do not. A
+    kernel whose template arguments name the hardware's largest size, or two sides of it
+    (`<16, 64>`), is made for that one.
     Why it matters: 704 workitems are 11 waves; two such workgroups fill 22 of 32 slots.
     What to do: launch a size that divides the slots; `--workgroup-size` tells what is launched.
     """
     launch, span = occupancy.launch, occupancy.range
     unsure = occupancy.allocated.vgprs is None or occupancy.allocated.lds_bytes is None
-    if occupancy.limiters != ("slots",) or kernel.target is None or unsure:
+    if set(occupancy.limiters) - {"scratch"} != {"slots"} or kernel.target is None or unsure:
         return
     if not occupancy.launchable:
         return

@@ -155,7 +155,7 @@ def test_dynamic_lds_and_the_trap_handler() -> None:
     (kernel,) = kernels(TEXT, "-k", "sgprbound*", "--block", "256", "--no-trap-handler")
     occupancy = kernel["occupancy"]
     assert isinstance(occupancy, dict)
-    assert occupancy["limiters"] == ["slots", "vgpr"]
+    assert occupancy["limiters"] == ["slots", "vgpr", "scratch"]
 
 
 def test_jsonl_is_one_kernel_a_line() -> None:

@@ -85,7 +85,7 @@ def test_the_real_size_and_lds_of_the_dispatch_count() -> None:
     assert found.occupancy is not None
     assert found.occupancy.launch.dynamic_lds_bytes == 32768
     assert found.occupancy.launch.workgroup_size == 1024
-    assert found.occupancy.limiters == ("slots", "vgpr", "sgpr", "lds")
+    assert found.occupancy.limiters == ("slots", "vgpr", "sgpr", "lds", "scratch")
     assert differences(found) == ()
 
 

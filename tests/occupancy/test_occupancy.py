@@ -9,9 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kernelinfo.errors import LaunchError
+from kernelinfo.kernel import CodeObject
+from kernelinfo.kernel.combine import combine
 from kernelinfo.occupancy import Occupancy, occupancy, targets
 from kernelinfo.occupancy.calculator import arch
 from kernelinfo.occupancy.placement import Demand, Launch
+from kernelinfo.occupancy.targets import find
+from kernelinfo.reading.facts import Fact, Facts, Features, KernelFacts
 
 devices = st.sampled_from([name for name in targets.known() if not targets.find(name).members])
 
@@ -156,12 +160,14 @@ def test_the_chips_with_the_sgpr_bug_give_every_wave_96() -> None:
     assert found.waves_per_simd == 7
 
 
-def test_scratch_slots_limit_only_where_they_are_fewer_than_wave_slots() -> None:
-    """The driver gives 32 waves per CU scratch: fewer than the 40 wave slots of gfx906."""
+def test_scratch_limits_alone_where_it_is_for_fewer_waves_than_there_are_slots() -> None:
+    """The driver gives 32 waves per CU scratch: gfx906 has 40 wave slots, gfx90a as many."""
     asks: dict[str, Any] = {"workgroup_size": 64, "scratch_bytes_per_lane": 64}
     assert arch("gfx906").occupancy(**asks).limiters == ("scratch",)
     assert arch("gfx906").occupancy(**asks).percent == 80
-    assert arch("gfx90a").occupancy(**asks).limiters == ("slots",)
+    assert arch("gfx90a").occupancy(**asks).limiters == ("slots", "scratch")
+    assert arch("gfx90a").occupancy(**asks).percent == 100
+    assert arch("gfx1030").occupancy(**asks, vgprs=96).limiters == ("vgpr",)
 
 
 def test_much_scratch_is_limited_by_the_aperture() -> None:
@@ -203,3 +209,11 @@ def test_agprs_share_the_file_on_gfx90a_and_have_their_own_on_gfx908() -> None:
 def test_what_the_target_does_not_have_is_refused(target: str, asks: dict[str, Any]) -> None:
     with pytest.raises(LaunchError):
         arch(target).occupancy(**{"workgroup_size": 64, **asks})
+
+
+def test_a_wave_has_the_only_size_there_is() -> None:
+    """What metadata leaves open, gfx90a and gfx1250 do not; gfx1030 does."""
+    for target, size in (("gfx90a", 64), ("gfx1250", 32), ("gfx1030", None)):
+        of = CodeObject("k.s", (), None, 0, 0, "assembly", target, Features(), 5, None, ())
+        stated = KernelFacts("k", Facts([Fact("vgprs", 12, "metadata")]))
+        assert combine(stated, of, find(target)).wave_size == size

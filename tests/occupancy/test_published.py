@@ -88,7 +88,7 @@ TUTORIAL: dict[str, tuple[dict[str, Any], float, float, tuple[str, ...]]] = {
         {"vgprs": 64, "sgprs": 76, "scratch_bytes_per_lane": 60},
         100.0,
         98.91,
-        ("slots", "vgpr", "sgpr"),
+        ("slots", "vgpr", "sgpr", "scratch"),
     ),
 }
 

@@ -13,7 +13,8 @@ const MARKS = {
 };
 
 /* The limiter that a mark shows: slots only where nothing else binds. */
-const chiefLimiter = (limiters) => limiters.find((name) => name !== "slots") || "slots";
+const chiefLimiter = (limiters) =>
+  limiters.find((name) => name !== "slots" && name !== "scratch") || limiters[0] || "slots";
 
 const markOf = (limiter, x, y, r) =>
   svg("path", { d: MARKS[limiter](x, y, r), class: `mark ${limiter}` });

@@ -6,10 +6,6 @@ const verdictAt = (key) => ({ case: found }) => (found ? known(found.verdict[key
 /* Registers that the hardware reserves, or where that is not known what the code uses. */
 const reserved = (key) => ({ case: found, used }) => known((found ? found.verdict : used)[key]);
 
-/* AGPRs used: what lies above the VGPRs in one file is reserved for either. */
-const agprsOf = ({ case: found, used }) =>
-  known(found && !found.verdict.agprs ? found.verdict.agprs : used.agprs);
-
 const ldsAsked = ({ case: found, used }) =>
   known(found ? ldsOf(found.demand, found.launch) : used.lds);
 
@@ -22,7 +18,7 @@ const COLUMNS = [
   { key: "size", label: "block",
     of: ({ case: found }) => (found ? found.launch.workgroup_size : -1) },
   { key: "vgprs", label: "VGPR", of: reserved("vgprs") },
-  { key: "agprs", label: "AGPR", of: agprsOf },
+  { key: "agprs", label: "AGPR", of: reserved("agprs") },
   { key: "sgprs", label: "SGPR", of: reserved("sgprs") },
   { key: "lds", label: "LDS", of: ldsAsked, show: (kernel) => sized(ldsAsked(kernel)) },
   { key: "scratch", label: "scratch", of: ({ spills }) => known(spills.scratch),

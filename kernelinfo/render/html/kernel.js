@@ -13,11 +13,16 @@ function kernelPage(report, kernel) {
     page.append(...explained(report, kernel));
   } else {
     page.append(html("p", { class: "verdict" }, html("span", { class: "waves" }, "?"),
-      ` the target ${kernel.input.target || "is not named and"} is not known: ` +
-      "nothing can be said of its occupancy"), findingsOf(kernel));
+      ` ${whyUnknown(report, kernel)}: nothing can be said of its occupancy`), findingsOf(kernel));
   }
   page.append(sourcesOf(report, kernel));
   return page;
+}
+
+function whyUnknown(report, { input: { target } }) {
+  if (target in report.targets)
+    return "it is compiled for other workgroup sizes than the one asked about";
+  return `the target ${target || "is not named and"} is not known`;
 }
 
 function kernelHeading(report, kernel) {

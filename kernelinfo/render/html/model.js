@@ -113,9 +113,7 @@ function scratchLimit(target, demand, launch) {
   if (cus) waves = Math.min(waves, Math.floor(Math.floor(aperture / allocated) / cus));
   const granule = target.scratch.granule_bytes;
   const shape = [demand.scratch_bytes_per_lane, allocated, waves, granule];
-  // As many as there are wave slots: no limit of its own.
-  const unlimited = waves >= slotsLimit(target, demand, launch).available;
-  return limitOf("scratch", shape, unlimited ? null : waves, target, demand, launch);
+  return limitOf("scratch", shape, waves, target, demand, launch);
 }
 
 const LIMITS = [slotsLimit, vgprLimit, sgprLimit, ldsLimit, barriersLimit, scratchLimit];

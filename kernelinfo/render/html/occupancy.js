@@ -24,10 +24,17 @@ function tooMuch(target, demand, launch) {
   return found;
 }
 
+/* What sizes the code is compiled for, in words, where this is none of them. */
+function otherSize({ least_workgroup: least, most_workgroup: most }, size) {
+  if (most === null || (least <= size && size <= most)) return [];
+  const which = least === most ? "exactly" : "at most";
+  return [`the code is compiled for workgroups of ${which} ${most} (its launch bound)`];
+}
+
 /* Why no workgroup of this launch can start, in words. */
 function obstaclesOf(target, demand, launch, bounds) {
-  const found = tooMuch(target, demand, launch);
   const { workgroup_size: size } = launch;
+  const found = [...otherSize(demand, size), ...tooMuch(target, demand, launch)];
   const most = target.waves.max_workgroup_size;
   if (size > most) found.unshift(`a workgroup has at most ${most} workitems, not ${size}`);
   if (found.length) return found;
@@ -112,7 +119,8 @@ function occupancyOf(target, demand, launch, targets) {
     limiters: counted
       .filter((bound) => residentWaves(bound, demand, launch) === waves)
       .map((bound) => bound.resource),
-    next: nextSteps(target, demand, launch, bounds, waves),
+    next: otherSize(demand, launch.workgroup_size).length ? []
+      : nextSteps(target, demand, launch, bounds, waves),
     headroom: headroomOf(target, demand, launch, waves),
     range: tooMuch(target, demand, launch).length ? null
       : sizeRange(target, demand, launch, bounds),

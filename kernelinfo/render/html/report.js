@@ -2,7 +2,8 @@
 "use strict";
 
 const DEMAND = ["wave_size", "vgprs", "sgprs", "lds_bytes", "scratch_bytes_per_lane",
-  "accum_offset", "wgp_mode", "tg_split", "at_least", "dynamic_vgpr_block", "arch_vgprs", "agprs"];
+  "accum_offset", "wgp_mode", "tg_split", "at_least", "dynamic_vgpr_block", "arch_vgprs", "agprs",
+  "least_workgroup", "most_workgroup"];
 const LAUNCH = ["workgroup_size", "assumption", "dynamic_lds_bytes", "trap_handler",
   "smallest_size"];
 const VERDICT = ["percent", "waves_per_simd", "limiters", "exact", "vgprs", "agprs", "sgprs"];
