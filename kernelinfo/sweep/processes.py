@@ -15,7 +15,7 @@ from typing import IO
 
 from kernelinfo.errors import CompilerError
 
-_MOST_OUTPUT = 1 << 30
+_MOST_OUTPUT = 1 << 29
 _LAST_COMPLAINTS = 1 << 16
 """Bytes of standard output and of standard error that are kept."""
 _LONGEST_MESSAGE = 300
@@ -59,10 +59,11 @@ class Processes:
                 if len(output) > _MOST_OUTPUT:
                     raise CompilerError(f"{command[0]}: wrote more than {_MOST_OUTPUT} bytes")
                 process.wait()
+                message = _message(complaints.result(), process.returncode)
         if time.monotonic() - began >= self._timeout:
             raise CompilerError(f"no answer within {self._timeout:g} s; see --timeout")
         if process.returncode:
-            raise CompilerError(_message(complaints.result(), process.returncode))
+            raise CompilerError(message)
         return output
 
     @contextmanager

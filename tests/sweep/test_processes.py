@@ -41,6 +41,7 @@ def test_standard_output_comes_back() -> None:
         ("echo 'LLVM ERROR: out of registers' >&2; exit 70", "LLVM ERROR: out of registers"),
         ("exit 3", "failed with exit code 3"),
         ("kill -9 $$", "killed by signal 9"),
+        ("yes >&2", "no answer within 0.5 s"),
         ("sleep 60", "no answer within 0.5 s"),
         ("sleep 60 &\nexit 0", "no answer within 0.5 s"),
     ],
@@ -51,6 +52,12 @@ def test_a_failure_is_one_line(tmp_path: Path, text: str, message: str) -> None:
         processes.run([script(tmp_path / "compiler", text)])
     assert "\n" not in str(raised.value)
     assert time.monotonic() - began < 30
+
+
+def test_output_without_end_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kernelinfo.sweep.processes._MOST_OUTPUT", 1 << 20)
+    with Processes(60) as processes, pytest.raises(CompilerError, match="more than 1048576 bytes"):
+        processes.run([script(tmp_path / "compiler", "yes")])
 
 
 def test_a_program_that_cannot_run(tmp_path: Path) -> None:

@@ -49,18 +49,18 @@ def render(sweep: Sweep, view: View) -> Iterator[str]:
         about=list(about(sweep)),
         heading=HEADING,
         legend=LEGEND,
-        kernels=[_kernel(kernel, view) for kernel in sweep.kernels],
+        kernels=[_kernel(sweep, kernel, view) for kernel in sweep.kernels],
         chart={"width": _WIDTH, "height": _HEIGHT},
     )
 
 
-def _kernel(kernel: SweptKernel, view: View) -> dict[str, object]:
+def _kernel(sweep: Sweep, kernel: SweptKernel, view: View) -> dict[str, object]:
     found = rows(kernel)
     return {
         "name": styled(kernel.name, kernel.symbol, view.names),
         "rows": [(row.variants[0].asked == AS_COMPILED, row) for row in found],
         "trade": trade(kernel),
-        "write": list(how_to_write(kernel)),
+        "write": list(how_to_write(sweep, kernel)),
         "notes": kernel.notes,
         "charts": _charts(found),
     }

@@ -27,5 +27,7 @@ def render(sweep: Sweep, view: View) -> Iterator[str]:
         yield "\n"
         yield from (f"* {plain(note)}\n" for note in kernel.notes)
         yield f"* {plain(trade(kernel))}\n"
-        yield from (f"* {plain(name)}: {code(text)}\n" for name, text in how_to_write(kernel))
+        yield from (
+            f"* {plain(name)}: {code(text)}\n" for name, text in how_to_write(sweep, kernel)
+        )
     yield f"\n{plain(LEGEND)}\n"

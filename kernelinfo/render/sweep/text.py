@@ -17,11 +17,11 @@ def render(sweep: Sweep, view: View) -> Iterator[str]:
     for line in about(sweep):
         yield line + "\n"
     for kernel in sweep.kernels:
-        yield from _kernel(kernel, view)
+        yield from _kernel(sweep, kernel, view)
     yield f"\n {LEGEND}\n occupancy is a ceiling, not a speed\n"
 
 
-def _kernel(kernel: SweptKernel, view: View) -> Iterator[str]:
+def _kernel(sweep: Sweep, kernel: SweptKernel, view: View) -> Iterator[str]:
     yield (
         "\n" + paint([(styled(kernel.name, kernel.symbol, view.names), "bold")], view.color) + "\n"
     )
@@ -29,7 +29,7 @@ def _kernel(kernel: SweptKernel, view: View) -> Iterator[str]:
     for note in kernel.notes:
         yield from _wrapped(f" note: {printable(note)}", view)
     yield from _wrapped(f" {trade(kernel)}", view)
-    for language, text in how_to_write(kernel):
+    for language, text in how_to_write(sweep, kernel):
         yield f" {language:<15} {text}\n"
 
 

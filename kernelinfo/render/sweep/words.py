@@ -18,7 +18,7 @@ def about(sweep: Sweep) -> Iterator[str]:
     """The input, the compiler and the optimisation level, a line each; notes in the end."""
     yield f"{printable(sweep.path)}   {sweep.target_id}"
     version = compiler_name(sweep.compiler.version)
-    path = printable(sweep.compiler.path)
+    path = "" if sweep.compiler.path == "llvmlite" else f" ({printable(sweep.compiler.path)})"
     made_by = compiler_name(sweep.producer) if sweep.producer else None
     if made_by is None:
         origin = "the input does not name the compiler that made it"
@@ -28,7 +28,7 @@ def about(sweep: Sweep) -> Iterator[str]:
             if made_by == version
             else f"the input was made by {made_by}"
         )
-    yield f"compiler  {version} ({path}): {origin}"
+    yield f"compiler  {version}{path}: {origin}"
     yield f"level     {_level(sweep)}"
     yield from (f"note      {printable(note)}" for note in sweep.notes)
 
@@ -143,10 +143,10 @@ def _loops(kernel: Kernel) -> str:
     return plural(len(loops), "loop")
 
 
-def how_to_write(kernel: SweptKernel) -> Iterator[tuple[str, str]]:
+def how_to_write(sweep: Sweep, kernel: SweptKernel) -> Iterator[tuple[str, str]]:
     """Languages, and what to write in each to get the first row that the trade-off names.
 
-    Where only one thing was asked for, that row.
+    Where only one thing was asked for, that row. Of Triton's IR in Triton alone.
     """
     named = [step.variant for step in notable(kernel)] or list(kernel.variants[1:2])
     if not notable(kernel) and len(kernel.variants) != 2:
@@ -154,7 +154,9 @@ def how_to_write(kernel: SweptKernel) -> Iterator[tuple[str, str]]:
     waves, bounds, strategy = named[0].asked
     if named[0].result and named[0].result.kernel.workgroup.required:
         bounds = None
-    if waves and bounds is None:
+    if waves and sweep.is_optimised:
+        yield "Triton", f"waves_per_eu={waves}"
+    elif waves and bounds is None:
         yield "HIP, OpenCL", f"__attribute__((amdgpu_waves_per_eu({waves}, {waves})))"
         if largest := named[0].result and named[0].result.kernel.workgroup.declared_max:
             yield f"HIP, at least {waves}", f"__launch_bounds__({largest}, {waves})"
