@@ -154,8 +154,21 @@ def _explanations(
     for item in items:
         if isinstance(item, Result):
             yield from [] if first else ["\n"]
-            yield from render_kernel(item, view, device, grid, _invitation(ir, item.kernel))
+            further = _invitation(ir, item.kernel)
+            yield from render_kernel(item, view, device, grid, _pressure(item), further)
             first = False
+
+
+def _pressure(result: Result) -> list[tuple[str, str]]:
+    """Where the registers are, where vector registers limit and the assembly is a file."""
+    occupancy, code_object = result.occupancy, result.kernel.code_object
+    if occupancy is None or "vgpr" not in occupancy.limiters or code_object.kind != "assembly":
+        return []
+    from kernelinfo.pressure.measure import story_of
+    from kernelinfo.render.pressure.words import in_short
+
+    story = story_of(result)
+    return in_short(story) if story else []
 
 
 def _invitation(ir: str | None, kernel: Kernel) -> list[tuple[str, str]]:

@@ -33,17 +33,21 @@ _NEEDED = (
 )
 
 
-def listings(data: memoryview, symbols: Set[str]) -> dict[str, Listing]:
-    """The functions of these symbols, as far as they are disassembled.
+def listings(data: memoryview, symbols: Set[str]) -> Iterator[tuple[str, Listing]]:
+    """The functions of these symbols, as far as they are disassembled, one at a time.
 
-    Raises `ReadError` where no disassembler is found, or none reads this code.
+    Raises `ReadError` where no disassembler is found, none reads this code, or one breaks off.
     """
     with tempfile.NamedTemporaryFile(prefix="kernelinfo-", suffix=".co") as file:
         file.write(data)
         file.flush()
         for program in programs():
-            if found := _disassembled(program, file.name, symbols):
-                return found
+            found = False
+            for one in _disassembled(program, file.name, symbols):
+                found = True
+                yield one
+            if found:
+                return
     raise ReadError(_NEEDED)
 
 
@@ -63,27 +67,49 @@ def programs() -> list[str]:
     return list(dict.fromkeys(path for path in found if path))
 
 
-def _disassembled(program: str, path: str, symbols: Set[str]) -> dict[str, Listing]:
-    """Each wanted function that the program prints; none where it fails or knows no such code."""
+def _disassembled(program: str, path: str, symbols: Set[str]) -> Iterator[tuple[str, Listing]]:
+    """Each wanted function that the program prints; none where it knows no such code.
+
+    Raises `ReadError` where the program fails after it has printed some.
+    """
     command = [program, *_FLAGS, path]
     with subprocess.Popen(command, stdout=PIPE, stderr=DEVNULL) as process:
-        limit = threading.Timer(_SECONDS, process.kill)
-        limit.start()
         try:
             assert process.stdout is not None
-            found = {
-                symbol: read_listing(lines, None, SourceFiles(b""), lambda *_: None, symbol)
-                for symbol, lines in _functions(process.stdout, symbols)
-            }
+            last: _Function | None = None
+            functions = _functions(process.stdout, symbols)
+            while function := _next(functions, process):
+                if last:
+                    yield _listed(*last)
+                last = function
+            if last and process.wait():
+                raise ReadError(f"{program} failed or took more than {_SECONDS} s for a kernel")
+            if last:
+                yield _listed(*last)
         except BaseException:
             process.kill()
             raise
-        finally:
-            limit.cancel()
-    return {} if process.returncode else {name: one for name, one in found.items() if one.steps}
 
 
-def _functions(output: IO[bytes], symbols: Set[str]) -> Iterator[tuple[str, list[str]]]:
+_Function = tuple[str, list[str]]
+"""A symbol and its lines."""
+
+
+def _next(functions: Iterator[_Function], process: subprocess.Popen[bytes]) -> _Function | None:
+    """The next function; the program is killed where it takes too long for it."""
+    limit = threading.Timer(_SECONDS, process.kill)
+    limit.start()
+    try:
+        return next(functions, None)
+    finally:
+        limit.cancel()
+
+
+def _listed(symbol: str, lines: list[str]) -> tuple[str, Listing]:
+    return symbol, read_listing(lines, None, SourceFiles(b""), lambda *_: None, symbol)
+
+
+def _functions(output: IO[bytes], symbols: Set[str]) -> Iterator[_Function]:
     """The lines of each wanted function, which ends where the next one begins."""
     name = ""
     lines: list[str] = []

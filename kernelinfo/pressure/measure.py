@@ -36,6 +36,9 @@ class Measured(NamedTuple):
 Found = Measured | Problem | Note
 """What a measurement comes to, one after the other."""
 
+_PLACE = ("path", "containers", "member", "offset")
+"""Where bytes lie, of a blob and of the code object that was read from it."""
+
 At = Callable[[Function], int | None]
 """Which step's live values are wanted; None for those of the peak."""
 
@@ -78,6 +81,23 @@ def _with_bytes(paths: Sequence[str], options: Options) -> Iterator[tuple[Item, 
             yield item, current
 
 
+def story_of(result: Result) -> Story | None:
+    """The story of one kernel of an assembly file, which is opened again; None where it cannot be.
+
+    Starts no program: None for a code object, and for standard input, which is read already.
+    """
+    wanted = result.kernel.code_object
+    if wanted.kind != "assembly":
+        return None
+    for blob in open_paths([wanted.path]):
+        if isinstance(blob, Blob) and all(
+            getattr(blob, name) == getattr(wanted, name) for name in _PLACE
+        ):
+            for item in measure_in(blob, [result], lambda function: None):
+                return item.story if isinstance(item, Measured) else None
+    return None
+
+
 def measure_in(blob: Blob, results: Sequence[Result], at: At) -> Iterator[Measured | Problem]:
     """The stories of kernels that were all read from these bytes."""
     if not results:
@@ -108,19 +128,18 @@ def _of_code_object(
     from kernelinfo.pressure.disassembly import listings
     from kernelinfo.reading.code_object.dwarf import read_line_table
 
-    table: list[tuple[int, SourceLine | None]] = []
+    by_symbol = {result.kernel.symbol: result for result in results}
     try:
-        found = listings(blob.data, {result.kernel.symbol for result in results})
         table = read_line_table(blob.data)
+        for symbol, listing in listings(blob.data, by_symbol.keys()):
+            result = by_symbol.pop(symbol, None)
+            if result is not None and listing.steps:
+                entry = _entry(result.kernel, blob.data)
+                yield result, Function(_located(listing, table), entry)
     except ReadError as error:
         yield results[0], Problem(blob.path, str(error), blob.member, blob.offset)
-        return
-    for result in results:
-        listing = found.get(result.kernel.symbol)
-        if listing is None:
-            yield result, None
-        else:
-            yield result, Function(_located(listing, table), _entry(result.kernel, blob.data))
+    else:
+        yield from ((result, None) for result in by_symbol.values())
 
 
 def _located(listing: Listing, table: Sequence[tuple[int, SourceLine | None]]) -> Listing:

@@ -32,7 +32,12 @@ Notes = Sequence[tuple[str, str]]
 
 
 def render_kernel(
-    result: Result, view: View, device: Device | None, grid: int | None, further: Notes = ()
+    result: Result,
+    view: View,
+    device: Device | None,
+    grid: int | None,
+    pressure: Notes = (),
+    further: Notes = (),
 ) -> Iterator[str]:
     """The explanation of one kernel, line by line; `grid` workgroups on a device."""
     kernel, occupancy = result.kernel, result.occupancy
@@ -46,6 +51,7 @@ def render_kernel(
     lines: list[list[Span]] = []
     if occupancy is not None and kernel.traits.demand is not None and target is not None:
         lines += working(target, kernel.traits.demand, occupancy, kernel)
+        lines += _noted(pressure)
         if kernel.code is not None and (parts := code_parts(kernel.code)):
             lines += _listed("code", parts, " · ", view.width)
         if device is not None:

@@ -7,7 +7,7 @@ import posixpath
 from kernelinfo.pressure.nouns import LiveValues, Location, Story
 from kernelinfo.render.names import printable
 
-_MOST_IDLE = 3
+_MOST_IDLE = 2
 """Groups of values that one sentence names."""
 _WHY = {
     "calls": "calls: what the callee uses, its arguments and results are not in the text",
@@ -70,6 +70,19 @@ def untouched(value: LiveValues) -> str:
 def inexact(story: Story) -> str:
     """Why the numbers of a story are lower bounds; empty where they are exact."""
     return "; ".join(_WHY.get(reason, reason) for reason in story.reasons)
+
+
+def in_short(story: Story) -> list[tuple[str, str]]:
+    """The peak and what the next step takes, each with its label: at most two sentences."""
+    peak = story.peak
+    if peak is None:
+        return []
+    bound = "" if story.exact else "at least "
+    loop = f" in loop {printable(peak.loop)}" if peak.loop else ""
+    said = f"{bound}{peak.pressure.vector} vector registers live at {in_text(peak.at)}{loop}"
+    if reason := inexact(story):
+        said += f" ({reason})"
+    return [("pressure", said), *([("to reach", to_reach(story))] if story.advice else [])]
 
 
 def to_reach(story: Story) -> str:
