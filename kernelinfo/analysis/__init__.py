@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from reprlib import repr as shortened
 
 from kernelinfo.analysis.judge import Judge
-from kernelinfo.analysis.locating import lines_of
 from kernelinfo.analysis.options import Options, is_asked_for
+from kernelinfo.analysis.source_lines import lines_of
 from kernelinfo.errors import ReadError, UnknownTargetError
 from kernelinfo.kernel import CodeObject, Item, Kernel, Repeat, Report, Result
 from kernelinfo.kernel.combine import combine
@@ -16,7 +15,8 @@ from kernelinfo.light_typing import TYPE_CHECKING
 from kernelinfo.occupancy import targets
 from kernelinfo.occupancy.targets import Target
 from kernelinfo.reading.blob import Blob, Elsewhere, Note, Problem
-from kernelinfo.reading.facts import Fact, Facts, KernelFacts, Module, SourceLine
+from kernelinfo.reading.containers.triton import with_sidecar
+from kernelinfo.reading.facts import Module, SourceLine
 from kernelinfo.reading.stamps import compiler_of
 from kernelinfo.reading.target_id import parse_target_id
 
@@ -34,7 +34,7 @@ def analyse(paths: Iterable[str], options: Options) -> Iterator[Item]:
 
     analysis, paths = Analysis(options), tuple(paths)
     for path in paths:
-        yield from analysis.of_path(path, containers.open_paths([path], among=paths))
+        yield from analysis.analyse_path(path, containers.open_paths([path], among=paths))
 
 
 def analyse_some(paths: Iterable[str], options: Options) -> Iterator[Item]:
@@ -45,10 +45,10 @@ def analyse_some(paths: Iterable[str], options: Options) -> Iterator[Item]:
     for path in paths:
         if os.path.isfile(path) and not os.path.getsize(path):
             continue
-        tally = Tally(path)
-        for blob in containers.open_paths([path], meant=False):
-            yield from analysis.of_blob(blob, tally)
-        yield from tally.all_notes()
+        counts = PathCounts(path)
+        for blob in containers.open_paths([path], required=False):
+            yield from analysis.analyse_blob(blob, counts)
+        yield from counts.all_notes()
 
 
 def load(source: str | os.PathLike[str] | bytes, options: Options | None = None) -> Report:
@@ -60,7 +60,7 @@ def load(source: str | os.PathLike[str] | bytes, options: Options | None = None)
 
     options = options or Options()
     if isinstance(source, bytes):
-        items = Analysis(options).of_path("<bytes>", containers.open_bytes(source, "<bytes>"))
+        items = Analysis(options).analyse_path("<bytes>", containers.open_bytes(source, "<bytes>"))
     else:
         items = analyse([os.fspath(source)], options)
     report = Report.of(items)
@@ -69,26 +69,25 @@ def load(source: str | os.PathLike[str] | bytes, options: Options | None = None)
     return report
 
 
-class Tally:
-    """What has come of one path so far."""
+class PathCounts:
+    """Counts for one input path."""
 
     __slots__ = ("found", "notes", "of_other_sizes", "passed_over", "path", "problems")
 
     def __init__(self, path: str) -> None:
         self.path = path
         self.found = 0
-        """Kernels that were asked for, code objects met again, and host files whose code is read
-        from another input."""
+        """Chosen kernels, repeated code objects, and host files whose code is in another input."""
         self.notes: dict[str, list[Note]] = {}
-        """By message: each is told once."""
+        """By message; each is reported once."""
         self.of_other_sizes = 0
-        """Kernels that are compiled for none of the workgroups that are asked about."""
+        """Kernels compiled for none of the workgroup sizes that the options ask about."""
         self.passed_over = 0
-        """Kernels that were not asked for."""
+        """Kernels that were not chosen."""
         self.problems = 0
 
-    def add(self, more: Tally) -> None:
-        """What another has counted of the same path."""
+    def add(self, more: PathCounts) -> None:
+        """Add the counts of another process for the same path."""
         self.found += more.found
         self.of_other_sizes += more.of_other_sizes
         self.passed_over += more.passed_over
@@ -97,15 +96,15 @@ class Tally:
             self.note(*notes)
 
     def note(self, *notes: Note) -> None:
-        """Keep what is worth knowing."""
+        """Keep notes until the end of the path."""
         for note in notes:
             self.notes.setdefault(note.message, []).append(note)
 
     def conclusions(self) -> Iterator[Problem | Note]:
-        """What holds of the whole path: its notes, each once, and that nothing was found."""
+        """The notes of the path, each once, and a `Problem` if no chosen kernel was found."""
         yield from self.all_notes()
-        if verdict := self.verdict():
-            yield verdict
+        if problem := self.no_kernel_problem():
+            yield problem
 
     def all_notes(self) -> Iterator[Note]:
         """The notes, each once."""
@@ -117,8 +116,8 @@ class Tally:
             message = f"{count} {many} compiled for other workgroup sizes: no occupancy is claimed"
             yield Note(self.path, f"{message}; name one by -k to judge it")
 
-    def verdict(self) -> Problem | None:
-        """The problem of having found nothing."""
+    def no_kernel_problem(self) -> Problem | None:
+        """A `Problem` if no chosen kernel was found."""
         if self.found or (self.problems and not self.passed_over):
             return None
         message = "no AMD GPU kernel found; give what the compiler left for the device"
@@ -140,40 +139,40 @@ class Analysis:
                 targets.find(name)
         self._options = options
         self._judge = Judge(options)
-        self._met: dict[bytes, CodeObject] = {}
-        """Code objects by the digest of their bytes, where each is to be counted once."""
+        self._first_copies: dict[bytes, CodeObject] = {}
+        """With `unique`: code objects by the digest of their bytes."""
         self._entries: dict[tuple[str, str], str] = {}
         """The first entry's id, by file and processor."""
 
-    def of_path(self, path: str, blobs: Iterable[Found]) -> Iterator[Item]:
-        """What a path holds of what is asked for; and its problems, to hold nothing among them."""
-        tally = Tally(path)
+    def analyse_path(self, path: str, blobs: Iterable[Found]) -> Iterator[Item]:
+        """Results and problems of one path; a path without a chosen kernel is a problem."""
+        counts = PathCounts(path)
         for blob in blobs:
-            yield from self.of_blob(blob, tally)
-        yield from tally.conclusions()
+            yield from self.analyse_blob(blob, counts)
+        yield from counts.conclusions()
 
-    def of_blob(self, blob: Found, tally: Tally) -> Iterator[Item]:
-        """What one blob holds of what is asked for, counted in `tally`."""
+    def analyse_blob(self, blob: Found, counts: PathCounts) -> Iterator[Item]:
+        """Results and problems of one blob, added to `counts`."""
         if isinstance(blob, Elsewhere):
-            tally.found += 1
+            counts.found += 1
             return
         for item in self._located(blob) if isinstance(blob, Blob) else [blob]:
             if isinstance(item, Note):
-                tally.note(item)
+                counts.note(item)
                 continue
             if isinstance(item, Kernel) and not is_asked_for(item.name, item.symbol, self._options):
-                tally.passed_over += 1
+                counts.passed_over += 1
                 continue
             judged = self._judge.judge(item) if isinstance(item, Kernel) else item
             if isinstance(judged, Problem):
-                tally.problems += 1
+                counts.problems += 1
             else:
-                tally.found += 1
+                counts.found += 1
             if isinstance(judged, Result) and judged.occupancy is None and judged.kernel.target:
-                tally.of_other_sizes += 1
+                counts.of_other_sizes += 1
             yield judged
 
-    def beside(self, blob: Blob) -> str | None:
+    def conflicting_entry(self, blob: Blob) -> str | None:
         """The first entry of the same file and processor, where its id names other features.
 
         Every blob must pass here, in the order of reading.
@@ -194,7 +193,7 @@ class Analysis:
             from hashlib import blake2b
 
             digest = blake2b(blob.data).digest()
-            if first := self._met.get(digest):
+            if first := self._first_copies.get(digest):
                 yield Repeat(first, blob.path, blob.containers, blob.member, blob.offset)
                 return
         try:
@@ -207,13 +206,13 @@ class Analysis:
                     yield Problem(blob.path, remark.message, blob.member, offset, remark.line)
                 for item in self._of_module(module, blob):
                     if self._options.unique and isinstance(item, Kernel):
-                        self._met[digest] = item.code_object
+                        self._first_copies[digest] = item.code_object
                     yield item
         except ReadError as error:
             yield Problem(blob.path, str(error), blob.member, blob.offset)
 
     def _located(self, blob: Blob) -> Iterator[Kernel | Problem | Repeat | Note]:
-        """The kernels, with what debug information says of those that it is asked for."""
+        """The kernels, with source lines for those that `Options.locate` chooses."""
         lines: dict[str, SourceLine] | None = None
         for item in self._kernels(blob):
             if (
@@ -251,8 +250,8 @@ class Analysis:
             except UnknownTargetError as error:
                 messages.append(str(error))
         if (entry := parse_target_id(blob.member or "")) and name not in (None, entry.processor):
-            said = f"its id says {entry.processor}, the code says {name}"
-            messages.append(f"{said}; read as the latter")
+            contradiction = f"its id says {entry.processor}, the code says {name}"
+            messages.append(f"{contradiction}; read as the latter")
         for message in messages:
             yield Problem(blob.path, message, blob.member, blob.offset)
         code_object = CodeObject(
@@ -267,21 +266,20 @@ class Analysis:
             code_object_version=module.code_object_version,
             compiler=compiler_of(module.stamps),
             stamps=module.stamps,
-            beside=self.beside(blob),
+            conflicting_entry=self.conflicting_entry(blob),
         )
-        sidecar: dict[str, tuple[Fact, ...]] = {}
+        kernels = module.kernels
         try:
-            sidecar = _of_sidecar(blob, name, module.kernels)
+            if not blob.containers:
+                kernels = with_sidecar(kernels, blob.path, name)
         except ReadError as error:
             yield Problem(blob.path, str(error))
-        for kernel in module.kernels:
-            reading = sidecar.get(kernel.symbol, ())
-            stated = kernel._replace(facts=Facts(kernel.facts + reading)) if reading else kernel
-            yield combine(stated, code_object, target)
+        for kernel in kernels:
+            yield combine(kernel, code_object, target)
 
 
 def _is_anonymous(module: Module, blob: Blob) -> bool:
-    """Whether a code object found in unknown data says not even what it is for."""
+    """True if a code object found in unknown data names no target."""
     from kernelinfo.reading.containers import carve
 
     return carve.CONTAINER in blob.containers and module.target is None

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import chain, islice
 
-from kernelinfo.analysis import Analysis, Tally
+from kernelinfo.analysis import Analysis, PathCounts
 from kernelinfo.analysis.options import Options
 from kernelinfo.errors import KernelinfoError
 from kernelinfo.kernel import Item
@@ -67,7 +67,7 @@ class _Share(NamedTuple):
 
     text: str
     problems: list[Problem]
-    tally: Tally | None
+    counts: PathCounts | None
     """Of the whole run, with its last share."""
 
 
@@ -133,7 +133,7 @@ def spread(
     """
     start = partial(_start, work, options, render, jobs)
     running: list[_Process] = []
-    tallies = {batch.path: Tally(batch.path) for batch in work}
+    counts_by_path = {batch.path: PathCounts(batch.path) for batch in work}
     turn = shares = 0
     try:
         for part in range(jobs):
@@ -152,14 +152,14 @@ def spread(
             yield from share.problems
             yield share.text
             shares += 1
-            if share.tally:
-                tallies[share.tally.path].add(share.tally)
+            if share.counts:
+                counts_by_path[share.counts.path].add(share.counts)
                 turn, shares = turn + 1, 0
     finally:
         for process in running:
             _end(process)
-    for tally in tallies.values():
-        yield from tally.conclusions()
+    for counts in counts_by_path.values():
+        yield from counts.conclusions()
 
 
 def _end(process: _Process) -> None:
@@ -220,25 +220,25 @@ def _shares(
     for batch in work:
         for run in _runs(batch):
             if turn % parts == part and turn // parts >= taken:
-                yield from _of_run(run, analysis, render, Tally(batch.path))
+                yield from _of_run(run, analysis, render, PathCounts(batch.path))
             elif batch.is_shared:
                 # What later code objects of the same file are compared with.
                 for blob in run:
                     if isinstance(blob, Blob):
-                        analysis.beside(blob)
+                        analysis.conflicting_entry(blob)
             turn += 1
 
 
 def _of_run(
-    run: Iterable[Found], analysis: Analysis, render: Render, tally: Tally
+    run: Iterable[Found], analysis: Analysis, render: Render, counts: PathCounts
 ) -> Iterator[_Share]:
-    items = (item for blob in run for item in analysis.of_blob(blob, tally))
+    items = (item for blob in run for item in analysis.analyse_blob(blob, counts))
     more = True
     while more:
         some = list(islice(items, _MOST_ITEMS))
         more = len(some) == _MOST_ITEMS
         problems = [item for item in some if isinstance(item, Problem)]
-        yield _Share("".join(render(some)), problems, None if more else tally)
+        yield _Share("".join(render(some)), problems, None if more else counts)
 
 
 def _runs(batch: Batch) -> Iterator[Iterable[Found]]:

@@ -58,7 +58,7 @@ def read_build(path: str, options: Options) -> tuple[Build, list[Problem]]:
     if isinstance(blob, Blob) and saved.accepts(blob):
         return saved.read_saved(blob, options, problems.append), problems
     if isinstance(blob, Blob) and path == files.STANDARD_INPUT:
-        items = Analysis(options).of_path(blob.path, open_bytes(bytes(blob.data), blob.path))
+        items = Analysis(options).analyse_path(blob.path, open_bytes(bytes(blob.data), blob.path))
     else:
         items = analyse([path], options)
     return build(_results(items, problems), _under(_root(path))), problems

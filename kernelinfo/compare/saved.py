@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, cast
 
-from kernelinfo.analysis import Tally
+from kernelinfo.analysis import PathCounts
 from kernelinfo.analysis.options import Options, is_asked_for
 from kernelinfo.compare.footprint import Build, Footprint, common_root, place_under, target_id
 from kernelinfo.errors import ReadError
@@ -31,7 +31,7 @@ def read_saved(blob: Blob, options: Options, tell: Tell) -> Build:
     What the report could not read, and where it was made for another launch than `options` say,
     is told as a problem; so is a report without kernels. Raises `ReadError`.
     """
-    tally, footprints = Tally(blob.path), []
+    counts, footprints = PathCounts(blob.path), []
     built_by: set[str] = set()
     try:
         kernels = list(_kernels(blob, tell))
@@ -40,7 +40,7 @@ def read_saved(blob: Blob, options: Options, tell: Tell) -> Build:
         for entry, kernel in kernels:
             one = _footprint(entry, kernel, root)
             if not is_asked_for(one.name, one.symbol, options):
-                tally.passed_over += 1
+                counts.passed_over += 1
                 continue
             footprints.append(one)
             made_otherwise = made_otherwise or _contradiction(kernel, options)
@@ -50,9 +50,9 @@ def read_saved(blob: Blob, options: Options, tell: Tell) -> Build:
         raise ReadError(f"{blob.path}: {_NOT_OURS}: {what}; {_SAVE}") from None
     if made_otherwise:
         tell(Problem(blob.path, made_otherwise))
-    tally.found = len(footprints)
-    if verdict := tally.verdict():
-        tell(verdict)
+    counts.found = len(footprints)
+    if problem := counts.no_kernel_problem():
+        tell(problem)
     return Build(tuple(footprints), tuple(sorted(built_by)))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kernelinfo.analysis.locating import lines_of_all
+from kernelinfo.analysis.source_lines import lines_of_all
 from kernelinfo.gate.outcome import Judged, Outcome
 from kernelinfo.kernel import Report
 from kernelinfo.reading.blob import Problem

@@ -46,7 +46,7 @@ class CodeObject(NamedTuple):
     """The stamp of the one that made the kernels; None where none is known."""
     stamps: tuple[str, ...]
     """Of all producers, sorted: the compiler, those of linked libraries, the linker."""
-    beside: str | None = None
+    conflicting_entry: str | None = None
     """The entry of the same file and processor, read before, whose id names other features."""
 
 

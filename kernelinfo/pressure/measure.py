@@ -77,7 +77,7 @@ def _with_bytes(paths: Sequence[str], options: Options) -> Iterator[tuple[Item, 
             yield blob
 
     for path in paths:
-        for item in analysis.of_path(path, opened(path)):
+        for item in analysis.analyse_path(path, opened(path)):
             yield item, current
 
 

@@ -64,9 +64,9 @@ class Module(NamedTuple):
         text = ir.with_attributes(self.text, changes)
         command = self.compiler.to_assembly(build)
         assembly = self.processes.run(command, text.encode("utf-8", "surrogateescape"))
-        # Named as what the same compilation writes, so that Triton's JSON beside that is read.
+        # Named as what the same compilation writes, so that Triton's JSON next to that is read.
         blobs = open_bytes(assembly, self.file.assembly)
-        found = by_symbol(Analysis(self.reading).of_path(self.file.assembly, blobs))
+        found = by_symbol(Analysis(self.reading).analyse_path(self.file.assembly, blobs))
         return {symbol: self._named(result) for symbol, result in found.items()}
 
     def _named(self, result: Result) -> Result:
@@ -123,6 +123,6 @@ def _text(
 
 
 def _arch_of_sidecar(file: Input) -> str | None:
-    """The processor that Triton's JSON beside the file names. Raises `ReadError`."""
+    """The processor that Triton's JSON next to the file names. Raises `ReadError`."""
     sidecar = read_sidecar(file.assembly)
     return sidecar.arch if sidecar else None

@@ -9,7 +9,7 @@ import pytest
 
 import kernelinfo.reading
 from kernelinfo import Options, Problem
-from kernelinfo.analysis import Analysis, Tally, analyse
+from kernelinfo.analysis import Analysis, PathCounts, analyse
 from kernelinfo.reading.blob import Blob, Inflation
 from kernelinfo.reading.facts import Facts, Features, KernelFacts, Module
 from tests.conftest import FIXTURES
@@ -23,7 +23,7 @@ def test_an_unknown_target_under_another_id_is_two_problems(
     blob = Blob(
         "library.so", memoryview(b""), Inflation(0), member="hipv4-amdgcn-amd-amdhsa--gfx90a"
     )
-    items = list(Analysis(Options()).of_blob(blob, Tally("library.so")))
+    items = list(Analysis(Options()).analyse_blob(blob, PathCounts("library.so")))
     messages = [item.message for item in items if isinstance(item, Problem)]
     assert len(messages) == 2
     assert "unknown target 'gfx9999'" in messages[0]

@@ -32,7 +32,7 @@ class Answer(NamedTuple):
 def answer(data: bytes, *, show: bool = True) -> Answer:
     """The answer for these bytes; raises where the promise is broken."""
     start = time.process_time()
-    items: list[Item] = list(Analysis(Options()).of_path("file", open_bytes(data, "file")))
+    items: list[Item] = list(Analysis(Options()).analyse_path("file", open_bytes(data, "file")))
     results = [item for item in items if isinstance(item, Result)]
     problems = [item for item in items if isinstance(item, Problem)]
     assert results or problems, "silence"

@@ -51,5 +51,5 @@ def test_an_id_that_leaves_open_what_another_names() -> None:
     found = said(MIXED)
     assert {member for member, _ in found} == {"hipv4-amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-"}
     assert {message for _, message in found} == {
-        "built for gfx90a:sramecc+:xnack-, beside code for gfx90a in the same file"
+        "built for gfx90a:sramecc+:xnack-, next to code for gfx90a in the same file"
     }

@@ -162,7 +162,7 @@ def test_tritons_ir_is_only_put_through_code_generation(build: Path, tmp_path: P
     clang = ["clang-22", *flags.split(), str(build / "kernels.bc")]
     subprocess.run([*clang, "-emit-llvm", "-o", str(optimised)], check=True)
     subprocess.run([*clang, "-o", str(beside)], check=True)
-    # As Triton writes it: the processor is named by the JSON beside it, and by LLVM 24's triple.
+    # As Triton writes it: the processor is named by the JSON next to it, and by LLVM 24's triple.
     text = re.sub(r' "target-(cpu|features)"="[^"]*"', "", optimised.read_text())
     optimised.write_text(text.replace('"amdgcn-amd-amdhsa"', '"amdgpu9.0a-amd-amdhsa"'))
     sidecar = {"name": "crowded", "target": {"backend": "hip", "arch": "gfx90a"}, "num_warps": 2}

@@ -50,7 +50,7 @@ _OF_ANYTHING = ("archive", "tar", "zip", "cpio")
 
 
 def open_paths(
-    paths: Iterable[str], *, meant: bool = True, among: Sequence[str] = ()
+    paths: Iterable[str], *, required: bool = True, among: Sequence[str] = ()
 ) -> Iterator[Found]:
     """The code in files, directories, globs and standard input (`-`), in the order given.
 
@@ -60,16 +60,16 @@ def open_paths(
     paths = tuple(paths)
     for path in paths:
         for file in files.find(path):
-            yield from open_file(file, meant=meant, among=among or paths)
+            yield from open_file(file, required=required, among=among or paths)
 
 
 def open_file(
-    file: File | Problem, *, meant: bool = True, among: Sequence[str] = ()
+    file: File | Problem, *, required: bool = True, among: Sequence[str] = ()
 ) -> Iterator[Found]:
     """The code in what was found: a file, or a problem, which is passed on.
 
     In a directory, files that hold nothing for AMD GPUs are passed over; a file that was named
-    and holds nothing is a problem, unless it was not `meant` to.
+    and holds nothing is a problem, unless it is not `required`.
     """
     if isinstance(file, Problem):
         yield file
@@ -79,10 +79,10 @@ def open_file(
         if file.named:
             yield blob
         return
-    if file.named and meant:
+    if file.named and required:
         yield from _named(blob, among)
     else:
-        yield from _contents(blob, among, meant=False)
+        yield from _contents(blob, among, required=False)
     if shrunk := files.shrunk(blob):
         yield shrunk
 
@@ -94,20 +94,20 @@ def open_bytes(data: bytes, path: str) -> Iterator[Found]:
 
 def _named(blob: Blob, among: Sequence[str]) -> Iterator[Found]:
     empty = True
-    for item in _contents(blob, among, meant=True):
+    for item in _contents(blob, among, required=True):
         empty = False
         yield item
     if empty:
         yield problem(blob, "no AMD GPU code found; give what the compiler left for the device")
 
 
-def _contents(blob: Blob, among: Sequence[str], *, meant: bool) -> Iterator[Found]:
+def _contents(blob: Blob, among: Sequence[str], *, required: bool) -> Iterator[Found]:
     """The code in an outermost file, as far as its compressed parts may be read."""
     hosts: list[Elsewhere] = []
     entries: list[str] = []
     members: Counter[str] = Counter()
     try:
-        for item in _unpack(blob, meant=meant):
+        for item in _unpack(blob, required=required):
             if isinstance(item, Elsewhere):
                 hosts.append(item)
                 continue
@@ -145,16 +145,16 @@ def _elsewhere(host: Elsewhere, entries: list[str], among: Sequence[str]) -> Ite
         return
     for item in hipk.code_objects(host, among):
         if isinstance(item, Blob):
-            yield from _unpack(item, meant=True)
+            yield from _unpack(item, required=True)
         else:
             yield item
 
 
-def _unpack(blob: Blob, *, meant: bool) -> Iterator[Found]:
-    """The code in a blob. What is not `meant` to hold any, one of many files, may hold none."""
+def _unpack(blob: Blob, *, required: bool) -> Iterator[Found]:
+    """The code in a blob; one of many files, which is not `required`, may hold none."""
     head = bytes(blob.data[: magic.HEAD_BYTES])
-    if not meant and not magic.may_hold_code(head, blob.member or blob.path):
-        yield from _searched(blob, meant=False)
+    if not required and not magic.may_hold_code(head, blob.member or blob.path):
+        yield from _searched(blob, required=False)
         return
     if _is_code_object(head):
         yield blob
@@ -162,7 +162,7 @@ def _unpack(blob: Blob, *, meant: bool) -> Iterator[Found]:
         return
     format = next((name for name, accepts in FORMATS.items() if accepts(head)), None)
     if format is None:
-        yield from _of_unknown_format(blob, meant=meant)
+        yield from _of_unknown_format(blob, required=required)
         return
     deepest = bounds.bounds().nesting
     if len(blob.containers) >= deepest:
@@ -174,14 +174,14 @@ def _unpack(blob: Blob, *, meant: bool) -> Iterator[Found]:
         if not isinstance(item, Blob):
             yield item
         elif item.containers[-1] == DATA_SECTION:
-            yield from _searched(item, meant=meant)
+            yield from _searched(item, required=required)
         elif item.containers[-1] in _OF_ANYTHING:
-            yield from _unpack(item, meant=False)
+            yield from _unpack(item, required=False)
         else:
-            yield from _unpack(item, meant=meant or format != "compressed")
+            yield from _unpack(item, required=required or format != "compressed")
 
 
-def _of_unknown_format(blob: Blob, *, meant: bool) -> Iterator[Found]:
+def _of_unknown_format(blob: Blob, *, required: bool) -> Iterator[Found]:
     """The text itself, or the code objects in it."""
     from kernelinfo.reading.containers import text
 
@@ -190,23 +190,23 @@ def _of_unknown_format(blob: Blob, *, meant: bool) -> Iterator[Found]:
         yield item
         return
     empty = True
-    for found in _searched(blob, meant=meant):
+    for found in _searched(blob, required=required):
         empty = False
         yield found
-    if empty and meant:
+    if empty and required:
         yield item
 
 
-def _searched(blob: Blob, *, meant: bool) -> Iterator[Found]:
+def _searched(blob: Blob, *, required: bool) -> Iterator[Found]:
     """The code objects in data that no reader knows."""
-    if not meant and len(blob.data) > bounds.bounds().carved:
+    if not required and len(blob.data) > bounds.bounds().carved:
         yield left_out(blob)
         return
     from kernelinfo.reading.containers import carve
 
     for item in carve.read(blob):
         if isinstance(item, Blob):
-            yield from _unpack(item, meant=True)
+            yield from _unpack(item, required=True)
         else:
             yield item
 

@@ -1,6 +1,6 @@
-"""The JSON that Triton's compiler leaves beside a code object in its cache.
+"""The JSON that Triton's compiler leaves next to a code object in its cache.
 
-Triton sizes all LDS at launch: the code object says 0, and only `shared` in this file tells the
+Triton sizes all LDS at launch: the code object states 0, and only `shared` in this file has the
 bytes. triton/compiler/compiler.py, `CompiledKernel`; the keys changed over the years, so that each
 may be missing.
 """
@@ -14,16 +14,17 @@ from reprlib import repr as shortened
 from kernelinfo.errors import ReadError
 from kernelinfo.light_typing import Any, NamedTuple
 from kernelinfo.reading.containers import bounds
+from kernelinfo.reading.facts import Fact, Facts, KernelFacts
 
 _MOST_LDS_BYTES = 1 << 20
 _MOST_WORKITEMS = 1024
 _SUFFIXES = (".hsaco", ".amdgcn")
 _KEYS = ("name", "target", "num_warps", "shared")
-"""A map with none of these is somebody else's."""
+"""A map with none of these is not Triton's."""
 
 
 class Sidecar(NamedTuple):
-    """What it says of the one kernel beside it."""
+    """The launch of the one kernel that it describes."""
 
     kernel: str
     arch: str | None
@@ -43,16 +44,44 @@ def read_sidecar(path: str) -> Sidecar | None:
     if suffix not in _SUFFIXES:
         return None
     try:
-        said = _load(f"{stem}.json")
-        is_tritons = isinstance(said, dict) and not said.keys().isdisjoint(_KEYS)
-        return _sidecar(said) if is_tritons else None
+        values = _load(f"{stem}.json")
+        is_tritons = isinstance(values, dict) and not values.keys().isdisjoint(_KEYS)
+        return _sidecar(values) if is_tritons else None
     except OSError as error:
         wrong = str(error.strerror).lower()
     except RecursionError:
         wrong = "nested too deep"
     except ValueError as error:
         wrong = str(error)
-    raise ReadError(f"Triton's JSON beside it is not read: {wrong}")
+    raise ReadError(f"Triton's JSON next to it is not read: {wrong}")
+
+
+def with_sidecar(
+    kernels: tuple[KernelFacts, ...], path: str, target: str | None
+) -> tuple[KernelFacts, ...]:
+    """The kernels of the file at `path`, with the launch that Triton's JSON states for one of them.
+
+    Raises `ReadError` where the JSON cannot be read, or is of another target or kernel.
+    """
+    sidecar = read_sidecar(path)
+    if sidecar is None:
+        return kernels
+    if sidecar.arch not in (None, target):
+        raise ReadError(f"Triton's JSON next to it is not read: it is for {sidecar.arch}")
+    if sidecar.kernel not in {kernel.symbol for kernel in kernels}:
+        named = f"it is for the kernel {shortened(sidecar.kernel)}"
+        raise ReadError(f"Triton's JSON next to it is not read: {named}")
+    facts = []
+    if sidecar.lds_bytes is not None:
+        facts.append(Fact("dynamic_lds_bytes", sidecar.lds_bytes, "sidecar"))
+    if sidecar.workgroup_size:
+        facts.append(Fact("required_workgroup", (sidecar.workgroup_size, 1, 1), "sidecar"))
+    return tuple(
+        kernel._replace(facts=Facts(kernel.facts + tuple(facts)))
+        if kernel.symbol == sidecar.kernel
+        else kernel
+        for kernel in kernels
+    )
 
 
 def _load(path: str) -> Any:
@@ -74,30 +103,30 @@ def _load(path: str) -> Any:
         raise ValueError(f"{error.msg} on line {error.lineno}") from None
 
 
-def _sidecar(said: dict[str, Any]) -> Sidecar:
+def _sidecar(values: dict[str, Any]) -> Sidecar:
     """Raises `ValueError` where a value is none that Triton writes for an AMD GPU."""
-    target = said.get("target", {})
+    target = values.get("target", {})
     if not isinstance(target, dict) or target.get("backend", "hip") != "hip":
         raise ValueError("it is not for an AMD GPU")
-    kernel, arch = said.get("name"), _agreed("arch", said, target)
+    kernel, arch = values.get("name"), _agreed("arch", values, target)
     if not isinstance(kernel, str) or not isinstance(arch, str | None):
         raise ValueError("its names are no text")
-    waves = _count(_agreed("num_warps", said), _MOST_WORKITEMS)
-    lanes = _count(_agreed("warp_size", said, target), _MOST_WORKITEMS)
+    waves = _count(_agreed("num_warps", values), _MOST_WORKITEMS)
+    lanes = _count(_agreed("warp_size", values, target), _MOST_WORKITEMS)
     return Sidecar(
         kernel=kernel,
         arch=arch,
-        lds_bytes=_count(_agreed("shared", said), _MOST_LDS_BYTES),
+        lds_bytes=_count(_agreed("shared", values), _MOST_LDS_BYTES),
         workgroup_size=_count(waves * lanes, _MOST_WORKITEMS) if waves and lanes else None,
     )
 
 
 def _agreed(key: str, *maps: dict[str, Any]) -> Any:
     """The value of a key; None where no map has it. Raises `ValueError` where two differ."""
-    values = [said[key] for said in maps if key in said]
-    if any(value is None or value != values[0] for value in values):
-        raise ValueError(f"{key} is {' and '.join(map(shortened, values))}")
-    return values[0] if values else None
+    found = [values[key] for values in maps if key in values]
+    if any(value is None or value != found[0] for value in found):
+        raise ValueError(f"{key} is {' and '.join(map(shortened, found))}")
+    return found[0] if found else None
 
 
 def _count(value: Any, most: int) -> int | None:

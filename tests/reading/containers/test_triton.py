@@ -87,7 +87,7 @@ def test_keys_may_be_missing(tmp_path: Path, said: dict[str, Any], expected: Sid
     ],
 )
 def test_what_contradicts_itself_is_not_believed(tmp_path: Path, change: dict[str, Any]) -> None:
-    with pytest.raises(ReadError, match=r"Triton's JSON beside it is not read: [^\n]+$"):
+    with pytest.raises(ReadError, match=r"Triton's JSON next to it is not read: [^\n]+$"):
         read_sidecar(beside(tmp_path, json.dumps(SAID | change)))
 
 
@@ -106,7 +106,7 @@ def test_what_contradicts_itself_is_not_believed(tmp_path: Path, change: dict[st
     ids=range(8),
 )
 def test_damage_is_named(tmp_path: Path, text: str | bytes) -> None:
-    with pytest.raises(ReadError, match=r"Triton's JSON beside it is not read: [^\n]+$"):
+    with pytest.raises(ReadError, match=r"Triton's JSON next to it is not read: [^\n]+$"):
         read_sidecar(beside(tmp_path, text))
 
 
@@ -130,7 +130,7 @@ def test_the_kernel_is_reported_without_it(
     path.write_text(DOT_ASSEMBLY)
     out, err, code = run(str(path), "--format", "csv", folder=tmp_path)
     assert (len(out.splitlines()), code) == (2, 2)
-    assert err == f"{path}: Triton's JSON beside it is not read: {message}\n"
+    assert err == f"{path}: Triton's JSON next to it is not read: {message}\n"
 
 
 def test_what_is_beside_must_be_a_file(tmp_path: Path) -> None:

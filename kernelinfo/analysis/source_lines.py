@@ -30,7 +30,7 @@ def lines_of_all(
 
     wanted = {(one.path, one.containers, one.member, one.offset): one for one in code_objects}
     paths = dict.fromkeys(one.path for one in wanted.values())
-    for blob in containers.open_paths(paths, meant=False):
+    for blob in containers.open_paths(paths, required=False):
         if not isinstance(blob, Blob):
             continue
         if one := wanted.get((blob.path, blob.containers, blob.member, blob.offset)):
