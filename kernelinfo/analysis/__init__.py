@@ -15,7 +15,7 @@ from kernelinfo.light_typing import TYPE_CHECKING
 from kernelinfo.occupancy import targets
 from kernelinfo.occupancy.targets import Target
 from kernelinfo.reading.blob import Blob, Elsewhere, Note, Problem
-from kernelinfo.reading.containers.triton import with_sidecar
+from kernelinfo.reading.containers.triton import with_launch
 from kernelinfo.reading.facts import Module, SourceLine
 from kernelinfo.reading.stamps import compiler_of
 from kernelinfo.reading.target_id import parse_target_id
@@ -270,8 +270,7 @@ class Analysis:
         )
         kernels = module.kernels
         try:
-            if not blob.containers:
-                kernels = with_sidecar(kernels, blob.path, name)
+            kernels = with_launch(kernels, blob, name)
         except ReadError as error:
             yield Problem(blob.path, str(error))
         for kernel in kernels:
@@ -283,37 +282,3 @@ def _is_anonymous(module: Module, blob: Blob) -> bool:
     from kernelinfo.reading.containers import carve
 
     return carve.CONTAINER in blob.containers and module.target is None
-
-
-def _of_sidecar(
-    blob: Blob, target: str | None, kernels: Iterable[KernelFacts]
-) -> dict[str, tuple[Fact, ...]]:
-    """What Triton's JSON beside a file, or a pack of AOTriton, says of the launch, by kernel.
-
-    Raises `ReadError` where it cannot be read, or is of something else.
-    """
-    from kernelinfo.reading.containers.triton import read_sidecar
-
-    if blob.launch is not None:
-        facts = _launch_facts(*blob.launch)
-        if blob.launch.lds_bytes is None:
-            facts = (*facts, Fact("dynamic_lds", True, "sidecar"))
-        return {kernel.symbol: facts for kernel in kernels}
-    sidecar = None if blob.containers else read_sidecar(blob.path)
-    if sidecar is None:
-        return {}
-    if sidecar.arch not in (None, target):
-        raise ReadError(f"Triton's JSON beside it is not read: it is for {sidecar.arch}")
-    if sidecar.kernel not in {kernel.symbol for kernel in kernels}:
-        named = f"it is for the kernel {shortened(sidecar.kernel)}"
-        raise ReadError(f"Triton's JSON beside it is not read: {named}")
-    return {sidecar.kernel: _launch_facts(sidecar.lds_bytes, sidecar.workgroup_size)}
-
-
-def _launch_facts(lds_bytes: int | None, workgroup_size: int | None) -> tuple[Fact, ...]:
-    facts = []
-    if lds_bytes is not None:
-        facts.append(Fact("dynamic_lds_bytes", lds_bytes, "sidecar"))
-    if workgroup_size:
-        facts.append(Fact("required_workgroup", (workgroup_size, 1, 1), "sidecar"))
-    return tuple(facts)

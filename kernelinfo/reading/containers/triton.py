@@ -13,6 +13,7 @@ from reprlib import repr as shortened
 
 from kernelinfo.errors import ReadError
 from kernelinfo.light_typing import Any, NamedTuple
+from kernelinfo.reading.blob import Blob
 from kernelinfo.reading.containers import bounds
 from kernelinfo.reading.facts import Fact, Facts, KernelFacts
 
@@ -56,14 +57,19 @@ def read_sidecar(path: str) -> Sidecar | None:
     raise ReadError(f"Triton's JSON next to it is not read: {wrong}")
 
 
-def with_sidecar(
-    kernels: tuple[KernelFacts, ...], path: str, target: str | None
+def with_launch(
+    kernels: tuple[KernelFacts, ...], blob: Blob, target: str | None
 ) -> tuple[KernelFacts, ...]:
-    """The kernels of the file at `path`, with the launch that Triton's JSON states for one of them.
+    """The kernels of a blob with the launch that Triton's JSON or a pack of AOTriton states.
 
     Raises `ReadError` where the JSON cannot be read, or is of another target or kernel.
     """
-    sidecar = read_sidecar(path)
+    if blob.launch is not None:
+        facts = _facts(*blob.launch)
+        if blob.launch.lds_bytes is None:
+            facts = (*facts, Fact("dynamic_lds", True, "sidecar"))
+        return tuple(_with(facts, kernel) for kernel in kernels)
+    sidecar = None if blob.containers else read_sidecar(blob.path)
     if sidecar is None:
         return kernels
     if sidecar.arch not in (None, target):
@@ -71,17 +77,21 @@ def with_sidecar(
     if sidecar.kernel not in {kernel.symbol for kernel in kernels}:
         named = f"it is for the kernel {shortened(sidecar.kernel)}"
         raise ReadError(f"Triton's JSON next to it is not read: {named}")
+    facts = _facts(sidecar.lds_bytes, sidecar.workgroup_size)
+    return tuple(_with(facts, k) if k.symbol == sidecar.kernel else k for k in kernels)
+
+
+def _facts(lds_bytes: int | None, workgroup_size: int | None) -> tuple[Fact, ...]:
     facts = []
-    if sidecar.lds_bytes is not None:
-        facts.append(Fact("dynamic_lds_bytes", sidecar.lds_bytes, "sidecar"))
-    if sidecar.workgroup_size:
-        facts.append(Fact("required_workgroup", (sidecar.workgroup_size, 1, 1), "sidecar"))
-    return tuple(
-        kernel._replace(facts=Facts(kernel.facts + tuple(facts)))
-        if kernel.symbol == sidecar.kernel
-        else kernel
-        for kernel in kernels
-    )
+    if lds_bytes is not None:
+        facts.append(Fact("dynamic_lds_bytes", lds_bytes, "sidecar"))
+    if workgroup_size:
+        facts.append(Fact("required_workgroup", (workgroup_size, 1, 1), "sidecar"))
+    return tuple(facts)
+
+
+def _with(facts: tuple[Fact, ...], kernel: KernelFacts) -> KernelFacts:
+    return kernel._replace(facts=Facts(kernel.facts + facts))
 
 
 def _load(path: str) -> Any:

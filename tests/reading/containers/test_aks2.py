@@ -47,7 +47,7 @@ TWO = [("dot;;0_0", 4096, 256, OBJECT), ("failed", 0, 0, b""), ("add", 0, 64, OB
 
 
 def kernels(data: bytes) -> list[Kernel]:
-    items = Analysis(Options()).of_path("x", open_bytes(data, "x"))
+    items = Analysis(Options()).analyse_path("x", open_bytes(data, "x"))
     return [item.kernel for item in items if isinstance(item, Result)]
 
 
