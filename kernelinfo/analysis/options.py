@@ -31,7 +31,7 @@ class Options(NamedTuple):
     one_kernel: bool = False
     """The user names one kernel, among others that are read with it."""
     unique: bool = False
-    """Code objects met again, byte for byte, are told of and not counted again."""
+    """Code objects that are equal byte for byte count once."""
     locate: Callable[[Kernel], bool] | None = None
     """For which kernels of code objects the source line is sought in the debug information, which
     takes up to a second each object. Assembly text is read for it anyway."""
@@ -40,7 +40,7 @@ class Options(NamedTuple):
 
     @property
     def names_kernels(self) -> bool:
-        """Whether `workgroup_size` is meant for kernels that the user names."""
+        """True if `workgroup_size` applies to kernels that the user names."""
         return bool(self.kernels) or self.one_kernel
 
 

@@ -30,7 +30,7 @@ _OWN_OPTIONS = ("--help", "-h", "--version", "--install-completion", "--show-com
 def app() -> None:
     """Run the command line of this process; only the command that it names is imported.
 
-    A `KernelinfoError`, and what the system refuses, is told on standard error with exit code 2;
+    A `KernelinfoError`, and what the system refuses, is one line on standard error, exit code 2;
     any other exception is a bug and shows its traceback. A reader that stops listening ends the
     program quietly.
     """

@@ -1,4 +1,4 @@
-"""What a shell may offer for a value: cheap, and quiet where nothing can be said.
+"""What a shell may offer for a value: cheap, and quiet where nothing is known.
 
 Commands import this at every start, so each offer imports what it needs.
 """

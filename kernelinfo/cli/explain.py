@@ -85,7 +85,9 @@ def command(
         target, product = devices.choose(run_as, device)
         run_as = target.name
     if (grid is not None and product is None) or (product is not None and format != "text"):
-        raise OptionError("--grid needs --device, and both are told as text; calc has them as data")
+        raise OptionError(
+            "--grid needs --device, and both need --format text; calc has them as data"
+        )
     view = make_view(names=names, color=color, width=width, output=output)
     project = configuration(select, ignore, severity, config)
     wanted = Options(
@@ -149,7 +151,7 @@ def is_named(name: str, symbol: str, wanted: str) -> bool:
 def _explanations(
     items: Iterable[Item], view: View, device: Device | None, grid: int | None, ir: str | None
 ) -> Iterator[str]:
-    """Each kernel; `ir` is the path of the LLVM IR that lies beside the assembly."""
+    """Each kernel; `ir` is the path of the LLVM IR that lies next to the assembly."""
     first = True
     for item in items:
         if isinstance(item, Result):

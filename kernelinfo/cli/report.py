@@ -51,7 +51,7 @@ def command(
         ),
     ] = 0,
     unique: Annotated[
-        bool, typer.Option("--unique", help="Count a code object once that is met again.")
+        bool, typer.Option("--unique", help="Count equal code objects once.")
     ] = False,
     source_lines: Annotated[
         bool,
@@ -72,7 +72,7 @@ def command(
 
     Each row says what is reserved, how many waves fit and what limits them. Below it stand what the
     next step would take, and what the rules found. A library's many kernels are sorted, the worst
-    first, and what holds of several is said once.
+    first, and what holds of several stands once.
     """
     view = make_view(
         names=names, color=color, width=width, output=output, top=top, group=group, quiet=quiet

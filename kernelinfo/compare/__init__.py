@@ -1,4 +1,4 @@
-"""Two builds beside each other: which kernels are the same, which are gone and which are new."""
+"""Two builds: which kernels are the same, which are gone and which are new."""
 
 from __future__ import annotations
 

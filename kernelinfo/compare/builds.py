@@ -67,7 +67,7 @@ def read_build(path: str, options: Options) -> tuple[Build, list[Problem]]:
 def compare_paths(
     old: str, new: str, options: Options, *, across_targets: bool = False
 ) -> Comparison:
-    """As `diff`, with all that could be read and the problems beside."""
+    """As `diff`, but with the problems in the result instead of raising them."""
     (before, problems), (after, more) = (read_build(path, options) for path in (old, new))
     found = compare(before, after, across_targets=across_targets)
     return replace(found, problems=(*problems, *more))

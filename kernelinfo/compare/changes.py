@@ -99,11 +99,11 @@ def why(old: Footprint, new: Footprint) -> str:
     moved = {move.measure: move for move in moves(old, new)}
     if not any(move.affects for move in moved.values()):
         return "; ".join(_topics(_TOPICS, moved))
-    told = list(_topics(("launch",), moved))
+    parts = list(_topics(("launch",), moved))
     for measure in _OCCUPANCY:
         if measure in moved:
-            told.append(_of_occupancy(old, new, moved[measure], moved))
-    return "; ".join([*told, *_topics(("spills", "scratch"), moved)])
+            parts.append(_of_occupancy(old, new, moved[measure], moved))
+    return "; ".join([*parts, *_topics(("spills", "scratch"), moved)])
 
 
 def why_waves(old: Footprint, new: Footprint) -> str:
@@ -118,16 +118,16 @@ def _of_occupancy(
     """The limit that costs waves, or that gave way."""
     limits = old.limiters if occupancy.better else new.limiters
     topics = [RESOURCES[limit] for limit in limits]
-    told = list(_topics((topic for topic in topics if topic != "scratch"), moved))
+    parts = list(_topics((topic for topic in topics if topic != "scratch"), moved))
     reached = "cannot launch now"
     if occupancy.new != 0:
         unit = "waves/SIMD" if occupancy.measure == "waves_per_simd" else "% of the wave slots"
         before, after = _bounded(occupancy.old, old), _bounded(occupancy.new, new)
         reached = f"{before} → {after} {unit}"
-    told[-1:] = [f"{told[-1]}, {reached}" if told else f"{' '.join(topics) or '?'}: {reached}"]
+    parts[-1:] = [f"{parts[-1]}, {reached}" if parts else f"{' '.join(topics) or '?'}: {reached}"]
     if occupancy.better and new.limiters != old.limiters:
-        told.append("now limited by " + " ".join(RESOURCES[limit] for limit in new.limiters))
-    return "; ".join(told)
+        parts.append("now limited by " + " ".join(RESOURCES[limit] for limit in new.limiters))
+    return "; ".join(parts)
 
 
 def _bounded(value: float | None, kernel: Footprint) -> str:
@@ -150,13 +150,13 @@ _TOPICS: dict[str, tuple[tuple[Measure, str], ...]] = {
 
 def _topics(topics: Iterable[str], moved: dict[Measure, Move]) -> Iterator[str]:
     for topic in topics:
-        told = [
+        parts = [
             f"{_change(moved[measure])} {word}"
             for measure, word in _TOPICS.get(topic, ())
             if measure in moved
         ]
-        if told:
-            yield f"{topic}: {', '.join(told)}"
+        if parts:
+            yield f"{topic}: {', '.join(parts)}"
 
 
 def _change(move: Move) -> str:

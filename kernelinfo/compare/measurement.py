@@ -1,4 +1,4 @@
-"""What was measured of each dispatch beside what the files predict of its kernel."""
+"""Each dispatch that a profiler measured, with what the files predict of its kernel."""
 
 from __future__ import annotations
 
@@ -121,15 +121,18 @@ def differences(one: Measurement) -> tuple[str, ...]:
     """The resources of which the run shows something else than the file reserves."""
     if one.kernel is None or one.predicted is None:
         return ()
-    seen, said = one.dispatch.shape.resources, one.predicted
+    seen, predicted = one.dispatch.shape.resources, one.predicted
     granule = one.kernel.target.lds.granule_bytes if one.kernel.target else 1
-    counted = any(_is(seen, reading) for reading in _readings(one.kernel, said))
+    counted = any(_is(seen, reading) for reading in _readings(one.kernel, predicted))
     pairs = {
-        "VGPRs": (None if counted else seen.vgprs, said.vgprs),
-        "AGPRs": (None if counted else seen.agprs, said.agprs or 0),
-        "SGPRs": (seen.sgprs, said.sgprs),
-        "LDS": (None if seen.lds_bytes is None else align(seen.lds_bytes, granule), said.lds_bytes),
-        "scratch": (seen.scratch_bytes_per_lane, said.scratch_bytes_per_lane),
+        "VGPRs": (None if counted else seen.vgprs, predicted.vgprs),
+        "AGPRs": (None if counted else seen.agprs, predicted.agprs or 0),
+        "SGPRs": (seen.sgprs, predicted.sgprs),
+        "LDS": (
+            None if seen.lds_bytes is None else align(seen.lds_bytes, granule),
+            predicted.lds_bytes,
+        ),
+        "scratch": (seen.scratch_bytes_per_lane, predicted.scratch_bytes_per_lane),
     }
     return tuple(
         f"{name} {there} in the run, {here} in the file"
@@ -143,25 +146,25 @@ Registers = tuple[int | None, int | None]
 """VGPRs and AGPRs."""
 
 
-def _is(seen: Resources, said: Registers) -> bool:
+def _is(seen: Resources, predicted: Registers) -> bool:
     """Whether the run shows these counts, as far as both are known."""
-    vgprs, agprs = said
+    vgprs, agprs = predicted
     return vgprs is None or (
         seen.vgprs in (None, vgprs) and seen.agprs in (None, agprs if agprs is not None else 0)
     )
 
 
-def _readings(kernel: Kernel, said: Resources) -> Iterator[Registers]:
+def _readings(kernel: Kernel, predicted: Resources) -> Iterator[Registers]:
     """What profilers make of the kernel's registers, the right counts first.
 
     A version that is older than a target takes all registers for VGPRs; rocprofiler-sdk also takes
     the descriptor's granules for 4 VGPRs, 8 in wave32, where newer targets have 8 and 16.
     """
-    yield said.vgprs, said.agprs
+    yield predicted.vgprs, predicted.agprs
     target, demand = kernel.target, kernel.traits.demand
-    if target is None or demand is None or said.vgprs is None:
+    if target is None or demand is None or predicted.vgprs is None:
         return
-    whole = said.vgprs + (said.agprs or 0 if target.agprs.file == "unified" else 0)
+    whole = predicted.vgprs + (predicted.agprs or 0 if target.agprs.file == "unified" else 0)
     yield whole, 0
     if target.name.startswith(_KNOWN_TO_THE_SDK):
         return
@@ -196,7 +199,7 @@ def _remarks(one: Measurement) -> Iterator[str]:
         return
     short_of = min(ceiling, grid.percent) if grid else ceiling
     if measured > ceiling + _TOLERANCE:
-        yield "above the ceiling: another build ran, or other kernels beside it"
+        yield "above the ceiling: another build ran, or other kernels at the same time"
     elif measured < _SHORTFALL * short_of and filling is None:
         yield "--device tells whether the grid fills the device"
     elif measured < _SHORTFALL * short_of:

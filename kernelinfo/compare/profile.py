@@ -94,7 +94,7 @@ class Measures(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """What makes launches alike."""
+    """What equal launches have in common."""
 
     kernel: str
     """As the profiler writes it."""

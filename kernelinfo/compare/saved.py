@@ -29,7 +29,7 @@ def read_saved(blob: Blob, options: Options, tell: Tell) -> Build:
     """The build of a saved report, of the kernels that `options` ask for.
 
     What the report could not read, and where it was made for another launch than `options` say,
-    is told as a problem; so is a report without kernels. Raises `ReadError`.
+    is reported as a problem; so is a report without kernels. Raises `ReadError`.
     """
     counts, footprints = PathCounts(blob.path), []
     built_by: set[str] = set()
@@ -80,8 +80,8 @@ def _kernels(blob: Blob, tell: Tell) -> Iterator[tuple[Mapping[str, Any], Mappin
         raise ValueError(f"its schema is {document['schema']!r}")
     if version != _VERSION:
         made = document.get("version", "?")
-        told = f"is {schema}/{version}, made by kernelinfo {made}"
-        raise ReadError(f"{blob.path}: {told}; this one reads {_SCHEMA}/{_VERSION}")
+        made_by = f"is {schema}/{version}, made by kernelinfo {made}"
+        raise ReadError(f"{blob.path}: {made_by}; this one reads {_SCHEMA}/{_VERSION}")
     for problem in document["problems"]:
         path, message = _text(problem, "path"), _text(problem, "message")
         tell(Problem(path, message, _value(str, problem, "member"), _count(problem, "offset")))

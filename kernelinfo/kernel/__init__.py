@@ -157,7 +157,7 @@ class Result(NamedTuple):
 
 
 class Repeat(NamedTuple):
-    """A code object that was met before, byte for byte; its kernels are not counted again."""
+    """A copy, byte for byte, of a code object read before; its kernels are not counted again."""
 
     first: CodeObject
     path: str

@@ -37,10 +37,10 @@ def combine(facts: KernelFacts, code_object: CodeObject, target: Target | None) 
 @lru_cache(maxsize=1 << 12)  # the kernels of a library make a few thousand different statements
 def _traits(facts: Facts, target: Target | None, compiled_for: str | None) -> Traits:
     best_first = sorted(facts, key=_rank)
-    said: dict[FactName, list[Fact]] = {}
+    stated: dict[FactName, list[Fact]] = {}
     for fact in best_first:
-        said.setdefault(fact.name, []).append(fact)
-    value: Value = {n: of[0].value for n, of in said.items()}.get
+        stated.setdefault(fact.name, []).append(fact)
+    value: Value = {n: of[0].value for n, of in stated.items()}.get
     registers = vector_registers(value, target)
     described = any(fact.source in ("descriptor", "directive") for fact in facts)
     return Traits(
@@ -73,7 +73,7 @@ def _traits(facts: Facts, target: Target | None, compiled_for: str | None) -> Tr
         launched_lds_bytes=value("dynamic_lds_bytes"),
         compiler_waves_per_simd=value("compiler_waves_per_simd"),
         facts=tuple(best_first),
-        disagreements=_disagreements(said),
+        disagreements=_disagreements(stated),
     )
 
 
@@ -159,11 +159,11 @@ def _asked(used: int | None, encoded: int | None, granule: int) -> int | None:
     return used if same else encoded
 
 
-def _disagreements(said: Mapping[FactName, list[Fact]]) -> tuple[tuple[Fact, Fact], ...]:
+def _disagreements(stated: Mapping[FactName, list[Fact]]) -> tuple[tuple[Fact, Fact], ...]:
     """Pairs that should be equal and are not, and a descriptor that reserves too little."""
     pairs = [
         (best, other)
-        for best, *others in said.values()
+        for best, *others in stated.values()
         for other in others
         if other.value != best.value
     ]
@@ -172,8 +172,8 @@ def _disagreements(said: Mapping[FactName, list[Fact]]) -> tuple[tuple[Fact, Fac
         ("reserved_sgprs", "sgprs"),
     )
     for encoded, used in encodings:
-        if encoded in said and used in said:
-            reserved, count = said[encoded][0], said[used][0]
+        if encoded in stated and used in stated:
+            reserved, count = stated[encoded][0], stated[used][0]
             if reserved.value < count.value:
                 pairs.append((reserved, count))
     return tuple(pairs)

@@ -33,17 +33,22 @@ class Cause(NamedTuple):
 
 def agrees(kernel: Kernel, occupancy: Occupancy) -> bool | None:
     """Whether the compiler printed this occupancy; None where it printed none, or of a what-if."""
-    said = kernel.traits.compiler_waves_per_simd
-    if said is None or kernel.code_object.target != occupancy.target:
+    printed = kernel.traits.compiler_waves_per_simd
+    if printed is None or kernel.code_object.target != occupancy.target:
         return None
-    return said == occupancy.waves_per_simd
+    return printed == occupancy.waves_per_simd
 
 
 def why(kernel: Kernel, occupancy: Occupancy) -> Cause | None:
     """Why the compiler printed another number; None where it did not, or nothing explains it."""
     traits = kernel.traits
-    said, target, demand = traits.compiler_waves_per_simd, traits.target, traits.demand
-    if agrees(kernel, occupancy) is not False or said is None or target is None or demand is None:
+    printed, target, demand = traits.compiler_waves_per_simd, traits.target, traits.demand
+    if (
+        agrees(kernel, occupancy) is not False
+        or printed is None
+        or target is None
+        or demand is None
+    ):
         return None
     if demand.vgprs is None or demand.lds_bytes is None:
         return None
@@ -53,10 +58,10 @@ def why(kernel: Kernel, occupancy: Occupancy) -> Cause | None:
         for sizes, sgprs in product(_sizes(kernel, known), _sgprs(kernel, known)):
             # What is raised in the compiler's granule may be nothing in the hardware's.
             asked = demand._replace(vgprs=kernel.traits.encoded.vgprs or demand.vgprs, sgprs=sgprs)
-            if llvm.waves_per_simd(target, version, asked, sizes) == said:
+            if llvm.waves_per_simd(target, version, asked, sizes) == printed:
                 devices = tuple(map(find, target.members)) or (target,)
                 case = Case(devices, target, asked, occupancy.launch, sizes, version)
-                names = fewest(case, said, bool(occupancy.obstacles)) or ()
+                names = fewest(case, printed, bool(occupancy.obstacles)) or ()
                 if version != (stated or version):
                     names += ("other-version",)
                 return Cause(names, version) if names else None

@@ -1,4 +1,4 @@
-"""The verdict: how many workgroups are resident at once, what limits them, what more would take.
+"""Occupancy: how many workgroups are resident at once, what limits them, what more would take.
 
 The result is a steady-state ceiling of one residency domain, not a speed.
 """

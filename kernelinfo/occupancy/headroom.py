@@ -22,7 +22,7 @@ class Step(NamedTuple):
 
 
 class Headroom(NamedTuple):
-    """What more the kernel may ask for without losing a workgroup; None where it cannot be said."""
+    """What more the kernel may use without losing a workgroup; None where that is not known."""
 
     vgprs: int | None
     sgprs: int | None

@@ -28,7 +28,7 @@ REGISTER_BYTES = 4
 
 
 class Limit(NamedTuple):
-    """What one resource allows: the working behind the verdict."""
+    """What one resource allows: one line of the arithmetic."""
 
     resource: Resource
     used: int

@@ -61,7 +61,7 @@ class Elsewhere(NamedTuple):
 
 
 class Note(NamedTuple):
-    """What is worth knowing of an input that was read; told once for all inputs of a path."""
+    """A remark about an input that was read; reported once for all inputs of a path."""
 
     path: str
     message: str

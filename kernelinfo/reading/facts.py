@@ -23,7 +23,7 @@ SOURCES: tuple[Source, ...] = (
 """Who states a fact, the best source first: the user; the 64-byte kernel descriptor (or
 amd_kernel_code_t), which the hardware obeys; `.amdhsa_*` directives, which the assembler makes it
 from; the metadata note or its YAML in assembly; the `; Kernel info:` comment; a remark in a build
-log; a `.set` symbol or an ELF symbol; a JSON file that Triton puts beside."""
+log; a `.set` symbol or an ELF symbol; the JSON file that Triton writes next to a code object."""
 
 FactName = Literal[
     "vgprs",  # VGPRs the code uses per lane; AGPRs included where they share one file (.vgpr_count)
@@ -69,7 +69,7 @@ class Fact(NamedTuple):
 
 
 class Facts(tuple[Fact, ...]):
-    """What is said of one kernel, or of several in the same words.
+    """The facts of one kernel, or of several that state the same.
 
     Its hash is that of the object, so that to ask what is known of it need not read it.
     """
@@ -80,7 +80,7 @@ class Facts(tuple[Fact, ...]):
     @staticmethod
     @lru_cache(maxsize=1 << 12)
     def shared(facts: tuple[Fact, ...]) -> Facts:
-        """The same object where the same is said again."""
+        """One object for equal facts."""
         return Facts(facts)
 
 
@@ -133,7 +133,7 @@ class KernelFacts(NamedTuple):
     symbol: str
     """Mangled name, without the descriptor's `.kd`."""
     facts: Facts
-    """All but the size of the code; the same object where the same is said again."""
+    """All but the size of the code; equal statements share one object."""
     code_size: Fact | None = None
     """Each kernel's own, and one source alone states it."""
     begins: Mapping[Source, int] = {}

@@ -63,13 +63,15 @@ def parse_target_id(text: str) -> TargetId | None:
     if not found:
         return None
     settings: dict[str, _Setting] = {}
-    said = text.strip()[found.end() :]
-    for name, sign, old_name in re.findall(_FEATURE, said):
+    features = text.strip()[found.end() :]
+    for name, sign, old_name in re.findall(_FEATURE, features):
         settings[name or old_name.replace("-", "")] = "off" if sign == "-" else "on"
     processor = found[0]
     if processor in _V2_WITH_XNACK:
         processor, settings["xnack"] = _V2_WITH_XNACK[processor], "on"
-    return TargetId(processor, tuple(settings.items()), re.sub(_FEATURE, "", said) if said else "")
+    return TargetId(
+        processor, tuple(settings.items()), re.sub(_FEATURE, "", features) if features else ""
+    )
 
 
 def parse_isa_version(text: str) -> TargetId | None:

@@ -77,7 +77,7 @@ def _finding(finding: Finding) -> list[Span]:
 
 
 def _heading(name: str, about: str, view: View) -> Iterator[list[Span]]:
-    """A name beside its place; on a terminal above it where both do not fit."""
+    """A name and its location in one line; in two on a terminal where both do not fit."""
     if view.fold and cells(name) + 3 + cells(about) > view.width:
         yield from ([(line, "bold")] for line in folded(name, view.width, 2))
         yield from wrap([(f"   {about}", "")], view.width, 3)
@@ -225,10 +225,9 @@ def _result(occupancy: Occupancy, kernel: Kernel | None) -> str:
     if kernel is None or same is None:
         return text
     cause = why(kernel, occupancy)
-    verdict = "agrees" if same else cause.text if cause else NOT_EXPLAINED
-    return (
-        f"{text}   the compiler said {kernel.traits.compiler_waves_per_simd} waves/SIMD: {verdict}"
-    )
+    explanation = "agrees" if same else cause.text if cause else NOT_EXPLAINED
+    printed = kernel.traits.compiler_waves_per_simd
+    return f"{text}   the compiler said {printed} waves/SIMD: {explanation}"
 
 
 def _steps(target: Target, demand: Demand, occupancy: Occupancy) -> str:
@@ -262,14 +261,14 @@ def _sources(kernel: Kernel, width: int) -> Iterator[list[Span]]:
     """What each source says and where, the best first."""
     label = "from"
     for source in SOURCES:
-        said = {fact.name: fact for fact in kernel.traits.facts if fact.source == source}
-        parts = [_said(said[name], kernel) for name in _IN_WORDS if name in said]
+        stated = {fact.name: fact for fact in kernel.traits.facts if fact.source == source}
+        parts = [_in_words(stated[name], kernel) for name in _IN_WORDS if name in stated]
         if parts:
             yield from _listed(label, [f"{source}: {parts[0]}", *parts[1:]], ", ", width)
             label = ""
 
 
-def _said(fact: Fact, kernel: Kernel) -> str:
+def _in_words(fact: Fact, kernel: Kernel) -> str:
     value = "×".join(map(str, fact.value)) if isinstance(fact.value, tuple) else fact.value
     text = _IN_WORDS[fact.name].format(value)
     if (line := kernel.line_of(fact)) is not None:

@@ -26,7 +26,7 @@ _LABEL = 28
 """Columns; a longer name stands on a line of its own."""
 
 Label = Callable[[Result], str]
-"""What a kernel is called beside what is said of it."""
+"""The name before a kernel's lines, with its style."""
 Head = tuple[Span, ...]
 """Rule and severity."""
 
@@ -36,14 +36,14 @@ _NEXT: Head = (("next  ", "bold"),)
 def of_each(results: Sequence[Result], label: Label, view: View) -> Iterator[list[Span]]:
     """Every kernel with its next step and all that was found."""
     blocks = [(label(result), list(_said(result))) for result in results]
-    short = [cells(name) for name, said in blocks if said and cells(name) <= _LABEL]
+    short = [cells(name) for name, lines in blocks if lines and cells(name) <= _LABEL]
     width = max(short, default=0)
-    for name, said in blocks:
-        if said and cells(name) > width:
-            lines = folded(name, view.width - 1, 2) if view.fold else [name]
-            yield from ([(f" {line}", "")] for line in lines)
+    for name, lines in blocks:
+        if lines and cells(name) > width:
+            heading = folded(name, view.width - 1, 2) if view.fold else [name]
+            yield from ([(f" {line}", "")] for line in heading)
             name = ""
-        for head, text in said:
+        for head, text in lines:
             yield from _line((f" {left(name, width)}  ", ""), head, text, view)
             name = ""
 
@@ -51,7 +51,7 @@ def of_each(results: Sequence[Result], label: Label, view: View) -> Iterator[lis
 def of_all(
     shown: Iterable[Result], results: Iterable[Result], label: Label, view: View
 ) -> Iterator[list[Span]]:
-    """The next steps of those shown and the findings of all; what holds of many is said once."""
+    """The next steps of those shown and the findings of all; what holds of many is listed once."""
     groups: dict[Head, dict[str, list[Result]]] = {_NEXT: {}}
     for result in shown:
         if text := _next(result):

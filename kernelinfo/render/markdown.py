@@ -21,11 +21,13 @@ def render(items: Iterable[Item], view: View) -> Iterator[str]:
     """Kernels with findings before the others, which are folded, as is what is beyond `top`."""
     report = Report.of(items)
     severities = Counter(f.severity for result in report.results for f in result.findings)
-    told = [plural(severities[one], one) for one in ("error", "warning", "note") if severities[one]]
-    told = [", ".join(told) or "no findings", plural(len(report.results), "kernel")]
+    parts = [
+        plural(severities[one], one) for one in ("error", "warning", "note") if severities[one]
+    ]
+    parts = [", ".join(parts) or "no findings", plural(len(report.results), "kernel")]
     if report.problems:
-        told.append(f"{plural(len(report.problems), 'problem')}: not all was read")
-    yield f"**kernelinfo: {' · '.join(told)}**\n"
+        parts.append(f"{plural(len(report.problems), 'problem')}: not all was read")
+    yield f"**kernelinfo: {' · '.join(parts)}**\n"
     ordered = sorted(report.results, key=lambda result: not result.findings)
     rows = [_row(result, view) for result in ordered]
     telling = sum(1 for result in ordered if result.findings) or len(rows)

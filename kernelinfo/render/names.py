@@ -44,12 +44,12 @@ def names_of(kernels: Iterable[Kernel], style: NameStyle) -> Mapping[str, str]:
     names = {symbol: name_of(kernel, style) for symbol, kernel in known.items()}
     if style != "short":
         return names
-    for alike in _alike(names):
-        cpp = {symbol: known[symbol].name for symbol in alike if known[symbol].name != symbol}
+    for equal in _equal(names):
+        cpp = {symbol: known[symbol].name for symbol in equal if known[symbol].name != symbol}
         names |= _with_parameters(cpp)
     for fuller in ("full", "mangled"):
-        for alike in _alike(names):
-            names |= {symbol: name_of(known[symbol], fuller) for symbol in alike}
+        for equal in _equal(names):
+            names |= {symbol: name_of(known[symbol], fuller) for symbol in equal}
     return names
 
 
@@ -130,7 +130,7 @@ def _start(text: str, end: int) -> int:
     return 0
 
 
-def _alike(names: Mapping[str, str]) -> Iterator[list[str]]:
+def _equal(names: Mapping[str, str]) -> Iterator[list[str]]:
     """Groups of symbols that have one name."""
     groups = defaultdict(list)
     for symbol, name in names.items():

@@ -10,7 +10,7 @@ Span = tuple[str, str]
 
 
 _NARROW = dict.fromkeys(map(ord, "■·…–−×≤›¹"), "x")
-"""Of one column, and all that most reports have beside ASCII: rich takes long to import."""
+"""One column wide, and all that most reports have besides ASCII: rich takes long to import."""
 
 
 def paint(line: Iterable[Span], color: bool) -> str:

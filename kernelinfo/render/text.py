@@ -23,7 +23,7 @@ _REPEATS = 3
 
 
 def render(items: Iterable[Item], view: View) -> Iterator[str]:
-    """The report as text; problems are counted here and told on standard error."""
+    """The report as text; problems are counted here and listed on standard error."""
     report = Report.of(items)
     if not report.results:
         return
@@ -76,8 +76,8 @@ def _report(report: Report, shown: list[Result], view: View) -> Iterator[list[Sp
     yield []
     label = _label(report)
     many = of_all(shown, report.results, label, view)
-    said = [*(many if hidden else of_each(shown, label, view))]
-    yield from [*said, []] if said else []
+    lines = [*(many if hidden else of_each(shown, label, view))]
+    yield from [*lines, []] if lines else []
     yield from _summary(report, view)
 
 
@@ -97,16 +97,16 @@ def _heading(
         about[0] = f"{target.name} ({target.family})"
     elif target is not None:
         about[0] = f"{code_object.target}, what if on {target.name} ({target.family})"
-    told = "   " + " · ".join(text for text in about if text)
-    if view.fold and cells(where + told) > view.width:
+    details = "   " + " · ".join(text for text in about if text)
+    if view.fold and cells(where + details) > view.width:
         yield [(where, "bold")]
-        yield from wrap([(told, "")], view.width, 3)
+        yield from wrap([(details, "")], view.width, 3)
     else:
-        yield [(where, "bold"), (told, "")]
+        yield [(where, "bold"), (details, "")]
 
 
 def _also(report: Report) -> Iterator[list[Span]]:
-    """Where code objects were met again that are counted once."""
+    """The copies of code objects that are counted once."""
     for repeat in report.repeats[:_REPEATS]:
         where, first = (_place(place.path, place.member) for place in (repeat, repeat.first))
         yield [(f" {where} is {first}, byte for byte", "dim")]

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Documented(NamedTuple):
-    """A rule that is checked elsewhere, and told like the others."""
+    """A rule that is checked elsewhere, and listed like the others."""
 
     number: str
     name: str
@@ -35,8 +35,8 @@ DOCUMENTED: tuple[Documented, ...] = (
         "error",
         """A member, symbol or descriptor could not be read.
 
-        What it finds: input that is cut off, damaged or of a form that is not known. It is told as
-        a problem, and the exit code is 2.
+        What it finds: input that is cut off, damaged or of a form that is not known. It is
+        reported as a problem, and the exit code is 2.
         Why it matters: what was not read may be what matters; no other number is complete.
         What to do: build it again; if it is whole, report it with the file.
         """,
@@ -47,7 +47,7 @@ DOCUMENTED: tuple[Documented, ...] = (
         "error",
         """A gfx processor that the table of hardware facts does not have.
 
-        What it finds: code for a target that `kernelinfo arch` does not list. It is told as a
+        What it finds: code for a target that `kernelinfo arch` does not list. It is reported as a
         problem, and the exit code is 2.
         Why it matters: without its constants there is no occupancy, only what the input says.
         What to do: update kernelinfo; `--as` a target that is like it.
@@ -119,7 +119,7 @@ DOCUMENTED: tuple[Documented, ...] = (
         """A suppression is past its last day, and excuses nothing any more.
 
         What it finds: a [[suppress]] whose `until` is before today.
-        Why it matters: it was meant to be looked at again.
+        Why it matters: somebody wanted to look at it again.
         What to do: mend what it excused, or give it a later day.
         """,
     ),

@@ -9,7 +9,7 @@ from kernelinfo.occupancy import Occupancy
 from kernelinfo.rules.remark import Remark
 
 _MANY = 4
-"""Workgroups beside which one more hardly counts."""
+"""Resident workgroups from which on one more hardly counts."""
 
 
 def lds_rounding_costs_workgroup(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:

@@ -17,8 +17,8 @@ def padded_registers(traits: Traits, result: Occupancy) -> Iterator[Remark]:
     What it finds: VGPRs encoded beyond the granule of those in use. The compiler pads them up to
     the occupancy that `amdgpu_waves_per_eu` asks for, or (LLVM 21 on) that LDS allows anyway.
     Why it matters: the kernel is then limited by registers that it does not use; kernels that run
-    beside it get fewer. Code for a generic target is padded for the LDS that all its devices have,
-    and holds those with more to that.
+    at the same time get fewer. Code for a generic target is padded for the LDS that all its
+    devices have, and holds those with more to that.
     What to do: where LDS is the cause, less LDS also ends the padding; where the attribute is,
     raise its upper bound; where a generic target is, compile for the device.
     """

@@ -13,7 +13,7 @@ def partial_wave(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
     """The last wave of each workgroup has lanes without a workitem.
 
     What it finds: a workgroup size that is required or given, and no multiple of the wave's
-    lanes. One workitem alone is taken to be meant.
+    lanes. One workitem alone is taken to be intended.
     Why it matters: the idle lanes take a slot, registers and cycles like busy ones.
     What to do: a multiple of the wave size; on gfx10 and later wave32 may waste less.
     """

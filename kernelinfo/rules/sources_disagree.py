@@ -25,8 +25,8 @@ def sources_disagree(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
         if _is_xnack_padding(chosen, other, kernel):
             yield from _assembled(other, kernel, occupancy)
         elif not _come_to_the_same(chosen, other, kernel):
-            said = f"{_said(chosen, kernel)}, but {_said(other, kernel)}"
-            yield Remark(f"{said}; the first counts")
+            statements = f"{_statement(chosen, kernel)}, but {_statement(other, kernel)}"
+            yield Remark(f"{statements}; the first counts")
 
 
 def _is_xnack_padding(info: Fact, directive: Fact, kernel: Kernel) -> bool:
@@ -66,7 +66,7 @@ def _come_to_the_same(one: Fact, other: Fact, kernel: Kernel) -> bool:
     return align(one.value, granule) == align(other.value, granule)
 
 
-def _said(fact: Fact, kernel: Kernel) -> str:
+def _statement(fact: Fact, kernel: Kernel) -> str:
     line = kernel.line_of(fact)
     place = "" if line is None else f" (line {line})"
     return f"{fact.source} says {fact.name} {fact.value}{place}"

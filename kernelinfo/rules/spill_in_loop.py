@@ -15,7 +15,7 @@ def spill_in_loop(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
 
     What it finds: in assembly text, the compiler's "Folded Spill" and "Folded Reload" comments
     within blocks that it marks as part of a loop. Moves to AGPRs are not counted. Where this is
-    said, `vgpr-spill` is not.
+    reported, `vgpr-spill` is not.
     Why it matters: each is a memory access of the whole wave in every iteration, while spills
     around a loop are paid once.
     What to do: keep less alive across that loop, or let the kernel have more VGPRs.

@@ -63,7 +63,7 @@ CAUSES: dict[CauseName, str] = {
     "closed-form": "estimates the best workgroup size by a formula",
     "other-version": "counts as a version that the file does not name",
 }
-"""What the compiler does otherwise; of two that explain a number alike the first is named."""
+"""What the compiler does otherwise; the first of equally good causes is named."""
 
 
 _REGISTERS: tuple[Resource, ...] = ("vgpr", "sgpr")
@@ -83,15 +83,15 @@ class Case(NamedTuple):
 
 
 @lru_cache(maxsize=1 << 12)  # a library's kernels share their cases
-def fewest(case: Case, said: int, unlaunchable: bool) -> tuple[CauseName, ...] | None:
+def fewest(case: Case, printed: int, unlaunchable: bool) -> tuple[CauseName, ...] | None:
     """The fewest causes that together give the compiler's number; of equals the first listed."""
     always: tuple[CauseName, ...] = ("unlaunchable",) if unlaunchable else ()
     names = [name for name in CAUSES if _concerns(name, case)]
-    if waves_per_simd(case, {*always, *names}) != said:
+    if waves_per_simd(case, {*always, *names}) != printed:
         return None
     for count in range(len(names) + 1):
         for chosen in combinations(names, count):
-            if waves_per_simd(case, {*always, *chosen}) == said:
+            if waves_per_simd(case, {*always, *chosen}) == printed:
                 return always + chosen
     return None
 

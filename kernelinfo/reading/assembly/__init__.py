@@ -43,7 +43,7 @@ _METADATA: dict[str, metadata_yaml.Reading] = {
 }
 _METADATA_VERSIONS: dict[tuple[int, ...], int] = {(1, 0): 3, (1, 1): 4, (1, 2): 5}
 # Who says for which target a module is, the best first.
-_SAYS_TARGET = ("amdgcn_target", "metadata", "amd_amdgpu_isa", "hsa_code_object_isa")
+_TARGET_SOURCES = ("amdgcn_target", "metadata", "amd_amdgpu_isa", "hsa_code_object_isa")
 
 _STRING = re.compile(rb'"((?:\\.|[^"\\])*)"')
 
@@ -97,7 +97,7 @@ class _Draft:
         self._kernels: dict[str, KernelText] = {}
         self._remarks = remarks
         self._files = SourceFiles(text)
-        # Metadata is read when its end is met: which directive began it, where its text begins.
+        # Metadata is read at its end: the directive that began it, and the start of its text.
         self._metadata: tuple[str, int] | None = None
         # Up to where all is read.
         self._read = start
@@ -282,8 +282,8 @@ class _Draft:
         remarks = self._remarks.take()
         if not (self._kernels or remarks or self._targets):
             return
-        said = (self._targets[who] for who in _SAYS_TARGET if who in self._targets)
-        target_id = next(said, parse_target_id(self._bundle_id))
+        stated = (self._targets[who] for who in _TARGET_SOURCES if who in self._targets)
+        target_id = next(stated, parse_target_id(self._bundle_id))
         asked = parse_target_id(arch or "")
         if target_id and asked and asked.processor != target_id.processor:
             self._remarks.add(f"--arch {arch} is not read: the text is for {target_id.processor}")

@@ -181,16 +181,16 @@ def _counted_from(line: int, facts: Facts, begin: int) -> _Begun:
 
 
 @lru_cache(maxsize=1 << 12)
-def _together(*said: Facts) -> tuple[Facts, Fact | None]:
+def _together(*parts: Facts) -> tuple[Facts, Fact | None]:
     """All but the size of the code, and that."""
-    facts = [fact for part in said for fact in part]
+    facts = [fact for part in parts for fact in part]
     size = next((fact for fact in facts if fact.name == "code_bytes"), None)
     return Facts(fact for fact in facts if fact is not size), size
 
 
 @lru_cache(maxsize=1 << 12)
-def _wave_size(*said: Facts) -> object:
-    return next((f.value for facts in said for f in facts if f.name == "wave_size"), None)
+def _wave_size(*parts: Facts) -> object:
+    return next((f.value for facts in parts for f in facts if f.name == "wave_size"), None)
 
 
 @lru_cache(maxsize=1 << 12)

@@ -28,7 +28,7 @@ class Kernel(NamedTuple):
 
     symbol: str
     facts: Facts
-    """The same object where the same is said again; lines count from the element's first."""
+    """Equal statements share one object; lines count from the element's first."""
     complaints: Sequence[str]
     line: int
     """In the text, from 0."""
@@ -139,8 +139,8 @@ def _kernels(block: str, line: int) -> list[Kernel]:
         common, *names = _NAME.split(written)
         common += "".join(names[2::3])
         own = {key: _text(name) for key, name in zip(names[::3], names[1::3], strict=True)}
-        said = _said if len(common) < _SHORT else _said.__wrapped__
-        others, facts, complaints = said(common)
+        read = _read_common if len(common) < _SHORT else _read_common.__wrapped__
+        others, facts, complaints = read(common)
         values = others | own
         symbol = kernel_symbol(values.get(".symbol"), values.get(".name"))
         kernels.append(Kernel(symbol, facts, complaints, line))
@@ -152,8 +152,8 @@ def _kernels(block: str, line: int) -> list[Kernel]:
 
 
 @lru_cache(maxsize=1 << 12)
-def _said(common: str) -> tuple[dict[object, object], Facts, list[str]]:
-    """The keys of a kernel and what they say, once for all of which the same is said."""
+def _read_common(common: str) -> tuple[dict[object, object], Facts, list[str]]:
+    """The keys of a kernel and their facts, worked out once for equal statements."""
     kernel: dict[object, object] = {}
     length = 0
     for entry, _, key, value, nested in _ENTRY.findall(common):

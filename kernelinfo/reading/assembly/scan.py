@@ -88,7 +88,7 @@ def places(text: Text) -> Iterator[tuple[int, str]]:
     """Byte offset and kind of all that may state something of a kernel, in the order of the text.
 
     The kind is a directive's name, `INFO` (an info block), `ASSIGNMENT`, `BUNDLE` or
-    `BEGIN` (of a function). Of directives `.set` that follow each other, only the first is told.
+    `BEGIN` (of a function). Of directives `.set` that follow each other, only the first is listed.
     """
     for start in range(0, len(text), _WINDOW):
         first = max(start - _AROUND, 0)

@@ -1,4 +1,4 @@
-"""The kernel descriptor: what the hardware is told to reserve, generation by generation.
+"""The kernel descriptor: what the hardware is to allocate, generation by generation.
 
 Layouts: LLVM's AMDGPUUsage, "Kernel Descriptor" and "Code Object V2 Metadata", and
 llvm/Support/AMDHSAKernelDescriptor.h and AMDGPU/AMDKernelCodeT.h.

@@ -75,8 +75,10 @@ def _tables(elf: Elf, remarks: list[Remark]) -> Iterator[tuple[memoryview, bytes
             remarks.append(Remark(message, offset=section.offset))
         else:
             if section.entry_size != _SYMBOL.size:
-                said = f"symbol table {section.name!r} with entries of {section.entry_size} bytes"
-                message = f"{said}; read as entries of {_SYMBOL.size}"
+                table_name = (
+                    f"symbol table {section.name!r} with entries of {section.entry_size} bytes"
+                )
+                message = f"{table_name}; read as entries of {_SYMBOL.size}"
                 remarks.append(Remark(message, offset=section.offset))
             read.add(section.offset)
             yield table, bytes(strings)

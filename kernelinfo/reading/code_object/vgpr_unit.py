@@ -50,8 +50,8 @@ def _is_of_a_later_compiler(module: Module, target_id: object) -> bool:
 
 def _blocks(kernel: KernelFacts, file: Vgprs) -> tuple[int, int]:
     """VGPRs used and units reserved; 0 where the object does not say."""
-    said: dict[FactName, Any] = {fact.name: fact.value for fact in reversed(kernel.facts)}
-    return said.get("vgprs", 0), said.get("reserved_vgprs", 0) // file.encoding_granule
+    values: dict[FactName, Any] = {fact.name: fact.value for fact in reversed(kernel.facts)}
+    return values.get("vgprs", 0), values.get("reserved_vgprs", 0) // file.encoding_granule
 
 
 def _could_encode(

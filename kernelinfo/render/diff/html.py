@@ -9,7 +9,7 @@ from kernelinfo import __version__
 from kernelinfo.compare import Comparison
 from kernelinfo.compare.footprint import Footprint
 from kernelinfo.render import View
-from kernelinfo.render.diff.rows import Row, retargeted, roll_up, rows, toolchain, unread, verdict
+from kernelinfo.render.diff.rows import Row, headline, retargeted, roll_up, rows, toolchain, unread
 from kernelinfo.render.formats import NameStyle
 from kernelinfo.render.html.dataset import problem_rows, title
 from kernelinfo.render.html.page import page
@@ -33,14 +33,14 @@ _MEASURES = (
     "lds_bytes",
     "scratch_bytes_per_lane",
 )
-"""Fields of `Footprint` that the page shows; what else moved is said in words."""
+"""Fields of `Footprint` that the page shows; what else moved is written in words."""
 
 
 def render(comparison: Comparison, view: View) -> Iterator[str]:
     found = rows(comparison)
     data = {
         "version": __version__,
-        "verdict": verdict(found),
+        "verdict": headline(found),
         "about": [
             text
             for text in (

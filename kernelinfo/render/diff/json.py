@@ -1,4 +1,4 @@
-"""A comparison as one JSON document; diff-schema.json beside this file describes every key."""
+"""A comparison as one JSON document; diff-schema.json in this folder describes every key."""
 
 from __future__ import annotations
 

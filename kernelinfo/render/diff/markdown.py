@@ -1,4 +1,4 @@
-"""Markdown for a pull request: the verdict, the affected kernels, the library in a line."""
+"""Markdown for a pull request: the headline, the affected kernels, the library in a line."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from kernelinfo.render.diff.rows import (
     AFFECTED,
     Row,
     arrow,
+    headline,
     retargeted,
     roll_up,
     rows,
     toolchain,
     unread,
-    verdict,
 )
 from kernelinfo.render.markdown import code, folded, plain, table
 from kernelinfo.render.names import styled
@@ -28,7 +28,7 @@ HEADING = ("", "kernel", "target", "why")
 
 def render(comparison: Comparison, view: View) -> Iterator[str]:
     found = rows(comparison)
-    yield f"**kernelinfo diff · {plain(verdict(found))}**\n"
+    yield f"**kernelinfo diff · {plain(headline(found))}**\n"
     affected = [row for row in found if row.status in AFFECTED]
     rest = [row for row in found if row.status in ("gone", "new")]
     cells = [cells_of(row, view) for row in affected]

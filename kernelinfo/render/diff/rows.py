@@ -49,7 +49,7 @@ def counts(found: Sequence[Row]) -> dict[Status, int]:
     return {status: counted[status] for status in _ORDER if counted[status]}
 
 
-def verdict(found: Sequence[Row]) -> str:
+def headline(found: Sequence[Row]) -> str:
     """`affected: 2 worse, 1 better · 1 gone · 12 moved within their steps`."""
     counted = counts(found)
     words = {"moved": "moved within their steps", "renamed": "only renamed"}

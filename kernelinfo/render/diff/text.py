@@ -10,12 +10,12 @@ from kernelinfo.render import View
 from kernelinfo.render.diff.rows import (
     Row,
     arrow,
+    headline,
     retargeted,
     roll_up,
     rows,
     toolchain,
     unread,
-    verdict,
 )
 from kernelinfo.render.names import printable, styled
 from kernelinfo.render.paint import Span, cells, left, paint
@@ -34,7 +34,7 @@ def render(comparison: Comparison, view: View) -> Iterator[str]:
 
 
 def _lines(comparison: Comparison, found: list[Row], view: View) -> Iterator[list[Span]]:
-    heading = (verdict(found), retargeted(comparison), toolchain(comparison))
+    heading = (headline(found), retargeted(comparison), toolchain(comparison))
     yield [(" · ".join(text for text in heading if text), "bold")]
     yield []
     shown = found[: view.top] if view.top else found

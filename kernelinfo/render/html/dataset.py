@@ -1,4 +1,4 @@
-"""A report as compact JSON for the page: what many kernels share is said once."""
+"""A report as compact JSON for the page: what many kernels share stands once."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def _place(path: str, member: str | None) -> str:
 
 
 def _case(kernel: Kernel, occupancy: Occupancy) -> tuple[Any, ...]:
-    """What is asked of which hardware under which launch, and the verdict."""
+    """Demand, hardware, launch and the resulting occupancy."""
     assert kernel.traits.demand is not None
     unsaid = (LDS_NOT_STATED,) if LDS_NOT_STATED in occupancy.at_most_because else ()
     return (
@@ -196,8 +196,8 @@ def _compiler(kernel: Kernel, occupancy: Occupancy | None, texts: Shared) -> lis
     if occupancy is None or same is None or kernel.traits.compiler_waves_per_simd is None:
         return None
     cause = why(kernel, occupancy)
-    verdict = "agrees" if same else cause.text if cause else NOT_EXPLAINED
-    return [kernel.traits.compiler_waves_per_simd, texts.index(verdict)]
+    explanation = "agrees" if same else cause.text if cause else NOT_EXPLAINED
+    return [kernel.traits.compiler_waves_per_simd, texts.index(explanation)]
 
 
 def _facts(kernel: Kernel) -> list[list[int | None]]:

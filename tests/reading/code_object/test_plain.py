@@ -63,7 +63,7 @@ def test_blocks_of_text(texts: list[bytes], monkeypatch: pytest.MonkeyPatch) -> 
         raise ValueError
 
     def forget() -> None:
-        for known in (directives._block, info_block._read, metadata_yaml._said):
+        for known in (directives._block, info_block._read, metadata_yaml._read_common):
             known.cache_clear()
 
     short = [list(assembly.read(text)) for text in texts]
