@@ -43,7 +43,7 @@ def test_json_has_the_kernels_target_beside_its_inputs(format: str) -> None:
         ]
     else:
         lines = [json.loads(line) for line in out.splitlines()]
-        pairs = [(line["input"]["target"], line["target"]) for line in lines]
+        pairs = [(line["Compiled_For"], line["Target"]) for line in lines]
     assert set(pairs) == {("gfx90a", "gfx950")}
 
 

@@ -36,7 +36,12 @@ def test_the_wheel_holds_the_package_its_data_and_nothing_else(wheel: Path) -> N
     names = set(zipfile.ZipFile(wheel).namelist())
     grammars = {f"kernelinfo/grammars/{path.name}" for path in (ROOT / "grammars").glob("*.lark")}
     assert len(grammars) == 2
-    schemas = {"report-schema.json", "diff/diff-schema.json", "sweep/sweep-schema.json"}
+    schemas = {
+        "report-schema.json",
+        "row-schema.json",
+        "diff/diff-schema.json",
+        "sweep/sweep-schema.json",
+    }
     data = {"kernelinfo/occupancy/targets.toml", *(f"kernelinfo/render/{name}" for name in schemas)}
     data.add("kernelinfo/render/sweep/page.html")
     sources = ROOT / "kernelinfo" / "render" / "html"

@@ -258,7 +258,7 @@ class Analysis:
             path=blob.path,
             containers=blob.containers,
             member=" › ".join(filter(None, (blob.member, module.part))) or None,
-            offset=blob.offset,
+            offset=None if blob.offset is None else blob.offset + module.offset,
             size=len(blob.data),
             kind=module.kind,
             target=name,
@@ -267,6 +267,7 @@ class Analysis:
             compiler=compiler_of(module.stamps),
             stamps=module.stamps,
             conflicting_entry=self.conflicting_entry(blob),
+            kernel_count=len(module.kernels),
         )
         kernels = module.kernels
         try:

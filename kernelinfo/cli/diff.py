@@ -8,14 +8,14 @@ import typer
 
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli import options
-from kernelinfo.cli.output import CANNOT_ANSWER, CLAIM, make_view, tell, write
+from kernelinfo.cli.output import CANNOT_ANSWER, CLAIM, complain, make_view, tell, write
 from kernelinfo.compare import Comparison
 from kernelinfo.compare.builds import compare_paths
 from kernelinfo.render.diff import DiffFormatName, renderer
 
 FailOn = Literal["regression", "change"]
 
-_SIDE = "A file, folder or glob of code, or a report saved as JSON or JSON lines."
+_SIDE = "A file, folder or glob of code, or a report saved as JSON, JSON lines or CSV."
 
 
 EXAMPLES = """\
@@ -23,8 +23,8 @@ Examples:
   kernelinfo diff before.s after.s
   kernelinfo diff before.s after.s --fail-on regression    # for CI
   kernelinfo diff before/ after/ --format markdown         # for a pull request
-  kernelinfo before.s --format jsonl -o saved.jsonl
-  kernelinfo diff saved.jsonl after.s
+  kernelinfo before.s --format json -o saved.json
+  kernelinfo diff saved.json after.s
 """
 
 
@@ -78,6 +78,8 @@ def command(
     comparison = compare_paths(old, new, wanted, across_targets=across_targets)
     for problem in comparison.problems:
         tell(problem)
+    for note in comparison.notes:
+        complain(f"note: {note}")
     if comparison.pairs or (comparison.gone and comparison.new):
         write(renderer(format)(comparison, view), output)
     if comparison.problems:

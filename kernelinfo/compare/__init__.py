@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass, fields
-from typing import Literal
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal
 
 from kernelinfo.compare.changes import Move, moves, same_processor, why
 from kernelinfo.compare.footprint import Build, Footprint
@@ -96,6 +96,8 @@ class Comparison:
     new_compilers: tuple[str, ...]
     problems: tuple[Problem, ...] = ()
     """What could not be read of either build, for which a kernel may seem gone or new."""
+    notes: tuple[str, ...] = ()
+    """What cannot be known of either build, in words."""
 
     @property
     def retargeted(self) -> Mapping[tuple[str, str], int]:
@@ -135,7 +137,8 @@ def compare(old: Build, new: Build, *, across_targets: bool = False) -> Comparis
     scopes = [_by_target(old, new)]
     if across_targets:
         scopes.append(lambda _: "")
-    left = _Left(dict(enumerate(old.footprints)), dict(enumerate(new.footprints)))
+    unstated: dict[str, Any] = dict.fromkeys((*old.unstated, *new.unstated))
+    left = _Left(_kernels(old, unstated), _kernels(new, unstated))
     pairs: dict[int, Pair] = {}
     for scope in scopes:
         for level in _LEVELS:
@@ -147,7 +150,16 @@ def compare(old: Build, new: Build, *, across_targets: bool = False) -> Comparis
         new=tuple(left.new.values()),
         old_compilers=old.compilers,
         new_compilers=new.compilers,
+        notes=(*old.notes, *new.notes),
     )
+
+
+def _kernels(build: Build, unstated: dict[str, Any]) -> dict[int, Footprint]:
+    """The kernels by their places, without what only one of the builds can say."""
+    kernels = build.footprints
+    if unstated:
+        kernels = tuple(replace(kernel, **unstated) for kernel in kernels)
+    return dict(enumerate(kernels))
 
 
 class _Level(NamedTuple):

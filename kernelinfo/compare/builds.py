@@ -20,7 +20,7 @@ _NO_RULES = Selection(ignore=("KI",))
 """Findings are not compared."""
 
 Source = str | os.PathLike[str] | Report
-"""A file, folder or glob of code, a report saved as JSON or JSON lines, or a report."""
+"""A file, folder or glob of code, a report saved as JSON, JSON lines or CSV, or a report."""
 
 
 def diff(
@@ -47,7 +47,7 @@ def diff(
 def read_build(path: str, options: Options) -> tuple[Build, list[Problem]]:
     """The build at a path, and what could not be read of it: to hold no kernel among them.
 
-    Raises `ReadError` for JSON that is no report that can be read.
+    Raises `ReadError` for JSON or CSV that is no report that can be read.
     """
     from kernelinfo.compare import saved
     from kernelinfo.reading.containers import files, open_bytes

@@ -4,30 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from operator import attrgetter
-from typing import Literal, get_args
 
-from kernelinfo.compare.footprint import Footprint
+from kernelinfo.compare.footprint import MEASURES, Footprint, Measure
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.occupancy.limits import RESOURCES
 
-Measure = Literal[
-    "waves_per_simd",
-    "percent",
-    "vgpr_spills",
-    "sgpr_spills",
-    "scratch_bytes_per_lane",
-    "workgroup_size",
-    "wave_size",
-    "vgprs",
-    "reserved_vgprs",
-    "agprs",
-    "sgprs",
-    "reserved_sgprs",
-    "lds_bytes",
-    "code_bytes",
-]
-"""Fields of `Footprint`, in their units."""
-MEASURES: tuple[Measure, ...] = get_args(Measure)
 _values = attrgetter(*MEASURES)
 
 _OCCUPANCY: tuple[Measure, ...] = ("waves_per_simd", "percent")

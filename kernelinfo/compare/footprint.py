@@ -7,11 +7,32 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Literal, get_args
 
 from kernelinfo.kernel import CodeObject, Result
 from kernelinfo.occupancy.limits import Resource
 from kernelinfo.reading import stamps
-from kernelinfo.reading.facts import Features, SourceLine
+from kernelinfo.reading.facts import SourceLine
+from kernelinfo.reading.target_id import target_id
+
+Measure = Literal[
+    "waves_per_simd",
+    "percent",
+    "vgpr_spills",
+    "sgpr_spills",
+    "scratch_bytes_per_lane",
+    "workgroup_size",
+    "wave_size",
+    "vgprs",
+    "reserved_vgprs",
+    "agprs",
+    "sgprs",
+    "reserved_sgprs",
+    "lds_bytes",
+    "code_bytes",
+]
+"""Fields of `Footprint`, in their units."""
+MEASURES: tuple[Measure, ...] = get_args(Measure)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +94,10 @@ class Build:
     footprints: tuple[Footprint, ...]
     compilers: tuple[str, ...]
     """Stamps of all compilers, those of linked libraries among them; sorted."""
+    unstated: tuple[Measure, ...] = ()
+    """What the file that the build is read from has no place for."""
+    notes: tuple[str, ...] = ()
+    """What cannot be known of the build, in words."""
 
 
 def build(results: Iterable[Result], place: Callable[[CodeObject], str]) -> Build:
@@ -124,16 +149,6 @@ def _footprint(result: Result, code_object: str, target: str) -> Footprint:
 @lru_cache(maxsize=1 << 12)
 def _unit(code_object: str, processor: str) -> str:
     return re.sub(rf"{re.escape(processor)}(?![\da-f])(:\w+[+-])*", "", code_object)
-
-
-def target_id(target: str | None, features: Features) -> str:
-    """The target as LLVM spells it, with the features that are on or off."""
-    signs = {"on": "+", "off": "-"}
-    parts = [target or "unknown"]
-    for feature in ("sramecc", "xnack"):
-        if sign := signs.get(getattr(features, feature) or ""):
-            parts.append(feature + sign)
-    return ":".join(parts)
 
 
 def place_under(root: str, path: str, member: str | None) -> str:

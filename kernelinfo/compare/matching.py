@@ -6,7 +6,6 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 
-from kernelinfo.compare.footprint import target_id
 from kernelinfo.compare.measurement import Distance, Measurement, bare, compared, distance
 from kernelinfo.compare.profile import Agent, Dispatch, Resources, together
 from kernelinfo.errors import UnknownTargetError
@@ -16,6 +15,7 @@ from kernelinfo.light_typing import NamedTuple
 from kernelinfo.occupancy import targets
 from kernelinfo.occupancy.devices import runs_on
 from kernelinfo.occupancy.targets import Device, Target
+from kernelinfo.reading.target_id import target_id
 
 Product = tuple[Target, Device]
 _ABSENT: Distance = (len(Resources._fields), 1)

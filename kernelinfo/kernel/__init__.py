@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from kernelinfo.kernel.traits import Encoded, Flags, Spills, Traits, Used, Workgroup
-from kernelinfo.light_typing import Literal, NamedTuple
+from kernelinfo.light_typing import Any, Literal, NamedTuple
 from kernelinfo.occupancy import Allocated, Occupancy
 from kernelinfo.occupancy.targets import Target
 from kernelinfo.reading.blob import Note, Problem
@@ -48,6 +48,8 @@ class CodeObject(NamedTuple):
     """Of all producers, sorted: the compiler, those of linked libraries, the linker."""
     conflicting_entry: str | None = None
     """The entry of the same file and processor, read before, whose id names other features."""
+    kernel_count: int | None = None
+    """Kernels that it holds, whichever of them are asked for."""
 
 
 class Kernel(NamedTuple):
@@ -190,6 +192,12 @@ class Report(NamedTuple):
     @property
     def kernels(self) -> tuple[Kernel, ...]:
         return tuple(result.kernel for result in self.results)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A flat row a kernel, as `--format jsonl` writes them: for pandas, polars, DuckDB."""
+        from kernelinfo.kernel.rows import row
+
+        return [row(result) for result in self.results]
 
     @property
     def code_objects(self) -> tuple[CodeObject, ...]:

@@ -176,3 +176,5 @@ class Module(NamedTuple):
     remarks: tuple[Remark, ...] = ()
     part: str | None = None
     """Which of several modules of one text it is, where nothing else distinguishes them."""
+    offset: int = 0
+    """Bytes from the start of the text that holds it, and maybe others."""

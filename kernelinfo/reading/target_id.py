@@ -22,6 +22,8 @@ _V2_WITH_XNACK = {"gfx901": "gfx900", "gfx903": "gfx902", "gfx905": "gfx904", "g
 _XNACK = r"gfx(801|810|9[0-5].|9-.+|101[0-3]|10-1-generic)"
 _SRAMECC = r"gfx(906|908|90a|94[0-2]|950|9-4-generic|125.+)"
 _SURVEYED = r"gfx([678]..|9[0-5].|9-.+|10[13].|10-.+|11[05].|11-generic|120.|12-generic)"
+UNKNOWN_TARGET = "unknown"
+_SIGNS: dict[str | None, str] = {"on": "+", "off": "-"}
 
 
 class TargetId(NamedTuple):
@@ -72,6 +74,13 @@ def parse_target_id(text: str) -> TargetId | None:
     return TargetId(
         processor, tuple(settings.items()), re.sub(_FEATURE, "", features) if features else ""
     )
+
+
+def target_id(processor: str | None, features: Features) -> str:
+    """The target as LLVM spells it, with the features that are on or off: `gfx90a:xnack-`."""
+    settings = (("sramecc", features.sramecc), ("xnack", features.xnack))
+    stated = [name + _SIGNS[setting] for name, setting in settings if setting in _SIGNS]
+    return ":".join([processor or UNKNOWN_TARGET, *stated])
 
 
 def parse_isa_version(text: str) -> TargetId | None:

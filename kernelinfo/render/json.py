@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from kernelinfo import __version__
 from kernelinfo.kernel import CodeObject, Item, Kernel, Repeat, Report, Result
 from kernelinfo.light_typing import Any
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.occupancy.limits import Limit
-from kernelinfo.reading.facts import Code, Fact, FactName, Source
+from kernelinfo.reading.facts import Code, Fact, FactName
 from kernelinfo.render import View
 
 SCHEMA = "kernelinfo/1"
@@ -40,9 +40,6 @@ PROVENANCE: dict[FactName, str] = {
     "compiler_waves_per_simd": "compiler_occupancy.waves_per_simd",
 }
 """Which key of a kernel each fact stands behind."""
-
-Part = Callable[[Callable[[Any], Any], Any], Any]
-"""Takes what makes the JSON value of something, and that thing."""
 
 
 def render(items: Iterable[Item], view: View) -> Iterator[str]:
@@ -95,18 +92,12 @@ def code_object_document(code_object: CodeObject, repeats: Sequence[Repeat] = ()
         if repeat.first is code_object
     ]
     values = flat(code_object) | {"features": flat(code_object.features), "also": also}
+    del values["kernel_count"]
     return {("container" if key == "containers" else key): value for key, value in values.items()}
 
 
-def _now(document: Callable[[Any], Any], value: Any) -> Any:
-    return document(value)
-
-
-def kernel_document(result: Result, part: Part = _now) -> dict[str, Any]:
-    """One kernel, without the key that says which input it comes from.
-
-    `part` makes the values that several kernels may share.
-    """
+def kernel_document(result: Result) -> dict[str, Any]:
+    """One kernel, without the key that says which input it comes from."""
     kernel, occupancy = result.kernel, result.occupancy
     launch = occupancy.launch if occupancy else None
     return {
@@ -131,17 +122,17 @@ def kernel_document(result: Result, part: Part = _now) -> dict[str, Any]:
             "dynamic_lds_bytes": launch.dynamic_lds_bytes if launch else None,
             "scratch_bytes_per_lane": kernel.used.scratch_bytes_per_lane,
         },
-        "allocated": part(flat, occupancy.allocated) if occupancy else None,
-        "spills": part(flat, kernel.spills),
-        "flags": part(flat, kernel.flags),
-        "occupancy": occupancy_document(occupancy, part) if occupancy else None,
+        "allocated": flat(occupancy.allocated) if occupancy else None,
+        "spills": flat(kernel.spills),
+        "flags": flat(kernel.flags),
+        "occupancy": occupancy_document(occupancy) if occupancy else None,
         "compiler_occupancy": _compiler_document(kernel, occupancy),
-        "provenance": part(provenance, kernel),
+        "provenance": _provenance(kernel),
         "findings": [flat(finding) for finding in result.findings],
     }
 
 
-def occupancy_document(occupancy: Occupancy, part: Part = _now) -> dict[str, Any]:
+def occupancy_document(occupancy: Occupancy) -> dict[str, Any]:
     return {
         "percent": occupancy.percent,
         "waves_per_simd": occupancy.waves_per_simd,
@@ -157,10 +148,10 @@ def occupancy_document(occupancy: Occupancy, part: Part = _now) -> dict[str, Any
             "wave_slots": occupancy.wave_slots,
         },
         "limiters": list(occupancy.limiters),
-        "limits": [part(_limit_document, limit) for limit in occupancy.limits],
-        "next": [part(flat, step) for step in occupancy.next],
-        "headroom": part(flat, occupancy.headroom),
-        "range": part(flat, occupancy.range) if occupancy.range else None,
+        "limits": [_limit_document(limit) for limit in occupancy.limits],
+        "next": [flat(step) for step in occupancy.next],
+        "headroom": flat(occupancy.headroom),
+        "range": flat(occupancy.range) if occupancy.range else None,
     }
 
 
@@ -187,22 +178,19 @@ def _compiler_document(kernel: Kernel, occupancy: Occupancy | None) -> dict[str,
     return {"waves_per_simd": waves, "agrees": same, "reason": reason}
 
 
-def stated_facts(kernel: Kernel) -> list[Fact]:
-    """The facts that the provenance of a kernel names, in its order."""
+def _provenance(kernel: Kernel) -> dict[str, dict[str, Any]]:
+    """Where each number stands."""
     best: dict[FactName, Fact] = {}
     for fact in kernel.traits.facts:
         best.setdefault(fact.name, fact)
     stated = [fact for name, fact in best.items() if name in PROVENANCE]
-    return [*stated, kernel.code_size] if kernel.code_size else stated
-
-
-def provenance(kernel: Kernel) -> dict[str, dict[str, Any]]:
-    """Where each number stands."""
+    if kernel.code_size:
+        stated.append(kernel.code_size)
     return {
-        PROVENANCE[fact.name]: place(fact.source, kernel.line_of(fact), kernel.offset(fact))
-        for fact in stated_facts(kernel)
+        PROVENANCE[fact.name]: {
+            "from": fact.source,
+            "line": kernel.line_of(fact),
+            "offset": kernel.offset(fact),
+        }
+        for fact in stated
     }
-
-
-def place(source: Source, line: object, offset: object) -> dict[str, object]:
-    return {"from": source, "line": line, "offset": offset}

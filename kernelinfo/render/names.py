@@ -23,16 +23,24 @@ def printable(text: str) -> str:
 
 
 def name_of(kernel: Kernel, style: NameStyle) -> str:
-    return styled(kernel.name, kernel.symbol, style)
+    """The demangled name, short or full, or the mangled one; printable."""
+    return printable(chosen_name(kernel, style))
 
 
 def styled(name: str, symbol: str, style: NameStyle) -> str:
-    """The demangled name, short or full, or the mangled one; printable."""
+    """The same of a kernel of which only its names are known."""
+    return printable(_chosen(name, symbol, style))
+
+
+def chosen_name(kernel: Kernel, style: NameStyle) -> str:
+    """The demangled name, short or full, or the mangled one; as the input has it."""
+    return _chosen(kernel.name, kernel.symbol, style)
+
+
+def _chosen(name: str, symbol: str, style: NameStyle) -> str:
     if style == "mangled":
-        return printable(symbol)
-    if style == "short" and name != symbol:
-        return printable(short(name))
-    return printable(name)
+        return symbol
+    return short(name) if style == "short" and name != symbol else name
 
 
 def names_of(kernels: Iterable[Kernel], style: NameStyle) -> Mapping[str, str]:

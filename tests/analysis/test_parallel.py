@@ -93,7 +93,7 @@ def test_files_that_come_while_others_are_read_move_none(tmp_path: Path) -> None
         (tmp_path / f"{number}.co").write_bytes(code)
     found = list(parallel.batches([str(tmp_path)]))
     (tmp_path / "000.co").write_bytes(code)
-    paths = [json.loads(line)["input"]["path"] for line in spread(found).splitlines()]
+    paths = [json.loads(line)["Path"] for line in spread(found).splitlines()]
     names = [str(tmp_path / f"{number}.co") for number in range(100, 200)]
     assert paths == [name for name in names for _ in range(4)]
 

@@ -161,8 +161,8 @@ def test_dynamic_lds_and_the_trap_handler() -> None:
 def test_jsonl_is_one_kernel_a_line() -> None:
     out, _, _ = run(TEXT, "--format", "jsonl")
     lines = [json.loads(line) for line in out.splitlines()]
-    assert [line["symbol"] for line in lines] == [k["symbol"] for k in kernels(TEXT)]
-    assert lines[0]["input"]["target"] == "gfx90a"
+    assert [line["Symbol"] for line in lines] == [k["symbol"] for k in kernels(TEXT)]
+    assert lines[0]["Target"] == "gfx90a"
 
 
 def test_csv_joins_with_rocprofv3() -> None:
@@ -238,7 +238,7 @@ def test_ctrl_c_leaves_without_a_word(tmp_path: Path) -> None:
         env={**os.environ, "PYTHONPATH": str(FIXTURES.parent)},
     )
     assert process.stdout is not None
-    assert process.stdout.readline().startswith(b'{"input":'), "the first line is there early"
+    assert process.stdout.readline().startswith(b'{"Kernel_Name":'), "the first line is there early"
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=20)
     assert process.returncode == 130

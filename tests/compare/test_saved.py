@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kernelinfo import Options, ReadError, diff
+from kernelinfo.compare import compare
 from kernelinfo.compare.builds import read_build
 from kernelinfo.compare.footprint import Footprint
 from tests.conftest import FIXTURES
@@ -29,15 +31,71 @@ def with_source(found: tuple[Footprint, ...]) -> list[tuple[Footprint, object]]:
     return [(one, one.source) for one in found]
 
 
-@pytest.mark.parametrize("format", ["json", "jsonl"])
-@pytest.mark.parametrize("name", [name for name in INPUTS if not name.startswith("broken/")])
-def test_a_saved_report_is_the_same_build(name: str, format: str, tmp_path: Path) -> None:
+def as_0_1_0_wrote_lines(document: str, folder: Path) -> str:
+    """Each kernel of a document in a line, its input inside."""
+    report = json.loads(Path(document).read_text())
+    kernels = [{**one, "input": report["inputs"][one["input"]]} for one in report["kernels"]]
+    path = folder / "saved.jsonl"
+    path.write_text("".join(f"{json.dumps(kernel)}\n" for kernel in kernels))
+    return str(path)
+
+
+WHOLE = [name for name in INPUTS if not name.startswith("broken/")]
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_a_saved_report_is_the_same_build(name: str, tmp_path: Path) -> None:
     made, problems = read_build(str(FIXTURES / name), Options())
-    read, told = read_build(saved(name, tmp_path, format=format), Options())
-    assert with_source(read.footprints) == with_source(made.footprints)
+    path = saved(name, tmp_path)
+    read, told = read_build(path, Options())
+    assert [problem.message for problem in told] == [problem.message for problem in problems]
+    lines, _ = read_build(as_0_1_0_wrote_lines(path, tmp_path), Options())
+    for build in (read, lines):
+        assert with_source(build.footprints) == with_source(made.footprints)
+        assert build.compilers == made.compilers
+
+
+@pytest.mark.parametrize("format", ["jsonl", "csv"])
+@pytest.mark.parametrize("name", WHOLE)
+def test_saved_rows_are_the_same_build(name: str, format: str, tmp_path: Path) -> None:
+    """But for the LDS that is used: rows have what is allocated."""
+    made, _ = read_build(str(FIXTURES / name), Options())
+    path = saved(name, tmp_path, "--names", "short", format=format)
+    read, problems = read_build(path, Options())
+    without = tuple(replace(one, lds_bytes=None) for one in made.footprints)
+    assert with_source(read.footprints) == with_source(without)
     assert read.compilers == made.compilers
-    if format == "json":
-        assert [problem.message for problem in told] == [problem.message for problem in problems]
+    assert problems == []
+    found = compare(read, made)
+    assert {pair.effect for pair in found.pairs} == {"same"}
+    assert (found.gone, found.new) == ((), ())
+
+
+@pytest.mark.parametrize("format", ["jsonl", "csv"])
+def test_rows_may_be_cut_and_diff_says_so(format: str, tmp_path: Path) -> None:
+    path = Path(saved(NAME, tmp_path, format=format))
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[:-1]))
+    out, err, code = run("diff", str(path), NAME)
+    assert "1 new" in out
+    assert (err, code) == (
+        f"note: {path}: rows do not tell whether all was read and written; "
+        "a report of --format json does\n",
+        0,
+    )
+    assert "note:" not in run("diff", NAME, NAME)[1]
+
+
+def test_rows_are_damaged(tmp_path: Path) -> None:
+    path = Path(saved(NAME, tmp_path, format="csv"))
+    lines = path.read_text().splitlines()
+    for text, message in (
+        ("\n".join([lines[0], lines[1][:-60]]), "line 2 has not one cell a column"),
+        ("\n".join(lines).replace(",256,", ",-1,"), "Workgroup_Size is -1"),
+        ("\n".join(lines).replace("Code_Size", "Size"), "has no 'Code_Size'"),
+    ):
+        path.write_text(text)
+        with pytest.raises(ReadError, match=f"is CSV, but no report of kernelinfo: .*{message}"):
+            diff(path, FIXTURES / NAME)
 
 
 def test_a_saved_folder_lines_up_with_the_folder(tmp_path: Path) -> None:

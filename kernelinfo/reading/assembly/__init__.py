@@ -309,6 +309,7 @@ class _Draft:
             stamps=distinct(self._stamps),
             kernels=kernels,
             remarks=remarks + self._remarks.take(),
+            offset=self._start,
         )
 
 

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kernelinfo.compare.footprint import target_id
 from kernelinfo.gate.outcome import Notice, Outcome, Suppressed
 from kernelinfo.kernel import Finding, Result
 from kernelinfo.reading.blob import Problem
+from kernelinfo.reading.target_id import target_id
 from kernelinfo.render import View
 from kernelinfo.render.check.location import Location, location_in, location_of
 from kernelinfo.render.names import name_of, printable

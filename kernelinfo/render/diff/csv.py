@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kernelinfo.compare import Comparison
-from kernelinfo.compare.changes import Measure
-from kernelinfo.compare.footprint import Footprint
+from kernelinfo.compare.footprint import Footprint, Measure
 from kernelinfo.render import View
 from kernelinfo.render.csv import line
 from kernelinfo.render.diff.rows import Row, rows

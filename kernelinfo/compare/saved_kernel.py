@@ -1,0 +1,63 @@
+"""One kernel of a saved file, and the values that such files hold, each checked."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from kernelinfo.compare.footprint import Footprint
+from kernelinfo.light_typing import NamedTuple
+from kernelinfo.occupancy.limits import RESOURCES, Resource
+
+
+class SavedKernel(NamedTuple):
+    """A kernel as a file saved it, and the launch that its occupancy was worked out for."""
+
+    path: str
+    member: str | None
+    compilers: tuple[str, ...]
+    footprint: Footprint
+    """Its `code_object` is still empty."""
+    run_target: str | None
+    """The processor that the occupancy is for."""
+    dynamic_lds_bytes: int | None
+    trap_sgprs: int | None = None
+    """None where the file does not say."""
+
+
+def value(kind: type, of: Any, *keys: str) -> Any:
+    """What stands under the keys; None where the file has null on the way.
+
+    Raises `ValueError` for another type, and `KeyError` for a key that is not there.
+    """
+    for key in keys:
+        if of is None:
+            return None
+        of = of[key]
+    if of is None or type(of) is kind or (kind is float and type(of) is int):
+        return of
+    raise ValueError(f"{'.'.join(keys)} is {of!r:.40}")
+
+
+def text(of: Any, *keys: str) -> str:
+    """The same of a string that must be there."""
+    found = value(str, of, *keys)
+    if found is None:
+        raise ValueError(f"{'.'.join(keys)} is null")
+    return cast(str, found)
+
+
+def count(of: Any, *keys: str) -> int | None:
+    """The same of a number that is not below 0."""
+    found: int | None = value(int, of, *keys)
+    if found is not None and found < 0:
+        raise ValueError(f"{'.'.join(keys)} is {found}")
+    return found
+
+
+def limiters(of: Any, *keys: str) -> tuple[Resource, ...]:
+    """The same of a list of resources; empty where the file has null."""
+    found = value(list, of, *keys) or ()
+    for limiter in found:
+        if limiter not in tuple(RESOURCES):  # it may be unhashable
+            raise ValueError(f"{'.'.join(keys)} has {limiter!r}")
+    return tuple(found)

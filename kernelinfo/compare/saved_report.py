@@ -1,0 +1,103 @@
+"""Reports saved as one JSON document, or as the JSON lines that 0.1.0 wrote -> their kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from kernelinfo.compare.footprint import Footprint
+from kernelinfo.compare.saved_kernel import SavedKernel, count, limiters, text, value
+from kernelinfo.errors import ReadError
+from kernelinfo.reading.blob import Problem
+from kernelinfo.reading.facts import Features, SourceLine
+from kernelinfo.reading.stamps import compilers
+from kernelinfo.reading.target_id import target_id
+
+_SCHEMA, _VERSION = "kernelinfo", "1"
+
+Entry = Mapping[str, Any]
+
+
+def read_lines(lines: Iterator[Entry]) -> Iterator[SavedKernel]:
+    """The kernels of 0.1.0's JSON lines, each with its input inside."""
+    return (_kernel(line["input"], line) for line in lines)
+
+
+def read_document(
+    document: Entry, path: str, tell: Callable[[Problem], None]
+) -> Iterator[SavedKernel]:
+    """The kernels of a document; what it could not read is told. Raises `ReadError`."""
+    schema, _, version = text(document, "schema").partition("/")
+    if schema != _SCHEMA:
+        raise ValueError(f"its schema is {document['schema']!r}")
+    if version != _VERSION:
+        made = f"is {schema}/{version}, made by kernelinfo {document.get('version', '?')}"
+        raise ReadError(f"{path}: {made}; this one reads {_SCHEMA}/{_VERSION}")
+    for problem in document["problems"]:
+        where, message = text(problem, "path"), text(problem, "message")
+        tell(Problem(where, message, value(str, problem, "member"), count(problem, "offset")))
+    for kernel in document["kernels"]:
+        yield _kernel(document["inputs"][count(kernel, "input")], kernel)
+
+
+def _kernel(entry: Entry, kernel: Entry) -> SavedKernel:
+    return SavedKernel(
+        path=text(entry, "path"),
+        member=value(str, entry, "member"),
+        compilers=_compilers(entry),
+        footprint=_footprint(entry, kernel),
+        run_target=value(str, kernel, "target"),
+        dynamic_lds_bytes=count(kernel, "used", "dynamic_lds_bytes"),
+        trap_sgprs=count(kernel, "allocated", "trap_sgprs"),
+    )
+
+
+def _compilers(entry: Entry) -> tuple[str, ...]:
+    """Reports of 0.1.0 have one stamp of each input."""
+    if "stamps" not in entry:
+        stamp = value(str, entry, "compiler")
+        return (stamp,) if stamp else ()
+    stamps = value(list, entry, "stamps") or ()
+    if not all(type(stamp) is str for stamp in stamps):
+        raise ValueError(f"stamps is {stamps!r:.40}")
+    return compilers(stamps)
+
+
+def _footprint(entry: Entry, kernel: Entry) -> Footprint:
+    features = Features(
+        xnack=value(str, entry, "features", "xnack"),
+        sramecc=value(str, entry, "features", "sramecc"),
+    )
+    lds_bytes = count(kernel, "used", "lds_bytes")
+    if lds_bytes is not None:
+        lds_bytes += count(kernel, "used", "dynamic_lds_bytes") or 0
+    scratch_bytes = count(kernel, "used", "scratch_bytes_per_lane")
+    source = None
+    if kernel["source"] is not None:
+        line = count(kernel, "source", "line")
+        source = SourceLine(text(kernel, "source", "file"), line or 0)
+    return Footprint(
+        target=target_id(value(str, entry, "target"), features),
+        name=text(kernel, "name"),
+        symbol=text(kernel, "symbol"),
+        code_object="",
+        workgroup_size=count(kernel, "workgroup", "assumed"),
+        waves_per_simd=value(float, kernel, "occupancy", "waves_per_simd"),
+        percent=value(float, kernel, "occupancy", "percent"),
+        limiters=limiters(kernel, "occupancy", "limiters"),
+        vgprs=count(kernel, "used", "vgprs"),
+        reserved_vgprs=count(kernel, "allocated", "vgprs"),
+        agprs=count(kernel, "used", "agprs"),
+        sgprs=count(kernel, "used", "sgprs"),
+        lds_bytes=lds_bytes,
+        scratch_bytes_per_lane=(
+            None if value(bool, kernel, "flags", "dynamic_stack") else scratch_bytes
+        ),
+        vgpr_spills=count(kernel, "spills", "vgprs"),
+        sgpr_spills=count(kernel, "spills", "sgprs"),
+        code_bytes=count(kernel, "code_bytes"),
+        source=source,
+        reserved_sgprs=count(kernel, "allocated", "sgprs"),
+        wave_size=count(kernel, "wave_size"),
+        exact=value(bool, kernel, "occupancy", "exact"),
+    )

@@ -1,0 +1,110 @@
+"""Rows saved as JSON lines or CSV -> their kernels."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from kernelinfo.compare.footprint import Footprint, Measure
+from kernelinfo.compare.saved_kernel import SavedKernel, count, limiters, text, value
+from kernelinfo.errors import UnknownTargetError
+from kernelinfo.kernel.names import demangle
+from kernelinfo.kernel.rows import BETWEEN_COMPILERS, COLUMNS
+from kernelinfo.occupancy.targets import find
+from kernelinfo.reading.facts import SourceLine
+from kernelinfo.reading.target_id import UNKNOWN_TARGET
+
+UNSTATED: tuple[Measure, ...] = ("lds_bytes",)
+"""What rows leave out: they have the LDS that is allocated, not what is used."""
+
+HEADING = ",".join(COLUMNS[:2]).encode()
+"""How CSV with rows begins."""
+
+_TEXTS = {
+    *("Kernel_Name", "Symbol", "Target", "Compiled_For", "Path", "Member", "Workgroup_Size_From"),
+    *("Bound_Reason", "Next_Resource", "Compiler", "Source_File"),
+}
+_LISTS = {"Limiters", "Findings"}
+_WORDS = {"": None, "True": True, "False": False}
+
+Row = Mapping[str, Any]
+
+
+def read_rows(rows: Iterable[Row]) -> Iterator[SavedKernel]:
+    """The kernels of rows with JSON's values."""
+    return map(_kernel, rows)
+
+
+def rows_of_csv(data: str) -> Iterator[Row]:
+    """The rows of CSV, each cell as the value that it was written from."""
+    for number, cells in enumerate(csv.DictReader(data.splitlines()), 2):
+        if None in cells or None in cells.values():
+            raise ValueError(f"line {number} has not one cell a column")
+        yield {name: _value_of_cell(name, cell) for name, cell in cells.items()}
+
+
+def _value_of_cell(name: str, cell: str) -> object:
+    if name in _LISTS:
+        return cell.split()
+    if name in _TEXTS:
+        return (cell[1:] if cell[:1] == "'" and cell[1:2] in tuple("=+-@") else cell) or None
+    if cell in _WORDS:
+        return _WORDS[cell]
+    return float(cell) if "." in cell else int(cell)
+
+
+def _kernel(row: Row) -> SavedKernel:
+    target, stamps = value(str, row, "Target"), value(str, row, "Compiler")
+    return SavedKernel(
+        path=text(row, "Path"),
+        member=value(str, row, "Member"),
+        compilers=tuple(stamps.split(BETWEEN_COMPILERS)) if stamps else (),
+        footprint=_footprint(row),
+        run_target=target and target.partition(":")[0],
+        dynamic_lds_bytes=count(row, "Dynamic_LDS"),
+    )
+
+
+def _footprint(row: Row) -> Footprint:
+    """`Kernel_Name` is not read: it may be short, and the symbol says the whole."""
+    symbol, source = text(row, "Symbol"), None
+    if row["Source_File"] is not None:
+        source = SourceLine(text(row, "Source_File"), count(row, "Source_Line") or 0)
+    return Footprint(
+        target=value(str, row, "Compiled_For") or UNKNOWN_TARGET,
+        name=demangle(symbol),
+        symbol=symbol,
+        code_object="",
+        workgroup_size=count(row, "Workgroup_Size"),
+        waves_per_simd=value(float, row, "Waves_Per_SIMD"),
+        percent=value(float, row, "Occupancy_Percent"),
+        limiters=limiters(row, "Limiters"),
+        vgprs=count(row, "VGPR_Used"),
+        reserved_vgprs=_allocated_vgprs(row),
+        agprs=count(row, "AGPR_Used"),
+        sgprs=count(row, "SGPR_Used"),
+        lds_bytes=None,
+        scratch_bytes_per_lane=(
+            None if value(bool, row, "Dynamic_Stack") else count(row, "Scratch_Size")
+        ),
+        vgpr_spills=count(row, "VGPR_Spills"),
+        sgpr_spills=count(row, "SGPR_Spills"),
+        code_bytes=count(row, "Code_Size"),
+        source=source,
+        reserved_sgprs=count(row, "SGPR_Count"),
+        wave_size=count(row, "Wave_Size"),
+        exact=value(bool, row, "Exact"),
+    )
+
+
+def _allocated_vgprs(row: Row) -> int | None:
+    """Of one file for both kinds their sum; of two files a wave gets as many of each."""
+    vgprs, agprs = count(row, "VGPR_Count"), count(row, "Accum_VGPR_Count")
+    if vgprs is None or agprs is None:
+        return None
+    try:
+        separate = find(text(row, "Target").partition(":")[0]).agprs.file == "separate"
+    except UnknownTargetError:
+        return None
+    return vgprs if separate else vgprs + agprs

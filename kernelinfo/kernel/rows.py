@@ -1,0 +1,189 @@
+"""A kernel as one flat row of named values, which CSV, JSON lines and `Report.rows()` write.
+
+render/row-schema.json says what each column holds, with its unit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+
+from kernelinfo.kernel import CodeObject, Kernel, Result, Traits
+from kernelinfo.occupancy import Occupancy
+from kernelinfo.reading import stamps
+from kernelinfo.reading.target_id import target_id
+
+Value = str | int | float | tuple[str, ...] | None
+Values = tuple[Value, ...]
+Names = tuple[str, ...]
+Spell = Callable[[Names, Values], str]
+"""The text of some neighbouring columns. It should remember: neighbours repeat."""
+
+_KERNEL = ("Kernel_Name", "Symbol")
+_ORIGIN = ("Target", "Compiled_For", "Path", "Member", "Offset")
+_RESOURCES = (
+    "Wave_Size",
+    "Workgroup_Size",
+    "Workgroup_Size_From",
+    "VGPR_Count",
+    "Accum_VGPR_Count",
+    "SGPR_Count",
+    "LDS_Block_Size",
+    "Dynamic_LDS",
+    "Scratch_Size",
+    "Dynamic_Stack",
+    "VGPR_Used",
+    "AGPR_Used",
+    "SGPR_Used",
+    "VGPR_Spills",
+    "SGPR_Spills",
+)
+_SIZE = ("Code_Size",)
+_OCCUPANCY = (
+    "Waves_Per_SIMD",
+    "Occupancy_Percent",
+    "Exact",
+    "Bound_Reason",
+    "Launchable",
+    "Limiters",
+    "Next_Resource",
+    "Next_Change",
+    "Next_Waves_Per_SIMD",
+)
+_BUILD = ("Compiler", "Code_Object_Kernels")
+_SOURCE = ("Source_File", "Source_Line")
+_FINDINGS = ("Findings",)
+COLUMNS: Names = (
+    *_KERNEL,
+    *_ORIGIN,
+    *_RESOURCES,
+    *_SIZE,
+    *_OCCUPANCY,
+    *_BUILD,
+    *_SOURCE,
+    *_FINDINGS,
+)
+"""Those that rocprofv3's kernel trace also has bear its names, so that the tables join."""
+
+BETWEEN_COMPILERS = "; "
+
+_MOST_KNOWN = 1 << 12
+_known: dict[tuple[Traits, Spell], tuple[Occupancy | None, str, str]] = {}
+"""What kernels of equal traits share. Kept, as a process writes many rows a few at a time."""
+
+
+def row(result: Result) -> dict[str, Value]:
+    """The columns of one kernel; None where the input does not say."""
+    kernel, occupancy = result.kernel, result.occupancy
+    values = chain(
+        (kernel.name, kernel.symbol),
+        _origin(kernel),
+        _resources(kernel.traits, occupancy),
+        (kernel.code_bytes,),
+        _reached(occupancy),
+        _build(kernel.code_object),
+        _source(kernel),
+        _findings(result),
+    )
+    return dict(zip(COLUMNS, values, strict=True))
+
+
+def lines(results: Iterable[Result], name: Callable[[Kernel], str], spell: Spell) -> Iterator[str]:
+    """The text of each row, its columns as `spell` writes them and joined by commas.
+
+    What equal kernels share is worked out and spelled once. `name` gives `Kernel_Name`.
+    """
+    code_object: CodeObject | None = None
+    for result in results:
+        kernel = result.kernel
+        if kernel.code_object is not code_object:
+            code_object = kernel.code_object
+            origin = spell(_ORIGIN, _origin(kernel))
+            build = spell(_BUILD, _build(code_object))
+        resources, reached = _shared(kernel.traits, result.occupancy, spell)
+        yield ",".join(
+            (
+                spell(_KERNEL, (name(kernel), kernel.symbol)),
+                origin,
+                resources,
+                spell(_SIZE, (kernel.code_bytes,)),
+                reached,
+                build,
+                spell(_SOURCE, _source(kernel)),
+                spell(_FINDINGS, _findings(result)),
+            )
+        )
+
+
+def _shared(traits: Traits, occupancy: Occupancy | None, spell: Spell) -> tuple[str, str]:
+    """The text of resources and occupancy."""
+    known = _known.get((traits, spell))
+    if known is None or known[0] is not occupancy:
+        if len(_known) >= _MOST_KNOWN:
+            _known.clear()
+        resources = spell(_RESOURCES, _resources(traits, occupancy))
+        known = occupancy, resources, spell(_OCCUPANCY, _reached(occupancy))
+        _known[traits, spell] = known
+    return known[1:]
+
+
+def _origin(kernel: Kernel) -> Values:
+    origin = kernel.code_object
+    compiled_for = target = origin.target and target_id(origin.target, origin.features)
+    if kernel.target and kernel.target.name != origin.target:
+        target = kernel.target.name
+    return target, compiled_for, origin.path, origin.member, origin.offset
+
+
+def _resources(traits: Traits, occupancy: Occupancy | None) -> Values:
+    allocated = occupancy.allocated if occupancy else None
+    launch = occupancy.launch if occupancy else None
+    used, spills = traits.used, traits.spills
+    return (
+        traits.wave_size,
+        launch and launch.workgroup_size,
+        launch and launch.assumption,
+        allocated and allocated.arch_vgprs,
+        allocated and allocated.agprs,
+        allocated and allocated.sgprs,
+        allocated and allocated.lds_bytes,
+        launch and launch.dynamic_lds_bytes,
+        used.scratch_bytes_per_lane,
+        traits.flags.dynamic_stack,
+        used.vgprs,
+        used.agprs,
+        used.sgprs,
+        spills.vgprs,
+        spills.sgprs,
+    )
+
+
+def _reached(occupancy: Occupancy | None) -> Values:
+    if occupancy is None:
+        return (None,) * len(_OCCUPANCY)
+    step = occupancy.next[0] if occupancy.next else None
+    return (
+        occupancy.waves_per_simd,
+        occupancy.percent,
+        occupancy.exact,
+        "; ".join(occupancy.at_most_because) or None,
+        occupancy.launchable,
+        occupancy.limiters,
+        step and step.resource,
+        step and step.change,
+        step and step.waves_per_simd,
+    )
+
+
+def _build(code_object: CodeObject) -> Values:
+    own = (code_object.compiler,) if code_object.compiler else ()
+    compilers = dict.fromkeys((*own, *stamps.compilers(code_object.stamps)))
+    return BETWEEN_COMPILERS.join(compilers) or None, code_object.kernel_count
+
+
+def _source(kernel: Kernel) -> Values:
+    return tuple(kernel.source) if kernel.source else (None, None)
+
+
+def _findings(result: Result) -> Values:
+    return (tuple([finding.rule for finding in result.findings]),)
