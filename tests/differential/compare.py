@@ -140,8 +140,8 @@ def _named(text: Kernel, linked: Kernel) -> Iterator[str]:
     here, there = _demand(text), _demand(linked)
     if here.arch_vgprs != there.arch_vgprs:
         yield "arch VGPRs"
-    more = (there.sgprs or 0) - (here.sgprs or 0)
-    if more and text.target and text.target.name.startswith("gfx60") and 0 < more <= 8:
+    more = (linked.traits.encoded.sgprs or 0) - (text.traits.encoded.sgprs or 0)
+    if more == 8 and text.target and text.target.name.startswith("gfx60"):
         yield "SGPRs of gfx6"
 
 
