@@ -147,10 +147,13 @@ def test_launches_of_one_shape_on_several_agents_are_put_together() -> None:
         ("Kernel_Name,Workgroup_Size\na,inf\n", "infinity"),
         ("Kernel_Name,Workgroup_Size,Counter_Name\na,64,b\n", "no column Counter_Value"),
         ('{"rocprofiler-sdk-tool": []}', "is JSON"),
-        (gzip.compress(b"SQLite format 3\0").decode("latin-1"), "compressed SQLite database"),
+        (
+            gzip.compress(b"SQLite format 3\0", mtime=0).decode("latin-1"),
+            "compressed SQLite database",
+        ),
         ("\x1f\x8b broken", "damaged gzip data"),
-        (gzip.compress(b"Kernel_Name")[:-9].decode("latin-1"), "gzip data cut off after"),
-        (gzip.compress(bytes(200 << 20)).decode("latin-1"), "gzip data give more than"),
+        (gzip.compress(b"Kernel_Name", mtime=0)[:-9].decode("latin-1"), "gzip data cut off after"),
+        (gzip.compress(bytes(200 << 20), mtime=0).decode("latin-1"), "gzip data give more than"),
     ],
 )
 def test_what_is_no_profile_is_one_line_that_says_what_is_wanted(
