@@ -201,6 +201,8 @@ class Analysis:
                 if _is_anonymous(module, blob):
                     yield Note(blob.path, "holds code objects that name no target; give --arch")
                     continue
+                for note in module.notes:
+                    yield Note(blob.path, note, blob.member)
                 for remark in module.remarks:
                     offset = None if remark.offset is None else (blob.offset or 0) + remark.offset
                     yield Problem(blob.path, remark.message, blob.member, offset, remark.line)

@@ -8,10 +8,19 @@ from functools import lru_cache
 from kernelinfo.light_typing import Any, Literal, NamedTuple
 
 Source = Literal[
-    "option", "descriptor", "directive", "metadata", "kernel-info", "remark", "symbol", "sidecar"
+    "option",
+    "linking-info",
+    "descriptor",
+    "directive",
+    "metadata",
+    "kernel-info",
+    "remark",
+    "symbol",
+    "sidecar",
 ]
 SOURCES: tuple[Source, ...] = (
     "option",
+    "linking-info",
     "descriptor",
     "directive",
     "metadata",
@@ -20,10 +29,11 @@ SOURCES: tuple[Source, ...] = (
     "symbol",
     "sidecar",
 )
-"""Who states a fact, the best source first: the user; the 64-byte kernel descriptor (or
-amd_kernel_code_t), which the hardware obeys; `.amdhsa_*` directives, which the assembler makes it
-from; the metadata note or its YAML in assembly; the `; Kernel info:` comment; a remark in a build
-log; a `.set` symbol or an ELF symbol; the JSON file that Triton writes next to a code object."""
+"""Who states a fact, the best source first: the user; the section `.amdgpu.info` of objects that
+are not linked yet; the 64-byte kernel descriptor (or amd_kernel_code_t), which the hardware obeys;
+`.amdhsa_*` directives, which the assembler makes it from; the metadata note or its YAML in
+assembly; the `; Kernel info:` comment; a remark in a build log; a `.set` symbol or an ELF symbol; the
+JSON file that Triton writes next to a code object."""
 
 FactName = Literal[
     "vgprs",  # VGPRs the code uses per lane; AGPRs included where they share one file (.vgpr_count)
@@ -174,6 +184,8 @@ class Module(NamedTuple):
     """Of all producers, the linker among them; sorted."""
     kernels: tuple[KernelFacts, ...]
     remarks: tuple[Remark, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What is worth knowing of the module, and no problem."""
     part: str | None = None
     """Which of several modules of one text it is, where nothing else distinguishes them."""
     offset: int = 0

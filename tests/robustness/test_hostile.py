@@ -34,11 +34,9 @@ EXPECTED = {
     row["file"]: Expected(int(row["exit"]), int(row["kernels"]), row["says"])
     for row in rows(Path(__file__).with_name("hostile.csv"))
 }
-DEMANDS = {
-    row["file"]: row["what a sound tool must do"]
-    for row in rows(INDEX)
-    if not row["file"].startswith("more/")  # formats that are not read yet
-}
+DEMANDS = {row["file"]: row["what a sound tool must do"] for row in rows(INDEX)}
+NOTES = ("a build log names no target", "found by its header", "is not linked yet")
+"""Lines on standard error that are no problems."""
 
 
 def test_every_file_is_judged() -> None:
@@ -56,7 +54,8 @@ def test_answer(name: str) -> None:
     assert time.monotonic() - start < SECONDS
     assert (code, len(list(csv.reader(out.splitlines()))) - 1) == (expected.exit, expected.kernels)
     assert expected.says in err
-    assert bool(err) == (code == 2)
+    problems = [line for line in err.splitlines() if not any(note in line for note in NOTES)]
+    assert bool(problems) == (code == 2)
     assert all(line.startswith(name) for line in err.splitlines())
     assert is_harmless(out + err)
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from kernelinfo.errors import ReadError
 from kernelinfo.occupancy.targets import Target
-from kernelinfo.reading.code_object import descriptor
+from kernelinfo.reading.code_object import descriptor, object_linking
 from kernelinfo.reading.code_object.note_metadata import NoteKernel, read_metadata, shown
 from kernelinfo.reading.code_object.processor import code_object_version, features, processor
 from kernelinfo.reading.code_object.symbols import (
@@ -70,6 +70,12 @@ def read(data: memoryview, *, arch: str | None = None) -> Module:
             encoded = _NOTHING
         size = _code_size(elf, symbols.get(symbol))
         kernels.append(KernelFacts(symbol, _together(encoded, facts), size, begins))
+    linking = object_linking.kernel_facts(
+        elf, target, xnack=features(elf, version).xnack in ("any", "on"), remarks=remarks
+    )
+    if linking is not None:
+        unknown = object_linking.UNKNOWN
+        kernels = [_with_callees(kernel, linking.get(kernel.symbol, unknown)) for kernel in kernels]
     for reason, names in without.items():
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
         remarks.append(Remark(f"kernel {shown(names[0])}{more}: {reason}"))
@@ -81,8 +87,15 @@ def read(data: memoryview, *, arch: str | None = None) -> Module:
         stamps=_stamps(elf),
         kernels=tuple(kernels),
         remarks=tuple(remarks),
+        notes=() if linking is None else (object_linking.NOTE,),
     )
     return module if target is None else with_settled_vgprs(module, target, metadata.target_id)
+
+
+def _with_callees(kernel: KernelFacts, facts: tuple[Fact, ...]) -> KernelFacts:
+    """The kernel with what its functions state instead of what is stated of it alone."""
+    own = [fact for fact in kernel.facts if fact.name not in object_linking.REPLACED]
+    return kernel._replace(facts=Facts((*facts, *own)))
 
 
 @lru_cache(maxsize=1 << 12)

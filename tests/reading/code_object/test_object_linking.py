@@ -1,0 +1,138 @@
+"""Objects that are linked later: a section of numbers of each function, by a writer of our own."""
+
+from __future__ import annotations
+
+from struct import pack
+
+import pytest
+
+from kernelinfo.occupancy.targets import find
+from kernelinfo.reading.code_object.object_linking import kernel_facts
+from kernelinfo.reading.elf import read_elf
+from kernelinfo.reading.facts import Remark
+
+from ...conftest import CORPUS
+from ...test_corpus import kernels
+
+SYMBOLS = {"kernel": 0, "callee": 0, "outside": 0, "lds": 2048, "more": 512}
+
+
+class Info:
+    """The entries of the section, and the relocations that name symbols."""
+
+    def __init__(self) -> None:
+        self.data = b""
+        self.relocations: list[tuple[int, str]] = []
+
+    def add(self, kind: int, value: int | str, size: int = 0) -> Info:
+        if isinstance(value, str):
+            self.relocations.append((len(self.data) + 2, value))
+            value, size = 0, 8
+        self.data += bytes([kind, size or 4]) + value.to_bytes(size or 4, "little")
+        return self
+
+    def function(self, name: str, *numbers: int) -> Info:
+        """Flags, SGPRs, VGPRs, AGPRs and scratch."""
+        self.add(1, name)
+        for kind, number in enumerate(numbers, 2):
+            self.add(kind, number)
+        return self
+
+    def object(self) -> bytes:
+        names, table = b"\0", bytes(24)
+        for symbol, size in SYMBOLS.items():
+            table += pack("<IBBHQQ", len(names), 0x11, 0, 1, 0, size)
+            names += symbol.encode() + b"\0"
+        index = {name: number for number, name in enumerate(SYMBOLS, 1)}
+        rows = b"".join(pack("<QQq", at, index[n] << 32 | 3, 0) for at, n in self.relocations)
+        parts = [(b".amdgpu.info", 1, self.data, 0), (b".rela.amdgpu.info", 4, rows, 3)]
+        parts += [(b".symtab", 2, table, 4), (b".strtab", 3, names, 0)]
+        titles = b"\0" + b"".join(name + b"\0" for name, *_ in parts) + b".shstrtab\0"
+        body, headers, at = b"", bytes(64), 64
+        for name, kind, data, link in (*parts, (b".shstrtab", 3, titles, 0)):
+            fields = (
+                titles.index(b"\0" + name + b"\0") + 1,
+                kind,
+                0,
+                0,
+                at,
+                len(data),
+                link,
+                0,
+                1,
+                24,
+            )
+            headers += pack("<IIQQQQIIQQ", *fields)
+            body, at = body + data, at + len(data)
+        start = b"\x7fELF\x02\x01\x01\x40\x04".ljust(16, b"\0")
+        start += pack("<HHIQQQIHHHHHH", 1, 224, 1, 0, 0, at, 0x53F, 64, 0, 0, 64, 6, 5)
+        return start + body + headers
+
+
+def facts(info: Info, name: str = "kernel") -> tuple[dict[str, object], list[str]]:
+    remarks: list[Remark] = []
+    elf = read_elf(memoryview(info.object()), remarks)
+    found = kernel_facts(elf, find("gfx90a"), xnack=False, remarks=remarks)
+    assert found is not None
+    stated: dict[str, object] = {fact.name: fact.value for fact in found.get(name, ())}
+    return stated, [remark.message for remark in remarks]
+
+
+def test_a_kernel_counts_with_what_it_calls() -> None:
+    info = Info().function("kernel", 1, 20, 30, 4, 16).add(7, "lds").add(8, "callee")
+    info.function("callee", 2, 40, 10, 8, 32).add(7, "more").add(7, "lds")
+    found, messages = facts(info)
+    assert found == {
+        "vgprs": 32 + 8,  # AGPRs begin at a multiple of 4
+        "agprs": 8,
+        "sgprs": 40 + 6,  # VCC and flat scratch
+        "lds_bytes": 2048 + 512,
+        "scratch_bytes_per_lane": 48,
+        "dynamic_stack": False,
+    }
+    assert messages == []
+
+
+@pytest.mark.parametrize("call", [lambda info: info.add(8, "outside"), lambda info: info.add(9, 1)])
+def test_what_is_called_elsewhere_leaves_it_open(call: object) -> None:
+    assert callable(call)
+    found, _ = facts(call(Info().function("kernel", 0, 20, 30)))
+    assert found["indirect_call"] is True
+
+
+def test_recursion_has_no_known_scratch() -> None:
+    found, _ = facts(Info().function("kernel", 0, 20, 30, 0, 8).add(8, "kernel"))
+    assert (found["recursion"], found["dynamic_stack"]) == (True, True)
+
+
+def test_unknown_kinds_are_skipped() -> None:
+    found, messages = facts(Info().function("kernel", 0, 20, 30).add(99, 7, 3).add(12, 64))
+    assert (found["vgprs"], messages) == (30, [])
+
+
+@pytest.mark.parametrize(
+    ("info", "message"),
+    [
+        (Info().add(3, 7), "numbers before a function"),
+        (Info().function("kernel", 0, 9).add(4, 7, 1), "an entry of kind 4 with 1 bytes"),
+        (Info().function("kernel", 0, 9).add(7, 7, 2), "an entry of kind 7 with 2 bytes"),
+    ],
+)
+def test_damage_is_named_and_leaves_the_rest_open(info: Info, message: str) -> None:
+    found, [said] = facts(info)
+    assert message in said
+    assert found.get("indirect_call", True) is True
+
+
+@pytest.mark.skipif(not CORPUS.exists(), reason="the shared corpus is not beside this checkout")
+@pytest.mark.parametrize("target", ["gfx90a", "gfx1100"])
+def test_what_llvm_writes(target: str) -> None:
+    found = kernels(CORPUS / "more" / "objects" / f"objlink-llvm24git-{target}.o")
+    assert {name: kernel.used.lds_bytes for name, kernel in found.items()} == {
+        "calls": 0,
+        "pointer": 0,
+        "alone": 2048,
+    }
+    assert found["calls"].used.vgprs == 41
+    assert found["calls"].used.scratch_bytes_per_lane == 32
+    assert not any(kernel.occupancy().exact for kernel in found.values())

@@ -1,0 +1,77 @@
+"""Kernels found = expected, for every row of the shared corpus of further inputs."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from kernelinfo import Problem, Result, analyse
+from kernelinfo.analysis.options import Options
+
+from .conftest import CORPUS
+
+INDEX = CORPUS / "INDEX.csv"
+pytestmark = pytest.mark.skipif(
+    not (CORPUS / "more").exists(), reason="the shared corpus is not beside this checkout"
+)
+ROWS = [
+    row
+    for row in csv.DictReader(INDEX.read_text("utf-8").splitlines() if INDEX.exists() else [])
+    if row["file"].startswith("more/") and row["kind"] not in ("source", "make script")
+]
+WITHOUT_CODE = {
+    "more/kpack/alone/libalone.so": "its device code is in ../.kpack/alone_lib_@GFXARCH@.kpack",
+    "more/kpack/more-1.0-py3-none-linux_x86_64.whl": "which is not in this file",
+    "more/logs/no-usage.opt.yaml": "compile with -Rpass-analysis=kernel-resource-usage, too",
+}
+"""What is said where that matters; of other files that there is nothing to read."""
+
+
+def counted(paths: list[str]) -> tuple[Counter[str], list[str]]:
+    """Kernels by target, and problems."""
+    items = list(analyse(paths, Options()))
+    targets = (i.kernel.code_object.target or "" for i in items if isinstance(i, Result))
+    return Counter(targets), [item.message for item in items if isinstance(item, Problem)]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row["file"])
+def test_kernels_of_each_row(row: dict[str, str]) -> None:
+    found, problems = counted([str(CORPUS / row["file"])])
+    assert found.total() == int(row["kernels expected"])
+    if row["targets=kernels"]:
+        pairs = (pair.rsplit("=", 1) for pair in row["targets=kernels"].split())
+        assert found == {target: int(count) for target, count in pairs}
+    if found:
+        assert problems == []
+    else:
+        assert any(WITHOUT_CODE.get(row["file"], "") in message for message in problems)
+
+
+@pytest.mark.parametrize(
+    ("folder", "kernels"),
+    [
+        ("kpack/rock", 12),
+        ("kpack/family", 6),
+        ("kpack/indexed", 12),
+        ("kpack/win", 6),
+        ("objects/library", 6),
+        ("packages/oci", 9),
+    ],
+)
+def test_each_object_of_a_folder_once(folder: str, kernels: int) -> None:
+    found, problems = counted([str(CORPUS / "more" / folder)])
+    assert (found.total(), problems) == (kernels, [])
+
+
+def test_halves_of_an_installation_given_one_by_one() -> None:
+    folder = CORPUS / "more" / "kpack" / "rock"
+    found, problems = counted([str(folder / "lib"), str(folder / ".kpack")])
+    assert (found.total(), problems) == (12, [])
+
+
+def test_there_are_rows() -> None:
+    assert len(ROWS) > 80
+    assert all(Path(CORPUS / row["file"]).exists() for row in ROWS)
