@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from kernelinfo.light_typing import NamedTuple
 
-_DEFINITION = re.compile(r'^define [^\n]*?\bamdgpu_kernel\b[^\n"@]*@("[^"]*"|[-\w$.]+)\(.*$', re.M)
+_DEFINITION = re.compile(r'^define ([^\n"@]*)@("[^"\n]*"|[-\w$.]+)\(.*$', re.M)
 _GROUP = re.compile(r"^attributes #(\d+) = \{(.*)\}$", re.M)
 _QUOTED = re.compile(r'"[^"]*"')
 _REFERENCE = re.compile(r" #(\d+)(?= )")
@@ -33,11 +33,11 @@ class Definition(NamedTuple):
 
 def definitions(text: str) -> Iterator[Definition]:
     """The kernels of a module in their order."""
-    for match in _DEFINITION.finditer(text):
-        name = match[1]
+    for match in _kernels(text):
+        name = match[2]
         symbol = _unescaped(name[1:-1]) if name.startswith('"') else name
         line = _QUOTED.sub(lambda quoted: "_" * len(quoted[0]), match[0])
-        after = _end_of_parameters(line, match.end(1) - match.start())
+        after = _end_of_parameters(line, match.end(2) - match.start())
         found = _REFERENCE.search(line, after)
         if found:
             group, start, end = int(found[1]), found.start(), found.end()
@@ -46,6 +46,11 @@ def definitions(text: str) -> Iterator[Definition]:
             group, start = None, before.end() if before else after
             end = start
         yield Definition(symbol, group, match.start() + start, match.start() + end)
+
+
+def _kernels(text: str) -> Iterator[re.Match[str]]:
+    """The lines on which kernels are defined, with what stands before the name, and the name."""
+    return (m for m in _DEFINITION.finditer(text) if "amdgpu_kernel" in m[1].split())
 
 
 def _end_of_parameters(line: str, start: int) -> int:
@@ -96,10 +101,7 @@ def _with(attributes: str, wanted: Mapping[str, str]) -> str:
 
 def is_opencl(text: str) -> bool:
     """True if a kernel describes its arguments as only OpenCL's front end does."""
-    return (
-        re.search(r"^define [^\n]*\bamdgpu_kernel\b[^\n]* !kernel_arg_type ", text, re.M)
-        is not None
-    )
+    return any(" !kernel_arg_type " in kernel[0] for kernel in _kernels(text))
 
 
 def triple(text: str) -> str | None:

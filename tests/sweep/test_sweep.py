@@ -26,6 +26,8 @@ from .proof import TARGETS
 from .proof import run as compare_with_source
 from .test_processes import script
 
+pytestmark = pytest.mark.slow
+
 PACKAGE = Path(kernelinfo.__path__[0])
 KERNELS = """
 extern "C" __global__ __attribute__((amdgpu_flat_work_group_size(1, 256))) BOUND
