@@ -108,6 +108,8 @@ def command(
         chosen += problems.watch([missing])
     if format == "text":
         write(_explanations(chosen, view, product, grid, input_of(path)), output)
+    elif format == "html":
+        write(_page(chosen, view), output)
     else:
         write(renderer(format)(chosen, view), output)
     problems.exit()
@@ -163,14 +165,26 @@ def _explanations(
 
 def _pressure(result: Result) -> list[tuple[str, str]]:
     """Where the registers are, where vector registers limit and the assembly is a file."""
-    occupancy, code_object = result.occupancy, result.kernel.code_object
-    if occupancy is None or "vgpr" not in occupancy.limiters or code_object.kind != "assembly":
+    if result.occupancy is None or "vgpr" not in result.occupancy.limiters:
         return []
-    from kernelinfo.pressure.measure import story_of
+    if result.kernel.code_object.kind != "assembly":
+        return []
+    from kernelinfo.pressure.measure import measure_again
     from kernelinfo.render.pressure.words import in_short
 
-    story = story_of(result)
-    return in_short(story) if story else []
+    measured = measure_again(result)
+    return in_short(measured.story) if measured else []
+
+
+def _page(items: list[Item], view: View) -> Iterator[str]:
+    """The HTML page, of one kernel of an assembly file with its curve of live registers."""
+    from kernelinfo.pressure.measure import Look, measure_again
+    from kernelinfo.render import html
+    from kernelinfo.render.pressure.dataset import dataset
+
+    results = [item for item in items if isinstance(item, Result)]
+    measured = measure_again(results[0], Look(curve=True)) if len(results) == 1 else None
+    return html.render(items, view, {0: dataset(measured)} if measured else None)
 
 
 def _invitation(ir: str | None, kernel: Kernel) -> list[tuple[str, str]]:

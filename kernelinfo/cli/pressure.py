@@ -15,7 +15,7 @@ from kernelinfo.cli.output import Problems, make_view, write
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Kernel
 from kernelinfo.pressure.function import Function
-from kernelinfo.pressure.measure import Measured, measure
+from kernelinfo.pressure.measure import Look, Measured, measure
 from kernelinfo.reading.blob import Problem
 from kernelinfo.render.pressure import Detail, PressureFormat, renderer
 
@@ -86,9 +86,10 @@ def command(
         exclude=tuple(exclude or ()),
     )
     problems = Problems()
-    found = list(
-        measure([path], wanted, _chosen(kernel), _instruction(at) if at else lambda _: None)
-    )
+    look = Look(curve=format == "html")
+    if at is not None:
+        look = look._replace(at=_instruction(at))
+    found = list(measure([path], wanted, _chosen(kernel), look))
     if not found:
         missing = f"no kernel named {kernel!r}; `kernelinfo {path}` lists them"
         found.append(Problem(path, missing))

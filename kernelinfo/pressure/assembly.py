@@ -43,7 +43,7 @@ class AssemblyText:
         """The function whose label is on that 1-based line."""
         start = self._begin(line)
         listing = read_listing(
-            self._lines(start), line, self._files_before(start), self._value, symbol
+            self._lines(start), line, self._files_before(start), self.value, symbol
         )
         return Function(listing, from_directives(self._descriptor(symbol, start)))
 
@@ -85,7 +85,8 @@ class AssemblyText:
         block = self._text[place : place + _MOST_DESCRIPTOR]
         return decode(re.split(rb"\.end_amd", block)[0])
 
-    def _value(self, expression: str, line: int) -> int | None:
+    def value(self, expression: str, line: int) -> int | None:
+        """What an expression is worth on a 1-based line; None where it cannot be evaluated."""
         value = self._values.value(expression, line)
         return None if isinstance(value, Unresolved) else value
 

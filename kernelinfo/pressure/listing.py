@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
 
 from kernelinfo.light_typing import Literal, NamedTuple
 from kernelinfo.pressure.instructions import Effect, effect
 from kernelinfo.pressure.registers import named_by_compiler
 from kernelinfo.reading.assembly.loc import SourceFiles
 from kernelinfo.reading.facts import SourceLine
+
+Value = Callable[[str, int], int | None]
+"""Evaluates an expression on a line of the text; None where it cannot be."""
 
 IMPLICIT_DEF, KILL = "implicit-def", "kill"
 """Mnemonics of LLVM's comments that stand for instructions without code."""
@@ -88,13 +90,13 @@ def read_listing(
     lines: Iterable[str],
     first: int | None,
     files: SourceFiles,
-    value: Callable[[str, int], int | None],
+    value: Value,
     name: str = "",
 ) -> Listing:
     """The function of that name whose label is on the first of `lines`, up to its end.
 
     `first` is the number of that line, None where the text is a disassembly. `files` are those
-    named before it; `value` evaluates an expression on a line of the text.
+    named before it; `value` evaluates the symbols of hand-written registers.
     """
     reader = _Reader(first, files, value, name)
     for line in lines:
@@ -110,7 +112,7 @@ class _Reader:
         self,
         first: int | None,
         files: SourceFiles,
-        value: Callable[[str, int], int | None],
+        value: Value,
         name: str,
     ) -> None:
         self._number = None if first is None else first - 1
@@ -194,8 +196,7 @@ class _Reader:
         if not _MNEMONIC.match(mnemonic):
             self._reasons[f"unknown instruction {mnemonic[:40]}"] = None
             return
-        if _SYMBOLIC.search(code):
-            code = _SYMBOLIC.sub(partial(self._evaluated, self._number or 0), code)
+        code = evaluated(code, self._number or 0, self._value)
         if spill and mnemonic == "s_clause":
             self._clause, spill = (spill, int(code.split()[1], 0) + 1), None
         elif self._clause[1]:
@@ -204,13 +205,6 @@ class _Reader:
         address = _ADDRESS.search(line) if self._number is None else None
         at = int(address[1], 16) if address else None
         self._steps.append(Step(code, effect(code), self._number, at, self._source, spill))
-
-    def _evaluated(self, number: int, register: re.Match[str]) -> str:
-        """`s[SCALARS - 1]` with what its symbols are worth; as it is where that is not known."""
-        bounds = [self._value(part, number) for part in register[2].split(":")]
-        if None in bounds:
-            return register[0]
-        return f"{register[1]}[{':'.join(map(str, bounds))}]"
 
     def listing(self) -> Listing:
         """What was read, without the padding behind the last instruction."""
@@ -225,6 +219,16 @@ class _Reader:
                 self._reasons[step.effect.inexact] = None
         labels = {name: step for name, step in self._labels.items() if step < len(steps)}
         return Listing(tuple(steps), labels, tuple(self._variables), tuple(self._reasons))
+
+
+def evaluated(code: str, line: int, value: Value) -> str:
+    """An instruction with `s[SCALARS - 1]` as a number; as it is where a symbol is not known."""
+
+    def register(written: re.Match[str]) -> str:
+        bounds = [value(part, line) for part in written[2].split(":")]
+        return written[0] if None in bounds else f"{written[1]}[{':'.join(map(str, bounds))}]"
+
+    return _SYMBOLIC.sub(register, code) if _SYMBOLIC.search(code) else code
 
 
 def _union(sets: Iterable[int]) -> int:

@@ -12,6 +12,7 @@ from kernelinfo.kernel import Item, Kernel, Result
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.occupancy.calculator import vgpr_steps
 from kernelinfo.pressure.assembly import AssemblyText
+from kernelinfo.pressure.curve import Curve, curve
 from kernelinfo.pressure.entry import from_descriptor
 from kernelinfo.pressure.function import Function
 from kernelinfo.pressure.listing import Listing
@@ -31,6 +32,8 @@ class Measured(NamedTuple):
 
     result: Result
     story: Story
+    curve: Curve | None
+    """Where it was asked for."""
 
 
 Found = Measured | Problem | Note
@@ -39,22 +42,34 @@ Found = Measured | Problem | Note
 _PLACE = ("path", "containers", "member", "offset")
 """Where bytes lie, of a blob and of the code object that was read from it."""
 
-At = Callable[[Function], int | None]
-"""Which step's live values are wanted; None for those of the peak."""
+
+def _at_the_peak(function: Function) -> None:
+    """No other step."""
+
+
+class Look(NamedTuple):
+    """What is wanted of each kernel."""
+
+    at: Callable[[Function], int | None] = _at_the_peak
+    """The step whose live values are wanted; None for those of the peak."""
+    curve: bool = False
+
+
+_LOOK = Look()
 
 
 def measure(
     paths: Sequence[str],
     options: Options,
     wanted: Callable[[Kernel], bool],
-    at: At = lambda function: None,
+    look: Look = _LOOK,
 ) -> Iterator[Found]:
     """Every wanted kernel of the paths, and what could not be read or measured."""
     blob: Blob | None = None
     results: list[Result] = []
     for item, source in _with_bytes(paths, options):
         if source is not blob and blob is not None:
-            yield from measure_in(blob, results, at)
+            yield from measure_in(blob, results, look)
             results = []
         blob = source
         if isinstance(item, Problem | Note):
@@ -62,7 +77,7 @@ def measure(
         elif isinstance(item, Result) and wanted(item.kernel):
             results.append(item)
     if blob is not None:
-        yield from measure_in(blob, results, at)
+        yield from measure_in(blob, results, look)
 
 
 def _with_bytes(paths: Sequence[str], options: Options) -> Iterator[tuple[Item, Blob | None]]:
@@ -81,10 +96,10 @@ def _with_bytes(paths: Sequence[str], options: Options) -> Iterator[tuple[Item, 
             yield item, current
 
 
-def story_of(result: Result) -> Story | None:
-    """The story of one kernel of an assembly file, which is opened again; None where it cannot be.
+def measure_again(result: Result, look: Look = _LOOK) -> Measured | None:
+    """The live registers of one kernel of an assembly file, which is opened again.
 
-    Starts no program: None for a code object, and for standard input, which is read already.
+    None for a code object, which would need a program, and for standard input, which is read.
     """
     wanted = result.kernel.code_object
     if wanted.kind != "assembly":
@@ -93,12 +108,12 @@ def story_of(result: Result) -> Story | None:
         if isinstance(blob, Blob) and all(
             getattr(blob, name) == getattr(wanted, name) for name in _PLACE
         ):
-            for item in measure_in(blob, [result], lambda function: None):
-                return item.story if isinstance(item, Measured) else None
+            for item in measure_in(blob, [result], look):
+                return item if isinstance(item, Measured) else None
     return None
 
 
-def measure_in(blob: Blob, results: Sequence[Result], at: At) -> Iterator[Measured | Problem]:
+def measure_in(blob: Blob, results: Sequence[Result], look: Look) -> Iterator[Measured | Problem]:
     """The stories of kernels that were all read from these bytes."""
     if not results:
         return
@@ -111,7 +126,8 @@ def measure_in(blob: Blob, results: Sequence[Result], at: At) -> Iterator[Measur
         elif isinstance(function, Problem):
             yield function
         else:
-            yield Measured(result, _story(result, function, at(function)))
+            found = _story(result, function, look.at(function))
+            yield Measured(result, found, curve(function) if look.curve else None)
 
 
 def _of_text(blob: Blob, results: Iterable[Result]) -> Iterator[tuple[Result, Function | None]]:

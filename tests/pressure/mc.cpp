@@ -66,6 +66,8 @@ public:
   void emitZerofill(MCSection *, MCSymbol *, uint64_t, Align, SMLoc) override {}
 
   void emitInstruction(const MCInst &Inst, const MCSubtargetInfo &) override {
+    if (Sources.FindBufferContainingLoc(Inst.getLoc()) != Sources.getMainFileID())
+      return; // a macro's: no line of the file
     const MCRegisterInfo &Registers = *getContext().getRegisterInfo();
     const MCInstrDesc &Description = Instructions.get(Inst.getOpcode());
     Names Defined, Used;

@@ -6,7 +6,8 @@ would not give hatching, labels for screen readers, print, and both colour schem
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from kernelinfo.kernel import Item, Report
 from kernelinfo.render import View
@@ -38,6 +39,13 @@ SCRIPTS = (
 )
 
 
-def render(items: Iterable[Item], view: View) -> Iterator[str]:
+def render(
+    items: Iterable[Item], view: View, pressure: Mapping[int, Mapping[str, Any]] | None = None
+) -> Iterator[str]:
+    """The page; `pressure` holds the curve of live registers of some kernels, by their number."""
     report = Report.of(items)
-    yield from page(dataset(report, view.names), SCRIPTS, len(report.results))
+    data, scripts = dataset(report, view.names), list(SCRIPTS)
+    if pressure:
+        data |= {"pressure": pressure}
+        scripts.insert(-1, "pressure.js")
+    yield from page(data, scripts, len(report.results))

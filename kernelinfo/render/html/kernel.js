@@ -108,6 +108,7 @@ function explained(report, kernel) {
     curves,
     html("p", { class: "keys" }, "shaded: free room · arrow: the next step · " +
       "grey foot: sizes that the kernel allows · a click asks for as much"),
+    report.pressure?.[kernel.index] ? pressureSection(report.pressure[kernel.index]) : "",
     unit, resources];
 }
 

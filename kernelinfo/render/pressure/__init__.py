@@ -11,7 +11,7 @@ from kernelinfo.pressure.measure import Found
 from kernelinfo.pressure.registers import RegisterClass
 from kernelinfo.render import View
 
-PressureFormat = Literal["text", "json", "csv"]
+PressureFormat = Literal["text", "json", "csv", "html"]
 
 
 class Detail(NamedTuple):

@@ -45,7 +45,7 @@ def render(items: Iterable[Found], view: View, detail: Detail) -> Iterator[str]:
 def _table(found: Sequence[Measured], view: View) -> Iterator[str]:
     found = sorted(found, key=lambda one: -_vector(one.story))
     rows = [("peak", "used", "AGPR", "SGPR", "instr", "at", "loop", "kernel")]
-    for result, story in found[: view.top or None]:
+    for result, story, _ in found[: view.top or None]:
         peak = story.peak
         rows.append(
             (

@@ -1,0 +1,178 @@
+/* Live registers along the code of one kernel; kernelinfo/render/pressure/dataset.py writes it. */
+"use strict";
+
+const PRESSURE_WIDTH = 1180;
+const PRESSURE_HEIGHT = 320;
+const BAND = 13;
+
+const POINT = ["number", "where", "source", "vgprs", "agprs", "sgprs", "text", "spills"];
+
+/* The chart, what is pointed at, and the values of the point that was clicked. */
+function pressureSection(data) {
+  const points = data.points.map((row) =>
+    Object.fromEntries(POINT.map((name, index) => [name, row[index]])));
+  if (!points.length) return html("section", {}, html("p", {}, "no instructions"));
+  const reading = html("p", { class: "reading" }, sayPoint(data, points[data.peak]));
+  const values = html("div", { class: "live" });
+  let chosen = data.peak;
+  const { chart, frame, cursor } = pressureChart(data, points);
+  const choose = (index) => {
+    chosen = Math.min(Math.max(index, 0), points.length - 1);
+    cursor.setAttribute("x1", frame.x(chosen));
+    cursor.setAttribute("x2", frame.x(chosen));
+    reading.textContent = sayPoint(data, points[chosen]);
+    values.replaceChildren(valuesAt(data, points, chosen));
+  };
+  const pointed = (event) => {
+    const box = chart.getBoundingClientRect();
+    const across = ((event.clientX - box.left) / box.width) * PRESSURE_WIDTH;
+    const share = (across - frame.left) / (frame.right - frame.left);
+    return Math.round(Math.min(Math.max(share, 0), 1) * (points.length - 1));
+  };
+  chart.addEventListener("pointermove", (event) => {
+    reading.textContent = sayPoint(data, points[pointed(event)]);
+  });
+  chart.addEventListener("pointerleave", () => {
+    reading.textContent = sayPoint(data, points[chosen]);
+  });
+  chart.addEventListener("click", (event) => choose(pointed(event)));
+  chart.addEventListener("keydown", (event) => {
+    const way = { ArrowLeft: -1, ArrowRight: 1, PageUp: -50, PageDown: 50 }[event.key];
+    if (!way) return;
+    event.preventDefault();
+    choose(chosen + way);
+  });
+  choose(data.peak);
+  return html("section", { class: "pressure" },
+    html("h2", {}, "Live registers"),
+    data.sentences.map((sentence) => html("p", {}, sentence)),
+    html("figure", {}, chart, reading), pressureKeys(data), values);
+}
+
+const vectorOf = (data, { vgprs, agprs }) => (data.shared ? vgprs + agprs : Math.max(vgprs, agprs));
+
+function sayPoint(data, point) {
+  const source = data.sources[point.source];
+  const place = source ? `${source} (${point.where})` : point.where;
+  const agprs = point.agprs ? ` and ${point.agprs} AGPRs` : "";
+  const spills = point.spills ? ` · ${plural(point.spills, "spill instruction")}` : "";
+  return `${place}: ${point.vgprs} VGPRs${agprs}, ${point.sgprs} SGPRs live · ${point.text}${spills}`;
+}
+
+function pressureChart(data, points) {
+  const last = Math.max(points.length - 1, 1);
+  const highest = Math.max(...points.map((point) => vectorOf(data, point)), 1);
+  const shown = data.steps.filter(([most]) => most <= highest);
+  const above = data.steps.find(([most]) => most > highest);
+  const yMost = above && above[0] < 1.6 * highest ? above[0] * 1.04 : highest * 1.1;
+  if (above && above[0] <= yMost) shown.push(above);
+  const depth = Math.max(0, ...data.loops.map(([, at]) => at));
+  const ticks = roundTicks(points.length, 10).filter((index) => index <= last);
+  const frame = frameOf({
+    width: PRESSURE_WIDTH, height: PRESSURE_HEIGHT, xMost: last, yMost,
+    xTicks: ticks.map((index) => [index, points[index].where]),
+    yTicks: roundTicks(highest, 6).map((value) => [value, String(value)]),
+    xTitle: "along the code", yTitle: "live registers",
+  });
+  const areas = data.shared ? ["agprs", "vgprs"] : ["vgprs", "agprs"];
+  const heightOf = (name) => (point) =>
+    data.shared && name === "agprs" ? point.vgprs + point.agprs : point[name];
+  const cursor = svg("line", { class: "cursor", y1: frame.top, y2: frame.bottom });
+  const height = PRESSURE_HEIGHT + depth * BAND + BAND + 8;
+  const chart = drawing(PRESSURE_WIDTH, height, sayPoint(data, points[data.peak]),
+    data.loops.map((loop) => loopShade(loop, frame)),
+    frame.axes,
+    areas.map((name) => registerArea(name, points, heightOf(name), frame)),
+    shown.map(([most, waves]) => stepLine(most, waves, frame)),
+    points.map((point, index) => (point.spills ? spillTick(index, frame) : null)),
+    svg("circle", { class: "dot", r: 4, cx: frame.x(data.peak),
+      cy: frame.y(vectorOf(data, points[data.peak])) }),
+    data.loops.map((loop) => loopBand(loop, frame)),
+    sourceBand(data, points, frame, PRESSURE_HEIGHT + depth * BAND + 4),
+    cursor);
+  chart.setAttribute("tabindex", "0");
+  return { chart, frame, cursor };
+}
+
+function registerArea(name, points, height, frame) {
+  if (!points.some((point) => point[name])) return null;
+  const tops = points.map((point, index) => `${frame.x(index)},${frame.y(height(point))}`);
+  return svg("path", { class: `registers ${name}`,
+    d: `M${frame.x(0)},${frame.bottom}L${tops.join("L")}V${frame.bottom}Z` });
+}
+
+function stepLine(most, waves, frame) {
+  const y = frame.y(most);
+  return svg("g", { class: "waves-step" },
+    svg("line", { x1: frame.left, x2: frame.right, y1: y, y2: y }),
+    textAt(frame.right - 4, y - 3, `≤ ${most}: ${wavesPerSimd(waves)}`, { class: "tick end" }));
+}
+
+const spillTick = (index, frame) =>
+  svg("line", { class: "spill", x1: frame.x(index), x2: frame.x(index), y1: frame.top - 6,
+    y2: frame.top + 2 });
+
+const across = ([, , first, last], frame) => {
+  const x = frame.x(first);
+  return { x, width: Math.max(frame.x(last) - x, 2) };
+};
+
+const loopShade = (loop, frame) => svg("rect", { class: "loop-shade", ...across(loop, frame),
+  y: frame.top, height: frame.bottom - frame.top });
+
+function loopBand(loop, frame) {
+  const [label, depth] = loop;
+  const { x, width } = across(loop, frame);
+  const y = PRESSURE_HEIGHT + (depth - 1) * BAND;
+  return svg("g", {},
+    svg("title", {}, `loop ${label}, depth ${depth}`),
+    svg("rect", { class: `loop depth${depth % 2}`, x, width, y, height: BAND - 2, rx: 2 }),
+    width > 9 * label.length ? textAt(x + 4, y + 9, label, { class: "tick inside" }) : null);
+}
+
+/* Which source line the code is of: a stripe a line, named where there is room. */
+function sourceBand(data, points, frame, y) {
+  if (data.sources.length < 2 && !data.sources[0]) return null;
+  const runs = [];
+  points.forEach((point, index) => {
+    const run = runs.at(-1);
+    if (run && run.source === point.source) run.last = index;
+    else runs.push({ source: point.source, first: index, last: index });
+  });
+  return runs.map(({ source, first, last }, position) => {
+    const name = data.sources[source].replace(/^.*:/, ":");
+    const x = frame.x(first);
+    const width = frame.x(Math.min(last + 1, points.length - 1)) - x;
+    return svg("g", {},
+      svg("title", {}, data.sources[source]),
+      svg("rect", { class: `source${position % 2}`, x, width, y, height: BAND - 2 }),
+      width > 7 * name.length ? textAt(x + 2, y + 9, name, { class: "tick" }) : null);
+  });
+}
+
+function pressureKeys(data) {
+  const agprs = data.points.some((row) => row[4]);
+  const spills = data.points.some((row) => row[7]);
+  const parts = ["VGPRs", agprs && "AGPRs, lighter", data.loops.length && "loops shaded, bands below",
+    spills && "ticks above: spills", "lines across: steps of the occupancy",
+    "click or arrow keys: the values there"];
+  return html("p", { class: "keys" }, parts.filter(Boolean).join(" · "));
+}
+
+/* Registers that are live at a point, those that stay for longest first. */
+function valuesAt(data, points, index) {
+  const place = (at) => {
+    const source = data.sources[points[at].source];
+    return source ? `${source} (${points[at].where})` : points[at].where;
+  };
+  const live = data.spans.filter(([first, last]) => first <= index && index <= last)
+    .sort((one, other) => (other[1] - other[0]) - (one[1] - one[0]));
+  const rows = live.map(([first, last, registers]) => ({
+    cells: [registers, place(first), place(last),
+      String(points[last].number - points[first].number + 1)],
+  }));
+  return html("details", { open: true },
+    html("summary", {}, `live at ${place(index)}: ${plural(rows.length, "group")} of registers`),
+    tableOf("Registers that are live there", ["registers", "live from", "to", "instructions"],
+      rows, "   n"));
+}

@@ -1,0 +1,94 @@
+"""The curve of live registers, on its own page and in the page of one kernel."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from ..conftest import FIXTURES
+from ..test_golden import OCCUPANCY, run
+from .chromium import Opened
+
+SAMPLE = f"assembly/{OCCUPANCY}.s"
+
+
+@pytest.fixture(scope="module")
+def own_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    page = tmp_path_factory.mktemp("pressure") / "pressure.html"
+    run("pressure", SAMPLE, "vgprbound", "--format", "html", "-o", str(page), folder=FIXTURES)
+    return page
+
+
+@pytest.fixture
+def curve(opened: Opened, own_page: Path) -> Page:
+    page = opened.open(own_page)
+    expect(page.locator("h1")).to_have_text("vgprbound")
+    return page
+
+
+def reading(page: Page) -> str:
+    return page.inner_text(".pressure .reading")
+
+
+def test_it_opens_on_the_peak(curve: Page, opened: Opened) -> None:
+    assert reading(curve).startswith("line 511: 122 VGPRs, 61 SGPRs live · v_fma_f64")
+    longest = curve.locator(".live tbody th").all_text_contents()[:2]
+    assert longest == ["v64", "v65"]
+    opened.screenshot("pressure")
+
+
+def test_steps_of_the_occupancy_lie_across(curve: Page) -> None:
+    steps = curve.locator(".waves-step text").all_text_contents()
+    assert "≤ 96: 5 waves/SIMD" in steps
+    assert "≤ 128: 4 waves/SIMD" in steps
+
+
+def test_the_loop_is_shaded_and_named(curve: Page) -> None:
+    assert curve.locator(".loop-shade").count() == 1
+    assert curve.locator("rect.loop + text").all_text_contents() == [".LBB1_2"]
+
+
+def test_a_click_shows_the_values_there(curve: Page) -> None:
+    chart = curve.locator(".pressure svg.chart")
+    box = chart.bounding_box()
+    assert box
+    chart.click(position={"x": box["width"] * 0.06, "y": box["height"] * 0.5})
+    summary = curve.inner_text(".live summary")
+    line = int(re.findall(r"line (\d+)", summary)[0])
+    assert 93 <= line <= 200
+    rows = curve.locator(".live tbody tr").count()
+    assert summary.endswith(f"{rows} groups of registers")
+
+
+def test_arrow_keys_move_along_the_code(curve: Page) -> None:
+    chart = curve.locator(".pressure svg.chart")
+    chart.focus()
+    chart.press("ArrowRight")
+    assert reading(curve).startswith("line 512: ")
+    chart.press("ArrowLeft")
+    assert reading(curve).startswith("line 511: ")
+
+
+def test_pointing_shows_an_instruction(curve: Page) -> None:
+    curve.locator(".pressure svg.chart").hover(position={"x": 60, "y": 100})
+    assert not reading(curve).startswith("line 511: ")
+
+
+def test_the_page_of_one_kernel_has_it(opened: Opened, tmp_path: Path) -> None:
+    page = tmp_path / "kernel.html"
+    run("explain", SAMPLE, "vgprbound", "--format", "html", "-o", str(page), folder=FIXTURES)
+    shown = opened.open(page)
+    assert "122 VGPRs" in reading(shown)
+    assert shown.locator(".curves figure").count() == 3
+    opened.screenshot("kernel-pressure")
+
+
+def test_a_fleet_does_not(opened: Opened, tmp_path: Path) -> None:
+    page = tmp_path / "fleet.html"
+    run(SAMPLE, "--format", "html", "-o", str(page), folder=FIXTURES)
+    shown = opened.open(page)
+    assert shown.locator(".pressure").count() == 0
+    assert "pressureSection(data)" not in page.read_text("utf-8")
