@@ -27,7 +27,9 @@ def dataset(one: Measured) -> dict[str, Any]:
         "steps": [(step.at_most, step.waves_per_simd) for step in story.steps],
         "peak": story.peak.at.number // share if story.peak else 0,
         "instructions": story.instructions,
-        "sentences": [text for _, text in in_short(story)],
+        "sentences": [
+            text if label == "pressure" else f"{label} {text}" for label, text in in_short(story)
+        ],
     }
 
 
