@@ -33,7 +33,7 @@ FLOORS = (
 ROOMS = {
     "typer": ("cli/",),
     "rich": ("render/paint.py", "cli/progress.py"),
-    "lark": ("reading/grammar.py", "reading/assembly/"),
+    "lark": ("reading/grammar_tables.py",),
     "elftools": ("reading/code_object/dwarf.py",),
     "msgpack": ("reading/code_object/", "reading/containers/kpack.py"),
     "yaml": ("reading/assembly/", "reading/build_log/records.py"),

@@ -10,8 +10,7 @@ from kernelinfo.pressure.entry import from_directives
 from kernelinfo.pressure.function import Function
 from kernelinfo.pressure.listing import read_listing
 from kernelinfo.reading.assembly.arithmetic import Unresolved
-from kernelinfo.reading.assembly.definitions import Definitions
-from kernelinfo.reading.assembly.expressions import Evaluator
+from kernelinfo.reading.assembly.expressions import Definitions, Evaluator
 from kernelinfo.reading.assembly.loc import SourceFiles
 from kernelinfo.reading.assembly.scan import (
     ASSIGNMENT,
@@ -98,7 +97,7 @@ class AssemblyText:
             if place < read:
                 continue
             if kind in ("set", "equ"):
-                read = definitions.take_sets(self._text, place, lines)
+                read = definitions.add_sets(self._text, place, lines)
             elif kind == ASSIGNMENT:
-                definitions.take_assignment(self._text, place, lines)
+                definitions.add_assignment(self._text, place, lines)
         return Evaluator(definitions, None)

@@ -7,9 +7,8 @@ from unittest.mock import patch
 from kernelinfo.errors import ReadError
 from kernelinfo.reading import code_object
 from kernelinfo.reading.assembly import info_block, metadata_yaml
-from kernelinfo.reading.assembly.expressions import by_grammar
-from kernelinfo.reading.assembly.postfix import postfix
 from kernelinfo.reading.code_object import note_metadata
+from tests.reading.by_lark import assert_read_as_by_lark, line_by_lark
 
 
 def same_code_object(data: bytes) -> None:
@@ -31,17 +30,13 @@ def _read(data: bytes) -> object:
 def same_lines(data: bytes) -> None:
     """Each comment of a kernel's info."""
     for line in data.splitlines():
-        comment = line[line.find(b";") :]
-        if (field := info_block.by_pattern(comment)) is not None:
-            assert field == info_block.by_grammar(comment)
+        assert info_block.read_line(line) == line_by_lark(line)
 
 
 def same_expressions(data: bytes) -> None:
     """The steps of each line's value."""
     for line in data.decode("utf-8", "backslashreplace").splitlines():
-        expression = line.partition(",")[2] or line
-        if (steps := postfix(expression)) is not None:
-            assert steps == by_grammar(expression)
+        assert_read_as_by_lark(line.partition(",")[2] or line)
 
 
 def same_yaml(data: bytes) -> None:

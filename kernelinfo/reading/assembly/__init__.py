@@ -10,8 +10,8 @@ from itertools import pairwise
 from kernelinfo.errors import UnknownTargetError
 from kernelinfo.occupancy.targets import Target, find
 from kernelinfo.reading.assembly import directives, info_block, labels, macros, metadata_yaml
-from kernelinfo.reading.assembly.block import Stated
-from kernelinfo.reading.assembly.definitions import Definitions
+from kernelinfo.reading.assembly.directives import Stated
+from kernelinfo.reading.assembly.expressions import Definitions
 from kernelinfo.reading.assembly.instructions import function_text, read_code
 from kernelinfo.reading.assembly.kernel_text import Evaluation, KernelText, without_shaders
 from kernelinfo.reading.assembly.loc import SourceFiles
@@ -132,9 +132,9 @@ class _Draft:
         elif kind == macros.UNEXPANDED:
             self.remark(macros.complaint(self._text, place), place)
         elif kind == ASSIGNMENT:
-            self._definitions.take_assignment(self._text, place, self._lines)
+            self._definitions.add_assignment(self._text, place, self._lines)
         elif kind in ("set", "equ"):
-            self._read = self._definitions.take_sets(self._text, place, self._lines)
+            self._read = self._definitions.add_sets(self._text, place, self._lines)
         elif is_directive(self._text, place):
             self._take_directive(place, kind)
 

@@ -6,9 +6,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
+from kernelinfo.light_typing import NamedTuple
 from kernelinfo.occupancy.targets import Target, Vgprs
 from kernelinfo.reading.assembly.arithmetic import extra_sgprs
-from kernelinfo.reading.assembly.block import Block, Statement
+from kernelinfo.reading.assembly.expressions import number
 from kernelinfo.reading.assembly.scan import Text, decode
 from kernelinfo.reading.facts import Fact, FactName
 
@@ -32,6 +33,9 @@ CODE_T_FIELDS: Mapping[str, FactName] = {
 }
 """Fields of `.amd_kernel_code_t` (AMDGPUUsage, "amd_kernel_code_t"), code object v2 and mesa3d."""
 
+UINT32 = 0xFFFFFFFF
+"""The largest number that a kernel can state."""
+
 NAMED_BARRIERS = 4
 """What the descriptor counts named barriers in (AMDHSAKernelDescriptor.h, NAMED_BAR_CNT)."""
 
@@ -49,6 +53,39 @@ _FIELD = {
     b"amd_kernel_code_t": rb"(?m)^[ \t]*(\w+)[ \t]*=[ \t]*([^\r\n]*)",
 }
 _COMMENT = re.compile(rb";|//|/\*")
+
+
+class Statement(NamedTuple):
+    """One field that a block states, its value as written."""
+
+    field: str
+    value: str
+    line: int
+    """From the one on which its block begins."""
+
+
+class Block:
+    """What a block states; blocks of the same text share one instance."""
+
+    __slots__ = ("is_plain", "statements")
+
+    def __init__(self, statements: list[Statement]) -> None:
+        self.statements = statements
+        numbers = [number(statement.value) for statement in statements]
+        fits = all(value is not None and 0 <= value <= UINT32 for value in numbers)
+        fields = {statement.field for statement in statements}
+        self.is_plain = fits and len(fields) == len(statements)
+        """Each field stands once and every value is a number: the block needs no symbols."""
+
+
+class Stated(NamedTuple):
+    """A block and where it begins."""
+
+    block: Block
+    line: int
+    """1-based; symbols in its values have the values that they have there."""
+
+
 _Value = Callable[[Statement], int | None]
 
 

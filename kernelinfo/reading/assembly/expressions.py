@@ -7,14 +7,12 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from kernelinfo.light_typing import TYPE_CHECKING, NamedTuple
+from kernelinfo.light_typing import NamedTuple
 from kernelinfo.occupancy.targets import Target
 from kernelinfo.reading.assembly.arithmetic import Unresolved, Value, apply, wrap
-from kernelinfo.reading.assembly.postfix import Call, Step, postfix
-from kernelinfo.reading.grammar import load_parser
-
-if TYPE_CHECKING:
-    from lark import Token, Tree
+from kernelinfo.reading.assembly.labels import unquoted
+from kernelinfo.reading.assembly.scan import Lines, Text, before, decode, is_directive, line_at
+from kernelinfo.reading.grammar import MOST_TOKENS, Build, NoMatch, TooLong, load_tables, parse
 
 
 class Definition(NamedTuple):
@@ -25,15 +23,15 @@ class Definition(NamedTuple):
     expression: str
 
 
-Definitions = Mapping[str, Sequence[Definition]]
-"""By symbol, those of one symbol in the order of the text."""
+class Call(NamedTuple):
+    """A function or an operator, applied to the values before it."""
 
-MOST_NESTING = 1000
-"""Compilers nest a few dozen deep; deeper text is made to exhaust its readers."""
-MOST_CHARACTERS = 1 << 20
-"""Enough for a call graph of thousands of functions with long names."""
-MOST_OPERATORS = 1 << 14
-"""Commas and parentheses among them; a fifth of a second's work."""
+    function: str
+    arguments: int
+
+
+Step = Value | str | Call
+"""A constant, a symbol's name, or a call."""
 
 # Set by the assembler itself as it meets registers (AMDGPUAsmParser, KernelScopeInfo); people only
 # set them back to 0.
@@ -43,10 +41,38 @@ _COUNTED = {
     ".kernel.vgpr_count",
     ".kernel.sgpr_count",
 }
-# 18 digits always fit 64 bits.
-_PLAIN = re.compile(r"\s*(0|[1-9][0-9]{0,17})\s*(?:;|//|/\*|$)", re.ASCII)
 _SHORT = 4096
-_OPERATOR = r"(?a)[^\w\s.$@]"
+_SETS = re.compile(rb"\.(?:set|equ)\b.*+(?:\n[ \t]*+\.(?:set|equ)\b.*+)*+")
+_SET = re.compile(
+    rb"^[ \t]*\.(?:set|equ)\b(?:[ \t]+(\"(?:\\.|[^\"\\\n])*\"|[^\s,\"]+)[ \t]*,)?(.*)$",
+    re.MULTILINE,
+)
+_EQUATED = rb"\s*([\w.$@]+)\s*"
+
+
+class Definitions(dict[str, list[Definition]]):
+    """What an assembly text sets by `.set NAME, VALUE` or `NAME = VALUE`: by symbol, in the order
+    of the text."""
+
+    def add_sets(self, text: Text, place: int, lines: Lines) -> int:
+        """Add the directives in a row at `place`; return the offset of their end."""
+        found = _SETS.match(text, place)
+        assert found
+        first = lines.number(place)
+        for line, (name, expression) in enumerate(_SET.findall(found[0]), first):
+            if name and (line > first or is_directive(text, place)):
+                self._add(unquoted(name), Definition(line, decode(expression)))
+        return found.end()
+
+    def add_assignment(self, text: Text, place: int, lines: Lines) -> None:
+        """Add what the sign of equality at `place` assigns, if it is an assignment."""
+        prefix = before(text, place)
+        if prefix and (name := re.fullmatch(_EQUATED, prefix)):
+            expression = decode(line_at(text, place + 1))
+            self._add(decode(name[1]), Definition(lines.number(place), expression))
+
+    def _add(self, symbol: str, definition: Definition) -> None:
+        self.setdefault(symbol, []).append(definition)
 
 
 class _Frame(NamedTuple):
@@ -66,7 +92,9 @@ class Evaluator:
     Functions of the target (`extrasgprs`, `totalnumvgprs` with AGPRs) need `target`.
     """
 
-    def __init__(self, definitions: Definitions, target: Target | None) -> None:
+    def __init__(
+        self, definitions: Mapping[str, Sequence[Definition]], target: Target | None
+    ) -> None:
         self._definitions = definitions
         self._target = target
         self._known: dict[tuple[str, int], Value] = {}
@@ -80,7 +108,7 @@ class Evaluator:
         plain = number(expression)
         if plain is not None:
             return plain
-        frames = [_Frame(("", 0), line, iter(_steps(expression)), [])]
+        frames = [_Frame(("", 0), line, iter(read_steps(expression)), [])]
         while True:
             frame = frames[-1]
             for step in frame.steps:
@@ -118,97 +146,62 @@ class Evaluator:
         # Stands until the value is found; who meets it before has come round in a circle.
         self._known[symbol] = Unresolved(f"symbol {name!r} is defined by itself")
         definition = definitions[index]
-        return _Frame(symbol, definition.line, iter(_steps(definition.expression)), [])
+        return _Frame(symbol, definition.line, iter(read_steps(definition.expression)), [])
 
 
 def leading_numbers(expression: str, function: str, count: int) -> tuple[int, ...] | None:
     """The first arguments of a call of `function` where they are plain numbers; None otherwise."""
-    *steps, last = _steps(expression)
+    *steps, last = read_steps(expression)
     numbers = tuple(step for step in steps[:count] if isinstance(step, int))
     is_call = isinstance(last, Call) and last.function == function
     return numbers if is_call and len(numbers) == count else None
 
 
 def number(expression: str) -> int | None:
-    """The number that nearly all expressions are, which needs no parser; None for all others."""
-    return _plain(expression) if len(expression) < _SHORT else _plain.__wrapped__(expression)
+    """The value of an expression that is a single number, as nearly all are; None for others."""
+    step = read_steps(expression)[0]
+    return step if isinstance(step, int) and len(read_steps(expression)) == 1 else None
+
+
+def read_steps(expression: str) -> tuple[Step, ...]:
+    """An expression in postfix order, as mc_expression.lark describes it, or why it is none."""
+    # Only short ones are remembered, so that a hostile text cannot fill the memory.
+    read = _read_steps if len(expression) < _SHORT else _read_steps.__wrapped__
+    return read(expression)
 
 
 @lru_cache(maxsize=4096)
-def _plain(expression: str) -> int | None:
-    plain = _PLAIN.match(expression)
-    return int(plain[1]) if plain else None
+def _read_steps(expression: str) -> tuple[Step, ...]:
+    steps: list[Step] = []
+    try:
+        parse(load_tables("mc_expression"), expression, build_into(steps))
+    except TooLong:
+        return (Unresolved(f"an expression of more than {MOST_TOKENS} tokens"),)
+    except NoMatch:
+        shown = expression.strip()[:60]
+        return (Unresolved(f"{shown!r} is no expression" if shown else "the value is missing"),)
+    return tuple(steps)
+
+
+def build_into(steps: list[Step]) -> Build:
+    """What adds the steps: the rules of mc_expression.lark are complete in postfix order."""
+    add = steps.append
+    return {
+        "integer": lambda digits: add(_integer(digits)),
+        "symbol": add,
+        "quoted": lambda name: add(re.sub(r"\\(.)", r"\1", name[1:-1])),
+        "unary": lambda operator, operand: add(Call(operator, 1)),
+        "binary": lambda left, operator, right: add(Call(operator, 2)),
+        "call": lambda function, *arguments: add(Call(function, len(arguments))),
+    }
 
 
 def _line(definition: Definition) -> int:
     return definition.line
 
 
-def _steps(expression: str) -> tuple[Step, ...]:
-    # Only short ones are remembered, so that a hostile text cannot fill the memory.
-    return _parse(expression) if len(expression) < _SHORT else _parse.__wrapped__(expression)
-
-
-@lru_cache(maxsize=4096)
-def _parse(expression: str) -> tuple[Step, ...]:
-    """The expression in postfix order, or the reason why there is none."""
-    if len(expression) > MOST_CHARACTERS:
-        return (Unresolved(f"an expression of {len(expression)} characters"),)
-    if _nesting(expression) > MOST_NESTING:
-        return (Unresolved(f"an expression nested more than {MOST_NESTING} deep"),)
-    if len(expression) > MOST_OPERATORS and len(re.findall(_OPERATOR, expression)) > MOST_OPERATORS:
-        return (Unresolved(f"an expression of more than {MOST_OPERATORS} operators"),)
-    return postfix(expression) or by_grammar(expression)
-
-
-def by_grammar(expression: str) -> tuple[Step, ...]:
-    """What mc_expression.lark makes of it, or the reason why it is none."""
-    from lark import UnexpectedInput
-
-    try:
-        tree = load_parser("mc_expression").parse(expression)
-    except UnexpectedInput:
-        shown = expression.strip()[:60]
-        return (Unresolved(f"{shown!r} is no expression" if shown else "the value is missing"),)
-    return _of_tree(tree)
-
-
-def _nesting(expression: str) -> int:
-    if expression.count("(") <= MOST_NESTING:
-        return 0
-    depth = deepest = 0
-    for parenthesis in re.findall(r"[()]", expression):
-        depth += 1 if parenthesis == "(" else -1
-        deepest = max(deepest, depth)
-    return deepest
-
-
-def _of_tree(tree: Tree[Token] | Token) -> tuple[Step, ...]:
-    # Walking down with the last child first meets everything in the reverse of postfix order.
-    # The parser nests left-associative chains as deep as they are long: hence no recursion.
-    reverse: list[Step] = []
-    pending: list[Tree[Token] | Token | None] = [tree]
-    while pending:
-        node = pending.pop()
-        if node is None:
-            continue
-        if isinstance(node, str):
-            reverse.append(_leaf(node))
-            continue
-        operands = [child for child in node.children if child is not None]
-        function = operands.pop(1 if node.data == "binary" else 0)
-        reverse.append(Call(str(function), len(operands)))
-        pending += operands
-    return tuple(reversed(reverse))
-
-
-def _leaf(token: Token) -> Step:
-    if token.type == "QUOTED":
-        return re.sub(r"\\(.)", r"\1", token[1:-1])
-    if token.type == "SYMBOL":
-        return str(token)
-    digits = token.lower()
-    base = {"0x": 16, "0b": 2}.get(digits[:2], 8 if digits[0] == "0" else 10)
+def _integer(digits: str) -> Value:
+    base = {"0x": 16, "0b": 2}.get(digits[:2].lower(), 8 if digits[0] == "0" else 10)
     try:
         # 64 binary digits are the longest way to write 64 bits.
         value = int(digits, base) if len(digits) <= 66 else 1 << 64

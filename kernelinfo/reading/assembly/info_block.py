@@ -9,12 +9,18 @@ from itertools import islice
 
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.occupancy.targets import Target
-from kernelinfo.reading.assembly.block import Block, Statement
-from kernelinfo.reading.assembly.directives import NAMED_BARRIERS, encoded, vgpr_file
-from kernelinfo.reading.assembly.expressions import leading_numbers
+from kernelinfo.reading.assembly.directives import (
+    NAMED_BARRIERS,
+    UINT32,
+    Block,
+    Statement,
+    encoded,
+    vgpr_file,
+)
+from kernelinfo.reading.assembly.expressions import leading_numbers, number
 from kernelinfo.reading.assembly.scan import Text, decode, lines_from
 from kernelinfo.reading.facts import Fact, FactName
-from kernelinfo.reading.grammar import load_parser
+from kernelinfo.reading.grammar import NoMatch, load_tables, parse
 
 FIELDS: Mapping[str, FactName] = {
     "codeLenInByte": "code_bytes",
@@ -39,7 +45,6 @@ _MOST_LINES = 100
 _SHORT = 512
 _USUAL = 1 << 12
 _COMMENTS = re.compile(rb"(?:[ \t\r\f\v]*+;.*+\n?){1,%d}+" % _MOST_LINES)
-_SIZE = re.compile(rb"; codeLenInByte = ([1-9]\d{0,8})\r?\n")
 _STAMP = re.compile(rb"[\d:-]+")
 
 
@@ -53,16 +58,14 @@ class Header(NamedTuple):
 
 
 class Field(NamedTuple):
+    """`; NAME: VALUE`, without a unit."""
+
     name: str
-    value: str
+    value: str = ""
 
 
-_PLAIN = re.compile(
-    rb"; ([A-Za-z_]\w*(?::[A-Z_]+\b)*) ?[:=] "
-    rb"(0|[1-9]\d*|(?!.* bytes)[\w.$(][\w.$()~,+*/&-]*(?: [\w.$()~,+*/&-]+)*)"
-    rb"(?: bytes(?:/workgroup \(compile time only\))?)?"
-)
-_HEADERS = {b"; Kernel info:": Header("Kernel"), b"; Function info:": Header("Function")}
+BUILD = {"header": Header, "field": Field}
+"""By the rules of kernel_info.lark."""
 
 
 class InfoBlock(NamedTuple):
@@ -95,26 +98,30 @@ def read_block(text: Text, place: int) -> InfoBlock | None:
     if not isinstance(header, Header):
         return None
     start = place + len(first) + 1
-    comments, size = b"", None
+    comments, code_bytes = b"", None
     if prefix := _prefix(first):
         comments = b"\n".join(islice(_prefixed(text, start, prefix), _MOST_LINES))
     elif found := _COMMENTS.match(text, start):
-        comments = found[0]
-        # Nearly all else is the same in many kernels.
-        if (size := _SIZE.match(comments)) and comments.count(b"codeLenInByte") == 1:
-            comments = comments[size.end() :]
-            start += size.end()
-        else:
-            size = None
+        code_bytes, comments = _without_code_bytes(found[0])
+        start += len(found[0]) - len(comments)
     read = _read if len(comments) < _USUAL else _read.__wrapped__
-    body = read(comments, 2 if size else 1)
-    return InfoBlock(
-        header.kind,
-        body.block,
-        int(size[1]) if size else None,
-        body.unread,
-        min(start + body.length, len(text)),
-    )
+    body = read(comments, 1 if code_bytes is None else 2)
+    end = min(start + body.length, len(text))
+    return InfoBlock(header.kind, body.block, code_bytes, body.unread, end)
+
+
+def _without_code_bytes(comments: bytes) -> tuple[int | None, bytes]:
+    """The size of the code if only the first line states it, and the lines after that.
+
+    These are the same in many kernels; they are read once.
+    """
+    first, newline, rest = comments.partition(b"\n")
+    field = read_line(first.rstrip(b"\r"))
+    if newline and isinstance(field, Field) and FIELDS.get(field.name) == "code_bytes":
+        size = number(field.value)
+        if size is not None and 0 <= size <= UINT32 and field.name.encode() not in rest:
+            return size, rest
+    return None, comments
 
 
 def _prefixed(text: Text, place: int, prefix: bytes) -> Iterator[bytes]:
@@ -127,21 +134,20 @@ def _prefixed(text: Text, place: int, prefix: bytes) -> Iterator[bytes]:
 
 @lru_cache(maxsize=1 << 12)
 def _read(comments: bytes, line: int) -> _Body:
-    """Of whole lines, the first of which is so many lines from the header."""
+    """The block of whole comment lines; `line` is the first one's distance from the header."""
     statements: list[Statement] = []
     unread: list[tuple[int, bytes]] = []
     length = 0
     lines = comments.removesuffix(b"\n").split(b"\n") if comments else []
-    for number, written in enumerate(lines, line):
+    for distance, written in enumerate(lines, line):
         comment = written.rstrip(b"\r")
-        # Only what is short is remembered, so that a hostile text cannot fill the memory.
-        read = read_line(comment) if len(comment) < _SHORT else read_line.__wrapped__(comment)
+        read = read_line(comment)
         if isinstance(read, Header):
             break
         if read is None:
-            unread.append((number, comment.strip()))
+            unread.append((distance, comment.strip()))
         else:
-            statements.append(Statement(read.name, read.value, number))
+            statements.append(Statement(read.name, read.value, distance))
         length += len(written) + 1
     return _Body(Block(statements), tuple(unread), length)
 
@@ -152,35 +158,20 @@ def _prefix(line: bytes) -> bytes:
     return _STAMP.sub(b"0", line[: line.find(b";")].strip())
 
 
-@lru_cache(maxsize=1 << 14)
 def read_line(line: bytes) -> Header | Field | None:
-    """One line; None when it is neither a block's header nor a field."""
-    comment = line[line.find(b";") :]
-    return by_pattern(comment) or by_grammar(comment)
+    """The header or field in one line, as kernel_info.lark describes it; None if neither."""
+    # Only short lines are remembered, so that a hostile text cannot fill the memory.
+    return _read_line(line) if len(line) < _SHORT else _read_line.__wrapped__(line)
 
 
-def by_pattern(comment: bytes) -> Header | Field | None:
-    """What nearly all lines are: headers, numbers, values in symbols; None where the grammar
-    must decide.
-
-    To import a parser takes longer than to read a file. A test holds both to the same answer on
-    every comment there is.
-    """
-    if plain := _PLAIN.fullmatch(comment):
-        return Field(plain[1].decode(), plain[2].decode())
-    return _HEADERS.get(comment)
-
-
-def by_grammar(comment: bytes) -> Header | Field | None:
-    """One comment; the grammar decides what it means."""
-    from lark import Token, UnexpectedInput
-
+@lru_cache(maxsize=1 << 14)
+def _read_line(line: bytes) -> Header | Field | None:
+    comment = decode(line[line.find(b";") :])
     try:
-        tree = load_parser("kernel_info").parse(decode(comment))
-    except UnexpectedInput:
+        read: Header | Field = parse(load_tables("kernel_info"), comment, BUILD)
+    except NoMatch:
         return None
-    words = [str(token) for token in tree.children if isinstance(token, Token)]
-    return Header(*words) if tree.data == "header" else Field(words[0], "".join(words[1:]))
+    return read
 
 
 def facts(

@@ -9,7 +9,7 @@ from kernelinfo.light_typing import Any
 from kernelinfo.occupancy.targets import Target
 from kernelinfo.reading.assembly import directives, info_block
 from kernelinfo.reading.assembly.arithmetic import Unresolved
-from kernelinfo.reading.assembly.block import UINT32, Block, Stated, Statement
+from kernelinfo.reading.assembly.directives import UINT32, Block, Stated, Statement
 from kernelinfo.reading.assembly.expressions import Definitions, Evaluator, number
 from kernelinfo.reading.assembly.remarks import Remarks
 from kernelinfo.reading.facts import Code, Fact, FactName, Facts, KernelFacts, SourceLine

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from contextlib import suppress
 from pathlib import Path
 
@@ -10,9 +9,7 @@ import pytest
 
 from kernelinfo.errors import ReadError
 from kernelinfo.reading import assembly, code_object
-from kernelinfo.reading.assembly import block, directives, info_block, metadata_yaml
-from kernelinfo.reading.assembly.expressions import by_grammar
-from kernelinfo.reading.assembly.postfix import postfix
+from kernelinfo.reading.assembly import directives, info_block, metadata_yaml
 from kernelinfo.reading.blob import Blob
 from kernelinfo.reading.code_object import note_metadata
 from kernelinfo.reading.code_object.notes import read_notes
@@ -69,7 +66,7 @@ def test_blocks_of_text(texts: list[bytes], monkeypatch: pytest.MonkeyPatch) -> 
     short = [list(assembly.read(text)) for text in texts]
     assert sum(len(module.kernels) for modules in short for module in modules) > 100
     # No block is plain, and no metadata the compiler's.
-    monkeypatch.setattr(block, "number", lambda expression: None)
+    monkeypatch.setattr(directives, "number", lambda expression: None)
     monkeypatch.setattr(metadata_yaml, "_compilers", refuse)
     forget()
     try:
@@ -77,30 +74,3 @@ def test_blocks_of_text(texts: list[bytes], monkeypatch: pytest.MonkeyPatch) -> 
             assert list(assembly.read(text)) == modules
     finally:
         forget()
-
-
-def test_expressions(texts: list[bytes]) -> None:
-    values = re.compile(r"\.set[ \t]+[^,\n]*,(.*)|\.amdhsa_\w+[ \t]+(.*)|; \w+ ?[:=] (.*)")
-    written = {
-        value.rstrip("\r")
-        for text in texts
-        for found in values.findall(text.decode("utf-8", "replace"))
-        for value in found
-    }
-    symbolic = [value for value in written if value and not value.isdecimal()]
-    short = [value for value in symbolic if postfix(value) is not None]
-    assert len(short) > 100
-    for value in short:
-        assert postfix(value) == by_grammar(value)
-
-
-def test_lines_of_kernel_info(texts: list[bytes]) -> None:
-    lines = {
-        line[line.find(b";") :] for text in texts for line in text.splitlines() if b";" in line
-    }
-    short = 0
-    for line in lines:
-        if (field := info_block.by_pattern(line)) is not None:
-            short += 1
-            assert field == info_block.by_grammar(line), line
-    assert short > 300

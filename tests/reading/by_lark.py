@@ -1,0 +1,76 @@
+"""What Lark itself makes of text by the project's grammars: what `grammar.parse` is held to."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from lark import Lark, Tree, UnexpectedInput
+
+from kernelinfo.reading.assembly import expressions, info_block
+from kernelinfo.reading.assembly.arithmetic import Unresolved
+from kernelinfo.reading.grammar import MOST_TOKENS, Build, NoMatch
+
+GRAMMARS = Path(__file__).parents[2] / "grammars"
+
+
+def value_by_lark(lark: Lark, text: str, build: Build) -> Any:
+    """The value of the text by Lark's parse tree. Raises NoMatch."""
+    try:
+        tree: Any = lark.parse(text)
+    except UnexpectedInput:
+        raise NoMatch from None
+    done: list[Any] = []
+    pending: list[tuple[Any, bool]] = [(tree, False)]
+    while pending:
+        node, is_complete = pending.pop()
+        if not isinstance(node, Tree):
+            done.append(str(node))
+        elif is_complete:
+            first = len(done) - len(node.children)
+            done[first:] = [build[node.data](*done[first:])]
+        else:
+            pending.append((node, True))
+            pending += [(child, False) for child in reversed(node.children)]
+    return done[0]
+
+
+@cache
+def load_lark(name: str) -> Lark:
+    """Lark's own parser of `grammars/NAME.lark`."""
+    return make_lark((GRAMMARS / f"{name}.lark").read_text("utf-8"))
+
+
+def make_lark(text: str) -> Lark:
+    """Lark's own parser, which leaves absent options out as the tables do."""
+    return Lark(text, parser="lalr", maybe_placeholders=False)
+
+
+def line_by_lark(line: bytes) -> info_block.Header | info_block.Field | None:
+    """The same as `info_block.read_line`."""
+    comment = line[line.find(b";") :].decode("utf-8", "backslashreplace")
+    try:
+        read: info_block.Header | info_block.Field = value_by_lark(
+            load_lark("kernel_info"), comment, info_block.BUILD
+        )
+    except NoMatch:
+        return None
+    return read
+
+
+def assert_read_as_by_lark(expression: str) -> None:
+    """Its steps, or the reason why there are none; Lark has no bound for what is too long."""
+    read = expressions.read_steps(expression)
+    if read != (Unresolved(f"an expression of more than {MOST_TOKENS} tokens"),):
+        assert read == _steps_by_lark(expression)
+
+
+def _steps_by_lark(expression: str) -> tuple[expressions.Step, ...]:
+    steps: list[expressions.Step] = []
+    try:
+        value_by_lark(load_lark("mc_expression"), expression, expressions.build_into(steps))
+    except NoMatch:
+        shown = expression.strip()[:60]
+        return (Unresolved(f"{shown!r} is no expression" if shown else "the value is missing"),)
+    return tuple(steps)
