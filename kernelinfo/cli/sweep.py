@@ -77,7 +77,7 @@ def command(
         typer.Option(
             "-O",
             metavar="0|1|2|3|s|z",
-            help="Optimisation level; the one that reproduces the assembly beside FILE, or 3.",
+            help="Optimisation level; the one that reproduces the assembly next to FILE, or 3.",
         ),
     ] = None,
     mllvm: Annotated[

@@ -68,7 +68,7 @@ def _is_textual_ir(data: bytes) -> bool:
 
 
 def input_of(assembly: str) -> str | None:
-    """Path of the IR file that lies beside an assembly file; None if there is none."""
+    """Path of the IR file that lies next to an assembly file; None if there is none."""
     stem, suffix = os.path.splitext(assembly)
     paths = (stem + ir for ir, text in _ASSEMBLY_OF.items() if text == suffix)
     return next(filter(os.path.isfile, paths), None)

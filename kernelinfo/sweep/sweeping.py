@@ -27,7 +27,7 @@ from kernelinfo.sweep.variants import (
 )
 
 LEVELS = ("3", "2", "1", "s")
-"""Tried in this order until one reproduces the assembly beside the input."""
+"""Tried in this order until one reproduces the assembly next to the input."""
 
 Outcome = Mapping[str, Result] | CompilerError | ReadError
 """One compilation of the module: its kernels by symbol, or why it failed."""
@@ -41,7 +41,7 @@ class Baseline(NamedTuple):
     driver: str
     outcome: Outcome
     differences: Mapping[str, str]
-    """How kernels differ from the assembly beside the input, by symbol."""
+    """How kernels differ from the assembly next to the input, by symbol."""
 
 
 def sweep(
@@ -53,8 +53,8 @@ def sweep(
     kernel is wanted.
     """
     wanted = _wanted(module, request)
-    beside, notes = _beside(module)
-    base = _baseline(module, request, beside)
+    reference, notes = _reference(module)
+    base = _baseline(module, request, reference)
     required = _with_required_size(base.outcome)
     variants = request.variants(_default_waves(module, base.outcome))
 
@@ -85,7 +85,7 @@ def sweep(
         base.level_from,
         base.driver,
         module.file.is_optimised,
-        module.file.assembly if beside else None,
+        module.file.assembly if reference else None,
         kernels,
         notes,
     )
@@ -101,26 +101,26 @@ def _wanted(module: Module, request: Request) -> tuple[str, ...]:
     return found
 
 
-def _beside(module: Module) -> tuple[Mapping[str, Result], tuple[str, ...]]:
-    """Kernels of the assembly beside the input, by symbol; and why there are none."""
+def _reference(module: Module) -> tuple[Mapping[str, Result], tuple[str, ...]]:
+    """Kernels of the assembly next to the input, by symbol; and why there are none."""
     path = module.file.assembly
     if not os.path.isfile(path):
         return {}, ()
     try:
         return by_symbol(analyse([path], module.reading)), ()
     except ReadError as error:
-        return {}, (f"not compared with the assembly beside it: {error}",)
+        return {}, (f"not compared with the assembly next to it: {error}",)
 
 
-def _baseline(module: Module, request: Request, beside: Mapping[str, Result]) -> Baseline:
-    """The module as compiled: the first way to compile it that reproduces `beside`, or -O3."""
+def _baseline(module: Module, request: Request, reference: Mapping[str, Result]) -> Baseline:
+    """The module as compiled: the first way to compile it that reproduces `reference`, or -O3."""
     origin: Origin = "option" if request.level else "reproduced"
     unlike = []
-    for level, driver in _ways(module, request, bool(beside)):
+    for level, driver in _ways(module, request, bool(reference)):
         options = (*module.drivers[driver], *request.options)
         outcome = _outcome(module, {}, level, options)
-        differences = _differences(beside, outcome)
-        if beside and not differences and isinstance(outcome, Mapping):
+        differences = _differences(reference, outcome)
+        if reference and not differences and isinstance(outcome, Mapping):
             return Baseline(level, origin, driver, outcome, {})
         unlike.append((level, driver, outcome, differences))
     level, driver, outcome, differences = unlike[0]
@@ -144,13 +144,13 @@ def _outcome(
         return error
 
 
-def _differences(beside: Mapping[str, Result], outcome: Outcome) -> dict[str, str]:
-    """What the outcome has other than the assembly beside the input, by symbol, in words."""
+def _differences(reference: Mapping[str, Result], outcome: Outcome) -> dict[str, str]:
+    """What the outcome has different from the assembly next to the input, by symbol, in words."""
     if not isinstance(outcome, Mapping):
         return {}
     found = {}
-    for symbol in beside.keys() & outcome.keys():
-        old, new = build([beside[symbol], outcome[symbol]], lambda of: "").footprints
+    for symbol in reference.keys() & outcome.keys():
+        old, new = build([reference[symbol], outcome[symbol]], lambda of: "").footprints
         if moves(old, new):
             found[symbol] = why(old, new)
     return found
@@ -191,6 +191,6 @@ def _variant(asked: Asked, outcome: Outcome, symbol: str) -> Variant:
 
 def _notes(symbol: str, base: Baseline, required: Mapping[str, int]) -> Iterator[str]:
     if symbol in base.differences:
-        yield f"as compiled differs from the assembly beside it: {base.differences[symbol]}"
+        yield f"as compiled differs from the assembly next to it: {base.differences[symbol]}"
     if symbol in required:
         yield f"launch bounds left alone: the source requires workgroups of {required[symbol]}"

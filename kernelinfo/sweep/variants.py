@@ -122,7 +122,7 @@ class SweptKernel(NamedTuple):
     name: str
     variants: tuple[Variant, ...]
     notes: tuple[str, ...] = ()
-    """How it differs from the assembly beside the input, and what was left alone."""
+    """How it differs from the assembly next to the input, and what was left alone."""
 
 
 Origin = Literal["option", "reproduced", "assumed"]
@@ -143,7 +143,7 @@ class Sweep(NamedTuple):
     is_optimised: bool
     """True if only code generation was run."""
     assembly: str | None
-    """The assembly beside the input that the first variant was compared with."""
+    """The assembly next to the input that the first variant was compared with."""
     kernels: tuple[SweptKernel, ...]
     notes: tuple[str, ...] = ()
 

@@ -38,9 +38,9 @@ def main() -> int:
         for through in options.through:
             for version, target in settings:
                 random = Random(f"{options.seed} {version} {target}")
-                place = Path(folder, through)
+                where = Path(folder, through)
                 found = run(
-                    version, target, modules, random, place, through_llvmlite=through != "clang"
+                    version, target, modules, random, where, through_llvmlite=through != "clang"
                 )
                 row = (f"clang {version}", target, through, found.kernels, found.changed)
                 counts = (

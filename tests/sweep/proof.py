@@ -60,7 +60,7 @@ def compile_source(
     *,
     to_assembly: bool = True,
 ) -> Path:
-    """The bitcode that `--save-temps` leaves; with `to_assembly`, the assembly lies beside it."""
+    """The bitcode that `--save-temps` leaves; with `to_assembly`, the assembly lies next to it."""
     folder.mkdir(parents=True)
     source = PRELUDE + "".join(kernel.source() for kernel in kernels)
     (folder / "unit.hip").write_text(source)

@@ -147,23 +147,23 @@ def test_a_required_workgroup_size_is_left_alone(tmp_path: Path) -> None:
 
 
 @needs_clang
-def test_what_the_assembly_beside_it_has_other_is_shown(small: str, tmp_path: Path) -> None:
+def test_a_difference_from_the_assembly_next_to_it_is_shown(small: str, tmp_path: Path) -> None:
     shutil.copy(small, tmp_path / "small.bc")
     assembly(SMALL.replace("*p = 1", 'p[p[1]] = 1; CLAIM("v40")'), tmp_path / "small.s")
     document = swept(str(tmp_path / "small.bc"), "--waves", "8")
     assert document["level_from"] == "assumed"
     (note,) = document["kernels"][0]["notes"]
-    assert note.startswith("as compiled differs from the assembly beside it: ")
+    assert note.startswith("as compiled differs from the assembly next to it: ")
     assert "VGPR: 41 → 2 used" in note
 
 
 @needs_clang
 def test_tritons_ir_is_only_put_through_code_generation(build: Path, tmp_path: Path) -> None:
-    optimised, beside = tmp_path / "crowded.llir", tmp_path / "crowded.amdgcn"
+    optimised, reference = tmp_path / "crowded.llir", tmp_path / "crowded.amdgcn"
     flags = "-x ir --target=amdgcn-amd-amdhsa -mcpu=gfx90a -nogpulib -O3 -w -S"
     clang = ["clang-22", *flags.split(), str(build / "kernels.bc")]
     subprocess.run([*clang, "-emit-llvm", "-o", str(optimised)], check=True)
-    subprocess.run([*clang, "-o", str(beside)], check=True)
+    subprocess.run([*clang, "-o", str(reference)], check=True)
     # As Triton writes it: the processor is named by the JSON next to it, and by LLVM 24's triple.
     text = re.sub(r' "target-(cpu|features)"="[^"]*"', "", optimised.read_text())
     optimised.write_text(text.replace('"amdgcn-amd-amdhsa"', '"amdgpu9.0a-amd-amdhsa"'))

@@ -91,7 +91,7 @@ def _bars(values: Sequence[tuple[Row, Result, int]]) -> tuple[Bar, ...]:
     for index, (row, result, value) in enumerate(values):
         height = (_HEIGHT - _TOP) * value / most
         waves = number(result.occupancy.waves_per_simd) if result.occupancy else "?"
-        place = (index * step + step / 8, _HEIGHT - height, step * 3 / 4, height)
+        corner = (index * step + step / 8, _HEIGHT - height, step * 3 / 4, height)
         is_compiled = row.variants[0].asked == AS_COMPILED
-        bars.append(Bar(*place, waves, value, row.label, is_compiled))
+        bars.append(Bar(*corner, waves, value, row.label, is_compiled))
     return tuple(bars)

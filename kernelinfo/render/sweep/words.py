@@ -36,13 +36,13 @@ def about(sweep: Sweep) -> Iterator[str]:
 def _level(sweep: Sweep) -> str:
     passes = ", code generation alone" if sweep.is_optimised else ""
     driver = " as by hipcc" if sweep.driver == "hipcc" else ""
-    beside = os.path.basename(sweep.assembly) if sweep.assembly else None
+    reference = os.path.basename(sweep.assembly) if sweep.assembly else None
     reason = {
-        "reproduced": f"reproduces {beside}",
-        "option": "as asked for" + (f", compared with {beside}" if beside else ""),
-        "assumed": f"assumed: no level reproduces {beside}"
-        if beside
-        else "assumed: there is no assembly beside the input to compare with",
+        "reproduced": f"reproduces {reference}",
+        "option": "as asked for" + (f", compared with {reference}" if reference else ""),
+        "assumed": f"assumed: no level reproduces {reference}"
+        if reference
+        else "assumed: there is no assembly next to the input to compare with",
     }[sweep.level_from]
     return printable(f"-O{sweep.level}{driver}{passes} ({reason})")
 
