@@ -31,7 +31,7 @@ def command(
     output: options.Output = None,
     color: options.Color = "auto",
 ) -> None:
-    """The hardware constants of a target, with sources.
+    """Show the hardware constants of a target, with sources.
 
     Without a target, all that are known in a line each.
     """

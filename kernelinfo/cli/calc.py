@@ -42,20 +42,22 @@ def command(
     arch: options.ArchOrDevice = None,
     device: options.Device = None,
     vgpr: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Architectural VGPRs per lane.")
+        int, typer.Option(metavar="N", min=0, help="Set the architectural VGPRs per lane.")
     ] = 0,
-    agpr: Annotated[int, typer.Option(metavar="N", min=0, help="AGPRs per lane.")] = 0,
+    agpr: Annotated[int, typer.Option(metavar="N", min=0, help="Set the AGPRs per lane.")] = 0,
     sgpr: Annotated[
-        int, typer.Option(metavar="N", min=0, help="SGPRs per wave, VCC included.")
+        int, typer.Option(metavar="N", min=0, help="Set the SGPRs per wave, VCC included.")
     ] = 0,
     lds: Annotated[
         int,
-        typer.Option(metavar="BYTES", parser=options.parse_bytes, help="LDS per workgroup."),
+        typer.Option(
+            metavar="BYTES", parser=options.parse_bytes, help="Set the LDS per workgroup."
+        ),
     ] = 0,
     dynamic_lds: options.DynamicLds = None,
     scratch: Annotated[
         int,
-        typer.Option(metavar="BYTES", parser=options.parse_bytes, help="Scratch per lane."),
+        typer.Option(metavar="BYTES", parser=options.parse_bytes, help="Set the scratch per lane."),
     ] = 0,
     workgroup_size: options.WorkgroupSizes = None,
     grid: options.Grid = None,
@@ -68,11 +70,11 @@ def command(
         typer.Option(
             metavar="WHAT[,WHAT]",
             autocompletion=completion.variables,
-            help=f"The curve over {', '.join(VARIABLES)}, or the grid of two of them.",
+            help=f"Draw the curve over {', '.join(VARIABLES)}, or the grid of two of them.",
         ),
     ] = None,
     best: Annotated[
-        bool, typer.Option("--best", help="The workgroup sizes that reach the most waves.")
+        bool, typer.Option("--best", help="List the workgroup sizes that reach the most waves.")
     ] = False,
     as_llvm: Annotated[
         int | None,
@@ -80,19 +82,21 @@ def command(
             metavar="VERSION",
             min=llvm.FIRST,
             max=llvm.MAIN,
-            help="What that version of the compiler would print; 24 is main.",
+            help="Print what that version of LLVM would print; 24 is main.",
         ),
     ] = None,
     as_hip: Annotated[
         Literal["before", "after"] | None,
-        typer.Option(help="What HIP's occupancy function returns, before or after 2026's fixes."),
+        typer.Option(
+            help="Print what HIP's occupancy function returns, before or after 2026's fixes."
+        ),
     ] = None,
     format: options.FormatOfRecords = "text",
     output: options.Output = None,
     color: options.Color = "auto",
     width: options.Width = None,
 ) -> None:
-    """The occupancy of given numbers, with the arithmetic.
+    """Compute the occupancy of given numbers.
 
     What is not given is not asked for: no LDS, no scratch; workgroups have 256 workitems.
     """

@@ -43,25 +43,28 @@ Examples:
 def command(
     paths: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[PATH]...", help="Instead of the configuration's `paths`."),
+        typer.Argument(
+            metavar="[PATH]...", help="Check these instead of the configuration's `paths`."
+        ),
     ] = None,
     baseline: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="What was, made by --update-baseline.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Compare with FILE, made by --update-baseline."),
     ] = None,
     update_baseline: Annotated[
-        bool, typer.Option("--update-baseline", help="Pin what is, and say what that changes.")
+        bool, typer.Option("--update-baseline", help="Pin this build, and list what that changes.")
     ] = False,
     strict_baseline: Annotated[
-        bool, typer.Option("--strict-baseline", help="Fail on what got better, too.")
+        bool, typer.Option("--strict-baseline", help="Fail on improvements, too.")
     ] = False,
     fail_on: Annotated[
-        Severity | None, typer.Option(help="The mildest severity that fails.")
+        Severity | None, typer.Option(help="Set the mildest severity that fails.")
     ] = None,
     exit_zero: Annotated[
-        bool, typer.Option("--exit-zero", help="Exit code 0 instead of 1; never instead of 2.")
+        bool, typer.Option("--exit-zero", help="Exit with 0 instead of 1; never instead of 2.")
     ] = False,
     min_kernels: Annotated[
-        int | None, typer.Option(metavar="N", min=0, help="Fewer cannot be all.")
+        int | None, typer.Option(metavar="N", min=0, help="Fail with 2 if fewer kernels are found.")
     ] = None,
     subset: Annotated[
         bool,
@@ -72,7 +75,8 @@ def command(
         ),
     ] = False,
     show_config: Annotated[
-        bool, typer.Option("--show-config", help="Say what is in force and where it is from.")
+        bool,
+        typer.Option("--show-config", help="Show the settings in force and where each comes from."),
     ] = False,
     arch: options.Arch = None,
     workgroup_size: options.WorkgroupSize = None,
@@ -87,7 +91,7 @@ def command(
     config: selection.Config = None,
     format: Annotated[
         CheckFormatName | None,
-        typer.Option(help="How to write the outcome; text, and on GitHub Actions github."),
+        typer.Option(help="Choose the output format; text, and on GitHub Actions github."),
     ] = None,
     output: options.Output = None,
     names: options.Names = "full",
@@ -97,12 +101,12 @@ def command(
         int,
         typer.Option(metavar="N", min=0, help="Show at most N findings of each rule; 0 shows all."),
     ] = 50,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="The outcome alone.")] = False,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Show the outcome alone.")] = False,
     verbose: Annotated[
-        bool, typer.Option("-v", "--verbose", help="Say on standard error what is read.")
+        bool, typer.Option("-v", "--verbose", help="List on standard error what is read.")
     ] = False,
 ) -> None:
-    """The gate of CI: rules, budgets, a baseline."""
+    """Check kernels for CI: rules, budgets, a baseline."""
     view = make_view(names=names, color=color, width=width, output=output, top=top, quiet=quiet)
     own = configuration(select, ignore, severity, config)
     given = {

@@ -30,7 +30,7 @@ Examples:
 
 def command(
     old: Annotated[str, typer.Argument(metavar="OLD", help=_SIDE)],
-    new: Annotated[str, typer.Argument(metavar="NEW", help="The same of the other build.")],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="The other build, likewise.")],
     across_targets: Annotated[
         bool,
         typer.Option("--across-targets", help="Pair kernels by name whatever their target."),
@@ -38,7 +38,7 @@ def command(
     fail_on: Annotated[
         FailOn | None,
         typer.Option(
-            help="Exit code 1 for a regression: waves lost, spills or scratch gained, a kernel "
+            help="Exit with 1 for a regression: waves lost, spills or scratch gained, a kernel "
             "gone; or for any change: a kernel affected, gone or new. Without it, never.",
         ),
     ] = None,
@@ -51,7 +51,7 @@ def command(
     exclude: options.Exclude = None,
     bound: options.Bound = None,
     format: Annotated[
-        DiffFormatName, typer.Option("--format", help="How to write the answer.")
+        DiffFormatName, typer.Option("--format", help="Choose the output format.")
     ] = "text",
     output: options.Output = None,
     names: options.Names = "full",
@@ -60,7 +60,7 @@ def command(
     top: options.Top = 50,
     quiet: options.Quiet = False,
 ) -> None:
-    """What moved from one build to another.
+    """Compare two builds: what moved, and why.
 
     Kernels are paired, also across renames; those affected stand first, each with what moved and
     the limit that it moved under. A report saved before stands for the build it was made of.

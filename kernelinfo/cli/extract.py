@@ -28,13 +28,11 @@ Examples:
 def command(
     paths: options.Paths,
     output: Annotated[
-        str, typer.Option("-o", "--output", metavar="DIR", help="The folder to write to.")
+        str, typer.Option("-o", "--output", metavar="DIR", help="Write to this folder.")
     ],
     arch: options.Arch = None,
     bound: options.Bound = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Overwrite files that are there already.")
-    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
 ) -> None:
     """Write the code objects inside containers as files.
 

@@ -35,7 +35,7 @@ def command(
             "--block",
             metavar="N|XxYxZ",
             parser=options.parse_workgroup,
-            help="Workitems that the host launches.",
+            help="Set the workitems of a workgroup.",
         ),
     ] = 256,
     wave: options.WaveSize = None,
@@ -46,7 +46,7 @@ def command(
     output: options.Output = None,
     color: options.Color = "auto",
 ) -> None:
-    """The step table: the most for each number of waves.
+    """Show the most registers and LDS for each occupancy.
 
     How many VGPRs, SGPRs and how much LDS a kernel may ask for to reach each number of waves per
     SIMD, and the staircase of waves against VGPRs.

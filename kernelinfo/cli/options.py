@@ -64,11 +64,12 @@ Arch = Annotated[
         "--arch",
         metavar="GFX",
         autocompletion=completion.gfx,
-        help="The target of inputs that do not name one.",
+        help="Set the target of inputs that do not name one.",
     ),
 ]
 NeededArch = Annotated[
-    str, typer.Option("--arch", metavar="GFX", autocompletion=completion.gfx, help="The target.")
+    str,
+    typer.Option("--arch", metavar="GFX", autocompletion=completion.gfx, help="Set the target."),
 ]
 ArchOrDevice = Annotated[
     str | None,
@@ -76,7 +77,7 @@ ArchOrDevice = Annotated[
         "--arch",
         metavar="GFX",
         autocompletion=completion.gfx,
-        help="The target, unless --device is.",
+        help="Set the target, unless --device does.",
     ),
 ]
 Device = Annotated[
@@ -85,12 +86,12 @@ Device = Annotated[
         "--device",
         metavar="NAME",
         autocompletion=completion.products,
-        help="A product, such as MI300X: what fills it, of its CUs.",
+        help="Set a product, such as MI300X, and count what fills its CUs.",
     ),
 ]
 Grid = Annotated[
     int | None,
-    typer.Option("--grid", metavar="N", min=1, help="Workgroups launched, to fill --device with."),
+    typer.Option("--grid", metavar="N", min=1, help="Set the workgroups launched on --device."),
 ]
 WorkgroupSizes = Annotated[
     Sizes | None,
@@ -99,7 +100,7 @@ WorkgroupSizes = Annotated[
         "--block",
         metavar="N|XxYxZ|MIN..MAX",
         parser=parse_sizes,
-        help="Workitems that the host launches; of a range the best and the worst; 256.",
+        help="Set the workitems of a workgroup; for a range, show the best and the worst; 256.",
     ),
 ]
 DynamicVgprBlock = Annotated[
@@ -108,7 +109,7 @@ DynamicVgprBlock = Annotated[
         "--dynamic-vgpr-block",
         metavar="16|32",
         min=0,
-        help="VGPRs come in such blocks while waves run (gfx12); the answer is how many start.",
+        help="Allocate VGPRs in blocks while waves run (gfx12); count the waves that start.",
     ),
 ]
 RunAs = Annotated[
@@ -117,7 +118,7 @@ RunAs = Annotated[
         "--as",
         metavar="GFX",
         autocompletion=completion.gfx,
-        help="What if the same registers ran on this target.",
+        help="Ask what if the same registers ran on this target.",
     ),
 ]
 WorkgroupSize = Annotated[
@@ -127,7 +128,7 @@ WorkgroupSize = Annotated[
         "--block",
         metavar="N|XxYxZ",
         parser=parse_workgroup,
-        help="Workitems that the host really launches.",
+        help="Set the workitems of a workgroup that the host really launches.",
     ),
 ]
 DynamicLds = Annotated[
@@ -136,13 +137,13 @@ DynamicLds = Annotated[
         "--dynamic-lds",
         metavar="BYTES",
         parser=parse_bytes,
-        help="LDS per workgroup that the host asks for at launch; k, KiB and M are understood.",
+        help="Set the LDS per workgroup that the host adds at launch; takes k, KiB and M.",
     ),
 ]
 NoTrapHandler = Annotated[
     bool,
     typer.Option(
-        "--no-trap-handler", help="Leave out the 16 SGPRs a wave that ROCm's handler costs."
+        "--no-trap-handler", help="Leave out the 16 SGPRs per wave of ROCm's trap handler."
     ),
 ]
 Kernels = Annotated[
@@ -151,12 +152,12 @@ Kernels = Annotated[
         "-k",
         "--kernel",
         metavar="GLOB",
-        help="Only kernels of this name, demangled or mangled; re:REGEX too. Repeatable.",
+        help="Keep kernels of this name, demangled or mangled; re:REGEX too. Repeatable.",
     ),
 ]
 Exclude = Annotated[
     list[str] | None,
-    typer.Option("--exclude", metavar="GLOB", help="Not kernels of this name. Repeatable."),
+    typer.Option("--exclude", metavar="GLOB", help="Drop kernels of this name. Repeatable."),
 ]
 
 
@@ -181,30 +182,41 @@ Bound = Annotated[
         "--bound",
         metavar="NAME=N",
         callback=_choose_bounds,
-        help="Read more of what could be a trap: nesting, entries, ratio, memory. Repeatable.",
+        help="Raise a bound on hostile input: nesting, entries, ratio, memory. Repeatable.",
     ),
 ]
-Format = Annotated[FormatName, typer.Option("--format", help="How to write the answer.")]
-FormatOfRecords = Annotated[RecordFormat, typer.Option("--format", help="How to write the answer.")]
-Output = Annotated[
-    str | None, typer.Option("-o", "--output", metavar="FILE", help="Write there, not to stdout.")
+Format = Annotated[FormatName, typer.Option("--format", help="Choose the output format.")]
+FormatOfRecords = Annotated[
+    RecordFormat, typer.Option("--format", help="Choose the output format.")
 ]
-Names = Annotated[NameStyle, typer.Option("--names", help="How to write kernel names.")]
+Output = Annotated[
+    str | None,
+    typer.Option("-o", "--output", metavar="FILE", help="Write to FILE, not to standard output."),
+]
+Names = Annotated[NameStyle, typer.Option("--names", help="Choose how kernel names are written.")]
 Color = Annotated[
     str,
     typer.Option(
         "--color",
         metavar="auto|always|never",
         autocompletion=completion.colors,
-        help="NO_COLOR is honoured with auto.",
+        help="Choose when to use colour; auto honours NO_COLOR.",
     ),
 ]
 Width = Annotated[
-    int | None, typer.Option("--width", metavar="N", min=40, help="Columns; the terminal's.")
+    int | None,
+    typer.Option(
+        "--width", metavar="N", min=40, help="Set the width in columns; the terminal's by default."
+    ),
 ]
-Top = Annotated[int, typer.Option("--top", metavar="N", min=0, help="Kernels shown; 0 shows all.")]
-Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="The table alone.")]
+Top = Annotated[int, typer.Option("--top", metavar="N", min=0, help="Show N kernels; 0 shows all.")]
+Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Show the table alone.")]
 WaveSize = Annotated[
-    int | None, typer.Option("--wave", metavar="32|64", help="Lanes in a wave; the target's own.")
+    int | None,
+    typer.Option(
+        "--wave", metavar="32|64", help="Set the lanes in a wave; the target's own by default."
+    ),
 ]
-CuMode = Annotated[bool, typer.Option("--cu-mode", help="CU mode, where WGP mode is the default.")]
+CuMode = Annotated[
+    bool, typer.Option("--cu-mode", help="Use CU mode where WGP mode is the default.")
+]

@@ -61,14 +61,15 @@ def command(
     exclude: options.Exclude = None,
     bound: options.Bound = None,
     format: Annotated[
-        PressureFormat, typer.Option("--format", help="How to write the answer.")
+        PressureFormat, typer.Option("--format", help="Choose the output format.")
     ] = "text",
     output: options.Output = None,
     names: options.Names = "full",
     color: options.Color = "auto",
     width: options.Width = None,
     top: Annotated[
-        int, typer.Option("--top", metavar="N", min=0, help="Rows of each table; 0 for all.")
+        int,
+        typer.Option("--top", metavar="N", min=0, help="Show N rows of each table; 0 shows all."),
     ] = 8,
 ) -> None:
     """Show which values hold the registers, and where.

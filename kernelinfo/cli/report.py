@@ -62,13 +62,13 @@ def command(
     ] = False,
     quiet: options.Quiet = False,
     verbose: Annotated[
-        bool, typer.Option("-v", "--verbose", help="Say on standard error what is read.")
+        bool, typer.Option("-v", "--verbose", help="List on standard error what is read.")
     ] = False,
     group: Annotated[
         bool, typer.Option("--group", help="Put the targets of one kernel together.")
     ] = False,
 ) -> None:
-    """A table, one row a kernel, with what limits it.
+    """Show what limits each kernel, one row a kernel.
 
     Each row says what is reserved, how many waves fit and what limits them. Below it stand what the
     next step would take, and what the rules found. A library's many kernels are sorted, the worst

@@ -23,11 +23,11 @@ Examples:
 
 def command(
     format: Annotated[
-        Literal["text", "json"], typer.Option("--format", help="How to write the answer.")
+        Literal["text", "json"], typer.Option("--format", help="Choose the output format.")
     ] = "text",
     output: options.Output = None,
 ) -> None:
-    """Every rule in a line, with its severity."""
+    """List every rule with its severity."""
     write(_text() if format == "text" else _json(), output)
 
 

@@ -15,13 +15,13 @@ Select = Annotated[
         "--select",
         metavar="RULE,...",
         autocompletion=completion.rules,
-        help="Only these rules: KI101, KI2, vgpr-spill.",
+        help="Apply only these rules: KI101, KI2, vgpr-spill.",
     ),
 ]
 Ignore = Annotated[
     list[str] | None,
     typer.Option(
-        "--ignore", metavar="RULE,...", autocompletion=completion.rules, help="Not these rules."
+        "--ignore", metavar="RULE,...", autocompletion=completion.rules, help="Skip these rules."
     ),
 ]
 Severities = Annotated[
@@ -30,7 +30,7 @@ Severities = Annotated[
         "--severity",
         metavar="RULE=LEVEL",
         autocompletion=completion.levels,
-        help="note, warning or error for a rule. Repeatable.",
+        help="Set note, warning or error for a rule. Repeatable.",
     ),
 ]
 Config = Annotated[
@@ -38,6 +38,6 @@ Config = Annotated[
     typer.Option(
         "--config",
         metavar="FILE",
-        help="Instead of the nearest kernelinfo.toml or [tool.kernelinfo] in pyproject.toml.",
+        help="Read FILE instead of the nearest kernelinfo.toml or pyproject.toml.",
     ),
 ]

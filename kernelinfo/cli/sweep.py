@@ -58,12 +58,12 @@ def command(
         str | None,
         typer.Option(
             metavar="N,…",
-            help="Waves/SIMD to ask for; by default each at which the target has a VGPR step.",
+            help="Ask for these waves/SIMD; by default each at which the target has a VGPR step.",
         ),
     ] = None,
     launch_bounds: Annotated[
         str | None,
-        typer.Option(metavar="N,…", help="Workitems of the largest workgroup."),
+        typer.Option(metavar="N,…", help="Set the workitems of the largest workgroup."),
     ] = None,
     strategy: Annotated[
         str | None,
@@ -82,7 +82,7 @@ def command(
     ] = None,
     mllvm: Annotated[
         list[str] | None,
-        typer.Option(metavar="OPTION", help="An LLVM option for every variant. Repeatable."),
+        typer.Option(metavar="OPTION", help="Pass an LLVM option to every variant. Repeatable."),
     ] = None,
     compiler: Annotated[
         str | None,
@@ -91,22 +91,25 @@ def command(
         ),
     ] = None,
     timeout: Annotated[
-        float, typer.Option(metavar="SECONDS", min=0.1, help="Time limit of each variant.")
+        float, typer.Option(metavar="SECONDS", min=0.1, help="Limit the time of each variant.")
     ] = 60,
     jobs: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Compilers at once; as many as cores.")
+        int | None,
+        typer.Option(
+            metavar="N", min=1, help="Run N compilers at once; as many as cores by default."
+        ),
     ] = None,
     arch: options.Arch = None,
     workgroup_size: options.WorkgroupSize = None,
     dynamic_lds: options.DynamicLds = None,
     no_trap_handler: options.NoTrapHandler = False,
-    format: Annotated[SweepFormat, typer.Option(help="How to write the answer.")] = "text",
+    format: Annotated[SweepFormat, typer.Option(help="Choose the output format.")] = "text",
     output: options.Output = None,
     names: options.Names = "full",
     color: options.Color = "auto",
     width: options.Width = None,
 ) -> None:
-    """What the compiler gives for other occupancies.
+    """Ask the compiler for other occupancies.
 
     FILE is the LLVM IR that a build left. The compiler is run on it with other
     `amdgpu_waves_per_eu`, launch bounds or scheduling strategies, and each result is a row:
