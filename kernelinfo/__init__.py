@@ -5,6 +5,7 @@
 >>> [kernel.occupancy(workgroup_size=256).limiters for kernel in report.kernels]
 >>> [pair.why for pair in kernelinfo.diff("build-a", "build-b").pairs if pair.affected]
 >>> kernelinfo.check(report, kernelinfo.read_config("kernelinfo.toml")).failed
+>>> kernelinfo.live_registers("build/occupancy.s", "vgprbound").peak
 >>> kernelinfo.arch("gfx942").occupancy(vgprs=128, lds_bytes=32768, workgroup_size=256).percent
 """
 
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
     from kernelinfo.occupancy.limits import Limit
     from kernelinfo.occupancy.placement import Demand, Launch
     from kernelinfo.occupancy.targets import Target
+    from kernelinfo.pressure.measure import live_registers
+    from kernelinfo.pressure.nouns import Story
     from kernelinfo.reading.blob import Problem
     from kernelinfo.rules import Selection
 
@@ -76,6 +79,7 @@ __all__ = [
     "Rung",
     "Selection",
     "Step",
+    "Story",
     "Suppressed",
     "Target",
     "TargetsError",
@@ -84,6 +88,7 @@ __all__ = [
     "arch",
     "check",
     "diff",
+    "live_registers",
     "load",
     "read_config",
 ]
@@ -123,6 +128,8 @@ _HOMES = {
     "occupancy.headroom": ("Headroom", "Range", "Step"),
     "occupancy.limits": ("Demand", "Launch", "Limit"),
     "occupancy.targets": ("Target",),
+    "pressure.measure": ("live_registers",),
+    "pressure.nouns": ("Story",),
     "reading.blob": ("Problem",),
     "rules": ("Selection",),
 }

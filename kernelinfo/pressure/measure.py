@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -9,6 +10,8 @@ from kernelinfo.analysis import Analysis
 from kernelinfo.analysis.options import Options
 from kernelinfo.errors import ReadError
 from kernelinfo.kernel import Item, Kernel, Result
+from kernelinfo.kernel.names import base_name, stem
+from kernelinfo.kernel.pattern import matches
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.occupancy.calculator import vgpr_steps
 from kernelinfo.pressure.assembly import AssemblyText
@@ -111,6 +114,28 @@ def measure_again(result: Result, look: Look = _LOOK) -> Measured | None:
             for item in measure_in(blob, [result], look):
                 return item if isinstance(item, Measured) else None
     return None
+
+
+def live_registers(source: str | os.PathLike[str], kernel: str) -> Story:
+    """Where the registers of one kernel are: its peak, the values there, its lines and loops.
+
+    `source` is a path, `kernel` a symbol, a demangled name with its parameters or without, or a
+    glob. Raises `ReadError` where that is not exactly one kernel, or its code cannot be read.
+    """
+
+    def is_wanted(found: Kernel) -> bool:
+        names = (stem(found.name), base_name(found.name))
+        return kernel in names or matches(kernel, found.name, found.symbol)
+
+    stories = []
+    for item in measure([os.fspath(source)], Options(), is_wanted):
+        if isinstance(item, Problem):
+            raise ReadError(f"{item.path}: {item.message}")
+        if isinstance(item, Measured):
+            stories.append(item.story)
+    if len(stories) != 1:
+        raise ReadError(f"{source}: {len(stories)} kernels named {kernel!r}; name one")
+    return stories[0]
 
 
 def measure_in(blob: Blob, results: Sequence[Result], look: Look) -> Iterator[Measured | Problem]:

@@ -1,0 +1,55 @@
+"""Live registers from Python, and how long they take."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+import kernelinfo
+from kernelinfo.pressure.instructions import effect
+
+from ..conftest import FIXTURES
+from ..test_golden import OCCUPANCY
+
+SAMPLE = FIXTURES / "assembly" / f"{OCCUPANCY}.s"
+
+
+@pytest.mark.parametrize("name", ["vgprbound", "_Z9vgprboundiPd", "vgprbound(int, double*)", "vg*"])
+def test_one_kernel_by_its_name(name: str) -> None:
+    peak = kernelinfo.live_registers(SAMPLE, name).peak
+    assert peak
+    assert (peak.pressure.vgprs, peak.at.line, peak.loop) == (122, 511, ".LBB1_2")
+
+
+@pytest.mark.parametrize(("name", "count"), [("*bound", 3), ("nothing", 0)])
+def test_not_exactly_one_kernel(name: str, count: int) -> None:
+    with pytest.raises(kernelinfo.ReadError, match=f"{count} kernels named"):
+        kernelinfo.live_registers(SAMPLE, name)
+
+
+def longer(path: Path, times: int) -> Path:
+    """The sample with the loop of `vgprbound` unrolled so many times."""
+    lines = SAMPLE.read_text("utf-8").split("\n")
+    begin = next(i for i, line in enumerate(lines) if line.startswith(".LBB1_2")) + 2
+    end = next(i for i, line in enumerate(lines) if i > begin and "s_cbranch" in line)
+    path.write_text("\n".join([*lines[:begin], *lines[begin:end] * times, *lines[end:]]))
+    return path
+
+
+def seconds(path: Path) -> float:
+    """Processor time of the fastest of three runs that remember nothing."""
+    runs = []
+    for _ in range(3):
+        effect.cache_clear()
+        begin = time.process_time()
+        kernelinfo.live_registers(path, "vgprbound")
+        runs.append(time.process_time() - begin)
+    return min(runs)
+
+
+def test_time_grows_with_the_code(tmp_path: Path) -> None:
+    short, long = (longer(tmp_path / f"{times}.s", times) for times in (10, 40))
+    assert kernelinfo.live_registers(long, "vgprbound").instructions > 20_000
+    assert seconds(long) <= 4 * 1.3 * seconds(short)
