@@ -124,7 +124,7 @@ def test_a_step_crossed_fails_at_the_line_of_the_source(project: Project, linked
     out, err, code = project.check()
     assert (err, code) == ("", 1)
     place = "void lib::axpy<1>(float*) (gfx906)"
-    moved = "VGPR: 44 → 50 used, 44 → 52 reserved, 5 → 4 waves/SIMD since the baseline"
+    moved = "VGPR: 44 → 50 used, 44 → 52 allocated, 5 → 4 waves/SIMD since the baseline"
     assert f"axpy.hip:{_LINE}: error KI501 {place}: {moved}" in out
 
 

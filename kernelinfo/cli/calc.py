@@ -194,7 +194,7 @@ def _curve(
     if best:
         points = best_sizes(target, demand, launch)
         if not points:
-            raise LaunchError("no workgroup size can start with these numbers; ask for less")
+            raise LaunchError("no workgroup size can start with these numbers; use less")
     else:
         points = curve(target, demand, launch, variables)
     if format != "text":

@@ -48,7 +48,7 @@ def command(
 ) -> None:
     """Show the most registers and LDS for each occupancy.
 
-    How many VGPRs, SGPRs and how much LDS a kernel may ask for to reach each number of waves per
+    How many VGPRs, SGPRs and how much LDS a kernel may use to reach each number of waves per
     SIMD, and the staircase of waves against VGPRs.
     """
     view = make_view(color=color, output=output)

@@ -70,9 +70,9 @@ def command(
 ) -> None:
     """Show what limits each kernel, one row a kernel.
 
-    Each row says what is reserved, how many waves fit and what limits them. Below it stand what the
-    next step would take, and what the rules found. A library's many kernels are sorted, the worst
-    first, and what holds of several stands once.
+    Each row shows what is allocated, how many waves fit and what limits them. The next steps and
+    the findings follow. A library's many kernels are sorted, the worst first, and what holds of
+    several stands once.
     """
     view = make_view(
         names=names, color=color, width=width, output=output, top=top, group=group, quiet=quiet

@@ -72,7 +72,7 @@ def same_processor(old: Footprint, new: Footprint) -> bool:
 
 
 def why(old: Footprint, new: Footprint) -> str:
-    """What moved in words: `VGPR: 94 → 98 used, 96 → 104 reserved, 5 → 4 waves/SIMD`.
+    """What moved in words: `VGPR: 94 → 98 used, 96 → 104 allocated, 5 → 4 waves/SIMD`.
 
     Where it affects the kernel, the limit that binds is named and what moved under it; else all
     that moved. Empty where nothing did.
@@ -120,8 +120,8 @@ def _bounded(value: float | None, kernel: Footprint) -> str:
 
 _TOPICS: dict[str, tuple[tuple[Measure, str], ...]] = {
     "launch": (("workgroup_size", "workitems in a workgroup"), ("wave_size", "lanes in a wave")),
-    "VGPR": (("vgprs", "used"), ("reserved_vgprs", "reserved"), ("agprs", "AGPRs")),
-    "SGPR": (("sgprs", "used"), ("reserved_sgprs", "reserved")),
+    "VGPR": (("vgprs", "used"), ("reserved_vgprs", "allocated"), ("agprs", "AGPRs")),
+    "SGPR": (("sgprs", "used"), ("reserved_sgprs", "allocated")),
     "LDS": (("lds_bytes", "B"),),
     "spills": (("vgpr_spills", "VGPRs"), ("sgpr_spills", "SGPRs")),
     "scratch": (("scratch_bytes_per_lane", "B a lane"),),

@@ -106,19 +106,19 @@ def _percent(dispatch: Dispatch, found: Occupancy, device: Device | None) -> flo
 
 
 Distance = tuple[int, int]
-"""Resources of which a launch shows something else than a kernel reserves; and 1 where the
+"""Resources of which a launch shows something else than a kernel allocates; and 1 where the
 registers fit only as a profiler counts that does not know the target. The first number decides."""
 
 
 def distance(one: Measurement) -> Distance:
-    """How far the launch is from what the file reserves; (0, 0) where they are the same."""
+    """How far the launch is from what the file allocates; (0, 0) where they are the same."""
     found, seen = differences(one), one.dispatch.shape.resources
     right = one.predicted is None or _is(seen, (one.predicted.vgprs, one.predicted.agprs))
     return len(found), int(not right)
 
 
 def differences(one: Measurement) -> tuple[str, ...]:
-    """The resources of which the run shows something else than the file reserves."""
+    """The resources of which the run shows something else than the file allocates."""
     if one.kernel is None or one.predicted is None:
         return ()
     seen, predicted = one.dispatch.shape.resources, one.predicted

@@ -70,7 +70,7 @@ panel 2.1.15."""
 
 
 class Resources(NamedTuple):
-    """As the profiler counts them: what is reserved; None where it does not say."""
+    """As the profiler counts them: what is allocated; None where it does not say."""
 
     vgprs: int | None
     agprs: int | None

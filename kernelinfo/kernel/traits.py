@@ -29,7 +29,7 @@ class Used(NamedTuple):
 
 
 class Encoded(NamedTuple):
-    """What the kernel descriptor tells the hardware to reserve, in its encoding granules.
+    """What the kernel descriptor makes the hardware allocate, in its encoding granules.
 
     The compiler may encode far more than the code uses (LLVM 21 pads VGPRs up to the occupancy
     that LDS allows anyway). None where no descriptor or its text form was read.

@@ -27,7 +27,7 @@ from kernelinfo.occupancy.targets import Target, find
 
 
 class Allocated(NamedTuple):
-    """What the hardware reserves, after rounding to its granules."""
+    """What the hardware allocates, after rounding to its granules."""
 
     vgprs: int | None
     """Per lane, AGPRs included."""
@@ -162,7 +162,7 @@ def _other_size(demand: Demand, size: int) -> list[str]:
 
 
 def _too_much(at: Placement, demand: Demand) -> list[str]:
-    """What a kernel asks for that no wave or workgroup of any size may have, in words."""
+    """What a kernel uses that no wave or workgroup of any size may have, in words."""
     target, found = at.target, []
     asked = lds_of(demand, at.launch) or 0
     if asked > (most := most_lds_of_a_workgroup(at)):

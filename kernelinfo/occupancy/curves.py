@@ -49,7 +49,7 @@ def curve(
 
 
 def values(target: Target, demand: Demand, launch: Launch, variable: Variable) -> tuple[int, ...]:
-    """Where a curve has its points, from the least that a kernel can ask for to the most."""
+    """Where a curve has its points, from the least that a kernel can use to the most."""
     hardware = [find(name) for name in target.members] or [target]
     places = [placement(member, demand, launch) for member in hardware]
     match variable:

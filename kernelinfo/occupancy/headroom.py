@@ -43,7 +43,7 @@ def next_steps(
 ) -> tuple[Step, ...]:
     """What every binding resource has to come down to for one more workgroup.
 
-    Empty where nothing the kernel asks for would help: slots and barriers cannot be asked less of.
+    Empty where nothing the kernel uses would help: slots and barriers cannot be used less.
     """
     more = waves + (1 if at.is_split else at.group)
     binding = [b for b in bounds if b.waves is not None and resident(at, b) == waves]

@@ -46,12 +46,12 @@ class Limit(NamedTuple):
     """With whole workgroups."""
 
 
-_remembered = lru_cache(maxsize=1 << 12)  # the kernels of a library ask for a few hundred amounts
+_remembered = lru_cache(maxsize=1 << 12)  # the kernels of a library use a few hundred amounts
 
 
 @_remembered
 def slots(at: Placement) -> Limit:
-    """Wave slots: the waves a SIMD can hold whatever they ask for."""
+    """Wave slots: the waves a SIMD can hold whatever they use."""
     available = at.domain.simds * at.target.waves.slots_per_simd
     return _whole(at, "slots", at.group, at.group, available, 1, available)
 
@@ -123,7 +123,7 @@ def most_lds_of_a_workgroup(at: Placement) -> int:
 
 
 def lds_of(demand: Demand, launch: Launch) -> int | None:
-    """Bytes of LDS that a workgroup asks for, static and dynamic."""
+    """Bytes of LDS that a workgroup uses, static and dynamic."""
     return None if demand.lds_bytes is None else demand.lds_bytes + launch.dynamic_lds_bytes
 
 
@@ -190,7 +190,7 @@ MOST: dict[Resource, Callable[[Placement, int], int]] = {
     "lds": most_lds,
     "scratch": most_scratch,
 }
-"""For each resource a kernel can ask less of: the most it may ask for so many waves."""
+"""For each resource a kernel can use less of: the most it may use for so many waves."""
 
 
 def limits(at: Placement, demand: Demand) -> tuple[Limit, ...]:

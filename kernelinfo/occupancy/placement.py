@@ -1,4 +1,4 @@
-"""What a kernel asks for, how it is started, and how its waves are placed on a target."""
+"""What a kernel uses, how it is started, and how its waves are placed on a target."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Assumption = Literal["option", "config", "required", "declared-max", "hardware-m
 
 
 class Demand(NamedTuple):
-    """What a kernel asks of the hardware; None where the input does not say."""
+    """What a kernel uses of the hardware; None where the input does not say."""
 
     wave_size: int
     """Lanes: 32 or 64."""
@@ -28,7 +28,7 @@ class Demand(NamedTuple):
     wgp_mode: bool | None = None
     tg_split: bool = False
     at_least: tuple[str, ...] = ()
-    """Why the kernel may ask for more than this, in words."""
+    """Why the kernel may use more than this, in words."""
     dynamic_vgpr_block: int = 0
     """VGPRs per lane that a wave takes at a time while it runs; 0 where it keeps what it has."""
     arch_vgprs: int | None = None
@@ -94,7 +94,7 @@ def waves_of(workgroup_size: int, wave_size: int) -> int:
 
 
 class Placement:
-    """How the waves of one launch are placed on one target, whatever resources they ask for.
+    """How the waves of one launch are placed on one target, whatever resources they use.
 
     There is one object of each, and its hash is the object's: limits are looked up by it.
     """

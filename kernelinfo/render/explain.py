@@ -22,7 +22,7 @@ from kernelinfo.render.paint import Span, cells, left, paint, right, wrap
 from kernelinfo.render.profiler import expected
 from kernelinfo.render.words import bare, number, percent, size, waves_per_simd
 
-_COLUMNS = ("resource", "asks", "reserved", "out of", "allows", "slack")
+_COLUMNS = ("resource", "used", "allocated", "out of", "allows", "slack")
 _LABEL = 8
 _ROOM = 8
 """Columns that text needs to hang in."""
@@ -136,7 +136,7 @@ def working(
     for reason in occupancy.at_most_because:
         lines.append(_labelled("at most", reason))
     if cap := target.waves.dispatch_cap_per_cu:
-        text = f"about {cap} waves per CU on these parts, whatever the kernel asks for"
+        text = f"about {cap} waves per CU on these parts, whatever the kernel uses"
         lines.append(_labelled("runtime", text))
     return lines
 
@@ -149,7 +149,7 @@ def _row(
     allows = "no limit"
     if limit.waves_per_simd is not None:
         allows = f"{waves_per_simd(limit.waves_per_simd)}{marker}"
-    asks, reserved = bare(limit.resource, limit.used), bare(limit.resource, limit.allocated)
+    used, allocated = bare(limit.resource, limit.used), bare(limit.resource, limit.allocated)
     granule = bare(limit.resource, limit.granule)
     label = RESOURCES[limit.resource]
     headroom = occupancy.headroom
@@ -157,37 +157,37 @@ def _row(
         case "slots":
             group = waves_of(occupancy.launch.workgroup_size, demand.wave_size)
             waves = "wave" if group == 1 else "waves"
-            label, asks = "block", str(occupancy.launch.workgroup_size)
-            reserved, out_of = f"{group} {waves}", f"{limit.available} slots per {per}"
-            return label, asks, reserved, out_of, allows, _assumed(occupancy)
+            label, used = "block", str(occupancy.launch.workgroup_size)
+            allocated, out_of = f"{group} {waves}", f"{limit.available} slots per {per}"
+            return label, used, allocated, out_of, allows, _assumed(occupancy)
         case "vgpr":
-            used = kernel.used.vgprs if kernel else None
+            in_code = kernel.used.vgprs if kernel else None
             slack = _free(limit, headroom.vgprs, occupancy)
-            if used is not None and used != limit.used:
-                slack = f"the code uses {used}; {slack}".removesuffix("; ")
+            if in_code is not None and in_code != limit.used:
+                slack = f"the code uses {in_code}; {slack}".removesuffix("; ")
             return (
                 label,
-                asks,
-                f"{reserved} (by {granule})",
+                used,
+                f"{allocated} (by {granule})",
                 f"{limit.available} per lane",
                 allows,
                 slack,
             )
         case "sgpr":
             trap = occupancy.allocated.trap_sgprs
-            reserved = f"{limit.allocated - trap} + {trap} ¹" if trap else reserved
+            allocated = f"{limit.allocated - trap} + {trap} ¹" if trap else allocated
             slack = _free(limit, headroom.sgprs, occupancy)
-            return label, asks, reserved, f"{limit.available} per SIMD", allows, slack
+            return label, used, allocated, f"{limit.available} per SIMD", allows, slack
         case "lds":
             out_of = f"{size(limit.available)} per {per}"
-            reserved = f"{reserved} (by {granule})" if limit.allocated else reserved
+            allocated = f"{allocated} (by {granule})" if limit.allocated else allocated
             slack = _free(limit, headroom.lds_bytes, occupancy)
-            return label, asks, reserved, out_of, allows, slack
+            return label, used, allocated, out_of, allows, slack
         case "scratch":
             out_of = f"{limit.available} waves per {per}"
-            return label, f"{asks}/lane", f"{size(limit.allocated)}/wave", out_of, allows, ""
+            return label, f"{used}/lane", f"{size(limit.allocated)}/wave", out_of, allows, ""
         case "barriers":
-            return label, asks, reserved, f"{limit.available} per {per}", allows, ""
+            return label, used, allocated, f"{limit.available} per {per}", allows, ""
 
 
 def _free(limit: Limit, free: int | None, occupancy: Occupancy) -> str:
@@ -242,12 +242,12 @@ def _steps(target: Target, demand: Demand, occupancy: Occupancy) -> str:
 
 
 _IN_WORDS: dict[FactName, str] = {
-    "reserved_vgprs": "{} VGPRs reserved",
-    "least_reserved_vgprs": "{} VGPRs reserved at least",
+    "reserved_vgprs": "{} VGPRs allocated",
+    "least_reserved_vgprs": "{} VGPRs allocated at least",
     "vgprs": "{} VGPRs used",
     "accum_offset": "AGPRs from {} on",
     "agprs": "{} AGPRs used",
-    "reserved_sgprs": "{} SGPRs reserved",
+    "reserved_sgprs": "{} SGPRs allocated",
     "sgprs": "{} SGPRs used",
     "lds_bytes": "{} B of LDS",
     "scratch_bytes_per_lane": "{} B of scratch",

@@ -73,14 +73,14 @@ def of_all(
 def next_step(occupancy: Occupancy, used: Used | None = None) -> str:
     """`≤ 96 VGPRs (uses 122, −26) → 5 waves/SIMD, 62.5 %`, every binding resource named."""
     asked = {limit.resource: limit.used for limit in occupancy.limits}
-    asks = [
+    mends = [
         f"≤ {amount(step.resource, step.at_most)} "
         f"({_asks(step.resource, asked[step.resource], used)}"
         f"{change(step.resource, step.change)})"
         for step in occupancy.next
     ]
     reached = occupancy.next[0]
-    text = " and ".join(asks)
+    text = " and ".join(mends)
     text += f" → {waves_per_simd(reached.waves_per_simd)}, {percent(reached.percent)}"
     if occupancy.limiters == ("lds",) and (free := occupancy.headroom.vgprs):
         text += f"; free until then: {asked['vgpr'] + free} VGPRs"
@@ -88,11 +88,11 @@ def next_step(occupancy: Occupancy, used: Used | None = None) -> str:
 
 
 def _asks(resource: Resource, asked: int, used: Used | None) -> str:
-    """Registers asked for are not to be seen in the table, which shows what is reserved."""
+    """Registers asked for are not to be seen in the table, which shows what is allocated."""
     if resource not in ("vgpr", "sgpr"):
         return ""
     padded = used is not None and asked > ((used.vgprs if resource == "vgpr" else used.sgprs) or 0)
-    return f"{'reserves' if padded else 'uses'} {asked}, "
+    return f"{'allocates' if padded else 'uses'} {asked}, "
 
 
 def _said(result: Result) -> Iterator[tuple[Head, str]]:

@@ -142,7 +142,7 @@ _SIZES = {
 def _legend(shown: list[Result]) -> Iterator[str]:
     known = [result.occupancy for result in shown if result.occupancy]
     assumptions = dict.fromkeys(occupancy.launch.assumption for occupancy in known)
-    meanings = ["registers = what the hardware reserves", *(_SIZES[a] for a in assumptions)]
+    meanings = ["registers = what the hardware allocates", *(_SIZES[a] for a in assumptions)]
     yield f" {'; '.join(meanings)}"
     if any(result.kernel.used.agprs for result in shown):
         yield " VGPR counts AGPRs where both share one file"

@@ -36,7 +36,7 @@ def step_in_use(traits: Traits) -> tuple[int, int] | None:
     if target is None or demand is None or used is None:
         return None
     file = target.vgpr_file(demand.wave_size)
-    reserved = align(max(1, used), file.granule)
-    waves = min(file.per_simd // reserved, target.waves.slots_per_simd)
+    allocated = align(max(1, used), file.granule)
+    waves = min(file.per_simd // allocated, target.waves.slots_per_simd)
     most = file.per_simd // waves // file.granule * file.granule if waves else 0
-    return (reserved, waves) if reserved == most < file.addressable else None
+    return (allocated, waves) if allocated == most < file.addressable else None

@@ -10,7 +10,7 @@ from kernelinfo.rules.remark import Remark
 
 
 def lds_over_limit(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
-    """A workgroup asks for more LDS than one workgroup may have.
+    """A workgroup uses more LDS than one workgroup may have.
 
     What it finds: static and dynamic LDS together above the hardware's limit for a workgroup.
     Why it matters: the launch fails at run time; static LDS alone may still compile.

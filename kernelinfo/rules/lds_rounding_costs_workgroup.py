@@ -18,7 +18,7 @@ def lds_rounding_costs_workgroup(traits: Traits, occupancy: Occupancy) -> Iterat
     What it finds: LDS as the only limit, where the bytes asked for would let more workgroups in
     than the same bytes rounded up; a note where there are more than four anyway.
     Why it matters: a few bytes cost a whole workgroup, and no table of the source shows it.
-    What to do: ask for no more than the multiple of the granule below.
+    What to do: use no more than the multiple of the granule below.
     """
     lost = lost_to_rounding(occupancy)
     if not lost:

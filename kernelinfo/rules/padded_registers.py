@@ -12,7 +12,7 @@ from kernelinfo.rules.remark import Remark
 
 
 def padded_registers(traits: Traits, result: Occupancy) -> Iterator[Remark]:
-    """The descriptor reserves more VGPRs than the code uses.
+    """The descriptor allocates more VGPRs than the code uses.
 
     What it finds: VGPRs encoded beyond the granule of those in use. The compiler pads them up to
     the occupancy that `amdgpu_waves_per_eu` asks for, or (LLVM 21 on) that LDS allows anyway.
@@ -28,10 +28,10 @@ def padded_registers(traits: Traits, result: Occupancy) -> Iterator[Remark]:
     if traits.demand.agprs is None:
         return  # AGPRs that the input does not count may be what the rest is for
     at = placement(traits.target, traits.demand, result.launch)
-    reserved = allocated_vgprs(at, traits.demand.vgprs)
-    if reserved is not None and reserved - max(1, used) >= at.vgpr_file.granule:
+    allocated = allocated_vgprs(at, traits.demand.vgprs)
+    if allocated is not None and allocated - max(1, used) >= at.vgpr_file.granule:
         hint = _generic(traits, result.launch) or _lds(result)
-        yield Remark(f"{reserved} VGPRs are reserved, {used} are used", hint=hint)
+        yield Remark(f"{allocated} VGPRs are allocated, {used} are used", hint=hint)
 
 
 def _lds(result: Occupancy) -> str:

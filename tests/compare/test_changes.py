@@ -32,9 +32,9 @@ def claims(registers: int) -> str:
     [
         (94, 94, "same", ""),
         (93, 95, "moved", "VGPR: 93 → 95 used"),
-        (94, 98, "worse", "VGPR: 94 → 98 used, 96 → 104 reserved, 5 → 4 waves/SIMD"),
-        (98, 94, "better", "VGPR: 98 → 94 used, 104 → 96 reserved, 4 → 5 waves/SIMD"),
-        (98, 106, "moved", "VGPR: 98 → 106 used, 104 → 112 reserved"),
+        (94, 98, "worse", "VGPR: 94 → 98 used, 96 → 104 allocated, 5 → 4 waves/SIMD"),
+        (98, 94, "better", "VGPR: 98 → 94 used, 104 → 96 allocated, 4 → 5 waves/SIMD"),
+        (98, 106, "moved", "VGPR: 98 → 106 used, 104 → 112 allocated"),
     ],
 )
 def test_registers_count_by_the_steps_of_the_hardware(
@@ -100,7 +100,7 @@ def test_another_compiler_s_sgprs_cost_a_wave() -> None:
     found = diff(old, new)
     (pair,) = (pair for pair in found.pairs if pair.effect == "worse")
     assert pair.old.name == "sgpr_heavy(int*)"
-    assert pair.why == "SGPR: 96 → 100 used, 96 → 112 reserved, 7 → 6 waves/SIMD"
+    assert pair.why == "SGPR: 96 → 100 used, 96 → 112 allocated, 7 → 6 waves/SIMD"
     before, after = found.totals
     assert before.waves_per_simd - after.waves_per_simd == 1
 
@@ -124,13 +124,13 @@ def test_another_compiler_s_sgprs_cost_a_wave() -> None:
             {"waves_per_simd": 4.0, "limiters": ("vgpr",)},
             {"waves_per_simd": 0.0, "limiters": ("vgpr",), "vgprs": 200, "reserved_vgprs": 200},
             "worse",
-            "VGPR: 122 → 200 used, 128 → 200 reserved, cannot launch now",
+            "VGPR: 122 → 200 used, 128 → 200 allocated, cannot launch now",
         ),
         (
             {"waves_per_simd": 4.0, "limiters": ("vgpr",)},
             {"waves_per_simd": 6.0, "limiters": ("lds",), "vgprs": 80, "reserved_vgprs": 80},
             "better",
-            "VGPR: 122 → 80 used, 128 → 80 reserved, 4 → 6 waves/SIMD; now limited by LDS",
+            "VGPR: 122 → 80 used, 128 → 80 allocated, 4 → 6 waves/SIMD; now limited by LDS",
         ),
         (
             {"waves_per_simd": 4.0},

@@ -27,7 +27,7 @@ const keyOf = (limiter, text) =>
 
 const textAt = (x, y, content, attributes = {}) => svg("text", { x, y, ...attributes }, content);
 
-/* Diagonal lines for what is reserved and not used. */
+/* Diagonal lines for what is allocated and not used. */
 const hatching = (id) =>
   svg("defs", {},
     svg("pattern", { id, width: 5, height: 5, patternUnits: "userSpaceOnUse",

@@ -3,8 +3,8 @@
 
 const verdictAt = (key) => ({ case: found }) => (found ? known(found.verdict[key]) : -1);
 
-/* Registers that the hardware reserves, or where that is not known what the code uses. */
-const reserved = (key) => ({ case: found, used }) => known((found ? found.verdict : used)[key]);
+/* Registers that the hardware allocates, or where that is not known what the code uses. */
+const allocatedOrUsed = (key) => ({ case: found, used }) => known((found ? found.verdict : used)[key]);
 
 const ldsAsked = ({ case: found, used }) =>
   known(found ? ldsOf(found.demand, found.launch) : used.lds);
@@ -17,9 +17,9 @@ const COLUMNS = [
   { key: "target", label: "target", text: true, of: ({ target }) => target || "?" },
   { key: "size", label: "block",
     of: ({ case: found }) => (found ? found.launch.workgroup_size : -1) },
-  { key: "vgprs", label: "VGPR", of: reserved("vgprs") },
-  { key: "agprs", label: "AGPR", of: reserved("agprs") },
-  { key: "sgprs", label: "SGPR", of: reserved("sgprs") },
+  { key: "vgprs", label: "VGPR", of: allocatedOrUsed("vgprs") },
+  { key: "agprs", label: "AGPR", of: allocatedOrUsed("agprs") },
+  { key: "sgprs", label: "SGPR", of: allocatedOrUsed("sgprs") },
   { key: "lds", label: "LDS", of: ldsAsked, show: (kernel) => sized(ldsAsked(kernel)) },
   { key: "scratch", label: "scratch", of: ({ spills }) => known(spills.scratch),
     show: ({ spills }) => sized(known(spills.scratch)) },

@@ -9,17 +9,17 @@ function resourceTable({ occupancy, launch }, used) {
     return { mark: binding, cells: [
       keyOf(resource, resource === "slots" ? "wave slots" : RESOURCES[resource]),
       resource === "slots" ? `${limit.used} a workgroup` : bare(resource, limit.used),
-      reservedOf(limit, occupancy),
+      allocatedOf(limit, occupancy),
       outOf(limit, occupancy),
       html("span", {}, allows, binding ? html("b", { title: "limits" }, " ◄") : null),
       slackOf(limit, occupancy, used, launch),
     ] };
   });
   return tableOf("What each resource allows",
-    ["resource", "asks", "reserved", "out of", "allows", "slack"], rows, " nn  ");
+    ["resource", "used", "allocated", "out of", "allows", "slack"], rows, " nn  ");
 }
 
-function reservedOf(limit, { allocated }) {
+function allocatedOf(limit, { allocated }) {
   const amounts = {
     slots: "",
     vgpr: `${limit.allocated} (by ${limit.granule})`,

@@ -98,7 +98,7 @@ function vgprBar(waves, limit, allocated, used, left, right, top) {
   const parts = [
     [Math.max(0, asked - accumulation), "group", `${asked} VGPRs used`],
     [Math.min(accumulation, asked), "agprs", `${accumulation} of them AGPRs`],
-    [limit.allocated - asked, "waste", `${limit.allocated - asked} VGPRs reserved and not used`],
+    [limit.allocated - asked, "waste", `${limit.allocated - asked} VGPRs allocated and not used`],
   ];
   return filledBar(waves, limit.available, limit.allocated, parts, left, right, top, 18);
 }
@@ -109,7 +109,7 @@ function sgprBar(waves, limit, allocated, used, left, right, top) {
   const asked = Math.min(used.sgprs ?? limit.used, own);
   const parts = [
     [asked, "group", `${asked} SGPRs used`],
-    [own - asked, "waste", `${own - asked} SGPRs reserved and not used`],
+    [own - asked, "waste", `${own - asked} SGPRs allocated and not used`],
     [allocated.trap_sgprs, "trap", `${allocated.trap_sgprs} SGPRs for the trap handler`],
   ];
   return filledBar(waves, limit.available, limit.allocated, parts, left, right, top, 7);
@@ -138,7 +138,7 @@ function unitCaption({ occupancy }, used) {
   for (const limit of occupancy.limits) {
     if (limit.resource === "vgpr") {
       const idle = limit.allocated - Math.min(used.vgprs ?? limit.used, limit.used);
-      if (idle) parts.push(`${idle} of ${limit.allocated} VGPRs a wave reserved and not used`);
+      if (idle) parts.push(`${idle} of ${limit.allocated} VGPRs a wave allocated and not used`);
     } else if (limit.resource === "sgpr" && occupancy.allocated.trap_sgprs) {
       parts.push(`${occupancy.allocated.trap_sgprs} SGPRs a wave for the trap handler`);
     } else if (limit.resource === "lds" && limit.allocated > limit.used) {
@@ -154,7 +154,7 @@ function unitKey({ occupancy }, used) {
   return html("p", { class: "keys" },
     swatch("hue0", "used; one colour a workgroup"),
     used.agprs ? swatch("agprs", "AGPRs") : null,
-    swatch("waste", "reserved and not used"),
+    swatch("waste", "allocated and not used"),
     occupancy.limits.some((limit) => limit.resource === "sgpr") && occupancy.allocated.trap_sgprs
       ? swatch("trap", "trap handler") : null,
     swatch("empty", "free"));

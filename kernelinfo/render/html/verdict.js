@@ -28,7 +28,7 @@ function verdictOf(now, before, kernel, report) {
     lines.push(html("p", { class: "quiet" }, `≤ ${reason}`));
   const cap = report.targets[occupancy.hardware].waves.dispatch_cap_per_cu;
   if (cap) lines.push(html("p", { class: "quiet" },
-    `the runtime keeps to about ${cap} waves per CU on these parts, whatever the kernel asks for`));
+    `the runtime keeps to about ${cap} waves per CU on these parts, whatever the kernel uses`));
   if (occupancy.range && occupancy.range.min_percent < occupancy.range.max_percent)
     lines.push(html("p", { class: "quiet" }, rangeInWords(now)));
   if (before)

@@ -55,14 +55,14 @@ const change = (resource, by) => `${by > 0 ? "+" : "−"}${bare(resource, Math.a
 
 /* `≤ 96 VGPRs (uses 122, −26)`, every binding resource named. */
 function nextStep(occupancy) {
-  const asks = occupancy.next.map((step) => {
+  const mends = occupancy.next.map((step) => {
     const asked = occupancy.limits.find((limit) => limit.resource === step.resource).used;
-    const registers = inBytes(step.resource) ? "" : `asks for ${asked}, `;
+    const registers = inBytes(step.resource) ? "" : `uses ${asked}, `;
     const by = change(step.resource, step.change);
     return `≤ ${amount(step.resource, step.at_most)} (${registers}${by})`;
   });
   const reached = occupancy.next[0];
-  return `${asks.join(" and ")} → ${wavesPerSimd(reached.waves_per_simd)}, ` +
+  return `${mends.join(" and ")} → ${wavesPerSimd(reached.waves_per_simd)}, ` +
     percent(reached.percent);
 }
 
