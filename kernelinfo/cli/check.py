@@ -85,6 +85,7 @@ def command(
     kernel: options.Kernels = None,
     exclude: options.Exclude = None,
     bound: options.Bound = None,
+    deep: options.Deep = False,
     select: selection.Select = None,
     ignore: selection.Ignore = None,
     severity: selection.Severities = None,

@@ -48,6 +48,7 @@ def command(
     kernel: options.Kernels = None,
     exclude: options.Exclude = None,
     bound: options.Bound = None,
+    deep: options.Deep = False,
     format: options.FormatOfRecords = "text",
     output: options.Output = None,
     names: options.Names = "full",

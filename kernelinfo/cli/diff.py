@@ -50,6 +50,7 @@ def command(
     kernel: options.Kernels = None,
     exclude: options.Exclude = None,
     bound: options.Bound = None,
+    deep: options.Deep = False,
     format: Annotated[
         DiffFormatName, typer.Option("--format", help="Choose the output format.")
     ] = "text",

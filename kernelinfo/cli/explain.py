@@ -55,6 +55,7 @@ def command(
     ] = None,
     arch: options.Arch = None,
     bound: options.Bound = None,
+    deep: options.Deep = False,
     run_as: options.RunAs = None,
     workgroup_size: options.WorkgroupSize = None,
     dynamic_lds: options.DynamicLds = None,

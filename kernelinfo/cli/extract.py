@@ -32,6 +32,7 @@ def command(
     ],
     arch: options.Arch = None,
     bound: options.Bound = None,
+    deep: options.Deep = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
 ) -> None:
     """Write the code objects inside containers as files.

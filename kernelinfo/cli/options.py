@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -162,7 +163,7 @@ Exclude = Annotated[
 
 
 def _choose_bounds(given: list[str] | None) -> list[str] | None:
-    from kernelinfo.reading.containers.bounds import Bounds, set_bounds
+    from kernelinfo.reading.containers.bounds import Bounds, bounds, set_bounds
 
     numbers = {}
     for text in given or ():
@@ -172,7 +173,7 @@ def _choose_bounds(given: list[str] | None) -> list[str] | None:
             raise typer.BadParameter(f"{text!r} is no bound; by default they are {names}")
         numbers[name] = int(number)
     if numbers:
-        set_bounds(Bounds(**numbers))
+        set_bounds(bounds()._replace(**numbers))
     return given
 
 
@@ -183,6 +184,24 @@ Bound = Annotated[
         metavar="NAME=N",
         callback=_choose_bounds,
         help="Raise a bound on hostile input: nesting, entries, ratio, memory. Repeatable.",
+    ),
+]
+
+
+def _search_all(given: bool) -> bool:
+    from kernelinfo.reading.containers.bounds import bounds, set_bounds
+
+    if given:
+        set_bounds(bounds()._replace(carved=sys.maxsize))
+    return given
+
+
+Deep = Annotated[
+    bool,
+    typer.Option(
+        "--deep",
+        callback=_search_all,
+        help="Search files of folders for code objects, however large they are.",
     ),
 ]
 Format = Annotated[FormatName, typer.Option("--format", help="Choose the output format.")]

@@ -60,6 +60,7 @@ def command(
     kernels: options.Kernels = None,
     exclude: options.Exclude = None,
     bound: options.Bound = None,
+    deep: options.Deep = False,
     format: Annotated[
         PressureFormat, typer.Option("--format", help="Choose the output format.")
     ] = "text",

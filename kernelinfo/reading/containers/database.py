@@ -30,6 +30,7 @@ decompressed and their MD5 sum."""
 _WAL_FLAGS = slice(18, 20)
 _LEGACY = b"\1\1"
 _STEPS = 1 << 16
+_LONGEST_REASON = 100
 
 
 def read(blob: Blob) -> Iterator[Blob | Problem | Note]:
@@ -41,7 +42,8 @@ def read(blob: Blob) -> Iterator[Blob | Problem | Note]:
             for table in _tables(database):
                 yield from _of_table(blob, database, table)
     except (sqlite3.Error, OverflowError, MemoryError) as error:
-        yield problem(blob, f"damaged database ({error}); not read from here on")
+        why = " ".join(str(error).split())[:_LONGEST_REASON]  # it may quote the database
+        yield problem(blob, f"damaged database ({why}); not read from here on")
 
 
 def _opened(blob: Blob) -> sqlite3.Connection:

@@ -39,7 +39,7 @@ def may_hold_code(head: bytes, name: str, size: int) -> bool:
 def left_out(blob: Blob) -> Note:
     """That a file or member of no known kind is too large to be searched for code objects."""
     size = bounds.bounds().carved
-    message = f"more than {size} bytes of no known kind, not searched; --bound carved=N does"
+    message = f"more than {size} bytes of no known kind, not searched; --deep does"
     return Note(blob.path, message, blob.member)
 
 

@@ -6,6 +6,7 @@ import gzip
 import random
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -114,7 +115,7 @@ def test_large_files_of_folders_are_left_out_and_counted(
     [note] = open_paths([str(tmp_path)])
     assert note == Note(
         str(tmp_path / "a.bin"),
-        "more than 100 bytes of no known kind, not searched; --bound carved=N does",
+        "more than 100 bytes of no known kind, not searched; --deep does",
     )
     assert len(sorted_out(open_paths([str(tmp_path / "a.bin")]))[0]) == 1
 
@@ -135,3 +136,14 @@ def test_each_find_in_system_libraries_is_an_elf_file(tmp_path: Path) -> None:
                 command = [READELF or "", "-h", str(tmp_path / "found")]
                 told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
                 assert "EM_AMDGPU" in told
+
+
+def test_deep_searches_large_files_too(tmp_path: Path) -> None:
+    (tmp_path / "a.bin").write_bytes(b"abc" + OBJECT)
+    command = [sys.executable, "-m", "kernelinfo", str(tmp_path), "--bound", "carved=100"]
+    for deep, code in ((False, 2), (True, 0)):
+        run = subprocess.run(
+            [*command, *["--deep"] * deep], capture_output=True, text=True, check=False
+        )
+        assert run.returncode == code
+        assert ("not searched; --deep does" in run.stderr) != deep
