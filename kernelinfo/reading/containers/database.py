@@ -41,7 +41,7 @@ def read(blob: Blob) -> Iterator[Blob | Problem | Note]:
         with closing(_opened(blob)) as database:
             for table in _tables(database):
                 yield from _of_table(blob, database, table)
-    except (sqlite3.Error, OverflowError, MemoryError) as error:
+    except (sqlite3.Error, UnicodeDecodeError, OverflowError, MemoryError) as error:
         why = " ".join(str(error).split())[:_LONGEST_REASON]  # it may quote the database
         yield problem(blob, f"damaged database ({why}); not read from here on")
 
