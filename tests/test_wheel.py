@@ -69,16 +69,22 @@ def test_the_wheel_holds_the_tables_of_its_grammars(wheel: Path, tmp_path: Path)
 
 
 def test_the_wheel_holds_its_tables_parsed(wheel: Path, tmp_path: Path) -> None:
-    """They are used, zipped too, and say what the text says."""
+    """They are used, zipped too, and hold what the text does, its shared topics put in."""
     code = f"""if True:
         import sys, tomllib
         sys.path.insert(0, {str(wheel)!r})
         from kernelinfo.occupancy import target_tables, targets
-        said = tomllib.loads(open(sys.argv[1]).read())
+        whole = tomllib.loads(open(sys.argv[1]).read())
         target_tables._text = None
-        assert list(said) == list(targets.known())
-        assert all(target_tables.table(name) == said[name] for name in said)
-        assert all(targets.by_elf_mach(said[name]["elf_mach"]).name == name for name in said)
+        names = [name for name in whole if name.startswith("gfx")]
+        assert names == list(targets.known())
+        for name in names:
+            own = {{
+                key: whole[key][value] if isinstance(value, str) and key in whole else value
+                for key, value in whole[name].items()
+            }}
+            assert target_tables.table(name) == own
+            assert targets.by_elf_mach(whole[name]["elf_mach"]).name == name
     """
     table = str(ROOT / "kernelinfo" / "occupancy" / "targets.toml")
     subprocess.run([sys.executable, "-I", "-c", code, table], cwd=tmp_path, check=True)

@@ -85,4 +85,9 @@ def _constants(target: Target, color: bool) -> Iterator[str]:
 def _topic(name: str, topic: Any, color: bool) -> Iterator[str]:
     yield "\n" + paint([(f" {name}", "bold")], color) + "\n"
     for field, value in topic._asdict().items():
-        yield f"   {left(field, 26)} {value}\n"
+        if field != "believed":
+            yield f"   {left(field, 26)} {value}\n"
+    for belief in getattr(topic, "believed", ()):
+        until = f" before {belief.before}" if belief.before else ""
+        text = f"{belief.field} is {belief.value} ({belief.source})"
+        yield f"   {left(f'in {belief.by}{until}', 26)} {text}\n"

@@ -54,7 +54,7 @@ def why(kernel: Kernel, occupancy: Occupancy) -> Cause | None:
         return None
     stated = _stated_version(kernel)
     for version in _versions(stated):
-        known = llvm.believed(target, version)
+        known = llvm.target_in_llvm(target, version)
         for sizes, sgprs in product(_sizes(kernel, known), _sgprs(kernel, known)):
             # What is raised in the compiler's granule may be nothing in the hardware's.
             asked = demand._replace(vgprs=kernel.traits.encoded.vgprs or demand.vgprs, sgprs=sgprs)

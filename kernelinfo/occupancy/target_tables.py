@@ -9,9 +9,8 @@ from functools import cache
 from os.path import dirname, join
 from zlib import crc32
 
+from kernelinfo.errors import TargetsError
 from kernelinfo.light_typing import Any
-
-_HEADING = r"(?m)^\[(gfx[0-9a-z-]+)\]$"
 
 
 def are_parsed() -> bool:
@@ -21,50 +20,48 @@ def are_parsed() -> bool:
 
 def names() -> tuple[str, ...]:
     """Of all targets, in the order of the file."""
-    return tuple(_parsed()) or tuple(re.findall(_HEADING, _text()))
+    return tuple(_parsed()) or tuple(key for key in _sections(_text()) if "." not in key)
 
 
 def table(name: str) -> dict[str, Any] | None:
-    """The values of one target; None where it has no table.
+    """The values of one target, shared topics included; None where it has no table.
 
     Only its own tables are parsed: the whole file would take longer than a small report.
     """
     if parsed := _parsed():
-        found: dict[str, Any] | None = marshal.loads(parsed[name][1]) if name in parsed else None
+        found: dict[str, Any] | None = marshal.loads(parsed[name][2]) if name in parsed else None
         return found
-    import tomllib
-
-    text = _text()
-    headings = re.compile(_HEADING)
-    for heading in headings.finditer(text):
-        if heading[1] == name:
-            following = headings.search(text, heading.end())
-            own: dict[str, Any] = tomllib.loads(
-                text[heading.start() : following.start() if following else None]
-            )[name]
-            return own
-    return None
+    sections = _sections(_text())
+    return _table(sections, name) if name in sections else None
 
 
 def name_by_elf_mach(mach: int) -> str | None:
     """The target with that number; None if unknown."""
+    return _name_with(0, mach, f"elf_mach = 0x{mach:02x}")
+
+
+def name_by_v2_name(name: str) -> str | None:
+    """The target that code object v2 calls so when XNACK is on; None if there is none."""
+    return _name_with(1, name, f'v2_name_with_xnack = "{name}"')
+
+
+def _name_with(index: int, value: object, line: str) -> str | None:
     if parsed := _parsed():
-        return next((name for name, (number, _) in parsed.items() if number == mach), None)
-    text = _text()
-    line = re.search(rf"^elf_mach = 0x{mach:02x}$", text, re.MULTILINE)
-    if line is None:
-        return None
-    *_, heading = re.finditer(_HEADING, text[: line.start()])
-    return heading[1]
+        return next((name for name, entry in parsed.items() if entry[index] == value), None)
+    sections = _sections(_text())
+    return next((name for name, text in sections.items() if f"\n{line}\n" in text), None)
 
 
 def parse(toml: bytes) -> bytes:
     """All tables, as `marshal` has them; each can be read alone."""
-    import tomllib
-
-    tables = tomllib.loads(toml.decode())
-    # The format's last version without references, which are not the same in every build.
-    parsed = {name: (t["elf_mach"], marshal.dumps(t, 2)) for name, t in tables.items()}
+    sections = _sections(toml.decode())
+    parsed = {}
+    for name in sections:
+        if "." not in name:
+            own = _table(sections, name)
+            # The format's last version without references, which are not the same in every build.
+            entry = own["elf_mach"], own.get("v2_name_with_xnack"), marshal.dumps(own, 2)
+            parsed[name] = entry
     return marshal.dumps(parsed, 2)
 
 
@@ -73,11 +70,68 @@ def parsed_name(toml: bytes) -> str:
     return f"targets-{crc32(toml):08x}.tables"
 
 
+def check_types(kind: Any, value: Any, where: str) -> None:
+    """Raises `TargetsError` unless `value` is a table for a row of that kind, a list of them, or a
+    plain value of exactly that type.
+
+    An optional kind is that kind: TOML has no None.
+    """
+    import typing
+
+    if type(None) in typing.get_args(kind):
+        kind = next(one for one in typing.get_args(kind) if one is not type(None))
+    if hasattr(kind, "_fields"):
+        if not isinstance(value, dict):
+            raise TargetsError(f"{where}: a table was expected, not {value!r}")
+        names = set(kind._fields)
+        needed = names - kind._field_defaults.keys()
+        if wrong := sorted((value.keys() - names) | (needed - value.keys())):
+            raise TargetsError(f"{where}: missing or unknown: {', '.join(wrong)}")
+        types = typing.get_type_hints(kind, localns=vars(typing))
+        for key, one in value.items():
+            check_types(types[key], one, f"{where} {key}")
+    elif typing.get_origin(kind) is tuple:
+        if not isinstance(value, list):
+            raise TargetsError(f"{where}: a list was expected, not {value!r}")
+        for one in value:
+            check_types(typing.get_args(kind)[0], one, where)
+    elif typing.get_origin(kind) is typing.Literal:
+        if value not in typing.get_args(kind):
+            raise TargetsError(f"{where}: {value!r} is none of {typing.get_args(kind)}")
+    elif type(value) is not kind:
+        raise TargetsError(f"{where}: {kind.__name__} was expected, not {value!r}")
+    elif kind is str and not value.strip():
+        raise TargetsError(f"{where}: is empty")
+
+
 @cache
-def _parsed() -> dict[str, tuple[int, bytes]]:
-    """By the name of each target its number and its table; empty in a checkout."""
+def _sections(text: str) -> dict[str, str]:
+    """The text of each target, by its name, and of each shared topic, by `topic.name`."""
+    found: dict[str, str] = {}
+    for part in re.split(r"(?m)^(?=\[)", text)[1:]:
+        heading = part[: part.index("]")].strip("[")
+        key = heading.partition(".")[0] if heading.startswith("gfx") else heading
+        found[key] = found.get(key, "") + part
+    return found
+
+
+def _table(sections: dict[str, str], name: str) -> dict[str, Any]:
+    """The values of one target; where it refers to a shared topic, those of the topic."""
+    import tomllib
+
+    own: dict[str, Any] = tomllib.loads(sections[name])[name]
+    for topic, value in own.items():
+        if isinstance(value, str) and (shared := sections.get(f"{topic}.{value}")):
+            own[topic] = tomllib.loads(shared)[topic][value]
+    return own
+
+
+@cache
+def _parsed() -> dict[str, tuple[int, str | None, bytes]]:
+    """By the name of each target its number, its v2 name with XNACK and its table; empty in a
+    checkout."""
     try:
-        parsed: dict[str, tuple[int, bytes]] = marshal.loads(_data(parsed_name(_toml())))
+        parsed: dict[str, Any] = marshal.loads(_data(parsed_name(_toml())))
     except OSError:
         return {}
     return parsed

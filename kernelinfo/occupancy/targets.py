@@ -7,6 +7,7 @@ from functools import cache
 from kernelinfo.errors import TargetsError, UnknownTargetError
 from kernelinfo.light_typing import Any, Literal, NamedTuple
 from kernelinfo.occupancy import target_tables
+from kernelinfo.occupancy.beliefs import Belief
 
 
 class Waves(NamedTuple):
@@ -40,6 +41,9 @@ class Vgprs(NamedTuple):
     """The most blocks of one wave."""
     early_encoding_granule: int = 0
     """What descriptors of the target's first compilers count in; 0 where that is the same."""
+    early_encoding_before: int = 0
+    """The first LLVM release that never did so; it did during its development."""
+    believed: tuple[Belief, ...] = ()
 
 
 class Agprs(NamedTuple):
@@ -84,6 +88,7 @@ class Lds(NamedTuple):
     """The most that one workgroup may have."""
     granule_bytes: int
     source: str
+    believed: tuple[Belief, ...] = ()
 
 
 class Scratch(NamedTuple):
@@ -120,6 +125,7 @@ class Domain(NamedTuple):
     scratch_waves: int
     """Waves that can have scratch at once."""
     source: str
+    believed: tuple[Belief, ...] = ()
 
 
 class Device(NamedTuple):
@@ -157,6 +163,17 @@ class Target(NamedTuple):
     """The default one first; a second where WGP and CU mode can be chosen."""
     tg_split: bool
     """A workgroup without LDS may be spread over several CUs."""
+    xnack: bool | None = None
+    """A target id may state XNACK; None where that is not known. LLVM TargetParser,
+    getArchAttrAMDGCN, and e_flags of empty objects of llvm-mc 22; not known of targets that only
+    LLVM main has, nor of gfx125x, of which LLVM 22 and 24 disagree."""
+    sramecc: bool | None = None
+    """The same of SRAMECC."""
+    named_barriers: bool = False
+    """The kernel descriptor counts named barriers."""
+    v2_name_with_xnack: str = ""
+    """What code object v2, whose target ids have no features, calls the target with XNACK on
+    (AMDGPUUsage, "AMDGPU Code Object V2 ISA", and LLVM 13 AMDGPUTargetStreamer)."""
     devices: tuple[Device, ...] = ()
     """Those whose size is known; AMD's product pages."""
     members: tuple[str, ...] = ()
@@ -215,19 +232,21 @@ def by_elf_mach(mach: int) -> Target | None:
     return None if name is None else find(name)
 
 
+@cache
+def by_v2_name(name: str) -> Target | None:
+    """The target that code object v2 calls `name` when XNACK is on; None if there is none."""
+    own = target_tables.name_by_v2_name(name)
+    return None if own is None else find(own)
+
+
 def _target(name: str, table: dict[str, Any]) -> Target:
     table = table | {"name": name}
     where = f"targets.toml: [{name}]"
     if not target_tables.are_parsed():  # the wheel's build has looked at its own
-        from kernelinfo.occupancy.consistency import check_types
-
-        check_types(Target, table, where)
+        target_tables.check_types(Target, table, where)
     target: Target = _row(Target, table)
-    if not target_tables.are_parsed():
-        from kernelinfo.occupancy.consistency import contradictions
-
-        for complaint in contradictions(target):
-            raise TargetsError(f"{where}: {complaint}")
+    if not target_tables.are_parsed() and (wrong := contradictions(target)):
+        raise TargetsError(f"{where}: {wrong[0]}")
     return target
 
 
@@ -241,6 +260,7 @@ _KINDS: dict[str, Any] = {
     "domains": Domain,
     "devices": Device,
     "icache": InstructionCache,
+    "believed": Belief,
 }
 
 
@@ -251,3 +271,43 @@ def _row(kind: Any, value: Any) -> Any:
     if isinstance(value, dict):
         return kind(**{key: _row(_KINDS.get(key), one) for key, one in value.items()})
     return value
+
+
+def contradictions(target: Target) -> list[str]:
+    """What cannot be true at once in one table; empty when it makes sense."""
+    files, sgprs, lds, agprs = target.vgprs, target.sgprs, target.lds, target.agprs
+    per_simd = {file.wave_size: file.per_simd for file in files}
+    with_beliefs: tuple[Vgprs | Lds | Domain, ...] = (*files, lds, *target.domains)
+    checks = {
+        "a VGPR granule does not divide its file": all(
+            f.per_simd % f.granule == 0 == f.granule % f.encoding_granule for f in files
+        ),
+        "an early encoding granule is none that was replaced": all(
+            f.encoding_granule % (f.early_encoding_granule or f.encoding_granule) == 0
+            and f.early_encoding_granule != f.encoding_granule
+            for f in files
+        ),
+        "an early encoding granule needs the release that replaced it": all(
+            (f.early_encoding_granule > 0) == (f.early_encoding_before > 0) for f in files
+        ),
+        "a wave addresses more VGPRs than there are": all(
+            f.addressable <= f.per_simd for f in files
+        ),
+        "waves of 64 do not see half of what waves of 32 see": set(per_simd) != {32, 64}
+        or 2 * per_simd[64] == per_simd[32],
+        "the default wave size has no register file": target.waves.default_size in per_simd,
+        "a unified register file needs an offset granule and the most VGPRs and AGPRs of a wave": (
+            {agprs.offset_granule > 0, agprs.addressable > 0} == {agprs.file == "unified"}
+        ),
+        "the SGPR granule does not fit the file": sgprs.per_simd % sgprs.granule == 0,
+        "the LDS granule does not divide LDS": all(
+            d.lds_bytes % lds.granule_bytes == 0 for d in target.domains
+        ),
+        "a workgroup may have more LDS than there is": lds.bytes_per_workgroup
+        <= target.domains[0].lds_bytes,
+        "a domain stands twice": len({d.per for d in target.domains}) == len(target.domains),
+        "a belief is about no field of its topic": all(
+            belief.field in topic._fields for topic in with_beliefs for belief in topic.believed
+        ),
+    }
+    return [complaint for complaint, holds in checks.items() if not holds]

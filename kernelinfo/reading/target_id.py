@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from kernelinfo.light_typing import Literal, NamedTuple
+from kernelinfo.occupancy import targets
 from kernelinfo.reading.facts import Features
 
 _Setting = Literal["any", "on", "off", "unsupported"]
@@ -13,15 +14,7 @@ _Setting = Literal["any", "on", "off", "unsupported"]
 _PROCESSOR = r"gfx[0-9a-f]+(?:-[0-9]+)*(?:-generic|-strict)?(?=$|[:+])"
 _FEATURE = r":(\w+)([+-])|\+([\w-]+)"
 _ISA = r'\s*(\d{1,3})\s*,\s*(\d{1,3})\s*,\s*(\d{1,3})\s*,\s*"AMD"'
-# Code object v2 has no features in its target; odd steppings mean "with XNACK" instead
-# (AMDGPUUsage, "AMDGPU Code Object V2 ISA", and LLVM 13 AMDGPUTargetStreamer).
-_V2_WITH_XNACK = {"gfx901": "gfx900", "gfx903": "gfx902", "gfx905": "gfx904", "gfx907": "gfx906"}
 
-# LLVM TargetParser, getArchAttrAMDGCN; as e_flags of empty objects of llvm-mc 22 have it, except
-# XNACK on gfx125x: LLVM 22 and 24 disagree about it, and neither side is taken.
-_XNACK = r"gfx(801|810|9[0-5].|9-.+|101[0-3]|10-1-generic)"
-_SRAMECC = r"gfx(906|908|90a|94[0-2]|950|9-4-generic|125.+)"
-_SURVEYED = r"gfx([678]..|9[0-5].|9-.+|10[13].|10-.+|11[05].|11-generic|120.|12-generic)"
 UNKNOWN_TARGET = "unknown"
 _SIGNS: dict[str | None, str] = {"on": "+", "off": "-"}
 
@@ -40,18 +33,23 @@ class TargetId(NamedTuple):
         Up to v3 it is off. From v4 on the code runs with any setting, where there is one. Where
         version or processor do not tell, it stays None.
         """
-        stated = dict(self.settings)
+        known = self.processor in targets.known()
+        target = targets.find(self.processor) if known else None
 
-        def setting(name: str, having: str) -> _Setting | None:
+        def setting(name: str, supported: bool | None) -> _Setting | None:
+            stated = dict(self.settings)
             if name in stated:
                 return stated[name]
             if code_object_version is not None and code_object_version < 4:
                 return "off"
-            if re.fullmatch(having, self.processor):
+            if supported:
                 return None if code_object_version is None else "any"
-            return "unsupported" if re.fullmatch(_SURVEYED, self.processor) else None
+            return None if supported is None else "unsupported"
 
-        return Features(xnack=setting("xnack", _XNACK), sramecc=setting("sramecc", _SRAMECC))
+        return Features(
+            setting("xnack", target.xnack if target else None),
+            setting("sramecc", target.sramecc if target else None),
+        )
 
 
 def parse_target_id(text: str) -> TargetId | None:
@@ -69,8 +67,8 @@ def parse_target_id(text: str) -> TargetId | None:
     for name, sign, old_name in re.findall(_FEATURE, features):
         settings[name or old_name.replace("-", "")] = "off" if sign == "-" else "on"
     processor = found[0]
-    if processor in _V2_WITH_XNACK:
-        processor, settings["xnack"] = _V2_WITH_XNACK[processor], "on"
+    if target := targets.by_v2_name(processor):
+        processor, settings["xnack"] = target.name, "on"
     return TargetId(
         processor, tuple(settings.items()), re.sub(_FEATURE, "", features) if features else ""
     )

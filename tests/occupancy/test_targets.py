@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import csv
-import re
+import tomllib
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from kernelinfo.errors import TargetsError, UnknownTargetError
 from kernelinfo.occupancy import target_tables, targets
+from kernelinfo.reading.target_id import parse_target_id
 
 FACTS = Path(__file__).parents[3] / "shared" / "hardware" / "targets.csv"
 
@@ -58,6 +60,9 @@ def test_an_unknown_target_names_a_near_one() -> None:
         (('file = "unified"', 'file = "both"'), "is none of"),
         (("granule_bytes = 512", "granule_bytes = 500"), "LDS granule"),
         (('source = "LLVM', 'source = ""\n# "'), "empty"),
+        (('sgprs = "gfx9"', 'sgprs = "gfx99"'), "a table was expected, not 'gfx99'"),
+        (("before = 16, field = ", "before = 16, fields = "), "missing or unknown: field"),
+        (('field = "lds_bytes"', 'field = "lds"'), "no field of its topic"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -65,15 +70,76 @@ def test_a_contradicting_table_is_refused(
     change: tuple[str, str], complaint: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = target_tables._text()
-    table = re.search(r"^\[gfx90a\].*?(?=^\[gfx940\])", text, re.MULTILINE | re.DOTALL)
-    assert table is not None
-    assert change[0] in table[0]
-    broken = table[0].replace(*change)
-    monkeypatch.setattr(target_tables, "_text", lambda: broken)
+    own = ("gfx90a", "gfx1100", "vgprs.gfx90a", "agprs.unified", "lds.gfx7", "domains.gfx10")
+    sections = [target_tables._sections(text)[key] for key in own]
+    broken = next(section for section in sections if change[0] in section)
+    text = text.replace(broken, broken.replace(*change))
+    monkeypatch.setattr(target_tables, "_text", lambda: text)
     targets.find.cache_clear()
     with pytest.raises(TargetsError, match=complaint):
-        targets.find("gfx90a")
+        [targets.find(name) for name in ("gfx90a", "gfx1100")]
     targets.find.cache_clear()
+
+
+def test_what_targets_share_is_written_once() -> None:
+    """A topic has a name of its own if several targets refer to it, and only then."""
+    whole = tomllib.loads(target_tables._text())
+    topics = {key: table for key, table in whole.items() if not key.startswith("gfx")}
+    for topic, shared in topics.items():
+        stated = [whole[name][topic] for name in targets.known() if topic in whole[name]]
+        references = Counter(value for value in stated if isinstance(value, str))
+        assert references.keys() == shared.keys()
+        assert min(references.values()) > 1
+        written = [*shared.values(), *(value for value in stated if not isinstance(value, str))]
+        assert all(written.count(one) == 1 for one in written)
+
+
+def test_the_loader_reads_what_the_file_holds() -> None:
+    """One target's sections, parsed alone, give what the whole file does by TOML's own reader."""
+    whole = tomllib.loads(target_tables._text())
+    assert tuple(name for name in whole if name.startswith("gfx")) == targets.known()
+    for name in targets.known():
+        for topic, value in whole[name].items():
+            if isinstance(value, str) and topic in whole:
+                value = whole[topic][value]
+            assert as_toml(getattr(targets.find(name), topic), like=value) == value
+
+
+def as_toml(value: Any, like: Any) -> Any:
+    """Rows as the tables that `like` has: with the keys that are stated there."""
+    if isinstance(like, dict):
+        return {key: as_toml(getattr(value, key), one) for key, one in like.items()}
+    if isinstance(like, list):
+        return [as_toml(one, other) for one, other in zip(value, like, strict=True)]
+    return value
+
+
+@pytest.mark.parametrize(
+    ("processor", "features"),
+    [
+        ("gfx803", ("unsupported", "unsupported")),
+        ("gfx1010", ("any", "unsupported")),
+        ("gfx90a", ("any", "any")),
+        ("gfx1250", (None, "any")),
+        ("gfx1310", (None, None)),
+        ("gfx999", (None, None)),
+    ],
+)
+def test_features_that_a_target_id_leaves_out(
+    processor: str, features: tuple[str | None, str | None]
+) -> None:
+    target_id = parse_target_id(processor)
+    assert target_id
+    assert target_id.features(5) == features
+    assert target_id.features(3) == ("off", "off")
+
+
+def test_names_of_code_object_v2_with_xnack() -> None:
+    named = {"gfx901": "gfx900", "gfx903": "gfx902", "gfx905": "gfx904", "gfx907": "gfx906"}
+    for name, processor in named.items():
+        target_id = parse_target_id(name)
+        assert target_id
+        assert (target_id.processor, target_id.settings) == (processor, (("xnack", "on"),))
 
 
 @pytest.mark.skipif(not FACTS.exists(), reason="the shared hardware table is not here")

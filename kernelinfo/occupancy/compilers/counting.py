@@ -153,7 +153,7 @@ def _without_fixed_sgprs(target: Target) -> Target:
 
 
 def _with_belief(name: CauseName, target: Target, version: int) -> Target:
-    known = llvm.believed(target, version)
+    known = llvm.target_in_llvm(target, version)
     if name == "vgpr-file":
         return target._replace(vgprs=known.vgprs)
     if name == "lds-granule":

@@ -7,9 +7,13 @@ CUs in WGP mode) and #10618 (SGPRs of the trap handler).
 
 from __future__ import annotations
 
+from kernelinfo.occupancy.beliefs import believed
 from kernelinfo.occupancy.limits import lds_of
 from kernelinfo.occupancy.placement import Demand, Launch, align
-from kernelinfo.occupancy.targets import Target, Vgprs
+from kernelinfo.occupancy.targets import Target
+
+_LAST_UNFIXED = 2025
+"""Targets that HIP's table lacks up to that year get the VGPR file of gfx9."""
 
 
 def max_active_blocks(target: Target, demand: Demand, launch: Launch, *, fixed: bool = True) -> int:
@@ -23,7 +27,7 @@ def max_active_blocks(target: Target, demand: Demand, launch: Launch, *, fixed: 
     domain = target.domain(demand.wgp_mode)
     file = target.vgpr_file(demand.wave_size)
     if not fixed:
-        file = _file_of_2024(target, file)
+        file = file._replace(**believed(file.believed, "HIP", _LAST_UNFIXED))
     by_vgprs = file.per_simd // align(max(1, demand.vgprs or 0), file.granule)
     waves = min(_slots(target), by_vgprs, _by_sgprs(target, demand, launch, fixed))
     lanes = domain.simds * waves * demand.wave_size
@@ -48,11 +52,3 @@ def _by_sgprs(target: Target, demand: Demand, launch: Launch, fixed: bool) -> in
         return sgprs.per_simd // align(demand.sgprs, 16)
     reserve = sgprs.trap_handler if launch.trap_handler else 0
     return sgprs.per_simd // (align(demand.sgprs, sgprs.granule) + reserve)
-
-
-def _file_of_2024(target: Target, file: Vgprs) -> Vgprs:
-    """Targets that the table of that version lacks get the file of gfx9."""
-    if not target.name.startswith(("gfx950", "gfx12", "gfx13")):
-        return file
-    halves = 2 if file.wave_size == 64 and not target.sgprs.per_simd else 1
-    return file._replace(per_simd=256 // halves, granule=4 // halves)

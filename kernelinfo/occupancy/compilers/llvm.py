@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from kernelinfo.light_typing import NamedTuple
+from kernelinfo.light_typing import Any, NamedTuple
+from kernelinfo.occupancy.beliefs import believed
 from kernelinfo.occupancy.placement import Demand, align, waves_of
-from kernelinfo.occupancy.targets import Domain, Target, Vgprs
+from kernelinfo.occupancy.targets import Domain, Lds, Target, Vgprs
 
 FIRST, MAIN = 13, 24
 """The oldest and the newest version whose formulas are known."""
@@ -47,7 +48,7 @@ def printed(
 ) -> Printed:
     """What `version` prints for a kernel that uses `demand`: AGPRs in its VGPRs, static LDS."""
     attributes = attributes or Attributes()
-    known = believed(target, version)
+    known = target_in_llvm(target, version)
     file = known.vgpr_file(demand.wave_size)
     top = _most_waves(known, version, demand, attributes)
     trap = attributes.trap_handler
@@ -69,7 +70,7 @@ def waves_per_simd(
     target: Target, version: int, demand: Demand, sizes: tuple[int, int], trap_handler: bool = True
 ) -> int:
     """`; Occupancy:` of registers that are already raised (GCNSubtarget::computeOccupancy)."""
-    known = believed(target, version)
+    known = target_in_llvm(target, version)
     return min(
         waves_by_workgroup(known, version, demand, sizes)[1],
         waves_by_vgprs(known, demand.wave_size, demand.vgprs or 1),
@@ -84,57 +85,35 @@ def sizes_of(sizes: tuple[int, int] | None, target: Target) -> tuple[int, int]:
 
 
 @lru_cache(maxsize=1 << 9)
-def believed(target: Target, version: int) -> Target:
-    """The target as that version takes it to be, where that is not the hardware."""
+def target_in_llvm(target: Target, version: int) -> Target:
+    """The target with the constants of that LLVM version, right or wrong."""
     return target._replace(
         members=(),
-        sgprs=target.sgprs._replace(encoding_granule=_believed_encoding(target, version)),
-        vgprs=tuple(_believed_file(target.name, file, version) for file in target.vgprs),
-        lds=target.lds._replace(granule_bytes=_believed_lds_granule(target, version)),
-        domains=tuple(_believed_domain(target, domain, version) for domain in target.domains),
+        sgprs=target.sgprs._replace(encoding_granule=_encoding_in_llvm(target, version)),
+        vgprs=tuple(_file_in_llvm(file, version) for file in target.vgprs),
+        lds=target.lds._replace(**_lds_in_llvm(target.lds, version)),
+        domains=tuple(
+            domain._replace(**believed(domain.believed, "LLVM", version))
+            for domain in target.domains
+        ),
     )
 
 
-_WHOLE_FILE_SINCE = {"gfx1100": 16, "gfx1101": 16, "gfx1200": 19, "gfx1201": 19}
-"""Versions before know 1024 of the 1536 VGPRs; gfx12: #96272."""
-
-
-def _believed_file(name: str, file: Vgprs, version: int) -> Vgprs:
-    if version < _WHOLE_FILE_SINCE.get(name, FIRST):
-        file = file._replace(per_simd=file.per_simd * 2 // 3, granule=file.granule * 2 // 3)
-    if name.startswith("gfx13") and version < 24:  # 1536 VGPRs until #222615
-        file = file._replace(per_simd=file.per_simd * 3 // 2, granule=file.granule * 3 // 2)
-    if name.startswith("gfx11") and version < 16:
-        file = file._replace(addressable=128)  # getAddressableNumVGPRs of LLVM 15
-    if file.early_encoding_granule and version < 22:
+def _file_in_llvm(file: Vgprs, version: int) -> Vgprs:
+    if version < file.early_encoding_before:
         file = file._replace(encoding_granule=file.early_encoding_granule)
-    return file
+    return file._replace(**believed(file.believed, "LLVM", version))
 
 
-def _believed_encoding(target: Target, version: int) -> int:
+def _encoding_in_llvm(target: Target, version: int) -> int:
     # gfx10 on ignores the field that LLVM fills up to 21 all the same (#154666).
     return target.sgprs.encoding_granule or (8 if version < 22 else 0)
 
 
-def _believed_lds_granule(target: Target, version: int) -> int:
+def _lds_in_llvm(lds: Lds, version: int) -> dict[str, Any]:
     if version < 23:
-        return 1  # getOccupancyWithWorkGroupSizes does not round before #205637
-    granule = target.lds.granule_bytes
-    # RDNA's 1024 are known since September 2026: #219495, #220051, #224852; gfx13's from the first.
-    late = granule == 1024 and not target.name.startswith("gfx13")
-    return 512 if late and version < 24 else granule
-
-
-def _believed_domain(target: Target, domain: Domain, version: int) -> Domain:
-    lds_bytes, barriers = domain.lds_bytes, domain.barriers
-    if version < (24 if target.name.startswith("gfx60") else 16):
-        # D139468: WGP mode has the LDS of two CUs; #223185: so has a CU of gfx6.
-        lds_bytes = min(lds_bytes, target.lds.bytes_per_workgroup)
-    if version < 16:
-        barriers = min(barriers, 16)
-    if target.name.startswith(("gfx125", "gfx12-5")):
-        barriers = 16  # getMaxWorkGroupsPerCU: they carry FeatureCuMode and have four SIMDs
-    return domain._replace(lds_bytes=lds_bytes, barriers=barriers)
+        return {"granule_bytes": 1}  # getOccupancyWithWorkGroupSizes rounds since #205637
+    return believed(lds.believed, "LLVM", version)
 
 
 def waves_by_vgprs(known: Target, wave_size: int, vgprs: int) -> int:

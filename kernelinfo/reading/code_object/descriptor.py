@@ -60,7 +60,7 @@ def _stated(raw: bytes, target: Target | None, version: int | None) -> Iterator[
         yield Fact("accum_offset", accum_offset, "descriptor", offset=44)
     if target.tg_split:
         yield Fact("tg_split", bool(rsrc3 >> 16 & 1), "descriptor", offset=44)
-    if is_gfx125(target):
+    if target.named_barriers:
         barriers = 4 * (rsrc3 >> 14 & 7)
         yield Fact("named_barriers", barriers, "descriptor", offset=44)
 
@@ -83,11 +83,6 @@ def _stated_v2(raw: bytes, target: Target | None) -> Iterator[Fact]:
         yield Fact("wave_size", wave_size, "descriptor", offset=103)
         if target is not None:
             yield from _reserved(rsrc1, target, wave_size)
-
-
-def is_gfx125(target: Target) -> bool:
-    """Whether the descriptor has gfx1250's fields."""
-    return target.name.startswith(("gfx125", "gfx12-5"))
 
 
 def _reserved(rsrc1: int, target: Target, wave_size: int) -> Iterator[Fact]:

@@ -14,9 +14,6 @@ from kernelinfo.occupancy.compilers.llvm import least_vgprs
 from kernelinfo.occupancy.targets import Target, Vgprs
 from kernelinfo.reading.facts import Fact, FactName, Facts, KernelFacts, Module
 
-_FIRST_SURE_VERSION = 23
-"""LLVM's, whose compiler and linker came after the change; 22 was in development before it."""
-
 
 def with_settled_vgprs(module: Module, target: Target, target_id: object) -> Module:
     """The module, its kernels' `reserved_vgprs` in the unit in which the object counts.
@@ -26,7 +23,7 @@ def with_settled_vgprs(module: Module, target: Target, target_id: object) -> Mod
     """
     file = target.vgprs[0]
     units = (file.encoding_granule, file.early_encoding_granule)
-    if not file.early_encoding_granule or _is_of_a_later_compiler(module, target_id):
+    if not file.early_encoding_granule or _is_of_a_later_compiler(module, file, target_id):
         return module
     blocks = [_blocks(kernel, file) for kernel in module.kernels]
     fitting = [unit for unit in units if _could_encode(target, file, unit, blocks)]
@@ -37,7 +34,7 @@ def with_settled_vgprs(module: Module, target: Target, target_id: object) -> Mod
     return module._replace(kernels=tuple(kernels))
 
 
-def _is_of_a_later_compiler(module: Module, target_id: object) -> bool:
+def _is_of_a_later_compiler(module: Module, file: Vgprs, target_id: object) -> bool:
     """Whether a flag, a name or a stamp is there that LLVM has only had since the change."""
     # XNACK's state is in e_flags since #161457; triples of the kind amdgpu12.50 are LLVM 24's.
     if module.features.xnack not in (None, "unsupported"):
@@ -45,7 +42,8 @@ def _is_of_a_later_compiler(module: Module, target_id: object) -> bool:
     if isinstance(target_id, str) and target_id.startswith("amdgpu"):
         return True
     versions = (re.search(r"(?:LLD|clang version) (\d+)\.", stamp) for stamp in module.stamps)
-    return any(found and int(found[1]) >= _FIRST_SURE_VERSION for found in versions)
+    # What calls itself the release that changed the unit may be of before the change.
+    return any(found and int(found[1]) > file.early_encoding_before for found in versions)
 
 
 def _blocks(kernel: KernelFacts, file: Vgprs) -> tuple[int, int]:
@@ -61,8 +59,8 @@ def _could_encode(
 
     It encodes what is used, or the least that keeps more than so many waves from fitting.
     """
-    most = target.waves.slots_per_simd
-    raised = {least_vgprs(target, 22, file.wave_size, waves) for waves in range(1, most)}
+    most, version = target.waves.slots_per_simd, file.early_encoding_before
+    raised = {least_vgprs(target, version, file.wave_size, waves) for waves in range(1, most)}
     return all(
         count in _in_units(unit, {max(used, 1), *(least for least in raised if least > used)})
         for used, count in blocks
