@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from kernelinfo.cli import plain
+from kernelinfo.cli import fast_start
 from kernelinfo.cli.output import CANNOT_ANSWER, complain, give_up
 from kernelinfo.errors import KernelinfoError
 
@@ -55,7 +55,7 @@ def app() -> None:
 
 
 def _run() -> None:
-    if plain.answers(sys.argv[1:]):
+    if fast_start.answers(sys.argv[1:]):
         return
     from kernelinfo.cli.line import command_line
 

@@ -25,8 +25,8 @@ from kernelinfo.gate.outcome import Outcome
 from kernelinfo.gate.pinning import pin
 from kernelinfo.gate.scope import Scope
 from kernelinfo.kernel import Report
-from kernelinfo.render import View
-from kernelinfo.render.check import CheckFormatName, check_renderer
+from kernelinfo.render import CHECK_FORMATS, View
+from kernelinfo.render.check import check_renderer
 from kernelinfo.render.check.pinned import render_update
 from kernelinfo.render.config import render_config
 from kernelinfo.rules.severity import Severity
@@ -91,8 +91,10 @@ def command(
     severity: selection.Severities = None,
     config: selection.Config = None,
     format: Annotated[
-        CheckFormatName | None,
-        typer.Option(help="Choose the output format; text, and on GitHub Actions github."),
+        str | None,
+        options.format_option(
+            CHECK_FORMATS, "Choose the output format; text, and on GitHub Actions github."
+        ),
     ] = None,
     output: options.Output = None,
     names: options.Names = "full",

@@ -11,7 +11,8 @@ from kernelinfo.cli import options
 from kernelinfo.cli.output import CANNOT_ANSWER, CLAIM, complain, make_view, tell, write
 from kernelinfo.compare import Comparison
 from kernelinfo.compare.builds import compare_paths
-from kernelinfo.render.diff import DiffFormatName, renderer
+from kernelinfo.render import DIFF_FORMATS
+from kernelinfo.render.diff import renderer
 
 FailOn = Literal["regression", "change"]
 
@@ -51,9 +52,7 @@ def command(
     exclude: options.Exclude = None,
     bound: options.Bound = None,
     deep: options.Deep = False,
-    format: Annotated[
-        DiffFormatName, typer.Option("--format", help="Choose the output format.")
-    ] = "text",
+    format: Annotated[str, options.format_option(DIFF_FORMATS)] = "text",
     output: options.Output = None,
     names: options.Names = "full",
     color: options.Color = "auto",

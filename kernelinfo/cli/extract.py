@@ -10,8 +10,8 @@ import typer
 
 from kernelinfo.analysis.extraction import Extract, extract
 from kernelinfo.cli import options
+from kernelinfo.cli.atomic_write import atomic_write
 from kernelinfo.cli.output import Problems, write
-from kernelinfo.cli.whole_file import whole_file
 from kernelinfo.errors import OptionError
 from kernelinfo.occupancy import targets
 from kernelinfo.reading.blob import Problem
@@ -64,7 +64,7 @@ def _written(
             yield Problem(path, "exists already; --force overwrites it")
             continue
         try:
-            with whole_file(path) as file:
+            with atomic_write(path) as file:
                 file.write(item.blob.data)
         except OSError as error:
             raise OptionError(f"{path}: {error.strerror}; give another folder") from None

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from kernelinfo.cli import completion
-from kernelinfo.render.formats import FormatName, NameStyle, RecordFormat
+from kernelinfo.cli.fast_start import FORMAT_OPTION, OUTPUT_OPTION
+from kernelinfo.render import FORMATS, RECORD_FORMATS
+from kernelinfo.render.name_style import NameStyle
 
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
@@ -204,13 +207,30 @@ Deep = Annotated[
         help="Search files of folders for code objects, however large they are.",
     ),
 ]
-Format = Annotated[FormatName, typer.Option("--format", help="Choose the output format.")]
-FormatOfRecords = Annotated[
-    RecordFormat, typer.Option("--format", help="Choose the output format.")
-]
+
+
+def format_option(formats: Sequence[str], help: str = "Choose the output format.") -> Any:
+    """`--format` of a command that writes these."""
+
+    def parse(text: str) -> str:
+        if text not in formats:
+            raise typer.BadParameter(f"{text!r} is not one of {', '.join(formats)}")
+        return text
+
+    return typer.Option(
+        *FORMAT_OPTION,
+        metavar=f"[{'|'.join(formats)}]",
+        parser=parse,
+        autocompletion=lambda incomplete: [n for n in formats if n.startswith(incomplete)],
+        help=help,
+    )
+
+
+Format = Annotated[str, format_option(FORMATS)]
+FormatOfRecords = Annotated[str, format_option(RECORD_FORMATS)]
 Output = Annotated[
     str | None,
-    typer.Option("-o", "--output", metavar="FILE", help="Write to FILE, not to standard output."),
+    typer.Option(*OUTPUT_OPTION, metavar="FILE", help="Write to FILE, not to standard output."),
 ]
 Names = Annotated[NameStyle, typer.Option("--names", help="Choose how kernel names are written.")]
 Color = Annotated[

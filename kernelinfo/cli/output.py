@@ -17,7 +17,7 @@ from kernelinfo.render.names import printable
 if TYPE_CHECKING:
     from typing import TextIO
 
-    from kernelinfo.render.formats import NameStyle
+    from kernelinfo.render.name_style import NameStyle
 
 CLAIM = 1
 """Something of the kernels that the user asked to be failed for."""
@@ -65,10 +65,10 @@ def write(pieces: Iterable[str], output: str | None) -> None:
     cannot be written, and `OSError` where standard output cannot.
     """
     if output is not None:
-        from kernelinfo.cli.whole_file import whole_file
+        from kernelinfo.cli.atomic_write import atomic_write
 
         try:
-            with whole_file(os.path.realpath(output)) as file:
+            with atomic_write(os.path.realpath(output)) as file:
                 file.writelines(piece.encode("utf-8", "backslashreplace") for piece in pieces)
         except OSError as error:
             raise OptionError(f"{output}: {error.strerror}; give another file") from None

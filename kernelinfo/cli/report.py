@@ -10,7 +10,7 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.cli import options, selection
 from kernelinfo.cli.output import make_view
 from kernelinfo.cli.project import configuration
-from kernelinfo.cli.telling import tell
+from kernelinfo.cli.write_report import write_report
 
 EXAMPLES = """\
 Examples:
@@ -93,4 +93,4 @@ def command(
         unique=unique,
     )
 
-    tell(paths, wanted, view, format, output, jobs=jobs, verbose=verbose)
+    write_report(paths, wanted, view, format, output, jobs=jobs, verbose=verbose)

@@ -9,7 +9,7 @@ from kernelinfo.kernel import Item
 from kernelinfo.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from kernelinfo.render.formats import FormatName, NameStyle
+    from kernelinfo.render.name_style import NameStyle
 
 
 class View(NamedTuple):
@@ -29,19 +29,19 @@ class View(NamedTuple):
     """Kernels of the same name stand together, whatever their target."""
 
 
+FORMATS = ("text", "json", "jsonl", "csv", "markdown", "html")
+"""Of reports: each a module of this package with a function `render`."""
+CHECK_FORMATS = (*FORMATS, "sarif", "github", "gitlab", "junit")
+"""Of `check`: each a module of `kernelinfo.render.check`, or else the report's."""
+DIFF_FORMATS = ("text", "json", "jsonl", "csv", "markdown", "html")
+"""Of comparisons: each a module of `kernelinfo.render.diff`."""
+RECORD_FORMATS = ("text", "json", "jsonl", "csv", "markdown")
+"""Of answers that hold no kernels."""
+
 Renderer = Callable[[Iterable[Item], View], Iterator[str]]
 
-MODULES: dict[FormatName, str] = {
-    "text": "kernelinfo.render.text",
-    "json": "kernelinfo.render.json",
-    "jsonl": "kernelinfo.render.jsonl",
-    "csv": "kernelinfo.render.csv",
-    "markdown": "kernelinfo.render.markdown",
-    "html": "kernelinfo.render.html",
-}
 
-
-def renderer(name: FormatName) -> Renderer:
-    """The `render` function of the format's module, which is imported only now."""
-    render: Renderer = import_module(MODULES[name]).render
+def renderer(name: str) -> Renderer:
+    """The `render` function of a format of `FORMATS`; its module is imported only now."""
+    render: Renderer = import_module(f"{__name__}.{name}").render
     return render

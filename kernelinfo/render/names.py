@@ -12,7 +12,7 @@ from kernelinfo.light_typing import TYPE_CHECKING
 from kernelinfo.render.paint import cells
 
 if TYPE_CHECKING:
-    from kernelinfo.render.formats import NameStyle
+    from kernelinfo.render.name_style import NameStyle
 
 
 def printable(text: str) -> str:

@@ -8,12 +8,11 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from kernelinfo.render.formats import RecordFormat
 from kernelinfo.render.markdown import plain, table
 from kernelinfo.render.paint import cells, left
 
 
-def render_records(records: Sequence[Mapping[str, Any]], format: RecordFormat) -> Iterator[str]:
+def render_records(records: Sequence[Mapping[str, Any]], format: str) -> Iterator[str]:
     """The records in a format for programs; in a table a nested value is JSON in its cell."""
     if format == "json":
         yield json.dumps(records[0] if len(records) == 1 else records, indent=1) + "\n"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from kernelinfo.cli import COMMANDS
-from kernelinfo.cli.whole_file import whole_file
+from kernelinfo.cli.atomic_write import atomic_write
 
 from ..conftest import FIXTURES
 
@@ -98,12 +98,12 @@ def test_an_interrupted_answer_leaves_the_old_file(tmp_path: Path) -> None:
 
 def test_a_file_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
     path = tmp_path / "answer"
-    with pytest.raises(ZeroDivisionError), whole_file(str(path)) as file:
+    with pytest.raises(ZeroDivisionError), atomic_write(str(path)) as file:
         file.write(b"half" * (1 // 0))
     assert not list(tmp_path.iterdir())
     path.write_text("old")
     path.chmod(0o640)
-    with whole_file(str(path)) as file:
+    with atomic_write(str(path)) as file:
         file.write(b"new")
         file.flush()
         assert path.read_text() == "old"

@@ -11,11 +11,9 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.kernel import Item, Result
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.containers import open_bytes
-from kernelinfo.render import View, renderer
-from kernelinfo.render.formats import FormatName
+from kernelinfo.render import FORMATS, View, renderer
 
 SECONDS = 5
-FORMATS: tuple[FormatName, ...] = ("text", "csv", "json", "jsonl", "markdown", "html")
 
 
 class Answer(NamedTuple):

@@ -34,7 +34,7 @@ PADDED = "code_object/occupancy-clang22-gfx90a.co"
 
 
 def written(report: Report, format: str) -> str:
-    return "".join(renderer(format)(report.results, View()))  # type: ignore[arg-type]
+    return "".join(renderer(format)(report.results, View()))
 
 
 def keys(rows: Iterable[Mapping[str, object]]) -> Counter[tuple[object, ...]]:

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from importlib import import_module
-from typing import Literal, cast
+from importlib.util import find_spec
+from typing import cast
 
 from kernelinfo.gate.outcome import Outcome
 from kernelinfo.render import View, renderer
 
-CheckFormatName = Literal[
-    "text", "json", "jsonl", "csv", "markdown", "html", "sarif", "github", "gitlab", "junit"
-]
 CheckRenderer = Callable[[Outcome, View], Iterator[str]]
 
 
-def check_renderer(name: CheckFormatName) -> CheckRenderer:
-    """The `render` function of the format's module, which is imported only now.
+def check_renderer(name: str) -> CheckRenderer:
+    """The `render` function of a format of `CHECK_FORMATS`; its module is imported only now.
 
-    JSON lines, CSV and HTML are the report's, with what the gate found among the findings.
+    Formats without a module here are the report's, with what the gate found among the findings.
     """
-    if name == "jsonl" or name == "csv" or name == "html":
-        render = renderer(name)
-        return lambda outcome, view: render(outcome.report.results, view)
-    return cast(CheckRenderer, import_module(f"{__name__}.{name}").render)
+    module = f"{__name__}.{name}"
+    if find_spec(module):
+        return cast(CheckRenderer, import_module(module).render)
+    render = renderer(name)
+    return lambda outcome, view: render(outcome.report.results, view)

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from importlib import import_module
-from typing import Literal, cast
+from typing import cast
 
 from kernelinfo.compare import Comparison
 from kernelinfo.render import View
 
-DiffFormatName = Literal["text", "json", "jsonl", "csv", "markdown", "html"]
-
 Renderer = Callable[[Comparison, View], Iterator[str]]
 
 
-def renderer(name: DiffFormatName) -> Renderer:
-    """The `render` function of the format's module, which is imported only now."""
+def renderer(name: str) -> Renderer:
+    """The `render` function of a format of `DIFF_FORMATS`; its module is imported only now."""
     return cast(Renderer, import_module(f"kernelinfo.render.diff.{name}").render)

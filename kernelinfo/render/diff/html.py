@@ -10,9 +10,9 @@ from kernelinfo.compare import Comparison
 from kernelinfo.compare.footprint import Footprint
 from kernelinfo.render import View
 from kernelinfo.render.diff.rows import Row, headline, retargeted, roll_up, rows, toolchain, unread
-from kernelinfo.render.formats import NameStyle
 from kernelinfo.render.html.dataset import problem_rows, title
 from kernelinfo.render.html.page import page
+from kernelinfo.render.name_style import NameStyle
 from kernelinfo.render.names import printable
 
 SCRIPTS = (

@@ -15,8 +15,8 @@ from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.facts import SOURCES, FactName
 from kernelinfo.render import words
 from kernelinfo.render.code import code_parts
-from kernelinfo.render.formats import NameStyle
 from kernelinfo.render.html.hardware import hardware
+from kernelinfo.render.name_style import NameStyle
 from kernelinfo.render.names import printable, styled
 from kernelinfo.render.profiler import expected
 

@@ -1,4 +1,4 @@
-"""A report from reading to writing, whoever read the options."""
+"""A report from reading to writing, for the fast start and for typer."""
 
 from __future__ import annotations
 
@@ -9,18 +9,14 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.cli import progress
 from kernelinfo.cli.output import Problems, write
 from kernelinfo.kernel import Item
-from kernelinfo.light_typing import TYPE_CHECKING
 from kernelinfo.render import View, renderer
 
-if TYPE_CHECKING:
-    from kernelinfo.render.formats import FormatName
 
-
-def tell(
+def write_report(
     paths: list[str],
     options: Options,
     view: View,
-    format: FormatName,
+    format: str,
     output: str | None = None,
     *,
     jobs: int = 0,

@@ -1,7 +1,7 @@
-"""`kernelinfo [report] PATH...`, maybe with `--format` and `-o`: answered without the parser.
+"""`kernelinfo [report] PATH...`, maybe with `--format` and `-o`: answered without typer.
 
-That is what is run most, and to import the parser of options takes longer than to read a file.
-Everything else is the parser's: other options and other commands.
+That is what is run most, and to import typer takes longer than to read a file. Other options and
+other commands are typer's, which takes formats and spellings from the same lists.
 """
 
 from __future__ import annotations
@@ -10,25 +10,25 @@ import os
 
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli.output import make_view
-from kernelinfo.light_typing import TYPE_CHECKING, NamedTuple
-from kernelinfo.render import MODULES
+from kernelinfo.light_typing import NamedTuple
+from kernelinfo.render import FORMATS
 
-if TYPE_CHECKING:
-    from kernelinfo.render.formats import FormatName
+FORMAT_OPTION = ("--format",)
+OUTPUT_OPTION = ("-o", "--output")
 
 
 class _Call(NamedTuple):
     paths: list[str]
-    format: FormatName
+    format: str
     output: str | None
 
 
 def answers(arguments: list[str]) -> bool:
-    """Whether these arguments were answered here; else nothing was done."""
+    """True if these arguments were answered here; else nothing was done."""
     call = _read(arguments)
     if call is None or _is_special():
         return False
-    from kernelinfo.cli.telling import tell
+    from kernelinfo.cli.write_report import write_report
 
     options = Options()
     if _may_be_configured():
@@ -36,12 +36,12 @@ def answers(arguments: list[str]) -> bool:
 
         project = configuration()
         options = Options(selection=project.selection, workgroup_sizes=project.workgroup_sizes)
-    tell(call.paths, options, make_view(output=call.output), call.format, call.output)
+    write_report(call.paths, options, make_view(output=call.output), call.format, call.output)
     return True
 
 
 def _read(arguments: list[str]) -> _Call | None:
-    """None for what the parser is needed for."""
+    """None where typer is needed."""
     from kernelinfo.cli import COMMANDS
 
     words = iter(arguments)
@@ -50,16 +50,14 @@ def _read(arguments: list[str]) -> _Call | None:
     elif arguments and arguments[0] in COMMANDS:
         return None
     paths: list[str] = []
-    format: FormatName = "text"
+    format = FORMATS[0]
     output = None
     for word in words:
-        if word == "--format":
-            given = next(words, "")
-            found = next((name for name in MODULES if name == given), None)
-            if found is None:
+        if word in FORMAT_OPTION:
+            format = next(words, "")
+            if format not in FORMATS:
                 return None
-            format = found
-        elif word in ("-o", "--output"):
+        elif word in OUTPUT_OPTION:
             output = next(words, "")
             if not output or output.startswith("-"):
                 return None
@@ -71,7 +69,7 @@ def _read(arguments: list[str]) -> _Call | None:
 
 
 def _is_special() -> bool:
-    """Where the parser heeds more than the arguments: completion, Windows."""
+    """Shell completion or Windows: typer must run."""
     return os.name != "posix" or "_KERNELINFO_COMPLETE" in os.environ
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def whole_file(path: str) -> Iterator[BinaryIO]:
+def atomic_write(path: str) -> Iterator[BinaryIO]:
     """A file that takes its name when it is complete; until then what was there stays.
 
     A link of that name is replaced, not followed. Pipes and devices are written as they are.

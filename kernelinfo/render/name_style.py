@@ -1,0 +1,7 @@
+"""The words that `--names` takes."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+NameStyle = Literal["short", "full", "mangled"]
