@@ -36,6 +36,13 @@ def command(
         bool,
         typer.Option("--across-targets", help="Pair kernels by name whatever their target."),
     ] = False,
+    loose: Annotated[
+        bool,
+        typer.Option(
+            "--loose",
+            help="Also pair kernels whose base name alone is the same and unique; marked as such.",
+        ),
+    ] = False,
     fail_on: Annotated[
         FailOn | None,
         typer.Option(
@@ -75,7 +82,7 @@ def command(
         kernels=tuple(kernel or ()),
         exclude=tuple(exclude or ()),
     )
-    comparison = compare_paths(old, new, wanted, across_targets=across_targets)
+    comparison = compare_paths(old, new, wanted, across_targets=across_targets, loose=loose)
     for problem in comparison.problems:
         tell(problem)
     for note in comparison.notes:

@@ -61,8 +61,8 @@ def _columns() -> int:
 def write(pieces: Iterable[str], output: str | None) -> None:
     """Write each piece as it comes; a file takes its name when it is complete.
 
-    A reader that stops listening ends the program quietly. Raises `OptionError` where the file
-    cannot be written, and `OSError` where standard output cannot.
+    Where the reader has left, the rest is not written; the exit code stays the caller's. Raises
+    `OptionError` where the file cannot be written, and `OSError` where standard output cannot.
     """
     if output is not None:
         from kernelinfo.cli.atomic_write import atomic_write
@@ -81,7 +81,6 @@ def write(pieces: Iterable[str], output: str | None) -> None:
             sys.stdout.flush()
     except BrokenPipeError:
         give_up(sys.stdout)
-        sys.exit(0)
 
 
 def _gathered(pieces: Iterable[str]) -> Iterator[str]:

@@ -9,13 +9,14 @@ from typing import Any, Literal
 
 from kernelinfo.compare.changes import Move, moves, same_processor, why
 from kernelinfo.compare.footprint import Build, Footprint
-from kernelinfo.kernel.names import base_name, stem, without_unit
+from kernelinfo.kernel.names import base_name, stem, without_namespace, without_unit
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.blob import Problem
 
-Match = Literal["exact", "name", "base-name"]
-"""Mangled and demangled name; the demangled name; the name without template arguments, namespaces
-and parameters, which no other kernel left over has."""
+Match = Literal["exact", "name", "namespace", "base-name"]
+"""Mangled and demangled name; the demangled name; template arguments and parameters under another
+namespace; only with `loose` the name without any of these. The last two only where no other kernel
+that is left has it."""
 Effect = Literal["worse", "mixed", "better", "changed", "moved", "same"]
 """Waves lost, spills or scratch gained; that, and better in something else; better alone; another
 launch, or a number that only one build has; registers, LDS or code within their steps; nothing."""
@@ -127,13 +128,17 @@ def _known_sums(pairs: Iterable[Pair], measure: str) -> tuple[float, float]:
     return sum(old for old, _ in known), sum(new for _, new in known)
 
 
-def compare(old: Build, new: Build, *, across_targets: bool = False) -> Comparison:
+def compare(
+    old: Build, new: Build, *, across_targets: bool = False, loose: bool = False
+) -> Comparison:
     """Every kernel of both builds, in one pair or else in `gone` or `new`.
 
     Kernels are of one target, or of one processor whose features changed where each build has it
-    once; `across_targets` pairs what is then left whatever its target. Who is paired with whom
-    does not depend on the order of either build.
+    once; `across_targets` pairs what is then left whatever its target, `loose` what shares nothing
+    but a base name that is unique. Who is paired with whom does not depend on the order of either
+    build.
     """
+    levels = _LEVELS + _LOOSE_LEVELS if loose else _LEVELS
     scopes = [_by_target(old, new)]
     if across_targets:
         scopes.append(lambda _: "")
@@ -141,7 +146,7 @@ def compare(old: Build, new: Build, *, across_targets: bool = False) -> Comparis
     left = _Left(_kernels(old, unstated), _kernels(new, unstated))
     pairs: dict[int, Pair] = {}
     for scope in scopes:
-        for level in _LEVELS:
+        for level in levels:
             if left.old and left.new:
                 pairs |= _matched(left, scope, level)
     return Comparison(
@@ -178,12 +183,22 @@ _LEVELS = (
     _Level("exact", lambda kernel: (kernel.name, kernel.symbol)),
     _Level("name", lambda kernel: (without_unit(kernel.name), kernel.unit)),
     _Level("name", lambda kernel: without_unit(kernel.name)),
+    _Level("namespace", lambda kernel: (_without_namespace(kernel), kernel.unit), unique=True),
+    _Level("namespace", lambda kernel: _without_namespace(kernel), unique=True),
+)
+"""The surest first. The first one keeps apart what did not change from its namesakes that did."""
+
+_LOOSE_LEVELS = (
     _Level("base-name", lambda kernel: (stem(kernel.name), kernel.unit), unique=True),
     _Level("base-name", lambda kernel: stem(kernel.name), unique=True),
     _Level("base-name", lambda kernel: (base_name(kernel.name), kernel.unit), unique=True),
     _Level("base-name", lambda kernel: base_name(kernel.name), unique=True),
 )
-"""The surest first. The first one keeps apart what did not change from its namesakes that did."""
+
+
+def _without_namespace(kernel: Footprint) -> str:
+    """`gemm<float>(float*)` of `void v1::gemm<float>(float*)`."""
+    return without_namespace(without_unit(kernel.name))
 
 
 class _Left(NamedTuple):

@@ -24,11 +24,17 @@ Source = str | os.PathLike[str] | Report
 
 
 def diff(
-    old: Source, new: Source, options: Options | None = None, *, across_targets: bool = False
+    old: Source,
+    new: Source,
+    options: Options | None = None,
+    *,
+    across_targets: bool = False,
+    loose: bool = False,
 ) -> Comparison:
     """What moved from one build to another.
 
-    `options` concern paths; a `Report` stands as it is. Raises `KernelinfoError` rather than
+    `options` concern paths; a `Report` stands as it is. `loose` also pairs kernels by a base name
+    that is unique. Raises `KernelinfoError` rather than
     comparing part of what was asked for.
     """
     builds = []
@@ -41,7 +47,7 @@ def diff(
             builds.append(found)
         for problem in problems:
             raise ReadError(f"{problem.path}: {problem.message}")
-    return compare(*builds, across_targets=across_targets)
+    return compare(*builds, across_targets=across_targets, loose=loose)
 
 
 def read_build(path: str, options: Options) -> tuple[Build, list[Problem]]:
@@ -65,11 +71,11 @@ def read_build(path: str, options: Options) -> tuple[Build, list[Problem]]:
 
 
 def compare_paths(
-    old: str, new: str, options: Options, *, across_targets: bool = False
+    old: str, new: str, options: Options, *, across_targets: bool = False, loose: bool = False
 ) -> Comparison:
     """As `diff`, but with the problems in the result instead of raising them."""
     (before, problems), (after, more) = (read_build(path, options) for path in (old, new))
-    found = compare(before, after, across_targets=across_targets)
+    found = compare(before, after, across_targets=across_targets, loose=loose)
     return replace(found, problems=(*problems, *more))
 
 

@@ -97,6 +97,11 @@ def qualified(name: str) -> str:
     return name[of.qualified : of.end] or name
 
 
+def without_namespace(name: str) -> str:
+    """The stem with its parameters: `gemm<float, 3>(float*)`."""
+    return name[parts(name).stem :] or name
+
+
 def base_name(name: str) -> str:
     """The stem without template arguments: `gemm`."""
     whole = stem(name)

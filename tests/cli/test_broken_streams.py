@@ -76,6 +76,22 @@ def test_a_reader_that_leaves_ends_it_quietly(arguments: list[str], tmp_path: Pa
     assert shell(command, *arguments, *folder) == (0, "")
 
 
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["check", SAMPLE, "--fail-on", "note"], 1),
+        (["check", SAMPLE, BROKEN], 2),
+        (["diff", SAMPLE, LIBRARY, "--fail-on", "change"], 1),
+        ([BROKEN, SAMPLE], 2),
+    ],
+    ids=lambda value: str(value[0]).rpartition("/")[2] if isinstance(value, list) else str(value),
+)
+def test_a_reader_that_leaves_does_not_change_the_answer(
+    arguments: list[str], expected: int
+) -> None:
+    assert shell('"$@" | head -c 0; exit ${PIPESTATUS[0]}', *arguments)[0] == expected
+
+
 @FULL
 def test_a_file_that_cannot_be_written_is_named() -> None:
     code, err = shell('"$@" -o /dev/full', SAMPLE)

@@ -16,6 +16,7 @@ from kernelinfo.render.words import compiler_name, plural, waves_per_simd
 Status = Effect | Literal["renamed", "gone", "new"]
 
 AFFECTED: tuple[Status, ...] = ("worse", "mixed", "changed", "better")
+_LOOSELY = "paired by base name alone"
 _ORDER: tuple[Status, ...] = (*AFFECTED, "gone", "new", "moved", "renamed")
 
 
@@ -127,7 +128,8 @@ def arrow(old: str, new: str) -> str:
 def _of_pair(pair: Pair) -> Row:
     moves, effect = pair.moves, pair.effect
     status: Status = "renamed" if effect == "same" and pair.renamed else effect
-    return Row(status, pair.old, pair.new, pair.why if moves else "", pair.match, moves)
+    parts = [_LOOSELY if pair.match == "base-name" else "", pair.why if moves else ""]
+    return Row(status, pair.old, pair.new, "; ".join(filter(None, parts)), pair.match, moves)
 
 
 def _worst_first(row: Row) -> tuple[object, ...]:
