@@ -12,6 +12,7 @@ from kernelinfo.reading.assembly.arithmetic import extra_sgprs
 from kernelinfo.reading.assembly.expressions import number
 from kernelinfo.reading.assembly.scan import Text, decode
 from kernelinfo.reading.facts import Fact, FactName
+from kernelinfo.reading.resource_symbols import NAMED_BARRIERS
 
 FIELDS: Mapping[str, FactName] = {
     "group_segment_fixed_size": "lds_bytes",
@@ -35,9 +36,6 @@ CODE_T_FIELDS: Mapping[str, FactName] = {
 
 UINT32 = 0xFFFFFFFF
 """The largest number that a kernel can state."""
-
-NAMED_BARRIERS = 4
-"""What the descriptor counts named barriers in (AMDHSAKernelDescriptor.h, NAMED_BAR_CNT)."""
 
 _ZERO_BY_DEFAULT = ("group_segment_fixed_size", "private_segment_fixed_size")
 """AMDGPUUsage, "AMDHSA Kernel Assembler Directives", column default."""

@@ -10,7 +10,6 @@ from itertools import islice
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.occupancy.targets import Target
 from kernelinfo.reading.assembly.directives import (
-    NAMED_BARRIERS,
     UINT32,
     Block,
     Statement,
@@ -21,6 +20,7 @@ from kernelinfo.reading.assembly.expressions import leading_numbers, number
 from kernelinfo.reading.assembly.scan import Text, decode, lines_from
 from kernelinfo.reading.facts import Fact, FactName
 from kernelinfo.reading.grammar import NoMatch, load_tables, parse
+from kernelinfo.reading.resource_symbols import NAMED_BARRIERS
 
 FIELDS: Mapping[str, FactName] = {
     "codeLenInByte": "code_bytes",

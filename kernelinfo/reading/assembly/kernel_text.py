@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection
 from functools import lru_cache
 
 from kernelinfo.light_typing import Any
@@ -12,15 +12,8 @@ from kernelinfo.reading.assembly.arithmetic import Unresolved
 from kernelinfo.reading.assembly.directives import UINT32, Block, Stated, Statement
 from kernelinfo.reading.assembly.expressions import Definitions, Evaluator, number
 from kernelinfo.reading.assembly.remarks import Remarks
-from kernelinfo.reading.facts import Code, Fact, FactName, Facts, KernelFacts, SourceLine
-
-SYMBOLS: Mapping[str, FactName] = {
-    "has_indirect_call": "indirect_call",
-    "has_recursion": "recursion",
-    "has_dyn_sized_stack": "dynamic_stack",
-    "num_named_barrier": "named_barriers",
-}
-"""NAME.has_recursion and so on, set after each function (LLVM AMDGPUMCResourceInfo)."""
+from kernelinfo.reading.facts import Code, Fact, Facts, KernelFacts, SourceLine
+from kernelinfo.reading.resource_symbols import SYMBOLS, symbol_facts
 
 _NOTHING = Facts()
 _Begun = tuple[Facts, int]
@@ -138,7 +131,9 @@ class Evaluation:
                     found.append((suffix, count, line))
                 break
         begin = found[0][2] if found else 0
-        return _of_symbols(tuple((name, count, line - begin) for name, count, line in found)), begin
+        return symbol_facts(
+            tuple((name, count, line - begin) for name, count, line in found)
+        ), begin
 
     def _value(self, symbol: str, field: str, written: str, line: int, at: int) -> int | None:
         """What is stated at one line of a block that begins on `line`, or earlier in it."""
@@ -191,18 +186,3 @@ def _together(*parts: Facts) -> tuple[Facts, Fact | None]:
 @lru_cache(maxsize=1 << 12)
 def _wave_size(*parts: Facts) -> object:
     return next((f.value for facts in parts for f in facts if f.name == "wave_size"), None)
-
-
-@lru_cache(maxsize=1 << 12)
-def _of_symbols(found: Sequence[tuple[str, int, int]]) -> Facts:
-    """Of the suffixes of symbols, what they are worth, and the lines where they are set."""
-    facts: dict[FactName, Fact] = {}
-    for suffix, count, line in found:
-        name = SYMBOLS[suffix]
-        barriers = -(-count // directives.NAMED_BARRIERS) * directives.NAMED_BARRIERS
-        known = barriers if name == "named_barriers" else bool(count)
-        facts[name] = Fact(name, known, "symbol", line)
-    if (recursion := facts.get("recursion")) and recursion.value:
-        # LLVM puts recursion down as a dynamic stack (SIProgramInfo::DynamicCallStack).
-        facts["dynamic_stack"] = recursion._replace(name="dynamic_stack")
-    return Facts(facts.values())

@@ -20,6 +20,7 @@ from kernelinfo.reading.code_object.symbols import (
 from kernelinfo.reading.code_object.vgpr_unit import with_settled_vgprs
 from kernelinfo.reading.elf import EM_AMDGPU, ET_REL, SHT_NOBITS, Elf, read_elf
 from kernelinfo.reading.facts import Fact, Facts, KernelFacts, Module, Remark, Source
+from kernelinfo.reading.resource_symbols import symbol_facts
 from kernelinfo.reading.stamps import distinct
 
 _COMMENT_BYTES = 1 << 16
@@ -37,7 +38,7 @@ def read(data: memoryview, *, arch: str | None = None) -> Module:
     if elf.machine != EM_AMDGPU:
         raise ReadError(f"an ELF file for machine {elf.machine}, a host; give one for AMD GPUs")
     metadata = read_metadata(elf, remarks)
-    symbols = kernel_symbols(elf, remarks)
+    symbols, resources = kernel_symbols(elf, remarks)
     described = [
         name.removesuffix(".kd")
         for name, symbol in sorted(symbols.items(), key=lambda item: item[1].value)
@@ -69,7 +70,8 @@ def read(data: memoryview, *, arch: str | None = None) -> Module:
             without.setdefault(str(error), []).append(symbol)
             encoded = _NOTHING
         size = _code_size(elf, symbols.get(symbol))
-        kernels.append(KernelFacts(symbol, _together(encoded, facts), size, begins))
+        calls = symbol_facts(tuple(resources.get(symbol, ())))
+        kernels.append(KernelFacts(symbol, _together(encoded, facts, calls), size, begins))
     linking = object_linking.kernel_facts(
         elf, target, xnack=features(elf, version).xnack in ("any", "on"), remarks=remarks
     )
@@ -99,8 +101,8 @@ def _with_callees(kernel: KernelFacts, facts: tuple[Fact, ...]) -> KernelFacts:
 
 
 @lru_cache(maxsize=1 << 12)
-def _together(encoded: Facts, stated: Facts) -> Facts:
-    return Facts(encoded + stated)
+def _together(*parts: Facts) -> Facts:
+    return Facts(fact for facts in parts for fact in facts)
 
 
 def _descriptor(

@@ -47,7 +47,7 @@ def read_source_lines(data: memoryview) -> dict[str, SourceLine]:
     debug = [s for s in elf.sections if s.name in _SECTIONS and s.type == SHT_PROGBITS]
     if not debug or (elf.type == ET_REL and any(section.is_compressed for section in debug)):
         return {}  # linkers fill addresses in before they compress
-    symbols = kernel_symbols(elf, remarks)
+    symbols = kernel_symbols(elf, remarks).defined
     entries = {
         name: _Span(address, address + symbol.size)
         for name, symbol in symbols.items()

@@ -9,7 +9,9 @@ from struct import error as StructError
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.elf import PT_DYNAMIC, SHT_DYNSYM, SHT_SYMTAB, Elf, string_at
 from kernelinfo.reading.facts import Remark
+from kernelinfo.reading.resource_symbols import SYMBOLS
 
+STT_NOTYPE = 0
 STT_OBJECT = 1
 STT_FUNC = 2
 STT_AMDGPU_HSA_KERNEL = 10
@@ -17,6 +19,7 @@ STT_AMDGPU_HSA_KERNEL = 10
 _KINDS = {STT_OBJECT, STT_FUNC, STT_AMDGPU_HSA_KERNEL}
 
 _DT_HASH, _DT_STRTAB, _DT_SYMTAB, _DT_STRSZ, _DT_GNU_HASH = 4, 5, 6, 10, 0x6FFFFEF5
+_SHN_ABS = 0xFFF1
 _DYNAMIC = Struct("<qQ")
 _SYMBOL = Struct("<IBBHQQ")
 
@@ -31,13 +34,22 @@ class Symbol(NamedTuple):
     size: int
 
 
-def kernel_symbols(elf: Elf, remarks: list[Remark]) -> dict[str, Symbol]:
-    """Every defined function, v2 kernel and `.kd` object, of all symbol tables, by name.
+class KernelSymbols(NamedTuple):
+    """What the symbol tables say of kernels."""
+
+    defined: dict[str, Symbol]
+    """Every function, v2 kernel and `.kd` object, by name."""
+    resources: dict[str, list[tuple[str, int, None]]]
+    """Of each function the ends of its resource symbols' names, and their values."""
+
+
+def kernel_symbols(elf: Elf, remarks: list[Remark]) -> KernelSymbols:
+    """The symbols of all tables that are of kernels; a name in two tables counts once.
 
     The dynamic table is found by the segments where no section leads to it. Tables that lie
     outside the file are named in `remarks`.
     """
-    symbols: dict[str, Symbol] = {}
+    found = KernelSymbols({}, {})
     for table, strings in _tables(elf, remarks):
         # Symbols may share one long string; honest tables stay far below this many bytes.
         budget = 16 * len(strings)
@@ -45,18 +57,27 @@ def kernel_symbols(elf: Elf, remarks: list[Remark]) -> dict[str, Symbol]:
         whole = len(table) - len(table) % _SYMBOL.size
         for name_at, info, _, section, value, size in _SYMBOL.iter_unpack(table[:whole]):
             kind = info & 15
-            if not section or kind not in _KINDS:
+            is_resource = kind == STT_NOTYPE and section == _SHN_ABS
+            if not section or (kind not in _KINDS and not is_resource):
                 continue
             name = string_at(strings, name_at) if budget > 0 else None
             if name is None:
                 nameless += 1
                 continue
             budget -= len(name)
-            if name not in symbols and (kind != STT_OBJECT or name.endswith(".kd")):
-                symbols[name] = Symbol(kind, section, value, size)
+            if is_resource:
+                _add_resource(found.resources, name, value)
+            elif name not in found.defined and (kind != STT_OBJECT or name.endswith(".kd")):
+                found.defined[name] = Symbol(kind, section, value, size)
         if nameless:
             remarks.append(Remark(f"{nameless} symbols without a name in the string table"))
-    return symbols
+    return found
+
+
+def _add_resource(resources: dict[str, list[tuple[str, int, None]]], name: str, value: int) -> None:
+    function, _, suffix = name.rpartition(".")
+    if suffix in SYMBOLS:
+        resources.setdefault(function, []).append((suffix, value, None))
 
 
 def _tables(elf: Elf, remarks: list[Remark]) -> Iterator[tuple[memoryview, bytes]]:

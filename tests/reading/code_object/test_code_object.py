@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 from struct import pack, pack_into, unpack_from
 
 import msgpack
 import pytest
 
+from kernelinfo import load
 from kernelinfo.errors import ReadError
 from kernelinfo.reading.code_object import read
 from kernelinfo.reading.facts import Fact, Features, Module
 from kernelinfo.reading.stamps import compiler_of
+from tests.compiling import assembly, needs_clang
 
 FIXTURES = Path(__file__).parents[3] / "fixtures" / "code_object"
+ASSEMBLY = FIXTURES.parent / "assembly"
 TINY = "tiny-v6-clang22-gfx90a.co"
 
 ADD = "_Z3addPii"
+CALLS = """
+__attribute__((device)) int unseen(int);
+__attribute__((device, noinline)) int sum(int x) { return x < 2 ? 1 : sum(x - 1) + sum(x - 2); }
+__global__ void pointer(int (*callee)(int), int *out) { *out = callee(*out); }
+__global__ void outside(int *out) { *out = unseen(*out); }
+__global__ void recursive(int *out) { *out = sum(*out); }
+__global__ void plain(int *out) { *out = 1; }
+"""
 E_PHOFF, E_SHOFF, E_FLAGS, E_PHNUM, E_SHNUM = 32, 40, 48, 56, 60
 PT_DYNAMIC, PT_NOTE = 2, 4
 DT_HASH, DT_SYMTAB = 4, 6
@@ -33,6 +45,14 @@ def module(name: str) -> Module:
 def facts(of: Module, symbol: str) -> dict[tuple[str, str], object]:
     [kernel] = [kernel for kernel in of.kernels if kernel.symbol == symbol]
     return {(fact.source, fact.name): fact.value for fact in kernel.facts}
+
+
+def values(of: Module) -> list[tuple[str, set[tuple[object, ...]]]]:
+    """All facts but those of the static symbol table, which not every object has."""
+    return [
+        (k.symbol, {(f.name, f.value, f.source) for f in k.facts if f.source != "symbol"})
+        for k in of.kernels
+    ]
 
 
 def messages(of: Module) -> str:
@@ -141,9 +161,6 @@ def test_modes_of_gfx10(mode: str) -> None:
     "name", ["tiny-relocatable.o", "tiny-stripped.hsaco", "tiny-no-section-headers.hsaco"]
 )
 def test_other_shapes_say_the_same(name: str) -> None:
-    def values(of: Module) -> list[tuple[str, set[tuple[str, object]]]]:
-        return [(k.symbol, {(f.name, f.value) for f in k.facts}) for k in of.kernels]
-
     assert values(module(name)) == values(module(TINY))
     assert not module(name).remarks
 
@@ -188,7 +205,7 @@ def test_one_damaged_table_does_not_hide_what_the_other_says(at: int, value: int
     pack_into("<Q" if value > 0xFFFF else "<H", data, at, value)
     found = read(memoryview(data))
     whole = module(TINY)
-    assert found.kernels == whole.kernels
+    assert values(found) == values(whole)
     assert "headers of" in messages(found)
 
 
@@ -341,3 +358,32 @@ def test_descriptor_symbols_that_point_elsewhere() -> None:
     assert "points at is no descriptor" in messages(found)
     assert "has no bytes in the file" in messages(found)
     assert [kernel.symbol for kernel in found.kernels] == [ADD, "_Z5claimPi"]
+
+
+@pytest.mark.parametrize("path", sorted(FIXTURES.glob("variety-*.co")), ids=lambda path: path.stem)
+def test_unknown_callees_bound_the_object_as_its_text(path: Path) -> None:
+    text = {k.symbol: k for k in load(ASSEMBLY / f"{path.stem}.s").kernels}
+    for kernel in load(path).kernels:
+        stated = text[kernel.symbol]
+        assert kernel.occupancy().exact is stated.occupancy().exact, kernel.name
+        for flag, value in kernel.flags._asdict().items():
+            assert value in (None, getattr(stated.flags, flag)), (kernel.name, flag)
+
+
+@needs_clang
+def test_symbols_of_an_object_tell_of_unknown_callees(tmp_path: Path) -> None:
+    text = assembly(CALLS, tmp_path / "calls.s")
+    object, stripped = tmp_path / "calls.o", tmp_path / "stripped.o"
+    mc = ("llvm-mc-22", "-triple=amdgcn-amd-amdhsa", "-mcpu=gfx90a", "-filetype=obj")
+    subprocess.run([*mc, text, "-o", object], check=True)
+    stated = {k.name.partition("(")[0]: k.flags for k in load(text).kernels}
+    assert {name: flags.indirect_call for name, flags in stated.items()} == {
+        "pointer": True,
+        "outside": True,
+        "recursive": False,
+        "plain": False,
+    }
+    assert {k.name.partition("(")[0]: k.flags for k in load(object).kernels} == stated
+    subprocess.run(["llvm-strip-22", "--discard-all", object, "-o", stripped], check=True)
+    for kernel in load(stripped).kernels:
+        assert kernel.flags.indirect_call is None
