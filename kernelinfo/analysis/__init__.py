@@ -15,6 +15,7 @@ from kernelinfo.light_typing import TYPE_CHECKING
 from kernelinfo.occupancy import targets
 from kernelinfo.occupancy.targets import Target
 from kernelinfo.reading.blob import Blob, Elsewhere, Note, Problem
+from kernelinfo.reading.containers.parts import UNKNOWN_DATA
 from kernelinfo.reading.containers.triton import with_launch
 from kernelinfo.reading.facts import Module, SourceLine
 from kernelinfo.reading.stamps import compiler_of
@@ -282,6 +283,4 @@ class Analysis:
 
 def _is_anonymous(module: Module, blob: Blob) -> bool:
     """True if a code object found in unknown data names no target."""
-    from kernelinfo.reading.containers import carve
-
-    return carve.CONTAINER in blob.containers and module.target is None
+    return UNKNOWN_DATA in blob.containers and module.target is None

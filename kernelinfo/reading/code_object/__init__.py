@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from kernelinfo.errors import ReadError
 from kernelinfo.occupancy.targets import Target
-from kernelinfo.reading.code_object import descriptor, object_linking
+from kernelinfo.reading.code_object import descriptor
 from kernelinfo.reading.code_object.note_metadata import NoteKernel, read_metadata, shown
 from kernelinfo.reading.code_object.processor import code_object_version, features, processor
 from kernelinfo.reading.code_object.symbols import (
@@ -72,32 +72,28 @@ def read(data: memoryview, *, arch: str | None = None) -> Module:
         size = _code_size(elf, symbols.get(symbol))
         calls = symbol_facts(tuple(resources.get(symbol, ())))
         kernels.append(KernelFacts(symbol, _together(encoded, facts, calls), size, begins))
-    linking = object_linking.kernel_facts(
-        elf, target, xnack=features(elf, version).xnack in ("any", "on"), remarks=remarks
-    )
-    if linking is not None:
-        unknown = object_linking.UNKNOWN
-        kernels = [_with_callees(kernel, linking.get(kernel.symbol, unknown)) for kernel in kernels]
+    settings = features(elf, version)
+    notes: tuple[str, ...] = ()
+    if any(section.name == ".amdgpu.info" for section in elf.sections):
+        from kernelinfo.reading.code_object import object_linking  # few objects are linked later
+
+        xnack = settings.xnack in ("any", "on")
+        kernels = object_linking.with_callees(kernels, elf, target, xnack=xnack, remarks=remarks)
+        notes = (object_linking.NOTE,)
     for reason, names in without.items():
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
         remarks.append(Remark(f"kernel {shown(names[0])}{more}: {reason}"))
     module = Module(
         kind="code-object",
         target=name,
-        features=features(elf, version),
+        features=settings,
         code_object_version=version,
         stamps=_stamps(elf),
         kernels=tuple(kernels),
         remarks=tuple(remarks),
-        notes=() if linking is None else (object_linking.NOTE,),
+        notes=notes,
     )
     return module if target is None else with_settled_vgprs(module, target, metadata.target_id)
-
-
-def _with_callees(kernel: KernelFacts, facts: tuple[Fact, ...]) -> KernelFacts:
-    """The kernel with what its functions state instead of what is stated of it alone."""
-    own = [fact for fact in kernel.facts if fact.name not in object_linking.REPLACED]
-    return kernel._replace(facts=Facts((*facts, *own)))
 
 
 @lru_cache(maxsize=1 << 12)

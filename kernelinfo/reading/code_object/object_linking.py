@@ -26,9 +26,9 @@ from kernelinfo.occupancy.placement import align
 from kernelinfo.occupancy.targets import Target
 from kernelinfo.reading.assembly.arithmetic import extra_sgprs
 from kernelinfo.reading.elf import SHT_SYMTAB, Elf, string_at
-from kernelinfo.reading.facts import Fact, FactName, Remark
+from kernelinfo.reading.facts import Fact, FactName, Facts, KernelFacts, Remark
 
-SECTION = ".amdgpu.info"
+_SECTION = ".amdgpu.info"
 NOTE = "is not linked yet: numbers are of what each kernel reaches in this object; link for all"
 _RELOCATIONS = ".rela.amdgpu.info"
 _RELOCATION = Struct("<QQq")
@@ -39,12 +39,12 @@ _POINTERS = (_FUNCTION, _USE, _CALL)
 _MOST_CALLS = 200
 """From a kernel down; real ones are inlined but for a few."""
 _VCC, _FLAT_SCRATCH, _DYNAMIC_STACK = 1, 2, 4
-REPLACED: tuple[FactName, ...] = (
+_REPLACED: tuple[FactName, ...] = (
     *("vgprs", "arch_vgprs", "agprs", "sgprs", "lds_bytes", "scratch_bytes_per_lane"),
     *("reserved_vgprs", "least_reserved_vgprs", "accum_offset", "reserved_sgprs", "dynamic_stack"),
 )
 """What descriptors and metadata state of one function alone."""
-UNKNOWN = (Fact("indirect_call", True, "linking-info"),)
+_UNKNOWN = (Fact("indirect_call", True, "linking-info"),)
 """Of a kernel of which the section states nothing."""
 
 
@@ -79,16 +79,33 @@ class _Reach(NamedTuple):
     is_recursive: bool
 
 
+def with_callees(
+    kernels: list[KernelFacts],
+    elf: Elf,
+    target: Target | None,
+    *,
+    xnack: bool,
+    remarks: list[Remark],
+) -> list[KernelFacts]:
+    """The kernels of an object that has the section, each with what all that it calls states
+    instead of what is stated of it alone."""
+    linking = kernel_facts(elf, target, xnack=xnack, remarks=remarks)
+    return [_with(kernel, linking.get(kernel.symbol, _UNKNOWN)) for kernel in kernels]
+
+
+def _with(kernel: KernelFacts, facts: tuple[Fact, ...]) -> KernelFacts:
+    own = [fact for fact in kernel.facts if fact.name not in _REPLACED]
+    return kernel._replace(facts=Facts((*facts, *own)))
+
+
 def kernel_facts(
     elf: Elf, target: Target | None, *, xnack: bool, remarks: list[Remark]
-) -> dict[str, tuple[Fact, ...]] | None:
-    """The facts of each function with what it calls, by name; None where nothing states them."""
-    section = next((s for s in elf.sections if s.name == SECTION), None)
-    if section is None:
-        return None
+) -> dict[str, tuple[Fact, ...]]:
+    """The facts of each function with what it calls, by name."""
+    section = next(s for s in elf.sections if s.name == _SECTION)
     data = elf.bytes_of(section)
     if data is None:
-        remarks.append(Remark(f"{SECTION} lies outside the file", offset=section.offset))
+        remarks.append(Remark(f"{_SECTION} lies outside the file", offset=section.offset))
         return {}
     functions = _functions(bytes(data), _symbols_at(elf), section.offset, remarks)
     known: dict[str, _Reach] = {}
@@ -148,7 +165,9 @@ def _functions(
             else:
                 _add(function, kind, payload, symbol)
     except ReadError as error:
-        remarks.append(Remark(f"damaged {SECTION}: {error}; not read from there on", offset=offset))
+        remarks.append(
+            Remark(f"damaged {_SECTION}: {error}; not read from there on", offset=offset)
+        )
         if function is not None:
             function.is_open = True
     return functions

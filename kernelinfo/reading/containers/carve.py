@@ -13,7 +13,7 @@ from kernelinfo.errors import ReadError
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.blob import Blob, Note, Problem
 from kernelinfo.reading.containers import bounds, bundle, ccob, magic
-from kernelinfo.reading.containers.parts import part, problem, rest
+from kernelinfo.reading.containers.parts import UNKNOWN_DATA, part, problem, rest
 from kernelinfo.reading.elf import (
     EM_AMDGPU,
     PT_NOTE,
@@ -24,9 +24,6 @@ from kernelinfo.reading.elf import (
     read_elf,
 )
 from kernelinfo.reading.facts import Remark
-
-CONTAINER = "data"
-"""What the code that is found here lies in."""
 
 _ELF = magic.ELF + b"\x02\x01\x01"
 _MAGICS = (_ELF, magic.BUNDLE, magic.COMPRESSED_BUNDLE)
@@ -67,7 +64,7 @@ def read(blob: Blob) -> Iterator[Blob | Problem | Note]:
             end = at + size
             found += 1
             place = f"at 0x{at + (blob.offset or 0):x}"
-            yield part(blob, CONTAINER, blob.data[at:end], at=at, member=place)
+            yield part(blob, UNKNOWN_DATA, blob.data[at:end], at=at, member=place)
         elif extent:
             unsound.append(at)
     if found:

@@ -9,6 +9,8 @@ from kernelinfo.reading.containers import bounds, magic
 
 DATA_SECTION = "section"
 """The container of a host file's data that are to be searched for code objects."""
+UNKNOWN_DATA = "data"
+"""The container of code that was found by its headers, in data that no reader knows."""
 
 _NOT_ZERO = re.compile(rb"[^\0]")
 

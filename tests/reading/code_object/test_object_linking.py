@@ -73,7 +73,6 @@ def facts(info: Info, name: str = "kernel") -> tuple[dict[str, object], list[str
     remarks: list[Remark] = []
     elf = read_elf(memoryview(info.object()), remarks)
     found = kernel_facts(elf, find("gfx90a"), xnack=False, remarks=remarks)
-    assert found is not None
     stated: dict[str, object] = {fact.name: fact.value for fact in found.get(name, ())}
     return stated, [remark.message for remark in remarks]
 
