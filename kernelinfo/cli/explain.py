@@ -165,16 +165,23 @@ def _explanations(
 
 
 def _pressure(result: Result) -> list[tuple[str, str]]:
-    """Where the registers are, where vector registers limit and the assembly is a file."""
-    if result.occupancy is None or "vgpr" not in result.occupancy.limiters:
-        return []
-    if result.kernel.code_object.kind != "assembly":
-        return []
-    from kernelinfo.pressure.measure import measure_again
-    from kernelinfo.render.pressure.words import in_short
+    """Where the registers are, if vector registers limit, and the variables in LDS.
 
-    measured = measure_again(result)
-    return in_short(measured.story) if measured else []
+    Of assembly in a file; LDS only where debug information describes the kernel.
+    """
+    limited = result.occupancy is not None and "vgpr" in result.occupancy.limiters
+    if result.kernel.code_object.kind != "assembly" or not (
+        limited or result.kernel.used.lds_bytes
+    ):
+        return []
+    from kernelinfo.pressure.measure import Look, measure_again
+    from kernelinfo.render.pressure.words import in_short, shared
+
+    measured = measure_again(result, Look(lds=True))
+    if measured is None:
+        return []
+    registers = in_short(measured.story) if limited else []
+    return [*registers, *([("LDS", shared(measured.lds))] if measured.lds else [])]
 
 
 def _page(items: list[Item], view: View) -> Iterator[str]:

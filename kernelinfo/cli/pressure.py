@@ -88,7 +88,7 @@ def command(
         exclude=tuple(exclude or ()),
     )
     problems = Problems()
-    look = Look(curve=format == "html")
+    look = Look(curve=format == "html", lds=kernel is not None)
     if at is not None:
         look = look._replace(at=_instruction(at))
     found = list(measure([path], wanted, _chosen(kernel), look))

@@ -10,6 +10,7 @@ from kernelinfo.pressure.entry import from_directives
 from kernelinfo.pressure.function import Function
 from kernelinfo.pressure.listing import read_listing
 from kernelinfo.reading.assembly.arithmetic import Unresolved
+from kernelinfo.reading.assembly.debug_entries import read_units
 from kernelinfo.reading.assembly.expressions import Definitions, Evaluator
 from kernelinfo.reading.assembly.loc import SourceFiles
 from kernelinfo.reading.assembly.scan import (
@@ -21,6 +22,7 @@ from kernelinfo.reading.assembly.scan import (
     places,
     searchable,
 )
+from kernelinfo.reading.debug_entries import Unit
 
 _FILE = re.compile(rb"^[ \t]*+(?=\.file[ \t]+\d)", re.MULTILINE)
 _CODE_T = b".amd_kernel_code_t"
@@ -45,6 +47,12 @@ class AssemblyText:
             self._lines(start), line, self._files_before(start), self.value, symbol
         )
         return Function(listing, from_directives(self._descriptor(symbol, start)))
+
+    def units(self, line: int) -> Iterator[Unit]:
+        """The debug information behind that line, unit by unit."""
+        start = self._begin(line)
+        section = self._text.find(b".debug_info", start)
+        return read_units(self._text, start, self._files_before(max(section, start)))
 
     def _begin(self, line: int) -> int:
         """Where a line begins."""

@@ -18,6 +18,7 @@ from kernelinfo.pressure.assembly import AssemblyText
 from kernelinfo.pressure.curve import Curve, curve
 from kernelinfo.pressure.entry import from_descriptor
 from kernelinfo.pressure.function import Function
+from kernelinfo.pressure.lds import Lds, lds_of
 from kernelinfo.pressure.listing import Listing
 from kernelinfo.pressure.nouns import Step, Story
 from kernelinfo.pressure.registers import EVERY
@@ -37,6 +38,8 @@ class Measured(NamedTuple):
     story: Story
     curve: Curve | None
     """Where it was asked for."""
+    lds: Lds | None
+    """Where it was asked for, and debug information describes the kernel."""
 
 
 Found = Measured | Problem | Note
@@ -56,6 +59,7 @@ class Look(NamedTuple):
     at: Callable[[Function], int | None] = _at_the_peak
     """The step whose live values are wanted; None for those of the peak."""
     curve: bool = False
+    lds: bool = False
 
 
 _LOOK = Look()
@@ -151,8 +155,12 @@ def measure_in(blob: Blob, results: Sequence[Result], look: Look) -> Iterator[Me
         elif isinstance(function, Problem):
             yield function
         else:
-            found = _story(result, function, look.at(function))
-            yield Measured(result, found, curve(function) if look.curve else None)
+            yield Measured(
+                result,
+                _story(result, function, look.at(function)),
+                curve(function) if look.curve else None,
+                _lds(blob, result.kernel) if look.lds else None,
+            )
 
 
 def _of_text(blob: Blob, results: Iterable[Result]) -> Iterator[tuple[Result, Function | None]]:
@@ -203,6 +211,23 @@ def _entry(kernel: Kernel, data: memoryview) -> int:
     if start is None or version is None or version < 3:
         return EVERY
     return from_descriptor(bytes(data[start : start + SIZE]))
+
+
+def _lds(blob: Blob, kernel: Kernel) -> Lds | None:
+    """The variables in a kernel's LDS; None where debug information does not describe it."""
+    from kernelinfo.reading.code_object import dwarf
+
+    size = kernel.used.lds_bytes
+    if not size:
+        return None
+    if kernel.code_object.kind == "code-object":
+        units = dwarf.read_units(blob.data)
+    else:
+        units = AssemblyText(blob.data).units(kernel.line or 1)
+    try:
+        return lds_of(units, kernel.symbol, size)
+    except ReadError:  # which the line table had, too
+        return None
 
 
 def _story(result: Result, function: Function, at: int | None) -> Story:

@@ -20,6 +20,7 @@ from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.assembly.scan import decode
 from kernelinfo.reading.code_object import relocation
 from kernelinfo.reading.code_object.symbols import STT_OBJECT, kernel_symbols
+from kernelinfo.reading.debug_entries import Entry, Unit
 from kernelinfo.reading.elf import ET_REL, SHT_PROGBITS, read_elf
 from kernelinfo.reading.facts import Remark, SourceLine
 
@@ -158,3 +159,43 @@ def _path(program: Any, number: int, top: Any) -> str:
     if "DW_AT_comp_dir" in top.attributes:
         parts.insert(0, top.attributes["DW_AT_comp_dir"].value)
     return posixpath.normpath(posixpath.join(*map(decode, parts)))
+
+
+def read_units(data: memoryview) -> Iterator[Unit]:
+    """The compilation units of a linked code object. Raises `ReadError` where it is damaged."""
+    try:
+        file = ELFFile(BytesIO(data))
+        if file["e_type"] == "ET_REL" or not file.has_dwarf_info(strict=True):
+            return
+        dwarf = file.get_dwarf_info()
+        for unit in dwarf.iter_CUs():
+            program = dwarf.line_program_for_CU(unit)
+            entries: dict[int, Entry] = {}
+            _collect(unit.get_top_DIE(), unit.get_top_DIE(), program, entries)
+            yield entries
+    except Exception as error:  # pyelftools raises whatever damage makes its code stumble over
+        raise ReadError(f"the debug information cannot be read: {error}") from error
+
+
+def _collect(one: Any, top: Any, program: Any, entries: dict[int, Entry]) -> Entry:
+    """An entry with its children, noted by its offset in the unit."""
+    attributes = one.attributes
+    numbers = {name: at.value for name, at in attributes.items() if isinstance(at.value, int)}
+    texts = [
+        decode(attributes[name].value) if name in attributes else None
+        for name in ("DW_AT_name", "DW_AT_linkage_name")
+    ]
+    where = attributes.get("DW_AT_location") or attributes.get("DW_AT_const_value")
+    is_static = where is None or (isinstance(where.value, list) and where.value[:1] in _ADDRESSES)
+    line = numbers.get("DW_AT_decl_line")
+    source = None
+    if line and program is not None and "DW_AT_decl_file" in numbers:
+        source = SourceLine(_path(program, numbers["DW_AT_decl_file"], top), line)
+    children = [_collect(child, top, program, entries) for child in one.iter_children()]
+    entry = Entry(one.tag, texts[0], texts[1], numbers, is_static, source, children)
+    entries[one.offset - one.cu.cu_offset] = entry
+    return entry
+
+
+_ADDRESSES = ([0x03], [0xA1])
+"""DW_OP_addr and DW_OP_addrx."""

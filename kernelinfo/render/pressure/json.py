@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from kernelinfo import __version__
+from kernelinfo.pressure.lds import Lds
 from kernelinfo.pressure.measure import Found, Measured
 from kernelinfo.pressure.nouns import (
     Advice,
@@ -52,6 +53,7 @@ def kernel_document(one: Measured) -> dict[str, Any]:
         "target": kernel.target.name if kernel.target else kernel.code_object.target,
         "kernel": True,
         **story_document(story),
+        "lds": _lds(one.lds) if one.lds else None,
     }
 
 
@@ -73,6 +75,14 @@ def story_document(story: Story) -> dict[str, Any]:
         "steps": [step._asdict() for step in story.steps],
         "advice": [_advice(advice) for advice in story.advice],
     }
+
+
+def _lds(lds: Lds) -> dict[str, Any]:
+    variables = [
+        {"name": v.name, "bytes": v.size, "source": v.source._asdict() if v.source else None}
+        for v in lds.variables
+    ]
+    return {"bytes": lds.size, "variables": variables}
 
 
 def _located(at: Location) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from kernelinfo.render.pressure.words import (
     next_read,
     only_vectors,
     registers_of,
+    shared,
     to_reach,
     untouched,
     written,
@@ -45,7 +46,7 @@ def render(items: Iterable[Found], view: View, detail: Detail) -> Iterator[str]:
 def _table(found: Sequence[Measured], view: View) -> Iterator[str]:
     found = sorted(found, key=lambda one: -_vector(one.story))
     rows = [("peak", "used", "AGPR", "SGPR", "instr", "at", "loop", "kernel")]
-    for result, story, _ in found[: view.top or None]:
+    for result, story, *_ in found[: view.top or None]:
         peak = story.peak
         rows.append(
             (
@@ -83,6 +84,8 @@ def _whole(one: Measured, view: View, detail: Detail) -> Iterator[str]:
         yield from _labelled("peak", "no instructions", view)
         return
     yield from _peak(story, view)
+    if one.lds:
+        yield from _labelled("LDS", shared(one.lds), view)
     yield "\n"
     yield from _values(story, view, detail)
     yield from _loop_of_the_peak(story, view)

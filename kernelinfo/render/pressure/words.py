@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import posixpath
 
+from kernelinfo.pressure.lds import Lds
 from kernelinfo.pressure.nouns import LiveValues, Location, Story
+from kernelinfo.reading.facts import SourceLine
 from kernelinfo.render.names import printable
+from kernelinfo.render.words import size
 
 _MOST_IDLE = 2
 """Groups of values that one sentence names."""
@@ -83,6 +86,25 @@ def in_short(story: Story) -> list[tuple[str, str]]:
     if reason := inexact(story):
         said += f" ({reason})"
     return [("pressure", said), *([("to reach", to_reach(story))] if story.advice else [])]
+
+
+def shared(lds: Lds) -> str:
+    """The variables in LDS, each with its size and line."""
+    if not lds.variables:
+        return f"{size(lds.size)}, not all of which debug information names"
+    near = lds.variables[0].source
+    parts: list[str] = []
+    for one in lds.variables:
+        file = "" if near and one.source and one.source.file == near.file and parts else None
+        parts.append(f"{printable(one.name)} {size(one.size)}{_declared(one.source, file)}")
+    return " · ".join(parts)
+
+
+def _declared(source: SourceLine | None, file: str | None) -> str:
+    if source is None:
+        return ""
+    name = posixpath.basename(source.file) if file is None else file
+    return printable(f" {name}:{source.line}")
 
 
 def to_reach(story: Story) -> str:

@@ -1,0 +1,120 @@
+"""The `__shared__` variables of a kernel, where debug information names all of its LDS."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import prod
+
+from kernelinfo.light_typing import NamedTuple
+from kernelinfo.reading.debug_entries import Entry, Unit, function_named
+from kernelinfo.reading.facts import SourceLine
+
+_THROUGH = ("typedef", "const_type", "volatile_type", "restrict_type", "atomic_type")
+_WITH_MEMBERS = ("structure_type", "class_type", "union_type")
+_POINTER_BYTES = 8
+
+
+class LdsVariable(NamedTuple):
+    """A variable in LDS."""
+
+    name: str
+    size: int
+    """Bytes per workgroup."""
+    source: SourceLine | None
+
+
+class Lds(NamedTuple):
+    """The static LDS of one kernel."""
+
+    size: int
+    """Bytes per workgroup that the descriptor reserves."""
+    variables: tuple[LdsVariable, ...]
+    """The largest first; empty where debug information does not name all of them."""
+
+
+class _Layout(NamedTuple):
+    """Bytes."""
+
+    size: int
+    alignment: int
+
+
+def lds_of(units: Iterable[Unit], symbol: str, size: int) -> Lds | None:
+    """The variables of a kernel that has `size` bytes of LDS; None without debug information.
+
+    They are all if their sizes, each aligned as its type is, add up to exactly that.
+    """
+    for unit in units:
+        function = function_named(unit, symbol)
+        if function is None:
+            continue
+        types = _Layouts(unit)
+        entries = [(entry, types.of(entry)) for entry in function.variables()]
+        layouts = [layout for _, layout in entries if layout]
+        if len(layouts) < len(entries) or _together(layouts) != size:
+            return Lds(size, ())
+        variables = (
+            LdsVariable(entry.name or "?", layout.size, entry.source)
+            for entry, layout in entries
+            if layout
+        )
+        return Lds(size, tuple(sorted(variables, key=lambda one: -one.size)))
+    return None
+
+
+def _together(layouts: Iterable[_Layout]) -> int:
+    """Bytes of all, the most strictly aligned first (LLVM AMDGPULowerModuleLDSPass)."""
+    end, most = 0, 1
+    for size, alignment in sorted(layouts, key=lambda one: -one.alignment):
+        end = -(-end // alignment) * alignment + size
+        most = max(most, alignment)
+    return -(-end // most) * most
+
+
+class _Layouts:
+    """Sizes and alignments of the types of one unit, each worked out once."""
+
+    def __init__(self, unit: Unit) -> None:
+        self._unit = unit
+        self._known: dict[int, _Layout | None] = {}
+
+    def of(self, entry: Entry) -> _Layout | None:
+        """Of what a variable, a member or a type refers to; None where that is not stated."""
+        reference = entry.numbers.get("DW_AT_type", -1)
+        if reference not in self._known:
+            self._known[reference] = None  # what a type in a circle comes to
+            found = self._unit.get(reference)
+            self._known[reference] = self._of_type(found) if found else None
+        return self._known[reference]
+
+    def _of_type(self, found: Entry) -> _Layout | None:
+        kind = found.tag.removeprefix("DW_TAG_")
+        size = found.numbers.get("DW_AT_byte_size")
+        if kind in _THROUGH:
+            return self.of(found)
+        if kind == "array_type":
+            return self._of_array(found)
+        if kind == "pointer_type":
+            size = size or _POINTER_BYTES
+        if not size:
+            return None
+        return _Layout(size, self._alignment(found) if kind in _WITH_MEMBERS else size)
+
+    def _alignment(self, found: Entry) -> int:
+        """That of the most strictly aligned member, or as declared; in bytes."""
+        members = (self.of(child) for child in found.children if child.tag == "DW_TAG_member")
+        inner = (member.alignment for member in members if member)
+        return max([found.numbers.get("DW_AT_alignment", 1), *inner])
+
+    def _of_array(self, found: Entry) -> _Layout | None:
+        element = self.of(found)
+        counts = [
+            child.numbers.get("DW_AT_count", child.numbers.get("DW_AT_upper_bound", -1) + 1)
+            for child in found.children
+            if child.tag == "DW_TAG_subrange_type"
+        ]
+        if element is None or not counts:
+            return None
+        size = element.size * prod(counts)
+        is_vector = "DW_AT_GNU_vector" in found.numbers
+        return _Layout(size, size if is_vector else element.alignment)

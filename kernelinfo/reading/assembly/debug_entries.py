@@ -1,0 +1,107 @@
+"""The debug information of assembly text, as far as LLVM's comments name it.
+
+.byte 3                     ; Abbrev [3] 0x31:0xe DW_TAG_variable
+.byte 6                     ; DW_AT_name
+.long 138                   ; DW_AT_type
+.byte 5                     ; DW_AT_location
+.byte 161
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from kernelinfo.light_typing import NamedTuple
+from kernelinfo.reading.assembly.loc import SourceFiles
+from kernelinfo.reading.assembly.scan import Text, decode
+from kernelinfo.reading.debug_entries import Entry, Unit
+
+_SECTION = re.compile(rb"\.section[ \t]+\.debug_info\b")
+_ENTRY = re.compile(rb"; Abbrev \[\d+\] 0x([0-9a-f]+):0x([0-9a-f]+) (DW_TAG_\w+)\n")
+_ATTRIBUTE = re.compile(
+    rb"(?m)^[ \t]*\.(?:byte|short|long|quad)[ \t]+([^;\n]+?)[ \t]*; (DW_AT_\w+)"
+    rb"(?:\n[ \t]*\.byte[ \t]+(\d+)[ \t]*$)?"
+)
+_FLAG = re.compile(rb"(?m)^[ \t]*; (DW_AT_\w+)[ \t]*$")
+"""Present without a value."""
+_STRING = re.compile(rb"\.Linfo_string(\d+):\s*\.asciz[ \t]+\"((?:\\.|[^\"\\])*)\"")
+_OFFSET = re.compile(rb"(?m)^[ \t]*\.long[ \t]+\.Linfo_string(\d+)[ \t]*$")
+_ADDRESSES = (b"3", b"161")
+"""DW_OP_addr and DW_OP_addrx."""
+
+
+class _Strings(NamedTuple):
+    by_number: dict[int, str]
+    order: list[int]
+    """Numbers of the strings, as the table of offsets has them."""
+
+    def of(self, written: str) -> str | None:
+        """A string by its label (DWARF 4) or by its place in the table of offsets (DWARF 5)."""
+        if written.isdigit():
+            number = self.order[int(written)] if int(written) < len(self.order) else None
+        else:
+            number = int(written.removeprefix(".Linfo_string") or -1)
+        return None if number is None else self.by_number.get(number)
+
+
+def read_units(text: Text, start: int, files: SourceFiles) -> Iterator[Unit]:
+    """The compilation units in the first debug information behind `start`."""
+    section = _SECTION.search(text, start)
+    if section is None:
+        return
+    end = text.find(b"\t.section", section.end())
+    information = text[section.end() : end if end >= 0 else len(text)]
+    numbers = [int(number) for number in _OFFSET.findall(text, section.end())]
+    strings = {int(n): decode(value) for n, value in _STRING.findall(text, section.end())}
+    unit: dict[int, Entry] = {}
+    open_until: list[tuple[int, Entry]] = []
+    for begin, entry, size in _entries(information, _Strings(strings, numbers), files):
+        if entry.tag == "DW_TAG_compile_unit":
+            if unit:
+                yield unit
+            unit, open_until = {}, []
+        while open_until and open_until[-1][0] <= begin:
+            open_until.pop()
+        if open_until:
+            open_until[-1][1].children.append(entry)
+        open_until.append((begin + size, entry))
+        unit[begin] = entry
+    if unit:
+        yield unit
+
+
+def _entries(
+    information: bytes, strings: _Strings, files: SourceFiles
+) -> Iterator[tuple[int, Entry, int]]:
+    """Each entry without its children, with the offset of its begin and its size, in bytes."""
+    marks = list(_ENTRY.finditer(information))
+    ends = [mark.start() for mark in marks[1:]] + [len(information)]
+    for mark, end in zip(marks, ends, strict=True):
+        flags = _FLAG.findall(information, mark.end(), end)
+        texts = dict.fromkeys(map(decode, flags), "1")
+        is_static = True
+        for value, name, operation in _ATTRIBUTE.findall(information, mark.end(), end):
+            texts[decode(name)] = decode(value)
+            if name in (b"DW_AT_location", b"DW_AT_const_value"):
+                is_static = operation in _ADDRESSES
+        yield (
+            int(mark[1], 16),
+            _entry(decode(mark[3]), texts, strings, is_static, files),
+            int(mark[2], 16),
+        )
+
+
+def _entry(
+    tag: str, texts: dict[str, str], strings: _Strings, is_static: bool, files: SourceFiles
+) -> Entry:
+    numbers = {name: int(value) for name, value in texts.items() if value.isdigit()}
+    if "DW_AT_high_pc" in texts:
+        numbers["DW_AT_high_pc"] = 0
+    names = [
+        strings.of(texts[name]) if name in texts else None
+        for name in ("DW_AT_name", "DW_AT_linkage_name")
+    ]
+    file, line = (numbers.get(f"DW_AT_decl_{what}") for what in ("file", "line"))
+    source = files.source_line(file, line) if file is not None and line else None
+    return Entry(tag, names[0], names[1], numbers, is_static, source, [])

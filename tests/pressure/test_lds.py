@@ -1,0 +1,95 @@
+"""The variables in LDS, by the debug information of text and object of real compilers."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import kernelinfo
+from kernelinfo.pressure.assembly import AssemblyText
+from kernelinfo.pressure.lds import Lds, lds_of
+from kernelinfo.reading.code_object.dwarf import read_units
+
+from ..test_golden import run
+
+pytestmark = pytest.mark.slow
+
+_SOURCE = """
+#define __global__ __attribute__((global))
+#define __device__ __attribute__((device))
+#define __shared__ __attribute__((shared))
+typedef float float4 __attribute__((ext_vector_type(4)));
+struct Cell { double value; char mark; };
+__global__ void named(int *p, double *q) {
+  __shared__ int tile[16][17]; __shared__ Cell part[64]; __shared__ char flag; __shared__ float4 f;
+  int t = __builtin_amdgcn_workitem_id_x();
+  tile[t & 15][t & 3] = p[t]; part[t & 63].value = q[t];
+  if (t == 0) { flag = p[1000]; f.x = q[3]; }
+  __builtin_amdgcn_s_barrier();
+  p[t] = tile[t & 7][t & 15] + flag; q[t] = part[63 - (t & 63)].value + f.x;
+}
+__device__ __shared__ int outside[32];
+__global__ void unnamed(int *p) {
+  int t = __builtin_amdgcn_workitem_id_x();
+  outside[t] = p[t];
+  __builtin_amdgcn_s_barrier();
+  p[t] = outside[31 - t];
+}
+"""
+_DEVICE = (
+    *("-x", "hip", "--cuda-device-only", "-nogpuinc", "-nogpulib", "-fuse-cuid=none"),
+    *("-std=c++17", "-O3", "-w", "-g", "--offload-arch=gfx90a", "-S"),
+)
+
+
+def compiled(version: int, folder: Path) -> tuple[Path, Path]:
+    """Assembly and linked object of one compilation."""
+    for tool in (f"clang-{version}", f"ld.lld-{version}"):
+        if shutil.which(tool) is None:
+            pytest.skip(f"{tool} is not installed")
+    source, text, relocatable, linked = (folder / f"k.{end}" for end in ("hip", "s", "o", "co"))
+    source.write_text(_SOURCE)
+    clang = [f"clang-{version}", *_DEVICE, str(source), "-o"]
+    subprocess.run([*clang, str(text)], check=True)
+    subprocess.run([*clang, str(relocatable), "-Xclang", "-emit-obj"], check=True)
+    link = [f"ld.lld-{version}", "-shared", str(relocatable), "-o", str(linked)]
+    subprocess.run(link, check=True)
+    return text, linked
+
+
+def sizes(lds: Lds | None) -> dict[str, int]:
+    assert lds
+    assert all(one.source and one.source.line == 8 for one in lds.variables)
+    return {one.name: one.size for one in lds.variables}
+
+
+@pytest.mark.parametrize("version", [15, 19, 22])
+def test_variables_are_named_with_size_and_line(version: int, tmp_path: Path) -> None:
+    text, linked = compiled(version, tmp_path)
+    expected = {"tile": 4 * 16 * 17, "part": 16 * 64, "flag": 1, "f": 16}
+    for path in (text, linked):
+        for kernel in kernelinfo.load(path).kernels:
+            size = kernel.used.lds_bytes
+            assert size
+            if path is text:
+                units = AssemblyText(text.read_bytes()).units(kernel.line or 1)
+            else:
+                units = read_units(memoryview(linked.read_bytes()))
+            lds = lds_of(units, kernel.symbol, size)
+            if kernel.name.startswith("named"):
+                assert sizes(lds) == expected
+            else:
+                assert lds == Lds(size, ())
+
+
+def test_explain_and_pressure_list_them(tmp_path: Path) -> None:
+    text, _ = compiled(22, tmp_path)
+    for command in ("explain", "pressure"):
+        out, err, code = run(command, str(text), "named")
+        assert (err, code) == ("", 0)
+        assert " LDS      tile 1088 B k.hip:8 · part 1 KiB :8 · f 16 B :8 · flag 1 B :8\n" in out
+        out, _, _ = run(command, str(text), "unnamed")
+        assert "128 B, not all of which debug information names" in out
