@@ -18,13 +18,12 @@ from kernelinfo.compare.profile import Dispatch, Resources, read
 from kernelinfo.errors import ReadError
 from kernelinfo.kernel import Result
 from kernelinfo.occupancy import devices
-from kernelinfo.occupancy.limits import RESOURCES
 from kernelinfo.reading.blob import Problem
 from kernelinfo.render import View
 from kernelinfo.render.names import name_of, printable
 from kernelinfo.render.paint import paint
 from kernelinfo.render.records import render_records, render_table
-from kernelinfo.render.words import percent, plural, size
+from kernelinfo.render.words import limiters, percent, plural, size
 
 EXAMPLES = """\
 Examples:
@@ -110,7 +109,7 @@ def _table(measured: tuple[Measurement, ...], view: View) -> Iterator[str]:
         if one.kernel is None or one.predicted is None or one.occupancy is None:
             continue
         name, found = name_of(one.kernel, view.names), one.occupancy
-        limited = " ".join(RESOURCES[limiter] for limiter in found.limiters)
+        limited = limiters(found)
         seen = "?" if one.percent is None else percent(one.percent)
         rows += [
             (name, "predicted", *_cells(one.predicted), percent(found.percent), limited),

@@ -11,11 +11,14 @@ from kernelinfo.occupancy import Occupancy
 from kernelinfo.occupancy.devices import Filling, fill
 from kernelinfo.occupancy.placement import align
 from kernelinfo.occupancy.targets import Device, Target
+from kernelinfo.rules import Selection, findings
 
 _TOLERANCE = 1.0
 """Percent of the wave slots by which a measurement may pass a ceiling."""
 _SHORTFALL = 0.9
 """A measurement below this share of its ceiling wants an explanation."""
+
+_CANNOT_START = Selection(select=("KI001", "KI002")).rules()
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +185,9 @@ def _remarks(one: Measurement) -> Iterator[str]:
     if differing := differences(one):
         yield f"another build ran, or on another target: {', '.join(differing)}"
     if not found.launchable:
-        yield "ran, though by the file it could not: another build"
+        assert one.kernel is not None
+        for finding in findings(one.kernel, found, _CANNOT_START):
+            yield f"{finding.rule}: {finding.message}; another build ran"
         return
     filling, ceiling = one.filling, found.percent
     grid = filling.grid if filling else None

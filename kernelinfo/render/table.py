@@ -7,11 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from kernelinfo.kernel import Kernel, Result
 from kernelinfo.occupancy import Occupancy
-from kernelinfo.occupancy.limits import RESOURCES
 from kernelinfo.render import View
 from kernelinfo.render.names import folded
 from kernelinfo.render.paint import Span, cells, left, right
-from kernelinfo.render.words import number, size
+from kernelinfo.render.words import limiters, number, size
 
 _BAR = 8
 _BAR_OF_A_CELL = " [■·]+$"
@@ -102,9 +101,7 @@ def _row(result: Result) -> tuple[str, ...]:
         "?" if used.scratch_bytes_per_lane is None else size(used.scratch_bytes_per_lane),
         f"{bound}{number(occupancy.waves_per_simd)} {_bar(occupancy)}",
         f"{bound}{occupancy.percent:.1f}%",
-        " ".join(RESOURCES[name] for name in occupancy.limiters)
-        if occupancy.launchable
-        else "cannot launch",
+        limiters(occupancy),
     )
 
 

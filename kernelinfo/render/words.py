@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kernelinfo.kernel import CodeObject
+from kernelinfo.occupancy import Occupancy
 from kernelinfo.occupancy.limits import RESOURCES, Resource
 from kernelinfo.render.names import printable
 
@@ -45,6 +46,13 @@ def amount(resource: Resource, value: int) -> str:
 def change(resource: Resource, value: int) -> str:
     """`+14`, `−32 KiB`."""
     return f"{'+' if value > 0 else '−'}{bare(resource, abs(value))}"
+
+
+def limiters(occupancy: Occupancy) -> str:
+    """`VGPR LDS`: all that limit; or that no workgroup can start."""
+    if not occupancy.launchable:
+        return "cannot launch"
+    return " ".join(RESOURCES[limiter] for limiter in occupancy.limiters)
 
 
 def compiler(code_object: CodeObject) -> str | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -230,3 +232,20 @@ def test_what_could_be_compared_is_shown_beside_what_could_not_be_read() -> None
 def test_the_samples_are_what_read_takes() -> None:
     for path in sorted((FIXTURES / "profile").iterdir()):
         assert read(path)
+
+
+def test_a_launch_beyond_the_launch_bound_names_the_rule_and_the_bound(tmp_path: Path) -> None:
+    assert one(size=256).remarks == ()
+    assert one(size=512).remarks == (
+        "KI001: a workgroup of 512 cannot start: the code is compiled for workgroups of at most "
+        "256 (its launch bound); another build ran",
+    )
+    trace = (FIXTURES / "profile" / "kernel_trace.csv").read_text()
+    beyond = tmp_path / "beyond.csv"
+    beyond.write_text(re.sub(r"(vgprbound.*,)256,1,1,", r"\g<1>512,1,1,", trace))
+    out, _, code = run("compare-profile", str(beyond), OBJECT)
+    assert code == 0
+    rows = [line for line in out.splitlines() if line.startswith(" vgprbound(")]
+    assert rows
+    assert all(row.endswith(" 0 %     cannot launch") for row in rows), rows
+    assert "(its launch bound); another build ran" in out

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from kernelinfo.kernel import Result
 from kernelinfo.light_typing import NamedTuple
-from kernelinfo.occupancy.limits import RESOURCES
 from kernelinfo.render.names import printable
 from kernelinfo.render.sweep.words import labels
-from kernelinfo.render.words import number, size
+from kernelinfo.render.words import limiters, number, size
 from kernelinfo.sweep.tradeoff import cost_of
 from kernelinfo.sweep.variants import SweptKernel, Variant
 
@@ -69,7 +68,7 @@ def _cells(result: Result) -> tuple[str, ...]:
         _size(kernel.code_bytes),
         f"{bound}{number(occupancy.waves_per_simd)}" if occupancy else "?",
         f"{bound}{occupancy.percent:.1f}%" if occupancy else "?",
-        _limiters(result),
+        limiters(result.occupancy) if result.occupancy else "unknown target",
     )
 
 
@@ -84,12 +83,3 @@ def _size(count: int | None) -> str:
 def _spills(result: Result) -> str:
     vgprs, sgprs = result.kernel.spills
     return _known(vgprs) + (f"+{sgprs}S" if sgprs else "")
-
-
-def _limiters(result: Result) -> str:
-    occupancy = result.occupancy
-    if occupancy is None:
-        return "unknown target"
-    if not occupancy.launchable:
-        return "cannot launch"
-    return " ".join(RESOURCES[name] for name in occupancy.limiters)
