@@ -14,6 +14,7 @@ from kernelinfo.kernel.combine import combine
 from kernelinfo.light_typing import TYPE_CHECKING
 from kernelinfo.occupancy import targets
 from kernelinfo.occupancy.targets import Target
+from kernelinfo.reading.arguments import Arguments, arguments_of
 from kernelinfo.reading.blob import Blob, Elsewhere, Note, Problem
 from kernelinfo.reading.containers.parts import UNKNOWN_DATA
 from kernelinfo.reading.containers.triton import with_launch
@@ -157,7 +158,7 @@ class Analysis:
         if isinstance(blob, Elsewhere):
             counts.found += 1
             return
-        for item in self._located(blob) if isinstance(blob, Blob) else [blob]:
+        for item in self._with_arguments(blob) if isinstance(blob, Blob) else [blob]:
             if isinstance(item, Note):
                 counts.note(item)
                 continue
@@ -231,6 +232,23 @@ class Analysis:
                     except ReadError as error:
                         yield Problem(blob.path, str(error), blob.member, blob.offset)
                 item = item._replace(source=lines.get(item.symbol))
+            yield item
+
+    def _with_arguments(self, blob: Blob) -> Iterator[Kernel | Problem | Repeat | Note]:
+        """The kernels, with arguments for those that `Options.arguments` chooses."""
+        arguments: Arguments | None = None
+        for item in self._located(blob):
+            if (
+                isinstance(item, Kernel)
+                and self._options.arguments
+                and self._options.arguments(item)
+            ):
+                if arguments is None:
+                    try:
+                        arguments = arguments_of(blob)
+                    except ReadError:  # of which the reader has said what is wrong
+                        arguments = {}
+                item = item._replace(arguments=arguments.get(item.symbol, ()))
             yield item
 
     def _of_module(self, module: Module, blob: Blob) -> Iterator[Kernel | Problem | Note]:

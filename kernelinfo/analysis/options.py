@@ -35,6 +35,8 @@ class Options(NamedTuple):
     locate: Callable[[Kernel], bool] | None = None
     """For which kernels of code objects the source line is sought in the debug information, which
     takes up to a second each object. Assembly text is read for it anyway."""
+    arguments: Callable[[Kernel], bool] | None = None
+    """For which kernels the arguments are read, which takes the whole metadata."""
     selection: Selection = BY_DEFAULT
     """The rules that speak."""
 

@@ -98,6 +98,7 @@ def command(
         dynamic_lds_bytes=dynamic_lds,
         trap_handler=not no_trap_handler,
         locate=lambda found: is_named(found.name, found.symbol, kernel),
+        arguments=lambda found: is_named(found.name, found.symbol, kernel),
         one_kernel=True,
         selection=project.selection,
         workgroup_sizes=project.workgroup_sizes,

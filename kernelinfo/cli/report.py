@@ -54,6 +54,12 @@ def command(
     unique: Annotated[
         bool, typer.Option("--unique", help="Count equal code objects once.")
     ] = False,
+    arguments: Annotated[
+        bool,
+        typer.Option(
+            "--arguments", help="Read each kernel's arguments for json: names, sizes, offsets."
+        ),
+    ] = False,
     source_lines: Annotated[
         bool,
         typer.Option(
@@ -86,6 +92,7 @@ def command(
         dynamic_lds_bytes=dynamic_lds,
         trap_handler=not no_trap_handler,
         locate=(lambda _: True) if source_lines else None,
+        arguments=(lambda _: True) if arguments else None,
         selection=project.selection,
         workgroup_sizes=project.workgroup_sizes,
         kernels=tuple(kernel or ()),

@@ -8,6 +8,7 @@ from kernelinfo.kernel.traits import Encoded, Flags, Spills, Traits, Used, Workg
 from kernelinfo.light_typing import Any, Literal, NamedTuple
 from kernelinfo.occupancy import Allocated, Occupancy
 from kernelinfo.occupancy.targets import Target
+from kernelinfo.reading.arguments import Argument
 from kernelinfo.reading.blob import Note, Problem
 from kernelinfo.reading.facts import Code, Fact, Features, Source, SourceLine
 
@@ -70,6 +71,8 @@ class Kernel(NamedTuple):
     """Counts of its instructions; None where they are not read."""
     source: SourceLine | None
     """None without debug information."""
+    arguments: tuple[Argument, ...] | None = None
+    """None where they are not asked for."""
 
     @property
     def target(self) -> Target | None:

@@ -59,6 +59,7 @@ FactName = Literal[
     "indirect_call",  # calls through a pointer or outside the module
     "recursion",
     "named_barriers",
+    "cluster",  # (x, y, z) workgroups that start together
     "code_bytes",  # size of the kernel's code, callees excluded
     "compiler_waves_per_simd",  # the compiler's own `; Occupancy:`
 ]

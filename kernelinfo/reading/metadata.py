@@ -65,6 +65,7 @@ KEYS: Mapping[str, tuple[FactName, _Reading]] = {
     ".sgpr_spill_count": ("sgpr_spills", _count),
     ".max_flat_workgroup_size": ("max_workgroup_size", _size),
     ".reqd_workgroup_size": ("required_workgroup", _workgroup),
+    ".cluster_dims": ("cluster", _workgroup),
     ".wavefront_size": ("wave_size", _wave_size),
     ".workgroup_processor_mode": ("wgp_mode", _flag),
     ".uses_dynamic_stack": ("dynamic_stack", _flag),

@@ -12,6 +12,8 @@ _Setting = Literal["any", "on", "off", "unsupported"]
 
 # Few of these are needed for one module, and each takes 0.1 ms to compile.
 _PROCESSOR = r"gfx[0-9a-f]+(?:-[0-9]+)*(?:-generic|-strict)?(?=$|[:+])"
+_VERSION = r"(?:^|-)amdgpu(\d{1,2})\.(\d[0-9a-f])-"
+"""The processor in the triple itself, as LLVM 24 spells it: amdgpu9.0a."""
 _FEATURE = r":(\w+)([+-])|\+([\w-]+)"
 _ISA = r'\s*(\d{1,3})\s*,\s*(\d{1,3})\s*,\s*(\d{1,3})\s*,\s*"AMD"'
 
@@ -61,7 +63,8 @@ def parse_target_id(text: str) -> TargetId | None:
     """
     found = re.search(_PROCESSOR, text.strip())
     if not found:
-        return None
+        named = re.search(_VERSION, text)
+        return parse_target_id("gfx" + "".join(named.groups())) if named else None
     settings: dict[str, _Setting] = {}
     features = text.strip()[found.end() :]
     for name, sign, old_name in re.findall(_FEATURE, features):

@@ -14,6 +14,7 @@ from kernelinfo.occupancy.placement import Demand, waves_of
 from kernelinfo.occupancy.targets import Device, Target
 from kernelinfo.reading.facts import SOURCES, Fact, FactName
 from kernelinfo.render import View
+from kernelinfo.render.arguments import argument_parts
 from kernelinfo.render.code import code_parts
 from kernelinfo.render.device import device_lines
 from kernelinfo.render.findings import next_step
@@ -61,6 +62,8 @@ def render_kernel(
         if expectation := expected(target, occupancy, kernel, device):
             lines += _listed("expect", expectation, "; ", view.width)
         lines += _noted(further)
+    if kernel.arguments:
+        lines += _listed("args", argument_parts(kernel.arguments), ", ", view.width)
     for line in [*_heading(name_of(kernel, view.names), f"{on}  {where}", view), []]:
         yield paint(line, view.color) + "\n"
     findings = [_finding(finding) for finding in result.findings]
@@ -252,6 +255,7 @@ _IN_WORDS: dict[FactName, str] = {
     "lds_bytes": "{} B of LDS",
     "scratch_bytes_per_lane": "{} B of scratch",
     "max_workgroup_size": "workgroups to {}",
+    "cluster": "clusters of {} workgroups",
     "required_workgroup": "workgroups of {}",
     "dynamic_lds_bytes": "{} B of LDS at launch",
 }

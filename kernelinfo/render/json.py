@@ -129,6 +129,7 @@ def kernel_document(result: Result) -> dict[str, Any]:
         "compiler_occupancy": _compiler_document(kernel, occupancy),
         "provenance": _provenance(kernel),
         "findings": [flat(finding) for finding in result.findings],
+        "arguments": None if kernel.arguments is None else [flat(a) for a in kernel.arguments],
     }
 
 

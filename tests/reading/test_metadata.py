@@ -133,3 +133,11 @@ def test_a_key_that_stands_twice_hides_no_damage() -> None:
     text = "---\namdhsa.kernels:\n  - .name: 'open\namdhsa.kernels:\n  - .name: second\n...\n"
     with pytest.raises(ValueError, match="unexpected document"):
         metadata_yaml.parse(text)
+
+
+def test_workgroups_that_start_together() -> None:
+    _, facts, complaints = kernel_facts({".name": "k", ".cluster_dims": [2, 2, 1]}, offset=0)
+    assert Fact("cluster", (2, 2, 1), "metadata", None, 0) in facts
+    assert complaints == []
+    _, _, [complaint] = kernel_facts({".name": "k", ".cluster_dims": [2, 2]}, offset=0)
+    assert "three sizes" in complaint

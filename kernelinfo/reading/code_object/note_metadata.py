@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 
 import msgpack
@@ -68,6 +68,17 @@ def read_metadata(elf: Elf, remarks: list[Remark]) -> NoteMetadata:
         except ReadError as error:
             remarks.append(Remark(f"damaged metadata: {error}", offset=note.offset))
     return metadata
+
+
+def read_kernel_maps(elf: Elf) -> Iterator[Mapping[object, object]]:
+    """The whole maps of kernels in the notes of version 3 on. Raises `ReadError`."""
+    for note in read_notes(elf, []):
+        if (note.owner, note.type) == (b"AMDGPU", 32):
+            root = _unpack(note, [])
+            kernels = root.get("amdhsa.kernels") if isinstance(root, Mapping) else None
+            for kernel in kernels if isinstance(kernels, list) else []:
+                if isinstance(kernel, Mapping):
+                    yield kernel
 
 
 def _add(metadata: NoteMetadata, note: Note, remarks: list[Remark]) -> None:

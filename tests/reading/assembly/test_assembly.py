@@ -218,6 +218,8 @@ def test_a_module_says_what_it_is() -> None:
         ("amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-", 6, "gfx90a", Features("off", "on")),
         ("amdgcn-amd-amdpal--gfx1030", 5, "gfx1030", Features("unsupported", "unsupported")),
         ("amdgpu9.42-amd-amdhsa-unknown-gfx942", 6, "gfx942", Features("any", "any")),
+        ("amdgpu9.0a-amd-amdhsa-unknown-", 6, "gfx90a", Features("any", "any")),
+        ("amdgpu10.30-amd-amdhsa", 6, "gfx1030", Features("unsupported", "unsupported")),
         ("amdgcn-amd-amdhsa--gfx9-4-generic", 6, "gfx9-4-generic", Features("any", "any")),
         (
             "amdgpu12.50s-amd-amdhsa-unknown-gfx1250-strict",

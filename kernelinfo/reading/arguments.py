@@ -1,0 +1,106 @@
+"""The arguments of kernels, as the metadata describe them: what a host must pass.
+
+Few want them, and libraries have them in thousands, so that they are read by themselves. LLVM's
+AMDGPUUsage, "AMDHSA Code Object Kernel Argument Metadata".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from kernelinfo.errors import ReadError
+from kernelinfo.light_typing import NamedTuple
+from kernelinfo.reading.blob import Blob
+from kernelinfo.reading.facts import Fact
+from kernelinfo.reading.metadata import kernel_symbol
+
+_BLOCK = re.compile(rb"\.amdgpu_metadata\s*\n(.*?)\.end_amdgpu_metadata", re.DOTALL)
+
+
+class Argument(NamedTuple):
+    """One argument in the kernel's argument segment; None where the metadata do not say."""
+
+    name: str | None
+    type: str | None
+    """As the source spells it."""
+    offset: int | None
+    """Bytes from the start of the segment."""
+    size: int | None
+    """Bytes."""
+    kind: str | None
+    """`by_value`, `global_buffer`, and what the runtime fills in: `hidden_block_count_x`."""
+    address_space: str | None
+
+    @property
+    def is_hidden(self) -> bool:
+        """Whether the runtime passes it, not the program."""
+        return (self.kind or "").startswith("hidden_")
+
+
+Arguments = dict[str, tuple[Argument, ...]]
+"""By the kernel's symbol."""
+
+
+def arguments_of(blob: Blob) -> Arguments:
+    """Those of the kernels of a code object or an assembly text, of version 3 on.
+
+    Raises `ReadError` where the metadata cannot be read.
+    """
+    if bytes(blob.data[:4]) == b"\x7fELF":
+        return _of_code_object(blob.data)
+    return _of_assembly(blob.data)
+
+
+def _of_code_object(data: memoryview) -> Arguments:
+    from kernelinfo.reading.code_object.note_metadata import read_kernel_maps
+    from kernelinfo.reading.elf import read_elf
+
+    found: Arguments = {}
+    for kernel in read_kernel_maps(read_elf(data, [])):
+        found[kernel_symbol(kernel.get(".symbol"), kernel.get(".name"))] = _arguments(kernel)
+    return found
+
+
+def _of_assembly(data: memoryview) -> Arguments:
+    from kernelinfo.reading.assembly import metadata_yaml
+
+    found: Arguments = {}
+
+    def read(kernel: Mapping[object, object]) -> tuple[str, list[Fact], list[str]]:
+        symbol = kernel_symbol(kernel.get(".symbol"), kernel.get(".name"))
+        found[symbol] = _arguments(kernel)
+        return symbol, [], []
+
+    for block in _BLOCK.finditer(data):
+        text, _ = metadata_yaml.document(block[1].decode("utf-8", "backslashreplace"))
+        try:
+            metadata_yaml.parse(text, read)
+        except ValueError as error:
+            raise ReadError(f"the metadata cannot be read: {error}") from error
+    return found
+
+
+def _arguments(kernel: Mapping[object, object]) -> tuple[Argument, ...]:
+    stated = kernel.get(".args")
+    maps = stated if isinstance(stated, list) else []
+    return tuple(_argument(argument) for argument in maps if isinstance(argument, Mapping))
+
+
+def _argument(stated: Mapping[object, object]) -> Argument:
+    def text(key: str) -> str | None:
+        value = stated.get(key)
+        return value if isinstance(value, str) else None
+
+    def count(key: str) -> int | None:
+        value = stated.get(key)
+        return value if type(value) is int and value >= 0 else None
+
+    return Argument(
+        name=text(".name"),
+        type=text(".type_name"),
+        offset=count(".offset"),
+        size=count(".size"),
+        kind=text(".value_kind"),
+        address_space=text(".address_space"),
+    )
