@@ -36,7 +36,9 @@ def analyse(paths: Iterable[str], options: Options) -> Iterator[Item]:
 
     analysis, paths = Analysis(options), tuple(paths)
     for path in paths:
-        yield from analysis.analyse_path(path, containers.open_paths([path], among=paths))
+        yield from analysis.analyse_path(
+            path, containers.open_paths([path], among=paths, within=options.bounds)
+        )
 
 
 def analyse_some(paths: Iterable[str], options: Options) -> Iterator[Item]:
@@ -48,7 +50,7 @@ def analyse_some(paths: Iterable[str], options: Options) -> Iterator[Item]:
         if os.path.isfile(path) and not os.path.getsize(path):
             continue
         counts = PathCounts(path)
-        for blob in containers.open_paths([path], required=False):
+        for blob in containers.open_paths([path], required=False, within=options.bounds):
             yield from analysis.analyse_blob(blob, counts)
         yield from counts.all_notes()
 
@@ -62,7 +64,8 @@ def load(source: str | os.PathLike[str] | bytes, options: Options | None = None)
 
     options = options or Options()
     if isinstance(source, bytes):
-        items = Analysis(options).analyse_path("<bytes>", containers.open_bytes(source, "<bytes>"))
+        blobs = containers.open_bytes(source, "<bytes>", options.bounds)
+        items = Analysis(options).analyse_path("<bytes>", blobs)
     else:
         items = analyse([os.fspath(source)], options)
     report = Report.of(items)

@@ -12,6 +12,7 @@ from kernelinfo import reading
 from kernelinfo.errors import ReadError
 from kernelinfo.reading import containers
 from kernelinfo.reading.blob import Blob, Elsewhere, Problem
+from kernelinfo.reading.budget import BY_DEFAULT, Bounds
 from kernelinfo.reading.facts import Features
 
 _LONGEST_STEM = 80
@@ -29,7 +30,9 @@ class Extract:
     kernels: int
 
 
-def extract(paths: Iterable[str], arch: str | None = None) -> Iterator[Extract | Problem]:
+def extract(
+    paths: Iterable[str], arch: str | None = None, within: Bounds = BY_DEFAULT
+) -> Iterator[Extract | Problem]:
     """The code objects of all paths, of one target or of all, in the order of reading.
 
     Assembly is passed over. A path without code objects for `arch` is a problem.
@@ -37,7 +40,7 @@ def extract(paths: Iterable[str], arch: str | None = None) -> Iterator[Extract |
     number, paths = count(1), tuple(paths)
     for path in paths:
         found = problems = 0
-        for blob in containers.open_paths([path], among=paths):
+        for blob in containers.open_paths([path], among=paths, within=within):
             if isinstance(blob, Problem):
                 problems += 1
                 yield blob

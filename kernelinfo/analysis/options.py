@@ -7,6 +7,8 @@ from collections.abc import Callable
 from kernelinfo.kernel import Kernel
 from kernelinfo.kernel.pattern import matches
 from kernelinfo.light_typing import NamedTuple
+from kernelinfo.reading import budget
+from kernelinfo.reading.budget import Bounds
 from kernelinfo.rules import BY_DEFAULT, Selection
 
 
@@ -37,6 +39,8 @@ class Options(NamedTuple):
     takes up to a second each object. Assembly text is read for it anyway."""
     arguments: Callable[[Kernel], bool] | None = None
     """For which kernels the arguments are read, which takes the whole metadata."""
+    bounds: Bounds = budget.BY_DEFAULT
+    """How much is read of inputs that could claim to be more."""
     selection: Selection = BY_DEFAULT
     """The rules that speak."""
 

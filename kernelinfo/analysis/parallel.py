@@ -218,7 +218,7 @@ def _shares(
     analysis = Analysis(options)
     turn = 0
     for batch in work:
-        for run in _runs(batch):
+        for run in _runs(batch, options):
             if turn % parts == part and turn // parts >= taken:
                 yield from _of_run(run, analysis, render, PathCounts(batch.path))
             elif batch.is_shared:
@@ -241,9 +241,9 @@ def _of_run(
         yield _Share("".join(render(some)), problems, None if more else counts)
 
 
-def _runs(batch: Batch) -> Iterator[Iterable[Found]]:
+def _runs(batch: Batch, options: Options) -> Iterator[Iterable[Found]]:
     """Blobs that one process takes together, opened as they are taken."""
-    opened = partial(containers.open_file, among=batch.among)
+    opened = partial(containers.open_file, among=batch.among, within=options.bounds)
     blobs = chain.from_iterable(map(opened, batch.files))
     if batch.is_shared:
         yield from ([blob] for blob in blobs)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from kernelinfo.errors import ReadError
 from kernelinfo.kernel import CodeObject
 from kernelinfo.reading.blob import Blob, Problem
+from kernelinfo.reading.budget import Bounds
 from kernelinfo.reading.facts import SourceLine
 from kernelinfo.reading.repository import in_repository
 
@@ -23,14 +24,14 @@ def lines_of(blob: Blob) -> Lines:
 
 
 def lines_of_all(
-    code_objects: Iterable[CodeObject],
+    code_objects: Iterable[CodeObject], within: Bounds
 ) -> Iterator[tuple[CodeObject, Lines] | Problem]:
     """The same of several; their files are opened again."""
     from kernelinfo.reading import containers
 
     wanted = {(one.path, one.containers, one.member, one.offset): one for one in code_objects}
     paths = dict.fromkeys(one.path for one in wanted.values())
-    for blob in containers.open_paths(paths, required=False):
+    for blob in containers.open_paths(paths, required=False, within=within):
         if not isinstance(blob, Blob):
             continue
         if one := wanted.get((blob.path, blob.containers, blob.member, blob.offset)):

@@ -136,6 +136,7 @@ def command(
     if not project.paths:
         raise OptionError("nothing to check; give a path, or `paths` in kernelinfo.toml")
     wanted = Options(
+        bounds=options.chosen_bounds(bound, deep),
         arch=arch,
         workgroup_size=workgroup_size,
         workgroup_sizes=project.workgroup_sizes,
@@ -153,7 +154,7 @@ def command(
     if update_baseline:
         _update(report, project, scope, view, output)
         return
-    outcome = located(check(report, project, scope=scope))
+    outcome = located(check(report, project, scope=scope), wanted.bounds)
     for problem in outcome.problems[len(report.problems) :]:
         tell(problem)
     on_github = os.environ.get("GITHUB_ACTIONS") == "true"

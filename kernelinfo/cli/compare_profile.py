@@ -62,8 +62,11 @@ def command(
     """
     view = make_view(names=names, color=color, width=width, output=output)
     product = devices.find(device) if device is not None else None
-    dispatches = read(run)
-    wanted = Options(arch=arch, kernels=tuple(kernel or ()), exclude=tuple(exclude or ()))
+    bounds = options.chosen_bounds(bound, deep)
+    dispatches = read(run, bounds)
+    wanted = Options(
+        arch=arch, kernels=tuple(kernel or ()), exclude=tuple(exclude or ()), bounds=bounds
+    )
     problems = Problems()
     found = [
         item.kernel for item in problems.watch(analyse(paths, wanted)) if isinstance(item, Result)

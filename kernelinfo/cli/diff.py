@@ -74,6 +74,7 @@ def command(
     """
     view = make_view(names=names, color=color, width=width, output=output, top=top, quiet=quiet)
     wanted = Options(
+        bounds=options.chosen_bounds(bound, deep),
         arch=arch,
         run_as=run_as,
         workgroup_size=workgroup_size,

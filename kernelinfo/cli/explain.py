@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from inspect import cleandoc
 from typing import Annotated
 
@@ -21,6 +22,7 @@ from kernelinfo.kernel.pattern import matches
 from kernelinfo.occupancy import devices
 from kernelinfo.occupancy.targets import Device
 from kernelinfo.reading.blob import Problem
+from kernelinfo.reading.budget import Bounds
 from kernelinfo.render import View, renderer
 from kernelinfo.render.explain import render_kernel
 from kernelinfo.render.names import short
@@ -91,7 +93,9 @@ def command(
         )
     view = make_view(names=names, color=color, width=width, output=output)
     project = configuration(select, ignore, severity, config)
+    bounds = options.chosen_bounds(bound, deep)
     wanted = Options(
+        bounds=bounds,
         arch=arch,
         run_as=run_as,
         workgroup_size=workgroup_size,
@@ -109,9 +113,10 @@ def command(
         missing = Problem(path, f"no kernel named {kernel!r}; `kernelinfo {path}` lists them")
         chosen += problems.watch([missing])
     if format == "text":
-        write(_explanations(chosen, view, product, grid, input_of(path)), output)
+        pressure = partial(_pressure, within=bounds)
+        write(_explanations(chosen, view, product, grid, input_of(path), pressure), output)
     elif format == "html":
-        write(_page(chosen, view), output)
+        write(_page(chosen, view, bounds), output)
     else:
         write(renderer(format)(chosen, view), output)
     problems.exit()
@@ -153,7 +158,12 @@ def is_named(name: str, symbol: str, wanted: str) -> bool:
 
 
 def _explanations(
-    items: Iterable[Item], view: View, device: Device | None, grid: int | None, ir: str | None
+    items: Iterable[Item],
+    view: View,
+    device: Device | None,
+    grid: int | None,
+    ir: str | None,
+    pressure: Callable[[Result], list[tuple[str, str]]],
 ) -> Iterator[str]:
     """Each kernel; `ir` is the path of the LLVM IR that lies next to the assembly."""
     first = True
@@ -161,11 +171,11 @@ def _explanations(
         if isinstance(item, Result):
             yield from [] if first else ["\n"]
             further = _invitation(ir, item.kernel)
-            yield from render_kernel(item, view, device, grid, _pressure(item), further)
+            yield from render_kernel(item, view, device, grid, pressure(item), further)
             first = False
 
 
-def _pressure(result: Result) -> list[tuple[str, str]]:
+def _pressure(result: Result, within: Bounds) -> list[tuple[str, str]]:
     """Where the registers are, if vector registers limit, and the variables in LDS.
 
     Of assembly in a file; LDS only where debug information describes the kernel.
@@ -178,21 +188,23 @@ def _pressure(result: Result) -> list[tuple[str, str]]:
     from kernelinfo.pressure.measure import Look, measure_again
     from kernelinfo.render.pressure.words import in_short, shared
 
-    measured = measure_again(result, Look(lds=True))
+    measured = measure_again(result, Look(lds=True), within)
     if measured is None:
         return []
     registers = in_short(measured.story) if limited else []
     return [*registers, *([("LDS", shared(measured.lds))] if measured.lds else [])]
 
 
-def _page(items: list[Item], view: View) -> Iterator[str]:
+def _page(items: list[Item], view: View, within: Bounds) -> Iterator[str]:
     """The HTML page, of one kernel of an assembly file with its curve of live registers."""
     from kernelinfo.pressure.measure import Look, measure_again
     from kernelinfo.render import html
     from kernelinfo.render.pressure.dataset import dataset
 
     results = [item for item in items if isinstance(item, Result)]
-    measured = measure_again(results[0], Look(curve=True)) if len(results) == 1 else None
+    measured = None
+    if len(results) == 1:
+        measured = measure_again(results[0], Look(curve=True), within)
     return html.render(items, view, {0: dataset(measured)} if measured else None)
 
 

@@ -47,7 +47,12 @@ def command(
     except OSError as error:
         raise OptionError(f"{output}: {error.strerror}; give another folder") from None
     problems = Problems()
-    write(problems.heard(_written(extract(paths, arch), output, force)), None)
+    write(
+        problems.heard(
+            _written(extract(paths, arch, options.chosen_bounds(bound, deep)), output, force)
+        ),
+        None,
+    )
     problems.exit()
 
 

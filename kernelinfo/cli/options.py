@@ -12,6 +12,7 @@ import typer
 
 from kernelinfo.cli import completion
 from kernelinfo.cli.fast_start import FORMAT_OPTION, OUTPUT_OPTION
+from kernelinfo.reading.budget import BY_DEFAULT, Bounds
 from kernelinfo.render import FORMATS, RECORD_FORMATS
 from kernelinfo.render.name_style import NameStyle
 
@@ -165,18 +166,20 @@ Exclude = Annotated[
 ]
 
 
-def _choose_bounds(given: list[str] | None) -> list[str] | None:
-    from kernelinfo.reading.containers.bounds import Bounds, bounds, set_bounds
-
-    numbers = {}
+def chosen_bounds(given: list[str] | None, deep: bool = False) -> Bounds:
+    """Those of `--bound` and `--deep`."""
+    chosen = {}
     for text in given or ():
         name, _, number = text.partition("=")
         if name not in Bounds._fields or not number.isdecimal() or len(number) > 18:
-            names = ", ".join(f"{name}={most}" for name, most in Bounds()._asdict().items())
+            names = ", ".join(f"{name}={most}" for name, most in BY_DEFAULT._asdict().items())
             raise typer.BadParameter(f"{text!r} is no bound; by default they are {names}")
-        numbers[name] = int(number)
-    if numbers:
-        set_bounds(bounds()._replace(**numbers))
+        chosen[name] = int(number)
+    return Bounds(**chosen | ({"carved": sys.maxsize} if deep else {}))
+
+
+def _checked(given: list[str] | None) -> list[str] | None:
+    chosen_bounds(given)
     return given
 
 
@@ -185,26 +188,14 @@ Bound = Annotated[
     typer.Option(
         "--bound",
         metavar="NAME=N",
-        callback=_choose_bounds,
+        callback=_checked,
         help="Raise a bound on hostile input: nesting, entries, ratio, memory. Repeatable.",
     ),
 ]
-
-
-def _search_all(given: bool) -> bool:
-    from kernelinfo.reading.containers.bounds import bounds, set_bounds
-
-    if given:
-        set_bounds(bounds()._replace(carved=sys.maxsize))
-    return given
-
-
 Deep = Annotated[
     bool,
     typer.Option(
-        "--deep",
-        callback=_search_all,
-        help="Search files of folders for code objects, however large they are.",
+        "--deep", help="Search files of folders for code objects, however large they are."
     ),
 ]
 

@@ -81,6 +81,7 @@ def command(
     """
     view = make_view(names=names, color=color, width=width, output=output, top=top)
     wanted = Options(
+        bounds=options.chosen_bounds(bound, deep),
         arch=arch,
         workgroup_size=workgroup_size,
         trap_handler=not no_trap_handler,

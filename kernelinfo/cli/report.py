@@ -86,6 +86,7 @@ def command(
     )
     project = configuration(select, ignore, severity, config)
     wanted = Options(
+        bounds=options.chosen_bounds(bound, deep),
         arch=arch,
         run_as=run_as,
         workgroup_size=workgroup_size,

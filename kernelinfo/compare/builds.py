@@ -60,11 +60,13 @@ def read_build(path: str, options: Options) -> tuple[Build, list[Problem]]:
 
     options = options._replace(selection=_NO_RULES)
     problems: list[Problem] = []
-    blob = files.load(path) if path == files.STANDARD_INPUT or os.path.isfile(path) else None
+    is_one = path == files.STANDARD_INPUT or os.path.isfile(path)
+    blob = files.load(path, options.bounds) if is_one else None
     if isinstance(blob, Blob) and saved.accepts(blob):
         return saved.read_saved(blob, options, problems.append), problems
     if isinstance(blob, Blob) and path == files.STANDARD_INPUT:
-        items = Analysis(options).analyse_path(blob.path, open_bytes(bytes(blob.data), blob.path))
+        blobs = open_bytes(bytes(blob.data), blob.path, options.bounds)
+        items = Analysis(options).analyse_path(blob.path, blobs)
     else:
         items = analyse([path], options)
     return build(_results(items, problems), _under(_root(path))), problems

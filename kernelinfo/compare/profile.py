@@ -17,7 +17,8 @@ from typing import Any
 
 from kernelinfo.errors import ReadError
 from kernelinfo.light_typing import NamedTuple
-from kernelinfo.reading.containers import bounds, magic
+from kernelinfo.reading.budget import BY_DEFAULT, Bounds
+from kernelinfo.reading.containers import magic
 from kernelinfo.reading.containers.streams import Decompressed
 
 FIELDS = {
@@ -126,13 +127,13 @@ class Dispatch:
     agent: Agent = _UNNAMED
 
 
-def read(path: Path) -> tuple[Dispatch, ...]:
+def read(path: Path, within: Bounds = BY_DEFAULT) -> tuple[Dispatch, ...]:
     """The dispatches of a run, those of one agent and shape together, in the order of the first.
 
     Raises `ReadError` for a file that cannot be read or is of another kind.
     """
     try:
-        return _folded(_rows_of(path))
+        return _folded(_rows_of(path, within))
     except OSError as error:
         raise ReadError(f"{path}: {error.strerror}; {_WANTED}") from None
     except (ReadError, csv.Error, OverflowError, ValueError) as error:
@@ -143,13 +144,13 @@ _WANTED = "give rocprofv3's kernel trace or database, or rocprofiler-compute's p
 _SQLITE = b"SQLite format 3\0"
 
 
-def _rows_of(path: Path) -> Iterator[Mapping[str, Any]]:
+def _rows_of(path: Path, within: Bounds) -> Iterator[Mapping[str, Any]]:
     with path.open("rb") as file:
         if file.read(len(_SQLITE)) == _SQLITE:
             from kernelinfo.compare import rocpd
 
             return rocpd.rows(path)
-    data = _plain(path.read_bytes())
+    data = _plain(path.read_bytes(), within)
     if data.startswith(_SQLITE):
         raise ReadError("a compressed SQLite database; decompress it first")
     if data.lstrip()[:1] in (b"{", b"["):
@@ -157,11 +158,11 @@ def _rows_of(path: Path) -> Iterator[Mapping[str, Any]]:
     return _rows(csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline="")))
 
 
-def _plain(data: bytes) -> bytes:
+def _plain(data: bytes, within: Bounds) -> bytes:
     if not data.startswith(magic.GZIP):
         return data
-    limit = bounds.streamed_bytes(len(data))
-    stream = Decompressed("gzip", memoryview(data), limit, bounds.inflation(len(data)))
+    limit, budget = within.streamed_bytes(len(data)), within.budget(len(data))
+    stream = Decompressed("gzip", memoryview(data), limit, budget)
     return bytes(stream.read_all())
 
 

@@ -8,10 +8,11 @@ from kernelinfo.analysis.source_lines import lines_of_all
 from kernelinfo.gate.outcome import Judged, Outcome
 from kernelinfo.kernel import Report
 from kernelinfo.reading.blob import Problem
+from kernelinfo.reading.budget import BY_DEFAULT, Bounds
 from kernelinfo.reading.facts import SourceLine
 
 
-def located(outcome: Outcome) -> Outcome:
+def located(outcome: Outcome, within: Bounds = BY_DEFAULT) -> Outcome:
     """The same outcome, with what debug information says of the kernels that fail."""
     wanted = {
         one.result.kernel.code_object
@@ -20,7 +21,7 @@ def located(outcome: Outcome) -> Outcome:
     }
     lines: dict[object, dict[str, SourceLine]] = {}
     problems: list[Problem] = []
-    for found in lines_of_all(one for one in wanted if one.kind == "code-object"):
+    for found in lines_of_all((one for one in wanted if one.kind == "code-object"), within):
         if isinstance(found, Problem):
             problems.append(found)
         else:

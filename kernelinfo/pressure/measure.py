@@ -24,6 +24,7 @@ from kernelinfo.pressure.nouns import Step, Story
 from kernelinfo.pressure.registers import EVERY
 from kernelinfo.pressure.story import Storyteller
 from kernelinfo.reading.blob import Blob, Note, Problem
+from kernelinfo.reading.budget import BY_DEFAULT, Bounds
 from kernelinfo.reading.code_object.descriptor import SIZE
 from kernelinfo.reading.containers import Found as Opened
 from kernelinfo.reading.containers import open_paths
@@ -94,7 +95,7 @@ def _with_bytes(paths: Sequence[str], options: Options) -> Iterator[tuple[Item, 
 
     def opened(path: str) -> Iterator[Opened]:
         nonlocal current
-        for blob in open_paths([path], among=tuple(paths)):
+        for blob in open_paths([path], among=tuple(paths), within=options.bounds):
             current = blob if isinstance(blob, Blob) else None
             yield blob
 
@@ -103,7 +104,9 @@ def _with_bytes(paths: Sequence[str], options: Options) -> Iterator[tuple[Item, 
             yield item, current
 
 
-def measure_again(result: Result, look: Look = _LOOK) -> Measured | None:
+def measure_again(
+    result: Result, look: Look = _LOOK, within: Bounds = BY_DEFAULT
+) -> Measured | None:
     """The live registers of one kernel of an assembly file, which is opened again.
 
     None for a code object, which would need a program, and for standard input, which is read.
@@ -111,7 +114,7 @@ def measure_again(result: Result, look: Look = _LOOK) -> Measured | None:
     wanted = result.kernel.code_object
     if wanted.kind != "assembly":
         return None
-    for blob in open_paths([wanted.path]):
+    for blob in open_paths([wanted.path], within=within):
         if isinstance(blob, Blob) and all(
             getattr(blob, name) == getattr(wanted, name) for name in _PLACE
         ):

@@ -3,17 +3,7 @@
 from __future__ import annotations
 
 from kernelinfo.light_typing import NamedTuple
-
-
-class Inflation:
-    """How many bytes all compressed parts of one file together may give."""
-
-    __slots__ = ("left", "most")
-
-    def __init__(self, most: int) -> None:
-        self.most = most
-        self.left = most
-        """Below 0 where they gave more."""
+from kernelinfo.reading.budget import BY_DEFAULT, Bounds, DecompressionBudget
 
 
 class Launch(NamedTuple):
@@ -30,7 +20,7 @@ class Blob(NamedTuple):
 
     path: str
     data: memoryview
-    inflation: Inflation
+    budget: DecompressionBudget
     """Of the outermost file."""
     containers: tuple[str, ...] = ()
     """What the bytes were wrapped in, outermost first: `("fatbin",)`."""
@@ -42,6 +32,8 @@ class Blob(NamedTuple):
     """None where the container states nothing of it."""
     is_build_log: bool = False
     """Whether it is the output of compilers, or their optimization record."""
+    bounds: Bounds = BY_DEFAULT
+    """How much of it may be read."""
 
 
 class Elsewhere(NamedTuple):

@@ -10,7 +10,8 @@ import pytest
 import kernelinfo.reading
 from kernelinfo import Options, Problem
 from kernelinfo.analysis import Analysis, PathCounts, analyse
-from kernelinfo.reading.blob import Blob, Inflation
+from kernelinfo.reading.blob import Blob
+from kernelinfo.reading.budget import DecompressionBudget
 from kernelinfo.reading.facts import Facts, Features, KernelFacts, Module
 from tests.conftest import FIXTURES
 
@@ -21,7 +22,10 @@ def test_an_unknown_target_under_another_id_is_two_problems(
     module = Module("code-object", "gfx9999", Features(), None, (), (KernelFacts("k", Facts()),))
     monkeypatch.setattr(kernelinfo.reading, "read", lambda blob, arch: iter([module]))
     blob = Blob(
-        "library.so", memoryview(b""), Inflation(0), member="hipv4-amdgcn-amd-amdhsa--gfx90a"
+        "library.so",
+        memoryview(b""),
+        DecompressionBudget(0),
+        member="hipv4-amdgcn-amd-amdhsa--gfx90a",
     )
     items = list(Analysis(Options()).analyse_blob(blob, PathCounts("library.so")))
     messages = [item.message for item in items if isinstance(item, Problem)]

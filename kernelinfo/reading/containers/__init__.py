@@ -12,7 +12,8 @@ from importlib import import_module
 
 from kernelinfo.errors import InflationError
 from kernelinfo.reading.blob import Blob, Elsewhere, Note, Problem
-from kernelinfo.reading.containers import bounds, files, magic
+from kernelinfo.reading.budget import BY_DEFAULT, Bounds
+from kernelinfo.reading.containers import files, magic
 from kernelinfo.reading.containers.files import File
 from kernelinfo.reading.containers.parts import DATA_SECTION, left_out, problem
 
@@ -50,7 +51,11 @@ _OF_ANYTHING = ("archive", "tar", "zip", "cpio")
 
 
 def open_paths(
-    paths: Iterable[str], *, required: bool = True, among: Sequence[str] = ()
+    paths: Iterable[str],
+    *,
+    required: bool = True,
+    among: Sequence[str] = (),
+    within: Bounds = BY_DEFAULT,
 ) -> Iterator[Found]:
     """The code in files, directories, globs and standard input (`-`), in the order given.
 
@@ -60,11 +65,15 @@ def open_paths(
     paths = tuple(paths)
     for path in paths:
         for file in files.find(path):
-            yield from open_file(file, required=required, among=among or paths)
+            yield from open_file(file, required=required, among=among or paths, within=within)
 
 
 def open_file(
-    file: File | Problem, *, required: bool = True, among: Sequence[str] = ()
+    file: File | Problem,
+    *,
+    required: bool = True,
+    among: Sequence[str] = (),
+    within: Bounds = BY_DEFAULT,
 ) -> Iterator[Found]:
     """The code in what was found: a file, or a problem, which is passed on.
 
@@ -74,7 +83,7 @@ def open_file(
     if isinstance(file, Problem):
         yield file
         return
-    blob = files.load(file.path)
+    blob = files.load(file.path, within)
     if isinstance(blob, Problem):
         if file.named:
             yield blob
@@ -87,9 +96,9 @@ def open_file(
         yield shrunk
 
 
-def open_bytes(data: bytes, path: str) -> Iterator[Found]:
+def open_bytes(data: bytes, path: str, within: Bounds = BY_DEFAULT) -> Iterator[Found]:
     """The code in `data`, which messages call `path`."""
-    yield from _named(files.whole(path, memoryview(data)), ())
+    yield from _named(files.whole(path, memoryview(data), within), ())
 
 
 def _named(blob: Blob, among: Sequence[str]) -> Iterator[Found]:
@@ -164,7 +173,7 @@ def _unpack(blob: Blob, *, required: bool) -> Iterator[Found]:
     if format is None:
         yield from _of_unknown_format(blob, required=required)
         return
-    deepest = bounds.bounds().nesting
+    deepest = blob.bounds.nesting
     if len(blob.containers) >= deepest:
         message = f"containers nested more than {deepest} deep; --bound nesting=N reads deeper"
         yield problem(blob, message)
@@ -199,7 +208,7 @@ def _of_unknown_format(blob: Blob, *, required: bool) -> Iterator[Found]:
 
 def _searched(blob: Blob, *, required: bool) -> Iterator[Found]:
     """The code objects in data that no reader knows."""
-    if not required and len(blob.data) > bounds.bounds().carved:
+    if not required and len(blob.data) > blob.bounds.carved:
         yield left_out(blob)
         return
     from kernelinfo.reading.containers import carve

@@ -71,8 +71,8 @@ def read(blob: Blob) -> Iterator[Blob | Problem]:
 
 def _content(blob: Blob, size: int) -> memoryview:
     packed = blob.data[_HEADER.size :]
-    held = bounds.held_bytes(len(packed), nested=blob.offset is None)
-    content = Decompressed("xz", packed, min(size, held), blob.inflation).read_all()
+    held = blob.bounds.held_bytes(len(packed), nested=blob.offset is None)
+    content = Decompressed("xz", packed, min(size, held), blob.budget).read_all()
     if len(content) != size:
         raise ReadError(f"{len(content)} bytes where its header says {size}")
     return content

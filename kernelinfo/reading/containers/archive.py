@@ -62,7 +62,7 @@ def read(blob: Blob) -> Iterator[Blob | Problem]:
             if skipped > len(content):
                 yield problem(blob, "a name longer than its member", at=at)
             content = content[skipped:]
-            if may_hold_code(bytes(content[: magic.HEAD_BYTES]), name, len(content)):
+            if may_hold_code(blob, bytes(content[: magic.HEAD_BYTES]), name, len(content)):
                 yield part(blob, "archive", content, at=at + skipped, member=name)
         at += size + size % 2
     yield from _thin(blob, list(thin_members))
@@ -106,11 +106,11 @@ def _thin(blob: Blob, names: list[str]) -> Iterator[Blob | Problem]:
             message = "a member outside the folder of its thin archive; not read"
             yield problem(blob, message, at=None, member=name)
             continue
-        file = files.load(path)
+        file = files.load(path, blob.bounds)
         if isinstance(file, Problem):
             yield problem(blob, f"member of a thin archive: {file.message}", at=None, member=name)
-        elif may_hold_code(bytes(file.data[: magic.HEAD_BYTES]), name, len(file.data)):
-            own = blob._replace(inflation=file.inflation)
+        elif may_hold_code(blob, bytes(file.data[: magic.HEAD_BYTES]), name, len(file.data)):
+            own = blob._replace(budget=file.budget)
             yield part(own, "archive", file.data, at=None, member=name)
             if shrunk := files.shrunk(file):
                 yield problem(

@@ -1,43 +1,6 @@
-"""How much is read of what could claim to be more: every bound of the containers, in one place."""
+"""Bounds of the containers that nobody needs to set; the others are `reading.budget.Bounds`."""
 
 from __future__ import annotations
-
-from kernelinfo.errors import InflationError
-from kernelinfo.light_typing import NamedTuple
-from kernelinfo.reading.blob import Inflation
-
-
-class Bounds(NamedTuple):
-    """Those that an honest file could reach one day: `--bound NAME=N` sets them."""
-
-    nesting: int = 6
-    """Containers around one code object: a gzip of a tar of an archive of objects whose fat
-    binaries are compressed bundles has all six."""
-    entries: int = 4096
-    """Of one bundle or OffloadBinary; real ones have a few dozen."""
-    ratio: int = 200
-    """What compressed bytes may give for each of them, beyond the first 64 MiB. Real bundles reach
-    42 to 1. All of a file together may give as much for each of its bytes, or 128 MiB."""
-    memory: int = 8 << 30
-    """Decompressed bytes of one member that may be held at once."""
-    carved: int = 64 << 20
-    """Bytes of a file of a directory, or of a member of an archive, that is searched for code
-    objects where no reader knows it. Files that are named are searched whole."""
-
-
-_bounds = Bounds()
-
-
-def bounds() -> Bounds:
-    """Those that hold now."""
-    return _bounds
-
-
-def set_bounds(given: Bounds) -> None:
-    """What this process opens from now on is opened within these."""
-    global _bounds
-    _bounds = given
-
 
 MOST_STRINGS = 4096
 """Of one image of an OffloadBinary; real ones have two."""
@@ -94,40 +57,3 @@ RPM_HEADER_BYTES = 256 << 20
 
 CPIO_MEMBERS = 1_000_000
 """Of one archive."""
-
-_FREE_BYTES = 64 << 20
-_FREE_BYTES_OF_ALL = 2 * _FREE_BYTES
-_NESTED = 8
-
-
-def too_many(entries: int) -> str:
-    """The message of a table that is too long to be read."""
-    allowed = f"more than the {bounds().entries} allowed here"
-    return f"{entries} entries, {allowed}; --bound entries=N reads them"
-
-
-def streamed_bytes(compressed: int) -> int:
-    """What so many compressed bytes may give, piece by piece."""
-    return max(_FREE_BYTES, bounds().ratio * compressed)
-
-
-def inflation(file_bytes: int) -> Inflation:
-    """Of a file of that size. Thousands of small traps, each within its own bound, would take
-    hours."""
-    return Inflation(max(_FREE_BYTES_OF_ALL, streamed_bytes(file_bytes)))
-
-
-def spend(inflation: Inflation, given: int) -> None:
-    """Note what was decompressed. Raises `InflationError` where that is too much."""
-    inflation.left -= given
-    if inflation.left < 0:
-        allowed = f"the {inflation.most} bytes allowed for all of a file"
-        message = f"its compressed parts give more than {allowed}; not read from here on"
-        raise InflationError(f"{message}; --bound ratio=N allows more")
-
-
-def held_bytes(compressed: int, *, nested: bool = False) -> int:
-    """What of it may be in memory at once; an eighth where the compressed bytes were compressed
-    again, or a few kilobytes could grow by the square of the ratio."""
-    most = bounds().memory
-    return min(streamed_bytes(compressed), most // _NESTED if nested else most)

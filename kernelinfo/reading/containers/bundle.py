@@ -80,12 +80,12 @@ def length_of(blob: Blob) -> int:
     """Bytes of the first bundle; raises `ReadError` where it is damaged."""
     if ccob.accepts(bytes(blob.data[:4])):
         return ccob.length_of(blob)
-    return _length(*_entries(blob.data))
+    return _length(*_entries(blob))
 
 
 def _unbundle(blob: Blob) -> Generator[Blob | Problem, None, int]:
     """The bytes of every entry that is for the device; returns the bundle's length."""
-    entries, header = _entries(blob.data)
+    entries, header = _entries(blob)
     length = _length(entries, header)
     size = min(length, len(blob.data))
     if not entries:
@@ -111,13 +111,14 @@ def _unbundle(blob: Blob) -> Generator[Blob | Problem, None, int]:
     return length
 
 
-def _entries(data: memoryview) -> tuple[list[Entry], int]:
+def _entries(blob: Blob) -> tuple[list[Entry], int]:
     """The table of a bundle, and its length; raises `ReadError` where it is damaged."""
+    data = blob.data
     try:
         (count,) = unpack_from("<Q", data, len(magic.BUNDLE))
-        if count > bounds.bounds().entries:
+        if count > blob.bounds.entries:
             damaged = f"damaged bundle: it claims {count} entries"
-            raise ReadError(damaged if 24 * count > len(data) else bounds.too_many(count))
+            raise ReadError(damaged if 24 * count > len(data) else blob.bounds.too_many(count))
         at = len(magic.BUNDLE) + 8
         entries = []
         for _ in range(count):

@@ -19,7 +19,7 @@ from struct import Struct
 from kernelinfo.errors import ReadError
 from kernelinfo.light_typing import TYPE_CHECKING, NamedTuple
 from kernelinfo.reading.blob import Blob, Problem
-from kernelinfo.reading.containers import bounds, magic
+from kernelinfo.reading.containers import magic
 from kernelinfo.reading.containers.parts import part, problem
 from kernelinfo.reading.containers.streams import Decompressed, Method
 
@@ -150,8 +150,8 @@ def unpack(blob: Blob) -> Generator[Blob | Problem, None, int]:
 
 def _stream(blob: Blob, header: _Header, *, nested: bool) -> Decompressed:
     packed = blob.data[header.size : header.length]
-    limit = min(header.content, bounds.held_bytes(len(packed), nested=nested))
-    return Decompressed(header.method, packed, limit, blob.inflation)
+    limit = min(header.content, blob.bounds.held_bytes(len(packed), nested=nested))
+    return Decompressed(header.method, packed, limit, blob.budget)
 
 
 def _header(data: memoryview) -> _Header:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from kernelinfo.errors import ReadError
 from kernelinfo.reading.blob import Blob, Note, Problem
-from kernelinfo.reading.containers import bounds, magic, tar
+from kernelinfo.reading.containers import magic, tar
 from kernelinfo.reading.containers.parts import after_zeros, part, problem
 from kernelinfo.reading.containers.streams import Decompressed, Method
 
@@ -24,13 +24,13 @@ def read(blob: Blob) -> Iterator[Blob | Problem | Note]:
     method = next(name for start, name in METHODS.items() if head.startswith(start))
     size = len(blob.data)
     try:
-        stream = Decompressed(method, blob.data, bounds.streamed_bytes(size), blob.inflation)
+        stream = Decompressed(method, blob.data, blob.bounds.streamed_bytes(size), blob.budget)
         if magic.is_tar(stream.read(magic.HEAD_BYTES)):
-            stream = Decompressed(method, blob.data, bounds.streamed_bytes(size), blob.inflation)
+            stream = Decompressed(method, blob.data, blob.bounds.streamed_bytes(size), blob.budget)
             yield from tar.unpack(part(blob, method, blob.data, at=None), stream)
         else:
-            limit = bounds.held_bytes(size, nested=blob.offset is None)
-            stream = Decompressed(method, blob.data, limit, blob.inflation)
+            limit = blob.bounds.held_bytes(size, nested=blob.offset is None)
+            stream = Decompressed(method, blob.data, limit, blob.budget)
             yield part(blob, method, stream.read_all(), at=None)
     except ReadError as error:
         yield problem(blob, str(error))

@@ -100,9 +100,9 @@ def _content(
             yield _found(blob, data, member, at)
         return
     head = file.read(min(size, magic.HEAD_BYTES))
-    limit = bounds.held_bytes(len(blob.data))
+    limit = blob.bounds.held_bytes(len(blob.data))
     whole = bytearray(head)
-    is_held = wanted and size <= limit and may_hold_code(head, name, size)
+    is_held = wanted and size <= limit and may_hold_code(blob, head, name, size)
     left = _padded(size) - len(head)
     while left and (piece := file.read(min(left, _PIECE))):
         left -= len(piece)
@@ -122,4 +122,4 @@ def _content(
 def _found(blob: Blob, data: memoryview, member: _Member, at: int | None) -> Blob | Note:
     found = part(blob, "cpio", data, at=at, member=member.name)
     head = bytes(data[: magic.HEAD_BYTES])
-    return found if may_hold_code(head, member.name, member.size) else left_out(found)
+    return found if may_hold_code(blob, head, member.name, member.size) else left_out(found)

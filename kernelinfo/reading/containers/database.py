@@ -100,8 +100,8 @@ def _plain(blob: Blob, data: object, size: object) -> memoryview:
         raise ReadError("a row of a kernel whose code is no blob; not read")
     if not size:
         return memoryview(data)
-    held = bounds.held_bytes(len(data), nested=blob.offset is None)
-    stream = Decompressed("bzip2", memoryview(data), min(size, held), blob.inflation)
+    held = blob.bounds.held_bytes(len(data), nested=blob.offset is None)
+    stream = Decompressed("bzip2", memoryview(data), min(size, held), blob.budget)
     plain = stream.read_all()
     if len(plain) != size:
         raise ReadError(f"{len(plain)} bytes of code where its row says {size}; not read")

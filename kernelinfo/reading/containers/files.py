@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.blob import Blob, Problem
+from kernelinfo.reading.budget import BY_DEFAULT, Bounds
 from kernelinfo.reading.containers import bounds
 
 STANDARD_INPUT = "-"
@@ -50,13 +51,13 @@ def size(path: str) -> int:
         return 0
 
 
-def load(path: str) -> Blob | Problem:
+def load(path: str, within: Bounds = BY_DEFAULT) -> Blob | Problem:
     """All bytes of a regular file, or of standard input."""
     if path == STANDARD_INPUT:
         data = sys.stdin.buffer.read()
         if not data:
             return Problem("<stdin>", "is empty; give it a file to read")
-        return whole("<stdin>", memoryview(data))
+        return whole("<stdin>", memoryview(data), within)
     try:
         # Before opening: that of a FIFO would wait for a writer.
         status = os.stat(path)
@@ -66,19 +67,19 @@ def load(path: str) -> Blob | Problem:
             return Problem(path, "is empty; build it again")
         with open(path, "rb", buffering=0) as file:
             if status.st_size <= bounds.COPIED_BYTES:
-                return whole(path, memoryview(file.read(status.st_size)))
+                return whole(path, memoryview(file.read(status.st_size)), within)
             from kernelinfo.reading.containers.mapping import Mapping
 
-            return whole(path, memoryview(Mapping(file.fileno())))
+            return whole(path, memoryview(Mapping(file.fileno())), within)
     except OSError as error:
         return _problem(path, error)
     except ValueError as error:  # a NUL in the path, or a file that shrank meanwhile
         return Problem(path, str(error))
 
 
-def whole(path: str, data: memoryview) -> Blob:
+def whole(path: str, data: memoryview, within: Bounds = BY_DEFAULT) -> Blob:
     """An outermost file, which messages call `path`."""
-    return Blob(path, data, bounds.inflation(len(data)))
+    return Blob(path, data, within.budget(len(data)), bounds=within)
 
 
 def forget(blob: Blob) -> None:

@@ -160,12 +160,12 @@ def _of_archive(
     host: Elsewhere, name: str, path: str, seen: set[str]
 ) -> Iterator[Blob | Problem | Elsewhere]:
     """What one archive holds for the host; its binaries are added to `seen`."""
-    file = files.load(path)
+    file = files.load(path, host.blob.bounds)
     if isinstance(file, Problem):
         yield problem(host.blob, f"its kpack archive: {file.message}", at=None, member=name)
         return
     blob = part(host.blob, "hipk", file.data, at=None, member=name)
-    blob = blob._replace(inflation=file.inflation)
+    blob = blob._replace(budget=file.budget)
     try:
         if not magic.is_kpack(bytes(file.data[:4])):
             raise ReadError("is no kpack archive, though its name says so; not read")

@@ -121,8 +121,8 @@ class Archive:
         data = self._blob.data[extent.offset : extent.offset + extent.size]
         if not self._is_compressed:
             return data
-        held = bounds.held_bytes(len(data), nested=self._blob.offset is None)
-        stream = Decompressed("zstd", data, min(entry.size, held), self._blob.inflation)
+        held = self._blob.bounds.held_bytes(len(data), nested=self._blob.offset is None)
+        stream = Decompressed("zstd", data, min(entry.size, held), self._blob.budget)
         return stream.read_all()
 
     def _entries(self, binaries: object) -> Iterator[Entry]:

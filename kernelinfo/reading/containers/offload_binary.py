@@ -58,8 +58,8 @@ def _unpack(blob: Blob) -> Generator[Blob | Problem, None, int]:
     if not _HEADER.size <= length <= len(blob.data) or 40 * count > length:
         there = f"of which {len(blob.data)} are there"
         raise ReadError(f"damaged OffloadBinary: {length} bytes, {there}, with {count} images")
-    if count > bounds.bounds().entries:
-        raise ReadError(bounds.too_many(count))
+    if count > blob.bounds.entries:
+        raise ReadError(blob.bounds.too_many(count))
     data = blob.data[:length]
     # Images that share their bytes could multiply them without end.
     budget = bounds.REPETITION * length

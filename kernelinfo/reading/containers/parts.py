@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from kernelinfo.reading.blob import Blob, Note, Problem
-from kernelinfo.reading.containers import bounds, magic
+from kernelinfo.reading.containers import magic
 
 DATA_SECTION = "section"
 """The container of a host file's data that are to be searched for code objects."""
@@ -32,15 +32,15 @@ def problem(blob: Blob, message: str, *, at: int | None = 0, member: str | None 
     return Problem(blob.path, message, _joined(blob, member), _offset(blob, at))
 
 
-def may_hold_code(head: bytes, name: str, size: int) -> bool:
-    """Whether one of many members is worth opening: by its first bytes, by its name, or because it
-    is small enough to be searched for code objects."""
-    return magic.may_hold_code(head, name) or size <= bounds.bounds().carved
+def may_hold_code(blob: Blob, head: bytes, name: str, size: int) -> bool:
+    """Whether one of a container's members is worth opening: by its first bytes, by its name, or as
+    it is small enough to be searched for code objects."""
+    return magic.may_hold_code(head, name) or size <= blob.bounds.carved
 
 
 def left_out(blob: Blob) -> Note:
     """That a file or member of no known kind is too large to be searched for code objects."""
-    size = bounds.bounds().carved
+    size = blob.bounds.carved
     message = f"more than {size} bytes of no known kind, not searched; --deep does"
     return Note(blob.path, message, blob.member)
 

@@ -68,6 +68,6 @@ def _payload(blob: Blob) -> Iterator[Blob | Problem | Note]:
     method = next((name for start, name in methods.items() if head.startswith(start)), None)
     if method is None:
         raise ReadError("an RPM package whose payload is no cpio archive; unpack it by rpm2cpio")
-    limit = bounds.streamed_bytes(len(blob.data))
-    stream = Decompressed(method, blob.data, limit, blob.inflation)
+    limit = blob.bounds.streamed_bytes(len(blob.data))
+    stream = Decompressed(method, blob.data, limit, blob.budget)
     yield from cpio.unpack(part(blob, method, blob.data, at=None), stream)

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from kernelinfo.errors import ReadError
 from kernelinfo.light_typing import Literal
-from kernelinfo.reading.blob import Inflation
+from kernelinfo.reading.budget import DecompressionBudget
 from kernelinfo.reading.containers import bounds, magic
 
 Method = Literal["zlib", "deflate", "gzip", "zstd", "xz", "bzip2"]
@@ -50,17 +50,19 @@ class Decompressed(io.RawIOBase):
     """What compressed bytes hold: one stream, or several that follow each other.
 
     Raises `ReadError` where they are damaged, end too early, or give more than `limit` bytes, and
-    `InflationError` where all of their file give more than its `inflation`.
+    `InflationError` where all of their file give more than its `budget`.
     """
 
-    def __init__(self, method: Method, data: memoryview, limit: int, inflation: Inflation) -> None:
+    def __init__(
+        self, method: Method, data: memoryview, limit: int, budget: DecompressionBudget
+    ) -> None:
         self.consumed = 0
         """Compressed bytes up to the end of the last stream."""
         self._method = method
         self._data = data
         self._limit = limit
         self._left = limit
-        self._inflation = inflation
+        self._budget = budget
         self._fed = 0
         self._stream, self._error = _OPENERS[method]()
 
@@ -74,7 +76,7 @@ class Decompressed(io.RawIOBase):
             allowed = f"the {self._limit} bytes allowed here"
             hint = "--bound ratio=N and memory=BYTES allow more"
             raise ReadError(f"{self._method} data give more than {allowed}; {hint}")
-        bounds.spend(self._inflation, len(piece))
+        self._budget.spend(len(piece))
         return piece
 
     def read_all(self, hear: Callable[[bytes], object] | None = None) -> memoryview:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from kernelinfo.light_typing import TYPE_CHECKING
 from kernelinfo.reading.blob import Blob, Note, Problem
-from kernelinfo.reading.containers import bounds, magic
+from kernelinfo.reading.containers import magic
 from kernelinfo.reading.containers.parts import left_out, may_hold_code, part, problem
 from kernelinfo.reading.containers.streams import Decompressed, View
 
@@ -52,7 +52,7 @@ def _member(
         yield problem(blob, "sparse file in a tar; unpack it", member=name, at=None)
     elif stored:
         data = blob.data[at:end]
-        if not may_hold_code(bytes(data[: magic.HEAD_BYTES]), name, info.size):
+        if not may_hold_code(blob, bytes(data[: magic.HEAD_BYTES]), name, info.size):
             yield left_out(part(blob, "tar", data, member=name, at=at))
         else:
             if len(data) < info.size:
@@ -61,10 +61,10 @@ def _member(
             yield part(blob, "tar", data, member=name, at=at)
     elif file := tar.extractfile(info):
         head = file.read(magic.HEAD_BYTES)
-        if not may_hold_code(head, name, info.size):
+        if not may_hold_code(blob, head, name, info.size):
             yield left_out(part(blob, "tar", blob.data, member=name, at=None))
             return
-        limit = bounds.held_bytes(len(blob.data))
+        limit = blob.bounds.held_bytes(len(blob.data))
         if info.size > limit:
             message = f"a member of more than {limit} bytes; unpack it, or see --bound"
             yield problem(blob, message, member=name)

@@ -65,12 +65,12 @@ def _bytes_of(blob: Blob, info: ZipInfo) -> tuple[memoryview | None, int | None]
         raise ReadError("an encrypted member; unpack it")
     if info.compress_type == _STORED:
         head = bytes(data[: magic.HEAD_BYTES])
-        return (data if may_hold_code(head, info.filename, len(data)) else None), at
+        return (data if may_hold_code(blob, head, info.filename, len(data)) else None), at
     method = _METHODS.get(info.compress_type)
     if method is None:
         raise ReadError(f"a member compressed by method {info.compress_type}; unpack it")
-    limit = bounds.held_bytes(len(data), nested=blob.offset is None)
-    head = Decompressed(method, data, limit, blob.inflation).read(magic.HEAD_BYTES)
-    if not may_hold_code(head, info.filename, info.file_size):
+    limit = blob.bounds.held_bytes(len(data), nested=blob.offset is None)
+    head = Decompressed(method, data, limit, blob.budget).read(magic.HEAD_BYTES)
+    if not may_hold_code(blob, head, info.filename, info.file_size):
         return None, None
-    return Decompressed(method, data, limit, blob.inflation).read_all(), None
+    return Decompressed(method, data, limit, blob.budget).read_all(), None

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from kernelinfo.reading.blob import Blob, Problem
+from kernelinfo.reading.budget import BY_DEFAULT, Bounds
 from kernelinfo.reading.containers import Found, open_bytes, open_paths
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
@@ -28,9 +29,9 @@ def sorted_out(items: Iterable[Found]) -> tuple[list[Blob], list[str]]:
     return blobs, messages
 
 
-def opened(data: bytes) -> tuple[list[Blob], list[str]]:
+def opened(data: bytes, within: Bounds = BY_DEFAULT) -> tuple[list[Blob], list[str]]:
     """What is in `data`; whatever has an offset lies there."""
-    blobs, messages = sorted_out(open_bytes(data, "file"))
+    blobs, messages = sorted_out(open_bytes(data, "file", within))
     for blob in blobs:
         if blob.offset is not None:
             assert data[blob.offset : blob.offset + len(blob.data)] == blob.data

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from kernelinfo.reading.containers.bounds import Bounds, set_bounds
 from tests.fuzz.promise import SECONDS
 from tests.test_golden import run
 
@@ -18,12 +17,6 @@ from .test_archive import archive, member
 from .test_bundle import GFX90A, bundle
 from .test_offload_binary import GFX90A as SAID
 from .test_offload_binary import offload_binary
-
-
-@pytest.fixture(autouse=True)
-def usual_bounds() -> object:
-    yield
-    set_bounds(Bounds())
 
 
 def nested(data: bytes, times: int) -> bytes:

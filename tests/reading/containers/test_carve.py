@@ -14,6 +14,7 @@ import pytest
 from kernelinfo import Result, analyse
 from kernelinfo.analysis.options import Options
 from kernelinfo.reading.blob import Blob, Note
+from kernelinfo.reading.budget import Bounds
 from kernelinfo.reading.containers import open_bytes, open_paths
 
 from .opening import CONTAINERS, FIXTURES, GFX1030, OBJECT, members, opened, sorted_out
@@ -105,14 +106,9 @@ def test_it_is_told_once_that_the_container_is_not_known(tmp_path: Path) -> None
     assert note.message == "found by its header in data of a kind that is not known (so 2 more)"
 
 
-def test_large_files_of_folders_are_left_out_and_counted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from kernelinfo.reading.containers import bounds
-
+def test_large_files_of_folders_are_left_out_and_counted(tmp_path: Path) -> None:
     (tmp_path / "a.bin").write_bytes(b"abc" + OBJECT)
-    monkeypatch.setattr(bounds, "_bounds", bounds.Bounds(carved=100))
-    [note] = open_paths([str(tmp_path)])
+    [note] = open_paths([str(tmp_path)], within=Bounds(carved=100))
     assert note == Note(
         str(tmp_path / "a.bin"),
         "more than 100 bytes of no known kind, not searched; --deep does",

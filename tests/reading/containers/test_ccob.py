@@ -10,6 +10,7 @@ from struct import pack, pack_into
 
 import pytest
 
+from kernelinfo.reading import budget
 from kernelinfo.reading.containers import bounds
 from kernelinfo.reading.containers import ccob as reader
 
@@ -169,7 +170,7 @@ def test_a_size_that_is_too_large_around_a_whole_stream() -> None:
 
 @pytest.mark.parametrize("method", [0, 1])
 def test_bombs(method: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounds, "_FREE_BYTES", 1 << 16)
+    monkeypatch.setattr(budget, "_FREE_BYTES", 1 << 16)
     blobs, [message] = opened(ccob(method=method, plain=bytes(100 << 20)))
     assert not blobs
     assert "give more than" in message

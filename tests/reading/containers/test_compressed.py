@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from kernelinfo.reading.containers import bounds
+from kernelinfo.reading import budget
+from kernelinfo.reading.budget import Bounds
 
 from .opening import ASSEMBLY, CONTAINERS, OBJECT, members, opened, opened_path
 
@@ -84,7 +85,7 @@ def test_damage(name: str, compress: Compress) -> None:
 
 @each
 def test_bombs(name: str, compress: Compress, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounds, "_FREE_BYTES", 1 << 16)
+    monkeypatch.setattr(budget, "_FREE_BYTES", 1 << 16)
     blobs, [message] = opened(compress(OBJECT + bytes(100 << 20)))
     assert not blobs
     assert message.startswith(f"{name} data give more than")
@@ -99,25 +100,24 @@ def test_a_tar_is_read_member_by_member(name: str, compress: Compress) -> None:
     assert second.data == ASSEMBLY
 
 
-def test_a_tar_may_be_larger_than_what_one_file_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounds, "_bounds", bounds.Bounds(memory=1 << 16))
+def test_a_tar_may_be_larger_than_what_one_file_may_be() -> None:
     parts = tar(("a.co", OBJECT), *[(str(n), bytes(1 << 16)) for n in range(50)], ("b.co", OBJECT))
-    blobs, messages = opened(gzip.compress(parts))
+    blobs, messages = opened(gzip.compress(parts), Bounds(memory=1 << 16))
     assert members(blobs) == ["a.co", "b.co"]
     assert not messages
 
 
-def test_what_is_compressed_twice_may_grow_less(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounds, "_bounds", bounds.Bounds(memory=1 << 13))
-    assert opened(gzip.compress(OBJECT))[0]
-    blobs, [message] = opened(gzip.compress(gzip.compress(OBJECT)))
+def test_what_is_compressed_twice_may_grow_less() -> None:
+    little = Bounds(memory=1 << 13)
+    assert opened(gzip.compress(OBJECT), little)[0]
+    blobs, [message] = opened(gzip.compress(gzip.compress(OBJECT)), little)
     assert not blobs
     assert message.startswith("gzip data give more than the 1024 bytes allowed here; --bound")
 
 
 def test_nesting_ends() -> None:
     data = OBJECT
-    for _ in range(bounds.bounds().nesting):
+    for _ in range(Bounds().nesting):
         data = gzip.compress(data)
     assert len(opened(data)[0]) == 1
     message = "containers nested more than 6 deep; --bound nesting=N reads deeper"

@@ -13,7 +13,7 @@ from collections.abc import Callable
 import pytest
 
 from kernelinfo.errors import ReadError
-from kernelinfo.reading.blob import Inflation
+from kernelinfo.reading.budget import DecompressionBudget
 from kernelinfo.reading.containers import streams
 from kernelinfo.reading.containers.streams import Decompressed, Method, View
 
@@ -38,7 +38,7 @@ each = pytest.mark.parametrize("method", METHODS)
 
 def decompressed(method: Method, behind: bytes = b"", limit: int = len(PLAIN)) -> Decompressed:
     data = memoryview(METHODS[method](PLAIN) + behind)
-    return Decompressed(method, data, limit, Inflation(2 * limit))
+    return Decompressed(method, data, limit, DecompressionBudget(2 * limit))
 
 
 @each

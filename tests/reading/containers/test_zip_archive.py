@@ -10,7 +10,7 @@ from struct import pack_into
 
 import pytest
 
-from kernelinfo.reading.containers import bounds
+from kernelinfo.reading import budget
 
 from .opening import ASSEMBLY, CONTAINERS, HOST, NOTHING, OBJECT, members, opened, opened_path
 
@@ -79,14 +79,14 @@ def test_damage_is_named(data: bytes, message: str) -> None:
 
 
 def test_bombs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounds, "_FREE_BYTES", 1 << 16)
+    monkeypatch.setattr(budget, "_FREE_BYTES", 1 << 16)
     blobs, messages = opened(packed(("bomb.co", OBJECT + bytes(100 << 20)), ("k.co", OBJECT)))
     assert members(blobs) == ["k.co"]
     assert messages[0].startswith("deflate data give more than")
 
 
 def test_a_large_member_that_is_no_code_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounds, "_FREE_BYTES", 1 << 22)
+    monkeypatch.setattr(budget, "_FREE_BYTES", 1 << 22)
     blobs, messages = opened(packed(("weights.bin", bytes(100 << 20)), ("k.co", OBJECT)))
     assert members(blobs) == ["k.co"]
     assert not messages
