@@ -13,12 +13,12 @@ import typer
 from kernelinfo.analysis import analyse, analyse_some
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli import options, progress, selection
-from kernelinfo.cli.output import CANNOT_ANSWER, CLAIM, Problems, make_view, tell, write
+from kernelinfo.cli.output import CANNOT_ANSWER, CLAIM, Problems, complain, make_view, tell, write
 from kernelinfo.cli.project import configuration
 from kernelinfo.errors import OptionError
 from kernelinfo.gate import check
 from kernelinfo.gate.baseline import write_baseline
-from kernelinfo.gate.config import Configuration
+from kernelinfo.gate.config import Configuration, shadowed_by
 from kernelinfo.gate.config.file import read_file
 from kernelinfo.gate.location import located
 from kernelinfo.gate.outcome import Outcome
@@ -131,7 +131,6 @@ def command(
         baseline=baseline or own.baseline,
         strict_baseline=strict_baseline or own.strict_baseline,
         fail_on=fail_on or own.fail_on,
-        min_kernels=own.min_kernels if min_kernels is None else min_kernels,
     )
     if not project.paths:
         raise OptionError("nothing to check; give a path, or `paths` in kernelinfo.toml")
@@ -146,22 +145,43 @@ def command(
         kernels=tuple(kernel or ()),
         exclude=tuple(exclude or ()),
     )
-    narrowed = subset or bool(paths and own.paths)
-    scope = Scope(project.paths if narrowed else (), wanted.kernels, wanted.exclude)
+    part = subset or _names_part(paths, own)
+    scope = Scope(
+        project.paths if part else (),
+        wanted.kernels,
+        wanted.exclude,
+        may_hold_none=subset,
+    )
     read = analyse_some if subset else analyse
     watched = Problems(verbose=verbose).watch(read(project.paths, wanted))
     report = Report.of(progress.shown(watched, project.paths))
     if update_baseline:
-        _update(report, project, scope, view, output)
+        _update(report, project, scope, min_kernels, view, output)
         return
-    outcome = located(check(report, project, scope=scope), wanted.bounds)
+    outcome = check(report, project, scope=scope, at_least=min_kernels)
+    outcome = located(outcome, wanted.bounds)
     for problem in outcome.problems[len(report.problems) :]:
         tell(problem)
+    for remark in (*_unread_configuration(own), *outcome.remarks):
+        complain(remark)
     on_github = os.environ.get("GITHUB_ACTIONS") == "true"
     write(check_renderer(format or ("github" if on_github else "text"))(outcome, view), output)
     if on_github and format is None and (summary := os.environ.get("GITHUB_STEP_SUMMARY")):
         _add_to(summary, check_renderer("markdown")(outcome, view))
     _exit(outcome, exit_zero)
+
+
+def _names_part(paths: list[str] | None, project: Configuration) -> bool:
+    """True if the command line names other paths than the configuration."""
+    if not (paths and project.paths):
+        return False
+    given, own = ({os.path.abspath(path) for path in one} for one in (paths, project.paths))
+    return given != own
+
+
+def _unread_configuration(project: Configuration) -> Iterator[str]:
+    if project.file and (other := shadowed_by(project.file)):
+        yield f"note: {other}: [tool.kernelinfo] is not read beside {project.file}; keep one"
 
 
 def _add_to(summary: str, pieces: Iterator[str]) -> None:
@@ -180,11 +200,16 @@ def _exit(outcome: Outcome, exit_zero: bool) -> None:
 
 
 def _update(
-    report: Report, project: Configuration, scope: Scope, view: View, output: str | None
+    report: Report,
+    project: Configuration,
+    scope: Scope,
+    at_least: int | None,
+    view: View,
+    output: str | None,
 ) -> None:
     if project.baseline is None:
         raise OptionError("--update-baseline needs a file; give --baseline, or `baseline` in TOML")
-    update = pin(report, project.baseline, project, scope)
+    update = pin(report, project.baseline, project, scope, at_least)
     write_baseline(project.baseline, update.pinned)
     write(render_update(update, project.baseline, view), output)
 

@@ -11,17 +11,23 @@ from kernelinfo.compare import Comparison, Pair, compare
 from kernelinfo.compare.footprint import Footprint
 from kernelinfo.gate import budget, ratchet
 from kernelinfo.gate.baseline import pinnable, read_baseline
-from kernelinfo.gate.config import Budget, Configuration
-from kernelinfo.gate.expectation import judgeable, too_few
-from kernelinfo.gate.outcome import Judged, Notice, Outcome
+from kernelinfo.gate.config import Configuration
+from kernelinfo.gate.expectation import (
+    judgeable,
+    nothing_judged,
+    nothing_numbered,
+    nothing_pinned,
+    too_few,
+)
+from kernelinfo.gate.outcome import VANISHED, Judged, Notice, Outcome
 from kernelinfo.gate.scope import EVERYTHING, Scope
 from kernelinfo.gate.suppression import Suppressions
+from kernelinfo.gate.toolchain import Toolchain
+from kernelinfo.gate.unchecked import ignored, left_out, unmatched_sizes
 from kernelinfo.kernel import Finding, Kernel, Report, Result
 from kernelinfo.reading.blob import Problem
-from kernelinfo.rules.documented import documented
 
 BY_DEFAULT = Configuration()
-_TOOLCHAIN = documented("KI507")
 
 
 def check(
@@ -29,23 +35,32 @@ def check(
     configuration: Configuration = BY_DEFAULT,
     *,
     scope: Scope = EVERYTHING,
+    at_least: int | None = None,
     today: date | None = None,
 ) -> Outcome:
     """What the configuration makes of a report; suppressions as they are on the day `today`.
 
     The report's findings count as they are: make it with the configuration's `selection` and
-    `workgroup_sizes`. Raises `BaselineError` for a baseline that cannot be read.
+    `workgroup_sizes`. Fewer than `at_least` kernels are a problem, whatever the `scope`; what the
+    configuration expects holds where that is everything. Raises `BaselineError` for a baseline
+    that cannot be read.
     """
-    return _Judgement(report, configuration, scope, today or date.today()).outcome()
+    return _Judgement(report, configuration, scope, at_least, today or date.today()).outcome()
 
 
 class _Judgement:
     """One report under one configuration."""
 
     def __init__(
-        self, report: Report, configuration: Configuration, scope: Scope, today: date
+        self,
+        report: Report,
+        configuration: Configuration,
+        scope: Scope,
+        at_least: int | None,
+        today: date,
     ) -> None:
         self._report, self._configuration, self._scope = report, configuration, scope
+        self._at_least = at_least
         self._results = judgeable(report, configuration)
         self._suppressions = Suppressions(configuration.suppressions, today)
         self._file = str(configuration.file or "")
@@ -56,10 +71,20 @@ class _Judgement:
         if baseline is not None:
             self._comparison = compare(read_baseline(baseline), self._now)
         compared = self._comparison.pairs if self._comparison else ()
-        self._new_compilers = self._unpinned_compilers()
         self._pairs: dict[int, Pair] = {id(pair.new): pair for pair in compared}
-        self._used_budgets: set[int] = set()
-        """Budgets that are for a kernel."""
+        self._toolchain = Toolchain(
+            self._comparison.old_compilers if self._comparison else (),
+            (result.kernel.code_object for result in self._results),
+        )
+        self._budgets = {
+            id(kernel): budget.budget_of(kernel, configuration.budgets)
+            for kernel in self._now.footprints
+        }
+        used = set(map(id, self._budgets.values()))
+        self._idle_budgets = tuple(one for one in configuration.budgets if id(one) not in used)
+        """Those that are the first for no kernel."""
+        self._unnumbered: list[str] = []
+        """Kernels of which the baseline has no number to compare."""
         self._problems: list[Problem] = list(report.problems)
 
     def outcome(self) -> Outcome:
@@ -67,8 +92,7 @@ class _Judgement:
             self._judged(result, footprint)
             for result, footprint in zip(self._results, self._now.footprints, strict=True)
         )
-        if self._scope.whole:
-            self._problems += too_few(self._report, self._results, self._configuration)
+        self._problems += self._unmet()
         return Outcome(
             judged=judged,
             notices=tuple(self._notices()),
@@ -80,7 +104,40 @@ class _Judgement:
             passed_over=len(self._report.results) - len(self._results),
             comparison=self._comparison,
             baseline=self._configuration.baseline,
+            part=self._scope.description,
+            remarks=tuple(self._remarks()),
         )
+
+    def _unmet(self) -> Iterator[Problem]:
+        """What leaves the gate without anything to guard."""
+        found, project, scope = self._results, self._configuration, self._scope
+        yield from too_few(self._report, found, project, scope, self._at_least)
+        yield from nothing_judged(project)
+        yield from nothing_numbered(self._unnumbered, project)
+        compared = self._comparison
+        if compared and (scope.whole or not compared.gone) and not self._missed():
+            yield from nothing_pinned(compared, project)
+
+    def _missed(self) -> tuple[Footprint, ...]:
+        """The kernels of the baseline that the run covers and did not find."""
+        gone = self._comparison.gone if self._comparison else ()
+        return tuple(kernel for kernel in gone if self._is_missed(kernel))
+
+    def _remarks(self) -> Iterator[str]:
+        """What the answer does not cover, and what guards nothing."""
+        project = self._configuration
+        yield from (f"not checked: {what}" for what in ignored(project))
+        if self._scope.whole:
+            for pattern in unmatched_sizes(self._results, project):
+                message = f"[workgroup-size] {pattern!r} is the first for no kernel"
+                yield f"note: {self._file}: {message}; correct it, or remove it"
+            return
+        gone = self._comparison.gone if self._comparison else ()
+        elsewhere = [kernel for kernel in gone if not self._is_missed(kernel)]
+        for what in left_out(
+            self._results, project, self._idle_budgets, elsewhere, at_least=self._at_least
+        ):
+            yield f"not checked: {what}"
 
     def _judged(self, result: Result, footprint: Footprint) -> Judged:
         own = self._configuration.selection.chosen(self._findings(result.kernel, footprint))
@@ -92,9 +149,8 @@ class _Judgement:
 
     def _findings(self, kernel: Kernel, footprint: Footprint) -> Iterator[Finding]:
         """What budget and baseline say of a kernel."""
-        allowed = budget.budget_of(footprint, self._configuration.budgets)
+        allowed = self._budgets[id(footprint)]
         if allowed is not None:
-            self._used_budgets.add(id(allowed))
             self._cannot_tell(kernel, "its budget", budget.unsaid(footprint, allowed))
             yield from budget.broken(footprint, allowed, self._file)
         if self._comparison is None:
@@ -105,13 +161,18 @@ class _Judgement:
             return
         gate = self._configuration.gate
         self._cannot_tell(kernel, "the baseline", ratchet.unsaid(pair, gate))
+        strict = self._configuration.strict_baseline
+        missing, nothing_else = ratchet.unpinned(pair, gate)
+        if nothing_else:
+            self._unnumbered.append(kernel.name)
+        elif missing:
+            yield ratchet.stale(missing, strict=strict)
         yield from ratchet.moved(
             pair,
             gate,
-            strict=self._configuration.strict_baseline,
-            only_spills=(
-                kernel.code_object.compiler in self._new_compilers
-                and gate.toolchain_change == "report"
+            strict=strict,
+            lenient=(
+                gate.toolchain_change == "report" and self._toolchain.is_foreign(kernel.code_object)
             ),
         )
 
@@ -128,54 +189,30 @@ class _Judgement:
             self._problems.append(Problem(location.path, asked, location.member, location.offset))
 
     def _notices(self) -> Iterator[Notice]:
+        """Those of selected rules; a kernel that is gone counts whatever is selected."""
         chosen = self._configuration.selection.chosen
         for notice in self._all_notices():
-            for finding in chosen([notice.finding]):
+            counted = tuple(chosen([notice.finding]))
+            if notice.finding.rule == VANISHED:
+                counted = counted or (notice.finding,)
+            for finding in counted:
                 yield replace(notice, finding=finding)
 
     def _all_notices(self) -> Iterator[Notice]:
         file = self._file or None
-        if self._comparison is not None:
-            baseline = str(self._configuration.baseline)
-            for kernel in self._comparison.gone:
-                if self._is_missed(kernel):
-                    finding = ratchet.vanished(kernel)
-                    yield Notice(finding, kernel.name, kernel.target, baseline)
-            if self._new_compilers:
-                yield Notice(self._toolchain_changed(), "toolchain", None, baseline)
-        for one in self._configuration.budgets if self._scope.whole else ():
-            if id(one) not in self._used_budgets and not self._is_shadowed(one):
-                yield Notice(budget.unmet(one), one.kernel, one.arch, file, one.line)
+        baseline = str(self._configuration.baseline)
+        for kernel in self._missed():
+            yield Notice(ratchet.vanished(kernel), kernel.name, kernel.target, baseline)
+        if changed := self._toolchain.changed(self._configuration.gate.toolchain_change):
+            yield Notice(changed, "toolchain", None, baseline)
+        for one in self._idle_budgets if self._scope.whole else ():
+            hidden = budget.hidden(one, self._configuration.budgets, self._now.footprints)
+            yield Notice(hidden or budget.unmet(one), one.kernel, one.target, file, one.line)
         for suppression, finding in self._suppressions.remarks(all_seen=self._scope.whole):
             subject = f"{suppression.rule} {suppression.kernel}"
-            yield Notice(finding, subject, suppression.arch, file, suppression.line)
+            yield Notice(finding, subject, suppression.target, file, suppression.line)
 
     def _is_missed(self, kernel: Footprint) -> bool:
-        targets = self._configuration.arch
+        targets = self._configuration.targets
         wanted = not targets or kernel.processor in targets
         return wanted and self._scope.holds(kernel, self._folder)
-
-    def _is_shadowed(self, one: Budget) -> bool:
-        """Whether it is for a kernel that an earlier one takes."""
-        return any(budget.budget_of(kernel, [one]) for kernel in self._now.footprints)
-
-    def _unpinned_compilers(self) -> list[str]:
-        """Those that made kernels and left no stamp in the baseline, where it has any."""
-        pinned = self._comparison.old_compilers if self._comparison else ()
-        made = {result.kernel.code_object.compiler for result in self._results}
-        return sorted(stamp for stamp in made if stamp and stamp not in pinned) if pinned else []
-
-    def _toolchain_changed(self) -> Finding:
-        assert self._comparison is not None
-        old = {stamp: stamp.partition(" (")[0] for stamp in self._comparison.old_compilers}
-        brief = [stamp.partition(" (")[0] for stamp in self._new_compilers]
-        if set(brief) & set(old.values()):
-            brief, old = self._new_compilers, {stamp: stamp for stamp in old}
-        judged = {
-            "report": "what moved is noted, only spills fail",
-            "strict": "judged as if it were the same",
-        }[self._configuration.gate.toolchain_change]
-        before = " and ".join(old.values())
-        return _TOOLCHAIN.found(
-            f"built by {' and '.join(brief)}, the baseline by {before}: {judged}"
-        )

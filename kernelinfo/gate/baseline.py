@@ -33,6 +33,8 @@ _TYPES: dict[str, tuple[type, ...]] = {
 def read_baseline(path: Path) -> Build:
     """What the file pins. Raises `BaselineError` for a file that is none, or of a newer version."""
     try:
+        if path.exists() and not path.is_file():  # to read a FIFO would wait for a writer
+            raise BaselineError(f"{path}: is no regular file; give another file")
         text = path.read_text("utf-8")
     except OSError as error:
         message = f"{path}: {error.strerror}; make it by `kernelinfo check --update-baseline`"

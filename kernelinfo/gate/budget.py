@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from kernelinfo.compare.footprint import Footprint
 from kernelinfo.gate.config import Budget
@@ -19,7 +19,7 @@ def budget_of(kernel: Footprint, budgets: Sequence[Budget]) -> Budget | None:
         (
             budget
             for budget in budgets
-            if budget.arch in (None, kernel.processor)
+            if budget.target in (None, kernel.processor)
             and matches(budget.kernel, kernel.name, kernel.symbol)
         ),
         None,
@@ -44,9 +44,25 @@ def unsaid(kernel: Footprint, budget: Budget) -> tuple[str, ...]:
     )
 
 
+def hidden(
+    budget: Budget, budgets: Sequence[Budget], kernels: Iterable[Footprint]
+) -> Finding | None:
+    """The finding for a budget whose kernels all belong to earlier ones; None if it has none."""
+    own = [kernel for kernel in kernels if budget_of(kernel, [budget])]
+    if not own:
+        return None
+    earlier = (budget_of(kernel, budgets) for kernel in own)
+    names = ", ".join(dict.fromkeys(one.kernel for one in earlier if one is not None))
+    return _BUDGET.found(
+        f"all its kernels belong to an earlier budget ({names}): this one guards nothing",
+        "put it before that, for the first that matches counts",
+        "note",
+    )
+
+
 def unmet(budget: Budget) -> Finding:
     """The finding for a budget that matches no kernel."""
-    target = f" on {budget.arch}" if budget.arch else ""
+    target = f" on {budget.target}" if budget.target else ""
     return _BUDGET.found(
         f"no kernel{target} is named {budget.kernel}: the budget guards nothing",
         "correct its kernel, or remove it",

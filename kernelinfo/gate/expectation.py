@@ -1,28 +1,82 @@
-"""The least that a run must find, so that a gate that read nothing cannot pass."""
+"""The least that a run must find, so that a gate that guards nothing cannot pass."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from kernelinfo.compare import Comparison
 from kernelinfo.gate.config import Configuration
+from kernelinfo.gate.scope import Scope
 from kernelinfo.kernel import Report, Result
 from kernelinfo.reading.blob import Problem
+from kernelinfo.rules.documented import documented
 
 
 def judgeable(report: Report, configuration: Configuration) -> tuple[Result, ...]:
     """The kernels of the targets that the configuration asks for."""
-    wanted = configuration.arch
+    wanted = configuration.targets
     return tuple(r for r in report.results if not wanted or r.kernel.code_object.target in wanted)
 
 
 def too_few(
-    report: Report, found: Sequence[Result], configuration: Configuration
+    report: Report,
+    found: Sequence[Result],
+    configuration: Configuration,
+    scope: Scope,
+    at_least: int | None = None,
 ) -> Iterator[Problem]:
-    """A `Problem` if fewer kernels were found than the configuration expects of a full run."""
-    location, least = str(configuration.file or "kernelinfo"), configuration.min_kernels
-    if report.results and not found:
-        targets = " or ".join(configuration.arch)
-        yield Problem(location, f"none of {len(report.results)} kernels is for {targets}; see arch")
-    elif len(found) < least and (found or not report.problems):
-        message = f"{len(found)} kernels found, at least {least} expected; see expect.min-kernels"
+    """A `Problem` for each expectation that the kernels found do not meet.
+
+    `at_least` kernels are expected of any run. What the configuration expects holds for the whole
+    build; of a part, unless it may hold none, one kernel.
+    """
+    location = str(configuration.file or "kernelinfo")
+    if report.results and not found and not scope.may_hold_none:
+        targets = " or ".join(configuration.targets)
+        message = f"none of {len(report.results)} kernels is for {targets}; see target"
         yield Problem(location, message)
+        return
+    least, key = (configuration.min_kernels, "expect.min-kernels") if scope.whole else (0, "")
+    if at_least is not None:
+        least, key = at_least, "--min-kernels"
+    if len(found) < least and (found or not report.problems):
+        message = f"{len(found)} kernels found, at least {least} expected; see {key}"
+        yield Problem(location, message)
+    for target in unbuilt(found, configuration) if found and scope.whole else ():
+        yield Problem(location, f"no kernel is for {target}; build it, or remove it from target")
+
+
+def unbuilt(found: Sequence[Result], configuration: Configuration) -> tuple[str, ...]:
+    """The targets of the configuration that no kernel is for."""
+    built = {result.kernel.code_object.target for result in found}
+    return tuple(target for target in configuration.targets if target not in built)
+
+
+def nothing_pinned(comparison: Comparison, configuration: Configuration) -> Iterator[Problem]:
+    """A `Problem` if the baseline has none of the kernels that were found."""
+    if comparison.new and not comparison.pairs:
+        message = f"pins none of the {len(comparison.new)} kernels found, so that none is compared"
+        yield Problem(str(configuration.baseline), f"{message}; pin them with --update-baseline")
+
+
+def nothing_numbered(kernels: Sequence[str], configuration: Configuration) -> Iterator[Problem]:
+    """A `Problem` if the baseline has kernels, but none of their numbers that the gate compares."""
+    if kernels:
+        others = f" and {len(kernels) - 1} more" if kernels[1:] else ""
+        message = f"has no number of {kernels[0]}{others} that could be compared"
+        yield Problem(str(configuration.baseline), f"{message}; pin anew with --update-baseline")
+
+
+def nothing_judged(configuration: Configuration) -> Iterator[Problem]:
+    """A `Problem` if no rule is left that any kernel could break."""
+    if configuration.selection.rules() or configuration.min_kernels > 1:
+        return
+    by_budget = configuration.budgets and chooses(configuration, "KI206")
+    if not by_budget and not (configuration.baseline and chooses(configuration, "KI501")):
+        message = "no rule is selected, no budget and no baseline: nothing is checked"
+        yield Problem(str(configuration.file or "kernelinfo"), f"{message}; see select and ignore")
+
+
+def chooses(configuration: Configuration, rule: str) -> bool:
+    """True if findings of this rule of the gate count."""
+    return any(configuration.selection.chosen([documented(rule).found("")]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from kernelinfo.compare import Comparison
+from kernelinfo.compare import Comparison, Pair
 from kernelinfo.kernel import Finding, Report, Result
 from kernelinfo.reading.blob import Problem
 from kernelinfo.rules.severity import Severity
@@ -64,6 +64,16 @@ class Outcome:
     comparison: Comparison | None = None
     """With the baseline; None without one."""
     baseline: Path | None = None
+    part: str = ""
+    """What of the build was judged, in words; empty for all of it."""
+    remarks: tuple[str, ...] = ()
+    """`not checked: …` and `note: …`: what the answer does not cover, and what guards nothing."""
+
+    @property
+    def renamed(self) -> tuple[Pair, ...]:
+        """Kernels that were known again under another namespace than the baseline's."""
+        pairs = self.comparison.pairs if self.comparison else ()
+        return tuple(pair for pair in pairs if pair.match == "namespace")
 
     @property
     def findings(self) -> tuple[Finding, ...]:

@@ -28,7 +28,11 @@ class Update:
 
 
 def pin(
-    report: Report, baseline: Path, configuration: Configuration, scope: Scope = EVERYTHING
+    report: Report,
+    baseline: Path,
+    configuration: Configuration,
+    scope: Scope = EVERYTHING,
+    at_least: int | None = None,
 ) -> Update:
     """The baseline as this report would have it; what the run could not see stays as it was.
 
@@ -36,7 +40,7 @@ def pin(
     that is there and cannot be read.
     """
     found = judgeable(report, configuration)
-    problems = [*report.problems, *(too_few(report, found, configuration) if scope.whole else ())]
+    problems = [*report.problems, *too_few(report, found, configuration, scope, at_least)]
     if problems or not found:
         first = f", {problems[0].path}: {problems[0].message}" if problems else ""
         raise BaselineError(f"{baseline}: left as it is, for not all could be read{first}")

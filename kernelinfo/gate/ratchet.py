@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from kernelinfo.compare import Pair
 from kernelinfo.compare.changes import why_waves
 from kernelinfo.compare.footprint import Footprint
 from kernelinfo.gate.config import Gate
-from kernelinfo.gate.config.measures import SGPR_SPILL, VGPR_SPILL, WAVES, Measure
+from kernelinfo.gate.config.measures import SCRATCH, SGPR_SPILL, VGPR_SPILL, WAVES, Measure
 from kernelinfo.kernel import Finding
 from kernelinfo.rules.documented import documented
 
 _REGRESSION, _VANISHED = documented("KI501"), documented("KI502")
 _UNBASELINED, _STALE = documented("KI503"), documented("KI504")
-_SPILLS = (VGPR_SPILL, SGPR_SPILL)
+_ALWAYS = (VGPR_SPILL, SGPR_SPILL, SCRATCH)
+"""Whichever compiler built the kernel."""
 
 
-def moved(pair: Pair, gate: Gate, *, strict: bool, only_spills: bool) -> Iterator[Finding]:
+def moved(pair: Pair, gate: Gate, *, strict: bool, lenient: bool) -> Iterator[Finding]:
     """What is worse, and what is better, of all that the gate looks at.
 
-    `strict` fails on what is better, too; with `only_spills` all else that is worse is a note.
+    `strict` fails on what is better, too; where `lenient`, only spills and scratch fail.
     """
     for measure, allowance in gate.allowances:
         old, new = getattr(pair.old, measure.field), getattr(pair.new, measure.field)
@@ -33,7 +34,7 @@ def moved(pair: Pair, gate: Gate, *, strict: bool, only_spills: bool) -> Iterato
                 message, "pin it with --update-baseline", "error" if strict else "note"
             )
         elif not allowance.bears(old, worse_by):
-            borne = only_spills and measure not in _SPILLS
+            borne = lenient and measure not in _ALWAYS
             yield _REGRESSION.found(message, severity="note" if borne else None)
 
 
@@ -43,6 +44,22 @@ def unsaid(pair: Pair, gate: Gate) -> tuple[str, ...]:
         measure.key
         for measure, _ in gate.allowances
         if getattr(pair.old, measure.field) is not None and getattr(pair.new, measure.field) is None
+    )
+
+
+def unpinned(pair: Pair, gate: Gate) -> tuple[tuple[Measure, ...], bool]:
+    """What the input says and the baseline does not, and if there is nothing else to compare."""
+    stated = [m for m, _ in gate.allowances if getattr(pair.new, m.field) is not None]
+    missing = tuple(m for m in stated if getattr(pair.old, m.field) is None)
+    return missing, bool(missing) and len(missing) == len(stated)
+
+
+def stale(missing: Sequence[Measure], *, strict: bool) -> Finding:
+    """The finding for a kernel of which the baseline lacks numbers."""
+    return _STALE.found(
+        f"the baseline does not have {', '.join(m.key for m in missing)}: not compared",
+        "pin it with --update-baseline",
+        "error" if strict else "note",
     )
 
 

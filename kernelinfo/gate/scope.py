@@ -11,6 +11,9 @@ from pathlib import Path
 from kernelinfo.compare.footprint import Footprint
 from kernelinfo.kernel.pattern import matches
 
+_MOST_NAMED = 2
+"""Paths that are named; of more their number is."""
+
 
 @dataclass(frozen=True, slots=True)
 class Scope:
@@ -21,15 +24,29 @@ class Scope:
     kernels: tuple[str, ...] = ()
     """Patterns, as `Options` has them."""
     exclude: tuple[str, ...] = ()
+    targets: tuple[str, ...] = ()
+    """Empty for all."""
+    may_hold_none: bool = False
+    """The paths are some files of many, maybe without any kernel."""
 
     @property
     def whole(self) -> bool:
         """True if the run covers the whole project."""
-        return not (self.paths or self.kernels or self.exclude)
+        return not (self.paths or self.kernels or self.exclude or self.targets)
+
+    @property
+    def description(self) -> str:
+        """`3 paths, -k vgpr*`; empty where the run covers the whole project."""
+        many = len(self.paths) > _MOST_NAMED
+        paths = (f"{len(self.paths)} paths",) if many else self.paths
+        options = {"-k": self.kernels, "--exclude": self.exclude, "--target": self.targets}
+        given = (f"{option} {value}" for option, values in options.items() for value in values)
+        return ", ".join((*paths, *given))
 
     def holds(self, kernel: Footprint, folder: Path) -> bool:
         """True if the run covers a kernel of a baseline in `folder`."""
         asked = not self.kernels or any(_names(self.kernels, kernel))
+        asked = asked and (not self.targets or kernel.processor in self.targets)
         return asked and not any(_names(self.exclude, kernel)) and self._covers(kernel, folder)
 
     def _covers(self, kernel: Footprint, folder: Path) -> bool:

@@ -58,6 +58,6 @@ class Suppressions:
 def _fits(suppression: Suppression, kernel: Footprint, finding: Finding) -> bool:
     return (
         is_of(finding, suppression.rule)
-        and suppression.arch in (None, kernel.processor)
+        and suppression.target in (None, kernel.processor)
         and matches(suppression.kernel, kernel.name, kernel.symbol)
     )

@@ -67,6 +67,13 @@ def find(name: str) -> tuple[Target, Device]:
     raise OptionError(f"unknown device {name!r}; {hint}")
 
 
+def target_named(name: str) -> Target:
+    """The target of that name, or that of a product. Raises `KernelinfoError`."""
+    if name in targets.known() or name.startswith("gfx"):
+        return targets.find(name)
+    return find(name)[0]
+
+
 def choose(arch: str | None, device: str | None) -> tuple[Target, Device | None]:
     """The target of one or both names; a generic target is what its device makes of it.
 

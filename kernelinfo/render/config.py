@@ -41,9 +41,9 @@ def _line(
 ) -> Iterator[str]:
     if key.name in options:
         value, origin = options[key.name], "command line"
-    elif key.name in stated:
-        line = file.line((*path, key.name)) if file else None
-        value, origin = stated[key.name], f"line {line}" if line else "file"
+    elif (name := key.stated_name(stated)) is not None:
+        line = file.line((*path, name)) if file else None
+        value, origin = stated[name], f"line {line}" if line else "file"
     elif key.default is not None:
         value, origin = key.default, "default"
     else:

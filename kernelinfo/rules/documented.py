@@ -72,8 +72,8 @@ DOCUMENTED: tuple[Documented, ...] = (
         """A kernel is worse than the baseline by more than [gate] allows.
 
         What it finds: waves lost, spills or scratch gained; registers, LDS and code only where
-        [gate] says so. After a change of the compiler only spills fail, unless
-        `toolchain-change = "strict"`; the rest is a note.
+        [gate] says so. Of kernels that another compiler built than those of the baseline only
+        spills and scratch fail, unless `toolchain-change = "strict"`; the rest is a note.
         Why it matters: one VGPR across a step costs a wave, and nobody sees it in a review.
         What to do: see with `explain` what the next step takes; or pin the new state with
         `check --update-baseline`, which the review then shows in one line.
@@ -85,7 +85,8 @@ DOCUMENTED: tuple[Documented, ...] = (
         "error",
         """A kernel of the baseline is not in the build. The exit code is 2.
 
-        What it finds: no kernel of its target has its name, nor alone its base name.
+        What it finds: no kernel of its target has its name, nor alone the same template arguments
+        and parameters under another namespace. `ignore` and suppressions do not excuse it.
         Why it matters: a gate that no longer sees a kernel guards nothing.
         What to do: build it; or drop it with `check --update-baseline`.
         """,
@@ -96,7 +97,7 @@ DOCUMENTED: tuple[Documented, ...] = (
         "note",
         """A kernel is not in the baseline.
 
-        What it finds: a kernel that is new, or renamed beyond recognition.
+        What it finds: a kernel that is new, or has another name, template argument or parameter.
         Why it matters: until it is pinned it may get worse unseen; budgets and rules hold for it.
         What to do: pin it with `check --update-baseline`.
         """,
@@ -140,8 +141,9 @@ DOCUMENTED: tuple[Documented, ...] = (
         "note",
         """The build was made by another compiler than the baseline.
 
-        What it finds: a compiler's stamp that the baseline does not have.
-        Why it matters: every kernel may have moved without a change of its source.
+        What it finds: a compiler's stamp that the baseline does not have. Only kernels of code
+        objects that none of the baseline's compilers had a part in are judged more mildly (KI501).
+        Why it matters: these kernels may have moved without a change of their source.
         What to do: look through what moved, and pin it with `check --update-baseline`.
         """,
     ),

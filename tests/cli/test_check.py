@@ -162,7 +162,7 @@ def test_other_targets_are_skipped_and_counted(tmp_path: Path) -> None:
     (tmp_path / "kernelinfo.toml").write_text('arch = ["gfx801"]\n')
     _, err, code = check(tmp_path, "libtwo.so")
     assert code == 2
-    assert "kernels is for gfx801; see arch" in err
+    assert "kernels is for gfx801; see target" in err
 
 
 def test_of_a_subset_what_is_not_for_amd_gpus_is_passed_over(folder: Path) -> None:
@@ -172,7 +172,8 @@ def test_of_a_subset_what_is_not_for_amd_gpus_is_passed_over(folder: Path) -> No
     out, err, code = check(folder, "--subset", "memcpy.s", "empty.out", "text.out")
     assert (err, code) == ("", 0)
     assert (
-        out == "kernelinfo check passed: nothing found · 0 kernels · fails on warning (--fail-on)\n"
+        out == "kernelinfo check passed: nothing found · 0 kernels · only of 3 paths"
+        " · fails on warning (--fail-on)\n"
     )
     assert check(folder, "--subset", "memcpy.s", "build/a.s")[2] == 1
     assert check(folder, "--subset", "memcpy.s", "missing.s")[2] == 2

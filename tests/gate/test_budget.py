@@ -81,8 +81,8 @@ def test_the_first_that_matches_counts(patterns: list[str], name: str) -> None:
 
 
 def test_a_target_narrows_a_budget() -> None:
-    other = Budget(arch="gfx942", bounds=NONE_SPILLED)
-    own = Budget(arch="gfx90a", bounds=NONE_SPILLED)
+    other = Budget(target="gfx942", bounds=NONE_SPILLED)
+    own = Budget(target="gfx90a", bounds=NONE_SPILLED)
     assert not judged(other, of=Numbers(vgpr_spills=1)).failed
     assert judged(other, own, of=Numbers(vgpr_spills=1)).failed
 
@@ -94,8 +94,12 @@ def test_a_budget_that_is_for_no_kernel_is_noted() -> None:
     assert (notice.path, notice.line) == ("kernelinfo.toml", 7)
 
 
-def test_one_behind_another_is_for_kernels_all_the_same() -> None:
-    assert judged(Budget(), Budget("k"), of=Numbers()).notices == ()
+def test_one_behind_another_is_told_who_takes_its_kernels() -> None:
+    (notice,) = judged(Budget("*"), Budget("k", line=9), of=Numbers()).notices
+    assert (notice.finding.severity, notice.line) == ("note", 9)
+    assert notice.finding.message == (
+        "all its kernels belong to an earlier budget (*): this one guards nothing"
+    )
 
 
 def test_a_number_that_is_not_said_is_a_problem_and_no_0() -> None:

@@ -137,12 +137,12 @@ def test_a_new_kernel_is_noted() -> None:
 
 
 def test_of_targets_that_are_not_asked_for_nothing_is_missed() -> None:
-    elsewhere = Configuration(arch=("gfx942",), min_kernels=0)
+    elsewhere = Configuration(targets=("gfx942",), min_kernels=0)
     outcome = judged([Numbers("a")], [], elsewhere)
     assert outcome.notices == ()
     outcome = judged([Numbers("a")], [Numbers("a")], elsewhere)
     assert (outcome.passed_over, outcome.judged) == (1, ())
-    assert [p.message for p in outcome.problems] == ["none of 1 kernels is for gfx942; see arch"]
+    assert [p.message for p in outcome.problems] == ["none of 1 kernels is for gfx942; see target"]
 
 
 NEWER = "clang version 22.1.8 (https://example.com/llvm)"
@@ -150,7 +150,7 @@ NEWER = "clang version 22.1.8 (https://example.com/llvm)"
 
 @pytest.mark.parametrize(
     ("worse", "report_severity"),
-    [({"waves": 3}, "note"), ({"scratch": 8}, "note"), ({"vgpr_spills": 2}, "error")],
+    [({"waves": 3}, "note"), ({"scratch": 8}, "error"), ({"vgpr_spills": 2}, "error")],
     ids=["waves", "scratch", "spills"],
 )
 @pytest.mark.parametrize("change", ["report", "strict"])
@@ -167,6 +167,7 @@ def test_another_compiler(worse: dict[str, float], report_severity: str, change:
 
 
 LIBRARY = "clang version 18.0.0 (https://example.com/llvm)"
+DEVICE_LIBRARY = "clang version 17.0.0 (https://x/RadeonOpenCompute/llvm-project roc-6.0.0 1)"
 
 
 @pytest.mark.parametrize(
@@ -175,11 +176,13 @@ LIBRARY = "clang version 18.0.0 (https://example.com/llvm)"
         (("{}", LIBRARY), (LIBRARY, "{}"), "error"),
         (("{}",), ("{}", LIBRARY), "error"),
         (("{}", LIBRARY), ("{}",), "error"),
-        (("{}", LIBRARY), (LIBRARY, NEWER), "note"),
+        (("{}", LIBRARY), (LIBRARY, NEWER), "error"),
+        (("{}",), ("{}", NEWER), "error"),
+        (("{}", DEVICE_LIBRARY), (DEVICE_LIBRARY, NEWER), "note"),
     ],
-    ids=["another order", "a library more", "a library less", "another compiler"],
+    ids=["another order", "one more", "one less", "one stays", "a newer one", "another compiler"],
 )
-def test_a_library_s_stamp_is_no_compiler(
+def test_a_stamp_that_stays_may_be_the_kernel_s_compiler(
     before: tuple[str, ...], after: tuple[str, ...], severity: str
 ) -> None:
     (own,) = Numbers().stamps

@@ -26,7 +26,7 @@ class Budget(NamedTuple):
     """What the kernels of a name, maybe of one target, may take and must reach."""
 
     kernel: str = "*"
-    arch: str | None = None
+    target: str | None = None
     bounds: tuple[tuple[Measure, Bound], ...] = ()
     line: int | None = None
     """Of the configuration, as of suppressions."""
@@ -46,7 +46,7 @@ class Suppression(NamedTuple):
     rule: str
     kernel: str
     reason: str
-    arch: str | None = None
+    target: str | None = None
     until: date | None = None
     """The last day."""
     line: int | None = None
@@ -59,12 +59,13 @@ class Configuration:
     file: Path | None = None
     paths: tuple[str, ...] = ()
     """From the current folder."""
-    arch: tuple[str, ...] = ()
-    """Targets; empty for all."""
+    targets: tuple[str, ...] = ()
+    """Empty for all."""
     baseline: Path | None = None
     strict_baseline: bool = False
     fail_on: Severity = "warning"
     min_kernels: int = 1
+    """Fewer are a problem where the whole build is judged."""
     selection: Selection = BY_DEFAULT
     workgroup_sizes: tuple[tuple[str, int], ...] = ()
     budgets: tuple[Budget, ...] = ()
@@ -95,6 +96,14 @@ def find_config(folder: Path) -> Path | None:
     return None
 
 
+def shadowed_by(file: Path) -> Path | None:
+    """The `pyproject.toml` whose [tool.kernelinfo] a `kernelinfo.toml` next to it takes over."""
+    shared = file.parent / SHARED
+    if file.name != OWN or not shared.is_file():
+        return None
+    return shared if read_file(shared) is not None else None
+
+
 def _located(file: ConfigFile, complaint: Complaint) -> str:
     line = file.line(complaint.path)
     location = f"{file.path}:{line}" if line else f"{file.path}"
@@ -111,7 +120,7 @@ def _configuration(file: ConfigFile, values: dict[str, Any]) -> Configuration:
     return Configuration(
         file=file.path,
         paths=tuple(next_to_file(path) for path in values["paths"]),
-        arch=values["arch"],
+        targets=values["target"],
         baseline=Path(next_to_file(values["baseline"])) if "baseline" in values else None,
         strict_baseline=values["strict-baseline"],
         fail_on=values["fail-on"],
@@ -121,7 +130,7 @@ def _configuration(file: ConfigFile, values: dict[str, Any]) -> Configuration:
         budgets=tuple(
             Budget(
                 kernel=one["kernel"],
-                arch=one.get("arch"),
+                target=one.get("target"),
                 bounds=tuple((m, one[m.key]) for m in MEASURES if m.key in one),
                 line=line(one["path"]),
             )
@@ -133,7 +142,7 @@ def _configuration(file: ConfigFile, values: dict[str, Any]) -> Configuration:
                 rule=one["rule"],
                 kernel=one["kernel"],
                 reason=one["reason"],
-                arch=one.get("arch"),
+                target=one.get("target"),
                 until=one.get("until"),
                 line=line(one["path"]),
             )

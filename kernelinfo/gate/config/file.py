@@ -37,6 +37,8 @@ def read_file(path: Path) -> ConfigFile | None:
     import tomllib
 
     try:
+        if path.exists() and not path.is_file():  # to read a FIFO would wait for a writer
+            raise ConfigError(f"{path}: is no regular file; give another file")
         data = path.read_bytes()
         if path.name == SHARED and b"kernelinfo" not in data:  # nor need it be valid
             return None

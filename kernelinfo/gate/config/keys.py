@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from functools import partial
 from typing import Any
@@ -20,7 +20,7 @@ from kernelinfo.gate.config.measures import (
 )
 from kernelinfo.kernel.pattern import matches
 from kernelinfo.light_typing import NamedTuple
-from kernelinfo.occupancy import targets
+from kernelinfo.occupancy.devices import target_named
 from kernelinfo.rules import named
 
 
@@ -71,6 +71,17 @@ class Key(NamedTuple):
     default: Any = None
     """As TOML has it; None for nothing."""
     required: bool = False
+    older: str = ""
+    """The name that it had before; still read."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The name, then the older one."""
+        return (self.name, self.older) if self.older else (self.name,)
+
+    def stated_name(self, table: Mapping[str, Any]) -> str | None:
+        """The name by which a table states it; None where it does not."""
+        return next((name for name in self.names if name in table), None)
 
 
 def _pattern(text: str) -> str:
@@ -98,7 +109,7 @@ def _day(value: str | date) -> date:
 _PATTERN = Scalar('a name, a glob such as "gemm_*" or "re:REGEX"', read=_pattern)
 _RULE = Scalar('a rule such as "KI101", "KI1" or "vgpr-spill"', read=_rule)
 _RULES = Many(_RULE, 'a list such as ["KI101", "KI2"]')
-_TARGET = Scalar('a target such as "gfx90a"', read=lambda text: targets.find(text).name)
+_TARGET = Scalar('a target such as "gfx90a"', read=lambda text: target_named(text).name)
 _SEVERITY = Scalar('"note", "warning" or "error"', choices=("note", "warning", "error"))
 _COUNT = Scalar("a whole number from 0 on", (int,), least=0)
 _WORKGROUP = Scalar("a whole number of workitems from 1 on", (int,), least=1)
@@ -114,11 +125,11 @@ _ALLOWANCE = Scalar(
 )
 
 _KERNEL = Key("kernel", "Which kernels: a name, a glob or re:REGEX.", _PATTERN, "*")
-_ARCH = Key("arch", "Only on this target.", _TARGET)
+_ONLY_ON = Key("target", "Only on this target.", _TARGET, older="arch")
 
 _BUDGET = (
     _KERNEL,
-    _ARCH,
+    _ONLY_ON,
     *(
         Key(
             measure.key,
@@ -150,8 +161,8 @@ _GATE = (
     ),
     Key(
         "toolchain-change",
-        "With another compiler than the baseline's: report what moved and fail only on spills, or "
-        "strict: judge as ever.",
+        "Of kernels that another compiler built than the baseline's: report what moved and fail "
+        "only on spills and scratch, or strict: judge as ever.",
         Scalar('"report" or "strict"', choices=("report", "strict")),
         "report",
     ),
@@ -165,7 +176,7 @@ GATED = tuple(
 _SUPPRESS = (
     Key("rule", "Number, name or beginning of numbers.", _RULE, required=True),
     Key("kernel", "Which kernels: a name, a glob or re:REGEX.", _PATTERN, required=True),
-    _ARCH,
+    _ONLY_ON,
     Key("reason", "Why it is borne.", _REASON, required=True),
     Key(
         "until",
@@ -183,10 +194,12 @@ KEYS = (
         [],
     ),
     Key(
-        "arch",
-        "The targets that are checked; others are skipped and counted. Empty for all.",
+        "target",
+        "The targets that are checked, each of which must be built; others are skipped and "
+        "counted. Empty for all.",
         Many(_TARGET, 'a list such as ["gfx90a", "gfx942"]'),
         [],
+        older="arch",
     ),
     Key("baseline", "What was, relative to this file's folder.", _PATH),
     Key("strict-baseline", "Fail on what got better too, until it is pinned.", _SWITCH, False),

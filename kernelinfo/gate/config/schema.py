@@ -24,13 +24,16 @@ def _table(keys: tuple[Key, ...]) -> dict[str, Any]:
     required = [key.name for key in keys if key.required]
     return {
         "type": "object",
-        "properties": {key.name: _key(key) for key in keys},
+        "properties": {name: _key(key, name) for key in keys for name in key.names},
         "additionalProperties": False,
         **({"required": required} if required else {}),
     }
 
 
-def _key(key: Key) -> dict[str, Any]:
+def _key(key: Key, name: str) -> dict[str, Any]:
+    if name == key.older:
+        about = f"The older name of {key.name}."
+        return {"description": about, "deprecated": True, **_value(key.kind)}
     default = {} if key.default is None else {"default": key.default}
     return {"description": key.about, **_value(key.kind), **default}
 

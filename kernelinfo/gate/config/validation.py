@@ -30,12 +30,17 @@ class Validation:
     def table(self, stated: Any, keys: tuple[Key, ...], path: KeyPath) -> dict[str, Any]:
         """The value of every key that is stated or has a default."""
         names = [key.name for key in keys]
-        for name in stated.keys() - set(names):
+        known = {name for key in keys for name in key.names}
+        for name in stated.keys() - known:
             self._complain((*path, name), f"unknown key; {_near(name, names)}")
         read = {}
         for key in keys:
-            if key.name in stated:
-                read[key.name] = self._value(stated[key.name], key.kind, (*path, key.name))
+            if key.older in stated and key.name in stated:
+                message = f"is the older name of {key.name}, which is set too; keep one"
+                self._complain((*path, key.older), message)
+            name = key.stated_name(stated)
+            if name is not None:
+                read[key.name] = self._value(stated[name], key.kind, (*path, name))
             elif key.required:
                 assert isinstance(key.kind, Scalar)
                 self._complain(path, f"{key.name} is missing; write {key.kind.expected}")

@@ -24,6 +24,11 @@ def render(outcome: Outcome, view: View) -> Iterator[str]:
         if claim.suppressed is None:
             command, rule = _COMMANDS[claim.finding.severity], claim.finding
             yield _command(command, claim.location, f"{rule.rule} {rule.name}", claim.sentence)
+    for pair in outcome.renamed:
+        renamed = f"{printable(pair.old.name)} → {printable(pair.new.name)}"
+        yield _command("notice", None, "renamed", renamed)
+    for remark in outcome.remarks:
+        yield _command("notice", None, "not covered", printable(remark))
     for problem in outcome.problems:
         location = location_of_problem(problem)
         yield _command("error", location, "cannot answer", problem_text(problem))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from kernelinfo.gate.outcome import SEVERITIES, Outcome
+from kernelinfo.render.names import printable
 from kernelinfo.render.words import plural
 
 
@@ -23,4 +24,6 @@ def headline(outcome: Outcome) -> str:
         parts.append(f"{excused} suppressed")
     if outcome.passed_over:
         parts.append(f"{plural(outcome.passed_over, 'kernel')} of other targets passed over")
+    if outcome.part:
+        parts.append(f"only of {printable(outcome.part)}")
     return f"{answer}: {' · '.join(parts)}"

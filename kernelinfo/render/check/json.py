@@ -36,6 +36,12 @@ def check_document(outcome: Outcome) -> dict[str, Any]:
         "fail_on": outcome.fail_on,
         "passed_over": outcome.passed_over,
         "baseline": str(outcome.baseline) if outcome.baseline else None,
+        "part": outcome.part or None,
+        "remarks": list(outcome.remarks),
+        "renamed": [
+            {"old": pair.old.name, "new": pair.new.name, "target": pair.new.target}
+            for pair in outcome.renamed
+        ],
         "notices": [
             {**flat(notice), "finding": notice.finding._asdict()} for notice in outcome.notices
         ],

@@ -42,6 +42,12 @@ def render(outcome: Outcome, view: View) -> Iterator[str]:
     ]
     yield from _list("About the gate itself:", notes)
     problems = [f"{code(p.path)}: {plain(problem_text(p))}" for p in outcome.problems]
+    yield from _list("Not covered:", [plain(remark) for remark in outcome.remarks])
+    renamed = [
+        (code(pair.old.name), code(pair.new.name), code(pair.new.target))
+        for pair in outcome.renamed
+    ]
+    yield from folded(f"{len(renamed)} renamed", ("was", "is", "target"), renamed)
     yield from _list("Could not be answered:", problems)
     excused = [
         (code(c.subject), code(c.target or ""), f"{_rule(c)} {plain(c.text)}", _reason(c))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from typing import TypeVar
 
+from kernelinfo.compare import Pair
 from kernelinfo.gate.outcome import SEVERITIES, Outcome
 from kernelinfo.render import View
 from kernelinfo.render.check.claims import Claim, claims
@@ -13,6 +15,7 @@ from kernelinfo.render.findings import SEVERITY_STYLES
 from kernelinfo.render.names import printable
 from kernelinfo.render.paint import Span, paint
 
+_T = TypeVar("_T")
 _OF_THE_GATE = ("KI206", "KI5")
 """Rules whose notes are shown; those of others stand in the report."""
 
@@ -42,6 +45,9 @@ def _lines(outcome: Outcome, view: View) -> Iterator[list[Span]]:
     excused = [claim for claim in all_claims if claim.suppressed is not None]
     yield from ([*_where(claim), *_excused(claim)] for claim in _first(excused, view))
     yield from _rest("more suppressed", excused, view)
+    renamed = outcome.renamed
+    yield from ([(_renamed(pair), "dim")] for pair in _first(renamed, view))
+    yield from _rest("more renamed", renamed, view)
 
 
 def _is_shown(claim: Claim, outcome: Outcome) -> bool:
@@ -70,10 +76,15 @@ def _excused(claim: Claim) -> list[Span]:
     return [(f"suppressed {claim.finding.rule} {claim.sentence}{reason}", "dim")]
 
 
-def _first(found: Sequence[Claim], view: View) -> Sequence[Claim]:
+def _renamed(pair: Pair) -> str:
+    names = f"{printable(pair.old.name)} → {printable(pair.new.name)}"
+    return f"renamed {names} ({printable(pair.new.target)})"
+
+
+def _first(found: Sequence[_T], view: View) -> Sequence[_T]:
     return found[: view.top] if view.top else found
 
 
-def _rest(what: str, found: Sequence[Claim], view: View) -> Iterator[list[Span]]:
+def _rest(what: str, found: Sequence[object], view: View) -> Iterator[list[Span]]:
     if hidden := len(found) - len(_first(found, view)):
         yield [(f"… {hidden} {what}; --top 0 shows all", "dim")]

@@ -1,0 +1,428 @@
+"""The gate's contract as a table: what is configured and built, what is asked, what is answered.
+
+Each scenario is a folder `build/` of assembly, a `kernelinfo.toml`, maybe a baseline made of an
+earlier build, and the arguments of `kernelinfo check`. The exit code and one line of its output are
+what a user is promised.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from tests.test_golden import run
+
+OLD, NEW = "clang version 19.1.7", "clang version 22.1.8"
+SAXPY, SCALE = "saxpy", "scale"
+GEMM_DOUBLE, GEMM_SHORT = "_Z4gemmIdEvPT_", "_Z4gemmIsEvPT_"
+V1_GEMM, V2_GEMM = "_ZN2v14gemmIfEEvPT_", "_ZN2v24gemmIfEEvPT_"
+BASELINE = 'baseline = "b.json"\n'
+PATHS = 'paths = ["build"]\n'
+
+DESCRIPTOR = """\
+{name}:
+  s_endpgm
+.amdhsa_kernel {name}
+  .amdhsa_next_free_vgpr {vgprs}
+  .amdhsa_next_free_sgpr 8
+  {accum_offset}
+  .amdhsa_private_segment_fixed_size {scratch}
+.end_amdhsa_kernel
+"""
+METADATA = """\
+  - .name: {name}
+    .symbol: {name}.kd
+    .private_segment_fixed_size: {scratch}
+    .sgpr_spill_count: 0
+    .vgpr_count: {vgprs}
+    .vgpr_spill_count: {spills}
+"""
+
+
+@dataclass(frozen=True)
+class K:
+    """A kernel of the build."""
+
+    name: str
+    vgprs: int = 64
+    spills: int = 0
+    scratch: int = 0
+
+
+def assembly(*kernels: K, target: str = "gfx90a", stamps: tuple[str, ...] = (OLD,)) -> str:
+    """What a compiler leaves for these kernels."""
+    offset = ".amdhsa_accum_offset 4" if target == "gfx90a" else ""
+    values = [vars(kernel) | {"accum_offset": offset} for kernel in kernels]
+    return "".join(
+        [
+            f'.amdgcn_target "amdgcn-amd-amdhsa--{target}"\n',
+            *(DESCRIPTOR.format(**one) for one in values),
+            *(f'.ident "{stamp}"\n' for stamp in stamps),
+            ".amdgpu_metadata\n---\namdhsa.kernels:\n",
+            *(METADATA.format(**one) for one in values),
+            f"amdhsa.target: amdgcn-amd-amdhsa--{target}\namdhsa.version: [1, 2]\n...\n",
+            ".end_amdgpu_metadata\n",
+        ]
+    )
+
+
+Files = dict[str, str]
+TWO: Files = {"a.s": assembly(K(SAXPY)), "b.s": assembly(K(SCALE))}
+BIGGER: Files = {"a.s": assembly(K(SAXPY, vgprs=80)), "b.s": TWO["b.s"]}
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """One row."""
+
+    what: str
+    code: int
+    line: str
+    """Stands in standard output or standard error; "" for none."""
+    build: Files = field(default_factory=lambda: TWO)
+    arguments: str = ""
+    config: str = ""
+    before: Files | None = None
+    """The build that the baseline is made of."""
+    prepare: Callable[[Path], object] = lambda _: None
+    """What else happens before the run."""
+
+
+def emptied(folder: Path, *, whole: bool) -> None:
+    """The baseline without kernels, or without the waves, spills and scratch of them."""
+    document = json.loads((folder / "b.json").read_text())
+    if whole:
+        document["kernels"] = []
+    for kernel in document["kernels"]:
+        for key in ("waves_per_simd", "vgpr_spills", "sgpr_spills", "scratch_bytes_per_lane"):
+            kernel[key] = None
+    (folder / "b.json").write_text(json.dumps(document))
+
+
+def no_waves(folder: Path) -> None:
+    text = (folder / "b.json").read_text()
+    (folder / "b.json").write_text(text.replace('"waves_per_simd": 8.0', '"waves_per_simd": null'))
+
+
+SCENARIOS = [
+    Scenario("all is well", 0, "kernelinfo check passed: nothing found · 2 kernels"),
+    # What is expected of a run
+    Scenario(
+        "--min-kernels holds for the whole build",
+        2,
+        "2 kernels found, at least 3 expected; see --min-kernels",
+        arguments="--min-kernels 3",
+    ),
+    Scenario(
+        "--min-kernels holds where a path is named",
+        2,
+        "1 kernels found, at least 2 expected; see --min-kernels",
+        arguments="build/a.s --min-kernels 2",
+    ),
+    Scenario(
+        "--min-kernels holds with -k",
+        2,
+        "1 kernels found, at least 2 expected; see --min-kernels",
+        arguments="-k saxpy --min-kernels 2",
+    ),
+    Scenario(
+        "--min-kernels holds with --subset",
+        2,
+        "1 kernels found, at least 2 expected; see --min-kernels",
+        arguments="--subset build/a.s --min-kernels 2",
+    ),
+    Scenario(
+        "the configuration's min-kernels holds for the whole build",
+        2,
+        "2 kernels found, at least 40 expected; see expect.min-kernels",
+        config="expect = { min-kernels = 40 }",
+    ),
+    Scenario(
+        "and where the paths named are the configuration's",
+        2,
+        "2 kernels found, at least 40 expected; see expect.min-kernels",
+        arguments="./build",
+        config="expect = { min-kernels = 40 }",
+    ),
+    Scenario(
+        "of a part it is told that it was not checked",
+        0,
+        "not checked: expect.min-kernels = 40",
+        arguments="--subset build/a.s",
+        config="expect = { min-kernels = 40 }",
+    ),
+    Scenario(
+        "and the answer says of how much it passed",
+        0,
+        "passed: nothing found · 1 kernel · only of build/a.s, -k sax*",
+        arguments="build/a.s -k sax*",
+    ),
+    Scenario(
+        "a target that nothing was built for",
+        2,
+        "kernelinfo.toml: no kernel is for gfx942; build it, or remove it from target",
+        config='target = ["gfx90a", "gfx942"]',
+    ),
+    Scenario(
+        "by its older name",
+        2,
+        "kernelinfo.toml: no kernel is for gfx942; build it, or remove it from target",
+        config='arch = ["gfx90a", "gfx942"]',
+    ),
+    Scenario(
+        "of a part that is told",
+        0,
+        "not checked: target gfx942, which no kernel of this part is for",
+        arguments="-k saxpy",
+        config='target = ["gfx90a", "gfx942"]',
+    ),
+    Scenario(
+        "no kernel of any target",
+        2,
+        "none of 2 kernels is for gfx942; see target",
+        config='target = ["gfx942"]',
+    ),
+    Scenario(
+        "both names of one key",
+        2,
+        "kernelinfo.toml:3: arch: is the older name of target, which is set too; keep one",
+        config='target = ["gfx90a"]\narch = ["gfx942"]',
+    ),
+    Scenario(
+        "no rule is left",
+        2,
+        "no rule is selected, no budget and no baseline: nothing is checked",
+        arguments="--ignore KI",
+    ),
+    # Budgets and workgroup sizes
+    Scenario(
+        "a budget is broken",
+        1,
+        "error KI206 saxpy (gfx90a): 64 VGPRs used, and the budget is vgpr ≤ 32",
+        config='[[budget]]\nkernel = "saxpy"\nvgpr = 32',
+    ),
+    Scenario(
+        "a budget behind an earlier one",
+        0,
+        "kernelinfo.toml:4: note KI206 saxpy: all its kernels belong to an earlier budget (*)",
+        config='[[budget]]\nscratch = 64\n[[budget]]\nkernel = "saxpy"\nvgpr = 32',
+    ),
+    Scenario(
+        "a budget for no kernel",
+        0,
+        "note KI206 gone*: no kernel is named gone*: the budget guards nothing",
+        config='[[budget]]\nkernel = "gone*"\nvgpr = 32',
+    ),
+    Scenario(
+        "of a part that is told",
+        0,
+        "not checked: [[budget]] scale, which no kernel of this part matches",
+        arguments="build/a.s",
+        config='[[budget]]\nkernel = "scale"\nvgpr = 32',
+    ),
+    Scenario(
+        "budgets whose rule is ignored",
+        0,
+        "not checked: [[budget]]; KI206 is not selected",
+        arguments="--ignore KI206",
+        config="[[budget]]\nvgpr = 32",
+    ),
+    Scenario(
+        "a workgroup size for no kernel",
+        0,
+        "note: kernelinfo.toml: [workgroup-size] 'gone*' is the first for no kernel; correct it",
+        config='[workgroup-size]\n"gone*" = 256',
+    ),
+    Scenario(
+        "a workgroup size behind an earlier one",
+        0,
+        "note: kernelinfo.toml: [workgroup-size] 'saxpy' is the first for no kernel; correct it",
+        config='[workgroup-size]\n"*" = 256\n"saxpy" = 64',
+    ),
+    Scenario(
+        "of a part that is told",
+        0,
+        "not checked: [workgroup-size] scale, which no kernel of this part matches",
+        arguments="-k saxpy",
+        config='[workgroup-size]\n"scale" = 256',
+    ),
+    Scenario(
+        "two configurations",
+        0,
+        "note: pyproject.toml: [tool.kernelinfo] is not read beside kernelinfo.toml; keep one",
+        prepare=lambda folder: (folder / "pyproject.toml").write_text("[tool.kernelinfo]\n"),
+    ),
+    # The baseline
+    Scenario("nothing moved", 0, "passed: nothing found · 2 kernels", before=TWO),
+    Scenario(
+        "a wave lost",
+        1,
+        "error KI501 saxpy (gfx90a): VGPR: 64 → 80 used, 64 → 80 allocated, 8 → 4 waves/SIMD",
+        before=TWO,
+        build=BIGGER,
+    ),
+    Scenario(
+        "what got worse is not selected",
+        0,
+        "not checked: what got worse since b.json; KI501 is not selected",
+        before=TWO,
+        build=BIGGER,
+        arguments="--ignore KI501",
+    ),
+    Scenario(
+        "a kernel gone",
+        2,
+        "error KI502 scale (gfx90a): in the baseline, from build/b.s, and not in the build",
+        before=TWO,
+        build={"a.s": TWO["a.s"]},
+    ),
+    Scenario(
+        "whatever is ignored",
+        2,
+        "error KI502 scale (gfx90a): in the baseline",
+        before=TWO,
+        build={"a.s": TWO["a.s"]},
+        arguments="--ignore KI502 --exit-zero",
+    ),
+    Scenario(
+        "or selected",
+        2,
+        "error KI502 scale (gfx90a): in the baseline",
+        before=TWO,
+        build={"a.s": TWO["a.s"]},
+        arguments="--select KI1",
+    ),
+    Scenario(
+        "of a part it is told what was not looked for",
+        0,
+        "not checked: 1 of the baseline's kernels, which are not in this part",
+        before=TWO,
+        arguments="build/a.s",
+    ),
+    Scenario(
+        "other template arguments are another kernel",
+        2,
+        "error KI502 void gemm<double>(double*) (gfx90a): in the baseline",
+        before={"a.s": assembly(K(GEMM_DOUBLE))},
+        build={"a.s": assembly(K(GEMM_SHORT))},
+    ),
+    Scenario(
+        "another namespace is a rename, which is told",
+        0,
+        "renamed void v1::gemm<float>(float*) → void v2::gemm<float>(float*) (gfx90a)",
+        before={"a.s": assembly(K(V1_GEMM))},
+        build={"a.s": assembly(K(V2_GEMM))},
+    ),
+    Scenario(
+        "and judged",
+        1,
+        "8 → 4 waves/SIMD since the baseline (as void v1::gemm<float>(float*))",
+        before={"a.s": assembly(K(V1_GEMM))},
+        build={"a.s": assembly(K(V2_GEMM, vgprs=80))},
+    ),
+    Scenario(
+        "an empty baseline",
+        2,
+        "b.json: pins none of the 2 kernels found, so that none is compared; pin them with",
+        before=TWO,
+        prepare=lambda folder: emptied(folder, whole=True),
+    ),
+    Scenario(
+        "a baseline without numbers",
+        2,
+        "b.json: has no number of saxpy and 1 more that could be compared; pin anew with",
+        before=TWO,
+        prepare=lambda folder: emptied(folder, whole=False),
+    ),
+    Scenario(
+        "a baseline without the waves",
+        0,
+        "note KI504 saxpy (gfx90a): the baseline does not have waves: not compared",
+        before=TWO,
+        prepare=no_waves,
+    ),
+    Scenario(
+        "a baseline that is a pipe",
+        2,
+        "b.json: is no regular file; give another file",
+        prepare=lambda folder: os.mkfifo(folder / "b.json"),
+        arguments="--baseline b.json",
+    ),
+    Scenario(
+        "a configuration that is a folder",
+        2,
+        "own.toml: is no regular file; give another file",
+        prepare=lambda folder: (folder / "own.toml").mkdir(),
+        arguments="--config own.toml",
+    ),
+    # Another compiler
+    Scenario(
+        "another compiler lost a wave",
+        0,
+        "note KI501 saxpy (gfx90a): VGPR: 64 → 80 used",
+        before={"a.s": assembly(K(SAXPY))},
+        build={"a.s": assembly(K(SAXPY, vgprs=80), stamps=(NEW,))},
+    ),
+    Scenario(
+        "another compiler spills",
+        1,
+        "error KI501 saxpy (gfx90a): 0 → 3 VGPRs spilled since the baseline",
+        before={"a.s": assembly(K(SAXPY))},
+        build={"a.s": assembly(K(SAXPY, spills=3), stamps=(NEW,))},
+    ),
+    Scenario(
+        "another compiler needs scratch",
+        1,
+        "error KI501 saxpy (gfx90a): 0 → 16 B of scratch per lane since the baseline",
+        before={"a.s": assembly(K(SAXPY))},
+        build={"a.s": assembly(K(SAXPY, scratch=16), stamps=(NEW,))},
+    ),
+    Scenario(
+        "a foreign stamp next to the compiler's relaxes nothing",
+        1,
+        "error KI501 saxpy (gfx90a): VGPR: 64 → 80 used",
+        before={"a.s": assembly(K(SAXPY))},
+        build={"a.s": assembly(K(SAXPY, vgprs=80), stamps=(OLD, NEW))},
+    ),
+    Scenario(
+        "nor does one in another file",
+        1,
+        "error KI501 saxpy (gfx90a): VGPR: 64 → 80 used",
+        before=TWO,
+        build={"a.s": BIGGER["a.s"], "b.s": assembly(K(SCALE), stamps=(NEW,))},
+    ),
+]
+
+
+def prepared(scenario: Scenario, folder: Path) -> None:
+    """Put the scenario's files where the run looks for them."""
+    pinned = scenario.before is not None
+    config = PATHS + (BASELINE if pinned else "") + scenario.config
+    (folder / "kernelinfo.toml").write_text(config)
+    if scenario.before is not None:
+        written(scenario.before, folder)
+        _, err, code = run("check", "--update-baseline", folder=folder)
+        assert code == 0, err
+        for name in scenario.before:
+            (folder / "build" / name).unlink()
+    written(scenario.build, folder)
+    scenario.prepare(folder)
+
+
+def written(files: Files, folder: Path) -> None:
+    (folder / "build").mkdir(exist_ok=True)
+    for name, text in files.items():
+        (folder / "build" / name).write_text(text)
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda one: f"{one.what} {one.arguments}")
+def test_the_gate(scenario: Scenario, tmp_path: Path) -> None:
+    prepared(scenario, tmp_path)
+    out, err, code = run("check", *scenario.arguments.split(), folder=tmp_path)
+    assert scenario.line in out + err
+    assert code == scenario.code, out + err
