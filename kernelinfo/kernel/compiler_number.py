@@ -31,6 +31,29 @@ class Cause(NamedTuple):
         return f"{', '.join(CAUSES[name] for name in self.names)} (LLVM {self.version})"
 
 
+class CompilerNumber(NamedTuple):
+    """The compiler's own `; Occupancy:`, compared with the hardware's."""
+
+    waves_per_simd: int
+    agrees: bool | None
+    """None where the occupancy is not known, or of another target than the code's."""
+    reason: str | None
+    """Why it differs, in words; None where it does not."""
+
+
+def compiler_number(kernel: Kernel, occupancy: Occupancy | None) -> CompilerNumber | None:
+    """The number that the compiler printed, and why it differs; None where it printed none."""
+    printed = kernel.traits.compiler_waves_per_simd
+    if printed is None:
+        return None
+    same = None if occupancy is None else agrees(kernel, occupancy)
+    reason = None
+    if occupancy is not None and same is False:
+        cause = why(kernel, occupancy)
+        reason = cause.text if cause else NOT_EXPLAINED
+    return CompilerNumber(printed, same, reason)
+
+
 def agrees(kernel: Kernel, occupancy: Occupancy) -> bool | None:
     """Whether the compiler printed this occupancy; None where it printed none, or of a what-if."""
     printed = kernel.traits.compiler_waves_per_simd

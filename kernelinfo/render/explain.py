@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from kernelinfo.kernel import Finding, Kernel, Result
-from kernelinfo.kernel.compiler_number import NOT_EXPLAINED, agrees, why
+from kernelinfo.kernel.compiler_number import compiler_number
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.occupancy.calculator import vgpr_steps
 from kernelinfo.occupancy.devices import fill
@@ -224,13 +224,11 @@ def _result(occupancy: Occupancy, kernel: Kernel | None) -> str:
         f"{bound}{occupancy.workgroups} {groups}/{per} · {occupancy.waves} of "
         f"{occupancy.wave_slots} waves/{per} · {percent(occupancy.percent)}"
     )
-    same = agrees(kernel, occupancy) if kernel else None
-    if kernel is None or same is None:
+    number = compiler_number(kernel, occupancy) if kernel else None
+    if number is None or number.agrees is None:
         return text
-    cause = why(kernel, occupancy)
-    explanation = "agrees" if same else cause.text if cause else NOT_EXPLAINED
-    printed = kernel.traits.compiler_waves_per_simd
-    return f"{text}   the compiler said {printed} waves/SIMD: {explanation}"
+    explanation = number.reason or "agrees"
+    return f"{text}   the compiler said {number.waves_per_simd} waves/SIMD: {explanation}"
 
 
 def _steps(target: Target, demand: Demand, occupancy: Occupancy) -> str:

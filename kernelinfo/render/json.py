@@ -166,17 +166,12 @@ def _code_document(code: Code) -> dict[str, Any]:
 
 
 def _compiler_document(kernel: Kernel, occupancy: Occupancy | None) -> dict[str, Any] | None:
-    waves = kernel.traits.compiler_waves_per_simd
-    if waves is None:
+    if kernel.traits.compiler_waves_per_simd is None:
         return None
-    from kernelinfo.kernel.compiler_number import NOT_EXPLAINED, agrees, why
+    from kernelinfo.kernel.compiler_number import compiler_number
 
-    same = agrees(kernel, occupancy) if occupancy else None
-    reason = None
-    if occupancy and same is False:
-        cause = why(kernel, occupancy)
-        reason = cause.text if cause else NOT_EXPLAINED
-    return {"waves_per_simd": waves, "agrees": same, "reason": reason}
+    number = compiler_number(kernel, occupancy)
+    return number and number._asdict()
 
 
 def _provenance(kernel: Kernel) -> dict[str, dict[str, Any]]:

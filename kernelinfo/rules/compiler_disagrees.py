@@ -18,12 +18,11 @@ def compiler_disagrees(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]
     What to do: nothing about the kernel; trust the number that counts whole workgroups.
     """
     # Off unless asked for: imported here, as most reports do without.
-    from kernelinfo.kernel.compiler_number import NOT_EXPLAINED, agrees, why
+    from kernelinfo.kernel.compiler_number import compiler_number
 
-    if agrees(kernel, occupancy) is False:
-        cause = why(kernel, occupancy)
-        printed = kernel.traits.compiler_waves_per_simd
+    number = compiler_number(kernel, occupancy)
+    if number is not None and number.reason:
         yield Remark(
-            f"the compiler printed {printed} waves/SIMD, the hardware holds "
-            f"{occupancy.waves_per_simd:.4g}: {cause.text if cause else NOT_EXPLAINED}"
+            f"the compiler printed {number.waves_per_simd} waves/SIMD, the hardware holds "
+            f"{occupancy.waves_per_simd:.4g}: {number.reason}"
         )

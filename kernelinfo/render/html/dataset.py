@@ -7,7 +7,7 @@ from typing import Any
 
 from kernelinfo import __version__
 from kernelinfo.kernel import CodeObject, Kernel, Report, Result
-from kernelinfo.kernel.compiler_number import NOT_EXPLAINED, agrees, why
+from kernelinfo.kernel.compiler_number import compiler_number
 from kernelinfo.kernel.traits import LDS_NOT_STATED
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.occupancy.placement import Demand
@@ -192,12 +192,10 @@ def _expected(kernel: Kernel, occupancy: Occupancy | None) -> list[str]:
 
 def _compiler(kernel: Kernel, occupancy: Occupancy | None, texts: Shared) -> list[int] | None:
     """The compiler's own waves per SIMD, and the index of the text on why it differs or not."""
-    same = None if occupancy is None else agrees(kernel, occupancy)
-    if occupancy is None or same is None or kernel.traits.compiler_waves_per_simd is None:
+    number = compiler_number(kernel, occupancy)
+    if number is None or number.agrees is None:
         return None
-    cause = why(kernel, occupancy)
-    explanation = "agrees" if same else cause.text if cause else NOT_EXPLAINED
-    return [kernel.traits.compiler_waves_per_simd, texts.index(explanation)]
+    return [number.waves_per_simd, texts.index(number.reason or "agrees")]
 
 
 def _facts(kernel: Kernel) -> list[list[int | None]]:
