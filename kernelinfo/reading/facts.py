@@ -7,6 +7,8 @@ from functools import lru_cache
 
 from kernelinfo.light_typing import Any, Literal, NamedTuple
 
+_MOST_REMARKS = 1000
+
 Source = Literal[
     "option",
     "linking-info",
@@ -164,6 +166,32 @@ class Remark(NamedTuple):
     message: str
     line: int | None = None
     offset: int | None = None
+
+
+class Remarks:
+    """The remarks on one text: the first thousand, as a text could be nothing but mistakes."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._new: list[Remark] = []
+
+    def add(self, message: str, line: int | None = None) -> None:
+        """Add a remark, or count it where there are too many."""
+        self._count += 1
+        if self._count <= _MOST_REMARKS:
+            self._new.append(Remark(message, line))
+
+    def take(self) -> tuple[Remark, ...]:
+        """Those that were added since the last call."""
+        taken = tuple(self._new)
+        self._new.clear()
+        return taken
+
+    def rest(self) -> tuple[Remark, ...]:
+        """A remark on how many more there were, if there were."""
+        more = self._count - _MOST_REMARKS
+        message = f"{more} more remarks on this text are not shown; mend these first"
+        return (Remark(message),) if more > 0 else ()
 
 
 class Features(NamedTuple):

@@ -15,7 +15,6 @@ from kernelinfo.reading.assembly.expressions import Definitions
 from kernelinfo.reading.assembly.instructions import function_text, read_code
 from kernelinfo.reading.assembly.kernel_text import Evaluation, KernelText, without_shaders
 from kernelinfo.reading.assembly.loc import SourceFiles
-from kernelinfo.reading.assembly.remarks import Remarks
 from kernelinfo.reading.assembly.scan import (
     ASSIGNMENT,
     BEGIN,
@@ -32,7 +31,7 @@ from kernelinfo.reading.assembly.scan import (
     release,
     searchable,
 )
-from kernelinfo.reading.facts import Fact, Features, Module
+from kernelinfo.reading.facts import Fact, Features, Module, Remarks
 from kernelinfo.reading.metadata import kernel_facts_v2
 from kernelinfo.reading.stamps import distinct
 from kernelinfo.reading.target_id import TargetId, parse_isa_version, parse_target_id

@@ -41,7 +41,7 @@ _COUNTED = {
     ".kernel.vgpr_count",
     ".kernel.sgpr_count",
 }
-_SHORT = 4096
+_SHORT = 512
 _SETS = re.compile(rb"\.(?:set|equ)\b.*+(?:\n[ \t]*+\.(?:set|equ)\b.*+)*+")
 _SET = re.compile(
     rb"^[ \t]*\.(?:set|equ)\b(?:[ \t]+(\"(?:\\.|[^\"\\\n])*\"|[^\s,\"]+)[ \t]*,)?(.*)$",
@@ -54,22 +54,22 @@ class Definitions(dict[str, list[Definition]]):
     """What an assembly text sets by `.set NAME, VALUE` or `NAME = VALUE`: by symbol, in the order
     of the text."""
 
-    def add_sets(self, text: Text, place: int, lines: Lines) -> int:
-        """Add the directives in a row at `place`; return the offset of their end."""
-        found = _SETS.match(text, place)
+    def add_sets(self, text: Text, offset: int, lines: Lines) -> int:
+        """Add the directives in a row at `offset`; return the offset of their end."""
+        found = _SETS.match(text, offset)
         assert found
-        first = lines.number(place)
+        first = lines.number(offset)
         for line, (name, expression) in enumerate(_SET.findall(found[0]), first):
-            if name and (line > first or is_directive(text, place)):
+            if name and (line > first or is_directive(text, offset)):
                 self._add(unquoted(name), Definition(line, decode(expression)))
         return found.end()
 
-    def add_assignment(self, text: Text, place: int, lines: Lines) -> None:
-        """Add what the sign of equality at `place` assigns, if it is an assignment."""
-        prefix = before(text, place)
+    def add_assignment(self, text: Text, offset: int, lines: Lines) -> None:
+        """Add what the sign of equality at `offset` assigns, if it is an assignment."""
+        prefix = before(text, offset)
         if prefix and (name := re.fullmatch(_EQUATED, prefix)):
-            expression = decode(line_at(text, place + 1))
-            self._add(decode(name[1]), Definition(lines.number(place), expression))
+            expression = decode(line_at(text, offset + 1))
+            self._add(decode(name[1]), Definition(lines.number(offset), expression))
 
     def _add(self, symbol: str, definition: Definition) -> None:
         self.setdefault(symbol, []).append(definition)
@@ -159,8 +159,8 @@ def leading_numbers(expression: str, function: str, count: int) -> tuple[int, ..
 
 def number(expression: str) -> int | None:
     """The value of an expression that is a single number, as nearly all are; None for others."""
-    step = read_steps(expression)[0]
-    return step if isinstance(step, int) and len(read_steps(expression)) == 1 else None
+    step, *more = read_steps(expression)
+    return step if isinstance(step, int) and not more else None
 
 
 def read_steps(expression: str) -> tuple[Step, ...]:

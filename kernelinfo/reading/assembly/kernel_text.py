@@ -11,8 +11,7 @@ from kernelinfo.reading.assembly import directives, info_block
 from kernelinfo.reading.assembly.arithmetic import Unresolved
 from kernelinfo.reading.assembly.directives import UINT32, Block, Stated, Statement
 from kernelinfo.reading.assembly.expressions import Definitions, Evaluator, number
-from kernelinfo.reading.assembly.remarks import Remarks
-from kernelinfo.reading.facts import Code, Fact, Facts, KernelFacts, SourceLine
+from kernelinfo.reading.facts import Code, Fact, Facts, KernelFacts, Remarks, SourceLine
 from kernelinfo.reading.resource_symbols import SYMBOLS, symbol_facts
 
 _NOTHING = Facts()

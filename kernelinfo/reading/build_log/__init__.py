@@ -11,11 +11,10 @@ from collections import Counter
 from collections.abc import Iterator
 
 from kernelinfo.occupancy.targets import find
-from kernelinfo.reading.assembly.remarks import Remarks
 from kernelinfo.reading.assembly.scan import Lines, Text, searchable
 from kernelinfo.reading.build_log import log
 from kernelinfo.reading.build_log.blocks import Blocks
-from kernelinfo.reading.facts import Features, KernelFacts, Module
+from kernelinfo.reading.facts import Features, KernelFacts, Module, Remarks
 from kernelinfo.reading.target_id import parse_target_id
 
 _RECORD = re.compile(rb"^Pass: +kernel-resource-usage\s", re.MULTILINE)

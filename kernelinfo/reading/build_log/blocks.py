@@ -8,8 +8,7 @@ from collections.abc import Iterator, Mapping
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.occupancy.placement import align
 from kernelinfo.occupancy.targets import Target
-from kernelinfo.reading.assembly.remarks import Remarks
-from kernelinfo.reading.facts import Fact, FactName, Facts, KernelFacts, Source, SourceLine
+from kernelinfo.reading.facts import Fact, FactName, Facts, KernelFacts, Remarks, Source, SourceLine
 
 NAME = "Function Name"
 _LAST = "LDS Size [bytes/block]"

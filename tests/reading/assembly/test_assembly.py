@@ -734,5 +734,5 @@ def test_a_text_of_nothing_but_mistakes_is_told_as_far_as_anybody_reads() -> Non
     first, last = modules(text)
     assert len(first.remarks) == 1000
     assert [remark.message for remark in last.remarks] == [
-        "2000 more remarks on this text are not told; mend these first"
+        "2000 more remarks on this text are not shown; mend these first"
     ]
