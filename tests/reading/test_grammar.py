@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
@@ -166,6 +167,18 @@ def test_nesting_needs_no_recursion_and_length_has_a_bound() -> None:
     for endless in ("(" * 1_000_000, "1+" * 1_000_000, "f(" * 1_000_000, "- " * 1_000_000):
         with pytest.raises(TooLong):
             parse(load_tables("mc_expression"), endless, Trees())
+
+
+@pytest.mark.parametrize(
+    "line", ["; A: " + "b " * 500_000, "; A" + ":B" * 500_000, '; A: "' + r"\a" * 500_000 + '"']
+)
+def test_a_long_line_needs_no_memory_beyond_its_length(line: str) -> None:
+    tracemalloc.start()
+    read_line(line.encode())
+    read_steps(line[5:])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 64 * len(line)
 
 
 KERNEL = """

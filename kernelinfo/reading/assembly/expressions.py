@@ -105,9 +105,6 @@ class Evaluator:
         A symbol has the value last given to it before that line, or else the first one given after
         it. Takes time linear in the text and no recursion, whatever the nesting.
         """
-        plain = number(expression)
-        if plain is not None:
-            return plain
         frames = [_Frame(("", 0), line, iter(read_steps(expression)), [])]
         while True:
             frame = frames[-1]
@@ -189,7 +186,7 @@ def build_into(steps: list[Step]) -> Build:
     return {
         "integer": lambda digits: add(_integer(digits)),
         "symbol": add,
-        "quoted": lambda name: add(re.sub(r"\\(.)", r"\1", name[1:-1])),
+        "quoted": lambda name: add("".join(re.split(r"\\(.)", name[1:-1]))),
         "unary": lambda operator, operand: add(Call(operator, 1)),
         "binary": lambda left, operator, right: add(Call(operator, 2)),
         "call": lambda function, *arguments: add(Call(function, len(arguments))),
