@@ -12,12 +12,14 @@ from kernelinfo.pressure.listing import read_listing
 from kernelinfo.reading.assembly.arithmetic import Unresolved
 from kernelinfo.reading.assembly.debug_entries import read_units
 from kernelinfo.reading.assembly.expressions import Definitions, Evaluator
+from kernelinfo.reading.assembly.labels import label_place
 from kernelinfo.reading.assembly.loc import SourceFiles
 from kernelinfo.reading.assembly.scan import (
     ASSIGNMENT,
     Lines,
     Text,
     decode,
+    line_end,
     lines_from,
     places,
     searchable,
@@ -44,7 +46,7 @@ class AssemblyText:
         """The function whose label is on that 1-based line."""
         start = self._begin(line)
         listing = read_listing(
-            self._lines(start), line, self._files_before(start), self.value, symbol
+            self._lines(symbol, start), line, self._files_before(start), self.value, symbol
         )
         return Function(listing, from_directives(self._descriptor(symbol, start)))
 
@@ -63,10 +65,14 @@ class AssemblyText:
             self._line += 1
         return self._offset
 
-    def _lines(self, start: int) -> Iterator[str]:
-        """The lines from `start` on, without what a log puts before each of them."""
-        label = re.compile(rb'[^\n]*?(?=[\w.$@"]+:)').match(self._text, start)
-        prefix = label[0] if label else b""
+    def _lines(self, symbol: str, start: int) -> Iterator[str]:
+        """The lines from a label's on, without what a log puts before each of them."""
+        end, prefix = len(self._text), b""
+        label = label_place(self._text, symbol, start, line_end(self._text, start), end)
+        if label is not None:
+            prefix = self._text[start:label]
+            # The name may be quoted and hold what would begin a comment.
+            start = self._text.find(b":", label + len(symbol.encode())) + 1
         for line in lines_from(self._text, start):
             yield decode(line.removeprefix(prefix) if prefix.strip() else line)
 

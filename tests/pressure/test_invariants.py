@@ -60,3 +60,19 @@ def peaks(path: Path) -> dict[str, tuple[int, ...]]:
     """Instructions and live registers of each class at the peak, by symbol."""
     stories = ((symbol, one.story) for symbol, one in measured(path).items())
     return {symbol: (s.instructions, *(s.peak.pressure if s.peak else ())) for symbol, s in stories}
+
+
+@pytest.mark.parametrize("name", ["odd-clang15-gfx90a", "odd-clang22-gfx90a"])
+def test_names_of_any_characters_bound_nothing(name: str) -> None:
+    found = measured(FIXTURES / "assembly" / f"{name}.s")
+    reasons = {symbol: one.story.reasons for symbol, one in found.items() if one.story.reasons}
+    assert reasons == {"_Z15calls_elsewherePi": ("calls",)}
+    assert len(found) > 4
+
+
+def test_what_a_log_puts_before_each_line_is_no_code(tmp_path: Path) -> None:
+    plain = FIXTURES / "assembly" / "spills-clang22-gfx90a.s"
+    logged = tmp_path / "build.log.s"
+    lines = plain.read_text("utf-8").splitlines(keepends=True)
+    logged.write_text("".join(f"[build] {line}" for line in lines))
+    assert peaks(logged) == peaks(plain)
