@@ -49,6 +49,7 @@ def _traits(facts: Facts, target: Target | None, compiled_for: str | None) -> Tr
         wave_size=_wave_size(value("wave_size"), target),
         wgp_mode=value("wgp_mode"),
         workgroup=Workgroup(value("max_workgroup_size"), value("required_workgroup")),
+        is_graphics_stage=bool(value("graphics_stage")),
         used=Used(
             vgprs=registers.total,
             agprs=value("agprs"),
@@ -108,7 +109,12 @@ def _demand(value: Value, registers: VectorRegisters, described: bool, target: T
         wave_size = target.waves.default_size
         if len(sizes) > 1:
             at_least.append(f"the wave size is not stated: {wave_size} is assumed")
-    if wgp_mode is None and len(target.domains) > 1:
+    if value("graphics_stage"):
+        at_least.append(
+            "a graphics stage: the pipeline's own LDS, and which waves start together, "
+            "are not in the file"
+        )
+    elif wgp_mode is None and len(target.domains) > 1:
         at_least.append(f"the mode is not stated: {target.domains[0].per} mode is assumed")
     vgprs, sgprs = value("reserved_vgprs"), value("reserved_sgprs")
     if vgprs is None and (doubtful := value("least_reserved_vgprs")) is not None:

@@ -79,6 +79,8 @@ class Traits(NamedTuple):
     wave_size: int | None
     wgp_mode: bool | None
     workgroup: Workgroup
+    is_graphics_stage: bool
+    """Waves are launched one by one, without a workgroup."""
     used: Used
     encoded: Encoded
     spills: Spills
@@ -105,8 +107,11 @@ class Traits(NamedTuple):
         trap_handler: bool = True,
         configured_size: int | None = None,
     ) -> Launch:
-        """The workgroup size given, else configured, else required, else the declared maximum."""
+        """The workgroup size given, else configured, else required, else the declared maximum; one
+        wave of a graphics stage, whatever is given."""
         dynamic_lds = (self.launched_lds_bytes or 0) if dynamic_lds is None else dynamic_lds
+        if self.is_graphics_stage and self.demand is not None:
+            return Launch(self.demand.wave_size, "graphics-stage", dynamic_lds, trap_handler)
         if workgroup_size is not None:
             return Launch(workgroup_size, "option", dynamic_lds, trap_handler)
         required = prod(self.workgroup.required) if self.workgroup.required else None

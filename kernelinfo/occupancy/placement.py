@@ -8,7 +8,9 @@ from kernelinfo.errors import LaunchError
 from kernelinfo.light_typing import Literal, NamedTuple
 from kernelinfo.occupancy.targets import Target
 
-Assumption = Literal["option", "config", "required", "declared-max", "hardware-max"]
+Assumption = Literal[
+    "option", "config", "required", "declared-max", "hardware-max", "graphics-stage"
+]
 
 
 class Demand(NamedTuple):

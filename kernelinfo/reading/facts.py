@@ -54,6 +54,7 @@ FactName = Literal[
     "required_workgroup",  # (x, y, z), when the source demands one size
     "wave_size",  # lanes in a wave: 32 or 64
     "wgp_mode",  # a workgroup's waves may use both CUs of a WGP
+    "graphics_stage",  # waves are launched by a stage of graphics, one by one: no workgroup
     "tg_split",  # a workgroup's waves may be on several CUs (threadgroup split)
     "dynamic_stack",  # scratch grows at run time
     "dynamic_lds",  # the kernel takes LDS sized at launch

@@ -21,7 +21,7 @@ from kernelinfo.render.findings import next_step
 from kernelinfo.render.names import folded, name_of, printable
 from kernelinfo.render.paint import Span, cells, left, paint, right, wrap
 from kernelinfo.render.profiler import expected
-from kernelinfo.render.words import bare, number, percent, size, waves_per_simd
+from kernelinfo.render.words import bare, block, number, percent, plural, size, waves_per_simd
 
 _COLUMNS = ("resource", "used", "allocated", "out of", "allows", "slack")
 _LABEL = 8
@@ -160,7 +160,7 @@ def _row(
         case "slots":
             group = waves_of(occupancy.launch.workgroup_size, demand.wave_size)
             waves = "wave" if group == 1 else "waves"
-            label, used = "block", str(occupancy.launch.workgroup_size)
+            label, used = "block", block(occupancy.launch)
             allocated, out_of = f"{group} {waves}", f"{limit.available} slots per {per}"
             return label, used, allocated, out_of, allows, _assumed(occupancy)
         case "vgpr":
@@ -210,6 +210,7 @@ _ASSUMED = {
     "required": "required by the kernel",
     "declared-max": "the declared maximum",
     "hardware-max": "the hardware's maximum: none is declared",
+    "graphics-stage": "a graphics stage: waves are launched one by one",
 }
 
 
@@ -219,9 +220,11 @@ def _assumed(occupancy: Occupancy) -> str:
 
 def _result(occupancy: Occupancy, kernel: Kernel | None) -> str:
     per, bound = occupancy.per, "" if occupancy.exact else "at most "
-    groups = "workgroup" if occupancy.workgroups == 1 else "workgroups"
+    groups = f"{plural(occupancy.workgroups, 'workgroup')}/{per} · "
+    if occupancy.launch.assumption == "graphics-stage":
+        groups = ""
     text = (
-        f"{bound}{occupancy.workgroups} {groups}/{per} · {occupancy.waves} of "
+        f"{bound}{groups}{occupancy.waves} of "
         f"{occupancy.wave_slots} waves/{per} · {percent(occupancy.percent)}"
     )
     number = compiler_number(kernel, occupancy) if kernel else None
@@ -256,6 +259,7 @@ _IN_WORDS: dict[FactName, str] = {
     "cluster": "clusters of {} workgroups",
     "required_workgroup": "workgroups of {}",
     "dynamic_lds_bytes": "{} B of LDS at launch",
+    "graphics_stage": "a graphics stage",
 }
 
 

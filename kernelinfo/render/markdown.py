@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from kernelinfo.kernel import Item, Report, Result
 from kernelinfo.render import View
 from kernelinfo.render.names import name_of, printable
-from kernelinfo.render.words import limiters, number, percent, plural, size
+from kernelinfo.render.words import block, limiters, number, percent, plural, size
 
 _HEADING = (
     *("kernel", "target", "waves/SIMD", "occupancy", "limited by"),
@@ -47,7 +47,7 @@ def _row(result: Result, view: View) -> tuple[str, ...]:
         f"{bound}{number(occupancy.waves_per_simd)}" if occupancy else "?",
         f"{bound}{percent(occupancy.percent)}" if occupancy else "?",
         limiters(occupancy) if occupancy else "?",
-        str(occupancy.launch.workgroup_size) if occupancy else "?",
+        block(occupancy.launch) if occupancy else "?",
         _known(allocated.vgprs if allocated else kernel.used.vgprs),
         _known(allocated.sgprs if allocated else kernel.used.sgprs),
         "?" if lds_bytes is None else size(lds_bytes),

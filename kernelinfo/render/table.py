@@ -10,7 +10,7 @@ from kernelinfo.occupancy import Occupancy
 from kernelinfo.render import View
 from kernelinfo.render.names import folded
 from kernelinfo.render.paint import Span, cells, left, right
-from kernelinfo.render.words import limiters, number, size
+from kernelinfo.render.words import block, limiters, number, size
 
 _BAR = 8
 _BAR_OF_A_CELL = " [■·]+$"
@@ -93,7 +93,7 @@ def _row(result: Result) -> tuple[str, ...]:
     lds = None if used.lds_bytes is None else used.lds_bytes + launch.dynamic_lds_bytes
     bound = "≤" if occupancy.launchable and not occupancy.exact else ""
     return (
-        str(launch.workgroup_size),
+        block(launch),
         _or_unknown(allocated.vgprs),
         _or_unknown(allocated.agprs),
         _or_unknown(allocated.sgprs),

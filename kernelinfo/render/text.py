@@ -136,6 +136,7 @@ _SIZES = {
     "required": "block = the size the kernel requires",
     "declared-max": "block = declared maximum, --workgroup-size N to change",
     "hardware-max": "block = hardware's maximum, none is declared; --workgroup-size N to change",
+    "graphics-stage": "block – = a graphics stage: waves are launched one by one",
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from kernelinfo.kernel import CodeObject
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.occupancy.limits import RESOURCES, Resource
+from kernelinfo.occupancy.placement import Launch
 from kernelinfo.render.names import printable
 
 
@@ -46,6 +47,11 @@ def amount(resource: Resource, value: int) -> str:
 def change(resource: Resource, value: int) -> str:
     """`+14`, `−32 KiB`."""
     return f"{'+' if value > 0 else '−'}{bare(resource, abs(value))}"
+
+
+def block(launch: Launch) -> str:
+    """Workitems of the workgroup; `–` for what is launched without one."""
+    return "–" if launch.assumption == "graphics-stage" else str(launch.workgroup_size)
 
 
 def limiters(occupancy: Occupancy) -> str:

@@ -71,7 +71,7 @@ def random_case(target: Target, random: Random) -> tuple[Demand, Launch]:
     size = random.choice([1, 64, 256, 1024, random.randint(1, 1024), random.randint(1, 1100)])
     launch = Launch(
         size,
-        random.choice(["option", "required", "declared-max", "hardware-max"]),
+        random.choice(["option", "required", "declared-max", "hardware-max", "graphics-stage"]),
         dynamic_lds_bytes=random.choice([0, 0, 0, random.randrange(2**14)]),
         trap_handler=random.random() < 0.8,
         smallest_size=random.choice([None, None, random.randint(1, size)]),

@@ -43,8 +43,60 @@ def test_wave_size_without_a_descriptor(system: str) -> None:
         assert kernel.wave_size == 64
         assert [f.source for f in kernel.traits.facts if f.name == "wave_size"] == ["kernel-info"]
         occupancy = kernel.occupancy()
-        assert occupancy.waves_per_simd == 4
-        assert not any("wave size" in reason for reason in occupancy.at_most_because)
+        assert (occupancy.waves_per_simd, occupancy.percent) == (4, 25)
+        assert occupancy.exact is (kernel.symbol != "unknown"), occupancy.at_most_because
+
+
+STAGES = ["stages-llc22-gfx1030-unknown.s", *(f"stages-llc{v}-gfx1030-amdpal.s" for v in (19, 22))]
+
+
+@pytest.mark.parametrize("name", STAGES)
+def test_graphics_stages_have_no_workgroup(name: str) -> None:
+    found = kernels(f"assembly/{name}")
+    for symbol in ("vertex", "pixel"):
+        launch = found[symbol].traits.launch(workgroup_size=512, configured_size=256)
+        assert launch == (32, "graphics-stage", 0, True, None)
+        occupancy = found[symbol].occupancy()
+        assert occupancy.waves_per_simd == found[symbol].traits.compiler_waves_per_simd == 9
+        assert not occupancy.exact  # what the pipeline adds is not in the file
+    assert found["compute"].occupancy().exact
+    # In PAL's metadata a second compute shader overwrites the first, and its mode.
+    assert found["kernel"].occupancy().exact is name.endswith("unknown.s")
+    for symbol in ("compute", "kernel"):
+        assert found[symbol].traits.launch().assumption == "hardware-max"
+    out, _, code = run(f"assembly/{name}")
+    assert code == 0
+    blocks = {line.split()[0]: line.split()[1] for line in out.splitlines()[3:7]}
+    assert blocks == {"kernel": "1024", "compute": "1024", "vertex": "–", "pixel": "–"}
+    assert "block – = a graphics stage: waves are launched one by one" in " ".join(out.split())
+    out, _, _ = run("explain", f"assembly/{name}", "pixel")
+    assert "36 of 64 waves/WGP" in out
+    assert "workgroup" not in out
+
+
+INFO = "; Kernel info:\n; NumVgprs: 100\n; NumVGPRsForWavesPerEU: 100\n; VGPRBlocks: 24\n"
+ISA = '.amd_amdgpu_isa "amdgcn-amd-amdpal--gfx1030"\n'
+
+
+def pal(metadata: str) -> list[bool | None]:
+    """The modes of two functions of a text with that metadata."""
+    text = f"a:\n{INFO}b:\n{INFO}{metadata}\n{ISA}"
+    return [kernel.traits.wgp_mode for kernel in kernelinfo.load(text.encode()).kernels]
+
+
+def test_modes_in_metadata_of_pal() -> None:
+    assert pal(".amd_amdgpu_pal_metadata 0x2e12,0x20000000,0x1000001a,0xa") == [True, True]
+    assert pal(".amd_amdgpu_pal_metadata 0x2e12,0x0") == [False, False]
+    # With a graphics stage, nothing says which function is the compute stage's.
+    assert pal(".amd_amdgpu_pal_metadata 0x2c0a,0x0,0x2e12,0x20000000") == [None, None]
+    stages = "      .cs:\n        .entry_point_symbol: b\n        .wgp_mode: false\n"
+    block = ".amdgpu_pal_metadata\n---\namdpal.pipelines:\n  - .hardware_stages:\n{}...\n"
+    end = ".end_amdgpu_pal_metadata"
+    assert pal(block.format(stages) + end) == [False, False]
+    stages += "      .gs:\n        .entry_point_symbol: c\n"
+    assert pal(block.format(stages) + end) == [None, False]
+    with pytest.raises(kernelinfo.ReadError, match=r"amdpal\.pipelines is missing or no list"):
+        pal(f".amdgpu_pal_metadata\n---\namdpal.version: [3, 0]\n...\n{end}")
 
 
 def test_the_unit_of_vgpr_blocks_tells_the_wave_size_that_is_stated() -> None:

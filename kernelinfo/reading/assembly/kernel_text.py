@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from kernelinfo.light_typing import Any
 from kernelinfo.occupancy.targets import Target
-from kernelinfo.reading.assembly import directives, info_block
+from kernelinfo.reading.assembly import directives, info_block, shader_registers
 from kernelinfo.reading.assembly.arithmetic import Unresolved
 from kernelinfo.reading.assembly.directives import UINT32, Block, Stated, Statement
 from kernelinfo.reading.assembly.expressions import Definitions, Evaluator, number
@@ -32,6 +32,7 @@ class KernelText:
         self.code_size: Fact | None = None
         self.directives: Stated | None = None
         self.code_t: Stated | None = None
+        self.config: Stated | None = None
         self.metadata: _Begun = _NOTHING, 0
         self.code: Code | None = None
         self.source: SourceLine | None = None
@@ -69,26 +70,28 @@ class Evaluation:
     def kernel(self, kernel: KernelText) -> KernelFacts:
         """All facts of one kernel, from every source, none of them preferred."""
         symbol, target = kernel.symbol, self._target
-        for stated in (kernel.info, kernel.directives, kernel.code_t):
+        for stated in (kernel.info, kernel.directives, kernel.code_t, kernel.config):
             if stated and not stated.block.is_plain:
                 self._remark_repeated(symbol, stated)
         described = self._facts(
             symbol, kernel.directives, directives.kernel_facts, target, self._xnack
         )
         code_t = self._facts(symbol, kernel.code_t, directives.code_t_facts, target)
+        config = self._facts(symbol, kernel.config, shader_registers.config_facts, target)
         wave_size = _wave_size(described[0], code_t[0], kernel.metadata[0])
         info = self._facts(symbol, kernel.info, info_block.facts, target, wave_size)
         symbols = self._symbols(symbol)
-        if kernel.directives:  # one source, which begins once
-            code_t = _counted_from(described[1], *code_t)
-        facts, size = _together(info[0], described[0], code_t[0], kernel.metadata[0], symbols[0])
+        # One source, which begins once.
+        begin = next((begin for _, begin in (described, code_t, config) if begin), 0)
+        parts = [_counted_from(begin, *part) for part in (described, code_t, config)]
+        facts, size = _together(info[0], *parts, kernel.metadata[0], symbols[0])
         return KernelFacts(
             symbol,
             facts,
             size or kernel.code_size,
             {
                 "kernel-info": info[1],
-                "directive": code_t[1],
+                "directive": begin,
                 "metadata": kernel.metadata[1],
                 "symbol": symbols[1],
             },
@@ -168,10 +171,11 @@ def _of_plain(block: Block, reading: Callable[..., list[Fact]], *circumstances: 
     return Facts(reading(block.statements, value, *circumstances))
 
 
-def _counted_from(line: int, facts: Facts, begin: int) -> _Begun:
-    if not facts:
-        return facts, line
-    return Facts(fact._replace(line=(fact.line or 0) + begin - line) for fact in facts), line
+def _counted_from(line: int, facts: Facts, begin: int) -> Facts:
+    """The facts whose lines count from `begin`, with lines that count from `line`."""
+    if not facts or begin == line:
+        return facts
+    return Facts(fact._replace(line=(fact.line or 0) + begin - line) for fact in facts)
 
 
 @lru_cache(maxsize=1 << 12)

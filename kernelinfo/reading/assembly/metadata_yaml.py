@@ -193,11 +193,17 @@ def _scalar(written: str) -> object:
     return yaml_values.plain_value(written.rstrip(" "))
 
 
-def _any_yaml(text: str, reading: Reading = in_text) -> Metadata:
+def root_of(text: str) -> tuple[dict[object, object], yaml.Node]:
+    """The map that `text` is, and its node. Raises `ValueError` as `parse` does."""
     node = _composed(yaml_values.without_control_characters(text))
     root = yaml_values.value(node) if node else None
     if not node or not isinstance(root, dict):
         raise ValueError("no map of keys")
+    return root, node
+
+
+def _any_yaml(text: str, reading: Reading = in_text) -> Metadata:
+    root, node = root_of(text)
     name = "amdhsa.kernels" if "amdhsa.kernels" in root else "Kernels"
     elements = root.get(name, [])
     if not isinstance(elements, list):

@@ -36,7 +36,9 @@ _MARKS: tuple[tuple[bytes, re.Pattern[bytes], str], ...] = (
             rb"|amdhsa_kernel|amd_kernel_code_t|file"
             rb"|macro|endm|rept|irpc?|endr"
             rb"|amdgpu_metadata|end_amdgpu_metadata"
-            rb"|amd_amdgpu_hsa_metadata|end_amd_amdgpu_hsa_metadata)\b)"
+            rb"|amd_amdgpu_hsa_metadata|end_amd_amdgpu_hsa_metadata"
+            rb"|amdgpu_pal_metadata|end_amdgpu_pal_metadata|amd_amdgpu_pal_metadata"
+            rb"|AMDGPU\.config)\b)"
         ),
         "",
     ),

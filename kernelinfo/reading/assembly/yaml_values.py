@@ -13,7 +13,10 @@ from collections.abc import Iterator
 
 from kernelinfo.light_typing import Any
 
-TEXT_KEYS = {".name", ".symbol", "Name", "SymbolName", "amdhsa.target"}
+TEXT_KEYS = {
+    *(".name", ".symbol", "Name", "SymbolName", "amdhsa.target"),
+    *(".entry_point", ".entry_point_symbol"),
+}
 """Their values are text, whatever they look like."""
 
 _INTEGER = re.compile(r"[-+]?(?:0x[0-9a-f]+|0b[01]+|0o?[0-7]*|[1-9][0-9]*)", re.IGNORECASE)

@@ -11,12 +11,20 @@ const ldsAsked = ({ case: found, used }) =>
 
 const launches = ({ case: found }) => !found || found.verdict.waves_per_simd > 0;
 
+/* Workitems of the workgroup; – for what is launched without one. */
+function blockOf(found) {
+  if (!found) return "?";
+  const { assumption, workgroup_size: size } = found.launch;
+  return assumption === "graphics-stage" ? "–" : String(size);
+}
+
 const COLUMNS = [
   { key: "name", label: "kernel", text: true, of: ({ title }) => title.brief,
     show: (kernel) => nameCell(kernel.title, `#kernel=${kernel.index}`) },
   { key: "target", label: "target", text: true, of: ({ target }) => target || "?" },
   { key: "size", label: "block",
-    of: ({ case: found }) => (found ? found.launch.workgroup_size : -1) },
+    of: ({ case: found }) => (found ? found.launch.workgroup_size : -1),
+    show: ({ case: found }) => blockOf(found) },
   { key: "vgprs", label: "VGPR", of: allocatedOrUsed("vgprs") },
   { key: "agprs", label: "AGPR", of: allocatedOrUsed("agprs") },
   { key: "sgprs", label: "SGPR", of: allocatedOrUsed("sgprs") },

@@ -16,8 +16,7 @@ function verdictOf(now, before, kernel, report) {
             occupancy.limiters.map((name) => keyOf(name, RESOURCES[name])))),
     html("p", { class: "quiet" },
       `${occupancy.workgroups} ${group} per ${occupancy.per} · ${occupancy.waves} of ` +
-      `${occupancy.wave_slots} waves · workgroups of ${now.launch.workgroup_size}, ` +
-      ASSUMED[now.launch.assumption],
+      `${occupancy.wave_slots} waves · ${launched(now.launch)}`,
       compilerSaid(kernel, before, report)),
   ];
   if (occupancy.next.length)

@@ -16,7 +16,14 @@ const ASSUMED = {
   required: "required by the kernel",
   "declared-max": "the declared maximum",
   "hardware-max": "the hardware's maximum: none is declared",
+  "graphics-stage": "a graphics stage: waves are launched one by one",
 };
+
+/* What is launched, and how that is known. */
+function launched({ workgroup_size: size, assumption }) {
+  const known = ASSUMED[assumption];
+  return assumption === "graphics-stage" ? known : `workgroups of ${size}, ${known}`;
+}
 
 /* Without a fraction that says nothing: 8, 5.5, 0.25. */
 const number = (value) => (value === null ? "?" : String(Number(value.toPrecision(4))));

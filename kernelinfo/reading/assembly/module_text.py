@@ -1,0 +1,312 @@
+"""One module of an assembly text, taken up line by line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import partial
+from itertools import pairwise
+
+from kernelinfo.errors import UnknownTargetError
+from kernelinfo.occupancy.targets import Target, find
+from kernelinfo.reading.assembly import (
+    directives,
+    info_block,
+    labels,
+    macros,
+    metadata_yaml,
+    shader_registers,
+)
+from kernelinfo.reading.assembly.directives import Stated
+from kernelinfo.reading.assembly.expressions import Definitions
+from kernelinfo.reading.assembly.instructions import function_text, read_code
+from kernelinfo.reading.assembly.kernel_text import Evaluation, KernelText, without_shaders
+from kernelinfo.reading.assembly.loc import SourceFiles
+from kernelinfo.reading.assembly.scan import (
+    ASSIGNMENT,
+    BEGIN,
+    INFO,
+    Lines,
+    Text,
+    before,
+    decode,
+    is_directive,
+    line_at,
+    line_end,
+    release,
+)
+from kernelinfo.reading.facts import Fact, Features, Module, Remarks
+from kernelinfo.reading.metadata import kernel_facts_v2
+from kernelinfo.reading.stamps import distinct
+from kernelinfo.reading.target_id import TargetId, parse_isa_version, parse_target_id
+
+_METADATA: dict[str, metadata_yaml.Reading] = {
+    "amdgpu_metadata": metadata_yaml.in_text,
+    "amd_amdgpu_hsa_metadata": partial(kernel_facts_v2, line=0),
+}
+_BLOCKS = {*_METADATA, "amdgpu_pal_metadata"}
+_METADATA_VERSIONS: dict[tuple[int, ...], int] = {(1, 0): 3, (1, 1): 4, (1, 2): 5}
+# Who says for which target a module is, the best first.
+_TARGET_SOURCES = ("amdgcn_target", "metadata", "amd_amdgpu_isa", "hsa_code_object_isa")
+
+_STRING = re.compile(rb'"((?:\\.|[^"\\])*)"')
+
+
+class ModuleText:
+    """One module, while its text is gone through."""
+
+    def __init__(
+        self, text: Text, lines: Lines, remarks: Remarks, start: int, bundle_id: str
+    ) -> None:
+        self._text = text
+        self._lines = lines
+        self._start = start
+        self._bundle_id = bundle_id
+        self._targets: dict[str, TargetId] = {}
+        self._version: int | None = None
+        self._stamps: list[str] = []
+        self._definitions = Definitions()
+        self._kernels: dict[str, KernelText] = {}
+        self._remarks = remarks
+        self._files = SourceFiles(text)
+        # Metadata is read at its end: the directive that began it, and the start of its text.
+        self._metadata: tuple[str, int] | None = None
+        # The registers of the function that begins next; those of all functions, and their line.
+        self._config: Stated | None = None
+        self._pipelines: tuple[shader_registers.Pipelines, int] | None = None
+        # Up to where all is read.
+        self._read = start
+        # Names are not sought before these: the end of the last info block; where a function last
+        # began; the last kernel with a descriptor, and where that stands.
+        self._informed = start
+        self._begin = -1
+        self._described = "", start
+
+    @property
+    def begun(self) -> bool:
+        """Whether there is anything that a new target would not be for."""
+        return bool(self._kernels or self._targets or self._metadata)
+
+    def take(self, place: int, kind: str) -> None:
+        """Take up what `places` found at `place`."""
+        if place < self._read:
+            return
+        if kind == BEGIN:
+            self._begin = place
+            return
+        if kind == "file":
+            self._files.take(place)
+            return
+        ends = kind.startswith("end_")
+        if self._metadata and (ends or kind in _BLOCKS) and is_directive(self._text, place):
+            self._close_metadata(place, ended=ends)
+        if self._metadata:
+            return  # what looks like more is text of the metadata
+        if kind == INFO:
+            self._take_info(place)
+        elif kind == macros.UNEXPANDED:
+            self.remark(macros.complaint(self._text, place), place)
+        elif kind == ASSIGNMENT:
+            self._definitions.add_assignment(self._text, place, self._lines)
+        elif kind in ("set", "equ"):
+            self._read = self._definitions.add_sets(self._text, place, self._lines)
+        elif is_directive(self._text, place):
+            self._take_directive(place, kind)
+
+    def _take_directive(self, place: int, kind: str) -> None:
+        line = line_at(self._text, place)
+        operand = line[len(kind) + 1 :].strip()
+        string = _STRING.match(operand) if b'"' in operand else None
+        match kind:
+            case "amdhsa_kernel":
+                self._take_descriptor(place, labels.described_kernel(operand))
+            case "amd_kernel_code_t":
+                self._take_code_t(place)
+            case "amdgcn_target" | "amd_amdgpu_isa":
+                named = decode(string[1] if string else operand)
+                if target := parse_target_id(named):
+                    self._targets[kind] = target
+                else:
+                    self.remark(f".{kind} names no processor: {named!r}", place)
+            case "hsa_code_object_isa":
+                if target := parse_isa_version(decode(operand)):
+                    self._targets[kind] = target
+            case "amdhsa_code_object_version" | "hsa_code_object_version":
+                number = re.match(rb"\d{1,4}", operand)
+                self._version = int(number[0]) if number else None
+            case "ident":
+                if string:
+                    self._stamps.append(decode(string[1]))
+            case "AMDGPU.config":
+                block = shader_registers.read_config(self._text, place)
+                self._config = Stated(block, self._lines.number(place))
+            case "amd_amdgpu_pal_metadata":
+                pipelines = shader_registers.of_pairs(decode(operand))
+                self._pipelines = pipelines, self._lines.number(place)
+            case "amdgpu_metadata" | "amd_amdgpu_hsa_metadata" | "amdgpu_pal_metadata":
+                self._metadata = kind, line_end(self._text, place) + 1
+
+    def _kernel(self, symbol: str) -> KernelText:
+        kernel = self._kernels.get(symbol)
+        if kernel is None:
+            kernel = self._kernels[symbol] = KernelText(symbol)
+        return kernel
+
+    def _label(self, kernel: KernelText, place: int | None) -> None:
+        """Note where the kernel's label stands."""
+        if place is not None:
+            kernel.label, kernel.line = place, self._lines.number(place)
+
+    def _take_info(self, place: int) -> None:
+        prefix = before(self._text, place)
+        block = info_block.read_block(self._text, place - len(prefix)) if prefix else None
+        if block is None:
+            return
+        floor, self._informed, self._read = self._informed, block.end, block.end
+        config, self._config = self._config, None
+        if block.kind != "Kernel":
+            return
+        line = self._lines.number(place)
+        symbol, label = self._function(floor, place) or (f"kernel at line {line}", None)
+        kernel = self._kernel(symbol)
+        if kernel.info:
+            self.remark(f"kernel {symbol!r}: kernel info stands here again, not read", place)
+            return
+        if kernel.line is None:
+            self._label(kernel, label)
+        kernel.info = Stated(block.block, line)
+        kernel.config = config
+        if block.code_bytes is not None:
+            kernel.code_size = Fact("code_bytes", block.code_bytes, "kernel-info", 1)
+        for within, comment in block.unread:
+            message = f"kernel {symbol!r}: no field of kernel info: {decode(comment[:60])!r}"
+            self._remarks.add(message, line + within)
+
+    def _function(self, floor: int, place: int) -> tuple[str, int | None] | None:
+        """Name of the function whose info block stands at `place`, and where its label stands, if
+        that is not known yet."""
+        if self._begin >= floor:
+            name = labels.begun_function(self._text, self._begin)
+            if (known := self._kernels.get(name)) and known.line is not None:
+                return name, None
+            return name, labels.label_place(self._text, name, self._begin, place, place)
+        name, described = self._described
+        if name and described > floor:
+            return name, None
+        return labels.last_label(self._text, floor, place)
+
+    def _take_descriptor(self, place: int, symbol: str) -> None:
+        block, ended = directives.read_kernel(self._text, place)
+        floor = max(self._described[1], self._informed)
+        self._described = symbol, place
+        kernel = self._kernel(symbol)
+        if kernel.directives:
+            self.remark(f"kernel {symbol!r}: .amdhsa_kernel stands here again, not read", place)
+            return
+        kernel.directives = Stated(block, self._lines.number(place))
+        if not ended:
+            self.remark(f"kernel {symbol!r}: .amdhsa_kernel has no end", place)
+        self._label(kernel, labels.label_place(self._text, symbol, floor, place, place))
+
+    def _take_code_t(self, place: int) -> None:
+        # It stands first in the code, directly behind the kernel's label.
+        label = labels.last_label(self._text, max(self._informed, place - 4096), place)
+        line = self._lines.number(place)
+        kernel = self._kernel(label[0] if label else f"kernel at line {line}")
+        block, _ = directives.read_code_t(self._text, place)
+        kernel.code_t = Stated(block, line)
+        if label:
+            self._label(kernel, label[1])
+
+    def _close_metadata(self, place: int, *, ended: bool) -> None:
+        """Read the metadata that was begun and that ends, or breaks off, at `place`."""
+        assert self._metadata
+        (kind, start), self._metadata = self._metadata, None
+        yaml, complete = metadata_yaml.document(decode(self._text[start:place]))
+        if not (ended or complete):
+            self.remark("the metadata has no end", start)
+        line = self._lines.number(start)
+        try:
+            if kind == "amdgpu_pal_metadata":
+                root, _ = metadata_yaml.root_of(yaml)
+                self._pipelines = shader_registers.of_metadata(root), line
+                return
+            found = metadata_yaml.parse(yaml, _METADATA[kind])
+        except ValueError as error:
+            self.remark(f"the metadata cannot be read: {error}", start)
+            return
+        if target := parse_target_id(found.target or ""):
+            self._targets["metadata"] = target
+        if self._version is None:
+            v2 = kind == "amd_amdgpu_hsa_metadata"
+            self._version = 2 if v2 else _METADATA_VERSIONS.get(found.version[:2])
+        for symbol, facts, complaints, within in found.kernels:
+            for complaint in complaints:
+                self._remarks.add(f"kernel {symbol!r}: {complaint}", line + within)
+            if symbol:
+                self._kernel(symbol).metadata = facts, line + within
+            else:
+                self._remarks.add("metadata of a kernel without a name", line + within)
+
+    def _read_code(self, end: int) -> None:
+        """Read each kernel's instructions, which end at the latest where the next one's begin."""
+        starts = {k.label: k for k in self._kernels.values() if k.label is not None}
+        self._files.read_declarations(self._start, end)
+        for place, after in pairwise([*sorted(starts), end]):
+            if (code := function_text(self._text, place, after)) is not None:
+                starts[place].code = read_code(code)
+                starts[place].source = self._files.position(code)
+            release(self._text, self._start, place)
+
+    def remark(self, message: str, place: int) -> None:
+        """Note what does not fit at `place`."""
+        self._remarks.add(message, self._lines.number(place))
+
+    def finish(self, end: int, arch: str | None) -> Iterator[Module]:
+        """The module that ends at `end`, unless it has nothing to say."""
+        if self._metadata:
+            self._close_metadata(end, ended=False)
+        remarks = self._remarks.take()
+        if not (self._kernels or remarks or self._targets):
+            return
+        stated = (self._targets[who] for who in _TARGET_SOURCES if who in self._targets)
+        target_id = next(stated, parse_target_id(self._bundle_id))
+        asked = parse_target_id(arch or "")
+        if target_id and asked and asked.processor != target_id.processor:
+            self._remarks.add(f"--arch {arch} is not read: the text is for {target_id.processor}")
+        target_id = target_id or asked
+        features = target_id.features(self._version) if target_id else Features()
+        target = _hardware(target_id)
+        evaluation = Evaluation(
+            self._definitions,
+            target,
+            self._remarks,
+            # An unknown version is a new one: the code may run with XNACK.
+            xnack=features.xnack not in ("off", "unsupported"),
+        )
+        self._read_code(end)
+        found, shaders = without_shaders(self._kernels.values())
+        for shader, line in shaders:
+            self._remarks.add(f"{shader!r} has no descriptor: passed over as a shader", line)
+        if self._pipelines:
+            pipelines, line = self._pipelines
+            for kernel in found:
+                kernel.metadata = pipelines.facts(kernel.symbol, target), line
+        kernels = tuple(evaluation.kernel(kernel) for kernel in found)
+        yield Module(
+            kind="assembly",
+            target=target_id.processor if target_id else None,
+            features=features,
+            code_object_version=self._version,
+            stamps=distinct(self._stamps),
+            kernels=kernels,
+            remarks=remarks + self._remarks.take(),
+            offset=self._start,
+        )
+
+
+def _hardware(target_id: TargetId | None) -> Target | None:
+    try:
+        return find(target_id.processor) if target_id else None
+    except UnknownTargetError:
+        return None

@@ -1,0 +1,159 @@
+"""Read the registers that drivers of graphics program: `.AMDGPU.config` and PAL's metadata.
+
+RSRC1 is of the hardware stage that a function is compiled for. Only a compute shader, as a kernel,
+is launched in workgroups of a size that is its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from kernelinfo.light_typing import NamedTuple
+from kernelinfo.occupancy.targets import Target
+from kernelinfo.reading.assembly.directives import Block, Statement
+from kernelinfo.reading.assembly.scan import Text, decode, line_end
+from kernelinfo.reading.facts import Fact, FactName, Facts
+
+_COMPUTE = "COMPUTE_PGM_RSRC1"
+_FIELDS: Mapping[str, FactName] = {
+    "SPILLED_SGPRS": "sgpr_spills",
+    "SPILLED_VGPRS": "vgpr_spills",
+    _COMPUTE: "wgp_mode",
+}
+"""Of other registers it only counts that they are there: a graphics stage's."""
+_REGISTERS: Mapping[int, str] = {
+    0x4: "SPILLED_SGPRS",
+    0x8: "SPILLED_VGPRS",
+    0xB028: "SPI_SHADER_PGM_RSRC1_PS",
+    0xB128: "SPI_SHADER_PGM_RSRC1_VS",
+    0xB228: "SPI_SHADER_PGM_RSRC1_GS",
+    0xB328: "SPI_SHADER_PGM_RSRC1_ES",
+    0xB428: "SPI_SHADER_PGM_RSRC1_HS",
+    0xB528: "SPI_SHADER_PGM_RSRC1_LS",
+    0xB848: _COMPUTE,
+}
+"""Byte addresses (LLVM SIDefines.h); the first two are LLVM's own. PAL counts in 4 bytes."""
+_WGP_MODE = 1 << 29
+"""AMDGPUUsage, "compute_pgm_rsrc1 for GFX6-GFX12"."""
+
+_MOST_BYTES = 1 << 12
+_PAIR = re.compile(
+    rb"[ \t]*\.long[ \t]+(\d{1,9})[ \t]*\r?\n[ \t]*\.long[ \t]+([^\r\n;]+?)[ \t]*\r?(?:\n|$)"
+)
+_NUMBER = re.compile(r"0x[0-9a-fA-F]{1,8}|\d{1,9}")
+
+
+def read_config(text: Text, place: int) -> Block:
+    """The registers after the line of `.AMDGPU.config`, which `place` is on.
+
+    LLVM AMDGPUAsmPrinter::EmitProgramInfoSI: pairs of address and value before each function, for
+    mesa3d and without an operating system.
+    """
+    start = line_end(text, place) + 1
+    lines = text[start : start + _MOST_BYTES]
+    statements, at, line = [], 0, 1
+    while pair := _PAIR.match(lines, at):
+        if name := _REGISTERS.get(int(pair[1])):
+            statements.append(Statement(name, decode(pair[2]), line + 1))
+        at, line = pair.end(), line + 2
+    return Block(statements)
+
+
+def config_facts(
+    statements: Sequence[Statement],
+    value: Callable[[Statement], int | None],
+    target: Target | None,
+) -> list[Fact]:
+    """What the registers of `.AMDGPU.config` state; arguments as for `directives.kernel_facts`."""
+    found = []
+    for statement in statements:
+        name = _FIELDS.get(statement.field)
+        if name is None:
+            found.append(Fact("graphics_stage", True, "directive", statement.line))
+        elif name == "wgp_mode" and not _has_modes(target):
+            continue
+        elif (count := value(statement)) is not None:
+            known = bool(count & _WGP_MODE) if name == "wgp_mode" else count
+            found.append(Fact(name, known, "directive", statement.line))
+    return found
+
+
+class Pipelines(NamedTuple):
+    """What PAL's metadata states of a module's functions (AMDGPUUsage, "Code Object Metadata",
+    for amdpal)."""
+
+    graphics: frozenset[str]
+    """The functions that are named for graphics stages; of several for one stage the last."""
+    compute: str | None
+    """The function that is named for the compute stage: the last of several."""
+    is_compute: bool
+    """There is no graphics stage: all functions are for the one compute stage."""
+    wgp_mode: bool | None
+    """Of the compute stage."""
+
+    def facts(self, symbol: str, target: Target | None) -> Facts:
+        """The facts of one function."""
+        if symbol in self.graphics:
+            return Facts([Fact("graphics_stage", True, "metadata", 0)])
+        if self.wgp_mode is None or not _has_modes(target):
+            return Facts()
+        named = self.is_compute or symbol == self.compute
+        return Facts([Fact("wgp_mode", self.wgp_mode, "metadata", 0)] if named else [])
+
+
+def of_metadata(root: Mapping[object, object]) -> Pipelines:
+    """The pipelines in the map of `.amdgpu_pal_metadata`. Raises `ValueError` where it has none."""
+    pipelines = root.get("amdpal.pipelines")
+    if not isinstance(pipelines, list):
+        raise ValueError("amdpal.pipelines is missing or no list")
+    stages: dict[object, Mapping[object, object]] = {}
+    registers: dict[str | None, object] = {}
+    for pipeline in map(_map, pipelines):
+        stages |= {
+            name: _map(stage) for name, stage in _map(pipeline.get(".hardware_stages")).items()
+        }
+        registers |= dict(_named(_map(pipeline.get(".registers"))))
+    compute = stages.pop(".cs", {})
+    mode = compute.get(".wgp_mode", _mode(registers))
+    return Pipelines(
+        frozenset(filter(None, map(_entry, stages.values()))),
+        _entry(compute),
+        not stages,
+        mode if isinstance(mode, bool) else None,
+    )
+
+
+def of_pairs(operand: str) -> Pipelines:
+    """The pipelines in the operand of `.amd_amdgpu_pal_metadata`: pairs of register and value."""
+    numbers = [int(number, 0) for number in _NUMBER.findall(operand)]
+    pairs = zip(numbers[::2], numbers[1::2], strict=False)
+    registers: dict[str | None, object] = {_REGISTERS.get(4 * key): value for key, value in pairs}
+    is_compute = registers.keys() <= {_COMPUTE, None}
+    return Pipelines(frozenset(), None, is_compute, _mode(registers))
+
+
+def _named(registers: Mapping[object, object]) -> Iterator[tuple[str | None, object]]:
+    """By name; keys are numbers with LLVM's own name behind: `0x2e12 (COMPUTE_PGM_RSRC1)`."""
+    for key, value in registers.items():
+        if number := _NUMBER.match(str(key)):
+            yield _REGISTERS.get(4 * int(number[0], 0)), value
+
+
+def _mode(registers: Mapping[str | None, object]) -> bool | None:
+    value = registers.get(_COMPUTE)
+    return bool(value & _WGP_MODE) if isinstance(value, int) else None
+
+
+def _entry(stage: Mapping[object, object]) -> str | None:
+    """The stage's function; LLVM 20 on calls `.entry_point` what PAL calls it."""
+    name = stage.get(".entry_point_symbol", stage.get(".entry_point"))
+    return name if isinstance(name, str) else None
+
+
+def _map(value: object) -> Mapping[object, object]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _has_modes(target: Target | None) -> bool:
+    return target is not None and len(target.domains) > 1
