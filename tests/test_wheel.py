@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import kernelinfo
-from kernelinfo.reading import containers
+from kernelinfo.reading.containers import magic
 
 ROOT = Path(__file__).parent.parent
 
@@ -104,7 +104,7 @@ def test_a_wheel_elsewhere_reads_assembly(wheel: Path, tmp_path: Path) -> None:
 
 
 HEAVY = {"typer", "rich", "lark", "elftools", "yaml", "typing", "dataclasses", "pathlib"}
-CONTAINERS = {f"kernelinfo.reading.containers.{name}" for name in containers.FORMATS}
+CONTAINERS = {f"kernelinfo.reading.containers.{name}" for name in magic.FORMATS}
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,8 @@ class Blob(NamedTuple):
     """Bytes from the start of the outermost file; None inside compressed data."""
     launch: Launch | None = None
     """None where the container states nothing of it."""
+    is_one_of_many: bool = False
+    """Whether it is a member of a container most of whose members are not for AMD GPUs."""
     is_build_log: bool = False
     """Whether it is the output of compilers, or their optimization record."""
     bounds: Bounds = BY_DEFAULT

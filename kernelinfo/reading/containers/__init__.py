@@ -1,7 +1,7 @@
 """Bytes -> code: containers are opened down to single code objects and assembly texts.
 
 The first bytes decide, never a file's name. A format is a module with `read`, and a line in
-`FORMATS`; it is imported when the first file of it is met.
+`magic.FORMATS`; it is imported when the first file of it is opened.
 """
 
 from __future__ import annotations
@@ -26,28 +26,6 @@ from another input, and what is worth knowing."""
 Reader = Callable[[Blob], Iterator[Found]]
 """Yields what a container holds, one container deeper each; nothing where none of it is for AMD
 GPUs."""
-
-FORMATS: dict[str, Callable[[bytes], bool]] = {
-    "bundle": magic.is_bundle,
-    "host_binary": magic.is_elf,
-    "offload_binary": magic.is_offload_binary,
-    "archive": magic.is_archive,
-    "coff": magic.is_coff,
-    "compressed": magic.is_compressed,
-    "tar": magic.is_tar,
-    "zip_archive": magic.is_zip,
-    "kpack": magic.is_kpack,
-    "aks2": magic.is_aks2,
-    "database": magic.is_database,
-    "rpm": magic.is_rpm,
-    "cpio": magic.is_cpio,
-    "unread": magic.is_unread,
-}
-"""What holds code but is none itself: the module that reads it, and whether data that begin so are
-of it, in the order in which they are asked."""
-
-_OF_ANYTHING = ("archive", "tar", "zip", "cpio")
-"""Containers most of whose members are not for AMD GPUs, like most files of a directory."""
 
 
 def open_paths(
@@ -169,7 +147,7 @@ def _unpack(blob: Blob, *, required: bool) -> Iterator[Found]:
         yield blob
         files.forget(blob)
         return
-    format = next((name for name, accepts in FORMATS.items() if accepts(head)), None)
+    format = magic.format_of(head)
     if format is None:
         yield from _of_unknown_format(blob, required=required)
         return
@@ -184,7 +162,7 @@ def _unpack(blob: Blob, *, required: bool) -> Iterator[Found]:
             yield item
         elif item.containers[-1] == DATA_SECTION:
             yield from _searched(item, required=required)
-        elif item.containers[-1] in _OF_ANYTHING:
+        elif item.is_one_of_many:
             yield from _unpack(item, required=False)
         else:
             yield from _unpack(item, required=required or format != "compressed")

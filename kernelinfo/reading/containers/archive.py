@@ -63,7 +63,7 @@ def read(blob: Blob) -> Iterator[Blob | Problem]:
                 yield problem(blob, "a name longer than its member", at=at)
             content = content[skipped:]
             if may_hold_code(blob, bytes(content[: magic.HEAD_BYTES]), name, len(content)):
-                yield part(blob, "archive", content, at=at + skipped, member=name)
+                yield part(blob, "archive", content, at=at + skipped, member=name, one_of_many=True)
         at += size + size % 2
     yield from _thin(blob, list(thin_members))
 
@@ -111,7 +111,7 @@ def _thin(blob: Blob, names: list[str]) -> Iterator[Blob | Problem]:
             yield problem(blob, f"member of a thin archive: {file.message}", at=None, member=name)
         elif may_hold_code(blob, bytes(file.data[: magic.HEAD_BYTES]), name, len(file.data)):
             own = blob._replace(budget=file.budget)
-            yield part(own, "archive", file.data, at=None, member=name)
+            yield part(own, "archive", file.data, at=None, member=name, one_of_many=True)
             if shrunk := files.shrunk(file):
                 yield problem(
                     blob, f"member of a thin archive: {shrunk.message}", at=None, member=name

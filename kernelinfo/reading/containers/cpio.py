@@ -120,6 +120,6 @@ def _content(
 
 
 def _found(blob: Blob, data: memoryview, member: _Member, at: int | None) -> Blob | Note:
-    found = part(blob, "cpio", data, at=at, member=member.name)
+    found = part(blob, "cpio", data, at=at, member=member.name, one_of_many=True)
     head = bytes(data[: magic.HEAD_BYTES])
     return found if may_hold_code(blob, head, member.name, member.size) else left_out(found)

@@ -3,81 +3,39 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 ELF = b"\x7fELF"
 BUNDLE = b"__CLANG_OFFLOAD_BUNDLE__"
 COMPRESSED_BUNDLE = b"CCOB"
-OFFLOAD_BINARY = b"\x10\xff\x10\xad"
+PE = b"MZ"
 ARCHIVE = b"!<arch>\n"
 THIN_ARCHIVE = b"!<thin>\n"
-PE = b"MZ"
-COFF_X86_64 = b"\x64\x86"
 GZIP = b"\x1f\x8b"
 ZSTD = b"\x28\xb5\x2f\xfd"
 XZ = b"\xfd7zXZ\0"
 BZIP2 = b"BZh"
 ZIP = b"PK\x03\x04"
-KPACK = b"KPAK"
-AKS2 = b"AKS2"
-SQLITE = b"SQLite format 3\0"
-RPM = b"\xed\xab\xee\xdb"
-CPIO = (b"070701", b"070702")
-
-BITCODE = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
 SPIRV = b"\x03\x02\x23\x07"
-
-COMPRESSED = (GZIP, ZSTD, XZ, BZIP2)
+_BITCODE = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
+_COFF_X86_64 = b"\x64\x86"
 
 HEAD_BYTES = 512
 """As many as the last of them, a tar's, needs."""
 
-_BUNDLES = (BUNDLE, COMPRESSED_BUNDLE)
-_ARCHIVES = (ARCHIVE, THIN_ARCHIVE)
-_CODE_OR_CONTAINERS = (
-    *(
-        ELF,
-        *_BUNDLES,
-        OFFLOAD_BINARY,
-        *_ARCHIVES,
-        PE,
-        COFF_X86_64,
-        *COMPRESSED,
-        ZIP,
-        KPACK,
-        AKS2,
-        SQLITE,
-        RPM,
-        *CPIO,
-    ),
-)
 _NAME_OF_TEXT = r"(?i)\.(s|asm|amdgcn|isa|txt|log|opt\.ya?ml)(\.(gz|zst|xz|bz2))?$"
 
-
-def is_bundle(head: bytes) -> bool:
-    """By either magic: plain and compressed ones occur in one run."""
-    return head.startswith(_BUNDLES)
+Accepts = Callable[[bytes], bool]
+"""Whether data that begin so are of a format."""
 
 
-def is_elf(head: bytes) -> bool:
-    """Any ELF file; those for the device itself are known before."""
-    return head.startswith(ELF)
-
-
-def is_offload_binary(head: bytes) -> bool:
-    return head.startswith(OFFLOAD_BINARY)
-
-
-def is_archive(head: bytes) -> bool:
-    return head.startswith(_ARCHIVES)
+def begins(*magics: bytes) -> Accepts:
+    return lambda head: head.startswith(magics)
 
 
 def is_coff(head: bytes) -> bool:
     """By MZ, or by an object's machine and the optional header that no object has."""
-    return head.startswith(PE) or (head.startswith(COFF_X86_64) and head[16:18] in (b"\0\0", b""))
-
-
-def is_compressed(head: bytes) -> bool:
-    return head.startswith(COMPRESSED)
+    return head.startswith(PE) or (head.startswith(_COFF_X86_64) and head[16:18] in (b"\0\0", b""))
 
 
 def is_tar(head: bytes) -> bool:
@@ -85,41 +43,43 @@ def is_tar(head: bytes) -> bool:
     return head[257:262] == b"ustar"
 
 
-def is_zip(head: bytes) -> bool:
-    """By the header of the first member."""
-    return head.startswith(ZIP)
+is_bundle = begins(BUNDLE, COMPRESSED_BUNDLE)  # plain and compressed ones occur in one run
+is_offload_binary = begins(b"\x10\xff\x10\xad")
+is_kpack = begins(b"KPAK")
+is_cpio = begins(b"070701", b"070702")  # of the form "newc"
+
+FORMATS: dict[str, Accepts] = {
+    "bundle": is_bundle,
+    "host_binary": begins(ELF),  # those for the device itself are known before
+    "offload_binary": is_offload_binary,
+    "archive": begins(ARCHIVE, THIN_ARCHIVE),
+    "coff": is_coff,
+    "compressed": begins(GZIP, ZSTD, XZ, BZIP2),
+    "tar": is_tar,
+    "zip_archive": begins(ZIP),  # the header of the first member
+    "kpack": is_kpack,
+    "aks2": begins(b"AKS2"),
+    "database": begins(b"SQLite format 3\0"),
+    "rpm": begins(b"\xed\xab\xee\xdb"),
+    "cpio": is_cpio,
+    "unread": begins(*_BITCODE, SPIRV),
+}
+"""What holds code but is none itself: the module that reads it, and its first bytes, in the order
+in which they are asked."""
+
+_WITHOUT_NUMBERS = "unread"
+"""Bitcode is no problem where it is one of many files."""
 
 
-def is_kpack(head: bytes) -> bool:
-    return head.startswith(KPACK)
-
-
-def is_aks2(head: bytes) -> bool:
-    return head.startswith(AKS2)
-
-
-def is_database(head: bytes) -> bool:
-    return head.startswith(SQLITE)
-
-
-def is_rpm(head: bytes) -> bool:
-    return head.startswith(RPM)
-
-
-def is_cpio(head: bytes) -> bool:
-    """By the first member of the form "newc"."""
-    return head.startswith(CPIO)
-
-
-def is_unread(head: bytes) -> bool:
-    """Code that no compiler has given registers yet."""
-    return head.startswith((*BITCODE, SPIRV))
+def format_of(head: bytes) -> str | None:
+    """The module that reads data that begin so; None where there is none."""
+    return next((name for name, accepts in FORMATS.items() if accepts(head)), None)
 
 
 def may_hold_code(head: bytes, name: str) -> bool:
     """Whether one of many files is worth opening: a code object, a container, or so named that it
     may be assembly."""
-    return head.startswith(_CODE_OR_CONTAINERS) or is_tar(head) or is_named_as_text(name)
+    return format_of(head) not in (None, _WITHOUT_NUMBERS) or is_named_as_text(name)
 
 
 def is_named_as_text(path: str) -> bool:

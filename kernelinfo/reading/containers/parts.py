@@ -16,14 +16,25 @@ _NOT_ZERO = re.compile(rb"[^\0]")
 
 
 def part(
-    blob: Blob, container: str, data: memoryview, *, at: int | None, member: str | None = None
+    blob: Blob,
+    container: str,
+    data: memoryview,
+    *,
+    at: int | None,
+    member: str | None = None,
+    one_of_many: bool = False,
 ) -> Blob:
-    """The bytes `at` that offset in a container; None where they were packed or are elsewhere."""
+    """The bytes `at` that offset in a container; None where they were packed or are elsewhere.
+
+    `one_of_many` members may hold nothing for AMD GPUs, like files of a directory; any other that
+    holds nothing is a problem.
+    """
     return blob._replace(
         data=data,
         containers=(*blob.containers, container),
         member=_joined(blob, member),
         offset=_offset(blob, at),
+        is_one_of_many=one_of_many,
     )
 
 

@@ -58,7 +58,7 @@ def _member(
             if len(data) < info.size:
                 message = f"{info.size} bytes claimed of which {len(data)} are there"
                 yield problem(blob, message, member=name, at=at)
-            yield part(blob, "tar", data, member=name, at=at)
+            yield part(blob, "tar", data, member=name, at=at, one_of_many=True)
     elif file := tar.extractfile(info):
         head = file.read(magic.HEAD_BYTES)
         if not may_hold_code(blob, head, name, info.size):
@@ -72,4 +72,5 @@ def _member(
         whole = bytearray(head)
         while piece := file.read(_BLOCK):
             whole += piece
-        yield part(blob, "tar", memoryview(whole).toreadonly(), member=name, at=None)
+        content = memoryview(whole).toreadonly()
+        yield part(blob, "tar", content, member=name, at=None, one_of_many=True)

@@ -48,7 +48,7 @@ def read(blob: Blob) -> Iterator[Blob | Problem | Note]:
         if data is None:
             yield left_out(part(blob, "zip", blob.data, member=info.filename, at=None))
         else:
-            yield part(blob, "zip", data, member=info.filename, at=at)
+            yield part(blob, "zip", data, member=info.filename, at=at, one_of_many=True)
 
 
 def _bytes_of(blob: Blob, info: ZipInfo) -> tuple[memoryview | None, int | None]:
