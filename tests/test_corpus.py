@@ -29,8 +29,9 @@ def pairs(root: Path) -> list[tuple[Path, Path]]:
 UNDECIDED = "llvm22git-gfx1250"
 """A development version whose descriptors may count VGPRs by 8 or by 16: the object cannot tell."""
 
-NO_PAIR = (UNDECIDED, "x86_64-pc-linux-gnu", "amdpal", "pal-legacy")
-"""Host files, and pipelines of PAL, whose objects name no kernels."""
+NO_PAIR = (UNDECIDED, "x86_64-pc-linux-gnu", "amdpal", "pal-legacy", "objlink")
+"""Host files; pipelines of PAL, whose objects name no kernels; objects that are linked later, whose
+callees only the object states."""
 
 
 def kernels(path: Path) -> dict[str, Kernel]:
