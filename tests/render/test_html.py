@@ -32,6 +32,13 @@ def test_a_thousand_kernels_take_less_than_a_megabyte() -> None:
     assert len(text.encode()) < THOUSAND
 
 
+def test_no_two_scripts_define_the_same_name() -> None:
+    text = page(fleet(10))
+    names = re.findall(r"^(?:function|const|let) (\w+)", text, re.MULTILINE)
+    assert len(names) > 100
+    assert sorted(names) == sorted(set(names))
+
+
 def test_nothing_is_fetched_and_the_page_forbids_it_itself() -> None:
     text = page(fleet(10))
     assert "default-src 'none'" in text

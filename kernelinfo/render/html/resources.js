@@ -9,7 +9,7 @@ function resourceTable({ occupancy, launch }, used) {
     return { mark: binding, cells: [
       keyOf(resource, resource === "slots" ? "wave slots" : RESOURCES[resource]),
       resource === "slots" ? `${limit.used} a workgroup` : bare(resource, limit.used),
-      allocatedOf(limit, occupancy),
+      allocatedCell(limit, occupancy),
       outOf(limit, occupancy),
       html("span", {}, allows, binding ? html("b", { title: "limits" }, " ◄") : null),
       slackOf(limit, occupancy, used, launch),
@@ -19,7 +19,7 @@ function resourceTable({ occupancy, launch }, used) {
     ["resource", "used", "allocated", "out of", "allows", "slack"], rows, " nn  ");
 }
 
-function allocatedOf(limit, { allocated }) {
+function allocatedCell(limit, { allocated }) {
   const amounts = {
     slots: "",
     vgpr: `${limit.allocated} (by ${limit.granule})`,

@@ -4,7 +4,8 @@
 function verdictOf(now, before, kernel, report) {
   const { occupancy } = now;
   const bound = occupancy.at_most_because.length && occupancy.waves ? "≤ " : "";
-  const group = occupancy.workgroups === 1 ? "workgroup" : "workgroups";
+  const groups = now.launch.assumption === "graphics-stage" ? ""
+    : `${plural(occupancy.workgroups, "workgroup")} per ${occupancy.per} · `;
   const lines = [
     html("p", {},
       html("span", { class: "waves", "data-result": "waves" },
@@ -15,7 +16,7 @@ function verdictOf(now, before, kernel, report) {
         : html("span", { class: "limited" }, "limited by ",
             occupancy.limiters.map((name) => keyOf(name, RESOURCES[name])))),
     html("p", { class: "quiet" },
-      `${occupancy.workgroups} ${group} per ${occupancy.per} · ${occupancy.waves} of ` +
+      `${groups}${occupancy.waves} of ` +
       `${occupancy.wave_slots} waves · ${launched(now.launch)}`,
       compilerSaid(kernel, before, report)),
   ];
