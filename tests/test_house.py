@@ -37,6 +37,7 @@ ROOMS = {
     "elftools": ("reading/code_object/dwarf.py",),
     "msgpack": ("reading/code_object/", "reading/containers/kpack.py"),
     "yaml": ("reading/assembly/", "reading/build_log/records.py"),
+    "re2": ("kernel/pattern.py",),
     "pycxxfilt": ("kernel/names.py", "kernel/demangler.py"),
     "jinja2": ("render/html/", "render/sweep/html.py"),
     "sqlite3": ("compare/rocpd.py", "reading/containers/database.py"),

@@ -13,6 +13,7 @@ from kernelinfo.light_typing import TYPE_CHECKING
 from kernelinfo.reading.blob import Note, Problem
 from kernelinfo.render import View
 from kernelinfo.render.names import printable
+from kernelinfo.render.paint import without_commands
 
 if TYPE_CHECKING:
     from typing import TextIO
@@ -172,6 +173,6 @@ def _tell(where: Problem | Note | CodeObject, message: str) -> None:
 def complain(line: str) -> None:
     """A line on standard error. Where that takes none, the exit code still tells."""
     try:
-        print(printable(line), file=sys.stderr)
+        print(without_commands(printable(line)), file=sys.stderr)
     except OSError:
         give_up(sys.stderr)

@@ -10,7 +10,7 @@ from kernelinfo.compare.footprint import Footprint, Measure
 from kernelinfo.compare.saved_kernel import SavedKernel, count, limiters, text, value
 from kernelinfo.errors import UnknownTargetError
 from kernelinfo.kernel.names import demangle
-from kernelinfo.kernel.rows import BETWEEN_COMPILERS, COLUMNS
+from kernelinfo.kernel.rows import BETWEEN_COMPILERS, COLUMNS, FORMULA
 from kernelinfo.occupancy.targets import find
 from kernelinfo.reading.facts import SourceLine
 from kernelinfo.reading.target_id import UNKNOWN_TARGET
@@ -48,7 +48,7 @@ def _value_of_cell(name: str, cell: str) -> object:
     if name in _LISTS:
         return cell.split()
     if name in _TEXTS:
-        return (cell[1:] if cell[:1] == "'" and cell[1:2] in tuple("=+-@") else cell) or None
+        return (cell[1:] if cell[:1] == "'" and FORMULA.match(cell, 1) else cell) or None
     if cell in _WORDS:
         return _WORDS[cell]
     return float(cell) if "." in cell else int(cell)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from functools import cache
 
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel.names import qualified, stem
+from kernelinfo.light_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import re2
 
 
 def matches(pattern: str, name: str, symbol: str) -> bool:
@@ -16,7 +19,8 @@ def matches(pattern: str, name: str, symbol: str) -> bool:
 
     These are its demangled name, the same without return type and parameters, without namespaces
     too, and its mangled name. A pattern is such a spelling as it is, a glob over all of one (`*`,
-    `?` and `[...]` as in a shell), or after `re:` a regular expression found anywhere in one.
+    `?` and `[...]` as in a shell), or after `re:` a regular expression found anywhere in one, in
+    time linear in the name (RE2: no look-around, no back references).
     Raises `OptionError` for a regular expression that is none.
     """
     if pattern == "*":
@@ -39,8 +43,15 @@ def _spellings(name: str, symbol: str) -> Iterator[str]:
 
 
 @cache
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _compiled(pattern: str) -> re2.Pattern:
+    import re2
+
+    options = re2.Options()
+    options.log_errors = False
     try:
-        return re.compile(pattern)
-    except re.error as error:
-        raise OptionError(f"re:{pattern}: {error}; give a Python regular expression") from None
+        return re2.compile(pattern, options)
+    except re2.error as error:
+        what = error.args[0].decode("utf-8", "replace")
+    except UnicodeEncodeError:
+        what = "it is no UTF-8"
+    raise OptionError(f"re:{pattern}: {what}; give a regular expression as RE2 reads them")

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache, partial
 
 from kernelinfo.kernel import Item, Result
-from kernelinfo.kernel.rows import COLUMNS, Names, Values, lines
+from kernelinfo.kernel.rows import COLUMNS, FORMULA, Names, Values, lines
 from kernelinfo.render import View
 from kernelinfo.render.names import chosen_name, printable
 
@@ -41,4 +41,4 @@ def _cell(value: object) -> object:
     if not isinstance(value, str):
         return value
     shown = printable(value)
-    return f"'{shown}" if shown.startswith(("=", "+", "-", "@")) else shown
+    return f"'{shown}" if FORMULA.match(shown) else shown

@@ -13,11 +13,23 @@ _NARROW = dict.fromkeys(map(ord, "■·…–−×≤›¹"), "x")
 """One column wide, and all that most reports have besides ASCII: rich takes long to import."""
 
 
+_COMMAND = re.compile(r"##(?=\w*\[)|(?<!\S)::")
+
+
+def without_commands(text: str) -> str:
+    """Text in whose lines no CI service finds a command (`::error::`, `##[error]`, `##vso[`).
+
+    Their first characters become escapes. GitHub's runner, ActionCommand.cs, looks for `::` at the
+    beginning of a line and for `##[` anywhere.
+    """
+    return _COMMAND.sub(lambda found: f"\\x{ord(found[0][0]):x}{found[0][1]}", text)
+
+
 def paint(line: Iterable[Span], color: bool) -> str:
     """One line of output, without its newline."""
-    spans = list(line)
+    spans = [(without_commands(text), style) for text, style in line]
     if not color:
-        return "".join(text for text, _ in spans).rstrip()
+        return without_commands("".join(text for text, _ in spans)).rstrip()
     if spans:  # a space behind the last column would make the terminal begin a line
         spans[-1] = (spans[-1][0].rstrip(), spans[-1][1])
     from rich.style import Style

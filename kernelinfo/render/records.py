@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -23,11 +21,11 @@ def render_records(records: Sequence[Mapping[str, Any]], format: str) -> Iterato
         rows = [[plain(_shown(value)) for value in record.values()] for record in records]
         yield from table([plain(key) for key in records[0]], rows)
     else:
-        text = io.StringIO()
-        writer = csv.DictWriter(text, list(records[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows([{k: _cell(v) for k, v in record.items()} for record in records])
-        yield text.getvalue()
+        from kernelinfo.render.csv import line
+
+        yield line(records[0])
+        for record in records:
+            yield line([_cell(value) for value in record.values()])
 
 
 def _cell(value: object) -> object:

@@ -29,7 +29,8 @@ from tests.reading.containers.test_bundle import table
 from tests.reading.containers.test_database import kern_db
 from tests.reading.containers.test_hipk import host, marker
 from tests.reading.containers.test_offload_binary import offload_binary
-from tests.reading.containers.test_tar import tar
+from tests.reading.containers.test_tar import LIES, tar
+from tests.reading.containers.test_zip_archive import zip64
 
 from ..conftest import FIXTURES
 from . import documents
@@ -248,7 +249,11 @@ READERS: dict[str, Reader] = {
     ),
     "yaml": Reader(
         _yaml,
-        [assembly(KERNELS).partition(b".amdgpu_metadata\n")[2], b"---\nKernels:\n  - Name: k\n"],
+        [
+            assembly(KERNELS).partition(b".amdgpu_metadata\n")[2],
+            b"---\nKernels:\n  - Name: k\n",
+            b"---\nKernels:\n" + b"".join(b"  %d: 0\n" % (n * ((1 << 61) - 1)) for n in range(99)),
+        ],
     ),
     "expressions": Reader(
         _expression,
@@ -322,6 +327,7 @@ READERS: dict[str, Reader] = {
         more=[
             gzip.compress(tar(("k.co", OBJECT), ("x", b"x" * 600)), mtime=0),
             gzip.compress(tar(("k.co", OBJECT), kind=b"S"), mtime=0),
+            gzip.compress(b"", mtime=0) * 99 + gzip.compress(OBJECT, mtime=0),
         ],
     ),
     "zstd": _container(b"\x28\xb5\x2f\xfd", fixtures="container/*.zst"),
@@ -335,9 +341,10 @@ READERS: dict[str, Reader] = {
             tar(("k.co", OBJECT), kind=b"S"),
             tar(("k.co", OBJECT))[:1500],
             tar(("k.co", OBJECT), ("x", b"x"))[:-9000] + b"junk" * 300,
+            *LIES.values(),
         ],
     ),
-    "zip": _container(b"PK\x03\x04", "zip", fixtures="container/*.whl"),
+    "zip": _container(b"PK\x03\x04", "zip", fixtures="container/*.whl", more=[zip64(1 << 40)]),
     "sidecar": Reader(documents.sidecar, documents.SIDECARS),
     "saved-report": Reader(documents.saved_report, _fixtures("expected/*/*.json")),
     "profile": Reader(documents.profile, _fixtures("profile/*")),

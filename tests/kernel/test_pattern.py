@@ -53,8 +53,24 @@ def test_patterns_that_do_not(pattern: str) -> None:
 
 
 def test_what_is_no_regular_expression_is_said() -> None:
-    with pytest.raises(OptionError, match=r"re:\(: .*; give a Python regular expression"):
+    with pytest.raises(OptionError, match=r"re:\(: .*; give a regular expression as RE2"):
         matches("re:(", "a", "a")
+
+
+@pytest.mark.parametrize("pattern", [r"re:(?=a)", r"re:(a)\1", "re:\udc80", "re:a{2000}"])
+def test_what_no_linear_matcher_reads_is_said(pattern: str) -> None:
+    with pytest.raises(OptionError, match="as RE2 reads them"):
+        matches(pattern, "a", "a")
+
+
+@pytest.mark.parametrize("pattern", ["^(a+)+$", "^(a|aa)+$", "(a*)*b", "(.*)(.*)(.*)(.*)(.*)x$"])
+def test_no_pattern_takes_forever(pattern: str) -> None:
+    """Python's own matcher would take twice as long for each letter."""
+    assert not matches(f"re:{pattern}", "a" * 10_000 + "!", "_Z")
+
+
+def test_letters_of_any_language() -> None:
+    assert matches("re:^größ.$", "größe", "_Z")
 
 
 NAMES = st.text("ab:<>,()[]* &~#1 _", max_size=20)

@@ -19,6 +19,7 @@ from kernelinfo.compare.saved_rows import rows_of_csv
 from kernelinfo.kernel import Result
 from kernelinfo.kernel.rows import row
 from kernelinfo.render import View, renderer
+from kernelinfo.render.csv import line
 from tests.conftest import FIXTURES, every_file
 from tests.test_golden import run
 
@@ -106,3 +107,12 @@ def test_names_are_as_asked_for() -> None:
 if __name__ == "__main__":
     counted = keys_of_library(None)
     print(f"{counted.total()} kernels, {len(counted)} keys")
+
+
+@pytest.mark.parametrize("name", ["=1+1", " =1", "\u3000=1", "＝1", "@x", "'=1", "' -1", "k", " k"])
+def test_no_cell_is_a_formula(name: str) -> None:
+    """Spreadsheets trim cells, and some take full-width signs; what is guarded reads back."""
+    [(cell,)] = csv.reader([line([name]).rstrip("\n")])
+    assert cell.lstrip()[:1] not in tuple("=+-@＝＋－＠")
+    [row] = rows_of_csv("Symbol\n" + line([name]))
+    assert row["Symbol"] == name.replace("\u3000", "\\u3000")

@@ -15,7 +15,7 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.kernel import Item, Repeat, Result
 from kernelinfo.render import View
 from kernelinfo.render.findings import SEVERITY_STYLES
-from kernelinfo.render.paint import cells
+from kernelinfo.render.paint import cells, paint
 from kernelinfo.render.text import render
 
 from ..conftest import FIXTURES
@@ -144,3 +144,21 @@ def test_explain_hangs_in_a_narrow_terminal() -> None:
     out, _, _ = run("explain", VARIETY, "odd_block", "--width", "80")
     prose = [line for line in out.splitlines() if not line.startswith((" KI", "odd_block"))]
     assert all(cells(line) <= 80 for line in prose)
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("::error file=x::no", "\\x3a:error file=x::no"),
+        ("  ::stop-commands::x", "  \\x3a:stop-commands::x"),
+        ("a ::error::after a line break", "a \\x3a:error::after a line break"),
+        ("##[error]no", "\\x23#[error]no"),
+        ("x ##vso[task.setvariable]", "x \\x23#vso[task.setvariable]"),
+        ("ns::kernel<int>(a::b)", "ns::kernel<int>(a::b)"),
+        ("# 3 ## heading", "# 3 ## heading"),
+    ],
+)
+@pytest.mark.parametrize("color", [True, False])
+def test_names_are_no_commands_to_ci_services(name: str, shown: str, color: bool) -> None:
+    assert paint([(name, "")], color) == shown
+    assert paint([(name[:1], ""), (name[1:], "")], False) == shown

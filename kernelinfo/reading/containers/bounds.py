@@ -18,6 +18,12 @@ them without end."""
 ZSTD_WINDOW_LOG = 27
 """128 MiB. clang compresses with long-distance matching: the window is as large as the content."""
 
+STREAMS = 4096
+"""Compressed streams that may follow each other, however little each gives."""
+
+STREAM_BYTES = 16 << 10
+"""What more of them have to give on average; those of bgzip give 64 KiB."""
+
 XZ_MEMORY_BYTES = 256 << 20
 """Four times what `xz -9` asks for."""
 

@@ -64,6 +64,7 @@ class Decompressed(io.RawIOBase):
         self._left = limit
         self._budget = budget
         self._fed = 0
+        self._streams = 1
         self._stream, self._error = _OPENERS[method]()
 
     def read(self, size: int = _PIECE_BYTES) -> bytes:
@@ -110,6 +111,9 @@ class Decompressed(io.RawIOBase):
         if start is None or not bytes(following).startswith(start):
             return True
         self._fed = self.consumed
+        self._streams += 1
+        if self._streams > bounds.STREAMS + (self._limit - self._left) // bounds.STREAM_BYTES:
+            raise ReadError(f"{self._streams} {self._method} streams with next to nothing in them")
         self._stream, self._error = _OPENERS[self._method]()
         return False
 

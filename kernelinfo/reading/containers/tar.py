@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 
+from kernelinfo.errors import KernelinfoError
 from kernelinfo.light_typing import TYPE_CHECKING
 from kernelinfo.reading.blob import Blob, Note, Problem
 from kernelinfo.reading.containers import magic
@@ -14,6 +16,24 @@ if TYPE_CHECKING:
     from tarfile import TarFile, TarInfo
 
 _BLOCK = 1 << 20
+
+
+class _Forward(io.RawIOBase):
+    """A file for `tarfile`, which steps over sizes that headers claim, however far.
+
+    Reading on behind the end raises `EOFError`.
+    """
+
+    def __init__(self, file: View | Decompressed) -> None:
+        self._file = file
+        self._has_ended = False
+
+    def read(self, size: int = -1) -> bytes:
+        piece = self._file.read(size)
+        if not piece and self._has_ended:
+            raise EOFError("cut off")
+        self._has_ended = not piece
+        return piece
 
 
 def read(blob: Blob) -> Iterator[Blob | Problem | Note]:
@@ -28,19 +48,37 @@ def unpack(blob: Blob, file: View | Decompressed) -> Iterator[Blob | Problem | N
     """
     import tarfile
 
+    header = b""
+
+    class Header(tarfile.TarInfo):
+        @classmethod
+        def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Header:
+            nonlocal header
+            header = bytes(buf)
+            return super().frombuf(buf, encoding, errors)
+
     try:
         # As a stream, which cannot go back: damaged sizes would lead in circles.
         with tarfile.open(
-            fileobj=file, mode="r|", bufsize=_BLOCK, encoding="utf-8", errors="backslashreplace"
+            fileobj=_Forward(file),
+            mode="r|",
+            bufsize=_BLOCK,
+            encoding="utf-8",
+            errors="backslashreplace",
+            tarinfo=Header,
         ) as tar:
             while info := tar.next():
                 tar.members.clear()  # type: ignore[attr-defined]  # it would keep every header
                 if info.isreg() and info.size:
                     yield from _member(blob, tar, info, stored=isinstance(file, View))
-            follows = blob.data[tar.offset : tar.offset + 512]
-            if isinstance(file, View) and any(follows):
-                yield problem(blob, "no tar header where one should follow", at=tar.offset)
-    except (tarfile.TarError, ValueError, OverflowError, EOFError) as error:
+            if any(header):  # tarfile ends at it as at the zeros of an honest end
+                at = tar.offset if isinstance(file, View) else None
+                yield problem(blob, "no tar header where one should follow", at=at)
+    except KernelinfoError:
+        raise
+    except RecursionError:
+        yield problem(blob, "damaged tar (hundreds of headers for one member); not read")
+    except Exception as error:  # whatever tarfile raises for a damaged header
         yield problem(blob, f"damaged tar ({error}); not read from there on")
 
 
@@ -56,7 +94,8 @@ def _member(
             yield left_out(part(blob, "tar", data, member=name, at=at))
         else:
             if len(data) < info.size:
-                message = f"{info.size} bytes claimed of which {len(data)} are there"
+                claimed = str(info.size) if info.size < 1 << 64 else "more than 2^64"
+                message = f"{claimed} bytes claimed of which {len(data)} are there"
                 yield problem(blob, message, member=name, at=at)
             yield part(blob, "tar", data, member=name, at=at, one_of_many=True)
     elif file := tar.extractfile(info):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import stat
 from collections.abc import Iterator
-from struct import error as StructError
 from struct import unpack_from
 
 from kernelinfo.errors import ReadError
@@ -27,7 +26,7 @@ def read(blob: Blob) -> Iterator[Blob | Problem | Note]:
 
     try:
         members = zipfile.ZipFile(View(blob.data)).infolist()
-    except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError, StructError) as error:
+    except Exception as error:  # whatever zipfile raises for a damaged directory
         yield problem(blob, f"damaged zip ({error}); not read")
         return
     # Members that share their bytes could multiply them without end.
@@ -43,7 +42,9 @@ def read(blob: Blob) -> Iterator[Blob | Problem | Note]:
         try:
             data, at = _bytes_of(blob, info)
         except ReadError as error:
-            yield problem(blob, str(error), member=info.filename, at=info.header_offset)
+            at = info.header_offset
+            within = 0 <= at < len(blob.data)  # what a damaged directory says may be anywhere
+            yield problem(blob, str(error), member=info.filename, at=at if within else None)
             continue
         if data is None:
             yield left_out(part(blob, "zip", blob.data, member=info.filename, at=None))

@@ -14,7 +14,7 @@ import pytest
 
 from kernelinfo.errors import ReadError
 from kernelinfo.reading.budget import DecompressionBudget
-from kernelinfo.reading.containers import streams
+from kernelinfo.reading.containers import bounds, streams
 from kernelinfo.reading.containers.streams import Decompressed, Method, View
 
 from .opening import OBJECT
@@ -24,6 +24,7 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
+Patch = pytest.MonkeyPatch
 PLAIN = OBJECT + bytes(1 << 18) + OBJECT[::-1] * 20
 METHODS: dict[Method, Callable[[bytes], bytes]] = {
     "zlib": zlib.compress,
@@ -79,3 +80,21 @@ def test_a_view_is_a_file() -> None:
         assert view.read(size) == file.read(size)
     with pytest.raises(ValueError, match="before the first byte"):
         view.seek(-1)
+
+
+@pytest.mark.parametrize("method", ["gzip", "zstd", "xz", "bzip2"])
+@pytest.mark.parametrize("inside", [b"", b"x"], ids=["empty", "one byte"])
+def test_streams_of_nothing_end(method: Method, inside: bytes, monkeypatch: Patch) -> None:
+    """Each takes as long to begin as kilobytes take to decompress."""
+    monkeypatch.setattr(bounds, "STREAMS", 100)
+    data = memoryview(METHODS[method](inside) * 1000)
+    with pytest.raises(ReadError, match=f"101 {method} streams with next to nothing in them"):
+        Decompressed(method, data, 1 << 20, DecompressionBudget(1 << 20)).read_all()
+
+
+@pytest.mark.parametrize("method", ["gzip", "zstd"])
+def test_many_streams_that_give_something(method: Method, monkeypatch: Patch) -> None:
+    monkeypatch.setattr(bounds, "STREAMS", 8)
+    data = memoryview(METHODS[method](bytes(64 << 10)) * 50)
+    whole = Decompressed(method, data, 1 << 30, DecompressionBudget(1 << 30)).read_all()
+    assert len(whole) == 50 * 64 << 10

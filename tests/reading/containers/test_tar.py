@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import tarfile
 from pathlib import Path
@@ -96,3 +97,58 @@ def test_an_empty_one(tmp_path: Path) -> None:
     (tmp_path / "x.tar").write_bytes(tar(("README", b"hello")))
     assert opened_path(tmp_path / "x.tar") == ([], NOTHING)
     assert opened_path(tmp_path) == ([], [])
+
+
+def header(size: int, kind: bytes = b"0", *, sparse: bytes = b"") -> bytes:
+    """A header of 512 bytes for the member k.co; numbers that are too large as GNU tar has them."""
+    info = tarfile.TarInfo("k.co")
+    whole = bytearray(info.tobuf(tarfile.GNU_FORMAT))
+    whole[124:136] = b"\x80" + size.to_bytes(11, "big")
+    whole[156:157] = kind
+    whole[386 : 386 + len(sparse)] = sparse
+    whole[148:156] = b" " * 8
+    whole[148:156] = b"%06o\0 " % sum(whole)
+    return bytes(whole)
+
+
+def extended(record: bytes) -> bytes:
+    """A pax header with one record, of up to 89 bytes with its length."""
+    record = b"%d %s\n" % (len(record) + 4, record)
+    return header(len(record), b"x") + record.ljust(512, b"\0")
+
+
+LONG_LINK = header(4, b"L") + b"abc\0".ljust(512, b"\0")
+LIES = {
+    "2^62 bytes": header(1 << 62),
+    "2^45 bytes": header(1 << 45),
+    "pax says 2^62": extended(b"size=%d" % (1 << 62)) + header(10),
+    "pax says 10^60": extended(b"size=" + b"9" * 60) + header(10),
+    "a sparse map without end": header(10, b"S", sparse=b"00000000001\0" * 8 + b"\1")[:512],
+    "a sparse map of no numbers": header(10, b"S", sparse=b"x" * 97),
+    "400 long names": LONG_LINK * 400 + header(10),
+    "5,000 pax headers": extended(b"comment=xxxxx") * 5000 + header(10),
+}
+
+
+@pytest.mark.parametrize("packed", [False, True], ids=["stored", "gzip"])
+@pytest.mark.parametrize("name", LIES)
+def test_headers_that_lie_end_the_tar(name: str, packed: bool) -> None:
+    """As many steps as the size has megabytes would take hundreds of thousands of years."""
+    data = (
+        tar(("a.co", OBJECT))[: 512 + len(OBJECT) + -len(OBJECT) % 512] + LIES[name] + b"x" * 4096
+    )
+    blobs, messages = opened(gzip.compress(data, mtime=0) if packed else data)
+    assert members(blobs)[:1] == ["a.co"]
+    assert messages
+    assert all(len(message) < 200 for message in messages)
+
+
+def test_whatever_tarfile_raises_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+    def surprise(_: object) -> None:
+        raise KeyError("surprise")
+
+    monkeypatch.setattr(tarfile.TarFile, "next", surprise)
+    assert opened(tar(("k.co", OBJECT))) == (
+        [],
+        ["damaged tar ('surprise'); not read from there on"],
+    )

@@ -6,11 +6,13 @@ import io
 import stat
 import zipfile
 from pathlib import Path
-from struct import pack_into
+from struct import pack, pack_into
 
 import pytest
 
 from kernelinfo.reading import budget
+from kernelinfo.reading.blob import Problem
+from kernelinfo.reading.containers import open_bytes
 
 from .opening import ASSEMBLY, CONTAINERS, HOST, NOTHING, OBJECT, members, opened, opened_path
 
@@ -76,6 +78,32 @@ def test_damage_is_named(data: bytes, message: str) -> None:
     blobs, [first] = opened(data)
     assert not blobs
     assert message in first
+
+
+def zip64(offset: int) -> bytes:
+    """A zip whose directory says in 64 bits where its member is."""
+    whole = bytearray(packed(("k.co", OBJECT)))
+    entry, end = whole.index(b"PK\1\2"), whole.index(b"PK\5\6")
+    extra = pack("<HHQ", 1, 8, offset)
+    pack_into("<H", whole, entry + 30, len(extra))
+    pack_into("<I", whole, entry + 42, 0xFFFFFFFF)
+    pack_into("<I", whole, end + 12, end - entry + len(extra))
+    return bytes(whole[:end] + extra + whole[end:])
+
+
+@pytest.mark.parametrize("offset", [1 << 40, (1 << 63) - 1, (1 << 64) - 1])
+def test_offsets_that_are_none_are_not_printed(offset: int) -> None:
+    problems = [item for item in open_bytes(zip64(offset), "x.zip") if isinstance(item, Problem)]
+    assert problems
+    assert all(problem.offset in (None, 0) for problem in problems)
+
+
+def test_whatever_zipfile_raises_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+    def surprise(_: object) -> None:
+        raise IndexError("surprise")
+
+    monkeypatch.setattr(zipfile.ZipFile, "infolist", surprise)
+    assert opened(packed(("k.co", OBJECT))) == ([], ["damaged zip (surprise); not read"])
 
 
 def test_bombs(monkeypatch: pytest.MonkeyPatch) -> None:
