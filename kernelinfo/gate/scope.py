@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from pathlib import Path
 
 from kernelinfo.compare.footprint import Footprint
 from kernelinfo.kernel.pattern import matches
+from kernelinfo.reading.path_pattern import fits
 
 _MOST_NAMED = 2
 """Paths that are named; of more their number is."""
@@ -55,7 +55,7 @@ class Scope:
         return not given or any(
             location == path
             or location.startswith(os.path.join(path, ""))
-            or fnmatchcase(location, path)
+            or fits(location.replace(os.sep, "/"), path.replace(os.sep, "/"))
             for path in given
         )
 

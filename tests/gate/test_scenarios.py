@@ -71,7 +71,20 @@ def assembly(*kernels: K, target: str = "gfx90a", stamps: tuple[str, ...] = (OLD
     )
 
 
+METADATA_OF_SCALE = METADATA.format(**vars(K(SCALE)))
 Files = dict[str, str]
+
+
+def compiled(text: str) -> str:
+    """The text with the marks that the compiler sets before functions."""
+    return text.replace(f"{SAXPY}:\n", f"{SAXPY}: ; -- Begin function {SAXPY}\n", 1)
+
+
+def cut(text: str) -> str:
+    """What is left of a compiler's file whose write broke off after the first kernel."""
+    return compiled(text).partition(f"{SCALE}:\n")[0]
+
+
 TWO: Files = {"a.s": assembly(K(SAXPY)), "b.s": assembly(K(SCALE))}
 BIGGER: Files = {"a.s": assembly(K(SAXPY, vgprs=80)), "b.s": TWO["b.s"]}
 
@@ -359,6 +372,47 @@ SCENARIOS = [
         "own.toml: is no regular file; give another file",
         prepare=lambda folder: (folder / "own.toml").mkdir(),
         arguments="--config own.toml",
+    ),
+    Scenario(
+        "a kernel gone of the paths that a pattern names",
+        2,
+        "error KI502 scale (gfx90a): in the baseline",
+        before=TWO,
+        build={"a.s": TWO["a.s"]},
+        arguments="build/**/*.s",
+    ),
+    # What cannot be read
+    Scenario("an empty file", 2, "build/c.s: is empty; build it again", build=TWO | {"c.s": ""}),
+    Scenario(
+        "an empty file among those of pre-commit",
+        2,
+        "build/c.s: is empty; build it again",
+        build=TWO | {"c.s": ""},
+        arguments="--subset build/a.s build/c.s",
+    ),
+    Scenario(
+        "a file of zeros",
+        2,
+        "build/c.hsaco: is all zero, as a write that broke off leaves it; build it again",
+        build=TWO | {"c.hsaco": "\0" * 4096},
+    ),
+    Scenario(
+        "assembly cut between kernels",
+        2,
+        "build/a.s:10: no metadata ends the module: it is cut off; build it again",
+        build={"a.s": cut(assembly(K(SAXPY), K(SCALE)))},
+    ),
+    Scenario(
+        "a kernel that the metadata does not list",
+        2,
+        "build/a.s:12: kernel 'scale': not in the module's metadata; build it again",
+        build={"a.s": compiled(assembly(K(SAXPY), K(SCALE)).replace(METADATA_OF_SCALE, ""))},
+    ),
+    Scenario(
+        "kernels written by hand without metadata",
+        0,
+        "passed: ",
+        build={"a.s": assembly(K(SAXPY)).partition(".ident")[0]},
     ),
     # Another compiler
     Scenario(

@@ -18,6 +18,7 @@ from kernelinfo.reading.assembly import (
     shader_registers,
 )
 from kernelinfo.reading.assembly.directives import Stated
+from kernelinfo.reading.assembly.ending import Ending
 from kernelinfo.reading.assembly.expressions import Definitions
 from kernelinfo.reading.assembly.instructions import function_text, read_code
 from kernelinfo.reading.assembly.kernel_text import Evaluation, KernelText, without_shaders
@@ -71,6 +72,7 @@ class ModuleText:
         self._files = SourceFiles(text)
         # Metadata is read at its end: the directive that began it, and the start of its text.
         self._metadata: tuple[str, int] | None = None
+        self._ending = Ending()
         # The registers of the function that begins next; those of all functions, and their line.
         self._config: Stated | None = None
         self._pipelines: tuple[shader_registers.Pipelines, int] | None = None
@@ -124,6 +126,7 @@ class ModuleText:
                 self._take_code_t(place)
             case "amdgcn_target" | "amd_amdgpu_isa":
                 named = decode(string[1] if string else operand)
+                self._ending.is_due |= "amdhsa" in named
                 if target := parse_target_id(named):
                     self._targets[kind] = target
                 else:
@@ -222,6 +225,7 @@ class ModuleText:
         """Read the metadata that was begun and that ends, or breaks off, at `place`."""
         assert self._metadata
         (kind, start), self._metadata = self._metadata, None
+        self._ending.is_there = True
         yaml, complete = metadata_yaml.document(decode(self._text[start:place]))
         if not (ended or complete):
             self.remark("the metadata has no end", start)
@@ -267,6 +271,8 @@ class ModuleText:
         if self._metadata:
             self._close_metadata(end, ended=False)
         remarks = self._remarks.take()
+        if self._begin >= 0 and not remarks:  # else by hand, or known to be damaged
+            self._ending.check(self._kernels.values(), self._lines.number(end), self._remarks)
         if not (self._kernels or remarks or self._targets):
             return
         stated = (self._targets[who] for who in _TARGET_SOURCES if who in self._targets)

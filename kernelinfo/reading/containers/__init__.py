@@ -55,16 +55,20 @@ def open_file(
 ) -> Iterator[Found]:
     """The code in what was found: a file, or a problem, which is passed on.
 
-    In a directory, files that hold nothing for AMD GPUs are passed over; a file that was named
-    and holds nothing is a problem, unless it is not `required`.
+    In a directory, files that hold nothing for AMD GPUs are passed over, unless they cannot be
+    read, or are empty or all zero and have the name of compiler output; a file that was named and
+    holds nothing is a problem, unless it is not `required`.
     """
     if isinstance(file, Problem):
         yield file
         return
     blob = files.load(file.path, within)
     if isinstance(blob, Problem):
-        if file.named:
+        if file.named or magic.is_named_as_code(file.path) or not files.is_empty(file.path):
             yield blob
+        return
+    if magic.is_named_as_code(file.path) and files.is_all_zero(blob):
+        yield Problem(file.path, "is all zero, as a write that broke off leaves it; build it again")
         return
     if file.named and required:
         yield from _named(blob, among)

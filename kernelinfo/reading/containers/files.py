@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import mmap
 import os
 import stat
@@ -12,10 +13,15 @@ from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds
 from kernelinfo.reading.containers import bounds
+from kernelinfo.reading.path_pattern import ANY_FOLDERS, fits
 
 STANDARD_INPUT = "-"
 
 _SMALL_BYTES = 1 << 16
+_LEADS_NOWHERE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
+"""Errors of links without an end."""
+_ZEROS_BYTES = 1 << 20
+"""Of a file's beginning; code has none of that length there."""
 
 
 class File(NamedTuple):
@@ -28,19 +34,50 @@ class File(NamedTuple):
 
 def find(path: str) -> Iterator[File | Problem]:
     """The file itself, what a glob matches, or all regular files under a directory, sorted."""
-    paths = [path]
-    if path != STANDARD_INPUT and "\0" not in path and not os.path.lexists(path):
-        from glob import glob, has_magic
+    if path == STANDARD_INPUT or "\0" in path or os.path.lexists(path) or not _has_magic(path):
+        yield from _file_or_folder(path)
+        return
+    found = False
+    for file in _matching(path):
+        found = True
+        yield file
+    if not found:
+        yield Problem(path, "matches no file; check the pattern")
 
-        if has_magic(path):
-            paths = sorted(glob(path, recursive=True))
-            if not paths:
-                yield Problem(path, "matches no file; check the pattern")
-    for name in paths:
-        if os.path.isdir(name):
-            yield from _walk(name)
-        else:
-            yield File(name, named=True)
+
+def _file_or_folder(path: str) -> Iterator[File | Problem]:
+    if os.path.isdir(path):
+        yield from _walk(path, set())
+    else:
+        yield File(path, named=True)
+
+
+def _has_magic(path: str) -> bool:
+    from glob import has_magic
+
+    return has_magic(path)
+
+
+def _matching(pattern: str) -> Iterator[File | Problem]:
+    """What a glob matches; behind `**` it sees the files that the walk of a folder sees."""
+    from glob import glob
+
+    folders = pattern.split("/")
+    if ANY_FOLDERS not in folders:
+        for path in sorted(glob(pattern)):
+            yield from _file_or_folder(path)
+        return
+    before = folders.index(ANY_FOLDERS)
+    top = "/".join(folders[:before]) or ("/" if before else ".")
+    rest = "/".join(folders[before:])
+    seen: set[tuple[int, int]] = set()
+    for folder in sorted(glob(top)) if os.path.isdir(top) or _has_magic(top) else ():
+        for file in _walk(folder, seen):
+            inside = os.path.relpath(file.path, folder).replace(os.sep, "/")
+            if isinstance(file, Problem) or fits(inside, rest):
+                named = isinstance(file, File) and not rest.endswith(ANY_FOLDERS)
+                path = file.path.removeprefix("./") if top == "." else file.path
+                yield file._replace(path=path, named=named) if isinstance(file, File) else file
 
 
 def size(path: str) -> int:
@@ -49,6 +86,14 @@ def size(path: str) -> int:
         return os.path.getsize(path)
     except (OSError, ValueError):
         return 0
+
+
+def is_empty(path: str) -> bool:
+    """True for a file that is there and has no bytes."""
+    try:
+        return not os.path.getsize(path)
+    except (OSError, ValueError):
+        return False
 
 
 def load(path: str, within: Bounds = BY_DEFAULT) -> Blob | Problem:
@@ -75,6 +120,11 @@ def load(path: str, within: Bounds = BY_DEFAULT) -> Blob | Problem:
         return _problem(path, error)
     except ValueError as error:  # a NUL in the path, or a file that shrank meanwhile
         return Problem(path, str(error))
+
+
+def is_all_zero(blob: Blob) -> bool:
+    """True if nothing was written where code should begin."""
+    return not blob.data[0] and not bytes(blob.data[:_ZEROS_BYTES]).strip(b"\0")
 
 
 def whole(path: str, data: memoryview, within: Bounds = BY_DEFAULT) -> Blob:
@@ -106,16 +156,18 @@ def shrunk(blob: Blob) -> Problem | None:
     return Problem(blob.path, "shrank while it was read; read it again when it is complete")
 
 
-def _walk(directory: str) -> Iterator[File | Problem]:
+def _walk(directory: str, seen: set[tuple[int, int]]) -> Iterator[File | Problem]:
+    """All regular files under a directory, except those `seen` before."""
     failures: list[OSError] = []
-    seen: set[tuple[int, int]] = set()
     for folder, folders, names in os.walk(directory, onerror=failures.append, followlinks=True):
         folders.sort()
         for name in (".", *sorted(names)):
             path = os.path.join(folder, name)
             try:
                 status = os.stat(path)
-            except OSError:  # a link to nowhere
+            except OSError as error:
+                if error.errno not in _LEADS_NOWHERE:
+                    failures.append(error)
                 continue
             # Links may lead in circles, and several names to one library.
             if (status.st_dev, status.st_ino) in seen:

@@ -82,6 +82,11 @@ def may_hold_code(head: bytes, name: str) -> bool:
     return format_of(head) not in (None, _WITHOUT_NUMBERS) or is_named_as_text(name)
 
 
+def is_named_as_code(path: str) -> bool:
+    """Whether a file has the name of compiler output for the device, so that it must hold some."""
+    return path.endswith((".co", ".hsaco", ".s"))
+
+
 def is_named_as_text(path: str) -> bool:
     """Whether a file in a directory is worth searching; texts of other kinds are many and long."""
     return re.search(_NAME_OF_TEXT, path) is not None

@@ -692,7 +692,7 @@ def test_every_kernel_of_the_corpus_is_found(row: dict[str, str]) -> None:
     found = Counter[str]()
     for each in modules((SHARED / "corpus" / row["file"]).read_bytes()):
         others = [r for r in each.remarks if not r.message.endswith("passed over as a shader")]
-        assert others == [] or "handwritten" in row["file"]
+        assert others == [] or "handwritten" in row["file"] or "truncated" in row["file"]
         found[each.target or "?"] += len(each.kernels)
     expected = Counter[str]()
     for target, _, count in (part.rpartition("=") for part in row["targets=kernels"].split()):

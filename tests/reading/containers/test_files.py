@@ -62,7 +62,7 @@ def test_a_directory_is_walked_in_order_and_other_files_are_passed_over(tmp_path
     (tmp_path / "utf16.s").write_bytes(ASSEMBLY.decode().encode("utf-16"))
     (tmp_path / "x86.s").write_bytes(b"\tmovq %rax, %rbx\n")
     (tmp_path / "notes.md").write_bytes(ASSEMBLY)
-    (tmp_path / "empty.s").touch()
+    (tmp_path / "empty.txt").touch()
     (tmp_path / "library.a").write_bytes(b"!<arch>\n")
     (tmp_path / "host.o").write_bytes((FIXTURES / "broken" / "x86.o").read_bytes())
     os.mkfifo(tmp_path / "pipe")
@@ -148,3 +148,60 @@ def test_bytes_that_were_let_go_of_are_read_again(tmp_path: Path) -> None:
     [blob] = opened(path)
     assert isinstance(blob, Blob)
     assert blob.data == large
+
+
+@pytest.mark.parametrize("name", ["kernel.s", "kernel.co", "kernel.hsaco"])
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [(b"", "is empty; build it again"), (bytes(4096), "is all zero"), (bytes(3 << 20), "is all")],
+)
+def test_output_of_the_compiler_that_is_not_there(
+    tmp_path: Path, name: str, data: bytes, message: str
+) -> None:
+    """In a folder and as a file of many, too: what its name promises must not be missed."""
+    (tmp_path / name).write_bytes(data)
+    (tmp_path / "notes.txt").write_bytes(data)
+    assert only_problem(tmp_path).message.startswith(message)
+    (problem,) = open_paths([str(tmp_path / name)], required=False)
+    assert isinstance(problem, Problem)
+
+
+def test_a_file_of_a_folder_that_may_not_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.bin").write_bytes(OBJECT)
+
+    def refused(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("builtins.open", refused)  # whoever runs as root may read everything
+    assert only_problem(tmp_path) == Problem(str(tmp_path / "a.bin"), "permission denied")
+
+
+@pytest.mark.parametrize(
+    "pattern", ["", "**", "**/*", "**/**", "*/../**/*.*", "lib/../**/*.co"], ids=repr
+)
+def test_two_stars_see_what_the_walk_of_a_folder_sees(tmp_path: Path, pattern: str) -> None:
+    hidden, lib = tmp_path / ".hidden", tmp_path / "lib"
+    for folder in (hidden, lib):
+        folder.mkdir()
+        (folder / "k.co").write_bytes(OBJECT)
+    (lib / "again.co").symlink_to("k.co")
+    (lib / "circle").symlink_to(tmp_path)
+    (hidden / "circle").symlink_to(lib)
+    (tmp_path / ".k.co").write_bytes(OBJECT)
+    found = [item.path for item in opened(tmp_path / pattern) if isinstance(item, Blob)]
+    real = {os.path.realpath(path) for path in found}
+    assert len(found) == len(real) == 3
+
+
+def test_a_pattern_below_two_stars(tmp_path: Path) -> None:
+    for name in ("a.s", "x/b.s", "x/y/c.s", "x/y/d.txt", "z.s/e.co"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(ASSEMBLY if name.endswith(".s") else OBJECT)
+    assert names(opened(tmp_path / "**" / "*.s")) == ["a.s", "b.s", "c.s", "e.co"]
+    assert names(opened(tmp_path / "**" / "y" / "*")) == ["c.s", "d.txt"]
+    assert names(opened(tmp_path / "x" / "**" / "*.s")) == ["b.s", "c.s"]
+    assert names(opened(tmp_path / "?" / "**" / "*.s")) == ["b.s", "c.s"]
+    assert "matches no file" in only_problem(tmp_path / "**" / "*.hsaco").message
+    assert "matches no file" in only_problem(tmp_path / "none" / "**" / "*.s").message
