@@ -75,7 +75,10 @@ def _is_special() -> bool:
 
 def _may_be_configured() -> bool:
     """Whether a file of this folder or one above configures, by what is cheap to see."""
-    folder, parent = os.getcwd(), ""
+    try:
+        folder, parent = os.getcwd(), ""
+    except OSError:  # the current folder was deleted
+        return False
     while folder != parent:
         if os.path.exists(os.path.join(folder, "kernelinfo.toml")):
             return True

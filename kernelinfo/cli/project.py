@@ -12,6 +12,14 @@ from kernelinfo.rules import Selection
 from kernelinfo.rules.severity import Severity
 
 
+def _found() -> Path | None:
+    """The configuration for the current folder; None also where that was deleted."""
+    try:
+        return find_config(Path.cwd())
+    except FileNotFoundError:
+        return None
+
+
 def configuration(
     select: list[str] | None = None,
     ignore: list[str] | None = None,
@@ -22,7 +30,7 @@ def configuration(
 
     Raises `OptionError` for a rule or severity that there is not, and `ConfigError`.
     """
-    file = config or find_config(Path.cwd())
+    file = config or _found()
     own = read_config(os.path.relpath(file)) if file else Configuration()
     selection = Selection(
         select=_names(select) or own.selection.select,

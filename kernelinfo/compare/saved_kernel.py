@@ -34,6 +34,8 @@ def value(kind: type, of: Any, *keys: str) -> Any:
             return None
         of = of[key]
     if of is None or type(of) is kind or (kind is float and type(of) is int):
+        if isinstance(of, int | float) and not -1 << 64 < of < 1 << 64:  # NaN is not, either
+            raise ValueError(f"{'.'.join(keys)} is no number of 64 bits")
         return of
     raise ValueError(f"{'.'.join(keys)} is {of!r:.40}")
 

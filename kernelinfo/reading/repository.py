@@ -20,7 +20,10 @@ def in_repository(source: SourceLine) -> SourceLine:
 
 def path_in_repository(path: str) -> str | None:
     """A path, if relative then to the current folder, from the repository's root; None outside."""
-    root = _root(os.getcwd())
+    try:
+        root = _root(os.getcwd())
+    except OSError:  # the current folder was deleted
+        return None
     if root is None:
         return None
     inside = os.path.relpath(path, root)

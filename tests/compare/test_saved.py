@@ -160,6 +160,16 @@ def with_value(value: object, *keys: str | int) -> Callable[[Any], None]:
     return change
 
 
+@pytest.mark.parametrize("number", ["1e999", "-1e999", "9" * 4000, "1.0e400"])
+def test_numbers_beyond_any_float(number: str, tmp_path: Path) -> None:
+    path = Path(saved(NAME, tmp_path))
+    document = json.loads(path.read_text())
+    document["kernels"][0]["occupancy"]["percent"] = "HERE"
+    path.write_text(json.dumps(document).replace('"HERE"', number))
+    with pytest.raises(ReadError, match="percent is no number of 64 bits"):
+        diff(path, FIXTURES / NAME)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -180,6 +190,9 @@ def with_value(value: object, *keys: str | int) -> Callable[[Any], None]:
             "it is cut off or damaged",
         ),
         (with_value(-1, "kernels", 0, "input"), "input is -1"),
+        (with_value(10**4000, "kernels", 0, "code_bytes"), "code_bytes is no number of 64 bits"),
+        (with_value(10**4000, "kernels", 0, "occupancy", "percent"), "percent is no number of 64"),
+        (with_value(1 << 64, "kernels", 0, "used", "vgprs"), "used.vgprs is no number of 64 bits"),
         (with_value(7, "kernels"), "not iterable"),
     ],
 )

@@ -42,6 +42,11 @@ _COUNTED = {
     ".kernel.sgpr_count",
 }
 _SHORT = 512
+_DEEPEST = 100_000
+"""Symbols by which a symbol may be defined in a row; LLVM's recursion ends sooner."""
+_USUAL_STEPS = 64
+_MOST_STEPS_BEYOND = 1 << 20
+"""Of all expressions of a module that have more than usual; so many take about a second."""
 _SETS = re.compile(rb"\.(?:set|equ)\b.*+(?:\n[ \t]*+\.(?:set|equ)\b.*+)*+")
 _SET = re.compile(
     rb"^[ \t]*\.(?:set|equ)\b(?:[ \t]+(\"(?:\\.|[^\"\\\n])*\"|[^\s,\"]+)[ \t]*,)?(.*)$",
@@ -59,7 +64,8 @@ class Definitions(dict[str, list[Definition]]):
         found = _SETS.match(text, offset)
         assert found
         first = lines.number(offset)
-        for line, (name, expression) in enumerate(_SET.findall(found[0]), first):
+        for line, directive in enumerate(_SET.finditer(found[0]), first):
+            name, expression = directive.groups(b"")
             if name and (line > first or is_directive(text, offset)):
                 self._add(unquoted(name), Definition(line, decode(expression)))
         return found.end()
@@ -72,7 +78,10 @@ class Definitions(dict[str, list[Definition]]):
             self._add(decode(name[1]), Definition(lines.number(offset), expression))
 
     def _add(self, symbol: str, definition: Definition) -> None:
-        self.setdefault(symbol, []).append(definition)
+        if symbol in self:
+            self[symbol].append(definition)
+        else:
+            self[symbol] = [definition]
 
 
 class _Frame(NamedTuple):
@@ -98,6 +107,7 @@ class Evaluator:
         self._definitions = definitions
         self._target = target
         self._known: dict[tuple[str, int], Value] = {}
+        self._steps_left = _MOST_STEPS_BEYOND
 
     def value(self, expression: str, line: int) -> int | Unresolved:
         """What `expression` is worth on a line of the module's text.
@@ -105,7 +115,7 @@ class Evaluator:
         A symbol has the value last given to it before that line, or else the first one given after
         it. Takes time linear in the text and no recursion, whatever the nesting.
         """
-        frames = [_Frame(("", 0), line, iter(read_steps(expression)), [])]
+        frames = [_Frame(("", 0), line, self._steps(expression), [])]
         while True:
             frame = frames[-1]
             for step in frame.steps:
@@ -115,6 +125,8 @@ class Evaluator:
                     frame.values[first:] = [result]
                 elif isinstance(step, str):
                     symbol = self._symbol(step, frame.line)
+                    if len(frames) > _DEEPEST:
+                        symbol = Unresolved(f"{step!r} is more than {_DEEPEST} definitions away")
                     if isinstance(symbol, _Frame):
                         frames.append(symbol)
                         break
@@ -128,6 +140,13 @@ class Evaluator:
                 if not frames:
                     return result
                 frames[-1].values.append(result)
+
+    def _steps(self, expression: str) -> Iterator[Step]:
+        if len(expression) > _USUAL_STEPS and self._steps_left < 0:
+            return iter((Unresolved("the module's expressions are too long in all"),))
+        steps = read_steps(expression)
+        self._steps_left -= max(0, len(steps) - _USUAL_STEPS)
+        return iter(steps)
 
     def _symbol(self, name: str, line: int) -> Value | _Frame:
         """What the symbol is worth on that line, or the definition to evaluate for it first."""
@@ -143,7 +162,7 @@ class Evaluator:
         # Stands until the value is found; who meets it before has come round in a circle.
         self._known[symbol] = Unresolved(f"symbol {name!r} is defined by itself")
         definition = definitions[index]
-        return _Frame(symbol, definition.line, iter(read_steps(definition.expression)), [])
+        return _Frame(symbol, definition.line, self._steps(definition.expression), [])
 
 
 def leading_numbers(expression: str, function: str, count: int) -> tuple[int, ...] | None:
@@ -156,6 +175,8 @@ def leading_numbers(expression: str, function: str, count: int) -> tuple[int, ..
 
 def number(expression: str) -> int | None:
     """The value of an expression that is a single number, as nearly all are; None for others."""
+    if len(expression) >= _SHORT:
+        return None
     step, *more = read_steps(expression)
     return step if isinstance(step, int) and not more else None
 

@@ -167,3 +167,17 @@ def test_nothing_is_evaluated_twice_or_by_recursion() -> None:
     deep = MOST_TOKENS // 2 - 1
     assert value("(" * deep + "1" + ")" * deep) == 1
     assert value("max(" + "1, " * 10_000 + "2)") == 2
+
+
+def test_a_chain_of_definitions_has_an_end() -> None:
+    chain = {f"c{n}": f"c{n - 1}" for n in range(1, 100_100)} | {"c0": "0"}
+    assert reason("c100099", chain) == "'c99' is more than 100000 definitions away"
+
+
+def test_long_expressions_of_one_module_have_a_bound() -> None:
+    """Dozens of 16,000 signs are read, not thousands; short ones always are."""
+    evaluator = Evaluator({}, None)
+    values = [evaluator.value("-" * 16_000 + str(n), 1) for n in range(200)]
+    assert values[:60] == list(range(60))
+    assert values[-1] == Unresolved("the module's expressions are too long in all")
+    assert evaluator.value("max(1, 2) + 3", 1) == 5
