@@ -1,7 +1,8 @@
-"""The recipe of `kernelinfo explain extending` for an output format, done on a copy of the tree."""
+"""The recipes of `kernelinfo explain extending`, done as they stand there on a copy of the tree."""
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -13,59 +14,147 @@ from tests.conftest import FIXTURES
 
 ROOT = FIXTURES.parent
 TEXT = FIXTURES / "assembly" / "occupancy-hip-amdgcn-amd-amdhsa-gfx90a.s"
-
-SYMBOLS = '''
-"""The symbols, one a line."""
-
-from __future__ import annotations
-
-from collections.abc import Iterable, Iterator
-
-from kernelinfo.kernel import Item, Result
-from kernelinfo.render import View
-
-
-def render(items: Iterable[Item], view: View) -> Iterator[str]:
-    for item in items:
-        if isinstance(item, Result):
-            yield f"{item.kernel.symbol}\\n"
-'''
+WAVE32 = FIXTURES / "assembly" / "variety-clang22-gfx1201.s"
+MANUAL = ROOT / "kernelinfo" / "manual" / "extending.md"
+EXAMPLE = re.compile(r"```(?:toml|python)\n# ([\w/.]+)(?:, in (\w+))?\n(.*?)```", re.DOTALL)
 
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The package with the format `symbols`: its module, and its name in `FORMATS`."""
+    """The package with every example of the manual in it, and inputs: `box` is of the new format,
+    its assembly for the new target, whose waves the new rule speaks of."""
     folder = tmp_path_factory.mktemp("tree")
     for name in ("kernelinfo", "grammars"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-    render = folder / "kernelinfo" / "render"
-    (render / "symbols.py").write_text(SYMBOLS)
-    listing = render / "__init__.py"
-    text = listing.read_text()
-    before, names = '\nFORMATS = ("text"', '\nFORMATS = ("text", "symbols"'
-    assert text.count(before) == 1
-    listing.write_text(text.replace(before, names))
+    for file, listing, text in EXAMPLE.findall(MANUAL.read_text("utf-8")):
+        add(folder / file, listing, text)
+    assembly = WAVE32.read_bytes().replace(b"gfx1201", b"gfx1399")
+    (folder / "box").mkdir()
+    (folder / "box" / "kernels.bin").write_bytes(b"BOX1\x03a.s" + assembly)
+    (folder / "kernelinfo.toml").touch()
     (folder / "build").mkdir()
     shutil.copy(TEXT, folder / "build" / "a.s")
     return folder
 
 
-OPTIONS = [[], ["-q"], ["--names", "short"], ["--top", "2"], ["-v"], ["-k", "*"]]
+def add(file: Path, listing: str, text: str) -> None:
+    """A new module, a new table at the end of a file, or new lines of a list."""
+    if not listing:
+        assert file.suffix == ".toml" or not file.exists()
+        with file.open("a", encoding="utf-8") as end:
+            end.write(f"\n{text}")
+        return
+    lines = file.read_text("utf-8").splitlines()
+    for line in text.splitlines():
+        if line.startswith("from "):
+            lines.insert(lines.index("from __future__ import annotations") + 1, line)
+            continue
+        [start] = [at for at, own in enumerate(lines) if re.match(rf"{listing}\b", own)]
+        if line.startswith(listing):
+            lines[start] = line
+        else:
+            lines.insert(start + 1, line)
+    file.write_text("\n".join(lines) + "\n", "utf-8")
+
+
+def run(tree: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "kernelinfo", *arguments]
+    return subprocess.run(command, cwd=tree, capture_output=True, text=True, check=False)
+
+
+OPTIONS = [
+    [],
+    ["-q"],
+    ["-v"],
+    ["-k", "*"],
+    ["--exclude", "nothing"],
+    ["--unique"],
+    ["--source-lines", "--format", "json"],
+    ["--arguments", "--format", "json"],
+    ["--arch", "gfx1399"],
+    ["--as", "gfx1100"],
+    ["--block", "256", "-k", "vgpr_heavy*"],
+    ["--dynamic-lds", "1k"],
+    ["--no-trap-handler"],
+    ["--select", "KI990"],
+    ["--ignore", "KI101"],
+    ["--severity", "KI990=warning"],
+    ["--config", "kernelinfo.toml"],
+    ["--format", "json"],
+    ["--format", "jsonl", "--jobs", "2"],
+    ["--format", "csv"],
+    ["--format", "markdown"],
+    ["--format", "html"],
+    ["-o", "out.txt"],
+    ["--names", "short"],
+    ["--color", "always"],
+    ["--width", "140"],
+    ["--top", "2"],
+    ["--group"],
+    ["--bound", "nesting=9"],
+    ["--deep"],
+]
+
+
+def test_every_option_of_report_is_tried(tree: Path) -> None:
+    named = set(
+        re.findall(
+            r"^  (?:-\w, )?(--[\w-]+(?:, --[\w-]+)?)", run(tree, "report", "-h").stdout, re.M
+        )
+    )
+    same = {"--kernel": "-k", "--output": "-o", "--quiet": "-q", "--verbose": "-v"}
+    same |= {"--workgroup-size, --block": "--block"}
+    tried = {word for options in OPTIONS for word in options if word.startswith("-")}
+    assert {same.get(name, name) for name in named} - {"--help"} == tried
+
+
+@pytest.mark.parametrize(
+    ("path", "options"),
+    [
+        *(("box", options) for options in OPTIONS),
+        ("box/kernels.bin", []),
+        ("box/kernels.bin", ["-q"]),
+    ],
+    ids=lambda value: value if isinstance(value, str) else " ".join(value),
+)
+def test_a_new_target_in_a_new_input_is_judged_by_a_new_rule(
+    path: str, options: list[str], tree: Path
+) -> None:
+    done = run(tree, "report", path, *options)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == "" or "-v" in options
+    out = (tree / "out.txt").read_text() if "-o" in options else done.stdout
+    assert "gfx1399" in out
+    assert "vgpr_heavy" in out
+    assert ("KI990" in out) == ("-q" not in options)
+
+
+def test_the_new_target_and_the_new_rule_are_listed(tree: Path) -> None:
+    assert "2048" in run(tree, "arch", "gfx1399").stdout
+    assert "Waves have 32 lanes." in run(tree, "explain", "KI990").stdout
+
+
+def test_what_is_wrong_with_a_new_input_is_one_line(tree: Path, tmp_path: Path) -> None:
+    (tmp_path / "short").write_bytes(b"BOX1")
+    done = run(tree, "report", str(tmp_path / "short"))
+    assert done.returncode == 2
+    assert "a box cut off within its header; build it again" in done.stderr.splitlines()[0]
+
+
+OF_FORMATS = [[], ["-q"], ["--names", "short"], ["--top", "2"], ["-v"], ["-k", "*"]]
 
 
 @pytest.mark.parametrize("path", ["build/a.s", "build"])
 @pytest.mark.parametrize(
     ("command", "more"),
     [
-        *(("report", more) for more in [*OPTIONS, ["--jobs", "2"], ["--group"], ["--unique"]]),
-        *(("check", more) for more in OPTIONS),
+        *(("report", more) for more in [*OF_FORMATS, ["--jobs", "2"], ["--group"], ["--unique"]]),
+        *(("check", more) for more in OF_FORMATS),
     ],
     ids=lambda value: value if isinstance(value, str) else " ".join(value),
 )
 def test_a_new_format_is_written(command: str, path: str, more: list[str], tree: Path) -> None:
-    arguments = [command, path, "--format", "symbols", *more]
-    run = [sys.executable, "-m", "kernelinfo", *arguments]
-    done = subprocess.run(run, cwd=tree, capture_output=True, text=True, check=False)
+    done = run(tree, command, path, "--format", "symbols", *more)
     assert done.returncode == (1 if command == "check" else 0), done.stderr
     symbols = done.stdout.splitlines()
     assert [name[:2] for name in symbols] == ["_Z"] * 4
@@ -73,7 +162,6 @@ def test_a_new_format_is_written(command: str, path: str, more: list[str], tree:
 
 def test_a_format_that_is_not_in_the_list_is_refused(tree: Path) -> None:
     for arguments in (["report", "build"], ["report", "build", "-q"], ["check", "build"]):
-        run = [sys.executable, "-m", "kernelinfo", *arguments, "--format", "names"]
-        done = subprocess.run(run, cwd=tree, capture_output=True, text=True, check=False)
+        done = run(tree, *arguments, "--format", "names")
         assert done.returncode == 2
         assert "symbols" in done.stderr
