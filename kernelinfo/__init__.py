@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from kernelinfo.reading.blob import Problem
     from kernelinfo.rules import Selection
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Allocated",

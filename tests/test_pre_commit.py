@@ -52,7 +52,7 @@ def repository(tmp_path: Path) -> Path:
     folder.mkdir()
     git(folder, "init", "-q")
     followed = recipe("pre-commit").replace("https://github.com/OWNER/kernelinfo", str(ROOT))
-    followed = followed.replace("v0.1.0", git(ROOT, "rev-parse", "HEAD"))
+    followed = followed.replace("v0.2.0", git(ROOT, "rev-parse", "HEAD"))
     (folder / ".pre-commit-config.yaml").write_text(followed)
     return folder
 

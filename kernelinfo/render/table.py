@@ -25,25 +25,40 @@ Columns = dict[str, list[str]]
 def table(
     results: Sequence[Result], names: Mapping[str, str], view: View, *, with_target: bool
 ) -> Iterator[list[Span]]:
-    """Heading and rows. On a terminal, a name that does not fit stands above its row.
+    """Heading and rows.
 
-    Where a terminal is too narrow for the names, columns that are 0 for every kernel are left out,
-    and then the bars.
+    On a terminal the name comes first, above its row where it does not fit; where a terminal is too
+    narrow for the names, columns that are 0 for every kernel are left out, and then the bars. In a
+    pipe or file the name comes last, whole, so that all columns before it are aligned.
     """
     called = [names[result.kernel.symbol] for result in results]
     columns = _columns(results, with_target)
-    taken = [cells(name) for name in (_NAME, *called)]
     if view.fold:
-        columns = _fitted(columns, taken, view.width)
+        yield from _names_first(called, columns, results, view)
+        return
+    widths = _widths(columns)
+    yield [(f" {_line(tuple(columns), widths)}  {_NAME}", "bold")]
+    for name, row, result in zip(called, zip(*columns.values(), strict=True), results, strict=True):
+        yield [(f" {_line(row, widths)}  {name}", _style(result))]
+
+
+def _names_first(
+    called: Sequence[str], columns: Columns, results: Sequence[Result], view: View
+) -> Iterator[list[Span]]:
+    taken = [cells(name) for name in (_NAME, *called)]
+    columns = _fitted(columns, taken, view.width)
     room = min(max(taken), max(_room(columns, view.width), cells(_NAME)))
     widths = _widths(columns)
-    yield [(f" {left(_NAME, room)} {_line(tuple(columns), widths)}", "bold")]
+    yield [(f" {left(_NAME, room)} {_line(tuple(columns), widths)}".rstrip(), "bold")]
     for name, row, result in zip(called, zip(*columns.values(), strict=True), results, strict=True):
-        if cells(name) > room and view.fold:
+        if cells(name) > room:
             yield from ([(" " + line, "")] for line in folded(name, view.width - 1, 2))
             name = ""
-        style = "" if result.occupancy and result.occupancy.launchable else "red"
-        yield [(f" {left(name, room)} {_line(row, widths)}", style)]
+        yield [(f" {left(name, room)} {_line(row, widths)}".rstrip(), _style(result))]
+
+
+def _style(result: Result) -> str:
+    return "" if result.occupancy and result.occupancy.launchable else "red"
 
 
 def _fitted(columns: Columns, names: list[int], width: int) -> Columns:
@@ -73,7 +88,7 @@ def _widths(columns: Columns) -> list[int]:
 
 def _line(row: Sequence[str], widths: list[int]) -> str:
     numbers = (right(text, width) for text, width in zip(row[:-1], widths, strict=False))
-    return " ".join([*numbers, f" {row[-1]}"])
+    return " ".join([*numbers, f" {left(row[-1], widths[-1])}"])
 
 
 def _columns(results: Sequence[Result], with_target: bool) -> Columns:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from kernelinfo import Options, ReadError, diff
+from kernelinfo import Options, ReadError, __version__, diff
 from kernelinfo.compare import compare
 from kernelinfo.compare.builds import read_build
 from kernelinfo.compare.footprint import Footprint
@@ -173,7 +173,10 @@ def test_numbers_beyond_any_float(number: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (with_value("kernelinfo/2", "schema"), "is kernelinfo/2, made by kernelinfo 0.1.0; this"),
+        (
+            with_value("kernelinfo/2", "schema"),
+            f"is kernelinfo/2, made by kernelinfo {__version__}; this",
+        ),
         (with_value("other/1", "schema"), "its schema is 'other/1'"),
         (without("used", "vgprs"), "has no 'vgprs'"),
         (with_value("many", "kernels", 0, "used", "vgprs"), "used.vgprs is 'many'"),
