@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
+import pytest
+import yaml
+
 ROOT = Path(__file__).parent.parent
 PINNED = re.compile(r"^([\w.-]+)==([\w.]+)", re.MULTILINE)
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+_PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+PROJECT, BUILD = _PYPROJECT["project"], _PYPROJECT["build-system"]["requires"]
 
 
 def pinned(name: str) -> dict[str, str]:
@@ -24,11 +31,50 @@ def required(*extras: str) -> dict[str, str]:
     return {re.sub(r"[._-]+", "-", m[1]).lower(): m[2] for m in split if m}
 
 
-def test_every_dependency_is_locked_by_hash() -> None:
-    text = (ROOT / ".ci" / "requirements.txt").read_text("utf-8")
-    assert required("test", "lint").keys() <= pinned("requirements.txt").keys()
+def names(requirements: list[str]) -> set[str]:
+    return {re.match(r"[\w-]+", one)[0] for one in requirements}  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("lock", "needed"),
+    [
+        ("requirements.txt", set(required("test", "lint"))),
+        ("runtime.txt", set(required())),
+        ("build.txt", names(BUILD)),
+        ("tools.txt", {"pip-audit", "uv"}),
+    ],
+)
+def test_what_ci_installs_is_locked_by_hash(lock: str, needed: set[str]) -> None:
+    text = (ROOT / ".ci" / lock).read_text("utf-8")
+    assert needed <= pinned(lock).keys()
     assert all("--hash=sha256:" in entry for entry in re.split(r"\n(?=\w)", text))
     assert "://" not in text
+
+
+def test_the_locks_agree() -> None:
+    """What the tests try is what the action installs."""
+    tried = pinned("requirements.txt")
+    assert {name: tried[name] for name in pinned("runtime.txt")} == pinned("runtime.txt")
+
+
+@pytest.mark.slow
+def test_the_action_installs_by_its_locks(tmp_path: Path) -> None:
+    action = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
+    (step,) = (one for one in action["runs"]["steps"] if one.get("name") == "Install kernelinfo")
+    given = {"PYTHON": sys.executable, "SOURCE": str(ROOT), "VERSION": ""}
+    environment = os.environ | given | {"RUNNER_TEMP": str(tmp_path)}
+    shell = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
+    subprocess.run(shell, env=environment, check=True, capture_output=True)
+    installed = {path.name for path in (tmp_path / "kernelinfo").glob("*.dist-info")}
+    assert {name.partition("-")[0].replace("_", "-").lower() for name in installed} <= {
+        "kernelinfo",
+        *pinned("runtime.txt"),
+    }
+    command = [sys.executable, "-S", "-m", "kernelinfo", "arch", "gfx942"]
+    found = {"PYTHONPATH": str(tmp_path / "kernelinfo")}
+    done = subprocess.run(command, env=found, cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "gfx942" in done.stdout
 
 
 def test_the_lowest_versions_are_the_ones_allowed() -> None:
