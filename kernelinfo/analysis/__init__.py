@@ -11,6 +11,7 @@ from kernelinfo.analysis.source_lines import lines_of
 from kernelinfo.errors import ReadError, UnknownTargetError
 from kernelinfo.kernel import CodeObject, Item, Kernel, Repeat, Report, Result
 from kernelinfo.kernel.combine import combine
+from kernelinfo.kernel.names import has_demangler
 from kernelinfo.light_typing import TYPE_CHECKING
 from kernelinfo.occupancy import targets
 from kernelinfo.occupancy.targets import Target
@@ -18,7 +19,7 @@ from kernelinfo.reading.arguments import Arguments, arguments_of
 from kernelinfo.reading.blob import Blob, Elsewhere, Note, Problem
 from kernelinfo.reading.containers.parts import UNKNOWN_DATA
 from kernelinfo.reading.containers.triton import with_launch
-from kernelinfo.reading.facts import Module, SourceLine
+from kernelinfo.reading.facts import KernelFacts, Module, SourceLine
 from kernelinfo.reading.stamps import compiler_of
 from kernelinfo.reading.target_id import parse_target_id
 
@@ -148,6 +149,8 @@ class Analysis:
         self._judge = Judge(options)
         self._first_copies: dict[bytes, CodeObject] = {}
         """With `unique`: code objects by the digest of their bytes."""
+        self._has_cxx_names = False
+        """A module with such names was read."""
         self._entries: dict[tuple[str, str], str] = {}
         """The first entry's id, by file and processor."""
 
@@ -300,8 +303,17 @@ class Analysis:
             kernels = with_launch(kernels, blob, name)
         except ReadError as error:
             yield Problem(blob.path, str(error))
+        yield from self._mangled_names(kernels, blob)
         for kernel in kernels:
             yield combine(kernel, code_object, target)
+
+    def _mangled_names(self, kernels: Iterable[KernelFacts], blob: Blob) -> Iterator[Note]:
+        """A note, once a run, if the C++ names of kernels cannot be demangled."""
+        if self._has_cxx_names or not any(kernel.symbol.startswith("_Z") for kernel in kernels):
+            return
+        self._has_cxx_names = True
+        if not has_demangler():
+            yield Note(blob.path, "C++ names stay mangled here; install pycxxfilt to read them")
 
 
 def _is_anonymous(module: Module, blob: Blob) -> bool:

@@ -17,7 +17,7 @@ from kernelinfo.cli.output import CANNOT_ANSWER, CLAIM, Problems, complain, make
 from kernelinfo.cli.project import configuration
 from kernelinfo.errors import OptionError
 from kernelinfo.gate import check
-from kernelinfo.gate.baseline import write_baseline
+from kernelinfo.gate.baseline import updating, write_baseline
 from kernelinfo.gate.config import Configuration, shadowed_by
 from kernelinfo.gate.config.file import read_file
 from kernelinfo.gate.location import located
@@ -209,8 +209,9 @@ def _update(
 ) -> None:
     if project.baseline is None:
         raise OptionError("--update-baseline needs a file; give --baseline, or `baseline` in TOML")
-    update = pin(report, project.baseline, project, scope, at_least)
-    write_baseline(project.baseline, update.pinned)
+    with updating(project.baseline):
+        update = pin(report, project.baseline, project, scope, at_least)
+        write_baseline(project.baseline, update.pinned)
     write(render_update(update, project.baseline, view), output)
 
 

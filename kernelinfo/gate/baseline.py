@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import fields
 from functools import partial
 from pathlib import Path, PurePath
@@ -88,6 +89,28 @@ def write_baseline(path: Path, pinned: Build) -> None:
                 raise
     except OSError as error:
         raise BaselineError(f"{path}: {error.strerror}; give another file") from None
+
+
+@contextmanager
+def updating(path: Path) -> Iterator[None]:
+    """Keep others from updating a baseline between its reading and its writing; they wait.
+
+    Its folder is locked, which leaves no file behind; not on Windows, nor where the file system has
+    no locks.
+    """
+    try:
+        import fcntl
+
+        folder = os.open(os.path.dirname(os.path.realpath(path)), os.O_RDONLY)
+    except (ImportError, OSError):  # that the folder is not there, writing tells
+        yield
+        return
+    try:
+        with suppress(OSError):
+            fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(folder)
 
 
 def pinnable(results: Iterable[Result], folder: Path) -> Build:

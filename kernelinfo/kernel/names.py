@@ -26,6 +26,8 @@ def demangle(symbol: str) -> str:
     """The C++ name of a symbol, by LLVM's own demangler; the symbol itself where it is not one."""
     if not symbol.startswith(("_Z", "__Z")) or len(symbol) > _LONGEST:
         return symbol
+    if not has_demangler():
+        return symbol
     if _most(symbol) > _HARMLESS:
         from kernelinfo.kernel.demangler import demangle_apart
 
@@ -42,6 +44,16 @@ def _demangled(symbol: str) -> str | None:
         return pycxxfilt.demangle(symbol)
     except ValueError:  # no C++ name, or bytes that are no text
         return None
+
+
+@cache
+def has_demangler() -> bool:
+    """True if C++ names can be demangled here; pycxxfilt has no wheels for some systems."""
+    try:
+        import pycxxfilt  # noqa: F401
+    except ImportError:
+        return False
+    return True
 
 
 def _most(symbol: str) -> float:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -389,3 +391,32 @@ def test_in_python(folder: Path) -> None:
     verdict = kernelinfo.check(kernelinfo.load(SPILLING), config)
     assert (verdict.failed, verdict.answered) == (True, True)
     assert {finding.rule for finding in verdict.findings} >= {"KI106", "KI302"}
+
+
+def test_updates_at_once_all_count(folder: Path) -> None:
+    """Each pins its part and keeps what others pinned meanwhile."""
+    names = ["empty", "vgprbound", "ldsbound", "sgprbound"]
+    command = [sys.executable, "-m", "kernelinfo", "check", "build/a.s", "--update-baseline"]
+    running = [
+        subprocess.Popen(
+            [*command, "--baseline", "p.json", "-k", name], cwd=folder, stdout=subprocess.DEVNULL
+        )
+        for name in names
+    ]
+    assert [process.wait(timeout=120) for process in running] == [0] * len(names)
+    pinned = {kernel["symbol"] for kernel in json.loads((folder / "p.json").read_text())["kernels"]}
+    assert len(pinned) == len(names)
+    assert {path.name for path in folder.iterdir()} == {"build", "kernelinfo.toml", "p.json"}
+
+
+def test_without_a_demangler_names_stay_mangled_and_one_line_says_so(folder: Path) -> None:
+    code = (
+        "import sys; sys.modules['pycxxfilt'] = None; from kernelinfo.__main__ import main; main()"
+    )
+    command = [sys.executable, "-c", code, "build/a.s", "build"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0
+    assert "_Z9vgprboundiPd" in done.stdout
+    assert done.stderr.splitlines() == [
+        "build/a.s: C++ names stay mangled here; install pycxxfilt to read them"
+    ]
