@@ -149,8 +149,7 @@ class Analysis:
         self._judge = Judge(options)
         self._first_copies: dict[bytes, CodeObject] = {}
         """With `unique`: code objects by the digest of their bytes."""
-        self._has_cxx_names = False
-        """A module with such names was read."""
+        self._has_cxx_names = False  # of kernels read so far
         self._entries: dict[tuple[str, str], str] = {}
         """The first entry's id, by file and processor."""
 
