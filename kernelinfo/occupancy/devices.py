@@ -109,7 +109,7 @@ def fill(device: Device, occupancy: Occupancy, wave_size: int, grid: int | None 
         full_rounds, last_round = divmod(grid, at_once)
         rounds = full_rounds + (1 if last_round else 0)
         waves = grid * waves_of(occupancy.launch.workgroup_size, wave_size)
-        shape = Grid(grid, full_rounds, last_round, min(100.0, 100 * waves / (rounds * slots)))
+        shape = Grid(grid, full_rounds, last_round, 100 * waves / (rounds * slots))
     return Filling(
         name=device.name,
         domains=domains,

@@ -12,10 +12,11 @@ from kernelinfo.errors import LaunchError
 from kernelinfo.kernel import CodeObject
 from kernelinfo.kernel.combine import combine
 from kernelinfo.occupancy import Occupancy, occupancy, targets
-from kernelinfo.occupancy.calculator import arch
+from kernelinfo.occupancy.calculator import arch, vgpr_steps
 from kernelinfo.occupancy.placement import Demand, Launch
 from kernelinfo.occupancy.targets import find
 from kernelinfo.reading.facts import Fact, Facts, Features, KernelFacts
+from tests.conftest import registers
 
 devices = st.sampled_from([name for name in targets.known() if not targets.find(name).members])
 
@@ -56,6 +57,11 @@ def test_the_next_step_leads_up_and_one_less_does_not(case: tuple[str, dict[str,
         assert missed.waves_per_simd < after.waves_per_simd
 
 
+def more(name: str, key: str, count: int) -> dict[str, Any]:
+    """So many of one resource; of VGPRs those that code cannot name are AGPRs."""
+    return registers(name, count) if key == "vgprs" else {key: count}
+
+
 @given(asks())
 def test_headroom_costs_nothing_and_one_more_does(case: tuple[str, dict[str, Any]]) -> None:
     name, ask = case
@@ -73,9 +79,9 @@ def test_headroom_costs_nothing_and_one_more_does(case: tuple[str, dict[str, Any
         if free is None:
             continue
         assert free >= 0
-        assert resident(name, ask | {key: ask[key] + free}).waves == now.waves
+        assert resident(name, ask | more(name, key, ask[key] + free)).waves == now.waves
         if ask[key] + free < most[key]:
-            assert resident(name, ask | {key: ask[key] + free + 1}).waves < now.waves
+            assert resident(name, ask | more(name, key, ask[key] + free + 1)).waves < now.waves
 
 
 @given(asks())
@@ -152,6 +158,44 @@ def test_dynamic_lds_counts_like_static() -> None:
     found = occupancy(targets.find("gfx90a"), demand, Launch(256, dynamic_lds_bytes=28672))
     assert found.allocated.lds_bytes == 32768
     assert found.percent == 25
+
+
+@pytest.mark.parametrize(
+    ("static", "dynamic", "next_lds"),
+    [(40000, 0, 32768), (20000, 20000, 32768), (7232, 32768, 32768), (7231, 32769, None)],
+    ids=["static", "both", "all static LDS has to go", "dynamic LDS alone is too much"],
+)
+def test_only_static_lds_can_be_used_less(static: int, dynamic: int, next_lds: int | None) -> None:
+    """gfx90a has 65536 bytes per CU: two workgroups may have 32768 each."""
+    demand = Demand(64, 8, 16, static, 0)
+    found = occupancy(targets.find("gfx90a"), demand, Launch(256, dynamic_lds_bytes=dynamic))
+    assert found.workgroups == 1
+    assert [step.at_most for step in found.next] == ([] if next_lds is None else [next_lds])
+
+
+def test_the_step_table_is_of_whole_workgroups() -> None:
+    """gfx90a: 4 SIMDs of 8 slots and 512 VGPRs, 64 KiB of LDS; 1024 workitems are 16 waves."""
+    rungs = arch("gfx90a").limits(workgroup_size=1024)
+    assert [(r.waves_per_simd, r.percent, r.vgprs, r.lds_bytes) for r in rungs] == [
+        (8, 100, 64, 32768),
+        (4, 50, 128, 65536),
+    ]
+
+
+def test_the_steps_of_a_workgroup_that_is_too_large_are_of_the_largest() -> None:
+    target, demand = targets.find("gfx90a"), Demand(64, 8, 16, 0, 0)
+    for size in (1024, 4096):
+        found = occupancy(target, demand, Launch(size))
+        assert vgpr_steps(target, demand, found) == ((64, 8), (128, 4))
+
+
+@pytest.mark.parametrize(
+    ("name", "blocks"),
+    [("gfx90a", "blocks of 8, none at all"), ("gfx1201", "blocks of 8, only of 16 and 32")],
+)
+def test_blocks_of_dynamic_vgprs_that_a_target_has_not(name: str, blocks: str) -> None:
+    with pytest.raises(LaunchError, match=blocks):
+        arch(name).limits(dynamic_vgpr_block=8)
 
 
 def test_the_chips_with_the_sgpr_bug_give_every_wave_96() -> None:
