@@ -12,7 +12,7 @@ from kernelinfo.kernel.pattern import matches
 from kernelinfo.reading.path_pattern import fits
 
 _MOST_NAMED = 2
-"""Paths that are named; of more their number is."""
+"""Paths that are named; of more, and of files of many, their number is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +37,9 @@ class Scope:
     @property
     def description(self) -> str:
         """`3 paths, -k vgpr*`; empty where the run covers the whole project."""
-        many = len(self.paths) > _MOST_NAMED
-        paths = (f"{len(self.paths)} paths",) if many else self.paths
+        many = self.may_hold_none or len(self.paths) > _MOST_NAMED
+        number = f"{len(self.paths)} path{'s' if self.paths[1:] else ''}"
+        paths = (number,) if self.paths and many else self.paths
         options = {"-k": self.kernels, "--exclude": self.exclude, "--target": self.targets}
         given = (f"{option} {value}" for option, values in options.items() for value in values)
         return ", ".join((*paths, *given))

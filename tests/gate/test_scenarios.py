@@ -176,6 +176,12 @@ SCENARIOS = [
         arguments="build/a.s -k sax*",
     ),
     Scenario(
+        "of files of many by their number",
+        0,
+        "passed: nothing found · 1 kernel · only of 1 path",
+        arguments="--subset build/a.s",
+    ),
+    Scenario(
         "a target that nothing was built for",
         2,
         "kernelinfo.toml: no kernel is for gfx942; build it, or remove it from target",
