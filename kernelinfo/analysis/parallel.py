@@ -1,46 +1,45 @@
-"""Several processes for one long answer: each takes every n-th run of files or code objects.
+"""Several processes for one long answer, each given a few files or code objects at a time.
 
-Worth it where a process can hand over finished text. To hand over kernels as objects takes as
+It pays where a process can hand over finished rows. To hand over kernels as objects takes about as
 long as to read them again.
 """
 
 from __future__ import annotations
 
 import os
-import signal
-from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
 
 from kernelinfo.analysis import Analysis, PathCounts
 from kernelinfo.analysis.options import Options
-from kernelinfo.errors import KernelinfoError
-from kernelinfo.kernel import Item
+from kernelinfo.kernel import Item, Result
 from kernelinfo.light_typing import TYPE_CHECKING, NamedTuple
 from kernelinfo.reading import containers
-from kernelinfo.reading.blob import Blob, Note, Problem
+from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.containers import Found, files
 from kernelinfo.reading.containers.files import File
 
 if TYPE_CHECKING:
-    from typing import BinaryIO
+    from concurrent.futures import Future
 
-Render = Callable[[Iterable[Item]], Iterator[str]]
+    from kernelinfo.analysis.pool import Pool
+
+Rows = Callable[[Iterable[Item]], Iterator[str]]
+"""The text of kernels, that of one behind that of another. It can be pickled."""
+Piece = str | Item
 
 _WORTH_BYTES = 32 << 20
 _WORTH_BATCHES = 16
-"""Of work for which it is worth to start a process."""
+"""The work for which it is worth to start a process."""
 _MOST_FILES = 16
 _MOST_BYTES = 1 << 20
-"""Of what one process takes at a time, where that is more than one file."""
+"""What one process takes at a time, if that is more than one file."""
 _SHARED_BYTES = 64 << 20
-"""Of a file from which on its code objects are shared. Not of smaller ones: each process has to
-open them, and decompress what is compressed."""
-_MOST_ITEMS = 256
-"""Of which the text is handed over at once."""
-_ALONE = "try again with --jobs 1"
-_PIPE_BYTES = 1 << 20
-"""A process that is ahead of the others goes on until so much waits to be taken."""
+"""The code objects of larger files are shared. Not of smaller ones: each process has to open them,
+and decompress what is compressed."""
+_SHARED_BLOBS = 4
+"""Code objects of a shared file that one process takes at a time."""
 
 
 class Batch(NamedTuple):
@@ -62,33 +61,29 @@ class Batch(NamedTuple):
         return bool(self.files) and self.files[-1].path.endswith(".s")
 
 
-class _Share(NamedTuple):
-    """What came of one run, or of a part of it."""
+class Task(NamedTuple):
+    """What one process does at a time: a batch, or some code objects of a shared file."""
 
-    text: str
-    problems: list[Problem]
-    counts: PathCounts | None
-    """Of the whole run, with its last share."""
+    batch: Batch
+    start: int = 0
+    stop: int | None = None
+    """The first that is not taken; None takes all."""
 
-
-class _Taken(NamedTuple):
-    """What of a process's work is done already."""
-
-    runs: int = 0
-    shares: int = 0
-    """Of the next run."""
+    def by_file(self) -> list[Task]:
+        """The same, each file on its own."""
+        return [self._replace(batch=self.batch._replace(files=(one,))) for one in self.batch.files]
 
 
-_NOTHING = _Taken()
+class Done(NamedTuple):
+    """The outcome of one task."""
+
+    pieces: list[Piece]
+    counts: PathCounts
+    is_last: bool
+    """True if nothing of the batch is left."""
 
 
-class _Process(NamedTuple):
-    id: int
-    pipe: BinaryIO
-    """Of its shares."""
-
-
-def batches(paths: list[str]) -> Iterator[Batch]:
+def batches(paths: Sequence[str]) -> Iterator[Batch]:
     """All files of these paths, found once: one that comes or goes meanwhile moves no other."""
     among = tuple(paths)
     for path in paths:
@@ -105,8 +100,8 @@ def batches(paths: list[str]) -> Iterator[Batch]:
 
 
 def processes(work: list[Batch], asked: int) -> int:
-    """As many as are `asked` for, or for 0 as many as are worth it."""
-    if not hasattr(os, "fork") or any(batch.path == files.STANDARD_INPUT for batch in work):
+    """The number `asked` for, or for 0 as many as are worth it."""
+    if os.name != "posix" or any(batch.path == files.STANDARD_INPUT for batch in work):
         return 1  # nobody else can read what one has read from there
     if asked:
         return asked
@@ -124,146 +119,95 @@ def _cores() -> int:
 
 
 def spread(
-    work: list[Batch], options: Options, render: Render, jobs: int
-) -> Iterator[str | Problem | Note]:
-    """The text and the problems of all work, in the order in which one process would give them.
+    work: list[Batch], options: Options, jobs: int, rows: Rows | None = None
+) -> Iterator[Piece]:
+    """What one process would find, in its order; kernels as text if `rows` writes them.
 
-    What a process leaves behind that is ended from outside, another takes up. Raises
-    `KernelinfoError` where that one is ended at the same place, or none can be started.
+    A file that ends its process is a `Problem`, and the run goes on. Raises `KernelinfoError` if no
+    process can be started, and what `Analysis` raises.
     """
-    start = partial(_start, work, options, render, jobs)
-    running: list[_Process] = []
-    counts_by_path = {batch.path: PathCounts(batch.path) for batch in work}
-    turn = shares = 0
+    from kernelinfo.analysis.pool import Pool
+
+    Analysis(options)  # a wrong option is told here, not by each process
+    counts = {batch.path: PathCounts(batch.path) for batch in work}
+    ended: set[int] = set()
+    pool = Pool(jobs, options, rows)
     try:
-        for part in range(jobs):
-            running.append(start(part))
-        while True:
-            part = turn % jobs
-            try:
-                share = _next(running[part].pipe)
-            except EOFError:
-                taken = _Taken(turn // jobs, shares)
-                ended, running[part] = running[part], start(part, taken)
-                _end(ended)
-                share = _again(running[part].pipe)
-            if share is None:
-                break
-            yield from share.problems
-            yield share.text
-            shares += 1
-            if share.counts:
-                counts_by_path[share.counts.path].add(share.counts)
-                turn, shares = turn + 1, 0
+        for task, future in _in_order(_tasks(work, ended), pool, 2 * jobs):
+            if id(task.batch) in ended:
+                continue
+            for done in pool.outcomes(task, future):
+                if done.is_last:
+                    ended.add(id(task.batch))
+                counts[task.batch.path].add(done.counts)
+                yield from done.pieces
     finally:
-        for process in running:
-            _end(process)
-    for counts in counts_by_path.values():
-        yield from counts.conclusions()
+        pool.end()
+    for one in counts.values():
+        yield from one.conclusions()
 
 
-def _end(process: _Process) -> None:
-    """Of which nothing more is awaited."""
-    process.pipe.close()
-    os.kill(process.id, signal.SIGKILL)
-    os.waitpid(process.id, 0)
-
-
-def _start(
-    work: list[Batch],
-    options: Options,
-    render: Render,
-    parts: int,
-    part: int,
-    taken: _Taken = _NOTHING,
-) -> _Process:
-    """A process that works on every `parts`-th run but for what is taken already."""
-    import pickle  # few reports are worth several processes
-
-    reading, writing = os.pipe()
-    _widen(writing)
-    try:
-        child = os.fork()
-    except OSError as error:
-        raise KernelinfoError(f"no process can be started: {error.strerror}; {_ALONE}") from None
-    if child:
-        os.close(writing)
-        return _Process(child, os.fdopen(reading, "rb"))
-    os.close(reading)
-    # Whatever happens here, nothing of the parent's may be run or flushed twice.
-    try:
-        with os.fdopen(writing, "wb") as pipe:
-            shares = _shares(work, options, render, parts, part, taken.runs)
-            for share in islice(shares, taken.shares, None):
-                pickle.dump(share, pipe)
-                pipe.flush()  # or its last bytes would wait for the next share, and all for them
-            pickle.dump(None, pipe)
-    finally:
-        os._exit(0)
-    raise AssertionError
-
-
-def _widen(pipe: int) -> None:
-    try:
-        import fcntl
-
-        fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
-    except (ImportError, AttributeError, OSError):
-        return  # only Linux does, and not beyond what the user may have
-
-
-def _shares(
-    work: list[Batch], options: Options, render: Render, parts: int, part: int, taken: int
-) -> Iterator[_Share]:
-    analysis = Analysis(options)
-    turn = 0
+def _tasks(work: list[Batch], ended: set[int]) -> Iterator[Task]:
+    """A shared file, whose code objects nobody has counted, gives tasks until it has `ended`."""
     for batch in work:
-        for run in _runs(batch, options):
-            if turn % parts == part and turn // parts >= taken:
-                yield from _of_run(run, analysis, render, PathCounts(batch.path))
-            elif batch.is_shared:
-                # What later code objects of the same file are compared with.
-                for blob in run:
-                    if isinstance(blob, Blob):
-                        analysis.conflicting_entry(blob)
-            turn += 1
+        if not batch.is_shared:
+            yield Task(batch)
+            continue
+        start = 0
+        while id(batch) not in ended:
+            yield Task(batch, start, start + _SHARED_BLOBS)
+            start += _SHARED_BLOBS
 
 
-def _of_run(
-    run: Iterable[Found], analysis: Analysis, render: Render, counts: PathCounts
-) -> Iterator[_Share]:
-    items = (item for blob in run for item in analysis.analyse_blob(blob, counts))
-    more = True
-    while more:
-        some = list(islice(items, _MOST_ITEMS))
-        more = len(some) == _MOST_ITEMS
-        problems = [item for item in some if isinstance(item, Problem)]
-        yield _Share("".join(render(some)), problems, None if more else counts)
+def _in_order(tasks: Iterator[Task], pool: Pool, most: int) -> Iterator[tuple[Task, Future[Done]]]:
+    """The tasks in their order, each begun; at most so many are begun and not yet taken."""
+    begun: deque[tuple[Task, Future[Done]]] = deque()
+    while True:
+        # What a broken pool leaves is done alone, before others are begun.
+        if not (begun and pool.is_broken):
+            begun.extend((task, pool.submit(task)) for task in islice(tasks, most - len(begun)))
+        if not begun:
+            return
+        yield begun.popleft()
 
 
-def _runs(batch: Batch, options: Options) -> Iterator[Iterable[Found]]:
-    """Blobs that one process takes together, opened as they are taken."""
-    opened = partial(containers.open_file, among=batch.among, within=options.bounds)
-    blobs = chain.from_iterable(map(opened, batch.files))
-    if batch.is_shared:
-        yield from ([blob] for blob in blobs)
-    else:
-        yield blobs
+class Worker:
+    """The part of one process: an analysis that goes through a shared file once."""
 
+    def __init__(self, options: Options, rows: Rows | None) -> None:
+        self._options = options
+        self._rows = rows
+        self._analysis = Analysis(options)
+        self._batch: Batch | None = None
+        self._blobs: Iterator[Found] = iter(())
+        """Of that shared file, from code object number `_next` on."""
+        self._next = 0
 
-def _next(pipe: BinaryIO) -> _Share | None:
-    """The next share of a process; None after its last. Raises `EOFError` where it was ended."""
-    import pickle
+    def work(self, task: Task) -> Done:
+        """What the task's files or code objects hold."""
+        counts = PathCounts(task.batch.path)
+        blobs = self._open(task.batch) if task.stop is None else self._share(task)
+        items = [item for blob in blobs for item in self._analysis.analyse_blob(blob, counts)]
+        pieces: list[Piece] = [*items]
+        if self._rows:
+            rows = "".join(self._rows(item for item in items if isinstance(item, Result)))
+            pieces = [*(item for item in items if not isinstance(item, Result)), rows]
+        return Done(pieces, counts, task.stop is None or self._next < task.stop)
 
-    try:
-        share: _Share | None = pickle.load(pipe)
-    except pickle.UnpicklingError as error:
-        raise EOFError from error
-    return share
+    def _share(self, task: Task) -> Iterator[Found]:
+        if self._batch != task.batch or self._next > task.start:
+            self._batch, self._blobs, self._next = task.batch, self._open(task.batch), 0
+        assert task.stop is not None
+        for blob in islice(self._blobs, task.stop - self._next):
+            self._next += 1
+            if self._next > task.start:
+                yield blob
+            elif isinstance(blob, Blob):
+                # Later code objects of the file are compared with it.
+                self._analysis.conflicting_entry(blob)
 
-
-def _again(pipe: BinaryIO) -> _Share | None:
-    try:
-        return _next(pipe)
-    except EOFError:
-        raise KernelinfoError(f"a process of its own ended early, twice; {_ALONE}") from None
+    def _open(self, batch: Batch) -> Iterator[Found]:
+        return chain.from_iterable(
+            containers.open_file(file, among=batch.among, within=self._options.bounds)
+            for file in batch.files
+        )

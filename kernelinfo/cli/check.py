@@ -10,11 +10,12 @@ from typing import Annotated, Any
 
 import typer
 
-from kernelinfo.analysis import analyse, analyse_some
+from kernelinfo.analysis import analyse_some
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli import options, progress, selection
 from kernelinfo.cli.output import CANNOT_ANSWER, CLAIM, Problems, complain, make_view, tell, write
 from kernelinfo.cli.project import configuration
+from kernelinfo.cli.write_report import read
 from kernelinfo.errors import OptionError
 from kernelinfo.gate import check
 from kernelinfo.gate.baseline import updating, write_baseline
@@ -97,6 +98,7 @@ def command(
         ),
     ] = None,
     output: options.Output = None,
+    jobs: options.Jobs = 0,
     names: options.Names = "full",
     color: options.Color = "auto",
     width: options.Width = None,
@@ -152,8 +154,8 @@ def command(
         wanted.exclude,
         may_hold_none=subset,
     )
-    read = analyse_some if subset else analyse
-    watched = Problems(verbose=verbose).watch(read(project.paths, wanted))
+    items = analyse_some(project.paths, wanted) if subset else read(project.paths, wanted, jobs)
+    watched = Problems(verbose=verbose).watch(items)
     report = Report.of(progress.shown(watched, project.paths))
     if update_baseline:
         _update(report, project, scope, min_kernels, view, output)

@@ -200,6 +200,16 @@ Deep = Annotated[
 ]
 
 
+Jobs = Annotated[
+    int,
+    typer.Option(
+        metavar="N",
+        min=0,
+        help="Read with N processes; by default as many as pay, one but for long jsonl and csv.",
+    ),
+]
+
+
 def format_option(formats: Sequence[str], help: str = "Choose the output format.") -> Any:
     """`--format` of a command that writes these."""
 

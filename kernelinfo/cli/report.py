@@ -11,6 +11,7 @@ from kernelinfo.cli import options, selection
 from kernelinfo.cli.output import make_view
 from kernelinfo.cli.project import configuration
 from kernelinfo.cli.write_report import write_report
+from kernelinfo.kernel import Kernel
 
 EXAMPLES = """\
 Examples:
@@ -43,14 +44,7 @@ def command(
     color: options.Color = "auto",
     width: options.Width = None,
     top: options.Top = 50,
-    jobs: Annotated[
-        int,
-        typer.Option(
-            metavar="N",
-            min=0,
-            help="Processes for long jsonl; as many as pay by default. Other formats take one.",
-        ),
-    ] = 0,
+    jobs: options.Jobs = 0,
     unique: Annotated[
         bool, typer.Option("--unique", help="Count equal code objects once.")
     ] = False,
@@ -92,8 +86,8 @@ def command(
         workgroup_size=workgroup_size,
         dynamic_lds_bytes=dynamic_lds,
         trap_handler=not no_trap_handler,
-        locate=(lambda _: True) if source_lines else None,
-        arguments=(lambda _: True) if arguments else None,
+        locate=_every if source_lines else None,
+        arguments=_every if arguments else None,
         selection=project.selection,
         workgroup_sizes=project.workgroup_sizes,
         kernels=tuple(kernel or ()),
@@ -102,3 +96,7 @@ def command(
     )
 
     write_report(paths, wanted, view, format, output, jobs=jobs, verbose=verbose)
+
+
+def _every(kernel: Kernel) -> bool:
+    return True

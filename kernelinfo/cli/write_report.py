@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import chain
 
 from kernelinfo.analysis import analyse
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli import progress
 from kernelinfo.cli.output import Problems, write
 from kernelinfo.kernel import Item
-from kernelinfo.render import View, renderer
+from kernelinfo.light_typing import TYPE_CHECKING, Any
+from kernelinfo.render import View, format_module
+
+if TYPE_CHECKING:
+    from kernelinfo.analysis.parallel import Rows
 
 
 def write_report(
@@ -24,22 +30,37 @@ def write_report(
 ) -> None:
     """Write the report of all paths; end the program where something could not be answered.
 
-    `jobs` is the number of processes for JSON lines; 0 for as many as pay. One alone counts what is
-    unique and is verbose.
+    `jobs` is the number of processes; 0 for as many as pay.
     """
-    problems = Problems(verbose=verbose)
-    if format == "jsonl" and jobs != 1 and not (options.unique or verbose):
-        from kernelinfo.analysis.parallel import batches, processes, spread
-
-        work = list(batches(paths))
-        if (parts := processes(work, jobs)) > 1:
-
-            def render(items: Iterable[Item]) -> Iterator[str]:
-                return renderer(format)(items, view)
-
-            write(problems.heard(spread(work, options, render, parts)), output)
+    problems, module = Problems(verbose=verbose), format_module(format)
+    rows = getattr(module, "rows", None)
+    if rows and not verbose:
+        rows = partial(rows, view=view)
+        if pieces := read_by_several(paths, options, jobs, rows):
+            write(chain((module.HEADING,), problems.heard(pieces)), output)
             problems.exit()
             return
-    items = progress.shown(problems.watch(analyse(paths, options)), paths)
-    write(renderer(format)(items, view), output)
+    watched = problems.watch(read(paths, options, jobs))
+    write(module.render(progress.shown(watched, paths), view), output)
     problems.exit()
+
+
+def read(paths: Sequence[str], options: Options, jobs: int) -> Iterator[Item]:
+    """What the paths hold, read by that many processes; by one if 0."""
+    return read_by_several(paths, options, jobs or 1) or analyse(paths, options)
+
+
+def read_by_several(
+    paths: Sequence[str], options: Options, jobs: int, rows: Rows | None = None
+) -> Iterator[Any] | None:
+    """The same by several processes, kernels as text if `rows` writes them.
+
+    None if one process is asked for, or pays.
+    """
+    if jobs == 1 or options.unique:  # one process alone knows what was read before
+        return None
+    from kernelinfo.analysis.parallel import batches, processes, spread
+
+    work = list(batches(paths))
+    count = processes(work, jobs)
+    return spread(work, options, count, rows) if count > 1 else None

@@ -189,6 +189,10 @@ class Target(NamedTuple):
     def __hash__(self) -> int:
         return id(self)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Another process unpickles its own object of that name."""
+        return find, (self.name,)
+
     def vgpr_file(self, wave_size: int) -> Vgprs:
         """The register file as waves of `wave_size` lanes see it.
 

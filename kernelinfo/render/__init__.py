@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 
 from kernelinfo.kernel import Item
-from kernelinfo.light_typing import TYPE_CHECKING, NamedTuple
+from kernelinfo.light_typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from kernelinfo.render.name_style import NameStyle
@@ -41,7 +41,15 @@ RECORD_FORMATS = ("text", "json", "jsonl", "csv", "markdown")
 Renderer = Callable[[Iterable[Item], View], Iterator[str]]
 
 
+def format_module(name: str) -> Any:
+    """The module of a format of `FORMATS`, imported only now.
+
+    Its `render` writes a whole report. One with `HEADING` and `rows` can write it in parts.
+    """
+    return import_module(f"{__name__}.{name}")
+
+
 def renderer(name: str) -> Renderer:
-    """The `render` function of a format of `FORMATS`; its module is imported only now."""
-    render: Renderer = import_module(f"{__name__}.{name}").render
+    """The `render` function of a format of `FORMATS`."""
+    render: Renderer = format_module(name).render
     return render

@@ -14,8 +14,13 @@ from kernelinfo.render.names import chosen_name, printable
 
 
 def render(items: Iterable[Item], view: View) -> Iterator[str]:
-    """Empty cells are what the input does not say."""
-    yield line(COLUMNS)
+    """The heading, then one row a kernel; empty cells are what the input does not say."""
+    yield HEADING
+    yield from rows(items, view)
+
+
+def rows(items: Iterable[Item], view: View) -> Iterator[str]:
+    """The rows of some kernels."""
     results = (item for item in items if isinstance(item, Result))
     for row in lines(results, partial(chosen_name, style=view.names), _spell):
         yield f"{row}\n"
@@ -42,3 +47,6 @@ def _cell(value: object) -> object:
         return value
     shown = printable(value)
     return f"'{shown}" if FORMULA.match(shown) else shown
+
+
+HEADING = line(COLUMNS)

@@ -15,7 +15,16 @@ from kernelinfo.render.names import chosen_name
 _encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 
 
+HEADING = ""
+
+
 def render(items: Iterable[Item], view: View) -> Iterator[str]:
+    """One line a kernel."""
+    return rows(items, view)
+
+
+def rows(items: Iterable[Item], view: View) -> Iterator[str]:
+    """The lines of some kernels."""
     results = (item for item in items if isinstance(item, Result))
     for line in lines(results, partial(chosen_name, style=view.names), _spell):
         yield f"{{{line}}}\n"

@@ -1,24 +1,25 @@
-"""Several processes say what one says, in the same order."""
+"""Several processes find what one finds, in the same order."""
 
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
-from itertools import count
+import threading
+import time
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from kernelinfo.analysis import analyse, parallel
 from kernelinfo.analysis.options import Options
 from kernelinfo.errors import KernelinfoError
-from kernelinfo.kernel import Item
-from kernelinfo.render import View, renderer
+from kernelinfo.reading.blob import Problem
+from kernelinfo.render import View, jsonl
 
 from ..conftest import FIXTURES
 
@@ -42,7 +43,22 @@ def test_the_answer_is_the_same(processes: str) -> None:
     assert told("--jobs", processes) == alone
 
 
-def test_what_is_read_is_told_by_one() -> None:
+@pytest.mark.parametrize("format", ["text", "csv", "json", "markdown"])
+def test_every_format_is_the_same(format: str) -> None:
+    alone = told("--jobs", "1", "--format", format)
+    assert told("--jobs", "3", "--format", format) == alone
+
+
+def test_check_is_the_same() -> None:
+    command = [sys.executable, "-m", "kernelinfo", "check", *PATHS, "--jobs"]
+    alone, several = (
+        subprocess.run([*command, jobs], cwd=FIXTURES, capture_output=True, check=False)
+        for jobs in ("1", "3")
+    )
+    assert (several.stdout, several.returncode) == (alone.stdout, alone.returncode)
+
+
+def test_verbose_names_what_is_read() -> None:
     alone = told("--jobs", "1", "--verbose")
     assert any(line.endswith("read as code-object for gfx90a") for line in alone[1])
     assert told("--jobs", "4", "--verbose") == alone
@@ -76,14 +92,14 @@ def test_many_small_files_are_worth_several_processes(
     assert parallel.processes(many, 0) == 1
 
 
-def render(items: Iterable[Item]) -> Iterator[str]:
-    return renderer("jsonl")(items, View())
+rows = partial(jsonl.rows, view=View())
 
 
-def spread(batches: list[parallel.Batch]) -> str:
-    """What three processes say of them."""
-    pieces = parallel.spread(batches, Options(), render, 3)
-    return "".join(piece for piece in pieces if isinstance(piece, str))
+def spread(batches: list[parallel.Batch]) -> tuple[str, list[str]]:
+    """The rows that three processes write, and their problems."""
+    pieces = list(parallel.spread(batches, Options(), 3, rows))
+    text = "".join(piece for piece in pieces if isinstance(piece, str))
+    return text, [f"{one.path}: {one.message}" for one in pieces if isinstance(one, Problem)]
 
 
 def test_files_that_come_while_others_are_read_move_none(tmp_path: Path) -> None:
@@ -93,7 +109,7 @@ def test_files_that_come_while_others_are_read_move_none(tmp_path: Path) -> None
         (tmp_path / f"{number}.co").write_bytes(code)
     found = list(parallel.batches([str(tmp_path)]))
     (tmp_path / "000.co").write_bytes(code)
-    paths = [json.loads(line)["Path"] for line in spread(found).splitlines()]
+    paths = [json.loads(line)["Path"] for line in spread(found)[0].splitlines()]
     names = [str(tmp_path / f"{number}.co") for number in range(100, 200)]
     assert paths == [name for name in names for _ in range(4)]
 
@@ -109,59 +125,116 @@ def work() -> list[parallel.Batch]:
     return list(parallel.batches(WHOLE_PATHS))
 
 
-@pytest.fixture(params=["whole files", "three kernels of a code object at once"])
+@pytest.fixture(params=["whole files", "two code objects of a file at once"])
 def granularity(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param != "whole files":
         monkeypatch.setattr(parallel, "_SHARED_BYTES", 0)
         monkeypatch.setattr(parallel, "_MOST_FILES", 1)
-        monkeypatch.setattr(parallel, "_MOST_ITEMS", 3)
+        monkeypatch.setattr(parallel, "_SHARED_BLOBS", 2)
 
 
 @pytest.mark.usefixtures("granularity")
-def test_several_processes_say_what_one_says() -> None:
-    assert spread(work()) == "".join(render(analyse(WHOLE_PATHS, Options())))
+def test_several_processes_write_what_one_writes() -> None:
+    assert spread(work())[0] == "".join(rows(analyse(WHOLE_PATHS, Options())))
 
 
-@pytest.mark.usefixtures("granularity")
-@pytest.mark.parametrize("taken", [0, 1, 5, 20])
-def test_what_a_killed_process_leaves_another_takes_up(
-    monkeypatch: pytest.MonkeyPatch, taken: int
+def killed_at(
+    name: str, monkeypatch: pytest.MonkeyPatch, once: Path | None = None, start: int = 0
 ) -> None:
-    """It is killed when so many shares are taken, maybe with more of them in its pipe."""
+    """Whichever process comes to that file is killed; only the first one if `once`."""
+    do = parallel.Worker.work
+
+    def work(self: parallel.Worker, task: parallel.Task) -> parallel.Done:
+        meant = any(one.path.endswith(name) for one in task.batch.files)
+        if meant and task.start >= start and not (once and once.exists()):
+            if once:
+                once.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return do(self, task)
+
+    monkeypatch.setattr(parallel.Worker, "work", work)
+
+
+@pytest.mark.usefixtures("granularity")
+@pytest.mark.parametrize("name", ["container/libtwo.so", "tiny-v4-clang15-gfx90a.co", ".lark"])
+def test_a_process_killed_once_costs_nothing(
+    name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     whole = spread(work())
-    start, take = parallel._start, parallel._next
-    ids: dict[object, int] = {}
-    turns = count()
-
-    def started(*arguments: Any) -> Any:
-        process = start(*arguments)
-        ids[process.pipe] = process.id
-        return process
-
-    def killed(pipe: Any) -> Any:
-        if next(turns) == taken:
-            os.kill(ids[pipe], signal.SIGKILL)
-        return take(pipe)
-
-    monkeypatch.setattr(parallel, "_start", started)
-    monkeypatch.setattr(parallel, "_next", killed)
+    killed_at(name, monkeypatch, once=tmp_path / "killed")
     assert spread(work()) == whole
+    assert (tmp_path / "killed").exists()
 
 
-def test_a_process_that_is_killed_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    start = parallel._start
+def test_a_file_that_ends_its_process_is_named_and_the_run_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    text, problems = spread(work())
+    killed_at("container/libtwo.so", monkeypatch)
+    less, more = spread(work())
+    [message] = [one for one in more if "process" in one]
+    assert message.startswith(str(FIXTURES / "container" / "libtwo.so: the process that read it"))
+    assert less == "".join(
+        line for line in text.splitlines(keepends=True) if '/libtwo.so"' not in line
+    )
+    assert [one for one in more if one != message] == problems
 
-    def killed(*arguments: Any) -> Any:
-        process = start(*arguments)
-        os.kill(process.id, signal.SIGKILL)
-        return process
 
-    monkeypatch.setattr(parallel, "_start", killed)
-    with pytest.raises(KernelinfoError, match="ended early, twice; try again with --jobs 1"):
-        spread(work())
+@pytest.mark.parametrize("start", [0, 2])
+def test_a_shared_file_that_ends_its_process_is_left(
+    start: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parallel, "_SHARED_BYTES", 0)
+    monkeypatch.setattr(parallel, "_SHARED_BLOBS", 2)
+    path = str(FIXTURES / "container" / "libwrapped.so")
+    whole = spread(list(parallel.batches([path])))[0].splitlines()
+    killed_at("libwrapped.so", monkeypatch, start=start)
+    text, problems = spread(list(parallel.batches([path])))
+    assert text.splitlines() == whole[: 2 * start]
+    assert len(problems) == 1
 
 
-def test_a_process_that_cannot_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_while_another_thread_runs() -> None:
+    """A forked process would have the locks of that thread."""
+    end = threading.Event()
+    thread = threading.Thread(target=end.wait)
+    thread.start()
+    try:
+        assert spread(work())[0] == "".join(rows(analyse(WHOLE_PATHS, Options())))
+    finally:
+        end.set()
+        thread.join()
+
+
+def test_no_process_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    pieces = parallel.spread(work(), Options(), 3, rows)
+    next(pieces)
+    pieces.close()  # type: ignore[attr-defined]
+    assert multiprocessing.active_children() == []
+
+
+def test_a_killed_run_ends_its_processes(tmp_path: Path) -> None:
+    """Whatever they do then: here they sleep for a minute."""
+    code = (FIXTURES / "code_object" / "handwritten.co").read_bytes()
+    for number in range(64):
+        (tmp_path / f"{number}.co").write_bytes(code)
+    program = (
+        "import time\n"
+        "from kernelinfo.analysis import parallel, Options\n"
+        "parallel.Worker.work = lambda self, task: time.sleep(60)\n"
+        f"list(parallel.spread(list(parallel.batches([{str(tmp_path)!r}])), Options(), 2))\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as run:
+        assert run.stdout
+        time.sleep(1.5)
+        run.kill()
+        # The pipe ends when the last process that has it does.
+        began = time.monotonic()
+        assert run.stdout.read() == b""
+        assert time.monotonic() - began < 30
+
+
+def test_where_no_process_can_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
     def refused() -> int:
         raise BlockingIOError(11, "Resource temporarily unavailable")
 
