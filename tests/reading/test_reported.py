@@ -66,7 +66,7 @@ def test_graphics_stages_have_no_workgroup(name: str) -> None:
         assert found[symbol].traits.launch().assumption == "hardware-max"
     out, _, code = run(f"assembly/{name}")
     assert code == 0
-    blocks = {line.split()[0]: line.split()[1] for line in out.splitlines()[3:7]}
+    blocks = {line.split()[-1]: line.split()[0] for line in out.splitlines()[3:7]}
     assert blocks == {"kernel": "1024", "compute": "1024", "vertex": "–", "pixel": "–"}
     assert "block – = a graphics stage: waves are launched one by one" in " ".join(out.split())
     out, _, _ = run("explain", f"assembly/{name}", "pixel")
