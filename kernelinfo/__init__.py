@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kernelinfo.analysis.options import Options
     from kernelinfo.compare import Comparison, Pair
     from kernelinfo.compare.builds import diff
-    from kernelinfo.compare.footprint import Footprint
+    from kernelinfo.compare.summary import KernelSummary
     from kernelinfo.errors import (
         BaselineError,
         ConfigError,
@@ -56,10 +56,10 @@ __all__ = [
     "Configuration",
     "Demand",
     "Finding",
-    "Footprint",
     "Headroom",
     "Judged",
     "Kernel",
+    "KernelSummary",
     "KernelinfoError",
     "Launch",
     "LaunchError",
@@ -108,7 +108,7 @@ _HOMES = {
     "analysis": ("Options", "analyse", "load"),
     "compare": ("Comparison", "Pair"),
     "compare.builds": ("diff",),
-    "compare.footprint": ("Footprint",),
+    "compare.summary": ("KernelSummary",),
     "errors": (
         "BaselineError",
         "ConfigError",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
 from kernelinfo.compare.changes import Move, moves, same_processor, why
-from kernelinfo.compare.footprint import Build, Footprint
+from kernelinfo.compare.summary import Build, KernelSummary
 from kernelinfo.kernel.names import base_name, stem, without_namespace, without_unit
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.blob import Problem
@@ -26,8 +26,8 @@ launch, or a number that only one build has; registers, LDS or code within their
 class Pair:
     """A kernel in the old and in the new build."""
 
-    old: Footprint
-    new: Footprint
+    old: KernelSummary
+    new: KernelSummary
     match: Match = "exact"
 
     @property
@@ -89,9 +89,9 @@ class Comparison:
 
     pairs: tuple[Pair, ...]
     """In the order of the new build."""
-    gone: tuple[Footprint, ...]
+    gone: tuple[KernelSummary, ...]
     """In the order of the old build."""
-    new: tuple[Footprint, ...]
+    new: tuple[KernelSummary, ...]
     """In the order of the new build."""
     old_compilers: tuple[str, ...]
     new_compilers: tuple[str, ...]
@@ -159,9 +159,9 @@ def compare(
     )
 
 
-def _kernels(build: Build, unstated: dict[str, Any]) -> dict[int, Footprint]:
+def _kernels(build: Build, unstated: dict[str, Any]) -> dict[int, KernelSummary]:
     """The kernels by their places, without what only one of the builds can say."""
-    kernels = build.footprints
+    kernels = build.kernels
     if unstated:
         kernels = tuple(replace(kernel, **unstated) for kernel in kernels)
     return dict(enumerate(kernels))
@@ -171,7 +171,7 @@ class _Level(NamedTuple):
     """One way to know a kernel again."""
 
     match: Match
-    key: Callable[[Footprint], Hashable]
+    key: Callable[[KernelSummary], Hashable]
     unique: bool = False
     """Only where one kernel of each build is left that has the key."""
 
@@ -196,7 +196,7 @@ _LOOSE_LEVELS = (
 )
 
 
-def _without_namespace(kernel: Footprint) -> str:
+def _without_namespace(kernel: KernelSummary) -> str:
     """`gemm<float>(float*)` of `void v1::gemm<float>(float*)`."""
     return without_namespace(without_unit(kernel.name))
 
@@ -204,11 +204,11 @@ def _without_namespace(kernel: Footprint) -> str:
 class _Left(NamedTuple):
     """Kernels without a partner yet, by their places in their builds."""
 
-    old: dict[int, Footprint]
-    new: dict[int, Footprint]
+    old: dict[int, KernelSummary]
+    new: dict[int, KernelSummary]
 
 
-Scope = Callable[[Footprint], str]
+Scope = Callable[[KernelSummary], str]
 """Kernels of different scopes are never the same."""
 
 
@@ -228,7 +228,7 @@ def _matched(left: _Left, scope: Scope, level: _Level) -> dict[int, Pair]:
 
 
 def _by_key(
-    kernels: dict[int, Footprint], scope: Scope, level: _Level
+    kernels: dict[int, KernelSummary], scope: Scope, level: _Level
 ) -> dict[Hashable, list[int]]:
     places: dict[Hashable, list[int]] = defaultdict(list)
     for place, kernel in kernels.items():
@@ -236,23 +236,23 @@ def _by_key(
     return places
 
 
-def _ordered(places: list[int], kernels: dict[int, Footprint]) -> list[int]:
+def _ordered(places: list[int], kernels: dict[int, KernelSummary]) -> list[int]:
     """Namesakes in an order of their own, not that of the build."""
     return sorted(places, key=lambda place: _content(kernels[place])) if places[1:] else places
 
 
-def _content(kernel: Footprint) -> tuple[tuple[bool, object], ...]:
+def _content(kernel: KernelSummary) -> tuple[tuple[bool, object], ...]:
     values = (getattr(kernel, field.name) for field in _COMPARED)
     return tuple((value is not None, value) for value in values)
 
 
-_COMPARED = tuple(field for field in fields(Footprint) if field.compare)
+_COMPARED = tuple(field for field in fields(KernelSummary) if field.compare)
 
 
 def _by_target(old: Build, new: Build) -> Scope:
     """The target; one scope where a processor's features changed and nothing else has them."""
     ours, theirs = (
-        dict.fromkeys(kernel.target for kernel in build.footprints) for build in (old, new)
+        dict.fromkeys(kernel.target for kernel in build.kernels) for build in (old, new)
     )
     before = _by_processor(target for target in ours if target not in theirs)
     after = _by_processor(target for target in theirs if target not in ours)

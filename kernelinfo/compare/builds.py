@@ -10,7 +10,7 @@ from glob import has_magic
 from kernelinfo.analysis import Analysis, analyse
 from kernelinfo.analysis.options import Options
 from kernelinfo.compare import Comparison, compare
-from kernelinfo.compare.footprint import Build, build, common_root, place_under
+from kernelinfo.compare.summary import Build, build, common_root, place_under
 from kernelinfo.errors import ReadError
 from kernelinfo.kernel import CodeObject, Item, Report, Result
 from kernelinfo.reading.blob import Blob, Problem

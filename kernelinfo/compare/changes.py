@@ -1,11 +1,11 @@
-"""What moved between two footprints of one kernel, whether it costs, and under which limit."""
+"""What moved between two summaries of one kernel, whether it costs, and under which limit."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from operator import attrgetter
 
-from kernelinfo.compare.footprint import MEASURES, Footprint, Measure
+from kernelinfo.compare.summary import MEASURES, KernelSummary, Measure
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.occupancy.limits import RESOURCES
 
@@ -49,7 +49,7 @@ class Move(NamedTuple):
         return self.new - self.old if self.measure in _OCCUPANCY else 0
 
 
-def moves(old: Footprint, new: Footprint) -> tuple[Move, ...]:
+def moves(old: KernelSummary, new: KernelSummary) -> tuple[Move, ...]:
     """All measures that differ.
 
     Of one processor waves are compared. Another may have other slots and waves of another size:
@@ -66,12 +66,12 @@ def moves(old: Footprint, new: Footprint) -> tuple[Move, ...]:
     )
 
 
-def same_processor(old: Footprint, new: Footprint) -> bool:
+def same_processor(old: KernelSummary, new: KernelSummary) -> bool:
     """Whatever its features."""
     return old.processor == new.processor
 
 
-def why(old: Footprint, new: Footprint) -> str:
+def why(old: KernelSummary, new: KernelSummary) -> str:
     """What moved in words: `VGPR: 94 → 98 used, 96 → 104 allocated, 5 → 4 waves/SIMD`.
 
     Where it affects the kernel, the limit that binds is named and what moved under it; else all
@@ -87,14 +87,14 @@ def why(old: Footprint, new: Footprint) -> str:
     return "; ".join([*parts, *_topics(("spills", "scratch"), moved)])
 
 
-def why_waves(old: Footprint, new: Footprint) -> str:
+def why_waves(old: KernelSummary, new: KernelSummary) -> str:
     """The part of it that is about waves per SIMD, of kernels that have other waves now."""
     moved = {move.measure: move for move in moves(old, new)}
     return _of_occupancy(old, new, moved["waves_per_simd"], moved)
 
 
 def _of_occupancy(
-    old: Footprint, new: Footprint, occupancy: Move, moved: dict[Measure, Move]
+    old: KernelSummary, new: KernelSummary, occupancy: Move, moved: dict[Measure, Move]
 ) -> str:
     """The limit that costs waves, or that gave way."""
     limits = old.limiters if occupancy.better else new.limiters
@@ -111,7 +111,7 @@ def _of_occupancy(
     return "; ".join(parts)
 
 
-def _bounded(value: float | None, kernel: Footprint) -> str:
+def _bounded(value: float | None, kernel: KernelSummary) -> str:
     """`4`; `≤4` where that is an upper bound; `?` where the input does not say."""
     if value is None:
         return "?"

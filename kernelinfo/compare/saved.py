@@ -9,10 +9,10 @@ from typing import Any, cast
 
 from kernelinfo.analysis import PathCounts
 from kernelinfo.analysis.options import Options, is_asked_for
-from kernelinfo.compare.footprint import Build, Measure, common_root, place_under
 from kernelinfo.compare.saved_kernel import SavedKernel
 from kernelinfo.compare.saved_report import read_document, read_lines
 from kernelinfo.compare.saved_rows import HEADING, UNSTATED, read_rows, rows_of_csv
+from kernelinfo.compare.summary import Build, Measure, common_root, place_under
 from kernelinfo.errors import ReadError
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.blob import Blob, Problem
@@ -51,7 +51,7 @@ def read_saved(blob: Blob, options: Options, tell: Tell) -> Build:
     root = common_root({kernel.path for kernel in kernels})
     made_otherwise = None
     for kernel in kernels:
-        one = kernel.footprint
+        one = kernel.summary
         if not is_asked_for(one.name, one.symbol, options):
             counts.passed_over += 1
             continue
@@ -118,7 +118,7 @@ def _contradiction(kernel: SavedKernel, options: Options) -> str | None:
     """Where the report was made for another launch than is asked for now."""
     trap_sgprs = None if options.trap_handler else 0
     asked = (
-        (options.workgroup_size, kernel.footprint.workgroup_size, "workgroups of {}"),
+        (options.workgroup_size, kernel.summary.workgroup_size, "workgroups of {}"),
         (options.dynamic_lds_bytes, kernel.dynamic_lds_bytes, "{} B of dynamic LDS"),
         (options.run_as, kernel.run_target, "{}"),
         (trap_sgprs, kernel.trap_sgprs, "{} SGPRs of a trap handler"),

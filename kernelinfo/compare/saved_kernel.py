@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from kernelinfo.compare.footprint import Footprint
+from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.occupancy.limits import RESOURCES, Resource
 
@@ -15,7 +15,7 @@ class SavedKernel(NamedTuple):
     path: str
     member: str | None
     compilers: tuple[str, ...]
-    footprint: Footprint
+    summary: KernelSummary
     """Its `code_object` is still empty."""
     run_target: str | None
     """The processor that the occupancy is for."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from kernelinfo.compare.footprint import Footprint
 from kernelinfo.compare.saved_kernel import SavedKernel, count, limiters, text, value
+from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.errors import ReadError
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.facts import Features, SourceLine
@@ -45,7 +45,7 @@ def _kernel(entry: Entry, kernel: Entry) -> SavedKernel:
         path=text(entry, "path"),
         member=value(str, entry, "member"),
         compilers=_compilers(entry),
-        footprint=_footprint(entry, kernel),
+        summary=_summary(entry, kernel),
         run_target=value(str, kernel, "target"),
         dynamic_lds_bytes=count(kernel, "used", "dynamic_lds_bytes"),
         trap_sgprs=count(kernel, "allocated", "trap_sgprs"),
@@ -63,7 +63,7 @@ def _compilers(entry: Entry) -> tuple[str, ...]:
     return compilers(stamps)
 
 
-def _footprint(entry: Entry, kernel: Entry) -> Footprint:
+def _summary(entry: Entry, kernel: Entry) -> KernelSummary:
     features = Features(
         xnack=value(str, entry, "features", "xnack"),
         sramecc=value(str, entry, "features", "sramecc"),
@@ -76,7 +76,7 @@ def _footprint(entry: Entry, kernel: Entry) -> Footprint:
     if kernel["source"] is not None:
         line = count(kernel, "source", "line")
         source = SourceLine(text(kernel, "source", "file"), line or 0)
-    return Footprint(
+    return KernelSummary(
         target=target_id(value(str, entry, "target"), features),
         name=text(kernel, "name"),
         symbol=text(kernel, "symbol"),

@@ -6,8 +6,8 @@ import csv
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from kernelinfo.compare.footprint import Footprint, Measure
 from kernelinfo.compare.saved_kernel import SavedKernel, count, limiters, text, value
+from kernelinfo.compare.summary import KernelSummary, Measure
 from kernelinfo.errors import UnknownTargetError
 from kernelinfo.kernel.names import demangle
 from kernelinfo.kernel.rows import BETWEEN_COMPILERS, COLUMNS, FORMULA
@@ -60,18 +60,18 @@ def _kernel(row: Row) -> SavedKernel:
         path=text(row, "Path"),
         member=value(str, row, "Member"),
         compilers=tuple(stamps.split(BETWEEN_COMPILERS)) if stamps else (),
-        footprint=_footprint(row),
+        summary=_summary(row),
         run_target=target and target.partition(":")[0],
         dynamic_lds_bytes=count(row, "Dynamic_LDS"),
     )
 
 
-def _footprint(row: Row) -> Footprint:
+def _summary(row: Row) -> KernelSummary:
     """`Kernel_Name` is not read: it may be short, and the symbol says the whole."""
     symbol, source = text(row, "Symbol"), None
     if row["Source_File"] is not None:
         source = SourceLine(text(row, "Source_File"), count(row, "Source_Line") or 0)
-    return Footprint(
+    return KernelSummary(
         target=value(str, row, "Compiled_For") or UNKNOWN_TARGET,
         name=demangle(symbol),
         symbol=symbol,

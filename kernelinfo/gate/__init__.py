@@ -8,7 +8,7 @@ from datetime import date
 from pathlib import Path
 
 from kernelinfo.compare import Comparison, Pair, compare
-from kernelinfo.compare.footprint import Footprint
+from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.gate import budget, ratchet
 from kernelinfo.gate.baseline import pinnable, read_baseline
 from kernelinfo.gate.config import Configuration
@@ -78,7 +78,7 @@ class _Judgement:
         )
         self._budgets = {
             id(kernel): budget.budget_of(kernel, configuration.budgets)
-            for kernel in self._now.footprints
+            for kernel in self._now.kernels
         }
         used = set(map(id, self._budgets.values()))
         self._idle_budgets = tuple(one for one in configuration.budgets if id(one) not in used)
@@ -89,8 +89,8 @@ class _Judgement:
 
     def outcome(self) -> Outcome:
         judged = tuple(
-            self._judged(result, footprint)
-            for result, footprint in zip(self._results, self._now.footprints, strict=True)
+            self._judged(result, summary)
+            for result, summary in zip(self._results, self._now.kernels, strict=True)
         )
         self._problems += self._unmet()
         return Outcome(
@@ -118,7 +118,7 @@ class _Judgement:
         if compared and (scope.whole or not compared.gone) and not self._missed():
             yield from nothing_pinned(compared, project)
 
-    def _missed(self) -> tuple[Footprint, ...]:
+    def _missed(self) -> tuple[KernelSummary, ...]:
         """The kernels of the baseline that the run covers and did not find."""
         gone = self._comparison.gone if self._comparison else ()
         return tuple(kernel for kernel in gone if self._is_missed(kernel))
@@ -139,23 +139,23 @@ class _Judgement:
         ):
             yield f"not checked: {what}"
 
-    def _judged(self, result: Result, footprint: Footprint) -> Judged:
-        own = self._configuration.selection.chosen(self._findings(result.kernel, footprint))
+    def _judged(self, result: Result, summary: KernelSummary) -> Judged:
+        own = self._configuration.selection.chosen(self._findings(result.kernel, summary))
         findings = (*result.findings, *own)
         if not findings:
             return Judged(result)
-        counted, excused = self._suppressions.sort_out(footprint, findings)
+        counted, excused = self._suppressions.sort_out(summary, findings)
         return Judged(result._replace(findings=counted), excused)
 
-    def _findings(self, kernel: Kernel, footprint: Footprint) -> Iterator[Finding]:
+    def _findings(self, kernel: Kernel, summary: KernelSummary) -> Iterator[Finding]:
         """What budget and baseline say of a kernel."""
-        allowed = self._budgets[id(footprint)]
+        allowed = self._budgets[id(summary)]
         if allowed is not None:
-            self._cannot_tell(kernel, "its budget", budget.unsaid(footprint, allowed))
-            yield from budget.broken(footprint, allowed, self._file)
+            self._cannot_tell(kernel, "its budget", budget.unsaid(summary, allowed))
+            yield from budget.broken(summary, allowed, self._file)
         if self._comparison is None:
             return
-        pair = self._pairs.get(id(footprint))
+        pair = self._pairs.get(id(summary))
         if pair is None:
             yield ratchet.unbaselined()
             return
@@ -206,13 +206,13 @@ class _Judgement:
         if changed := self._toolchain.changed(self._configuration.gate.toolchain_change):
             yield Notice(changed, "toolchain", None, baseline)
         for one in self._idle_budgets if self._scope.whole else ():
-            hidden = budget.hidden(one, self._configuration.budgets, self._now.footprints)
+            hidden = budget.hidden(one, self._configuration.budgets, self._now.kernels)
             yield Notice(hidden or budget.unmet(one), one.kernel, one.target, file, one.line)
         for suppression, finding in self._suppressions.remarks(all_seen=self._scope.whole):
             subject = f"{suppression.rule} {suppression.kernel}"
             yield Notice(finding, subject, suppression.target, file, suppression.line)
 
-    def _is_missed(self, kernel: Footprint) -> bool:
+    def _is_missed(self, kernel: KernelSummary) -> bool:
         targets = self._configuration.targets
         wanted = not targets or kernel.processor in targets
         return wanted and self._scope.holds(kernel, self._folder)

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path, PurePath
 from typing import Any, cast
 
-from kernelinfo.compare.footprint import Build, Footprint, build, place_under
+from kernelinfo.compare.summary import Build, KernelSummary, build, place_under
 from kernelinfo.errors import BaselineError
 from kernelinfo.kernel import CodeObject, Result
 from kernelinfo.occupancy.limits import RESOURCES, Resource
@@ -21,7 +21,7 @@ _SCHEMA = f"{_NAME}/{_VERSION}"
 _DELETE = "delete it and pin anew with --update-baseline"
 _CONFLICT = ("<<<<<<< ", ">>>>>>> ")
 
-_KEYS = {field.name: str(field.type) for field in fields(Footprint) if field.compare}
+_KEYS = {field.name: str(field.type) for field in fields(KernelSummary) if field.compare}
 _TYPES: dict[str, tuple[type, ...]] = {
     "str": (str,),
     "int | None": (int, type(None)),
@@ -54,7 +54,7 @@ def read_baseline(path: Path) -> Build:
         kernels, toolchain = document["kernels"], document["toolchain"]
         if not all(isinstance(stamp, str) for stamp in toolchain):
             raise ValueError("toolchain")
-        return Build(tuple(_footprint(kernel) for kernel in kernels), tuple(toolchain))
+        return Build(tuple(_summary(kernel) for kernel in kernels), tuple(toolchain))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         message = f"{path}: is damaged at {error}; restore it, or {_DELETE}"
         raise BaselineError(message) from None
@@ -125,18 +125,18 @@ def _lines(pinned: Build) -> Iterator[str]:
     yield f'{{\n "schema": "{_SCHEMA}",\n "toolchain": {json.dumps(sorted(pinned.compilers))},\n'
     yield ' "kernels": ['
     separator = "\n"
-    for line in sorted(_line(kernel) for kernel in pinned.footprints):
+    for line in sorted(_line(kernel) for kernel in pinned.kernels):
         yield f"{separator}  {line}"
         separator = ",\n"
     yield "\n ]\n}\n"
 
 
-def _line(kernel: Footprint) -> str:
+def _line(kernel: KernelSummary) -> str:
     """Target and name first, so that lines sorted as text are kernels in their order."""
     return json.dumps({key: getattr(kernel, key) for key in _KEYS})
 
 
-def _footprint(kernel: Any) -> Footprint:
+def _summary(kernel: Any) -> KernelSummary:
     if kernel.keys() != _KEYS.keys():
         wrong = kernel.keys() ^ _KEYS.keys()
         raise ValueError(f"{kernel.get('name', '?')}: {', '.join(sorted(wrong))}")
@@ -146,7 +146,7 @@ def _footprint(kernel: Any) -> Footprint:
     limiters = kernel["limiters"]
     if not all(limiter in tuple(RESOURCES) for limiter in limiters):
         raise ValueError(f"{kernel['name']}: limiters")
-    return Footprint(**{**kernel, "limiters": cast(tuple[Resource, ...], tuple(limiters))})
+    return KernelSummary(**{**kernel, "limiters": cast(tuple[Resource, ...], tuple(limiters))})
 
 
 def _check_schema(path: Path, document: Any) -> None:

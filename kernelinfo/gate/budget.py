@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from kernelinfo.compare.footprint import Footprint
+from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.gate.config import Budget
 from kernelinfo.kernel import Finding
 from kernelinfo.kernel.pattern import matches
@@ -13,7 +13,7 @@ from kernelinfo.rules.documented import documented
 _BUDGET = documented("KI206")
 
 
-def budget_of(kernel: Footprint, budgets: Sequence[Budget]) -> Budget | None:
+def budget_of(kernel: KernelSummary, budgets: Sequence[Budget]) -> Budget | None:
     """The first that is for this kernel and its target."""
     return next(
         (
@@ -26,7 +26,7 @@ def budget_of(kernel: Footprint, budgets: Sequence[Budget]) -> Budget | None:
     )
 
 
-def broken(kernel: Footprint, budget: Budget, file: str) -> Iterator[Finding]:
+def broken(kernel: KernelSummary, budget: Budget, file: str) -> Iterator[Finding]:
     """A finding for each bound that does not hold; `file` is where the budget is set."""
     location = file if budget.line is None else f"{file}:{budget.line}"
     for measure, bound in budget.bounds:
@@ -37,7 +37,7 @@ def broken(kernel: Footprint, budget: Budget, file: str) -> Iterator[Finding]:
             )
 
 
-def unsaid(kernel: Footprint, budget: Budget) -> tuple[str, ...]:
+def unsaid(kernel: KernelSummary, budget: Budget) -> tuple[str, ...]:
     """The keys that cannot be judged, because the input does not say the number."""
     return tuple(
         measure.key for measure, _ in budget.bounds if getattr(kernel, measure.field) is None
@@ -45,7 +45,7 @@ def unsaid(kernel: Footprint, budget: Budget) -> tuple[str, ...]:
 
 
 def hidden(
-    budget: Budget, budgets: Sequence[Budget], kernels: Iterable[Footprint]
+    budget: Budget, budgets: Sequence[Budget], kernels: Iterable[KernelSummary]
 ) -> Finding | None:
     """The finding for a budget whose kernels all belong to earlier ones; None if it has none."""
     own = [kernel for kernel in kernels if budget_of(kernel, [budget])]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kernelinfo.compare import Pair, compare
-from kernelinfo.compare.footprint import Build, Footprint
+from kernelinfo.compare.summary import Build, KernelSummary
 from kernelinfo.errors import BaselineError
 from kernelinfo.gate.baseline import pinnable, read_baseline
 from kernelinfo.gate.config import Configuration
@@ -22,9 +22,9 @@ class Update:
     """What becomes of a baseline."""
 
     pinned: Build
-    new: tuple[Footprint, ...]
+    new: tuple[KernelSummary, ...]
     changed: tuple[Pair, ...]
-    dropped: tuple[Footprint, ...]
+    dropped: tuple[KernelSummary, ...]
 
 
 def pin(
@@ -54,7 +54,7 @@ def update(old: Build, now: Build, scope: Scope, folder: Path) -> Update:
     kept = tuple(kernel for kernel in found.gone if not scope.holds(kernel, folder))
     compilers = {*now.compilers, *(() if scope.whole else old.compilers)}
     return Update(
-        pinned=Build((*now.footprints, *kept), tuple(sorted(compilers))),
+        pinned=Build((*now.kernels, *kept), tuple(sorted(compilers))),
         new=found.new,
         changed=tuple(pair for pair in found.pairs if pair.old != pair.new),
         dropped=tuple(kernel for kernel in found.gone if scope.holds(kernel, folder)),

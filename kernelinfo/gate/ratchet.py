@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from kernelinfo.compare import Pair
 from kernelinfo.compare.changes import why_waves
-from kernelinfo.compare.footprint import Footprint
+from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.gate.config import Gate
 from kernelinfo.gate.config.measures import SCRATCH, SGPR_SPILL, VGPR_SPILL, WAVES, Measure
 from kernelinfo.kernel import Finding
@@ -68,7 +68,7 @@ def unbaselined() -> Finding:
     return _UNBASELINED.found("not in the baseline", "pin it with --update-baseline")
 
 
-def vanished(kernel: Footprint) -> Finding:
+def vanished(kernel: KernelSummary) -> Finding:
     """The finding for a kernel that only the baseline has."""
     return _VANISHED.found(
         f"in the baseline, from {kernel.code_object}, and not in the build",

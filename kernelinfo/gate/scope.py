@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from kernelinfo.compare.footprint import Footprint
+from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.kernel.pattern import matches
 from kernelinfo.reading.path_pattern import fits
 
@@ -44,13 +44,13 @@ class Scope:
         given = (f"{option} {value}" for option, values in options.items() for value in values)
         return ", ".join((*paths, *given))
 
-    def holds(self, kernel: Footprint, folder: Path) -> bool:
+    def holds(self, kernel: KernelSummary, folder: Path) -> bool:
         """True if the run covers a kernel of a baseline in `folder`."""
         asked = not self.kernels or any(_names(self.kernels, kernel))
         asked = asked and (not self.targets or kernel.processor in self.targets)
         return asked and not any(_names(self.exclude, kernel)) and self._covers(kernel, folder)
 
-    def _covers(self, kernel: Footprint, folder: Path) -> bool:
+    def _covers(self, kernel: KernelSummary, folder: Path) -> bool:
         location = os.path.abspath(folder / kernel.code_object.partition(" › ")[0])
         given = [os.path.abspath(path) for path in self.paths]
         return not given or any(
@@ -64,5 +64,5 @@ class Scope:
 EVERYTHING = Scope()
 
 
-def _names(patterns: tuple[str, ...], kernel: Footprint) -> Iterator[bool]:
+def _names(patterns: tuple[str, ...], kernel: KernelSummary) -> Iterator[bool]:
     return (matches(pattern, kernel.name, kernel.symbol) for pattern in patterns)

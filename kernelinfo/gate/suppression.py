@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import date
 
-from kernelinfo.compare.footprint import Footprint
+from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.gate.config import Suppression
 from kernelinfo.gate.outcome import Suppressed
 from kernelinfo.kernel import Finding
@@ -25,7 +25,7 @@ class Suppressions:
         self._met: set[int] = set()
 
     def sort_out(
-        self, kernel: Footprint, findings: Iterable[Finding]
+        self, kernel: KernelSummary, findings: Iterable[Finding]
     ) -> tuple[tuple[Finding, ...], tuple[Suppressed, ...]]:
         """The findings that count, and those that are excused."""
         counted, excused = [], []
@@ -55,7 +55,7 @@ class Suppressions:
         return suppression.until is not None and suppression.until < self._today
 
 
-def _fits(suppression: Suppression, kernel: Footprint, finding: Finding) -> bool:
+def _fits(suppression: Suppression, kernel: KernelSummary, finding: Finding) -> bool:
     return (
         is_of(finding, suppression.rule)
         and suppression.target in (None, kernel.processor)

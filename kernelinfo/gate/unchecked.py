@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kernelinfo.compare.footprint import Footprint
+from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.gate.config import Budget, Configuration
 from kernelinfo.gate.expectation import chooses, unbuilt
 from kernelinfo.kernel import Result
@@ -15,7 +15,7 @@ def left_out(
     found: Sequence[Result],
     configuration: Configuration,
     idle_budgets: Sequence[Budget],
-    elsewhere: Sequence[Footprint],
+    elsewhere: Sequence[KernelSummary],
     *,
     at_least: int | None,
 ) -> Iterator[str]:

@@ -9,7 +9,7 @@ from itertools import product
 
 from kernelinfo.analysis import analyse
 from kernelinfo.compare.changes import moves, why
-from kernelinfo.compare.footprint import build
+from kernelinfo.compare.summary import build
 from kernelinfo.errors import CompilerError, ReadError
 from kernelinfo.kernel import Result
 from kernelinfo.kernel.names import demangle
@@ -150,7 +150,7 @@ def _differences(reference: Mapping[str, Result], outcome: Outcome) -> dict[str,
         return {}
     found = {}
     for symbol in reference.keys() & outcome.keys():
-        old, new = build([reference[symbol], outcome[symbol]], lambda of: "").footprints
+        old, new = build([reference[symbol], outcome[symbol]], lambda of: "").kernels
         if moves(old, new):
             found[symbol] = why(old, new)
     return found

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from kernelinfo import load
 from kernelinfo.compare import Comparison, compare
-from kernelinfo.compare.footprint import Build, Footprint, build
+from kernelinfo.compare.summary import Build, KernelSummary, build
 from kernelinfo.kernel import CodeObject
 from kernelinfo.render.diff.rows import rows
 from tests.conftest import FIXTURES
 
-PLAIN = Footprint(
+PLAIN = KernelSummary(
     target="gfx90a",
     name="",
     symbol="",
@@ -38,11 +38,11 @@ PLAIN = Footprint(
 )
 
 
-def kernel(name: str, **values: Any) -> Footprint:
+def kernel(name: str, **values: Any) -> KernelSummary:
     return replace(PLAIN, **{"name": name, "symbol": name, **values})
 
 
-def kernels(*found: Footprint | str) -> Build:
+def kernels(*found: KernelSummary | str) -> Build:
     return Build(tuple(kernel(one) if isinstance(one, str) else one for one in found), ())
 
 
@@ -55,7 +55,7 @@ def names(comparison: Comparison) -> tuple[list[tuple[str, str, str]], list[str]
     )
 
 
-FOOTPRINTS = st.builds(
+SUMMARIES = st.builds(
     kernel,
     st.sampled_from(
         ["f", "g(int)", "a::g(int)", "b::g(int)", "void h<1>()", "void h<2>()", "void a::h<1>()"]
@@ -65,7 +65,7 @@ FOOTPRINTS = st.builds(
     target=st.sampled_from(["gfx90a", "gfx90a:xnack+", "gfx90a:xnack-", "gfx942"]),
     vgprs=st.sampled_from([None, 8, 9]),
 )
-BUILDS = st.lists(FOOTPRINTS, max_size=12).map(lambda found: Build(tuple(found), ()))
+BUILDS = st.lists(SUMMARIES, max_size=12).map(lambda found: Build(tuple(found), ()))
 
 
 def content(comparison: Comparison) -> tuple[Counter[Any], Counter[Any], Counter[Any]]:
@@ -75,27 +75,25 @@ def content(comparison: Comparison) -> tuple[Counter[Any], Counter[Any], Counter
 @given(BUILDS, BUILDS, st.booleans())
 def test_every_kernel_is_in_one_place(old: Build, new: Build, across: bool) -> None:
     found = compare(old, new, across_targets=across)
-    assert Counter(old.footprints) == Counter([p.old for p in found.pairs]) + Counter(found.gone)
-    assert Counter(new.footprints) == Counter([p.new for p in found.pairs]) + Counter(found.new)
+    assert Counter(old.kernels) == Counter([p.old for p in found.pairs]) + Counter(found.gone)
+    assert Counter(new.kernels) == Counter([p.new for p in found.pairs]) + Counter(found.new)
 
 
 @given(BUILDS, st.randoms(use_true_random=False))
 def test_a_build_is_its_own_shuffle(old: Build, random: Any) -> None:
-    new = Build(tuple(random.sample(old.footprints, len(old.footprints))), ())
+    new = Build(tuple(random.sample(old.kernels, len(old.kernels))), ())
     found = compare(old, new)
     assert not found.gone
     assert not found.new
     assert all(pair.old == pair.new and pair.match == "exact" for pair in found.pairs)
-    assert tuple(pair.new for pair in found.pairs) == new.footprints
+    assert tuple(pair.new for pair in found.pairs) == new.kernels
 
 
 @given(BUILDS, BUILDS, st.booleans(), st.randoms(use_true_random=False))
 def test_the_order_of_the_builds_does_not_matter(
     old: Build, new: Build, across: bool, random: Any
 ) -> None:
-    shuffled = [
-        Build(tuple(random.sample(b.footprints, len(b.footprints))), ()) for b in (old, new)
-    ]
+    shuffled = [Build(tuple(random.sample(b.kernels, len(b.kernels))), ()) for b in (old, new)]
     found = compare(*shuffled, across_targets=across)
     assert content(found) == content(compare(old, new, across_targets=across))
 
@@ -257,6 +255,6 @@ def test_two_compilers_of_one_source_have_the_same_kernels() -> None:
     reports = (load(FIXTURES / "assembly" / f"{stem}.s") for stem in stems)
     old, new = (build(report.results, where_it_is) for report in reports)
     found = compare(old, new)
-    assert len(found.pairs) == len(old.footprints) == 26
+    assert len(found.pairs) == len(old.kernels) == 26
     assert (found.old_compilers, found.new_compilers) == (old.compilers, new.compilers)
     assert "15.0.6" in old.compilers[0]

@@ -13,7 +13,7 @@ import pytest
 from kernelinfo import Options, ReadError, __version__, diff
 from kernelinfo.compare import compare
 from kernelinfo.compare.builds import read_build
-from kernelinfo.compare.footprint import Footprint
+from kernelinfo.compare.summary import KernelSummary
 from tests.conftest import FIXTURES
 from tests.test_golden import INPUTS, run
 
@@ -26,7 +26,7 @@ def saved(path: str, folder: Path, *options: str, format: str = "json") -> str:
     return str(file)
 
 
-def with_source(found: tuple[Footprint, ...]) -> list[tuple[Footprint, object]]:
+def with_source(found: tuple[KernelSummary, ...]) -> list[tuple[KernelSummary, object]]:
     """What is not compared, compared as well."""
     return [(one, one.source) for one in found]
 
@@ -51,7 +51,7 @@ def test_a_saved_report_is_the_same_build(name: str, tmp_path: Path) -> None:
     assert [problem.message for problem in told] == [problem.message for problem in problems]
     lines, _ = read_build(as_0_1_0_wrote_lines(path, tmp_path), Options())
     for build in (read, lines):
-        assert with_source(build.footprints) == with_source(made.footprints)
+        assert with_source(build.kernels) == with_source(made.kernels)
         assert build.compilers == made.compilers
 
 
@@ -62,8 +62,8 @@ def test_saved_rows_are_the_same_build(name: str, format: str, tmp_path: Path) -
     made, _ = read_build(str(FIXTURES / name), Options())
     path = saved(name, tmp_path, "--names", "short", format=format)
     read, problems = read_build(path, Options())
-    without = tuple(replace(one, lds_bytes=None) for one in made.footprints)
-    assert with_source(read.footprints) == with_source(without)
+    without = tuple(replace(one, lds_bytes=None) for one in made.kernels)
+    assert with_source(read.kernels) == with_source(without)
     assert read.compilers == made.compilers
     assert problems == []
     found = compare(read, made)
@@ -101,15 +101,15 @@ def test_rows_are_damaged(tmp_path: Path) -> None:
 def test_a_saved_folder_lines_up_with_the_folder(tmp_path: Path) -> None:
     made, _ = read_build(str(FIXTURES / "assembly"), Options())
     read, _ = read_build(saved("assembly", tmp_path), Options())
-    assert read.footprints == made.footprints
+    assert read.kernels == made.kernels
     globbed, _ = read_build(str(FIXTURES / "assembly" / "*.s"), Options())
-    assert globbed.footprints == made.footprints
+    assert globbed.kernels == made.kernels
 
 
 def test_kernels_are_chosen_from_it_by_name(tmp_path: Path) -> None:
     path = saved(NAME, tmp_path)
     found, problems = read_build(path, Options(kernels=("vgpr*",)))
-    assert [one.name for one in found.footprints] == ["vgprbound(int, double*)"]
+    assert [one.name for one in found.kernels] == ["vgprbound(int, double*)"]
     assert not problems
     _, (problem,) = read_build(path, Options(kernels=("nobody",)))
     assert "none of its 4 kernels is asked for" in problem.message

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kernelinfo.compare import compare
-from kernelinfo.compare.footprint import Build
+from kernelinfo.compare.summary import Build
 from kernelinfo.errors import BaselineError
 from kernelinfo.gate.baseline import pinnable, read_baseline, write_baseline
 from kernelinfo.gate.config import Configuration
@@ -55,7 +55,7 @@ def test_what_is_written_is_read(build: list[Numbers]) -> None:
         after = read_baseline(path)
         write_baseline(again := Path(folder, "c.json"), after)
         assert path.read_bytes() == again.read_bytes()
-    assert sorted(map(repr, after.footprints)) == sorted(map(repr, before.footprints))
+    assert sorted(map(repr, after.kernels)) == sorted(map(repr, before.kernels))
     assert after.compilers == before.compilers
 
 
@@ -71,9 +71,9 @@ def test_machines_that_build_elsewhere_pin_the_same(tmp_path: Path) -> None:
     one = pinned(Numbers(path=str(tmp_path / "one" / "build" / "a.s")), folder=tmp_path / "one")
     two = pinned(Numbers(path=str(tmp_path / "two" / "build" / "a.s")), folder=tmp_path / "two")
     assert one == two
-    assert one.footprints[0].code_object == "build/a.s"
+    assert one.kernels[0].code_object == "build/a.s"
     outside = pinned(Numbers(path="/var/tmp/build-4711/a.s"), folder=tmp_path)
-    assert outside.footprints[0].code_object == "a.s"
+    assert outside.kernels[0].code_object == "a.s"
 
 
 GOOD = written(pinned(Numbers("a"), Numbers("b"))).decode()
@@ -137,7 +137,7 @@ def test_an_update_of_some_kernels_keeps_the_others() -> None:
     old = pinned(Numbers("a"), Numbers("b"), Numbers("c", path="build/c.s"))
     only_a = update(old, pinned(Numbers("a", waves=2)), Scope(kernels=("a",)), Path())
     assert (len(only_a.changed), only_a.new, only_a.dropped) == (1, (), ())
-    assert [k.name for k in only_a.pinned.footprints] == ["a(int)", "b(int)", "c(int)"]
+    assert [k.name for k in only_a.pinned.kernels] == ["a(int)", "b(int)", "c(int)"]
     only_c = update(old, pinned(), Scope(paths=("build/c.s",)), Path())
     assert [k.name for k in only_c.dropped] == ["c(int)"]
     everything = update(old, pinned(Numbers("a")), Scope(), Path())
@@ -153,7 +153,7 @@ def test_permissions_and_links_stay(tmp_path: Path) -> None:
     write_baseline(link, pinned(Numbers()))
     assert link.is_symlink()
     assert stat.S_IMODE(real.stat().st_mode) == 0o640
-    assert len(read_baseline(real).footprints) == 1
+    assert len(read_baseline(real).kernels) == 1
 
 
 def test_where_nothing_can_be_written_it_is_said(tmp_path: Path) -> None:

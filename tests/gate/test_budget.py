@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernelinfo.compare.footprint import Footprint
+from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.gate import check
 from kernelinfo.gate.config import Budget, Configuration
 from kernelinfo.gate.config.measures import MEASURES, SCRATCH, VGPR_SPILL, WAVES, Bound, parse_bound
@@ -43,8 +43,8 @@ def test_what_is_no_bound(text: str) -> None:
         parse_bound(WAVES, text)
 
 
-def test_every_measure_is_of_a_footprint() -> None:
-    assert {measure.field for measure in MEASURES} <= set(Footprint.__dataclass_fields__)
+def test_every_measure_is_of_a_summary() -> None:
+    assert {measure.field for measure in MEASURES} <= set(KernelSummary.__dataclass_fields__)
 
 
 def judged(*budgets: Budget, of: Numbers) -> Outcome:

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from kernelinfo.compare.footprint import build
+from kernelinfo.compare.summary import build
 from kernelinfo.gate.scope import Scope
 
 from .builds import Numbers, result
 
 
 def holds(scope: Scope, path: str = "build/a.s") -> bool:
-    (kernel,) = build([result(Numbers("k", path=path))], lambda code: code.path).footprints
+    (kernel,) = build([result(Numbers("k", path=path))], lambda code: code.path).kernels
     return scope.holds(kernel, Path())
 
 

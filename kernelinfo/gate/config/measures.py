@@ -19,7 +19,7 @@ class Measure(NamedTuple):
     key: str
     """In the configuration."""
     field: str
-    """Of `Footprint`."""
+    """Of `KernelSummary`."""
     noun: str
     """In messages, after the number."""
     about: str

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from kernelinfo.compare import Pair
-from kernelinfo.compare.footprint import Footprint
+from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.gate.config.measures import MEASURES
 from kernelinfo.gate.pinning import Update
 from kernelinfo.render import View
@@ -23,11 +23,11 @@ def render_update(update: Update, baseline: Path, view: View) -> Iterator[str]:
         yield from _listed("dropped", [(kernel, "") for kernel in update.dropped], view)
     counts = {"new": update.new, "changed": update.changed, "dropped": update.dropped}
     summary = ", ".join(f"{len(kernels)} {word}" for word, kernels in counts.items())
-    pinned = plural(len(update.pinned.footprints), "kernel")
+    pinned = plural(len(update.pinned.kernels), "kernel")
     yield f"{printable(str(baseline))}: {pinned} pinned, {summary}\n"
 
 
-def _listed(word: str, kernels: Sequence[tuple[Footprint, str]], view: View) -> Iterator[str]:
+def _listed(word: str, kernels: Sequence[tuple[KernelSummary, str]], view: View) -> Iterator[str]:
     for kernel, text in kernels[: view.top or None]:
         change = f": {text}" if text else ""
         yield f"{word} {printable(kernel.name)} ({kernel.target}){change}\n"
@@ -35,7 +35,7 @@ def _listed(word: str, kernels: Sequence[tuple[Footprint, str]], view: View) -> 
         yield f"… {hidden} more {word}; --top 0 shows all\n"
 
 
-def _numbers(kernel: Footprint) -> str:
+def _numbers(kernel: KernelSummary) -> str:
     values = ((getattr(kernel, measure.field), measure.noun) for measure in MEASURES)
     return ", ".join(f"{value:g} {noun}" for value, noun in values if value)
 

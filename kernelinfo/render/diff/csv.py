@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kernelinfo.compare import Comparison
-from kernelinfo.compare.footprint import Footprint, Measure
+from kernelinfo.compare.summary import KernelSummary, Measure
 from kernelinfo.render import View
 from kernelinfo.render.csv import line
 from kernelinfo.render.diff.rows import Row, rows
@@ -44,7 +44,7 @@ def _cells(row: Row, view: View) -> list[object]:
     return [row.status, row.match, row.why, *(value for pair in pairs for value in pair)]
 
 
-def _side(kernel: Footprint | None, view: View) -> list[object]:
+def _side(kernel: KernelSummary | None, view: View) -> list[object]:
     if kernel is None:
         return [None] * (4 + len(_MEASURES))
     return [

@@ -7,7 +7,7 @@ from typing import Any
 
 from kernelinfo import __version__
 from kernelinfo.compare import Comparison
-from kernelinfo.compare.footprint import Footprint
+from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.render import View
 from kernelinfo.render.diff.rows import Row, headline, retargeted, roll_up, rows, toolchain, unread
 from kernelinfo.render.html.dataset import problem_rows, title
@@ -33,7 +33,7 @@ _MEASURES = (
     "lds_bytes",
     "scratch_bytes_per_lane",
 )
-"""Fields of `Footprint` that the page shows; what else moved is written in words."""
+"""Fields of `KernelSummary` that the page shows; what else moved is written in words."""
 
 
 def render(comparison: Comparison, view: View) -> Iterator[str]:
@@ -63,7 +63,7 @@ def _row(row: Row, style: NameStyle) -> list[Any]:
     return [row.status, printable(row.why), _side(row.old, style), _side(row.new, style)]
 
 
-def _side(kernel: Footprint | None, style: NameStyle) -> list[Any] | None:
+def _side(kernel: KernelSummary | None, style: NameStyle) -> list[Any] | None:
     if kernel is None:
         return None
     measures = [getattr(kernel, name) for name in _MEASURES]

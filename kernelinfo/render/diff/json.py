@@ -8,7 +8,7 @@ from typing import Any
 
 from kernelinfo import __version__
 from kernelinfo.compare import Comparison
-from kernelinfo.compare.footprint import Footprint
+from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.render import View
 from kernelinfo.render.diff.rows import AFFECTED, Row, counts, rows
 from kernelinfo.render.json import flat
@@ -51,12 +51,12 @@ def row_document(row: Row) -> dict[str, Any]:
         "match": row.match,
         "why": row.why,
         "moves": [move._asdict() for move in row.moves],
-        "old": _footprint(row.old),
-        "new": _footprint(row.new),
+        "old": _summary(row.old),
+        "new": _summary(row.new),
     }
 
 
-def _footprint(kernel: Footprint | None) -> dict[str, Any] | None:
+def _summary(kernel: KernelSummary | None) -> dict[str, Any] | None:
     if kernel is None:
         return None
     return flat(kernel) | {"source": kernel.source._asdict() if kernel.source else None}

@@ -8,7 +8,7 @@ from typing import Literal
 
 from kernelinfo.compare import Comparison, Effect, Match, Pair
 from kernelinfo.compare.changes import Move
-from kernelinfo.compare.footprint import Footprint
+from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.render.names import printable
 from kernelinfo.render.words import compiler_name, plural, waves_per_simd
@@ -22,14 +22,14 @@ _ORDER: tuple[Status, ...] = (*AFFECTED, "gone", "new", "moved", "renamed")
 
 class Row(NamedTuple):
     status: Status
-    old: Footprint | None
-    new: Footprint | None
+    old: KernelSummary | None
+    new: KernelSummary | None
     why: str
     match: Match | None = None
     moves: tuple[Move, ...] = ()
 
     @property
-    def kernel(self) -> Footprint:
+    def kernel(self) -> KernelSummary:
         """As it is now, or was at last."""
         kernel = self.new or self.old
         assert kernel is not None
@@ -143,7 +143,7 @@ def _worst_first(row: Row) -> tuple[object, ...]:
     return (_ORDER.index(row.status), left, -gained, kernel.name, kernel.target, kernel.code_object)
 
 
-def _waves(kernel: Footprint) -> str:
+def _waves(kernel: KernelSummary) -> str:
     if kernel.waves_per_simd is None:
         return "? waves/SIMD"
     return ("≤" if kernel.exact is False else "") + waves_per_simd(kernel.waves_per_simd)

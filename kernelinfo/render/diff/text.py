@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kernelinfo.compare import Comparison
-from kernelinfo.compare.footprint import Footprint
+from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.render import View
 from kernelinfo.render.diff.rows import (
     Row,
@@ -73,5 +73,5 @@ def _target(row: Row) -> str:
     return printable(arrow((row.old or row.kernel).target, (row.new or row.kernel).target))
 
 
-def _styled(kernel: Footprint, view: View) -> str:
+def _styled(kernel: KernelSummary, view: View) -> str:
     return styled(kernel.name, kernel.symbol, view.names)

@@ -31,12 +31,12 @@ Measure = Literal[
     "lds_bytes",
     "code_bytes",
 ]
-"""Fields of `Footprint`, in their units."""
+"""Fields of `KernelSummary`, in their units."""
 MEASURES: tuple[Measure, ...] = get_args(Measure)
 
 
 @dataclass(frozen=True, slots=True)
-class Footprint:
+class KernelSummary:
     """One kernel of one build; None where its input did not say."""
 
     target: str
@@ -91,7 +91,7 @@ class Footprint:
 class Build:
     """All kernels of one build, in the order of reading."""
 
-    footprints: tuple[Footprint, ...]
+    kernels: tuple[KernelSummary, ...]
     compilers: tuple[str, ...]
     """Stamps of all compilers, those of linked libraries among them; sorted."""
     unstated: tuple[Measure, ...] = ()
@@ -102,7 +102,7 @@ class Build:
 
 def build(results: Iterable[Result], place: Callable[[CodeObject], str]) -> Build:
     """The build that these kernels are; `place` says what to call a code object in it."""
-    footprints: list[Footprint] = []
+    kernels: list[KernelSummary] = []
     compilers: set[str] = set()
     of: CodeObject | None = None
     for result in results:
@@ -110,18 +110,18 @@ def build(results: Iterable[Result], place: Callable[[CodeObject], str]) -> Buil
             of = result.kernel.code_object
             called, target = place(of), target_id(of.target, of.features)
             compilers.update(stamps.compilers(of.stamps))
-        footprints.append(_footprint(result, called, target))
-    return Build(tuple(footprints), tuple(sorted(compilers)))
+        kernels.append(_summary(result, called, target))
+    return Build(tuple(kernels), tuple(sorted(compilers)))
 
 
-def _footprint(result: Result, code_object: str, target: str) -> Footprint:
+def _summary(result: Result, code_object: str, target: str) -> KernelSummary:
     """What is compared of one kernel under the launch that its occupancy assumes."""
     kernel, occupancy = result.kernel, result.occupancy
     used, launch = kernel.used, occupancy.launch if occupancy else None
     lds_bytes = used.lds_bytes
     if launch is not None and lds_bytes is not None:
         lds_bytes += launch.dynamic_lds_bytes
-    return Footprint(
+    return KernelSummary(
         target=target,
         name=kernel.name,
         symbol=kernel.symbol,
