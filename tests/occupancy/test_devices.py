@@ -11,6 +11,7 @@ import pytest
 from kernelinfo.errors import LaunchError, OptionError
 from kernelinfo.occupancy import devices, targets
 from kernelinfo.occupancy.calculator import arch
+from kernelinfo.occupancy.targets import Device
 
 from .test_targets import FACTS
 
@@ -129,3 +130,9 @@ def test_a_kernel_that_cannot_start_fills_nothing() -> None:
 def test_an_empty_grid_means_nothing() -> None:
     with pytest.raises(LaunchError, match="at least 1"):
         filling("MI250", 0)
+
+
+def test_a_wgp_is_two_cus_where_it_is_not_counted_itself() -> None:
+    by_cus, by_wgps = Device("a", cus=96), Device("b", wgps=256)
+    assert (by_cus.domains("CU"), by_cus.domains("WGP"), by_cus.xccs) == (96, 48, 0)
+    assert (by_wgps.domains("CU"), by_wgps.domains("WGP")) == (0, 256)

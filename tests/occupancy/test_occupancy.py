@@ -198,10 +198,57 @@ def test_blocks_of_dynamic_vgprs_that_a_target_has_not(name: str, blocks: str) -
         arch(name).limits(dynamic_vgpr_block=8)
 
 
+def test_the_steps_of_a_kernel_are_those_of_its_mode() -> None:
+    """gfx1100: 1024 workitems are 32 waves, all that the two SIMDs of a CU hold."""
+    target = targets.find("gfx1100")
+    steps = {True: ((96, 16), (192, 8)), False: ((96, 16),)}
+    for wgp_mode, expected in steps.items():
+        demand = Demand(32, 8, 16, 0, 0, wgp_mode=wgp_mode)
+        assert vgpr_steps(target, demand, occupancy(target, demand, Launch(1024))) == expected
+
+
+@pytest.mark.parametrize(("block", "most"), [(16, 128), (32, 256)])
+def test_a_wave_takes_at_most_eight_dynamic_blocks(block: int, most: int) -> None:
+    """RDNA4 ISA, dynamic VGPRs."""
+    rungs = arch("gfx1201").limits(workgroup_size=32, dynamic_vgpr_block=block)
+    assert max(rung.vgprs for rung in rungs) == most
+
+
+def test_each_limit_counts_whole_workgroups_a_simd() -> None:
+    """gfx90a: 72 VGPRs leave 7 waves a SIMD, 28 a CU: 3 workgroups of 8 waves."""
+    found = arch("gfx90a").occupancy(workgroup_size=512, vgprs=72, lds_bytes=30000)
+    limits = {limit.resource: limit for limit in found.limits}
+    counts = [(limits[name].waves, limits[name].workgroups) for name in ("vgpr", "lds")]
+    assert counts == [(28, 3), (16, 2)]
+    assert [limits[name].waves_per_simd for name in ("vgpr", "lds")] == [6, 4]
+
+
+def test_lds_bounds_the_range_over_launch_sizes() -> None:
+    """32 KiB let in two workgroups: of one wave 2 of 32 slots, of 16 all."""
+    demand = Demand(64, 8, 16, 32768, 0)
+    span = occupancy(targets.find("gfx90a"), demand, Launch(1024, "declared-max")).range
+    assert span is not None
+    assert (span.min_percent, span.max_percent) == (6.25, 100)
+    assert (span.worst_workgroup_size, span.best_workgroup_size) == (64, 1024)
+
+
+def test_a_target_that_is_not_fully_known_gives_a_bound() -> None:
+    found = arch("gfx803").occupancy(workgroup_size=256)
+    assert found.at_most_because == ("Fiji has 10 wave slots per SIMD, Polaris 8 (Mesa)",)
+    assert not found.exact
+
+
+def test_a_kernel_asks_for_nothing_by_default() -> None:
+    demand = arch("gfx90a").demand()
+    used = (demand.vgprs, demand.sgprs, demand.lds_bytes, demand.scratch_bytes_per_lane)
+    assert (demand.wave_size, *used, demand.agprs) == (64, 0, 0, 0, 0, 0)
+
+
 def test_the_chips_with_the_sgpr_bug_give_every_wave_96() -> None:
     found = arch("gfx802").occupancy(workgroup_size=64, sgprs=10)
     assert found.allocated.sgprs == 96
     assert found.waves_per_simd == 7
+    assert (found.next, found.headroom.sgprs) == ((), None)
 
 
 def test_scratch_limits_alone_where_it_is_for_fewer_waves_than_there_are_slots() -> None:
@@ -221,6 +268,10 @@ def test_much_scratch_is_limited_by_the_aperture() -> None:
     found = mi250.occupancy(workgroup_size=64, scratch_bytes_per_lane=64 * 1024)
     assert found.waves == 9
     assert not found.exact
+    (step,) = found.next
+    for lanes_bytes, waves in ((step.at_most, 10), (step.at_most + 1, 9)):
+        asks = {"workgroup_size": 64, "scratch_bytes_per_lane": lanes_bytes}
+        assert mi250.occupancy(**asks).waves == waves
 
 
 def test_a_generic_target_is_bounded_by_its_best_member() -> None:

@@ -254,3 +254,25 @@ def test_findings_of_the_gate_are_chosen_like_the_rules() -> None:
 def test_every_rule_has_a_first_line() -> None:
     (rule,) = named("KI101")
     assert rule.summary == "VGPRs did not fit and are kept in scratch memory or in AGPRs"
+
+
+@pytest.mark.parametrize(("compiled_for", "count"), [("gfx90a", 1), ("gfx908", 0)])
+def test_xnacks_sgprs_count_on_the_target_that_the_file_is_for(
+    compiled_for: str, count: int
+) -> None:
+    """80 SGPRs are 96 with the trap handler's, 8 waves of 800; 88 are 112, and 7 waves."""
+    one = statements("reserved_sgprs", ("kernel-info", 80), ("directive", 88))
+    assert one.traits.demand is not None
+    demand = one.traits.demand._replace(sgprs=80)
+    one = one._replace(
+        traits=one.traits._replace(demand=demand),
+        code_object=one.code_object._replace(target=compiled_for),
+    )
+    notes = found("KI004", one)
+    assert [note.severity for note in notes] == ["note"] * count
+    for note in notes:
+        assert "assembled from this file run 7 waves/SIMD, compiled directly 8" in note.message
+
+
+def test_what_is_checked_elsewhere_is_on() -> None:
+    assert all(rule.on for name in ("KI003", "KI206", "KI5") for rule in named(name))
