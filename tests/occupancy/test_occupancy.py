@@ -269,9 +269,9 @@ def test_much_scratch_is_limited_by_the_aperture() -> None:
     assert found.waves == 9
     assert not found.exact
     (step,) = found.next
-    for lanes_bytes, waves in ((step.at_most, 10), (step.at_most + 1, 9)):
-        asks = {"workgroup_size": 64, "scratch_bytes_per_lane": lanes_bytes}
-        assert mi250.occupancy(**asks).waves == waves
+    for scratch, waves in ((step.at_most, 10), (step.at_most + 1, 9)):
+        found = mi250.occupancy(workgroup_size=64, scratch_bytes_per_lane=scratch)
+        assert found.waves == waves
 
 
 def test_a_generic_target_is_bounded_by_its_best_member() -> None:
