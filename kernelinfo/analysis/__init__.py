@@ -253,7 +253,7 @@ class Analysis:
                 if arguments is None:
                     try:
                         arguments = arguments_of(blob)
-                    except ReadError:  # of which the reader has said what is wrong
+                    except ReadError:  # which the reader has reported already
                         arguments = {}
                 item = item._replace(arguments=arguments.get(item.symbol, ()))
             yield item

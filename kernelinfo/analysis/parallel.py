@@ -128,7 +128,7 @@ def spread(
     """
     from kernelinfo.analysis.pool import Pool
 
-    Analysis(options)  # a wrong option is told here, not by each process
+    Analysis(options)  # a wrong option is reported here, not by each process
     counts = {batch.path: PathCounts(batch.path) for batch in work}
     ended: set[int] = set()
     pool = Pool(jobs, options, rows)

@@ -183,7 +183,7 @@ def _names_part(paths: list[str] | None, project: Configuration) -> bool:
 
 def _unread_configuration(project: Configuration) -> Iterator[str]:
     if project.file and (other := shadowed_by(project.file)):
-        yield f"note: {other}: [tool.kernelinfo] is not read beside {project.file}; keep one"
+        yield f"note: {other}: [tool.kernelinfo] is not read where {project.file} is; keep one"
 
 
 def _add_to(summary: str, pieces: Iterator[str]) -> None:

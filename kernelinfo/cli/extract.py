@@ -48,7 +48,7 @@ def command(
         raise OptionError(f"{output}: {error.strerror}; give another folder") from None
     problems = Problems()
     write(
-        problems.heard(
+        problems.reported(
             _written(extract(paths, arch, options.chosen_bounds(bound, deep)), output, force)
         ),
         None,

@@ -85,18 +85,18 @@ def write(pieces: Iterable[str], output: str | None) -> None:
 
 
 def _gathered(pieces: Iterable[str]) -> Iterator[str]:
-    """Small pieces together, as far as they may wait for each other."""
+    """Batches of the pieces: flushed at 64 KiB or after 0.1 s."""
     known: list[str] = []
     waiting = 0
-    told = time.monotonic()
+    written = time.monotonic()
     for piece in pieces:
         known.append(piece)
         waiting += len(piece)
-        if waiting >= _MOST_WAITING or time.monotonic() - told > _PATIENCE:
+        if waiting >= _MOST_WAITING or time.monotonic() - written > _PATIENCE:
             yield "".join(known)
             known.clear()
             waiting = 0
-            told = time.monotonic()
+            written = time.monotonic()
     yield "".join(known)
 
 
@@ -106,7 +106,7 @@ def give_up(stream: TextIO) -> None:
 
 
 class Problems:
-    """Lets a stream pass and tells its problems on standard error, as they come."""
+    """Passes a stream through and prints its problems to standard error."""
 
     def __init__(self, *, verbose: bool = False) -> None:
         self.found = False
@@ -130,8 +130,8 @@ class Problems:
                 _tell(code_object, f"read as {code_object.kind} for {code_object.target}")
             yield item
 
-    def heard(self, pieces: Iterable[str | Problem | Note]) -> Iterator[str]:
-        """The same for a stream of text that has its problems in between."""
+    def reported(self, pieces: Iterable[str | Problem | Note]) -> Iterator[str]:
+        """Pass text through; print the problems and notes between it to standard error."""
         for piece in pieces:
             if isinstance(piece, Problem):
                 self.found = True

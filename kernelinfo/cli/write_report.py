@@ -37,7 +37,7 @@ def write_report(
     if rows and not verbose:
         rows = partial(rows, view=view)
         if pieces := read_by_several(paths, options, jobs, rows):
-            write(chain((module.HEADING,), problems.heard(pieces)), output)
+            write(chain((module.HEADING,), problems.reported(pieces)), output)
             problems.exit()
             return
     watched = problems.watch(read(paths, options, jobs))

@@ -26,7 +26,7 @@ def read_lines(lines: Iterator[Entry]) -> Iterator[SavedKernel]:
 def read_document(
     document: Entry, path: str, tell: Callable[[Problem], None]
 ) -> Iterator[SavedKernel]:
-    """The kernels of a document; what it could not read is told. Raises `ReadError`."""
+    """The kernels of a document; what it could not read is reported. Raises `ReadError`."""
     schema, _, version = text(document, "schema").partition("/")
     if schema != _SCHEMA:
         raise ValueError(f"its schema is {document['schema']!r}")

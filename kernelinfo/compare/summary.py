@@ -68,7 +68,7 @@ class KernelSummary:
     sgpr_spills: int | None
     code_bytes: int | None
     source: SourceLine | None = field(default=None, compare=False)
-    """Where it is written, to be told, not compared."""
+    """Its source line, shown and not compared."""
     reserved_sgprs: int | None = None
     """By the hardware, per wave, without the trap handler's."""
     wave_size: int | None = None

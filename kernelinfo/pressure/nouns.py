@@ -152,7 +152,7 @@ class Story(NamedTuple):
     instructions: int
     exact: bool
     reasons: tuple[str, ...]
-    """Why what is said is a lower bound."""
+    """Why the peak is a lower bound."""
     used: Counts
     """The highest register that is named, plus one."""
     peak: Peak | None

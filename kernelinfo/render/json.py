@@ -1,4 +1,4 @@
-"""The report as one JSON document; report-schema.json beside this file describes every key."""
+"""The report as one JSON document; report-schema.json in this folder describes every key."""
 
 from __future__ import annotations
 

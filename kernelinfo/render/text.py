@@ -19,7 +19,7 @@ _MANY_CODE_OBJECTS = 4
 _MANY_KERNELS = 20
 """More are sorted, the worst first."""
 _REPEATS = 3
-"""Told one by one."""
+"""Copies of code objects that are listed one by one."""
 
 
 def render(items: Iterable[Item], view: View) -> Iterator[str]:
@@ -111,7 +111,7 @@ def _also(report: Report) -> Iterator[list[Span]]:
         where, first = (_place(place.path, place.member) for place in (repeat, repeat.first))
         yield [(f" {where} is {first}, byte for byte", "dim")]
     if rest := len(report.repeats[_REPEATS:]):
-        yield [(f" … and {plural(rest, 'more code object')} met again", "dim")]
+        yield [(f" … and {plural(rest, 'more code object')} counted once", "dim")]
 
 
 def _place(path: str, member: str | None) -> str:

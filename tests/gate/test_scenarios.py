@@ -273,7 +273,7 @@ SCENARIOS = [
     Scenario(
         "two configurations",
         0,
-        "note: pyproject.toml: [tool.kernelinfo] is not read beside kernelinfo.toml; keep one",
+        "note: pyproject.toml: [tool.kernelinfo] is not read where kernelinfo.toml is; keep one",
         prepare=lambda folder: (folder / "pyproject.toml").write_text("[tool.kernelinfo]\n"),
     ),
     # The baseline

@@ -108,7 +108,7 @@ def test_repeats_are_folded() -> None:
     repeats = [Repeat(code_object, f"copy{i}", (), None, None) for i in range(9)]
     shown = "".join(render([first, *repeats], View())).splitlines()
     assert sum("byte for byte" in line for line in shown) == 3
-    assert any("… and 6 more code objects met again" in line for line in shown)
+    assert any("… and 6 more code objects counted once" in line for line in shown)
 
 
 def test_colours_are_legible_on_light_and_dark() -> None:

@@ -114,7 +114,7 @@ def _read(text: Text, place: int, kind: bytes) -> tuple[Block, bool]:
             break
     # The block's first line, which names the kernel, states no more.
     body = part[part.find(b"\n") : stop if stop >= 0 else size]
-    # Many blocks of a file are alike, and most lines of all. Only short ones are remembered, so
+    # Many blocks of a file are equal, and most lines of all. Only short ones are remembered, so
     # that a hostile text cannot fill the memory.
     read = _block if len(body) < _USUAL_BYTES else _block.__wrapped__
     return read(body, kind, ended), ended

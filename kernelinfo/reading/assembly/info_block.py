@@ -216,7 +216,7 @@ def facts(
         known = bool(count) if name in ("tg_split", "dynamic_stack") else count
         found[name] = Fact(name, known, "kernel-info", statement.line)
     # Scratch that is enabled with a size of 0 is of a size that is not known before the launch;
-    # beside a size, being enabled says nothing.
+    # next to a size, being enabled states nothing.
     enabled = found.pop("dynamic_stack", None)
     scratch = found.get("scratch_bytes_per_lane")
     if enabled and enabled.value and scratch and scratch.value == 0:

@@ -56,7 +56,7 @@ class Statement(NamedTuple):
 
 
 class _Block:
-    """What is stated of one function, or of several that cannot be told apart."""
+    """What is stated of one function, or of several that cannot be distinguished."""
 
     def __init__(self, name: Statement) -> None:
         self.name = name

@@ -128,7 +128,7 @@ def _numbered(blob: Blob, members: Counter[str]) -> Blob:
 
 
 def _elsewhere(host: Elsewhere, entries: list[str], among: Sequence[str]) -> Iterator[Found]:
-    """What a host file has in archives: in the same container, or in files beside it."""
+    """What a host file has in archives: in the same container, or in files next to it."""
     from kernelinfo.reading.containers import hipk
 
     if host.blob.containers:

@@ -31,7 +31,7 @@ COPIED_BYTES = 16 << 20
 """Files up to this size are read at once; larger ones are mapped."""
 
 SIDECAR_BYTES = 1 << 20
-"""Of a JSON file beside a code object; real ones have less than 2 KB."""
+"""Of a JSON file next to a code object; real ones have less than 2 KB."""
 
 KPACK_TABLE_BYTES = 64 << 20
 """Of a kpack archive's table of contents, which is unpacked at once; an entry takes about 100."""

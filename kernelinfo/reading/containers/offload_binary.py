@@ -14,7 +14,7 @@
     u64 u64   offsets of key and value, which end with NUL; version 2 adds the value's size
 
 llvm/include/llvm/Object/OffloadBinary.h; version 2 is of LLVM 23. The kinds are not reliable:
-HIP's number changed after LLVM 19, and an image's is 0 where its file name told nothing.
+HIP's number changed after LLVM 19, and an image's is 0 where its file name has no known ending.
 """
 
 from __future__ import annotations
@@ -66,14 +66,14 @@ def _unpack(blob: Blob) -> Generator[Blob | Problem, None, int]:
     for index in range(count):
         strings_at, strings, at, size = _ENTRY.unpack_from(data, _within(data, table, index, 40))
         try:
-            said = dict(_strings(data, version, strings_at, strings))
+            strings_of = dict(_strings(data, version, strings_at, strings))
         except (ReadError, StructError):
             yield problem(blob, "an OffloadBinary whose strings lie outside of it", at=strings_at)
-            said = {}
-        triple = said.get("triple", "")
+            strings_of = {}
+        triple = strings_of.get("triple", "")
         if triple and "amd" not in triple:
             continue
-        member = "--".join(word for word in (triple, said.get("arch", "")) if word) or None
+        member = "--".join(word for word in (triple, strings_of.get("arch", "")) if word) or None
         image = data[at : at + size]
         if len(image) < size:
             message = f"an image of {size} bytes outside its OffloadBinary of {length}"

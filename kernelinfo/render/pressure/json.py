@@ -1,4 +1,4 @@
-"""Live registers as one JSON document; pressure-schema.json beside this file has every key."""
+"""Live registers as one JSON document; pressure-schema.json in this folder has every key."""
 
 from __future__ import annotations
 

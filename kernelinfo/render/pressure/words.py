@@ -82,10 +82,10 @@ def in_short(story: Story) -> list[tuple[str, str]]:
         return []
     bound = "" if story.exact else "at least "
     loop = f" in loop {printable(peak.loop)}" if peak.loop else ""
-    said = f"{bound}{peak.pressure.vector} vector registers live at {in_text(peak.at)}{loop}"
+    text = f"{bound}{peak.pressure.vector} vector registers live at {in_text(peak.at)}{loop}"
     if reason := inexact(story):
-        said += f" ({reason})"
-    return [("pressure", said), *([("to reach", to_reach(story))] if story.advice else [])]
+        text += f" ({reason})"
+    return [("pressure", text), *([("to reach", to_reach(story))] if story.advice else [])]
 
 
 def shared(lds: Lds) -> str:
