@@ -30,7 +30,7 @@ def _interrupted(number: int, frame: FrameType | None) -> None:
 
 
 def _open_closed_streams() -> None:
-    """On nothing; the next files to be opened would take their places."""
+    """Reopen closed standard streams on devnull, so that no file of ours takes fds 0 to 2."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115

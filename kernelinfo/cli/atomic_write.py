@@ -24,14 +24,14 @@ def atomic_write(path: str) -> Iterator[BinaryIO]:
             yield file
         return
     part = f"{path}.{os.getpid()}.part"
-    with open(part, "xb") as file:
-        try:
+    try:
+        with open(part, "xb") as file:
             yield file
             file.flush()
             if os.path.isfile(path):
                 os.chmod(part, os.stat(path).st_mode)
             os.replace(part, path)
-        except BaseException:
-            with suppress(OSError):
-                os.unlink(part)
-            raise
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(part)
+        raise
