@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from operator import attrgetter
 
-from kernelinfo.compare.summary import MEASURES, KernelSummary, Measure
+from kernelinfo.compare.summary import KernelSummary
+from kernelinfo.kernel.numbers import BY_FIELD, NUMBERS
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.occupancy.limits import RESOURCES
 
-_values = attrgetter(*MEASURES)
-
-_OCCUPANCY: tuple[Measure, ...] = ("waves_per_simd", "percent")
-_COSTS: tuple[Measure, ...] = ("vgpr_spills", "sgpr_spills", "scratch_bytes_per_lane")
-_LAUNCH: tuple[Measure, ...] = ("workgroup_size", "wave_size")
+_FIELDS = tuple(BY_FIELD)
+_values = attrgetter(*_FIELDS)
 
 
 class Move(NamedTuple):
-    """One measure that is not what it was; None where an input does not say."""
+    """One number that is not what it was; None where an input does not say."""
 
-    measure: Measure
+    measure: str
+    """Its field of `KernelSummary`."""
     old: float | None
     new: float | None
 
@@ -38,25 +37,23 @@ class Move(NamedTuple):
 
         To learn that there are no spills affects nothing, to learn of some does.
         """
-        of_note = self.measure in (*_OCCUPANCY, *_COSTS, *_LAUNCH)
-        return of_note and (self.old or 0) != (self.new or 0)
+        return BY_FIELD[self.measure].affects and (self.old or 0) != (self.new or 0)
 
     def _gain(self) -> float:
-        if self.old is None or self.new is None:
+        number = BY_FIELD[self.measure]
+        if self.old is None or self.new is None or not (number.affects and number.better):
             return 0
-        if self.measure in _COSTS:
-            return self.old - self.new
-        return self.new - self.old if self.measure in _OCCUPANCY else 0
+        return self.new - self.old if number.is_gain else self.old - self.new
 
 
 def moves(old: KernelSummary, new: KernelSummary) -> tuple[Move, ...]:
-    """All measures that differ.
+    """All numbers that differ.
 
     Of one processor waves are compared. Another may have other slots and waves of another size:
     there the share of its slots is, and how large a wave is says nothing.
     """
     aside = ("percent",) if same_processor(old, new) else ("waves_per_simd", "wave_size")
-    measured = zip(MEASURES, _values(old), _values(new), strict=True)
+    measured = zip(_FIELDS, _values(old), _values(new), strict=True)
     return tuple(
         [
             Move(measure, was, now)
@@ -81,9 +78,9 @@ def why(old: KernelSummary, new: KernelSummary) -> str:
     if not any(move.affects for move in moved.values()):
         return "; ".join(_topics(_TOPICS, moved))
     parts = list(_topics(("launch",), moved))
-    for measure in _OCCUPANCY:
-        if measure in moved:
-            parts.append(_of_occupancy(old, new, moved[measure], moved))
+    for move in moved.values():
+        if BY_FIELD[move.measure].topic == "occupancy":
+            parts.append(_of_occupancy(old, new, move, moved))
     return "; ".join([*parts, *_topics(("spills", "scratch"), moved)])
 
 
@@ -94,7 +91,7 @@ def why_waves(old: KernelSummary, new: KernelSummary) -> str:
 
 
 def _of_occupancy(
-    old: KernelSummary, new: KernelSummary, occupancy: Move, moved: dict[Measure, Move]
+    old: KernelSummary, new: KernelSummary, occupancy: Move, moved: dict[str, Move]
 ) -> str:
     """The limit that costs waves, or that gave way."""
     limits = old.limiters if occupancy.better else new.limiters
@@ -102,7 +99,7 @@ def _of_occupancy(
     parts = list(_topics((topic for topic in topics if topic != "scratch"), moved))
     reached = "cannot launch now"
     if occupancy.new != 0:
-        unit = "waves/SIMD" if occupancy.measure == "waves_per_simd" else "% of the wave slots"
+        unit = BY_FIELD[occupancy.measure].unit
         before, after = _bounded(occupancy.old, old), _bounded(occupancy.new, new)
         reached = f"{before} → {after} {unit}"
     parts[-1:] = [f"{parts[-1]}, {reached}" if parts else f"{' '.join(topics) or '?'}: {reached}"]
@@ -118,23 +115,15 @@ def _bounded(value: float | None, kernel: KernelSummary) -> str:
     return f"{'≤' if kernel.exact is False else ''}{value:.4g}"
 
 
-_TOPICS: dict[str, tuple[tuple[Measure, str], ...]] = {
-    "launch": (("workgroup_size", "workitems in a workgroup"), ("wave_size", "lanes in a wave")),
-    "VGPR": (("vgprs", "used"), ("reserved_vgprs", "allocated"), ("agprs", "AGPRs")),
-    "SGPR": (("sgprs", "used"), ("reserved_sgprs", "allocated")),
-    "LDS": (("lds_bytes", "B"),),
-    "spills": (("vgpr_spills", "VGPRs"), ("sgpr_spills", "SGPRs")),
-    "scratch": (("scratch_bytes_per_lane", "B a lane"),),
-    "code": (("code_bytes", "B"),),
-}
+_TOPICS = dict.fromkeys(one.topic for one in NUMBERS if one.topic != "occupancy")
 
 
-def _topics(topics: Iterable[str], moved: dict[Measure, Move]) -> Iterator[str]:
+def _topics(topics: Iterable[str], moved: dict[str, Move]) -> Iterator[str]:
     for topic in topics:
         parts = [
-            f"{_change(moved[measure])} {word}"
-            for measure, word in _TOPICS.get(topic, ())
-            if measure in moved
+            f"{_change(moved[number.field])} {number.unit}"
+            for number in NUMBERS
+            if number.topic == topic and number.field in moved
         ]
         if parts:
             yield f"{topic}: {', '.join(parts)}"

@@ -12,7 +12,7 @@ from kernelinfo.analysis.options import Options, is_asked_for
 from kernelinfo.compare.saved_kernel import SavedKernel
 from kernelinfo.compare.saved_report import read_document, read_lines
 from kernelinfo.compare.saved_rows import HEADING, UNSTATED, read_rows, rows_of_csv
-from kernelinfo.compare.summary import Build, Measure, common_root, place_under
+from kernelinfo.compare.summary import Build, common_root, place_under
 from kernelinfo.errors import ReadError
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.blob import Blob, Problem
@@ -73,7 +73,7 @@ class _Saved(NamedTuple):
     kernels: Iterator[SavedKernel]
     may_be_cut: bool = False
     """A file that ends early looks whole."""
-    unstated: tuple[Measure, ...] = ()
+    unstated: tuple[str, ...] = ()
 
 
 def _saved(blob: Blob, tell: Tell) -> _Saved:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, cast
 
 from kernelinfo.compare.summary import KernelSummary
+from kernelinfo.kernel.numbers import Number
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.occupancy.limits import RESOURCES, Resource
 
@@ -63,3 +65,13 @@ def limiters(of: Any, *keys: str) -> tuple[Resource, ...]:
         if limiter not in tuple(RESOURCES):  # it may be unhashable
             raise ValueError(f"{'.'.join(keys)} has {limiter!r}")
     return tuple(found)
+
+
+def numbers(of: Any, names: Iterable[tuple[Number, str]]) -> dict[str, Any]:
+    """The fields of a `KernelSummary` that stand under these names; dots lead to inner keys."""
+    return {
+        number.field: value(float, of, *name.split("."))
+        if number.is_gain
+        else count(of, *name.split("."))
+        for number, name in names
+    }

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from kernelinfo.compare.saved_kernel import SavedKernel, count, limiters, text, value
+from kernelinfo.compare.saved_kernel import SavedKernel, count, limiters, numbers, text, value
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.errors import ReadError
+from kernelinfo.kernel.numbers import NUMBERS
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.facts import Features, SourceLine
 from kernelinfo.reading.stamps import compilers
 from kernelinfo.reading.target_id import target_id
 
 _SCHEMA, _VERSION = "kernelinfo", "1"
+_DOCUMENT = tuple((number, number.document) for number in NUMBERS)
 
 Entry = Mapping[str, Any]
 
@@ -68,10 +70,11 @@ def _summary(entry: Entry, kernel: Entry) -> KernelSummary:
         xnack=value(str, entry, "features", "xnack"),
         sramecc=value(str, entry, "features", "sramecc"),
     )
-    lds_bytes = count(kernel, "used", "lds_bytes")
-    if lds_bytes is not None:
-        lds_bytes += count(kernel, "used", "dynamic_lds_bytes") or 0
-    scratch_bytes = count(kernel, "used", "scratch_bytes_per_lane")
+    found = numbers(kernel, _DOCUMENT)
+    if found["lds_bytes"] is not None:
+        found["lds_bytes"] += count(kernel, "used", "dynamic_lds_bytes") or 0
+    if value(bool, kernel, "flags", "dynamic_stack"):
+        found["scratch_bytes_per_lane"] = None
     source = None
     if kernel["source"] is not None:
         line = count(kernel, "source", "line")
@@ -81,23 +84,8 @@ def _summary(entry: Entry, kernel: Entry) -> KernelSummary:
         name=text(kernel, "name"),
         symbol=text(kernel, "symbol"),
         code_object="",
-        workgroup_size=count(kernel, "workgroup", "assumed"),
-        waves_per_simd=value(float, kernel, "occupancy", "waves_per_simd"),
-        percent=value(float, kernel, "occupancy", "percent"),
         limiters=limiters(kernel, "occupancy", "limiters"),
-        vgprs=count(kernel, "used", "vgprs"),
-        reserved_vgprs=count(kernel, "allocated", "vgprs"),
-        agprs=count(kernel, "used", "agprs"),
-        sgprs=count(kernel, "used", "sgprs"),
-        lds_bytes=lds_bytes,
-        scratch_bytes_per_lane=(
-            None if value(bool, kernel, "flags", "dynamic_stack") else scratch_bytes
-        ),
-        vgpr_spills=count(kernel, "spills", "vgprs"),
-        sgpr_spills=count(kernel, "spills", "sgprs"),
-        code_bytes=count(kernel, "code_bytes"),
         source=source,
-        reserved_sgprs=count(kernel, "allocated", "sgprs"),
-        wave_size=count(kernel, "wave_size"),
         exact=value(bool, kernel, "occupancy", "exact"),
+        **found,
     )

@@ -6,21 +6,23 @@ import csv
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from kernelinfo.compare.saved_kernel import SavedKernel, count, limiters, text, value
-from kernelinfo.compare.summary import KernelSummary, Measure
+from kernelinfo.compare.saved_kernel import SavedKernel, count, limiters, numbers, text, value
+from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.errors import UnknownTargetError
 from kernelinfo.kernel.names import demangle
+from kernelinfo.kernel.numbers import NUMBERS
 from kernelinfo.kernel.rows import BETWEEN_COMPILERS, COLUMNS, FORMULA
 from kernelinfo.occupancy.targets import find
 from kernelinfo.reading.facts import SourceLine
 from kernelinfo.reading.target_id import UNKNOWN_TARGET
 
-UNSTATED: tuple[Measure, ...] = ("lds_bytes",)
+UNSTATED = ("lds_bytes",)
 """What rows leave out: they have the LDS that is allocated, not what is used."""
 
 HEADING = ",".join(COLUMNS[:2]).encode()
 """How CSV with rows begins."""
 
+_COLUMNS = tuple((number, number.column) for number in NUMBERS if number.column in COLUMNS)
 _TEXTS = {
     *("Kernel_Name", "Symbol", "Target", "Compiled_For", "Path", "Member", "Workgroup_Size_From"),
     *("Bound_Reason", "Next_Resource", "Compiler", "Source_File"),
@@ -71,30 +73,20 @@ def _summary(row: Row) -> KernelSummary:
     symbol, source = text(row, "Symbol"), None
     if row["Source_File"] is not None:
         source = SourceLine(text(row, "Source_File"), count(row, "Source_Line") or 0)
+    found = numbers(row, _COLUMNS)
+    if value(bool, row, "Dynamic_Stack"):
+        found["scratch_bytes_per_lane"] = None
     return KernelSummary(
         target=value(str, row, "Compiled_For") or UNKNOWN_TARGET,
         name=demangle(symbol),
         symbol=symbol,
         code_object="",
-        workgroup_size=count(row, "Workgroup_Size"),
-        waves_per_simd=value(float, row, "Waves_Per_SIMD"),
-        percent=value(float, row, "Occupancy_Percent"),
         limiters=limiters(row, "Limiters"),
-        vgprs=count(row, "VGPR_Used"),
-        reserved_vgprs=_allocated_vgprs(row),
-        agprs=count(row, "AGPR_Used"),
-        sgprs=count(row, "SGPR_Used"),
-        lds_bytes=None,
-        scratch_bytes_per_lane=(
-            None if value(bool, row, "Dynamic_Stack") else count(row, "Scratch_Size")
-        ),
-        vgpr_spills=count(row, "VGPR_Spills"),
-        sgpr_spills=count(row, "SGPR_Spills"),
-        code_bytes=count(row, "Code_Size"),
         source=source,
-        reserved_sgprs=count(row, "SGPR_Count"),
-        wave_size=count(row, "Wave_Size"),
         exact=value(bool, row, "Exact"),
+        reserved_vgprs=_allocated_vgprs(row),
+        **found,
+        **dict.fromkeys(UNSTATED),
     )
 
 

@@ -7,32 +7,12 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Literal, get_args
 
 from kernelinfo.kernel import CodeObject, Result
 from kernelinfo.occupancy.limits import Resource
 from kernelinfo.reading import stamps
 from kernelinfo.reading.facts import SourceLine
 from kernelinfo.reading.target_id import target_id
-
-Measure = Literal[
-    "waves_per_simd",
-    "percent",
-    "vgpr_spills",
-    "sgpr_spills",
-    "scratch_bytes_per_lane",
-    "workgroup_size",
-    "wave_size",
-    "vgprs",
-    "reserved_vgprs",
-    "agprs",
-    "sgprs",
-    "reserved_sgprs",
-    "lds_bytes",
-    "code_bytes",
-]
-"""Fields of `KernelSummary`, in their units."""
-MEASURES: tuple[Measure, ...] = get_args(Measure)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +74,7 @@ class Build:
     kernels: tuple[KernelSummary, ...]
     compilers: tuple[str, ...]
     """Stamps of all compilers, those of linked libraries among them; sorted."""
-    unstated: tuple[Measure, ...] = ()
+    unstated: tuple[str, ...] = ()
     """What the file that the build is read from has no place for."""
     notes: tuple[str, ...] = ()
     """What cannot be known of the build, in words."""

@@ -8,8 +8,9 @@ from kernelinfo.compare import Pair
 from kernelinfo.compare.changes import why_waves
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.gate.config import Gate
-from kernelinfo.gate.config.measures import SCRATCH, SGPR_SPILL, VGPR_SPILL, WAVES, Measure
+from kernelinfo.gate.config.measures import SCRATCH, SGPR_SPILL, VGPR_SPILL, WAVES
 from kernelinfo.kernel import Finding
+from kernelinfo.kernel.numbers import Number
 from kernelinfo.rules.documented import documented
 
 _REGRESSION, _VANISHED = documented("KI501"), documented("KI502")
@@ -27,7 +28,7 @@ def moved(pair: Pair, gate: Gate, *, strict: bool, lenient: bool) -> Iterator[Fi
         old, new = getattr(pair.old, measure.field), getattr(pair.new, measure.field)
         if old is None or new is None or old == new:
             continue
-        worse_by = old - new if measure.gain else new - old
+        worse_by = old - new if measure.is_gain else new - old
         message = _message(measure, pair, old, new)
         if worse_by < 0:
             yield _STALE.found(
@@ -47,14 +48,14 @@ def unsaid(pair: Pair, gate: Gate) -> tuple[str, ...]:
     )
 
 
-def unpinned(pair: Pair, gate: Gate) -> tuple[tuple[Measure, ...], bool]:
+def unpinned(pair: Pair, gate: Gate) -> tuple[tuple[Number, ...], bool]:
     """What the input says and the baseline does not, and if there is nothing else to compare."""
     stated = [m for m, _ in gate.allowances if getattr(pair.new, m.field) is not None]
     missing = tuple(m for m in stated if getattr(pair.old, m.field) is None)
     return missing, bool(missing) and len(missing) == len(stated)
 
 
-def stale(missing: Sequence[Measure], *, strict: bool) -> Finding:
+def stale(missing: Sequence[Number], *, strict: bool) -> Finding:
     """The finding for a kernel of which the baseline lacks numbers."""
     return _STALE.found(
         f"the baseline does not have {', '.join(m.key for m in missing)}: not compared",
@@ -76,7 +77,7 @@ def vanished(kernel: KernelSummary) -> Finding:
     )
 
 
-def _message(measure: Measure, pair: Pair, old: float, new: float) -> str:
+def _message(measure: Number, pair: Pair, old: float, new: float) -> str:
     """`4 → 6 VGPRs spilled since the baseline`; for waves with the limit, and the former name."""
     change = f"{old:g} → {new:g} {measure.noun}"
     if measure == WAVES:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from kernelinfo import __version__
 from kernelinfo.kernel import CodeObject, Item, Kernel, Repeat, Report, Result
+from kernelinfo.kernel.numbers import NUMBERS
 from kernelinfo.light_typing import Any
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.occupancy.limits import Limit
@@ -16,27 +17,16 @@ from kernelinfo.render import View
 
 SCHEMA = "kernelinfo/1"
 
-PROVENANCE: dict[FactName, str] = {
-    "vgprs": "used.vgprs",
-    "agprs": "used.agprs",
-    "sgprs": "used.sgprs",
-    "lds_bytes": "used.lds_bytes",
-    "scratch_bytes_per_lane": "used.scratch_bytes_per_lane",
-    "reserved_vgprs": "allocated.vgprs",
+PROVENANCE: dict[str, str] = {number.field: number.document for number in NUMBERS} | {
     "accum_offset": "allocated.arch_vgprs",
-    "reserved_sgprs": "allocated.sgprs",
-    "vgpr_spills": "spills.vgprs",
-    "sgpr_spills": "spills.sgprs",
     "max_workgroup_size": "workgroup.declared_max",
     "required_workgroup": "workgroup.required",
-    "wave_size": "wave_size",
     "wgp_mode": "wgp_mode",
     "tg_split": "flags.tg_split",
     "dynamic_stack": "flags.dynamic_stack",
     "indirect_call": "flags.indirect_call",
     "recursion": "flags.recursion",
     "dynamic_lds_bytes": "used.dynamic_lds_bytes",
-    "code_bytes": "code_bytes",
     "compiler_waves_per_simd": "compiler_occupancy.waves_per_simd",
 }
 """Which key of a kernel each fact stands behind."""

@@ -12,8 +12,9 @@ from kernelinfo.errors import ConfigError
 from kernelinfo.gate.config.file import OWN, SHARED, ConfigFile, read_file
 from kernelinfo.gate.config.keys import GATED, KEYS
 from kernelinfo.gate.config.lines import KeyPath
-from kernelinfo.gate.config.measures import MEASURES, Allowance, Bound, Measure
+from kernelinfo.gate.config.measures import MEASURES, Allowance, Bound
 from kernelinfo.gate.config.validation import Complaint, Validation, spelled
+from kernelinfo.kernel.numbers import Number
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.rules import BY_DEFAULT, Selection
 from kernelinfo.rules.severity import Severity
@@ -27,7 +28,7 @@ class Budget(NamedTuple):
 
     kernel: str = "*"
     target: str | None = None
-    bounds: tuple[tuple[Measure, Bound], ...] = ()
+    bounds: tuple[tuple[Number, Bound], ...] = ()
     line: int | None = None
     """Of the configuration, as of suppressions."""
 
@@ -35,7 +36,7 @@ class Budget(NamedTuple):
 class Gate(NamedTuple):
     """How much worse than the baseline is borne."""
 
-    allowances: tuple[tuple[Measure, Allowance], ...] = ()
+    allowances: tuple[tuple[Number, Allowance], ...] = ()
     """What is not named may be anything."""
     toolchain_change: ToolchainChange = "report"
 

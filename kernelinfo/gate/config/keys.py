@@ -133,7 +133,7 @@ _BUDGET = (
     *(
         Key(
             measure.key,
-            f"{measure.about} A number alone is the {'least' if measure.gain else 'most'}.",
+            f"{measure.about} A number alone is the {'least' if measure.is_gain else 'most'}.",
             Scalar(
                 'a number, or ">=2", "<=64" or "==0"',
                 (int, float, str),
@@ -157,7 +157,7 @@ _GATE = (
             0 if measure in _ON else "off",
         )
         for measure in MEASURES
-        if not measure.gain
+        if not measure.is_gain
     ),
     Key(
         "toolchain-change",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
+from kernelinfo.kernel.numbers import BY_FIELD, NUMBERS, Number
 from kernelinfo.light_typing import NamedTuple
 
 Sign = Literal["<=", ">=", "=="]
@@ -13,46 +14,17 @@ BOUND = r"^\s*(<=|>=|==)\s*(\d+(?:\.\d+)?)\s*$"
 ALLOWANCE = r"^\s*\+?(\d+(?:\.\d+)?)\s*(%?)\s*$"
 
 
-class Measure(NamedTuple):
-    """One number of a kernel."""
+WAVES, SCRATCH = BY_FIELD["waves_per_simd"], BY_FIELD["scratch_bytes_per_lane"]
+VGPR_SPILL, SGPR_SPILL = BY_FIELD["vgpr_spills"], BY_FIELD["sgpr_spills"]
+VGPR = BY_FIELD["vgprs"]
 
-    key: str
-    """In the configuration."""
-    field: str
-    """Of `KernelSummary`."""
-    noun: str
-    """In messages, after the number."""
-    about: str
-    gain: bool = False
-    """More of it is better; of all others, less."""
-
-
-WAVES = Measure("waves", "waves_per_simd", "waves/SIMD", "Resident waves per SIMD.", gain=True)
-VGPR_SPILL = Measure("vgpr-spill", "vgpr_spills", "VGPRs spilled", "VGPRs spilled.")
-SGPR_SPILL = Measure("sgpr-spill", "sgpr_spills", "SGPRs spilled", "SGPRs spilled.")
-SCRATCH = Measure(
-    "scratch", "scratch_bytes_per_lane", "B of scratch per lane", "Bytes of scratch per lane."
+MEASURES = tuple(
+    sorted(
+        (number for number in NUMBERS if number.key),
+        key=lambda number: (number.is_gain, not number.affects),
+    )
 )
-VGPR = Measure(
-    "vgpr",
-    "vgprs",
-    "VGPRs used",
-    "VGPRs used per lane; AGPRs included where they share one file.",
-)
-
-MEASURES = (
-    VGPR_SPILL,
-    SGPR_SPILL,
-    SCRATCH,
-    VGPR,
-    Measure("agpr", "agprs", "AGPRs used", "AGPRs used per lane."),
-    Measure("sgpr", "sgprs", "SGPRs used", "SGPRs used per wave."),
-    Measure("lds", "lds_bytes", "B of LDS per workgroup", "Bytes of LDS per workgroup."),
-    Measure("code-size", "code_bytes", "B of code", "Bytes of code, callees excluded."),
-    WAVES,
-    Measure("occupancy", "percent", "% occupancy", "Resident waves, % of the slots.", gain=True),
-)
-"""In the order in which reports list them."""
+"""What may be bounded: spills and scratch first, what is better when more last."""
 
 
 class Bound(NamedTuple):
@@ -74,7 +46,7 @@ class Bound(NamedTuple):
         return f"{ {'<=': '≤', '>=': '≥', '==': '='}[self.sign] } {self.limit:g}"
 
 
-def parse_bound(measure: Measure, value: str | float) -> Bound:
+def parse_bound(measure: Number, value: str | float) -> Bound:
     """`">=2"`, `"<=64"`, `"==0"`; a number alone is the least of a gain and the most of a cost.
 
     Raises `ValueError` for anything else.
@@ -82,7 +54,7 @@ def parse_bound(measure: Measure, value: str | float) -> Bound:
     if not isinstance(value, str):
         if value < 0:
             raise ValueError("below 0")
-        return Bound(">=" if measure.gain else "<=", value)
+        return Bound(">=" if measure.is_gain else "<=", value)
     found = re.match(BOUND, value)
     if found is None:
         raise ValueError("no bound")

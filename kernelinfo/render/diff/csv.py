@@ -1,38 +1,24 @@
-"""One row for each kernel that moved, is gone or new; each measure as it was and as it is."""
+"""One row for each kernel that moved, is gone or new; each number as it was and as it is."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from kernelinfo.compare import Comparison
-from kernelinfo.compare.summary import KernelSummary, Measure
+from kernelinfo.compare.summary import KernelSummary
+from kernelinfo.kernel.numbers import NUMBERS
 from kernelinfo.render import View
 from kernelinfo.render.csv import line
 from kernelinfo.render.diff.rows import Row, rows
 from kernelinfo.render.names import styled
 
-_MEASURES: dict[Measure, str] = {
-    "workgroup_size": "Workgroup_Size",
-    "wave_size": "Wave_Size",
-    "waves_per_simd": "Waves_Per_SIMD",
-    "percent": "Occupancy_Percent",
-    "vgprs": "VGPR_Used",
-    "reserved_vgprs": "VGPR_Reserved",
-    "agprs": "AGPR_Used",
-    "sgprs": "SGPR_Used",
-    "reserved_sgprs": "SGPR_Reserved",
-    "lds_bytes": "LDS_Bytes",
-    "scratch_bytes_per_lane": "Scratch_Size",
-    "vgpr_spills": "VGPR_Spills",
-    "sgpr_spills": "SGPR_Spills",
-    "code_bytes": "Code_Bytes",
-}
+_COLUMNS = tuple(number.column for number in NUMBERS)
 _SIDES = ("Old", "New")
 
 
 def render(comparison: Comparison, view: View) -> Iterator[str]:
     """Empty cells are what the build does not say, or does not have."""
-    of_sides = ("Kernel_Name", "Symbol", "Target", "Code_Object", *_MEASURES.values())
+    of_sides = ("Kernel_Name", "Symbol", "Target", "Code_Object", *_COLUMNS)
     yield line(["Status", "Match", "Why", *(f"{s}_{name}" for name in of_sides for s in _SIDES)])
     for row in rows(comparison):
         yield line(_cells(row, view))
@@ -46,11 +32,11 @@ def _cells(row: Row, view: View) -> list[object]:
 
 def _side(kernel: KernelSummary | None, view: View) -> list[object]:
     if kernel is None:
-        return [None] * (4 + len(_MEASURES))
+        return [None] * (4 + len(_COLUMNS))
     return [
         styled(kernel.name, kernel.symbol, view.names),
         styled(kernel.name, kernel.symbol, "mangled"),
         kernel.target,
         kernel.code_object,
-        *(getattr(kernel, measure) for measure in _MEASURES),
+        *(getattr(kernel, number.field) for number in NUMBERS),
     ]

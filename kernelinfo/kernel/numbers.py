@@ -1,0 +1,92 @@
+"""The numbers of a kernel that are saved, compared, gated and listed: each is one line here."""
+
+from __future__ import annotations
+
+from kernelinfo.light_typing import Literal, NamedTuple
+
+
+class Number(NamedTuple):
+    """One number of a kernel, as each place calls it."""
+
+    field: str
+    """Of `KernelSummary`, and of the `Fact` that states it."""
+    document: str
+    """Its keys in the JSON document, joined by dots."""
+    column: str
+    """Of comparisons as CSV, and of rows where they have it."""
+    topic: str
+    """What it is listed under where it moved."""
+    unit: str
+    """What follows it there."""
+    key: str = ""
+    """Of the configuration; empty if nothing bounds it."""
+    noun: str = ""
+    """What follows it in a message."""
+    about: str = ""
+    better: Literal["less", "more", ""] = ""
+    affects: bool = False
+    """A kernel is affected if it moved. Registers, LDS and code move within the steps of the
+    hardware: what that costs is in the occupancy."""
+
+    @property
+    def is_gain(self) -> bool:
+        """More is better; of all others that have a `key`, less is."""
+        return self.better == "more"
+
+
+NUMBERS = (
+    Number(
+        "workgroup_size", "workgroup.assumed", "Workgroup_Size",
+        "launch", "workitems in a workgroup", affects=True,
+    ),
+    Number("wave_size", "wave_size", "Wave_Size", "launch", "lanes in a wave", affects=True),
+    Number(
+        "waves_per_simd", "occupancy.waves_per_simd", "Waves_Per_SIMD",
+        "occupancy", "waves/SIMD",
+        "waves", "waves/SIMD", "Resident waves per SIMD.", "more", affects=True,
+    ),
+    Number(
+        "percent", "occupancy.percent", "Occupancy_Percent",
+        "occupancy", "% of the wave slots",
+        "occupancy", "% occupancy", "Resident waves, % of the slots.", "more", affects=True,
+    ),
+    Number(
+        "vgprs", "used.vgprs", "VGPR_Used", "VGPR", "used",
+        "vgpr", "VGPRs used", "VGPRs used per lane; AGPRs included where they share one file.",
+        "less",
+    ),
+    Number("reserved_vgprs", "allocated.vgprs", "VGPR_Allocated", "VGPR", "allocated"),
+    Number(
+        "agprs", "used.agprs", "AGPR_Used", "VGPR", "AGPRs",
+        "agpr", "AGPRs used", "AGPRs used per lane.", "less",
+    ),
+    Number(
+        "sgprs", "used.sgprs", "SGPR_Used", "SGPR", "used",
+        "sgpr", "SGPRs used", "SGPRs used per wave.", "less",
+    ),
+    Number("reserved_sgprs", "allocated.sgprs", "SGPR_Count", "SGPR", "allocated"),
+    Number(
+        "lds_bytes", "used.lds_bytes", "LDS_Used", "LDS", "B",
+        "lds", "B of LDS per workgroup", "Bytes of LDS per workgroup.", "less",
+    ),
+    Number(
+        "vgpr_spills", "spills.vgprs", "VGPR_Spills", "spills", "VGPRs",
+        "vgpr-spill", "VGPRs spilled", "VGPRs spilled.", "less", affects=True,
+    ),
+    Number(
+        "sgpr_spills", "spills.sgprs", "SGPR_Spills", "spills", "SGPRs",
+        "sgpr-spill", "SGPRs spilled", "SGPRs spilled.", "less", affects=True,
+    ),
+    Number(
+        "scratch_bytes_per_lane", "used.scratch_bytes_per_lane", "Scratch_Size",
+        "scratch", "B a lane",
+        "scratch", "B of scratch per lane", "Bytes of scratch per lane.", "less", affects=True,
+    ),
+    Number(
+        "code_bytes", "code_bytes", "Code_Size", "code", "B",
+        "code-size", "B of code", "Bytes of code, callees excluded.", "less",
+    ),
+)  # fmt: skip
+"""In the order in which a move lists them."""
+
+BY_FIELD = {number.field: number for number in NUMBERS}
