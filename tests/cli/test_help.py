@@ -50,6 +50,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (root / name).parent.mkdir(exist_ok=True)
         shutil.copy(FIXTURES / fixture, root / name)
     run("before.s", "--format", "json", "-o", "saved.json", folder=root)
+    run("check", "build/", "--baseline", "base.json", "--update-baseline", folder=root)
     if shutil.which("clang-22"):
         bitcode("__global__ void vgprbound(int n, int *out) { out[n] = n; }", root / "kernels.bc")
     return root
