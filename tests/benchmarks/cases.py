@@ -24,7 +24,7 @@ FIELDS = """
 /^; (TotalNumSgprs|NumVgprs|NumAgprs|ScratchSize|LDSByteSize|Occupancy):/ { print }
 """
 
-JSON_LINE, NOTE, BLOCK = b'"occupancy":', b".vgpr_count:", b"kernel "
+JSON_LINE, NOTE, BLOCK = b'"Kernel_Name":', b".vgpr_count:", b"kernel "
 """What stands once for each kernel in an output."""
 
 
