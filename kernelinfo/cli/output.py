@@ -116,11 +116,8 @@ class Problems:
     def watch(self, items: Iterable[Item]) -> Iterator[Item]:
         code_object = None
         for item in items:
-            if isinstance(item, Problem):
-                self.found = True
-                tell(item)
-            elif isinstance(item, Note):
-                _tell(item, item.message)
+            if isinstance(item, Problem | Note):
+                self._print(item)
             elif (
                 isinstance(item, Result)
                 and self._verbose
@@ -133,13 +130,17 @@ class Problems:
     def reported(self, pieces: Iterable[str | Problem | Note]) -> Iterator[str]:
         """Pass text through; print the problems and notes between it to standard error."""
         for piece in pieces:
-            if isinstance(piece, Problem):
-                self.found = True
-                tell(piece)
-            elif isinstance(piece, Note):
-                _tell(piece, piece.message)
+            if isinstance(piece, Problem | Note):
+                self._print(piece)
             else:
                 yield piece
+
+    def _print(self, remark: Problem | Note) -> None:
+        if isinstance(remark, Problem):
+            self.found = True
+            tell(remark)
+        else:
+            _tell(remark, remark.message)
 
     def report(self, problems: Iterable[Problem]) -> None:
         """Print problems that no stream has."""

@@ -171,7 +171,7 @@ def _too_much(at: Placement, demand: Demand) -> list[str]:
     if (demand.vgprs or 0) > most:
         found.append(f"a wave has at most {most} VGPRs, not {demand.vgprs}")
     if most := target.agprs.addressable:
-        kinds = {"VGPRs beside its AGPRs": demand.arch_vgprs, "AGPRs": demand.agprs}
+        kinds = {"architectural VGPRs": demand.arch_vgprs, "AGPRs": demand.agprs}
         for kind, count in kinds.items():
             if (count or 0) > most:
                 found.append(f"a wave has at most {most} {kind}, not {count}")

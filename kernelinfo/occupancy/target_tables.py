@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import marshal
 import re
-import sys
 from functools import cache
 from os.path import dirname, join
 from zlib import crc32
 
 from kernelinfo.errors import TargetsError
 from kernelinfo.light_typing import Any
+from kernelinfo.package_file import read_package_file
 
 
 def are_parsed() -> bool:
@@ -148,7 +148,4 @@ def _toml() -> bytes:
 
 
 def _data(name: str) -> bytes:
-    """A file of the package, zipped or not: importlib.resources takes 8 ms to import."""
-    loader: Any = sys.modules[__name__].__spec__.loader  # type: ignore[union-attr]
-    data: bytes = loader.get_data(join(dirname(__file__), name))
-    return data
+    return read_package_file(join(dirname(__file__), name))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import marshal
 import re
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from os.path import dirname, join
 from zlib import crc32
 
 from kernelinfo.light_typing import Any, NamedTuple
+from kernelinfo.package_file import read_package_file
 
 TABLES_VERSION = 1
 """Raise it with every change of `Tables`, so that older files are not loaded."""
@@ -81,11 +81,9 @@ def tables_name(name: str, grammar: bytes) -> str:
 
 def _read(name: str) -> bytes:
     """A file of the grammars' folder, which may be in a zipped package."""
-    loader: Any = sys.modules[__name__].__spec__.loader  # type: ignore[union-attr]
     for folder in _FOLDERS:
         try:
-            data: bytes = loader.get_data(join(folder, name))
-            return data
+            return read_package_file(join(folder, name))
         except OSError:
             continue
     raise FileNotFoundError(name)

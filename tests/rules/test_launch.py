@@ -84,7 +84,7 @@ def test_more_agprs_than_a_wave_can_name() -> None:
 @pytest.mark.parametrize(
     ("registers", "said"),
     [
-        ({"vgprs": 257}, "at most 256 VGPRs beside its AGPRs, not 257"),
+        ({"vgprs": 257}, "at most 256 architectural VGPRs, not 257"),
         ({"vgprs": 4, "agprs": 257}, "at most 256 AGPRs, not 257"),
     ],
 )

@@ -40,7 +40,7 @@ def render(comparison: Comparison, view: View) -> Iterator[str]:
     found = rows(comparison)
     data = {
         "version": __version__,
-        "verdict": headline(found),
+        "headline": headline(found),
         "about": [
             text
             for text in (

@@ -84,7 +84,7 @@ function diffPage(comparison) {
   }
   draw();
   return html("article", { class: "diff" },
-    html("header", {}, html("h1", {}, comparison.verdict),
+    html("header", {}, html("h1", {}, comparison.headline),
       comparison.about.map((line) => html("p", { class: "about" }, line))),
     problemsOf(comparison), bar, charts, table.element);
 }

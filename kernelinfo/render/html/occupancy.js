@@ -12,7 +12,7 @@ function tooMuch(target, demand, launch) {
     (most, asked) => `a wave has at most ${most} VGPRs, not ${asked}`);
   if (addressable) {
     beyond(demand.arch_vgprs ?? 0, addressable,
-      (most, asked) => `a wave has at most ${most} VGPRs beside its AGPRs, not ${asked}`);
+      (most, asked) => `a wave has at most ${most} architectural VGPRs, not ${asked}`);
     beyond(demand.agprs ?? 0, addressable,
       (most, asked) => `a wave has at most ${most} AGPRs, not ${asked}`);
   }
