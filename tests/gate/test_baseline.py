@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from kernelinfo.compare import compare
 from kernelinfo.compare.summary import Build
 from kernelinfo.errors import BaselineError
+from kernelinfo.gate import check
 from kernelinfo.gate.baseline import pinnable, read_baseline, write_baseline
 from kernelinfo.gate.config import Configuration
 from kernelinfo.gate.pinning import pin, update
@@ -195,3 +196,15 @@ def test_killed_in_the_middle_the_old_one_is_whole(tmp_path: Path, moment: str) 
     )
     assert ended.returncode == -signal.SIGKILL
     assert path.read_bytes() == before
+
+
+def test_kernels_are_found_again_from_the_baselines_own_folder(tmp_path: Path) -> None:
+    """Of two namesakes the one whose file is gone has vanished, whatever the numbers say."""
+    path = tmp_path / "b.json"
+    old = [Numbers("k", waves=w, path=str(tmp_path / f"{w}.s")) for w in (8, 4)]
+    write_baseline(path, pinned(*old, folder=tmp_path))
+    for kept, gone in ((old[0], "4.s"), (old[1], "8.s")):
+        outcome = check(report([kept]), Configuration(baseline=path))
+        (vanished,) = (n.finding for n in outcome.notices if n.finding.rule == "KI502")
+        assert gone in vanished.message
+        assert not [f for one in outcome.judged for f in one.result.findings]

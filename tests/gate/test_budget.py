@@ -15,6 +15,7 @@ from kernelinfo.gate import check
 from kernelinfo.gate.config import Budget, Configuration
 from kernelinfo.gate.config.measures import MEASURES, SCRATCH, VGPR_SPILL, WAVES, Bound, parse_bound
 from kernelinfo.gate.outcome import Outcome
+from tests.test_golden import run
 
 from .builds import Numbers, report
 
@@ -108,3 +109,21 @@ def test_a_number_that_is_not_said_is_a_problem_and_no_0() -> None:
     assert outcome.problems[0].message == (
         "k(int): its budget asks for vgpr-spill, which the input does not state"
     )
+
+
+@pytest.mark.parametrize(
+    ("line", "location"), [(None, "kernelinfo.toml"), (7, "kernelinfo.toml:7")]
+)
+def test_a_broken_budget_names_where_it_is_set(line: int | None, location: str) -> None:
+    outcome = judged(Budget(bounds=NONE_SPILLED, line=line), of=Numbers(vgpr_spills=3))
+    (finding,) = (f for one in outcome.judged for f in one.result.findings if f.rule == "KI206")
+    assert finding.message.endswith(f"({location})")
+
+
+def test_waves_of_an_unknown_target_are_one_problem(tmp_path: Path) -> None:
+    """That of the target: a budget on waves adds nothing to it, one on spills does."""
+    config = tmp_path / "kernelinfo.toml"
+    for key, problems in (("waves", 1), ("vgpr-spill", 2)):
+        config.write_text(f'[[budget]]\nkernel = "*"\n{key} = 2\n')
+        _, err, code = run("check", "broken/unknown-target.s", "--config", str(config))
+        assert (code, len(err.splitlines())) == (2, problems), err
