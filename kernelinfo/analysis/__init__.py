@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 
 from kernelinfo.analysis.judge import Judge
 from kernelinfo.analysis.options import Options, is_asked_for
@@ -165,7 +166,7 @@ class Analysis:
         if isinstance(blob, Elsewhere):
             counts.found += 1
             return
-        for item in self._with_arguments(blob) if isinstance(blob, Blob) else [blob]:
+        for item in self._detailed(blob) if isinstance(blob, Blob) else [blob]:
             if isinstance(item, Note):
                 counts.note(item)
                 continue
@@ -222,16 +223,16 @@ class Analysis:
         except ReadError as error:
             yield Problem(blob.path, str(error), blob.member, blob.offset)
 
-    def _located(self, blob: Blob) -> Iterator[Kernel | Problem | Repeat | Note]:
-        """The kernels, with source lines for those that `Options.locate` chooses."""
+    def _detailed(self, blob: Blob) -> Iterator[Kernel | Problem | Repeat | Note]:
+        """The kernels, with source lines and arguments for those that the options choose."""
+        locate, list_arguments = self._options.locate, self._options.arguments
         lines: dict[str, SourceLine] | None = None
+        arguments: Arguments | None = None
         for item in self._kernels(blob):
-            if (
-                isinstance(item, Kernel)
-                and item.code_object.kind == "code-object"
-                and self._options.locate
-                and self._options.locate(item)
-            ):
+            if not isinstance(item, Kernel):
+                yield item
+                continue
+            if locate and item.code_object.kind == "code-object" and locate(item):
                 if lines is None:
                     lines = {}
                     try:
@@ -239,22 +240,11 @@ class Analysis:
                     except ReadError as error:
                         yield Problem(blob.path, str(error), blob.member, blob.offset)
                 item = item._replace(source=lines.get(item.symbol))
-            yield item
-
-    def _with_arguments(self, blob: Blob) -> Iterator[Kernel | Problem | Repeat | Note]:
-        """The kernels, with arguments for those that `Options.arguments` chooses."""
-        arguments: Arguments | None = None
-        for item in self._located(blob):
-            if (
-                isinstance(item, Kernel)
-                and self._options.arguments
-                and self._options.arguments(item)
-            ):
+            if list_arguments and list_arguments(item):
                 if arguments is None:
-                    try:
+                    arguments = {}
+                    with suppress(ReadError):  # which the reader has reported already
                         arguments = arguments_of(blob)
-                    except ReadError:  # which the reader has reported already
-                        arguments = {}
                 item = item._replace(arguments=arguments.get(item.symbol, ()))
             yield item
 
