@@ -213,9 +213,9 @@ class Analysis:
                     continue
                 for note in module.notes:
                     yield Note(blob.path, note, blob.member)
-                for remark in module.remarks:
-                    offset = None if remark.offset is None else (blob.offset or 0) + remark.offset
-                    yield Problem(blob.path, remark.message, blob.member, offset, remark.line)
+                for warning in module.warnings:
+                    offset = None if warning.offset is None else (blob.offset or 0) + warning.offset
+                    yield Problem(blob.path, warning.message, blob.member, offset, warning.line)
                 for item in self._of_module(module, blob):
                     if self._options.unique and isinstance(item, Kernel):
                         self._first_copies[digest] = item.code_object

@@ -55,7 +55,7 @@ class Elsewhere(NamedTuple):
 
 
 class Note(NamedTuple):
-    """A remark about an input that was read; reported once for all inputs of a path."""
+    """A warning about an input that was read; reported once for all inputs of a path."""
 
     path: str
     message: str

@@ -12,7 +12,7 @@ from struct import Struct
 
 from kernelinfo.errors import ReadError
 from kernelinfo.light_typing import NamedTuple
-from kernelinfo.reading.facts import Remark
+from kernelinfo.reading.facts import ReadWarning
 
 ET_REL = 1
 EM_AMDGPU = 224
@@ -96,8 +96,8 @@ class Elf(NamedTuple):
         return None
 
 
-def read_elf(data: memoryview, remarks: list[Remark]) -> Elf:
-    """The header and both tables; what is wrong with a table is added to `remarks`.
+def read_elf(data: memoryview, warnings: list[ReadWarning]) -> Elf:
+    """The header and both tables; what is wrong with a table is added to `warnings`.
 
     Raises `ReadError` where not even the header is one of a 64-bit little-endian ELF file.
     """
@@ -108,10 +108,10 @@ def read_elf(data: memoryview, remarks: list[Remark]) -> Elf:
         raise ReadError(f"ELF file cut off after {len(data)} bytes, within its header; rebuild it")
     kind, machine, _, _, segments_at, sections_at, flags, _, *counts = _HEADER.unpack_from(data)
     segment_size, segment_count, section_size, section_count, names_at = counts
-    sections = _sections(data, sections_at, section_size, section_count, names_at, remarks)
+    sections = _sections(data, sections_at, section_size, section_count, names_at, warnings)
     segments: tuple[Segment, ...] = ()
     if segments_at:
-        rows = _rows(data, _SEGMENT, segments_at, segment_size, segment_count, remarks)
+        rows = _rows(data, _SEGMENT, segments_at, segment_size, segment_count, warnings)
         segments = tuple(
             [Segment(kind, address, at, size) for kind, _, at, address, _, size, _, _ in rows]
         )
@@ -132,32 +132,37 @@ def read_elf(data: memoryview, remarks: list[Remark]) -> Elf:
 
 
 def _rows(
-    data: memoryview, layout: Struct, offset: int, size: int, count: int, remarks: list[Remark]
+    data: memoryview,
+    layout: Struct,
+    offset: int,
+    size: int,
+    count: int,
+    warnings: list[ReadWarning],
 ) -> list[tuple[int, ...]]:
     """The rows of a header table; none where they do not lie within the file."""
     if size != layout.size or offset + size * count > len(data):
         message = f"{count} headers of {size} bytes at {offset}, in a file of {len(data)} bytes"
-        remarks.append(Remark(f"{message}: not read", offset=offset))
+        warnings.append(ReadWarning(f"{message}: not read", offset=offset))
         return []
     return list(layout.iter_unpack(data[offset : offset + size * count]))
 
 
 def _sections(
-    data: memoryview, offset: int, size: int, count: int, names_at: int, remarks: list[Remark]
+    data: memoryview, offset: int, size: int, count: int, names_at: int, warnings: list[ReadWarning]
 ) -> tuple[Section, ...]:
     if not offset:
         return ()
     if not count:
         # More sections than 16 bits can count: the first, which is none, holds the numbers.
-        for row in _rows(data, _SECTION, offset, size, 1, remarks):
+        for row in _rows(data, _SECTION, offset, size, 1, warnings):
             count, names_at = row[5], row[6]
-    rows = _rows(data, _SECTION, offset, size, count, remarks)
+    rows = _rows(data, _SECTION, offset, size, count, warnings)
     strings = b""
     for row in rows[names_at : names_at + 1]:
         if row[4] + row[5] <= len(data):
             strings = bytes(data[row[4] : row[4] + row[5]])
     if rows and not strings:
-        remarks.append(Remark("section names cannot be read", offset=offset))
+        warnings.append(ReadWarning("section names cannot be read", offset=offset))
     names = _names(strings, tuple([row[0] for row in rows]))
     return tuple(
         [

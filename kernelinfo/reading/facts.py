@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from kernelinfo.light_typing import Any, Literal, NamedTuple
 
-_MOST_REMARKS = 1000
+_MOST_WARNINGS = 1000
 
 Source = Literal[
     "option",
@@ -161,7 +161,7 @@ class KernelFacts(NamedTuple):
     """None without debug information."""
 
 
-class Remark(NamedTuple):
+class ReadWarning(NamedTuple):
     """Something in a module that could not be read or does not fit; never dropped."""
 
     message: str
@@ -169,30 +169,30 @@ class Remark(NamedTuple):
     offset: int | None = None
 
 
-class Remarks:
-    """The remarks on one text: the first thousand, as a text could be nothing but mistakes."""
+class ReadWarnings:
+    """The warnings on one text: the first thousand, as a text could be nothing but mistakes."""
 
     def __init__(self) -> None:
         self._count = 0
-        self._new: list[Remark] = []
+        self._new: list[ReadWarning] = []
 
     def add(self, message: str, line: int | None = None) -> None:
-        """Add a remark, or count it where there are too many."""
+        """Add a warning, or count it where there are too many."""
         self._count += 1
-        if self._count <= _MOST_REMARKS:
-            self._new.append(Remark(message, line))
+        if self._count <= _MOST_WARNINGS:
+            self._new.append(ReadWarning(message, line))
 
-    def take(self) -> tuple[Remark, ...]:
+    def take(self) -> tuple[ReadWarning, ...]:
         """Those that were added since the last call."""
         taken = tuple(self._new)
         self._new.clear()
         return taken
 
-    def rest(self) -> tuple[Remark, ...]:
-        """A remark on how many more there were, if there were."""
-        more = self._count - _MOST_REMARKS
-        message = f"{more} more remarks on this text are not shown; mend these first"
-        return (Remark(message),) if more > 0 else ()
+    def rest(self) -> tuple[ReadWarning, ...]:
+        """A warning on how many more there were, if there were."""
+        more = self._count - _MOST_WARNINGS
+        message = f"{more} more warnings on this text are not shown; mend these first"
+        return (ReadWarning(message),) if more > 0 else ()
 
 
 class Features(NamedTuple):
@@ -213,7 +213,7 @@ class Module(NamedTuple):
     stamps: tuple[str, ...]
     """Of all producers, the linker among them; sorted."""
     kernels: tuple[KernelFacts, ...]
-    remarks: tuple[Remark, ...] = ()
+    warnings: tuple[ReadWarning, ...] = ()
     notes: tuple[str, ...] = ()
     """What is worth knowing of the module, and no problem."""
     part: str | None = None

@@ -20,7 +20,7 @@ from kernelinfo.errors import ReadError
 from kernelinfo.reading import elf
 from kernelinfo.reading.blob import Blob
 from kernelinfo.reading.containers import open_paths
-from kernelinfo.reading.facts import Remark
+from kernelinfo.reading.facts import ReadWarning
 from tests.conftest import every_file
 
 _ELF = b"\x7fELF"
@@ -42,14 +42,14 @@ def number(value: object, names: Mapping[str, int]) -> object:
 def test_both_read_the_same(files: list[memoryview]) -> None:
     read_by_both = 0
     for data in files:
-        remarks: list[Remark] = []
+        warnings: list[ReadWarning] = []
         try:
-            ours = elf.read_elf(data, remarks)
+            ours = elf.read_elf(data, warnings)
             theirs = ELFFile(BytesIO(data))
             sections, segments = list(theirs.iter_sections()), list(theirs.iter_segments())
         except (ReadError, ELFError, AttributeError, TypeError, ValueError):
             continue
-        if remarks:
+        if warnings:
             continue
         read_by_both += 1
         assert ours.type == number(theirs["e_type"], ENUM_E_TYPE)

@@ -16,7 +16,7 @@ from kernelinfo.reading.assembly.scan import (
     places,
     searchable,
 )
-from kernelinfo.reading.facts import Features, Module, Remarks
+from kernelinfo.reading.facts import Features, Module, ReadWarnings
 
 
 def read(data: Text | memoryview, *, arch: str | None = None) -> Iterator[Module]:
@@ -24,28 +24,28 @@ def read(data: Text | memoryview, *, arch: str | None = None) -> Iterator[Module
 
     A module ends where the next `.amdgcn_target` or part of a text bundle begins; what holds
     nothing for an AMD GPU gives none. `arch` is the target of modules that do not name their own.
-    Nothing in a text is an error: what cannot be read becomes a remark of its module. Takes time
+    Nothing in a text is an error: what cannot be read becomes a warning of its module. Takes time
     linear in the text.
     """
     text = searchable(data)
     lines = Lines(text)
-    remarks = Remarks()
+    warnings = ReadWarnings()
     part = ""
-    module = ModuleText(text, lines, remarks, 0, part)
+    module = ModuleText(text, lines, warnings, 0, part)
     for place, kind in macros.outside_macros(text, places(text)):
         if kind == BUNDLE:
             mark, _, entry = decode(line_at(text, place)).partition(" ")
             begins = mark == f"{BUNDLE}START__"
             if not begins and entry != part:
-                module.remark(f"the end of {entry!r} stands where that of {part!r} should", place)
+                module.warn(f"the end of {entry!r} stands where that of {part!r} should", place)
             yield from module.finish(place, arch)
             part = entry if begins else ""
-            module = ModuleText(text, lines, remarks, place, part)
+            module = ModuleText(text, lines, warnings, place, part)
         else:
             if kind == "amdgcn_target" and module.begun and is_directive(text, place):
                 yield from module.finish(place, arch)
-                module = ModuleText(text, lines, remarks, place, part)
+                module = ModuleText(text, lines, warnings, place, part)
             module.take(place, kind)
     yield from module.finish(len(text), arch)
-    if rest := remarks.rest():
+    if rest := warnings.rest():
         yield Module("assembly", None, Features(), None, (), (), rest)

@@ -11,7 +11,7 @@ from kernelinfo.reading.assembly import directives, info_block, shader_registers
 from kernelinfo.reading.assembly.arithmetic import Unresolved
 from kernelinfo.reading.assembly.directives import UINT32, Block, Stated, Statement
 from kernelinfo.reading.assembly.expressions import Definitions, Evaluator, number
-from kernelinfo.reading.facts import Code, Fact, Facts, KernelFacts, Remarks, SourceLine
+from kernelinfo.reading.facts import Code, Fact, Facts, KernelFacts, ReadWarnings, SourceLine
 from kernelinfo.reading.resource_symbols import SYMBOLS, symbol_facts
 
 _NOTHING = Facts()
@@ -57,9 +57,14 @@ class Evaluation:
     """Evaluates the kernels of one module, once all its symbols and its target are known."""
 
     def __init__(
-        self, definitions: Definitions, target: Target | None, remarks: Remarks, *, xnack: bool
+        self,
+        definitions: Definitions,
+        target: Target | None,
+        warnings: ReadWarnings,
+        *,
+        xnack: bool,
     ) -> None:
-        self._remarks = remarks
+        self._warnings = warnings
         """What could not be evaluated is added there."""
         self._definitions = definitions
         self._values = Evaluator(definitions, target)
@@ -158,7 +163,7 @@ class Evaluation:
             seen.add(statement.field)
 
     def _remark(self, symbol: str, message: str, line: int) -> None:
-        self._remarks.add(f"kernel {symbol!r}: {message}", line)
+        self._warnings.add(f"kernel {symbol!r}: {message}", line)
 
 
 @lru_cache(maxsize=1 << 12)

@@ -36,7 +36,7 @@ from kernelinfo.reading.assembly.scan import (
     line_end,
     release,
 )
-from kernelinfo.reading.facts import Fact, Features, Module, Remarks
+from kernelinfo.reading.facts import Fact, Features, Module, ReadWarnings
 from kernelinfo.reading.metadata import kernel_facts_v2
 from kernelinfo.reading.stamps import distinct
 from kernelinfo.reading.target_id import TargetId, parse_isa_version, parse_target_id
@@ -57,7 +57,7 @@ class ModuleText:
     """One module, while its text is gone through."""
 
     def __init__(
-        self, text: Text, lines: Lines, remarks: Remarks, start: int, bundle_id: str
+        self, text: Text, lines: Lines, warnings: ReadWarnings, start: int, bundle_id: str
     ) -> None:
         self._text = text
         self._lines = lines
@@ -68,7 +68,7 @@ class ModuleText:
         self._stamps: list[str] = []
         self._definitions = Definitions()
         self._kernels: dict[str, KernelText] = {}
-        self._remarks = remarks
+        self._warnings = warnings
         self._files = SourceFiles(text)
         # Metadata is read at its end: the directive that began it, and the start of its text.
         self._metadata: tuple[str, int] | None = None
@@ -107,7 +107,7 @@ class ModuleText:
         if kind == INFO:
             self._take_info(place)
         elif kind == macros.UNEXPANDED:
-            self.remark(macros.complaint(self._text, place), place)
+            self.warn(macros.complaint(self._text, place), place)
         elif kind == ASSIGNMENT:
             self._definitions.add_assignment(self._text, place, self._lines)
         elif kind in ("set", "equ"):
@@ -130,7 +130,7 @@ class ModuleText:
                 if target := parse_target_id(named):
                     self._targets[kind] = target
                 else:
-                    self.remark(f".{kind} names no processor: {named!r}", place)
+                    self.warn(f".{kind} names no processor: {named!r}", place)
             case "hsa_code_object_isa":
                 if target := parse_isa_version(decode(operand)):
                     self._targets[kind] = target
@@ -173,7 +173,7 @@ class ModuleText:
         symbol, label = self._function(floor, place) or (f"kernel at line {line}", None)
         kernel = self._kernel(symbol)
         if kernel.info:
-            self.remark(f"kernel {symbol!r}: kernel info stands here again, not read", place)
+            self.warn(f"kernel {symbol!r}: kernel info stands here again, not read", place)
             return
         if kernel.line is None:
             self._label(kernel, label)
@@ -183,7 +183,7 @@ class ModuleText:
             kernel.code_size = Fact("code_bytes", block.code_bytes, "kernel-info", 1)
         for within, comment in block.unread:
             message = f"kernel {symbol!r}: no field of kernel info: {decode(comment[:60])!r}"
-            self._remarks.add(message, line + within)
+            self._warnings.add(message, line + within)
 
     def _function(self, floor: int, place: int) -> tuple[str, int | None] | None:
         """Name of the function whose info block stands at `place`, and where its label stands, if
@@ -204,11 +204,11 @@ class ModuleText:
         self._described = symbol, place
         kernel = self._kernel(symbol)
         if kernel.directives:
-            self.remark(f"kernel {symbol!r}: .amdhsa_kernel stands here again, not read", place)
+            self.warn(f"kernel {symbol!r}: .amdhsa_kernel stands here again, not read", place)
             return
         kernel.directives = Stated(block, self._lines.number(place))
         if not ended:
-            self.remark(f"kernel {symbol!r}: .amdhsa_kernel has no end", place)
+            self.warn(f"kernel {symbol!r}: .amdhsa_kernel has no end", place)
         self._label(kernel, labels.label_place(self._text, symbol, floor, place, place))
 
     def _take_code_t(self, place: int) -> None:
@@ -228,7 +228,7 @@ class ModuleText:
         self._ending.is_there = True
         yaml, complete = metadata_yaml.document(decode(self._text[start:place]))
         if not (ended or complete):
-            self.remark("the metadata has no end", start)
+            self.warn("the metadata has no end", start)
         line = self._lines.number(start)
         try:
             if kind == "amdgpu_pal_metadata":
@@ -237,7 +237,7 @@ class ModuleText:
                 return
             found = metadata_yaml.parse(yaml, _METADATA[kind])
         except ValueError as error:
-            self.remark(f"the metadata cannot be read: {error}", start)
+            self.warn(f"the metadata cannot be read: {error}", start)
             return
         if target := parse_target_id(found.target or ""):
             self._targets["metadata"] = target
@@ -246,11 +246,11 @@ class ModuleText:
             self._version = 2 if v2 else _METADATA_VERSIONS.get(found.version[:2])
         for symbol, facts, complaints, within in found.kernels:
             for complaint in complaints:
-                self._remarks.add(f"kernel {symbol!r}: {complaint}", line + within)
+                self._warnings.add(f"kernel {symbol!r}: {complaint}", line + within)
             if symbol:
                 self._kernel(symbol).metadata = facts, line + within
             else:
-                self._remarks.add("metadata of a kernel without a name", line + within)
+                self._warnings.add("metadata of a kernel without a name", line + within)
 
     def _read_code(self, end: int) -> None:
         """Read each kernel's instructions, which end at the latest where the next one's begin."""
@@ -262,38 +262,38 @@ class ModuleText:
                 starts[place].source = self._files.position(code)
             release(self._text, self._start, place)
 
-    def remark(self, message: str, place: int) -> None:
+    def warn(self, message: str, place: int) -> None:
         """Note what does not fit at `place`."""
-        self._remarks.add(message, self._lines.number(place))
+        self._warnings.add(message, self._lines.number(place))
 
     def finish(self, end: int, arch: str | None) -> Iterator[Module]:
         """The module that ends at `end`, unless it has nothing to say."""
         if self._metadata:
             self._close_metadata(end, ended=False)
-        remarks = self._remarks.take()
-        if self._begin >= 0 and not remarks:  # else by hand, or known to be damaged
-            self._ending.check(self._kernels.values(), self._lines.number(end), self._remarks)
-        if not (self._kernels or remarks or self._targets):
+        warnings = self._warnings.take()
+        if self._begin >= 0 and not warnings:  # else by hand, or known to be damaged
+            self._ending.check(self._kernels.values(), self._lines.number(end), self._warnings)
+        if not (self._kernels or warnings or self._targets):
             return
         stated = (self._targets[who] for who in _TARGET_SOURCES if who in self._targets)
         target_id = next(stated, parse_target_id(self._bundle_id))
         asked = parse_target_id(arch or "")
         if target_id and asked and asked.processor != target_id.processor:
-            self._remarks.add(f"--arch {arch} is not read: the text is for {target_id.processor}")
+            self._warnings.add(f"--arch {arch} is not read: the text is for {target_id.processor}")
         target_id = target_id or asked
         features = target_id.features(self._version) if target_id else Features()
         target = _hardware(target_id)
         evaluation = Evaluation(
             self._definitions,
             target,
-            self._remarks,
+            self._warnings,
             # An unknown version is a new one: the code may run with XNACK.
             xnack=features.xnack not in ("off", "unsupported"),
         )
         self._read_code(end)
         found, shaders = without_shaders(self._kernels.values())
         for shader, line in shaders:
-            self._remarks.add(f"{shader!r} has no descriptor: passed over as a shader", line)
+            self._warnings.add(f"{shader!r} has no descriptor: passed over as a shader", line)
         if self._pipelines:
             pipelines, line = self._pipelines
             for kernel in found:
@@ -306,7 +306,7 @@ class ModuleText:
             code_object_version=self._version,
             stamps=distinct(self._stamps),
             kernels=kernels,
-            remarks=remarks + self._remarks.take(),
+            warnings=warnings + self._warnings.take(),
             offset=self._start,
         )
 

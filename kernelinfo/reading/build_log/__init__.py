@@ -14,7 +14,7 @@ from kernelinfo.occupancy.targets import find
 from kernelinfo.reading.assembly.scan import Lines, Text, searchable
 from kernelinfo.reading.build_log import log
 from kernelinfo.reading.build_log.blocks import Blocks
-from kernelinfo.reading.facts import Features, KernelFacts, Module, Remarks
+from kernelinfo.reading.facts import Features, KernelFacts, Module, ReadWarnings
 from kernelinfo.reading.target_id import parse_target_id
 
 _RECORD = re.compile(rb"^Pass: +kernel-resource-usage\s", re.MULTILINE)
@@ -37,15 +37,17 @@ def read(data: Text | memoryview, *, arch: str | None = None) -> Iterator[Module
     `arch` is the target that it was built for. What cannot be read becomes a remark.
     """
     text = searchable(data)
-    remarks = Remarks()
-    blocks = Blocks(remarks)
+    warnings = ReadWarnings()
+    blocks = Blocks(warnings)
     for statement in log.statements(text):
         blocks.take(statement)
     if _RECORD.search(text):
-        _take_records(text, blocks, remarks)
+        _take_records(text, blocks, warnings)
     if failed := _FAILED.search(text):
         line = Lines(text).number(failed.end())
-        remarks.add("the build failed here: kernels may be missing; mend it, and build again", line)
+        warnings.add(
+            "the build failed here: kernels may be missing; mend it, and build again", line
+        )
     target_id = parse_target_id(arch or "")
     target = find(target_id.processor) if target_id else None
     modules = _by_occurrence(blocks.kernels(target))
@@ -57,17 +59,17 @@ def read(data: Text | memoryview, *, arch: str | None = None) -> Iterator[Module
             code_object_version=None,
             stamps=(),
             kernels=tuple(kernels),
-            remarks=remarks.take(),
+            warnings=warnings.take(),
             part=f"occurrence {number}" if number > 1 else None,
         )
 
 
-def _take_records(text: Text, blocks: Blocks, remarks: Remarks) -> None:
+def _take_records(text: Text, blocks: Blocks, warnings: ReadWarnings) -> None:
     from kernelinfo.reading.build_log import records  # few inputs need YAML
 
     for found in records.statements(text):
         if isinstance(found, records.Unread):
-            remarks.add(found.reason, found.line)
+            warnings.add(found.reason, found.line)
         else:
             blocks.take(found)
 

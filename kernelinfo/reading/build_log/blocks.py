@@ -8,7 +8,15 @@ from collections.abc import Iterator, Mapping
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.occupancy.placement import align
 from kernelinfo.occupancy.targets import Target
-from kernelinfo.reading.facts import Fact, FactName, Facts, KernelFacts, Remarks, Source, SourceLine
+from kernelinfo.reading.facts import (
+    Fact,
+    FactName,
+    Facts,
+    KernelFacts,
+    ReadWarnings,
+    Source,
+    SourceLine,
+)
 
 NAME = "Function Name"
 _LAST = "LDS Size [bytes/block]"
@@ -77,8 +85,8 @@ class _Block:
 class Blocks:
     """The functions of one log."""
 
-    def __init__(self, remarks: Remarks) -> None:
-        self._remarks = remarks
+    def __init__(self, warnings: ReadWarnings) -> None:
+        self._warnings = warnings
         self._open: dict[Place, _Block] = {}
         self._all: list[_Block] = []
         self._orphans = 0
@@ -92,7 +100,7 @@ class Blocks:
             self._orphans += 1
             if self._orphans == 1:
                 message = "numbers without a function's name: the log begins inside a kernel"
-                self._remarks.add(message, statement.line)
+                self._warnings.add(message, statement.line)
         elif block.names > 1:
             self._skip(block, statement)
         else:
@@ -108,7 +116,7 @@ class Blocks:
                 f"{block.name.value!r:.200}: two compilers write of one place at once; build with "
                 "--save-temps and give the .s files, or write a log for each target"
             )
-            self._remarks.add(message, block.name.line)
+            self._warnings.add(message, block.name.line)
         block.names += 1
 
     def _skip(self, block: _Block, statement: Statement) -> None:
@@ -121,7 +129,7 @@ class Blocks:
         if before is not None and before.value != statement.value:
             values = f"{before.value:.40} and {statement.value:.40}"
             message = f"{block.name.value!r:.200}: {statement.key} is {values}; neither is taken"
-            self._remarks.add(message, statement.line)
+            self._warnings.add(message, statement.line)
             statement = statement._replace(value="")
         block.values[statement.key] = statement
         if statement.key == _LAST:
@@ -136,7 +144,7 @@ class Blocks:
                 continue
             if not block.is_kernel:
                 message = f"{block.name.value!r:.200}: the log ends before all is stated of it"
-                self._remarks.add(message, block.name.line)
+                self._warnings.add(message, block.name.line)
             yield self._kernel(block, target)
 
     def _kernel(self, block: _Block, target: Target | None) -> KernelFacts:
@@ -156,7 +164,7 @@ class Blocks:
                     is_open = True
                 elif statement.value:
                     message = f"{statement.key}: {statement.value!r:.60} is no number to {most}"
-                    self._remarks.add(f"{block.name.value!r:.200}: {message}", statement.line)
+                    self._warnings.add(f"{block.name.value!r:.200}: {message}", statement.line)
         if _AGPRS not in block.values and not block.is_kernel:
             facts.pop("vgprs", None)  # cut off before it says how many AGPRs there are
         _add_accumulators(facts, target)

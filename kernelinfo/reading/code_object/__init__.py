@@ -19,7 +19,7 @@ from kernelinfo.reading.code_object.symbols import (
 )
 from kernelinfo.reading.code_object.vgpr_unit import with_settled_vgprs
 from kernelinfo.reading.elf import EM_AMDGPU, ET_REL, SHT_NOBITS, Elf, read_elf
-from kernelinfo.reading.facts import Fact, Facts, KernelFacts, Module, Remark, Source
+from kernelinfo.reading.facts import Fact, Facts, KernelFacts, Module, ReadWarning, Source
 from kernelinfo.reading.resource_symbols import symbol_facts
 from kernelinfo.reading.stamps import distinct
 
@@ -31,32 +31,32 @@ def read(data: memoryview, *, arch: str | None = None) -> Module:
     """The kernels of one code object: metadata's, in its order, then those it does not name.
 
     `arch` is the target of an object that does not name its own. What is damaged or does not fit
-    becomes a remark; raises `ReadError` where nothing can be read.
+    becomes a warning; raises `ReadError` where nothing can be read.
     """
-    remarks: list[Remark] = []
-    elf = read_elf(data, remarks)
+    warnings: list[ReadWarning] = []
+    elf = read_elf(data, warnings)
     if elf.machine != EM_AMDGPU:
         raise ReadError(f"an ELF file for machine {elf.machine}, a host; give one for AMD GPUs")
-    metadata = read_metadata(elf, remarks)
-    symbols, resources = kernel_symbols(elf, remarks)
+    metadata = read_metadata(elf, warnings)
+    symbols, resources = kernel_symbols(elf, warnings)
     described = [
         name.removesuffix(".kd")
         for name, symbol in sorted(symbols.items(), key=lambda item: item[1].value)
         if symbol.type in (STT_OBJECT, STT_AMDGPU_HSA_KERNEL)
     ]
     if not metadata.found:
-        if remarks and not described:
-            damage = "; ".join(dict.fromkeys(remark.message for remark in remarks))
+        if warnings and not described:
+            damage = "; ".join(dict.fromkeys(warning.message for warning in warnings))
             raise ReadError(f"cut off or damaged ({damage}); build it again")
         if not described:
-            remarks.append(Remark("neither metadata nor descriptors of kernels"))
+            warnings.append(ReadWarning("neither metadata nor descriptors of kernels"))
         elif metadata.present:
-            remarks.append(Remark("no metadata in its notes: descriptors alone are read"))
-    name, target = processor(elf, metadata.target_id, arch, remarks)
+            warnings.append(ReadWarning("no metadata in its notes: descriptors alone are read"))
+    name, target = processor(elf, metadata.target_id, arch, warnings)
     version = code_object_version(elf)
     if version is None and metadata.kernels:
         message = f"OS ABI {elf.os_abi} version {elf.abi_version} is none that is known for HSA"
-        remarks.append(Remark(message, offset=7))
+        warnings.append(ReadWarning(message, offset=7))
 
     named = {kernel.symbol for kernel in metadata.kernels}
     unnamed = [NoteKernel(symbol, _NOTHING, 0) for symbol in described if symbol not in named]
@@ -78,11 +78,11 @@ def read(data: memoryview, *, arch: str | None = None) -> Module:
         from kernelinfo.reading.code_object import object_linking  # few objects are linked later
 
         xnack = settings.xnack in ("any", "on")
-        kernels = object_linking.with_callees(kernels, elf, target, xnack=xnack, remarks=remarks)
+        kernels = object_linking.with_callees(kernels, elf, target, xnack=xnack, warnings=warnings)
         notes = (object_linking.NOTE,)
     for reason, names in without.items():
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-        remarks.append(Remark(f"kernel {shown(names[0])}{more}: {reason}"))
+        warnings.append(ReadWarning(f"kernel {shown(names[0])}{more}: {reason}"))
     module = Module(
         kind="code-object",
         target=name,
@@ -90,7 +90,7 @@ def read(data: memoryview, *, arch: str | None = None) -> Module:
         code_object_version=version,
         stamps=_stamps(elf),
         kernels=tuple(kernels),
-        remarks=tuple(remarks),
+        warnings=tuple(warnings),
         notes=notes,
     )
     return module if target is None else with_settled_vgprs(module, target, metadata.target_id)

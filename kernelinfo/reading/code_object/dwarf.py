@@ -22,7 +22,7 @@ from kernelinfo.reading.code_object import relocation
 from kernelinfo.reading.code_object.symbols import STT_OBJECT, kernel_symbols
 from kernelinfo.reading.debug_entries import Entry, Unit
 from kernelinfo.reading.elf import ET_REL, SHT_PROGBITS, read_elf
-from kernelinfo.reading.facts import Remark, SourceLine
+from kernelinfo.reading.facts import ReadWarning, SourceLine
 
 
 class _Span(NamedTuple):
@@ -43,12 +43,12 @@ def read_source_lines(data: memoryview) -> dict[str, SourceLine]:
     Takes a second for some ten thousand entries. Raises `ReadError` where the debug information
     is damaged.
     """
-    remarks: list[Remark] = []
-    elf = read_elf(data, remarks)
+    warnings: list[ReadWarning] = []
+    elf = read_elf(data, warnings)
     debug = [s for s in elf.sections if s.name in _SECTIONS and s.type == SHT_PROGBITS]
     if not debug or (elf.type == ET_REL and any(section.is_compressed for section in debug)):
         return {}  # linkers fill addresses in before they compress
-    symbols = kernel_symbols(elf, remarks).defined
+    symbols = kernel_symbols(elf, warnings).defined
     entries = {
         name: _Span(address, address + symbol.size)
         for name, symbol in symbols.items()

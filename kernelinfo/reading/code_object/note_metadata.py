@@ -12,7 +12,7 @@ from kernelinfo.errors import ReadError
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.code_object.notes import Note, read_notes
 from kernelinfo.reading.elf import Elf
-from kernelinfo.reading.facts import Fact, Facts, Remark
+from kernelinfo.reading.facts import Fact, Facts, ReadWarning
 from kernelinfo.reading.metadata import (
     kernel_facts,
     kernel_facts_v2,
@@ -49,24 +49,24 @@ class NoteMetadata:
         """In the order of the notes."""
 
 
-def read_metadata(elf: Elf, remarks: list[Remark]) -> NoteMetadata:
-    """The metadata of all notes; what is damaged in them is added to `remarks`.
+def read_metadata(elf: Elf, warnings: list[ReadWarning]) -> NoteMetadata:
+    """The metadata of all notes; what is damaged in them is added to `warnings`.
 
     Owners and types: LLVM's AMDGPUUsage, "Note Records".
     """
     metadata = NoteMetadata()
-    for note in read_notes(elf, remarks):
+    for note in read_notes(elf, warnings):
         metadata.present = True
         try:
             match note.owner, note.type:
                 case b"AMDGPU", 32:
-                    _add(metadata, note, remarks)
+                    _add(metadata, note, warnings)
                 case b"AMD", 10:
-                    _add_v2(metadata, note, remarks)
+                    _add_v2(metadata, note, warnings)
                 case b"AMD", 12:
-                    _pass_over_pal(metadata, note, remarks)
+                    _pass_over_pal(metadata, note, warnings)
         except ReadError as error:
-            remarks.append(Remark(f"damaged metadata: {error}", offset=note.offset))
+            warnings.append(ReadWarning(f"damaged metadata: {error}", offset=note.offset))
     return metadata
 
 
@@ -81,18 +81,18 @@ def read_kernel_maps(elf: Elf) -> Iterator[Mapping[object, object]]:
                     yield kernel
 
 
-def _add(metadata: NoteMetadata, note: Note, remarks: list[Remark]) -> None:
+def _add(metadata: NoteMetadata, note: Note, warnings: list[ReadWarning]) -> None:
     plain = _read_root(note.content)
     if plain is not None and "amdpal.pipelines" not in plain.others:
         metadata.found = True
         metadata.target_id = plain.others.get("amdhsa.target", metadata.target_id)
         metadata.kernels += [NoteKernel(*kernel, note.offset) for kernel in plain.kernels]
         return
-    root = _unpack(note, remarks)
+    root = _unpack(note, warnings)
     if not isinstance(root, Mapping):
         raise ReadError("its root is no map")
     if "amdpal.pipelines" in root:
-        _pass_over_pal(metadata, note, remarks)
+        _pass_over_pal(metadata, note, warnings)
         return
     metadata.found = True
     metadata.target_id = root.get("amdhsa.target", metadata.target_id)
@@ -102,14 +102,14 @@ def _add(metadata: NoteMetadata, note: Note, remarks: list[Remark]) -> None:
     maps = [kernel for kernel in kernels if isinstance(kernel, Mapping)]
     if len(maps) < len(kernels):
         message = f"damaged metadata: {len(kernels) - len(maps)} of amdhsa.kernels are no maps"
-        remarks.append(Remark(message, offset=note.offset))
+        warnings.append(ReadWarning(message, offset=note.offset))
     for kernel in maps:
         symbol, facts, complaints = kernel_facts(kernel, offset=0)
         metadata.kernels.append(NoteKernel(symbol, Facts(facts), note.offset))
-        remarks.extend(_complain(symbol, complaints, note))
+        warnings.extend(_complain(symbol, complaints, note))
 
 
-def _add_v2(metadata: NoteMetadata, note: Note, remarks: list[Remark]) -> None:
+def _add_v2(metadata: NoteMetadata, note: Note, warnings: list[ReadWarning]) -> None:
     # Only these old objects need YAML.
     from kernelinfo.reading.assembly import metadata_yaml
 
@@ -121,17 +121,17 @@ def _add_v2(metadata: NoteMetadata, note: Note, remarks: list[Remark]) -> None:
     metadata.found = True
     for kernel in parsed.kernels:
         metadata.kernels.append(NoteKernel(kernel.symbol, kernel.facts, note.offset))
-        remarks.extend(_complain(kernel.symbol, kernel.complaints, note))
+        warnings.extend(_complain(kernel.symbol, kernel.complaints, note))
 
 
-def _pass_over_pal(metadata: NoteMetadata, note: Note, remarks: list[Remark]) -> None:
+def _pass_over_pal(metadata: NoteMetadata, note: Note, warnings: list[ReadWarning]) -> None:
     metadata.found = True
-    remarks.append(Remark("PAL pipelines are not read, only HSA kernels", offset=note.offset))
+    warnings.append(ReadWarning("PAL pipelines are not read, only HSA kernels", offset=note.offset))
 
 
-def _complain(symbol: str, complaints: Sequence[str], note: Note) -> list[Remark]:
+def _complain(symbol: str, complaints: Sequence[str], note: Note) -> list[ReadWarning]:
     kernel = shown(symbol)
-    return [Remark(f"kernel {kernel}: {wrong}", offset=note.offset) for wrong in complaints]
+    return [ReadWarning(f"kernel {kernel}: {wrong}", offset=note.offset) for wrong in complaints]
 
 
 class _Root(NamedTuple):
@@ -216,7 +216,7 @@ def _takes_dynamic_lds(arguments: bytes) -> bool:
     return takes_dynamic_lds(msgpack.unpackb(arguments, **_HOW))
 
 
-def _unpack(note: Note, remarks: list[Remark]) -> object:
+def _unpack(note: Note, warnings: list[ReadWarning]) -> object:
     """The msgpack value; raises `ReadError` where it is cut off, or no msgpack."""
     repeated: list[object] = []
 
@@ -230,7 +230,7 @@ def _unpack(note: Note, remarks: list[Remark]) -> object:
         return msgpack.unpackb(note.content, object_pairs_hook=unique, **_HOW)
     except msgpack.ExtraData as error:
         if any(error.extra):
-            remarks.append(Remark("bytes after the metadata, not read", offset=note.offset))
+            warnings.append(ReadWarning("bytes after the metadata, not read", offset=note.offset))
         return error.unpacked
     # TypeError: a list or a map for a key.
     except (msgpack.UnpackException, ValueError, TypeError) as error:
@@ -238,7 +238,7 @@ def _unpack(note: Note, remarks: list[Remark]) -> object:
     finally:
         if repeated:
             twice = f"{shown(str(repeated[0]))} stands more than once in one map; the last counts"
-            remarks.append(Remark(f"damaged metadata: {twice}", offset=note.offset))
+            warnings.append(ReadWarning(f"damaged metadata: {twice}", offset=note.offset))
 
 
 def shown(symbol: str) -> str:

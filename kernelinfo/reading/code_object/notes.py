@@ -7,7 +7,7 @@ from struct import unpack_from
 
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.elf import PT_NOTE, SHT_NOTE, Elf
-from kernelinfo.reading.facts import Remark
+from kernelinfo.reading.facts import ReadWarning
 
 
 class Note(NamedTuple):
@@ -20,17 +20,17 @@ class Note(NamedTuple):
     """Of the content, in bytes from the start of the file."""
 
 
-def read_notes(elf: Elf, remarks: list[Remark]) -> Iterator[Note]:
+def read_notes(elf: Elf, warnings: list[ReadWarning]) -> Iterator[Note]:
     """Every note once, however many segments and sections lead to it.
 
-    A region that lies outside the file, or that ends within a note, is named in `remarks`.
+    A region that lies outside the file, or that ends within a note, is named in `warnings`.
     """
     regions = [(s.offset, s.size) for s in elf.segments if s.type == PT_NOTE]
     regions += [(s.offset, s.size) for s in elf.sections if s.type == SHT_NOTE]
     seen: set[int] = set()
     for start, size in dict.fromkeys(regions):
         if elf.bytes_at(start, size) is None:
-            remarks.append(Remark("notes outside the file, not read", offset=start))
+            warnings.append(ReadWarning("notes outside the file, not read", offset=start))
             continue
         at, end = start, start + size
         # From a note that was seen on, the rest was seen as well.
@@ -40,7 +40,7 @@ def read_notes(elf: Elf, remarks: list[Remark]) -> Iterator[Note]:
             # AMDGPU pads to 4 bytes, whatever the alignment of the segment says.
             offset = at + 12 + _padded(name_size)
             if offset + content_size > end:
-                remarks.append(Remark("damaged note: longer than its section", offset=at))
+                warnings.append(ReadWarning("damaged note: longer than its section", offset=at))
                 break
             owner = bytes(elf.data[at + 12 : at + 12 + name_size]).rstrip(b"\0")
             # Removed notes leave zeros behind, which read as empty notes.

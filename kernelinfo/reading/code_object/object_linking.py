@@ -26,7 +26,7 @@ from kernelinfo.occupancy.placement import align
 from kernelinfo.occupancy.targets import Target
 from kernelinfo.reading.assembly.arithmetic import extra_sgprs
 from kernelinfo.reading.elf import SHT_SYMTAB, Elf, string_at
-from kernelinfo.reading.facts import Fact, FactName, Facts, KernelFacts, Remark
+from kernelinfo.reading.facts import Fact, FactName, Facts, KernelFacts, ReadWarning
 
 _SECTION = ".amdgpu.info"
 NOTE = "is not linked yet: numbers are of what each kernel reaches in this object; link for all"
@@ -85,11 +85,11 @@ def with_callees(
     target: Target | None,
     *,
     xnack: bool,
-    remarks: list[Remark],
+    warnings: list[ReadWarning],
 ) -> list[KernelFacts]:
     """The kernels of an object that has the section, each with what all that it calls states
     instead of what is stated of it alone."""
-    linking = kernel_facts(elf, target, xnack=xnack, remarks=remarks)
+    linking = kernel_facts(elf, target, xnack=xnack, warnings=warnings)
     return [_with(kernel, linking.get(kernel.symbol, _UNKNOWN)) for kernel in kernels]
 
 
@@ -99,15 +99,15 @@ def _with(kernel: KernelFacts, facts: tuple[Fact, ...]) -> KernelFacts:
 
 
 def kernel_facts(
-    elf: Elf, target: Target | None, *, xnack: bool, remarks: list[Remark]
+    elf: Elf, target: Target | None, *, xnack: bool, warnings: list[ReadWarning]
 ) -> dict[str, tuple[Fact, ...]]:
     """The facts of each function with what it calls, by name."""
     section = next(s for s in elf.sections if s.name == _SECTION)
     data = elf.bytes_of(section)
     if data is None:
-        remarks.append(Remark(f"{_SECTION} lies outside the file", offset=section.offset))
+        warnings.append(ReadWarning(f"{_SECTION} lies outside the file", offset=section.offset))
         return {}
-    functions = _functions(bytes(data), _symbols_at(elf), section.offset, remarks)
+    functions = _functions(bytes(data), _symbols_at(elf), section.offset, warnings)
     known: dict[str, _Reach] = {}
     return {
         name: tuple(_facts(_reach(name, functions, known, ()), target, xnack=xnack))
@@ -148,7 +148,7 @@ def _entries(data: bytes) -> Iterator[tuple[int, int, bytes]]:
 
 
 def _functions(
-    data: bytes, symbols: Mapping[int, _Symbol], offset: int, remarks: list[Remark]
+    data: bytes, symbols: Mapping[int, _Symbol], offset: int, warnings: list[ReadWarning]
 ) -> dict[str, _Function]:
     """By name; what is damaged leaves the function open in which it stands."""
     functions: dict[str, _Function] = {}
@@ -165,8 +165,8 @@ def _functions(
             else:
                 _add(function, kind, payload, symbol)
     except ReadError as error:
-        remarks.append(
-            Remark(f"damaged {_SECTION}: {error}; not read from there on", offset=offset)
+        warnings.append(
+            ReadWarning(f"damaged {_SECTION}: {error}; not read from there on", offset=offset)
         )
         if function is not None:
             function.is_open = True

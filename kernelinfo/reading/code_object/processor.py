@@ -9,7 +9,7 @@ from kernelinfo.light_typing import Literal
 from kernelinfo.occupancy import targets
 from kernelinfo.occupancy.targets import Target
 from kernelinfo.reading.elf import Elf
-from kernelinfo.reading.facts import Features, Remark
+from kernelinfo.reading.facts import Features, ReadWarning
 from kernelinfo.reading.target_id import parse_target_id
 
 _ELFOSABI_AMDGPU_HSA = 64
@@ -36,7 +36,7 @@ def features(elf: Elf, version: int | None) -> Features:
 
 
 def processor(
-    elf: Elf, target_id: object, arch: str | None, remarks: list[Remark]
+    elf: Elf, target_id: object, arch: str | None, warnings: list[ReadWarning]
 ) -> tuple[str | None, Target | None]:
     """The processor's name and facts: by e_flags, else by `amdhsa.target`, else `arch`.
 
@@ -46,23 +46,25 @@ def processor(
     if target_id is not None:
         parsed = parse_target_id(target_id) if isinstance(target_id, str) else None
         if parsed is None:
-            remarks.append(Remark(f"amdhsa.target is {shortened(target_id)}, not a target id"))
+            warnings.append(
+                ReadWarning(f"amdhsa.target is {shortened(target_id)}, not a target id")
+            )
         else:
             named = parsed.processor
             if parsed.odd:
                 message = f"amdhsa.target names {named} and {shortened(parsed.odd)}, no feature"
-                remarks.append(Remark(message))
+                warnings.append(ReadWarning(message))
     mach = elf.flags & 0xFF
     target = targets.by_elf_mach(mach)
     if target is not None:
         if named not in (None, target.name):
             message = f"e_flags say {target.name}, amdhsa.target says {named}; read as the former"
-            remarks.append(Remark(message, offset=48))
+            warnings.append(ReadWarning(message, offset=48))
         return target.name, target
     name = named or arch
     if mach:
         message = f"processor 0x{mach:02x} in e_flags is not known"
-        remarks.append(Remark(f"{message}; read as {name}" if name else message, offset=48))
+        warnings.append(ReadWarning(f"{message}; read as {name}" if name else message, offset=48))
     try:
         return name, targets.find(name) if name else None
     except UnknownTargetError:

@@ -8,7 +8,7 @@ from struct import error as StructError
 
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.elf import PT_DYNAMIC, SHT_DYNSYM, SHT_SYMTAB, Elf, string_at
-from kernelinfo.reading.facts import Remark
+from kernelinfo.reading.facts import ReadWarning
 from kernelinfo.reading.resource_symbols import SYMBOLS
 
 STT_NOTYPE = 0
@@ -43,14 +43,14 @@ class KernelSymbols(NamedTuple):
     """Of each function the ends of its resource symbols' names, and their values."""
 
 
-def kernel_symbols(elf: Elf, remarks: list[Remark]) -> KernelSymbols:
+def kernel_symbols(elf: Elf, warnings: list[ReadWarning]) -> KernelSymbols:
     """The symbols of all tables that are of kernels; a name in two tables counts once.
 
     The dynamic table is found by the segments where no section leads to it. Tables that lie
-    outside the file are named in `remarks`.
+    outside the file are named in `warnings`.
     """
     found = KernelSymbols({}, {})
-    for table, strings in _tables(elf, remarks):
+    for table, strings in _tables(elf, warnings):
         # Symbols may share one long string; honest tables stay far below this many bytes.
         budget = 16 * len(strings)
         nameless = 0
@@ -70,7 +70,7 @@ def kernel_symbols(elf: Elf, remarks: list[Remark]) -> KernelSymbols:
             elif name not in found.defined and (kind != STT_OBJECT or name.endswith(".kd")):
                 found.defined[name] = Symbol(kind, section, value, size)
         if nameless:
-            remarks.append(Remark(f"{nameless} symbols without a name in the string table"))
+            warnings.append(ReadWarning(f"{nameless} symbols without a name in the string table"))
     return found
 
 
@@ -80,7 +80,7 @@ def _add_resource(resources: dict[str, list[tuple[str, int, None]]], name: str, 
         resources.setdefault(function, []).append((suffix, value, None))
 
 
-def _tables(elf: Elf, remarks: list[Remark]) -> Iterator[tuple[memoryview, bytes]]:
+def _tables(elf: Elf, warnings: list[ReadWarning]) -> Iterator[tuple[memoryview, bytes]]:
     """Each symbol table with its strings, the loader's first; ELF allows one of each kind."""
     read = set()
     first = {section.type: section for section in reversed(elf.sections)}
@@ -93,14 +93,14 @@ def _tables(elf: Elf, remarks: list[Remark]) -> Iterator[tuple[memoryview, bytes
         strings = elf.bytes_of(linked[0]) if linked else None
         if table is None or strings is None:
             message = f"damaged symbol table {section.name!r}, not read"
-            remarks.append(Remark(message, offset=section.offset))
+            warnings.append(ReadWarning(message, offset=section.offset))
         else:
             if section.entry_size != _SYMBOL.size:
                 table_name = (
                     f"symbol table {section.name!r} with entries of {section.entry_size} bytes"
                 )
                 message = f"{table_name}; read as entries of {_SYMBOL.size}"
-                remarks.append(Remark(message, offset=section.offset))
+                warnings.append(ReadWarning(message, offset=section.offset))
             read.add(section.offset)
             yield table, bytes(strings)
     segment = next((s for s in elf.segments if s.type == PT_DYNAMIC), None)
@@ -115,7 +115,9 @@ def _tables(elf: Elf, remarks: list[Remark]) -> Iterator[tuple[memoryview, bytes
     strings = None if at is None else elf.bytes_at(at, tags.get(_DT_STRSZ, -1))
     table = None if start is None else elf.bytes_at(start, _count(elf, tags) * _SYMBOL.size)
     if table is None or strings is None:
-        remarks.append(Remark("damaged dynamic symbol table, not read", offset=segment.offset))
+        warnings.append(
+            ReadWarning("damaged dynamic symbol table, not read", offset=segment.offset)
+        )
     else:
         yield table, bytes(strings)
 

@@ -23,7 +23,7 @@ from kernelinfo.reading.elf import (
     SHT_SYMTAB,
     read_elf,
 )
-from kernelinfo.reading.facts import Remark
+from kernelinfo.reading.facts import ReadWarning
 
 _ELF = magic.ELF + b"\x02\x01\x01"
 _MAGICS = (_ELF, magic.BUNDLE, magic.COMPRESSED_BUNDLE)
@@ -110,14 +110,14 @@ def _elf_extent(data: memoryview) -> _Extent | None:
 
 def _is_sound(data: memoryview) -> bool:
     """Whether all tables of an ELF file, and the parts that they name, lie within it."""
-    remarks: list[Remark] = []
+    warnings: list[ReadWarning] = []
     try:
-        elf = read_elf(data, remarks)
+        elf = read_elf(data, warnings)
     except ReadError:
         return False
     sections = [section for section in elf.sections if section.type != SHT_NOBITS]
     extents = [(s.offset, s.size) for s in elf.segments] + [(s.offset, s.size) for s in sections]
-    if remarks or any(elf.bytes_at(*extent) is None for extent in extents):
+    if warnings or any(elf.bytes_at(*extent) is None for extent in extents):
         return False
     return any(segment.type == PT_NOTE and segment.size for segment in elf.segments) or any(
         section.type in _TABLES and section.size for section in sections

@@ -11,7 +11,7 @@ from kernelinfo.reading.containers import bundle, ccob, magic
 from kernelinfo.reading.containers.device_sections import Section, parts
 from kernelinfo.reading.containers.parts import DATA_SECTION, part, problem, rest
 from kernelinfo.reading.elf import read_elf
-from kernelinfo.reading.facts import Remark
+from kernelinfo.reading.facts import ReadWarning
 
 # clang aligns the fat binary of each translation unit to this.
 _PAGE = 4096
@@ -22,13 +22,13 @@ def read(blob: Blob) -> Iterator[Blob | Problem | Elsewhere]:
     """The bytes of each section with device code, whatever they are."""
     from kernelinfo.reading.containers import hipk  # most host files have sections
 
-    remarks: list[Remark] = []
+    warnings: list[ReadWarning] = []
     try:
-        elf = read_elf(blob.data, remarks)
+        elf = read_elf(blob.data, warnings)
     except ReadError:  # cut off, or of a kind that drives no AMD GPU
         return
-    for remark in remarks:
-        yield problem(blob, remark.message, at=remark.offset or 0)
+    for warning in warnings:
+        yield problem(blob, warning.message, at=warning.offset or 0)
     if elf.sections:
         sections = (Section(s.name, s.offset, elf.bytes_of(s)) for s in elf.sections if s.size)
         yield from parts(blob, sections)

@@ -16,7 +16,7 @@ _RESOURCE_USAGE = re.compile(rb"Function Name: |Pass: +kernel-resource-usage")
 _RECORD = b"--- !"
 _FLAG = "-Rpass-analysis=kernel-resource-usage"
 _LOOKED_AT = 1 << 20
-_LOG = re.compile(rb"(?:remark|warning|error): |^\[\d+/\d+\] |^\[ *\d+%\] ", re.MULTILINE)
+_LOG = re.compile(rb"(?:warning|remark|error): |^\[\d+/\d+\] |^\[ *\d+%\] ", re.MULTILINE)
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 

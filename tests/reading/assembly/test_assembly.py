@@ -134,7 +134,7 @@ def stated(kernel: KernelFacts, source: Source) -> dict[FactName, FactValue]:
 
 
 def complaints(text: str | bytes) -> list[str]:
-    return [remark.message for remark in module(text).remarks]
+    return [warning.message for warning in module(text).warnings]
 
 
 def test_every_source_is_kept_with_its_facts() -> None:
@@ -206,7 +206,7 @@ def test_a_module_says_what_it_is() -> None:
     assert found.features == Features(xnack="on", sramecc="any")
     assert found.code_object_version == 5
     assert found.stamps == ("clang version 22.0.0",)
-    assert found.remarks == ()
+    assert found.warnings == ()
 
 
 @pytest.mark.parametrize(
@@ -249,7 +249,7 @@ def test_all_spellings_of_a_target(
 )
 def test_a_target_is_sought_elsewhere_when_its_line_is_missing(text: str) -> None:
     assert module(text).target == "gfx90a"
-    assert module(text, arch="gfx90a:xnack-").remarks == ()
+    assert module(text, arch="gfx90a:xnack-").warnings == ()
 
 
 def test_arch_counts_only_where_the_text_is_silent() -> None:
@@ -259,7 +259,7 @@ def test_arch_counts_only_where_the_text_is_silent() -> None:
     assert stated(kernel(INFO, arch="gfx1100"), "kernel-info")["reserved_vgprs"] == 48
     contradicted = module(TEXT, arch="gfx1100")
     assert contradicted.target == "gfx90a"
-    assert [remark.message for remark in contradicted.remarks] == [
+    assert [warning.message for warning in contradicted.warnings] == [
         "--arch gfx1100 is not read: the text is for gfx90a"
     ]
 
@@ -340,7 +340,7 @@ def test_symbols_are_those_of_the_module() -> None:
     a, b, c = modules(first + second + cut)
     assert [stated(each.kernels[0], "kernel-info")["vgprs"] for each in (a, b)] == [40, 50]
     assert c.kernels[0].facts == ()
-    assert [(remark.line, remark.message) for remark in c.remarks] == [
+    assert [(warning.line, warning.message) for warning in c.warnings] == [
         (
             14,
             "kernel 'kernel at line 13': NumVgprs is unresolved: "
@@ -420,7 +420,7 @@ def test_hand_written_text() -> None:
         "reserved_sgprs": 112,
     }
     assert stated(tile, "metadata") == {"vgprs": 0x73, "max_workgroup_size": 256}
-    assert [(remark.line, remark.message) for remark in found.remarks] == [
+    assert [(warning.line, warning.message) for warning in found.warnings] == [
         (
             6,
             "kernel 'tile': next_free_vgpr is unresolved: "
@@ -503,7 +503,7 @@ def test_parts_of_a_text_bundle_are_modules() -> None:
     host = part("host-x86_64-unknown-linux--", 'main:\n\tretq\n\t.set a, b\n\t.ident "clang"\n')
     silent = part("hip-amdgcn-amd-amdhsa-gfx1100", INFO)
     found = modules(device + host + silent)
-    assert [(each.target, len(each.kernels), each.remarks) for each in found] == [
+    assert [(each.target, len(each.kernels), each.warnings) for each in found] == [
         ("gfx90a", 1, ()),
         ("gfx1100", 1, ()),
     ]
@@ -629,7 +629,7 @@ def test_a_name_is_text_whatever_it_looks_like(name: str, form: str) -> None:
 )
 def test_metadata_means_the_same_however_it_is_written(written: str, rewritten: str) -> None:
     assert written in TEXT
-    assert module(TEXT.replace(written, rewritten)).remarks == ()
+    assert module(TEXT.replace(written, rewritten)).warnings == ()
     assert stated(kernel(TEXT.replace(written, rewritten)), "metadata") == stated(
         kernel(TEXT), "metadata"
     )
@@ -691,7 +691,7 @@ HOSTILE = [row["file"] for row in _texts("hostile/INDEX.csv") if row["file"].sta
 def test_every_kernel_of_the_corpus_is_found(row: dict[str, str]) -> None:
     found = Counter[str]()
     for each in modules((SHARED / "corpus" / row["file"]).read_bytes()):
-        others = [r for r in each.remarks if not r.message.endswith("passed over as a shader")]
+        others = [r for r in each.warnings if not r.message.endswith("passed over as a shader")]
         assert others == [] or "handwritten" in row["file"] or "truncated" in row["file"]
         found[each.target or "?"] += len(each.kernels)
     expected = Counter[str]()
@@ -732,7 +732,7 @@ def test_hostile_files_are_read_in_seconds(file: str) -> None:
 def test_a_text_of_nothing_but_mistakes_is_told_as_far_as_anybody_reads() -> None:
     text = TEXT + ".amdhsa_kernel k\n.end_amdhsa_kernel\n" * 3000
     first, last = modules(text)
-    assert len(first.remarks) == 1000
-    assert [remark.message for remark in last.remarks] == [
-        "2000 more remarks on this text are not shown; mend these first"
+    assert len(first.warnings) == 1000
+    assert [warning.message for warning in last.warnings] == [
+        "2000 more warnings on this text are not shown; mend these first"
     ]

@@ -56,7 +56,7 @@ def values(of: Module) -> list[tuple[str, set[tuple[object, ...]]]]:
 
 
 def messages(of: Module) -> str:
-    return "\n".join(remark.message for remark in of.remarks)
+    return "\n".join(warning.message for warning in of.warnings)
 
 
 @pytest.mark.parametrize("path", sorted(FIXTURES.iterdir()), ids=lambda path: path.name)
@@ -93,7 +93,7 @@ def test_descriptor_and_metadata_agree(path: Path) -> None:
 def test_versions_and_their_feature_bits(name: str, version: int, features: Features) -> None:
     found = module(name)
     assert (found.code_object_version, found.features) == (version, features)
-    assert not found.remarks
+    assert not found.warnings
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_modes_of_gfx10(mode: str) -> None:
 )
 def test_other_shapes_say_the_same(name: str) -> None:
     assert values(module(name)) == values(module(TINY))
-    assert not module(name).remarks
+    assert not module(name).warnings
 
 
 def test_v2_kernels_are_their_own_descriptors() -> None:
@@ -179,7 +179,7 @@ def test_hand_written_metadata_may_leave_most_out() -> None:
     assert said["metadata", "vgprs"] == said["descriptor", "reserved_vgprs"] == 96
     assert said["descriptor", "accum_offset"] == 72
     assert ("metadata", "agprs") not in said
-    assert not found.remarks
+    assert not found.warnings
 
 
 def test_without_metadata_kernels_are_their_descriptors() -> None:
@@ -193,7 +193,7 @@ def test_without_metadata_kernels_are_their_descriptors() -> None:
         ("descriptor", "reserved_vgprs"): 88,
         ("descriptor", "wgp_mode"): True,
     }
-    assert not found.remarks
+    assert not found.warnings
 
 
 @pytest.mark.parametrize(
@@ -231,7 +231,7 @@ def test_a_processor_that_is_not_known_is_never_guessed() -> None:
     pack_into("<I", data, E_FLAGS, 0)
     found = read(memoryview(data))
     assert found.target is None
-    assert not found.remarks
+    assert not found.warnings
 
 
 def test_the_metadata_names_the_processor_where_e_flags_do_not() -> None:

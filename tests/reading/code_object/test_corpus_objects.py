@@ -84,7 +84,7 @@ def test_hostile_bytes_end_soon_and_with_words(name: str) -> None:
             words.append(item.message)
         elif isinstance(item, Blob) and bytes(item.data[:4]) == b"\x7fELF":
             try:
-                words += [remark.message for remark in read(item.data).remarks]
+                words += [warning.message for warning in read(item.data).warnings]
             except ReadError as error:
                 words.append(str(error))
     assert not any("\n" in message or not message for message in words)

@@ -9,7 +9,7 @@ import pytest
 from kernelinfo.occupancy.targets import find
 from kernelinfo.reading.code_object.object_linking import kernel_facts
 from kernelinfo.reading.elf import read_elf
-from kernelinfo.reading.facts import Remark
+from kernelinfo.reading.facts import ReadWarning
 
 from ...conftest import CORPUS
 from ...test_corpus import kernels
@@ -70,11 +70,11 @@ class Info:
 
 
 def facts(info: Info, name: str = "kernel") -> tuple[dict[str, object], list[str]]:
-    remarks: list[Remark] = []
-    elf = read_elf(memoryview(info.object()), remarks)
-    found = kernel_facts(elf, find("gfx90a"), xnack=False, remarks=remarks)
+    warnings: list[ReadWarning] = []
+    elf = read_elf(memoryview(info.object()), warnings)
+    found = kernel_facts(elf, find("gfx90a"), xnack=False, warnings=warnings)
     stated: dict[str, object] = {fact.name: fact.value for fact in found.get(name, ())}
-    return stated, [remark.message for remark in remarks]
+    return stated, [warning.message for warning in warnings]
 
 
 def test_a_kernel_counts_with_what_it_calls() -> None:
