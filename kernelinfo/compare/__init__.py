@@ -160,7 +160,7 @@ def compare(
 
 
 def _kernels(build: Build, unstated: dict[str, Any]) -> dict[int, KernelSummary]:
-    """The kernels by their places, without what only one of the builds can say."""
+    """The kernels by number, without what only one of the builds can say."""
     kernels = build.kernels
     if unstated:
         kernels = tuple(replace(kernel, **unstated) for kernel in kernels)
@@ -202,7 +202,7 @@ def _without_namespace(kernel: KernelSummary) -> str:
 
 
 class _Left(NamedTuple):
-    """Kernels without a partner yet, by their places in their builds."""
+    """Kernels without a partner yet, by their numbers in their builds."""
 
     old: dict[int, KernelSummary]
     new: dict[int, KernelSummary]
@@ -213,7 +213,7 @@ Scope = Callable[[KernelSummary], str]
 
 
 def _matched(left: _Left, scope: Scope, level: _Level) -> dict[int, Pair]:
-    """The pairs of one level by their places in the new build; they are taken out of `left`."""
+    """The pairs of one level by their numbers in the new build; they are taken out of `left`."""
     old, new = (_by_key(kernels, scope, level) for kernels in left)
     pairs = {}
     for key, theirs in new.items():
@@ -230,15 +230,15 @@ def _matched(left: _Left, scope: Scope, level: _Level) -> dict[int, Pair]:
 def _by_key(
     kernels: dict[int, KernelSummary], scope: Scope, level: _Level
 ) -> dict[Hashable, list[int]]:
-    places: dict[Hashable, list[int]] = defaultdict(list)
-    for place, kernel in kernels.items():
-        places[scope(kernel), level.key(kernel)].append(place)
-    return places
+    numbers: dict[Hashable, list[int]] = defaultdict(list)
+    for number, kernel in kernels.items():
+        numbers[scope(kernel), level.key(kernel)].append(number)
+    return numbers
 
 
-def _ordered(places: list[int], kernels: dict[int, KernelSummary]) -> list[int]:
-    """Namesakes in an order of their own, not that of the build."""
-    return sorted(places, key=lambda place: _content(kernels[place])) if places[1:] else places
+def _ordered(numbers: list[int], kernels: dict[int, KernelSummary]) -> list[int]:
+    """The kernels of one key by content, so that pairs do not depend on the build's order."""
+    return sorted(numbers, key=lambda number: _content(kernels[number])) if numbers[1:] else numbers
 
 
 def _content(kernel: KernelSummary) -> tuple[tuple[bool, object], ...]:

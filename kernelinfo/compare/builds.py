@@ -10,7 +10,7 @@ from glob import has_magic
 from kernelinfo.analysis import Analysis, analyse
 from kernelinfo.analysis.options import Options
 from kernelinfo.compare import Comparison, compare
-from kernelinfo.compare.summary import Build, build, common_root, place_under
+from kernelinfo.compare.summary import Build, build, common_root, path_under
 from kernelinfo.errors import ReadError
 from kernelinfo.kernel import CodeObject, Item, Report, Result
 from kernelinfo.reading.blob import Blob, Problem
@@ -87,7 +87,7 @@ def _of_report(report: Report) -> Build:
 
 
 def _under(root: str) -> Callable[[CodeObject], str]:
-    return lambda code_object: place_under(root, code_object.path, code_object.member)
+    return lambda code_object: path_under(root, code_object.path, code_object.member)
 
 
 def _results(items: Iterable[Item], problems: list[Problem]) -> Iterator[Result]:

@@ -12,7 +12,7 @@ from kernelinfo.analysis.options import Options, is_asked_for
 from kernelinfo.compare.saved_kernel import SavedKernel
 from kernelinfo.compare.saved_report import read_document, read_lines
 from kernelinfo.compare.saved_rows import HEADING, UNSTATED, read_rows, rows_of_csv
-from kernelinfo.compare.summary import Build, common_root, place_under
+from kernelinfo.compare.summary import Build, common_root, path_under
 from kernelinfo.errors import ReadError
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.blob import Blob, Problem
@@ -55,7 +55,7 @@ def read_saved(blob: Blob, options: Options, tell: Tell) -> Build:
         if not is_asked_for(one.name, one.symbol, options):
             counts.passed_over += 1
             continue
-        found.append(replace(one, code_object=place_under(root, kernel.path, kernel.member)))
+        found.append(replace(one, code_object=path_under(root, kernel.path, kernel.member)))
         made_otherwise = made_otherwise or _contradiction(kernel, options)
         compilers.update(kernel.compilers)
     if made_otherwise:

@@ -75,20 +75,20 @@ class Build:
     compilers: tuple[str, ...]
     """Stamps of all compilers, those of linked libraries among them; sorted."""
     unstated: tuple[str, ...] = ()
-    """What the file that the build is read from has no place for."""
+    """Fields that the file of the build does not store."""
     notes: tuple[str, ...] = ()
     """What cannot be known of the build, in words."""
 
 
-def build(results: Iterable[Result], place: Callable[[CodeObject], str]) -> Build:
-    """The build that these kernels are; `place` says what to call a code object in it."""
+def build(results: Iterable[Result], name_of: Callable[[CodeObject], str]) -> Build:
+    """The build that these kernels are; `name_of` names a code object in it."""
     kernels: list[KernelSummary] = []
     compilers: set[str] = set()
     of: CodeObject | None = None
     for result in results:
         if result.kernel.code_object is not of:
             of = result.kernel.code_object
-            called, target = place(of), target_id(of.target, of.features)
+            called, target = name_of(of), target_id(of.target, of.features)
             compilers.update(stamps.compilers(of.stamps))
         kernels.append(_summary(result, called, target))
     return Build(tuple(kernels), tuple(sorted(compilers)))
@@ -131,7 +131,7 @@ def _unit(code_object: str, processor: str) -> str:
     return re.sub(rf"{re.escape(processor)}(?![\da-f])(:\w+[+-])*", "", code_object)
 
 
-def place_under(root: str, path: str, member: str | None) -> str:
+def path_under(root: str, path: str, member: str | None) -> str:
     """The path relative to `root`, empty where it is `root`, and the member inside the file."""
     if path == root:
         path = ""

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path, PurePath
 from typing import Any, cast
 
-from kernelinfo.compare.summary import Build, KernelSummary, build, place_under
+from kernelinfo.compare.summary import Build, KernelSummary, build, path_under
 from kernelinfo.errors import BaselineError
 from kernelinfo.kernel import CodeObject, Result
 from kernelinfo.occupancy.limits import RESOURCES, Resource
@@ -164,7 +164,7 @@ def _location(folder: Path, code_object: CodeObject) -> str:
     relative = os.path.relpath(code_object.path, folder)
     if relative.startswith(os.pardir):
         relative = os.path.basename(code_object.path)
-    return place_under("", PurePath(relative).as_posix(), code_object.member)
+    return path_under("", PurePath(relative).as_posix(), code_object.member)
 
 
 def _umask() -> int:

@@ -12,7 +12,7 @@ from kernelinfo.pressure.listing import read_listing
 from kernelinfo.reading.assembly.arithmetic import Unresolved
 from kernelinfo.reading.assembly.debug_entries import read_units
 from kernelinfo.reading.assembly.expressions import Definitions, Evaluator
-from kernelinfo.reading.assembly.labels import label_place
+from kernelinfo.reading.assembly.labels import label_offset
 from kernelinfo.reading.assembly.loc import SourceFiles
 from kernelinfo.reading.assembly.scan import (
     ASSIGNMENT,
@@ -21,7 +21,7 @@ from kernelinfo.reading.assembly.scan import (
     decode,
     line_end,
     lines_from,
-    places,
+    marks,
     searchable,
 )
 from kernelinfo.reading.debug_entries import Unit
@@ -68,7 +68,7 @@ class AssemblyText:
     def _lines(self, symbol: str, start: int) -> Iterator[str]:
         """The lines from a label's on, without what a log puts before each of them."""
         end, prefix = len(self._text), b""
-        label = label_place(self._text, symbol, start, line_end(self._text, start), end)
+        label = label_offset(self._text, symbol, start, line_end(self._text, start), end)
         if label is not None:
             prefix = self._text[start:label]
             # The name may be quoted and hold what would begin a comment.
@@ -81,10 +81,10 @@ class AssemblyText:
         """Where each numbered `.file` stands."""
         return [match.end() for match in _FILE.finditer(self._text)]
 
-    def _files_before(self, place: int) -> SourceFiles:
+    def _files_before(self, offset: int) -> SourceFiles:
         files = SourceFiles(self._text)
         for stated in self._files:
-            if stated < place:
+            if stated < offset:
                 files.take(stated)
         return files
 
@@ -92,10 +92,10 @@ class AssemblyText:
         """The text that sets up the kernel's registers; empty where there is none."""
         named = re.compile(rb"\.amdhsa_kernel[ \t]+\"?" + re.escape(symbol.encode()) + rb"\"?\s")
         found = named.search(self._text, start) or named.search(self._text)
-        place = self._text.find(_CODE_T, start, start + _NEAR) if found is None else found.start()
-        if place < 0:
+        offset = self._text.find(_CODE_T, start, start + _NEAR) if found is None else found.start()
+        if offset < 0:
             return ""
-        block = self._text[place : place + _MOST_DESCRIPTOR]
+        block = self._text[offset : offset + _MOST_DESCRIPTOR]
         return decode(re.split(rb"\.end_amd", block)[0])
 
     def value(self, expression: str, line: int) -> int | None:
@@ -107,11 +107,11 @@ class AssemblyText:
     def _values(self) -> Evaluator:
         """The symbols that the text sets: only hand-written registers need them."""
         lines, definitions, read = Lines(self._text), Definitions(), 0
-        for place, kind in places(self._text):
-            if place < read:
+        for offset, kind in marks(self._text):
+            if offset < read:
                 continue
             if kind in ("set", "equ"):
-                read = definitions.add_sets(self._text, place, lines)
+                read = definitions.add_sets(self._text, offset, lines)
             elif kind == ASSIGNMENT:
-                definitions.add_assignment(self._text, place, lines)
+                definitions.add_assignment(self._text, offset, lines)
         return Evaluator(definitions, None)

@@ -9,7 +9,7 @@ from kernelinfo.reading.facts import SourceLine
 
 
 def in_repository(source: SourceLine) -> SourceLine:
-    """The same place, relative to the repository's root where it lies inside.
+    """The same path, relative to the repository's root where it lies inside.
 
     The root is the nearest folder with a `.git` from the current one upwards. A relative path is
     the compiler's, from a folder of its own, and stays.

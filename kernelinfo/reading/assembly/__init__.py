@@ -13,7 +13,7 @@ from kernelinfo.reading.assembly.scan import (
     decode,
     is_directive,
     line_at,
-    places,
+    marks,
     searchable,
 )
 from kernelinfo.reading.facts import Features, Module, ReadWarnings
@@ -32,20 +32,20 @@ def read(data: Text | memoryview, *, arch: str | None = None) -> Iterator[Module
     warnings = ReadWarnings()
     part = ""
     module = ModuleText(text, lines, warnings, 0, part)
-    for place, kind in macros.outside_macros(text, places(text)):
+    for offset, kind in macros.outside_macros(text, marks(text)):
         if kind == BUNDLE:
-            mark, _, entry = decode(line_at(text, place)).partition(" ")
+            mark, _, entry = decode(line_at(text, offset)).partition(" ")
             begins = mark == f"{BUNDLE}START__"
             if not begins and entry != part:
-                module.warn(f"the end of {entry!r} stands where that of {part!r} should", place)
-            yield from module.finish(place, arch)
+                module.warn(f"the end of {entry!r} stands where that of {part!r} should", offset)
+            yield from module.finish(offset, arch)
             part = entry if begins else ""
-            module = ModuleText(text, lines, warnings, place, part)
+            module = ModuleText(text, lines, warnings, offset, part)
         else:
-            if kind == "amdgcn_target" and module.begun and is_directive(text, place):
-                yield from module.finish(place, arch)
-                module = ModuleText(text, lines, warnings, place, part)
-            module.take(place, kind)
+            if kind == "amdgcn_target" and module.begun and is_directive(text, offset):
+                yield from module.finish(offset, arch)
+                module = ModuleText(text, lines, warnings, offset, part)
+            module.take(offset, kind)
     yield from module.finish(len(text), arch)
     if rest := warnings.rest():
         yield Module("assembly", None, Features(), None, (), (), rest)

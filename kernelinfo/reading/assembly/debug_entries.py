@@ -37,7 +37,7 @@ class _Strings(NamedTuple):
     """Numbers of the strings, as the table of offsets has them."""
 
     def of(self, written: str) -> str | None:
-        """A string by its label (DWARF 4) or by its place in the table of offsets (DWARF 5)."""
+        """A string by its label (DWARF 4) or by its offset in the table of offsets (DWARF 5)."""
         if written.isdigit():
             number = self.order[int(written)] if int(written) < len(self.order) else None
         else:

@@ -87,24 +87,24 @@ class Stated(NamedTuple):
 _Value = Callable[[Statement], int | None]
 
 
-def read_kernel(text: Text, place: int) -> tuple[Block, bool]:
-    """The directives after the line of `.amdhsa_kernel`, which begins at `place`, and whether they
+def read_kernel(text: Text, offset: int) -> tuple[Block, bool]:
+    """The directives after the line of `.amdhsa_kernel`, which begins at `offset`, and whether they
     have an end: where they have none, the text is cut.
 
     Those left out of a whole block have the assembler's default, stated at the block's own line.
     """
-    return _read(text, place, b"amdhsa_kernel")
+    return _read(text, offset, b"amdhsa_kernel")
 
 
-def read_code_t(text: Text, place: int) -> tuple[Block, bool]:
+def read_code_t(text: Text, offset: int) -> tuple[Block, bool]:
     """The same of `.amd_kernel_code_t`."""
-    return _read(text, place, b"amd_kernel_code_t")
+    return _read(text, offset, b"amd_kernel_code_t")
 
 
-def _read(text: Text, place: int, kind: bytes) -> tuple[Block, bool]:
+def _read(text: Text, offset: int, kind: bytes) -> tuple[Block, bool]:
     start, end = b"." + kind, b".end_" + kind
     for size in (_USUAL_BYTES, _MOST_BYTES):
-        part = text[place : place + size]
+        part = text[offset : offset + size]
         stop = part.find(end)
         ended = stop >= 0
         again = part.find(start, len(start), stop if ended else size)

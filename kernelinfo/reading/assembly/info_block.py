@@ -88,16 +88,16 @@ class _Body(NamedTuple):
     """In bytes."""
 
 
-def read_block(text: Text, place: int) -> InfoBlock | None:
-    """The block whose first line begins at `place`, if it is one.
+def read_block(text: Text, offset: int) -> InfoBlock | None:
+    """The block whose first line begins at `offset`, if it is one.
 
     What a log or grep put before the comment signs is passed over.
     """
-    first = text[place : place + _SHORT].partition(b"\n")[0]
+    first = text[offset : offset + _SHORT].partition(b"\n")[0]
     header = read_line(first.rstrip(b"\r")) if len(first) < _SHORT else None
     if not isinstance(header, Header):
         return None
-    start = place + len(first) + 1
+    start = offset + len(first) + 1
     comments, code_bytes = b"", None
     if prefix := _prefix(first):
         comments = b"\n".join(islice(_prefixed(text, start, prefix), _MOST_LINES))
@@ -124,9 +124,9 @@ def _without_code_bytes(comments: bytes) -> tuple[int | None, bytes]:
     return None, comments
 
 
-def _prefixed(text: Text, place: int, prefix: bytes) -> Iterator[bytes]:
-    """The lines from `place` on that begin as the header does."""
-    for line in lines_from(text, place):
+def _prefixed(text: Text, offset: int, prefix: bytes) -> Iterator[bytes]:
+    """The lines from `offset` on that begin as the header does."""
+    for line in lines_from(text, offset):
         if line.startswith(b";") or b";" not in line or _prefix(line) != prefix:
             return
         yield line

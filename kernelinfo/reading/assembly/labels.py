@@ -23,23 +23,23 @@ def begun_function(text: Text, begin: int) -> str:
     return decode(line_at(text, begin + len(BEGIN)).rstrip())
 
 
-def last_label(text: Text, floor: int, place: int) -> tuple[str, int] | None:
-    """The last label between `floor` and `place` that is not local, and where it stands."""
+def last_label(text: Text, floor: int, offset: int) -> tuple[str, int] | None:
+    """The last label between `floor` and `offset` that is not local, and where it stands."""
     last = None
-    for label in re.compile(_LABEL).finditer(text, floor, place):
+    for label in re.compile(_LABEL).finditer(text, floor, offset):
         if not re.match(_LOCAL, label[1]):
             last = unquoted(label[1]), label.start(1)
     return last
 
 
-def label_place(text: Text, name: str, floor: int, place: int, after: int) -> int | None:
-    """Where the label `name:` stands: between `floor` and `place`, or else soon after `after`.
+def label_offset(text: Text, name: str, floor: int, offset: int, after: int) -> int | None:
+    """Where the label `name:` stands: between `floor` and `offset`, or else soon after `after`.
 
     Compilers print a descriptor after the code; people write it before.
     """
     label = name if _UNQUOTED.fullmatch(name) else _quoted(name)
     sought = label.encode() + b":"
-    for start, end in (floor, place), (after, after + _FAR):
+    for start, end in (floor, offset), (after, after + _FAR):
         found = text.find(sought, start, end)
         while found >= 0:
             if found == 0 or text[found - 1 : found].isspace():

@@ -39,13 +39,13 @@ class SourceFiles:
         self._declared: dict[int, tuple[int, int]] = {}
         """Number of the file, and line, by the number of the function."""
 
-    def take(self, place: int) -> None:
-        """Note the file of the directive at `place`, if it has a number."""
-        self.take_directive(self._text, place)
+    def take(self, offset: int) -> None:
+        """Note the file of the directive at `offset`, if it has a number."""
+        self.take_directive(self._text, offset)
 
-    def take_directive(self, text: Text, place: int = 0) -> None:
+    def take_directive(self, text: Text, offset: int = 0) -> None:
         """The same of a directive in any text."""
-        if match := re.compile(_FILE).match(text, place):
+        if match := re.compile(_FILE).match(text, offset):
             parts = (re.sub(rb"\\(.)", rb"\1", part) for part in match.groups()[1:] if part)
             self._parts[int(match[1])] = [*map(decode, parts)]
 

@@ -20,17 +20,17 @@ _KERNEL = {"amdhsa_kernel", "amd_kernel_code_t", INFO}
 
 
 def outside_macros(text: Text, marks: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    """The marks of `scan.places` outside such bodies.
+    """The marks of `scan.marks` outside such bodies.
 
     A body that states a kernel gives one mark of its own, `UNEXPANDED`. One without an end reaches
     to the end of the text, or of its part of a bundle.
     """
     depth = start = 0
     states_kernel = False
-    for place, kind in marks:
+    for offset, kind in marks:
         if kind in _BEGINS or kind in _ENDS:
-            if is_directive(text, place):
-                start = start if depth else place
+            if is_directive(text, offset):
+                start = start if depth else offset
                 depth = max(depth + (1 if kind in _BEGINS else -1), 0)
         elif kind == BUNDLE:
             depth = 0
@@ -40,14 +40,14 @@ def outside_macros(text: Text, marks: Iterable[tuple[int, str]]) -> Iterator[tup
             yield start, UNEXPANDED
             states_kernel = False
         if not depth and kind not in _BEGINS and kind not in _ENDS:
-            yield place, kind
+            yield offset, kind
     if states_kernel:
         yield start, UNEXPANDED
 
 
-def complaint(text: Text, place: int) -> str:
-    """What to say of the body that begins at `place`."""
-    begins = decode(line_at(text, place)[:60].strip())
+def complaint(text: Text, offset: int) -> str:
+    """What to say of the body that begins at `offset`."""
+    begins = decode(line_at(text, offset)[:60].strip())
     return (
         f"kernels made by `{begins}` are not read: only the assembler expands it; "
         "give the object assembled from this text"

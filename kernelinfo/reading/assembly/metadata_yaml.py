@@ -103,10 +103,10 @@ def _compilers(text: str) -> Metadata:
         raise ValueError
     if not _QUOTED_WITHIN_LINES.fullmatch(text):
         raise ValueError
-    place = 4 if text.startswith("---\n") else 0
+    offset = 4 if text.startswith("---\n") else 0
     values: dict[str, str] = {}
     blocks: dict[str, tuple[str, int]] = {}
-    while root := _ROOT.match(text, place):
+    while root := _ROOT.match(text, offset):
         key, value, block = root.groups()
         if key in blocks or key in values:
             raise ValueError
@@ -114,9 +114,9 @@ def _compilers(text: str) -> Metadata:
             blocks[key] = block, root.start(3)
         else:
             values[key] = value
-        place = root.end()
+        offset = root.end()
     block, start = blocks.get("amdhsa.kernels", ("", 0))
-    if place < len(text) or not (block or values.get("amdhsa.kernels") == "[]"):
+    if offset < len(text) or not (block or values.get("amdhsa.kernels") == "[]"):
         raise ValueError
     version, _ = blocks.get("amdhsa.version", ("", 0))
     if (version and not _NUMBERS.fullmatch(version)) or "amdhsa.target" in blocks:

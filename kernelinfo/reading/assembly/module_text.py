@@ -89,48 +89,48 @@ class ModuleText:
         """Whether there is anything that a new target would not be for."""
         return bool(self._kernels or self._targets or self._metadata)
 
-    def take(self, place: int, kind: str) -> None:
-        """Take up what `places` found at `place`."""
-        if place < self._read:
+    def take(self, offset: int, kind: str) -> None:
+        """Take up what `marks` found at `offset`."""
+        if offset < self._read:
             return
         if kind == BEGIN:
-            self._begin = place
+            self._begin = offset
             return
         if kind == "file":
-            self._files.take(place)
+            self._files.take(offset)
             return
         ends = kind.startswith("end_")
-        if self._metadata and (ends or kind in _BLOCKS) and is_directive(self._text, place):
-            self._close_metadata(place, ended=ends)
+        if self._metadata and (ends or kind in _BLOCKS) and is_directive(self._text, offset):
+            self._close_metadata(offset, ended=ends)
         if self._metadata:
             return  # what looks like more is text of the metadata
         if kind == INFO:
-            self._take_info(place)
+            self._take_info(offset)
         elif kind == macros.UNEXPANDED:
-            self.warn(macros.complaint(self._text, place), place)
+            self.warn(macros.complaint(self._text, offset), offset)
         elif kind == ASSIGNMENT:
-            self._definitions.add_assignment(self._text, place, self._lines)
+            self._definitions.add_assignment(self._text, offset, self._lines)
         elif kind in ("set", "equ"):
-            self._read = self._definitions.add_sets(self._text, place, self._lines)
-        elif is_directive(self._text, place):
-            self._take_directive(place, kind)
+            self._read = self._definitions.add_sets(self._text, offset, self._lines)
+        elif is_directive(self._text, offset):
+            self._take_directive(offset, kind)
 
-    def _take_directive(self, place: int, kind: str) -> None:
-        line = line_at(self._text, place)
+    def _take_directive(self, offset: int, kind: str) -> None:
+        line = line_at(self._text, offset)
         operand = line[len(kind) + 1 :].strip()
         string = _STRING.match(operand) if b'"' in operand else None
         match kind:
             case "amdhsa_kernel":
-                self._take_descriptor(place, labels.described_kernel(operand))
+                self._take_descriptor(offset, labels.described_kernel(operand))
             case "amd_kernel_code_t":
-                self._take_code_t(place)
+                self._take_code_t(offset)
             case "amdgcn_target" | "amd_amdgpu_isa":
                 named = decode(string[1] if string else operand)
                 self._ending.is_due |= "amdhsa" in named
                 if target := parse_target_id(named):
                     self._targets[kind] = target
                 else:
-                    self.warn(f".{kind} names no processor: {named!r}", place)
+                    self.warn(f".{kind} names no processor: {named!r}", offset)
             case "hsa_code_object_isa":
                 if target := parse_isa_version(decode(operand)):
                     self._targets[kind] = target
@@ -141,13 +141,13 @@ class ModuleText:
                 if string:
                     self._stamps.append(decode(string[1]))
             case "AMDGPU.config":
-                block = shader_registers.read_config(self._text, place)
-                self._config = Stated(block, self._lines.number(place))
+                block = shader_registers.read_config(self._text, offset)
+                self._config = Stated(block, self._lines.number(offset))
             case "amd_amdgpu_pal_metadata":
                 pipelines = shader_registers.of_pairs(decode(operand))
-                self._pipelines = pipelines, self._lines.number(place)
+                self._pipelines = pipelines, self._lines.number(offset)
             case "amdgpu_metadata" | "amd_amdgpu_hsa_metadata" | "amdgpu_pal_metadata":
-                self._metadata = kind, line_end(self._text, place) + 1
+                self._metadata = kind, line_end(self._text, offset) + 1
 
     def _kernel(self, symbol: str) -> KernelText:
         kernel = self._kernels.get(symbol)
@@ -155,25 +155,25 @@ class ModuleText:
             kernel = self._kernels[symbol] = KernelText(symbol)
         return kernel
 
-    def _label(self, kernel: KernelText, place: int | None) -> None:
+    def _label(self, kernel: KernelText, offset: int | None) -> None:
         """Note where the kernel's label stands."""
-        if place is not None:
-            kernel.label, kernel.line = place, self._lines.number(place)
+        if offset is not None:
+            kernel.label, kernel.line = offset, self._lines.number(offset)
 
-    def _take_info(self, place: int) -> None:
-        prefix = before(self._text, place)
-        block = info_block.read_block(self._text, place - len(prefix)) if prefix else None
+    def _take_info(self, offset: int) -> None:
+        prefix = before(self._text, offset)
+        block = info_block.read_block(self._text, offset - len(prefix)) if prefix else None
         if block is None:
             return
         floor, self._informed, self._read = self._informed, block.end, block.end
         config, self._config = self._config, None
         if block.kind != "Kernel":
             return
-        line = self._lines.number(place)
-        symbol, label = self._function(floor, place) or (f"kernel at line {line}", None)
+        line = self._lines.number(offset)
+        symbol, label = self._function(floor, offset) or (f"kernel at line {line}", None)
         kernel = self._kernel(symbol)
         if kernel.info:
-            self.warn(f"kernel {symbol!r}: kernel info stands here again, not read", place)
+            self.warn(f"kernel {symbol!r}: kernel info stands here again, not read", offset)
             return
         if kernel.line is None:
             self._label(kernel, label)
@@ -185,48 +185,48 @@ class ModuleText:
             message = f"kernel {symbol!r}: no field of kernel info: {decode(comment[:60])!r}"
             self._warnings.add(message, line + within)
 
-    def _function(self, floor: int, place: int) -> tuple[str, int | None] | None:
-        """Name of the function whose info block stands at `place`, and where its label stands, if
+    def _function(self, floor: int, offset: int) -> tuple[str, int | None] | None:
+        """Name of the function whose info block stands at `offset`, and where its label stands, if
         that is not known yet."""
         if self._begin >= floor:
             name = labels.begun_function(self._text, self._begin)
             if (known := self._kernels.get(name)) and known.line is not None:
                 return name, None
-            return name, labels.label_place(self._text, name, self._begin, place, place)
+            return name, labels.label_offset(self._text, name, self._begin, offset, offset)
         name, described = self._described
         if name and described > floor:
             return name, None
-        return labels.last_label(self._text, floor, place)
+        return labels.last_label(self._text, floor, offset)
 
-    def _take_descriptor(self, place: int, symbol: str) -> None:
-        block, ended = directives.read_kernel(self._text, place)
+    def _take_descriptor(self, offset: int, symbol: str) -> None:
+        block, ended = directives.read_kernel(self._text, offset)
         floor = max(self._described[1], self._informed)
-        self._described = symbol, place
+        self._described = symbol, offset
         kernel = self._kernel(symbol)
         if kernel.directives:
-            self.warn(f"kernel {symbol!r}: .amdhsa_kernel stands here again, not read", place)
+            self.warn(f"kernel {symbol!r}: .amdhsa_kernel stands here again, not read", offset)
             return
-        kernel.directives = Stated(block, self._lines.number(place))
+        kernel.directives = Stated(block, self._lines.number(offset))
         if not ended:
-            self.warn(f"kernel {symbol!r}: .amdhsa_kernel has no end", place)
-        self._label(kernel, labels.label_place(self._text, symbol, floor, place, place))
+            self.warn(f"kernel {symbol!r}: .amdhsa_kernel has no end", offset)
+        self._label(kernel, labels.label_offset(self._text, symbol, floor, offset, offset))
 
-    def _take_code_t(self, place: int) -> None:
+    def _take_code_t(self, offset: int) -> None:
         # It stands first in the code, directly behind the kernel's label.
-        label = labels.last_label(self._text, max(self._informed, place - 4096), place)
-        line = self._lines.number(place)
+        label = labels.last_label(self._text, max(self._informed, offset - 4096), offset)
+        line = self._lines.number(offset)
         kernel = self._kernel(label[0] if label else f"kernel at line {line}")
-        block, _ = directives.read_code_t(self._text, place)
+        block, _ = directives.read_code_t(self._text, offset)
         kernel.code_t = Stated(block, line)
         if label:
             self._label(kernel, label[1])
 
-    def _close_metadata(self, place: int, *, ended: bool) -> None:
-        """Read the metadata that was begun and that ends, or breaks off, at `place`."""
+    def _close_metadata(self, offset: int, *, ended: bool) -> None:
+        """Read the metadata that was begun and that ends, or breaks off, at `offset`."""
         assert self._metadata
         (kind, start), self._metadata = self._metadata, None
         self._ending.is_there = True
-        yaml, complete = metadata_yaml.document(decode(self._text[start:place]))
+        yaml, complete = metadata_yaml.document(decode(self._text[start:offset]))
         if not (ended or complete):
             self.warn("the metadata has no end", start)
         line = self._lines.number(start)
@@ -256,15 +256,15 @@ class ModuleText:
         """Read each kernel's instructions, which end at the latest where the next one's begin."""
         starts = {k.label: k for k in self._kernels.values() if k.label is not None}
         self._files.read_declarations(self._start, end)
-        for place, after in pairwise([*sorted(starts), end]):
-            if (code := function_text(self._text, place, after)) is not None:
-                starts[place].code = read_code(code)
-                starts[place].source = self._files.position(code)
-            release(self._text, self._start, place)
+        for offset, after in pairwise([*sorted(starts), end]):
+            if (code := function_text(self._text, offset, after)) is not None:
+                starts[offset].code = read_code(code)
+                starts[offset].source = self._files.position(code)
+            release(self._text, self._start, offset)
 
-    def warn(self, message: str, place: int) -> None:
-        """Note what does not fit at `place`."""
-        self._warnings.add(message, self._lines.number(place))
+    def warn(self, message: str, offset: int) -> None:
+        """Note what does not fit at `offset`."""
+        self._warnings.add(message, self._lines.number(offset))
 
     def finish(self, end: int, arch: str | None) -> Iterator[Module]:
         """The module that ends at `end`, unless it has nothing to say."""

@@ -69,24 +69,24 @@ def searchable(data: Text | memoryview) -> Text:
 
 
 class Lines:
-    """Line numbers of places."""
+    """Line numbers of byte offsets."""
 
     def __init__(self, text: Text) -> None:
         self._text = text
         self._of_windows = [1]
         """The line on which a window begins, of those that were asked for."""
 
-    def number(self, place: int) -> int:
-        """The 1-based number of the line that `place`, a byte offset, is on."""
+    def number(self, offset: int) -> int:
+        """The 1-based number of the line that `offset`, a byte offset, is on."""
         # A memory map can neither count nor lend a part of itself: copy, a little at a time.
-        known, window = self._of_windows, place // _WINDOW
+        known, window = self._of_windows, offset // _WINDOW
         while len(known) <= window:
             end = len(known) * _WINDOW
             known.append(known[-1] + self._text[end - _WINDOW : end].count(b"\n"))
-        return known[window] + self._text[window * _WINDOW : place].count(b"\n")
+        return known[window] + self._text[window * _WINDOW : offset].count(b"\n")
 
 
-def places(text: Text) -> Iterator[tuple[int, str]]:
+def marks(text: Text) -> Iterator[tuple[int, str]]:
     """Byte offset and kind of all that may state something of a kernel, in the order of the text.
 
     The kind is a directive's name, `INFO` (an info block), `ASSIGNMENT`, `BUNDLE` or
@@ -97,10 +97,10 @@ def places(text: Text) -> Iterator[tuple[int, str]]:
         window = text[first : start + _WINDOW + _AROUND]
         found: list[tuple[int, str]] = []
         for byte, pattern, kind in _MARKS:
-            if (place := window.find(byte)) >= 0:
+            if (offset := window.find(byte)) >= 0:
                 found += [
                     (first + match.start(), kind or (match[1] or match[2]).decode())
-                    for match in pattern.finditer(window, place)
+                    for match in pattern.finditer(window, offset)
                 ]
         if found:
             found.sort()
@@ -119,45 +119,45 @@ def release(text: Text, start: int, end: int) -> None:
         text.madvise(mmap.MADV_DONTNEED, start, end - start)
 
 
-def lines_from(text: Text, place: int) -> Iterator[bytes]:
-    """The lines from `place` on, each without its newline; many are cut from one piece."""
+def lines_from(text: Text, offset: int) -> Iterator[bytes]:
+    """The lines from `offset` on, each without its newline; many are cut from one piece."""
     size = _LINES
-    while place < len(text):
-        *whole, rest = text[place : place + size].split(b"\n")
+    while offset < len(text):
+        *whole, rest = text[offset : offset + size].split(b"\n")
         yield from whole
-        if place + size >= len(text):
+        if offset + size >= len(text):
             yield rest
             return
-        place += size - len(rest)
+        offset += size - len(rest)
         # A line longer than a piece is not cut again and again.
         size = _LINES if whole else 2 * size
 
 
-def before(text: Text, place: int) -> bytes | None:
-    """What stands on the line before `place`; None where the line begins far away."""
-    near = max(place - _MOST_BEFORE, 0)
-    newline = text.rfind(b"\n", near, place)
+def before(text: Text, offset: int) -> bytes | None:
+    """What stands on the line before `offset`; None where the line begins far away."""
+    near = max(offset - _MOST_BEFORE, 0)
+    newline = text.rfind(b"\n", near, offset)
     if newline < 0 < near:
         return None
-    return text[newline + 1 if newline >= 0 else 0 : place]
+    return text[newline + 1 if newline >= 0 else 0 : offset]
 
 
-def is_directive(text: Text, place: int) -> bool:
-    """Whether the directive at `place` is one, and not part of a comment, a string or a name."""
-    if text[place - 2 : place] == b"\n\t":  # as compilers write nearly all
+def is_directive(text: Text, offset: int) -> bool:
+    """Whether the directive at `offset` is one, and not part of a comment, a string or a name."""
+    if text[offset - 2 : offset] == b"\n\t":  # as compilers write nearly all
         return True
-    prefix = before(text, place)
+    prefix = before(text, offset)
     return prefix is not None and not _NO_CODE.search(prefix)
 
 
-def line_at(text: Text, place: int) -> bytes:
-    """The line from `place` on, without its end."""
-    return text[place : line_end(text, place)].rstrip(b"\r")
+def line_at(text: Text, offset: int) -> bytes:
+    """The line from `offset` on, without its end."""
+    return text[offset : line_end(text, offset)].rstrip(b"\r")
 
 
-def line_end(text: Text, place: int) -> int:
-    """Where the newline after `place` stands; the end of the text where there is none."""
-    newline = text.find(b"\n", place)
+def line_end(text: Text, offset: int) -> int:
+    """Where the newline after `offset` stands; the end of the text where there is none."""
+    newline = text.find(b"\n", offset)
     return newline if newline >= 0 else len(text)
 
 

@@ -44,13 +44,13 @@ _PAIR = re.compile(
 _NUMBER = re.compile(r"0x[0-9a-fA-F]{1,8}|\d{1,9}")
 
 
-def read_config(text: Text, place: int) -> Block:
-    """The registers after the line of `.AMDGPU.config`, which `place` is on.
+def read_config(text: Text, offset: int) -> Block:
+    """The registers after the line of `.AMDGPU.config`, which `offset` is on.
 
     LLVM AMDGPUAsmPrinter::EmitProgramInfoSI: pairs of address and value before each function, for
     mesa3d and without an operating system.
     """
-    start = line_end(text, place) + 1
+    start = line_end(text, offset) + 1
     lines = text[start : start + _MOST_BYTES]
     statements, at, line = [], 0, 1
     while pair := _PAIR.match(lines, at):

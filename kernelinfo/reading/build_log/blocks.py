@@ -41,7 +41,7 @@ _FLAGS = {"True": True, "False": False}
 _SYMBOLS = re.compile(r"[A-Za-z_$.(]")
 
 
-class Place(NamedTuple):
+class Location(NamedTuple):
     """Where a function is written."""
 
     file: str
@@ -49,13 +49,13 @@ class Place(NamedTuple):
     column: int
 
 
-NOWHERE = Place("<unknown>", 0, 0)
+NOWHERE = Location("<unknown>", 0, 0)
 
 
 class Statement(NamedTuple):
     """One line of a compiler on one function."""
 
-    place: Place
+    location: Location
     key: str
     value: str
     """As written."""
@@ -87,13 +87,13 @@ class Blocks:
 
     def __init__(self, warnings: ReadWarnings) -> None:
         self._warnings = warnings
-        self._open: dict[Place, _Block] = {}
+        self._open: dict[Location, _Block] = {}
         self._all: list[_Block] = []
         self._orphans = 0
 
     def take(self, statement: Statement) -> None:
-        """Add a statement to the function that was last named at the same place."""
-        block = self._open.get(statement.place)
+        """Add a statement to the function that was last named at the same location."""
+        block = self._open.get(statement.location)
         if statement.key == NAME:
             self._begin(block, statement)
         elif block is None:
@@ -108,12 +108,12 @@ class Blocks:
 
     def _begin(self, block: _Block | None, name: Statement) -> None:
         if block is None or (block.names == 1 and block.is_complete):
-            self._open[name.place] = block = _Block(name)
+            self._open[name.location] = block = _Block(name)
             self._all.append(block)
             return
         if block.names == 1:
             message = (
-                f"{block.name.value!r:.200}: two compilers write of one place at once; build with "
+                f"{block.name.value!r:.200}: two compilers write of one line at once; build with "
                 "--save-temps and give the .s files, or write a log for each target"
             )
             self._warnings.add(message, block.name.line)
@@ -122,7 +122,7 @@ class Blocks:
     def _skip(self, block: _Block, statement: Statement) -> None:
         block.ends += statement.key == _LAST
         if block.ends == block.names:
-            del self._open[statement.place]
+            del self._open[statement.location]
 
     def _add(self, block: _Block, statement: Statement) -> None:
         before = block.values.get(statement.key)
@@ -134,7 +134,7 @@ class Blocks:
         block.values[statement.key] = statement
         if statement.key == _LAST:
             block.ends = 1
-            del self._open[statement.place]
+            del self._open[statement.location]
 
     def kernels(self, target: Target | None) -> Iterator[KernelFacts]:
         """Each kernel, in the order of the log. Functions, of which LLVM 15 and 16 tell too, have
@@ -170,8 +170,8 @@ class Blocks:
         _add_accumulators(facts, target)
         if is_open:
             facts["indirect_call"] = Fact("indirect_call", True, "remark", 0)
-        place = block.name.place
-        source = SourceLine(place.file, place.line) if place.line else None
+        location = block.name.location
+        source = SourceLine(location.file, location.line) if location.line else None
         begins: dict[Source, int] = {"remark": block.name.line}
         return KernelFacts(block.name.value, Facts(facts.values()), None, begins, source=source)
 

@@ -1,6 +1,6 @@
 """Remarks in the output of compilers and linkers, wherever on a line they stand.
 
-The place and the word "remark" come in six orders: `FILE:LINE:COLUMN: remark: TEXT` (clang from
+The location and the word "remark" come in six orders: `FILE:LINE:COLUMN: remark: TEXT` (clang from
 source), `remark: FILE:LINE:COLUMN: TEXT` (clang from IR, as with --save-temps; llc and opt),
 `remark: <unknown>:0:0: TEXT` (the same without debug information), `FILE:LINE:COLUMN: TEXT` (lld),
 `FILE(LINE,COLUMN): remark: TEXT` (clang as MSVC) and either of clang's without the option's name at
@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 
 from kernelinfo.reading.assembly.scan import Lines, Text, decode
-from kernelinfo.reading.build_log.blocks import NAME, Place, Statement
+from kernelinfo.reading.build_log.blocks import NAME, Location, Statement
 
 _KEYS = re.compile(
     rb"(Function Name|(?:Total)?SGPRs|[SV]GPRs Spill|[AV]GPRs|ScratchSize \[bytes/lane\]"
@@ -39,10 +39,10 @@ def statements(text: Text) -> Iterator[Statement]:
         ending = _LINE_END.search(text, found.end(), found.end() + _MOST_AFTER)
         at = ending.start() if ending else min(found.end() + _MOST_AFTER, len(text))
         key = found[1].decode()
-        place = _place(_before(text, start), is_name=key == NAME)
-        if place:
+        location = _location(_before(text, start), is_name=key == NAME)
+        if location:
             value = _OPTION.sub("", _without_escapes(text[found.end() : at]).rstrip())
-            yield Statement(place, key.removeprefix("Total"), value, lines.number(start))
+            yield Statement(location, key.removeprefix("Total"), value, lines.number(start))
 
 
 def _before(text: Text, start: int) -> str:
@@ -55,7 +55,7 @@ def _without_escapes(line: bytes) -> str:
     return _ESCAPE.sub("", decode(line))
 
 
-def _place(before: str, *, is_name: bool) -> Place | None:
+def _location(before: str, *, is_name: bool) -> Location | None:
     """None where no remark stands there: prose, or a source line."""
     if not is_name:
         if not before.endswith(_INDENT):
@@ -65,4 +65,4 @@ def _place(before: str, *, is_name: bool) -> Place | None:
     if found is None:
         return None
     file, line, column = (group for group in found.groups() if group is not None)
-    return Place(file, int(line), int(column))
+    return Location(file, int(line), int(column))

@@ -15,7 +15,7 @@ import yaml
 from kernelinfo.errors import ReadError
 from kernelinfo.light_typing import Any, NamedTuple
 from kernelinfo.reading.assembly.scan import Lines, Text, decode
-from kernelinfo.reading.build_log.blocks import NAME, NOWHERE, Place, Statement
+from kernelinfo.reading.build_log.blocks import NAME, NOWHERE, Location, Statement
 
 _START = re.compile(rb"^--- ![^\n]*\n", re.MULTILINE)
 _PASS = re.compile(rb"[^\n]{0,80}\n?Pass: +kernel-resource-usage\s")
@@ -76,7 +76,7 @@ def _statement(document: str, line: int) -> Statement | None:
     function = str(record.get("Function"))
     if key == NAME and str(stated[-1]) != function:
         raise ReadError(f"the record is of {function!r:.100} and names {stated[-1]!r:.100}")
-    return Statement(_place(record.get("DebugLoc")), key, str(stated[-1]), line)
+    return Statement(_location(record.get("DebugLoc")), key, str(stated[-1]), line)
 
 
 def _record(document: str) -> Mapping[str, Any]:
@@ -102,10 +102,10 @@ def _written(node: Any) -> Any:
     return str(node.value)
 
 
-def _place(location: object) -> Place:
+def _location(location: object) -> Location:
     if not isinstance(location, dict):
         return NOWHERE
     line, column = (str(location.get(key, "")) for key in ("Line", "Column"))
     if not (line.isdecimal() and column.isdecimal() and len(line) < 10 and len(column) < 10):
         return NOWHERE
-    return Place(str(location.get("File")), int(line), int(column))
+    return Location(str(location.get("File")), int(line), int(column))

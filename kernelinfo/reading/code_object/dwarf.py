@@ -64,10 +64,10 @@ def read_source_lines(data: memoryview) -> dict[str, SourceLine]:
         units = [(unit, dwarf.line_program_for_CU(unit)) for unit in dwarf.iter_CUs()]
         for unit, program in units:
             top = unit.get_top_DIE()
-            for name, place in _functions(top):
+            for name, (file_number, line) in _functions(top):
                 if name in entries and program is not None and name not in found:
-                    path = _path(program, place[0], top)
-                    found[name] = SourceLine(path, place[1])
+                    path = _path(program, file_number, top)
+                    found[name] = SourceLine(path, line)
         unknown = {entries[name]: name for name in entries.keys() - found.keys()}
         for unit, program in units:
             if unknown and program is not None:

@@ -63,8 +63,8 @@ def read(blob: Blob) -> Iterator[Blob | Problem | Note]:
         if size:
             end = at + size
             found += 1
-            place = f"at 0x{at + (blob.offset or 0):x}"
-            yield part(blob, UNKNOWN_DATA, blob.data[at:end], at=at, member=place)
+            offset = f"at 0x{at + (blob.offset or 0):x}"
+            yield part(blob, UNKNOWN_DATA, blob.data[at:end], at=at, member=offset)
         elif extent:
             unsound.append(at)
     if found:

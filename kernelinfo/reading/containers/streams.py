@@ -36,7 +36,7 @@ class View(io.RawIOBase):
         start = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: len(self._data)}[whence]
         self._at = start + offset
         if self._at < 0:
-            raise ValueError("a place before the first byte")
+            raise ValueError("an offset before the first byte")
         return self._at
 
     def read(self, size: int = -1) -> bytes:

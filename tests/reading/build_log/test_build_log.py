@@ -151,7 +151,7 @@ def test_two_targets_of_one_place_at_once_are_neither(tmp_path: Path) -> None:
     found, [message] = read([*lines, *block("second", 9)], tmp_path)
     assert [(kernel.name, kernel.used.vgprs) for kernel in found] == [("second", 9)]
     assert message == (
-        "'first': two compilers write of one place at once; build with --save-temps and give "
+        "'first': two compilers write of one line at once; build with --save-temps and give "
         "the .s files, or write a log for each target"
     )
 
