@@ -12,6 +12,7 @@ from kernelinfo.light_typing import TYPE_CHECKING
 from kernelinfo.render.paint import cells
 
 if TYPE_CHECKING:
+    from kernelinfo.compare.summary import KernelSummary
     from kernelinfo.render.name_style import NameStyle
 
 
@@ -22,7 +23,7 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
-def name_of(kernel: Kernel, style: NameStyle) -> str:
+def name_of(kernel: Kernel | KernelSummary, style: NameStyle) -> str:
     """The demangled name, short or full, or the mangled one; printable."""
     return printable(chosen_name(kernel, style))
 
@@ -32,7 +33,7 @@ def styled(name: str, symbol: str, style: NameStyle) -> str:
     return printable(_chosen(name, symbol, style))
 
 
-def chosen_name(kernel: Kernel, style: NameStyle) -> str:
+def chosen_name(kernel: Kernel | KernelSummary, style: NameStyle) -> str:
     """The demangled name, short or full, or the mangled one; as the input has it."""
     return _chosen(kernel.name, kernel.symbol, style)
 
@@ -43,7 +44,7 @@ def _chosen(name: str, symbol: str, style: NameStyle) -> str:
     return short(name) if style == "short" and name != symbol else name
 
 
-def names_of(kernels: Iterable[Kernel], style: NameStyle) -> Mapping[str, str]:
+def names_of(kernels: Iterable[Kernel | KernelSummary], style: NameStyle) -> Mapping[str, str]:
     """The name of each symbol; where short ones would be equal, as much more as tells them apart.
 
     What differs in the parameters alone is written with them, up to the one that differs.

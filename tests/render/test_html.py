@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from kernelinfo.kernel import Result
+from kernelinfo.render import View, renderer
 from kernelinfo.render.html.dataset import MOST_OF_A_NAME
 
 from ..conftest import FIXTURES
@@ -71,9 +73,29 @@ def test_names_cannot_leave_their_place(name: str) -> None:
 
 def test_a_megabyte_of_a_name_is_cut_and_its_length_told() -> None:
     text = page(renamed(["x" * 1_000_000]))
-    ((shown, symbol, _, _, length),) = data_of(text)["titles"]
+    ((shown, symbol, _, length),) = data_of(text)["titles"]
     assert (len(shown), symbol, length) == (MOST_OF_A_NAME, "", 1_000_000)
     assert len(text) < THOUSAND
+
+
+LONG = "void library::detail::scan_by_key<library::config<256u, 4u>, float const*, float, {}>(int)"
+
+
+def test_titles_are_the_short_names_told_apart() -> None:
+    """Those of the text report; kernels that differ late in their arguments as well."""
+    items = list(renamed([LONG.format("plus<float>"), LONG.format("minus<float>")]))
+    results = [
+        item._replace(kernel=item.kernel._replace(symbol=f"_Z{number}"))
+        for number, item in enumerate(items)
+        if isinstance(item, Result)
+    ]
+    titles = data_of(page(iter(results)))["titles"]
+    assert [brief for _, _, brief, _ in titles] == [
+        "scan_by_key<config<256, 4>, float const*, float, plus<float>>",
+        "scan_by_key<config<256, 4>, float const*, float, minus<float>>",
+    ]
+    text = "".join(renderer("text")(iter(results), View(names="short")))
+    assert all(brief in text for _, _, brief, _ in titles)
 
 
 def test_problems_are_told_in_the_page_too() -> None:

@@ -9,10 +9,9 @@ from kernelinfo import __version__
 from kernelinfo.compare import Comparison
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.render import View
-from kernelinfo.render.diff.rows import Row, headline, retargeted, roll_up, rows, toolchain, unread
-from kernelinfo.render.html.dataset import problem_rows, title
+from kernelinfo.render.diff.rows import headline, retargeted, roll_up, rows, toolchain, unread
+from kernelinfo.render.html.dataset import Titles, problem_rows
 from kernelinfo.render.html.page import page
-from kernelinfo.render.name_style import NameStyle
 from kernelinfo.render.names import printable
 
 SCRIPTS = (
@@ -38,6 +37,10 @@ _MEASURES = (
 
 def render(comparison: Comparison, view: View) -> Iterator[str]:
     found = rows(comparison)
+    old, new = (
+        Titles(filter(None, side), view.names)
+        for side in ((row.old for row in found), (row.new for row in found))
+    )
     data = {
         "version": __version__,
         "headline": headline(found),
@@ -52,20 +55,18 @@ def render(comparison: Comparison, view: View) -> Iterator[str]:
             if text
         ],
         "measures": _MEASURES,
-        "rows": [_row(row, view.names) for row in found],
+        "rows": [
+            [row.status, printable(row.why), _side(row.old, old), _side(row.new, new)]
+            for row in found
+        ],
         "problems": problem_rows(comparison.problems),
         "repeats": [],
     }
     yield from page(data, SCRIPTS, len(found))
 
 
-def _row(row: Row, style: NameStyle) -> list[Any]:
-    return [row.status, printable(row.why), _side(row.old, style), _side(row.new, style)]
-
-
-def _side(kernel: KernelSummary | None, style: NameStyle) -> list[Any] | None:
+def _side(kernel: KernelSummary | None, titles: Titles) -> list[Any] | None:
     if kernel is None:
         return None
     measures = [getattr(kernel, name) for name in _MEASURES]
-    names = title(kernel.name, kernel.symbol, style)
-    return [names, printable(kernel.target), printable(kernel.code_object), measures]
+    return [titles.of(kernel), printable(kernel.target), printable(kernel.code_object), measures]

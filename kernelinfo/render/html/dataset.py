@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterable
 from typing import Any
 
 from kernelinfo import __version__
+from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.kernel import CodeObject, Kernel, Report, Result
 from kernelinfo.kernel.compiler_number import compiler_number
 from kernelinfo.kernel.traits import LDS_NOT_STATED
@@ -17,7 +18,7 @@ from kernelinfo.render import words
 from kernelinfo.render.code import code_parts
 from kernelinfo.render.html.hardware import hardware
 from kernelinfo.render.name_style import NameStyle
-from kernelinfo.render.names import printable, styled
+from kernelinfo.render.names import name_of, names_of, printable
 from kernelinfo.render.profiler import expected
 
 MOST_OF_A_NAME = 4000
@@ -57,13 +58,14 @@ class Shared:
 
 def dataset(report: Report, names: NameStyle) -> dict[str, Any]:
     """The report as JSON values; `columns` names what stands where in the rows of `kernels`."""
+    named = Titles(report.kernels, names)
     inputs, cases, titles = Shared(), Shared(), Shared()
     findings, texts = Shared(), Shared()
 
     def kernel_row(result: Result) -> list[Any]:
         kernel, occupancy = result.kernel, result.occupancy
         return [
-            titles.index(title(kernel.name, kernel.symbol, names)),
+            titles.index(named.of(kernel)),
             inputs.index(_input(kernel.code_object)),
             None if occupancy is None else cases.index(_case(kernel, occupancy)),
             [
@@ -127,14 +129,19 @@ def problem_rows(problems: Iterable[Problem]) -> list[tuple[Any, ...]]:
     ]
 
 
-def title(name: str, symbol: str, style: NameStyle) -> tuple[str, str, int, int, int]:
-    """Name, mangled name, where in the name its short form lies, and its length before cutting."""
-    whole = styled(name, symbol, "full" if style == "short" else style)
-    brief = styled(name, symbol, "mangled" if style == "mangled" else "short")
-    start = max(0, whole.find(brief))
-    mangled = "" if symbol == name else printable(symbol)
-    cut = slice(MOST_OF_A_NAME)
-    return whole[cut], mangled[cut], start, start + len(brief), len(whole)
+class Titles:
+    """What the page calls kernels: the names of the text report, told apart, and the whole ones."""
+
+    def __init__(self, kernels: Iterable[Kernel | KernelSummary], style: NameStyle) -> None:
+        self._style = style
+        self._brief = names_of(kernels, "short" if style == "full" else style)
+
+    def of(self, kernel: Kernel | KernelSummary) -> tuple[str, str, str, int]:
+        """Name, mangled name and short name, each empty where it is the first; length uncut."""
+        name = name_of(kernel, "mangled" if self._style == "mangled" else "full")
+        others = printable(kernel.symbol), self._brief[kernel.symbol]
+        symbol, brief = ("" if other == name else other[:MOST_OF_A_NAME] for other in others)
+        return name[:MOST_OF_A_NAME], symbol, brief, len(name)
 
 
 def _input(code_object: CodeObject) -> tuple[Any, ...]:

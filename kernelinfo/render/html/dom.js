@@ -18,8 +18,8 @@ const svg = (tag, attributes = {}, ...children) =>
   furnish(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 
 /* A kernel's names as the page holds them. */
-const titleOf = ([name, symbol, start, end, length]) => ({
-  name, symbol, length, brief: name.slice(start, end) || name,
+const titleOf = ([name, symbol, brief, length]) => ({
+  name, symbol, length, brief: brief || name,
   sought: `${name} ${symbol}`.toLowerCase(),
 });
 

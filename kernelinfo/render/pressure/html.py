@@ -10,7 +10,7 @@ from kernelinfo.pressure.measure import Found, Measured
 from kernelinfo.pressure.nouns import Instructions
 from kernelinfo.reading.blob import Problem
 from kernelinfo.render import View
-from kernelinfo.render.html.dataset import problem_rows, title
+from kernelinfo.render.html.dataset import Titles, problem_rows
 from kernelinfo.render.html.page import page
 from kernelinfo.render.names import printable
 from kernelinfo.render.pressure import Detail
@@ -25,20 +25,21 @@ def render(items: Iterable[Found], view: View, detail: Detail) -> Iterator[str]:
     found = list(items)
     measured = [item for item in found if isinstance(item, Measured)]
     measured.sort(key=lambda one: -(one.story.peak.pressure.vector if one.story.peak else 0))
+    titles = Titles((one.result.kernel for one in measured), view.names)
     data = {
         "version": __version__,
-        "kernels": [_kernel(one, view) for one in measured],
+        "kernels": [_kernel(one, titles, view) for one in measured],
         "problems": problem_rows(item for item in found if isinstance(item, Problem)),
         "repeats": [],
     }
     yield from page(data, SCRIPTS, len(measured))
 
 
-def _kernel(one: Measured, view: View) -> dict[str, Any]:
+def _kernel(one: Measured, titles: Titles, view: View) -> dict[str, Any]:
     kernel, story = one.result.kernel, one.story
     lines = [(printable(f"{x.source.file}:{x.source.line}"), *_counts(x.code)) for x in story.lines]
     return {
-        "title": title(kernel.name, kernel.symbol, view.names),
+        "title": titles.of(kernel),
         "about": [kernel.code_object.target, printable(kernel.code_object.path)],
         "pressure": dataset(one),
         "lines": lines[: view.top or None],
