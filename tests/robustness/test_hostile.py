@@ -35,7 +35,13 @@ EXPECTED = {
     for row in rows(Path(__file__).with_name("hostile.csv"))
 }
 DEMANDS = {row["file"]: row["what a sound tool must do"] for row in rows(INDEX)}
-NOTES = ("a build log names no target", "found by its header", "is not linked yet")
+NOTES = (
+    "a build log names no target",
+    "found by its header",
+    "is not linked yet",
+    "reports functions but no kernel",
+    "several members have this name",
+)
 """Lines on standard error that are no problems."""
 
 
@@ -65,3 +71,10 @@ def test_names_act_on_no_format(format: str) -> None:
     for name in [name for name in EXPECTED if "/name-" in name]:
         out, err, _ = run(name, "--format", format, folder=HOSTILE)
         assert is_harmless(out + err), name
+
+
+def test_what_no_gpu_can_launch_fails_a_check() -> None:
+    name = "more/aks2/lds-huge.aks2"
+    out, _, code = run("check", name, folder=HOSTILE)
+    assert code == 1
+    assert out.count("error KI001") == out.count("error KI002") == EXPECTED[name].kernels

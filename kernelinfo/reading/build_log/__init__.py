@@ -21,6 +21,7 @@ _RECORD = re.compile(rb"^Pass: +kernel-resource-usage\s", re.MULTILINE)
 _FAILED = re.compile(
     rb"^FAILED: |(?:^|: |m)(?:fatal )?error: |^g?make(?:\[\d+\])?: \*\*\* ", re.MULTILINE
 )
+_FUNCTIONS = "reports functions but no kernel, whose report would end with its LDS"
 
 
 def accepts(text: Text | memoryview) -> bool:
@@ -60,6 +61,7 @@ def read(data: Text | memoryview, *, arch: str | None = None) -> Iterator[Module
             stamps=(),
             kernels=tuple(kernels),
             warnings=warnings.take(),
+            notes=(_FUNCTIONS,) if blocks.are_all_functions else (),
             part=f"occurrence {number}" if number > 1 else None,
         )
 

@@ -136,6 +136,13 @@ class Blocks:
             block.ends = 1
             del self._open[statement.location]
 
+    @property
+    def are_all_functions(self) -> bool:
+        """Whether there are functions, and none of them is a kernel."""
+        return bool(self._all) and all(
+            block.is_complete and not block.is_kernel for block in self._all
+        )
+
     def kernels(self, target: Target | None) -> Iterator[KernelFacts]:
         """Each kernel, in the order of the log. Functions, of which LLVM 15 and 16 tell too, have
         no LDS."""

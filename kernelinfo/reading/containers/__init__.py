@@ -18,6 +18,7 @@ from kernelinfo.reading.containers.files import File
 from kernelinfo.reading.containers.parts import DATA_SECTION, left_out, problem
 
 _EM_AMDGPU = 224
+_WITHOUT_CODE = "no AMD GPU code found; give what the compiler left for the device"
 
 Found = Blob | Problem | Elsewhere | Note
 """What comes out of an input: code, what could not be read, a host file whose code this run reads
@@ -89,7 +90,8 @@ def _named(blob: Blob, among: Sequence[str]) -> Iterator[Found]:
         empty = False
         yield item
     if empty:
-        yield problem(blob, "no AMD GPU code found; give what the compiler left for the device")
+        format = magic.format_of(bytes(blob.data[: magic.HEAD_BYTES]))
+        yield problem(blob, magic.WITHOUT_CODE.get(format or "", _WITHOUT_CODE))
 
 
 def _contents(blob: Blob, among: Sequence[str], *, required: bool) -> Iterator[Found]:

@@ -46,6 +46,7 @@ def unpack(blob: Blob, file: View | Decompressed) -> Iterator[Blob | Problem | N
     Raises `ReadError` where the file does.
     """
     at = 0
+    names: set[str] = set()
     for _ in range(bounds.CPIO_MEMBERS):
         try:
             member, length = _member(file)
@@ -55,7 +56,11 @@ def unpack(blob: Blob, file: View | Decompressed) -> Iterator[Blob | Problem | N
         if member is None:
             return
         at += length
-        yield from _content(blob, file, member, at)
+        for item in _content(blob, file, member, at):
+            if isinstance(item, Blob) and member.name in names:
+                yield Note(blob.path, "several members have this name: all are read", item.member)
+            names.add(member.name)
+            yield item
         at += _padded(member.size)
         if isinstance(file, View):
             file.seek(at)

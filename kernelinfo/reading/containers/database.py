@@ -11,7 +11,6 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
-from itertools import islice
 from pathlib import Path
 
 from kernelinfo.errors import ReadError
@@ -21,29 +20,32 @@ from kernelinfo.reading.containers.parts import part, problem
 from kernelinfo.reading.containers.streams import Decompressed
 
 _QUERIES = {
-    "kern_db": "SELECT rowid, kernel_name, kernel_args, kernel_blob, uncompressed_size, "
-    "kernel_hash FROM kern_db",
-    "cache_v1": "SELECT rowid, kernel_name, arch, code, 0, NULL FROM cache_v1",
+    "kern_db": "SELECT kernel_name, kernel_args, kernel_blob, uncompressed_size, kernel_hash "
+    "FROM kern_db WHERE rowid = ?",
+    "cache_v1": "SELECT kernel_name, arch, code, 0, NULL FROM cache_v1 WHERE rowid = ?",
 }
-"""By table: the row's number, name, what distinguishes kernels of that name, bytes, their size once
+"""By table: the name of a row, what distinguishes kernels of that name, bytes, their size once
 decompressed and their MD5 sum."""
 _WAL_FLAGS = slice(18, 20)
 _LEGACY = b"\1\1"
+_ROW_NUMBERS = -1 << 63, (1 << 63) - 1
+"""The least and the most."""
 _STEPS = 1 << 16
 _LONGEST_REASON = 100
+_DAMAGE = (sqlite3.Error, UnicodeDecodeError, OverflowError, MemoryError)
+"""What SQLite raises where a database is not what it should be."""
 
 
 def read(blob: Blob) -> Iterator[Blob | Problem | Note]:
-    """The blob of each row; nothing of other databases."""
+    """The blob of each row that can be read; nothing of other databases."""
     if not blob.containers and os.path.exists(f"{blob.path}-wal"):
         yield Note(blob.path, "its write-ahead log is not read: rows in it are not counted")
     try:
         with closing(_opened(blob)) as database:
             for table in _tables(database):
                 yield from _of_table(blob, database, table)
-    except (sqlite3.Error, UnicodeDecodeError, OverflowError, MemoryError) as error:
-        why = " ".join(str(error).split())[:_LONGEST_REASON]  # it may quote the database
-        yield problem(blob, f"damaged database ({why}); not read from here on")
+    except _DAMAGE as error:
+        yield problem(blob, f"damaged database ({_reason(error)}); not all of it is read")
 
 
 def _opened(blob: Blob) -> sqlite3.Connection:
@@ -60,6 +62,7 @@ def _opened(blob: Blob) -> sqlite3.Connection:
     database.text_factory = lambda text: text.decode("utf-8", "backslashreplace")
     database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, bounds.DATABASE_BLOB_BYTES)
     database.execute("PRAGMA trusted_schema = OFF")
+    database.execute("PRAGMA writable_schema = ON")  # or one that is cut off would not be read
     left = iter(range(bounds.DATABASE_STEPS // _STEPS))
     database.set_progress_handler(lambda: next(left, None) is None, _STEPS)
     return database
@@ -74,24 +77,78 @@ def _tables(database: sqlite3.Connection) -> list[str]:
 def _of_table(
     blob: Blob, database: sqlite3.Connection, table: str
 ) -> Iterator[Blob | Problem | Note]:
-    rows = database.execute(_QUERIES[table])
-    last = None
-    for row, name, other, data, size, checksum in islice(rows, bounds.DATABASE_ROWS):
-        if last is not None and row <= last:
-            yield problem(blob, f"damaged database: row {row} of {table} again; not read on")
+    rows = unread = 0
+    why = ""
+    for number in _row_numbers(database, table):
+        if rows == bounds.DATABASE_ROWS:
+            yield problem(blob, f"more than {rows} rows; not read from here on")
             return
-        last = row
-        member = " ".join(str(text) for text in (name, other) if text)
+        rows += 1
         try:
-            plain = _plain(blob, data, size)
-        except ReadError as error:
-            yield problem(blob, str(error), at=None, member=member)
+            row = database.execute(_QUERIES[table], (number,)).fetchone()
+        except _DAMAGE as error:
+            unread, why = unread + 1, _reason(error)
             continue
-        if checksum is not None and not _has_checksum(plain, checksum):
-            yield problem(blob, "its checksum is another; build it again", at=None, member=member)
-        yield part(blob, "sqlite", plain, at=None, member=member)
-    if next(rows, None) is not None:
-        yield problem(blob, f"more than {bounds.DATABASE_ROWS} rows; not read from here on")
+        yield from _of_row(blob, *row)
+    if unread:
+        lost = f"{unread} of {rows} rows of {table} are not read"
+        yield problem(blob, f"damaged database ({why}); {lost}")
+    yield from _index_problem(blob, database, table, rows)
+
+
+def _row_numbers(database: sqlite3.Connection, table: str) -> Iterator[int]:
+    """Upwards; where a page is damaged, downwards from the last one to it, and then raises
+    `sqlite3.Error`."""
+    low, high = _ROW_NUMBERS
+    damage: sqlite3.Error | None = None
+    for order in ("ASC", "DESC"):
+        # Row by row: a cursor steps ahead, and would lose the row before the damage.
+        query = f"SELECT rowid FROM {table} NOT INDEXED WHERE rowid > ? AND rowid < ?"
+        query += f" ORDER BY rowid {order} LIMIT 1"
+        try:
+            while found := database.execute(query, (low, high)).fetchone():
+                (number,) = found
+                if not low < number < high:
+                    raise sqlite3.DatabaseError(f"row {number} of {table} again")
+                yield number
+                low, high = (number, high) if order == "ASC" else (low, number)
+        except sqlite3.Error as error:
+            damage = error
+        if damage is None:
+            return
+    if damage is not None:
+        raise damage
+
+
+def _of_row(
+    blob: Blob, name: object, other: object, data: object, size: object, checksum: object
+) -> Iterator[Blob | Problem]:
+    member = " ".join(str(text) for text in (name, other) if text)
+    try:
+        plain = _plain(blob, data, size)
+    except ReadError as error:
+        yield problem(blob, str(error), at=None, member=member)
+        return
+    if checksum is not None and not _has_checksum(plain, checksum):
+        yield problem(blob, "its checksum is another; build it again", at=None, member=member)
+    yield part(blob, "sqlite", plain, at=None, member=member)
+
+
+def _index_problem(
+    blob: Blob, database: sqlite3.Connection, table: str, rows: int
+) -> Iterator[Problem]:
+    """The problem of a table whose index, which SQLite counts by, does not list all its rows."""
+    try:
+        (indexed,) = database.execute(f"SELECT count(*) FROM {table}").fetchone()
+        wrong = f"lists {indexed} rows of {rows}" if indexed != rows else ""
+    except _DAMAGE as error:
+        wrong = f"is not read ({_reason(error)})"
+    if wrong:
+        yield problem(blob, f"damaged database: the index of {table} {wrong}; build it again")
+
+
+def _reason(error: BaseException) -> str:
+    return " ".join(str(error).split())[:_LONGEST_REASON]  # it may quote the database
 
 
 def _plain(blob: Blob, data: object, size: object) -> memoryview:

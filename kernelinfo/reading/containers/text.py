@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import codecs
 import re
+import zlib
+from contextlib import suppress
 
 from kernelinfo.reading.blob import Blob, Problem
 
@@ -17,6 +19,11 @@ _RECORD = b"--- !"
 _FLAG = "-Rpass-analysis=kernel-resource-usage"
 _LOOKED_AT = 1 << 20
 _LOG = re.compile(rb"(?:warning|remark|error): |^\[\d+/\d+\] |^\[ *\d+%\] ", re.MULTILINE)
+_ZLIB = (b"\x78\x01", b"\x78\x9c", b"\x78\xda")
+_MAPS = (*(bytes([first]) for first in range(0x80, 0x90)), b"\xde", b"\xdf")
+"""First bytes of MessagePack maps."""
+_CATALOGUE = re.compile(rb"[\xa0-\xbf](?:solutions|library|codeObjectFile)")
+_CATALOGUE_BYTES = 1 << 12
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -38,6 +45,8 @@ def read(blob: Blob) -> Blob | Problem:
 def _reason(data: memoryview) -> str:
     """What a text or other data are that say nothing of kernels, and what to give instead."""
     start = bytes(data[:_LOOKED_AT])
+    if _is_catalogue(start):
+        return "a catalogue of Tensile without code; give the .co or .hsaco files next to it"
     if b"\0" in start[:4096]:
         return "neither AMD GPU code nor text; give what the compiler left for the device"
     if re.search(rb"\.hip_fatbin", data):
@@ -47,3 +56,13 @@ def _reason(data: memoryview) -> str:
     if _LOG.search(start):
         return f"no resource usage in this log; compile with {_FLAG}"
     return "no AMDGPU assembly found; give what the compiler left for the device"
+
+
+def _is_catalogue(start: bytes) -> bool:
+    """Whether data begin as Tensile's list of what code objects hold does: a MessagePack map, which
+    newer versions compress by zlib."""
+    if start.startswith(_ZLIB):
+        with suppress(zlib.error):
+            start = zlib.decompressobj().decompress(start, _CATALOGUE_BYTES)
+    head = start[:_CATALOGUE_BYTES]
+    return head.startswith(_MAPS) and _CATALOGUE.search(head) is not None

@@ -168,6 +168,15 @@ def test_functions_of_llvm_15_and_16_are_no_kernels(tmp_path: Path) -> None:
     assert ([kernel.name for kernel in found], messages) == (["kernel"], [])
 
 
+def test_a_log_of_functions_alone_has_a_note(tmp_path: Path) -> None:
+    path = tmp_path / "build.log"
+    path.write_text("\n".join(block("callee", lds="")))
+    note, problem = analyse([str(path)], Options())
+    assert isinstance(note, Note)
+    assert note.message.startswith("reports functions but no kernel")
+    assert isinstance(problem, Problem)
+
+
 def test_a_log_that_is_cut(tmp_path: Path) -> None:
     [kernel], [message] = read(block("first")[:4], tmp_path)
     assert (kernel.used.vgprs, kernel.used.lds_bytes, kernel.spills.vgprs) == (3, None, None)

@@ -14,7 +14,7 @@ import pytest
 from kernelinfo.reading.blob import Note
 from kernelinfo.reading.containers import bounds, open_paths
 
-from .opening import CONTAINERS, GFX1030, NOTHING, OBJECT, members, opened, opened_path
+from .opening import CONTAINERS, GFX1030, OBJECT, members, opened, opened_path
 from .test_zip_archive import packed
 
 KERN_DB = """CREATE TABLE kern_db (id INTEGER PRIMARY KEY ASC, kernel_name TEXT NOT NULL,
@@ -150,20 +150,65 @@ def test_a_wrong_checksum(tmp_path: Path) -> None:
 )
 def test_other_databases_hold_nothing(statement: str, tmp_path: Path) -> None:
     path = database(tmp_path / "x.db", statement)
-    assert opened_path(path) == ([], NOTHING)
+    assert opened_path(path) == (
+        [],
+        ["a database without kernels; give one of MIOpen's or rocFFT's"],
+    )
     assert opened_path(tmp_path) == ([], [])
 
 
 def test_a_table_with_other_columns(tmp_path: Path) -> None:
-    _, [message] = opened_path(database(tmp_path / "x.db", "CREATE TABLE kern_db (x)"))
+    statements = ("CREATE TABLE kern_db (x)", "INSERT INTO kern_db VALUES (1)")
+    _, [message] = opened_path(database(tmp_path / "x.db", *statements))
     assert message.startswith("damaged database (no such column")
 
 
 @pytest.mark.parametrize("cut", [50, 100, 600, 3000])
 def test_a_database_that_is_cut(kdb: Path, cut: int) -> None:
     kdb.write_bytes(kdb.read_bytes()[:cut])
-    _, [message] = opened_path(kdb)
-    assert message.startswith("damaged database (")
+    _, messages = opened_path(kdb)
+    assert messages[-1].startswith("damaged database (")
+
+
+@pytest.fixture
+def many(tmp_path: Path) -> Path:
+    """Forty rows, on pages of their own behind those of the table and its index."""
+    rows = [row(f"{number}.o", OBJECT) for number in range(40)]
+    index = "CREATE UNIQUE INDEX names ON kern_db(kernel_name, kernel_args)"
+    return database(tmp_path / "x.kdb", KERN_DB, index, rows=rows)
+
+
+def test_rows_before_the_end_of_a_cut_database_are_read(many: Path) -> None:
+    whole = many.read_bytes()
+    many.write_bytes(whole[: len(whole) * 3 // 4])
+    blobs, messages = opened_path(many)
+    assert 20 < len(blobs) < 35
+    assert any("not all of it is read" in message for message in messages)
+
+
+def pages_of(path: Path, table: str) -> list[int]:
+    """Offsets of the leaves of a table or an index."""
+    query = "SELECT pgoffset FROM dbstat WHERE name = ? AND pagetype = 'leaf' ORDER BY path"
+    with closing(sqlite3.connect(path)) as connection:
+        return [offset for (offset,) in connection.execute(query, (table,))]
+
+
+@pytest.mark.parametrize(
+    ("table", "fewer", "message"),
+    [
+        ("kern_db", range(1, 5), "damaged database (database disk image is malformed); not all"),
+        ("names", range(1), "damaged database: the index of kern_db is not read"),
+    ],
+)
+def test_a_page_of_noise_hides_no_other(table: str, fewer: range, message: str, many: Path) -> None:
+    data = bytearray(many.read_bytes())
+    leaves = pages_of(many, table)
+    at = leaves[len(leaves) // 2]
+    data[at : at + 4096] = b"\xa5" * 4096
+    many.write_bytes(data)
+    blobs, messages = opened_path(many)
+    assert 40 - len(blobs) in fewer
+    assert messages[0].startswith(message)
 
 
 def test_rows_are_bounded(kdb: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import zlib
 from pathlib import Path
 
 import pytest
@@ -118,6 +119,9 @@ def test_what_is_no_file_is_a_problem(tmp_path: Path, name: str, message: str) -
         (b"hello\n", "no AMDGPU assembly found"),
         (b"\t.section .hip_fatbin\n", "host assembly"),
         (b"\x00\x01\x02\x03", "neither AMD GPU code nor text"),
+        (b"\x82\xa9solutions\x90\xa7library\x80", "a catalogue of Tensile without code"),
+        (zlib.compress(b"\x81\xa7library\x80"), "a catalogue of Tensile without code"),
+        (zlib.compress(b"text"), "neither AMD GPU code nor text"),
         (b"BC\xc0\xde", "LLVM bitcode carries no resource usage"),
         (b"\xde\xc0\x17\x0b", "LLVM bitcode carries no resource usage"),
         (b"\x03\x02\x23\x07", "SPIR-V carries no resource usage"),

@@ -9,7 +9,10 @@ from struct import pack
 
 import pytest
 
-from .opening import NOTHING, OBJECT, members, opened
+from kernelinfo.reading.blob import Note
+from kernelinfo.reading.containers import open_bytes
+
+from .opening import NOTHING, OBJECT, members, opened, sorted_out
 
 
 def member(name: str, data: bytes, *, mode: int = 0o100644, size: int | None = None) -> bytes:
@@ -57,6 +60,13 @@ def test_files_of_a_package(how: str) -> None:
 def test_a_bare_cpio() -> None:
     assert members(opened(FILES)[0]) == ["./opt/a.co", "./opt/b.co"]
     assert members(opened(gzip.compress(FILES))[0]) == ["./opt/a.co", "./opt/b.co"]
+
+
+def test_members_of_one_name_are_all_read_and_noted() -> None:
+    items = list(open_bytes(cpio(("a.co", OBJECT), ("b.co", OBJECT), ("a.co", OBJECT)), "x.cpio"))
+    assert members(sorted_out(items)[0]) == ["a.co", "b.co", "a.co"]
+    [note] = [item for item in items if isinstance(item, Note)]
+    assert note == Note("x.cpio", "several members have this name: all are read", "a.co")
 
 
 def test_only_regular_files() -> None:
