@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from kernelinfo.compare.profile import Dispatch, Resources
 from kernelinfo.kernel import Kernel
 from kernelinfo.occupancy import Occupancy
+from kernelinfo.occupancy.beliefs import believed
 from kernelinfo.occupancy.devices import Filling, fill
 from kernelinfo.occupancy.placement import align
 from kernelinfo.occupancy.targets import Device, Target
@@ -144,7 +145,6 @@ def differences(one: Measurement) -> tuple[str, ...]:
     )
 
 
-_KNOWN_TO_THE_SDK = ("gfx90a", "gfx94")
 Registers = tuple[int | None, int | None]
 """VGPRs and AGPRs."""
 
@@ -160,8 +160,8 @@ def _is(seen: Resources, predicted: Registers) -> bool:
 def _readings(kernel: Kernel, predicted: Resources) -> Iterator[Registers]:
     """What profilers make of the kernel's registers, the right counts first.
 
-    A version that is older than a target takes all registers for VGPRs; rocprofiler-sdk also takes
-    the descriptor's granules for 4 VGPRs, 8 in wave32, where newer targets have 8 and 16.
+    A version that is older than a target takes all registers for VGPRs, and rocprofiler-sdk also
+    the descriptor's granules for smaller ones.
     """
     yield predicted.vgprs, predicted.agprs
     target, demand = kernel.target, kernel.traits.demand
@@ -169,10 +169,9 @@ def _readings(kernel: Kernel, predicted: Resources) -> Iterator[Registers]:
         return
     whole = predicted.vgprs + (predicted.agprs or 0 if target.agprs.file == "unified" else 0)
     yield whole, 0
-    if target.name.startswith(_KNOWN_TO_THE_SDK):
-        return
-    granule = target.vgpr_file(demand.wave_size).encoding_granule
-    yield whole // granule * (8 if demand.wave_size == 32 else 4), 0
+    file = target.vgpr_file(demand.wave_size)
+    for granule in believed(file.believed, "rocprofiler-sdk").values():
+        yield whole // file.encoding_granule * granule, 0
 
 
 def _percents(value: float) -> str:

@@ -1,4 +1,4 @@
-"""What compilers and runtimes take a target for, where that is not what the hardware is."""
+"""What compilers, runtimes and profilers take a target for, where the hardware is another."""
 
 from __future__ import annotations
 
@@ -6,19 +6,17 @@ from kernelinfo.light_typing import Any, Literal, NamedTuple
 
 
 class Belief(NamedTuple):
-    """Another value of one field of a topic, as versions of LLVM or HIP have it."""
+    """Another value of one field of a topic, as versions of some software have it."""
 
-    by: Literal["LLVM", "HIP"]
+    by: Literal["LLVM", "HIP", "rocprofiler-sdk"]
     before: int
-    """The first version with the hardware's value: LLVM's major one, HIP's year; 0 for none yet."""
+    """The first version without it: LLVM's major one, HIP's year; 0 if every version has it."""
     field: str
     value: int
     source: str
 
 
-def believed(
-    beliefs: tuple[Belief, ...], by: Literal["LLVM", "HIP"], version: int
-) -> dict[str, Any]:
+def believed(beliefs: tuple[Belief, ...], by: str, version: int = 0) -> dict[str, Any]:
     """The values that `version` has instead of the hardware's, by the names of their fields."""
     return {
         belief.field: belief.value
