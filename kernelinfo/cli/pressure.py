@@ -17,7 +17,8 @@ from kernelinfo.kernel import Kernel
 from kernelinfo.pressure.function import Function
 from kernelinfo.pressure.measure import Look, Measured, measure
 from kernelinfo.reading.blob import Problem
-from kernelinfo.render.pressure import Detail, PressureFormat, renderer
+from kernelinfo.render import PRESSURE_FORMATS
+from kernelinfo.render.pressure import Detail, renderer
 
 EXAMPLES = """\
 Examples:
@@ -61,9 +62,7 @@ def command(
     exclude: options.Exclude = None,
     bound: options.Bound = None,
     deep: options.Deep = False,
-    format: Annotated[
-        PressureFormat, typer.Option("--format", help="Choose the output format.")
-    ] = "text",
+    format: Annotated[str, options.format_option(PRESSURE_FORMATS)] = "text",
     output: options.Output = None,
     names: options.Names = "full",
     color: options.Color = "auto",

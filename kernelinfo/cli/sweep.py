@@ -18,7 +18,8 @@ from kernelinfo.cli.output import CANNOT_ANSWER, complain, make_view, write
 from kernelinfo.cli.progress import counted
 from kernelinfo.errors import OptionError
 from kernelinfo.occupancy.targets import find
-from kernelinfo.render.sweep import SweepFormat, renderer
+from kernelinfo.render import SWEEP_FORMATS
+from kernelinfo.render.sweep import renderer
 from kernelinfo.sweep.compilers import find_compiler
 from kernelinfo.sweep.inputs import read_input
 from kernelinfo.sweep.module import open_module
@@ -103,7 +104,7 @@ def command(
     workgroup_size: options.WorkgroupSize = None,
     dynamic_lds: options.DynamicLds = None,
     no_trap_handler: options.NoTrapHandler = False,
-    format: Annotated[SweepFormat, typer.Option(help="Choose the output format.")] = "text",
+    format: Annotated[str, options.format_option(SWEEP_FORMATS)] = "text",
     output: options.Output = None,
     names: options.Names = "full",
     color: options.Color = "auto",

@@ -35,6 +35,10 @@ CHECK_FORMATS = (*FORMATS, "sarif", "github", "gitlab", "junit")
 """Of `check`: each a module of `kernelinfo.render.check`, or else the report's."""
 DIFF_FORMATS = ("text", "json", "jsonl", "csv", "markdown", "html")
 """Of comparisons: each a module of `kernelinfo.render.diff`."""
+PRESSURE_FORMATS = ("text", "json", "csv", "html")
+"""Of live registers: each a module of `kernelinfo.render.pressure`."""
+SWEEP_FORMATS = ("text", "json", "csv", "markdown", "html")
+"""Of sweeps: each a module of `kernelinfo.render.sweep`."""
 RECORD_FORMATS = ("text", "json", "jsonl", "csv", "markdown")
 """Of answers that hold no kernels."""
 

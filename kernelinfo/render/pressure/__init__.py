@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
-from typing import Literal, cast
+from typing import cast
 
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.pressure.measure import Found
 from kernelinfo.pressure.registers import RegisterClass
 from kernelinfo.render import View
-
-PressureFormat = Literal["text", "json", "csv", "html"]
 
 
 class Detail(NamedTuple):
@@ -26,6 +24,6 @@ class Detail(NamedTuple):
 Renderer = Callable[[Iterable[Found], View, Detail], Iterator[str]]
 
 
-def renderer(name: PressureFormat) -> Renderer:
-    """The `render` function of the format's module, which is imported only now."""
+def renderer(name: str) -> Renderer:
+    """The `render` function of a format of `PRESSURE_FORMATS`; its module is imported only now."""
     return cast(Renderer, import_module(f"kernelinfo.render.pressure.{name}").render)
