@@ -106,8 +106,8 @@ def test_what_was_not_read_is_told(opened: Opened, reported: Reported) -> None:
 
 def test_an_unknown_target_is_a_question_mark(opened: Opened, reported: Reported) -> None:
     page = opened.open(reported("broken/unknown-target.s"))
-    expect(page.locator(".verdict")).to_contain_text("?")
-    expect(page.locator(".verdict")).to_contain_text("gfx9999")
+    expect(page.locator(".outcome")).to_contain_text("?")
+    expect(page.locator(".outcome")).to_contain_text("gfx9999")
     assert "0 waves" not in page.inner_text("main")
 
 
@@ -170,12 +170,12 @@ def test_a_library(opened: Opened, reported: Reported) -> None:
     page = opened.open(report)
     kernels = document(str(ROCRAND))["kernels"]
     expect(page.locator("header")).to_contain_text(f"{len(kernels)} kernels")
-    verdicts = page.evaluate(
+    outcomes = page.evaluate(
         "report.kernels.map((kernel) => {"
         " const { percent, limiters } = occupancyOfKernel(report, kernel);"
         " return [kernel.title.name, percent, limiters]; })"
     )
-    assert verdicts == [
+    assert outcomes == [
         [k["name"], k["occupancy"]["percent"], k["occupancy"]["limiters"]] for k in kernels
     ]
     opened.screenshot("librocrand")
@@ -189,11 +189,11 @@ def test_every_fixture_has_its_page(opened: Opened, reported: Reported) -> None:
     differing = page.evaluate(
         "report.kernels.filter((kernel) => kernel.case).filter((kernel) => {"
         " const found = occupancyOfKernel(report, kernel);"
-        " const { verdict } = kernel.case;"
-        " return found.percent !== verdict.percent ||"
-        " found.waves_per_simd !== verdict.waves_per_simd ||"
-        " String(found.limiters) !== String(verdict.limiters) ||"
-        " verdict.exact !== (found.at_most_because.length === 0); })"
+        " const { outcome } = kernel.case;"
+        " return found.percent !== outcome.percent ||"
+        " found.waves_per_simd !== outcome.waves_per_simd ||"
+        " String(found.limiters) !== String(outcome.limiters) ||"
+        " outcome.exact !== (found.at_most_because.length === 0); })"
         ".map((kernel) => kernel.title.name)"
     )
     assert differing == []

@@ -95,7 +95,7 @@ def test_another_target_is_what_as_says(vgprbound: Page, name: str) -> None:
     bound = "" if expected.exact else "≤ "
     assert shown(vgprbound, "waves") == f"{bound}{expected.waves_per_simd:g}"
     for reason in expected.at_most_because:
-        expect(vgprbound.locator(".verdict")).to_contain_text(reason)
+        expect(vgprbound.locator(".outcome")).to_contain_text(reason)
 
 
 def test_a_typed_number_counts_and_the_compiled_ones_come_back(vgprbound: Page) -> None:
@@ -125,7 +125,7 @@ def test_what_cannot_launch_says_why(vgprbound: Page) -> None:
     vgprbound.fill("[data-number=lds]", "70000")
     vgprbound.keyboard.press("Enter")
     reason = "cannot launch: a workgroup has at most 65536 bytes of LDS, not 70000"
-    expect(vgprbound.locator(".verdict .error")).to_have_text(reason)
+    expect(vgprbound.locator(".outcome .error")).to_have_text(reason)
 
 
 def test_the_picture_has_a_cell_for_each_wave(vgprbound: Page) -> None:

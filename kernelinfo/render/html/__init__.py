@@ -25,7 +25,7 @@ SCRIPTS = (
     "curves.js",
     "unit.js",
     "whatif.js",
-    "verdict.js",
+    "outcome.js",
     "resources.js",
     "kernel.js",
     "controls.js",

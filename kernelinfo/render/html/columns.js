@@ -1,15 +1,15 @@
 /* The columns of the table of kernels. */
 "use strict";
 
-const verdictAt = (key) => ({ case: found }) => (found ? known(found.verdict[key]) : -1);
+const outcomeAt = (key) => ({ case: found }) => (found ? known(found.outcome[key]) : -1);
 
 /* Registers that the hardware allocates, or where that is not known what the code uses. */
-const allocatedOrUsed = (key) => ({ case: found, used }) => known((found ? found.verdict : used)[key]);
+const allocatedOrUsed = (key) => ({ case: found, used }) => known((found ? found.outcome : used)[key]);
 
 const ldsAsked = ({ case: found, used }) =>
   known(found ? ldsOf(found.demand, found.launch) : used.lds);
 
-const launches = ({ case: found }) => !found || found.verdict.waves_per_simd > 0;
+const launches = ({ case: found }) => !found || found.outcome.waves_per_simd > 0;
 
 /* Workitems of the workgroup; – for what is launched without one. */
 function blockOf(found) {
@@ -31,10 +31,10 @@ const COLUMNS = [
   { key: "lds", label: "LDS", of: ldsAsked, show: (kernel) => sized(ldsAsked(kernel)) },
   { key: "scratch", label: "scratch", of: ({ spills }) => known(spills.scratch),
     show: ({ spills }) => sized(known(spills.scratch)) },
-  { key: "waves", label: "waves/SIMD", rising: true, of: verdictAt("waves_per_simd"),
+  { key: "waves", label: "waves/SIMD", rising: true, of: outcomeAt("waves_per_simd"),
     show: wavesCell },
-  { key: "percent", label: "occ", rising: true, of: verdictAt("percent"),
-    show: ({ case: found }) => (found ? `${found.verdict.percent.toFixed(1)} %` : "?") },
+  { key: "percent", label: "occ", rising: true, of: outcomeAt("percent"),
+    show: ({ case: found }) => (found ? `${found.outcome.percent.toFixed(1)} %` : "?") },
   { key: "limiters", label: "limited by", text: true,
     of: (kernel) => limitersOf(kernel).join(" "), show: limitersCell },
   { key: "findings", label: "findings", text: true, of: ({ findings }) => -findings.length,
@@ -45,7 +45,7 @@ const COLUMNS = [
 
 function wavesCell({ case: found }) {
   if (!found) return "?";
-  const { waves_per_simd: waves, exact, percent: share } = found.verdict;
+  const { waves_per_simd: waves, exact, percent: share } = found.outcome;
   return html("span", { class: "level" }, (exact || !waves ? "" : "≤ ") + number(waves),
     html("span", { class: "meter", style: `--share:${share}%`, "aria-hidden": "true" }));
 }

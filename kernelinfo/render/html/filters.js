@@ -6,12 +6,12 @@ const UNKNOWN = "?";
 /* The whole waves/SIMD a kernel reaches; what lies below 1 is told apart from what cannot start. */
 function wavesBin(kernel) {
   if (!kernel.case) return UNKNOWN;
-  const waves = kernel.case.verdict.waves_per_simd;
+  const waves = kernel.case.outcome.waves_per_simd;
   if (waves === 0) return "0";
   return waves < 1 ? "<1" : String(Math.floor(waves));
 }
 
-const limitersOf = (kernel) => (kernel.case ? kernel.case.verdict.limiters : []);
+const limitersOf = (kernel) => (kernel.case ? kernel.case.outcome.limiters : []);
 
 const isSpilling = ({ spills }) => Boolean(spills.vgprs || spills.sgprs);
 
@@ -20,8 +20,8 @@ const TRAITS = {
   spilling: ["spilling", isSpilling],
   scratch: ["with scratch", ({ spills }) => Boolean(spills.scratch)],
   findings: ["with findings", ({ findings }) => findings.length > 0],
-  bounds: ["upper bounds (≤)", (kernel) => kernel.case && !kernel.case.verdict.exact],
-  stuck: ["that cannot launch", (kernel) => kernel.case?.verdict.waves_per_simd === 0],
+  bounds: ["upper bounds (≤)", (kernel) => kernel.case && !kernel.case.outcome.exact],
+  stuck: ["that cannot launch", (kernel) => kernel.case?.outcome.waves_per_simd === 0],
   unknown: ["of unknown target", (kernel) => !kernel.case],
 };
 

@@ -1,4 +1,4 @@
-/* One kernel: the verdict, what if, its curves, one CU, every number and its source. */
+/* One kernel: the outcome, what if, its curves, one CU, every number and its source. */
 "use strict";
 
 /* Characters beyond which a name is folded away. */
@@ -12,7 +12,7 @@ function kernelPage(report, kernel) {
   if (kernel.case) {
     page.append(...explained(report, kernel));
   } else {
-    page.append(html("p", { class: "verdict" }, html("span", { class: "waves" }, "?"),
+    page.append(html("p", { class: "outcome" }, html("span", { class: "waves" }, "?"),
       ` ${whyUnknown(report, kernel)}: nothing can be said of its occupancy`), findingsOf(kernel));
   }
   page.append(sourcesOf(report, kernel));
@@ -58,7 +58,7 @@ function kernelHeading(report, kernel) {
 function explained(report, kernel) {
   const compiled = caseWith(report, kernel, {});
   const changes = {};
-  const verdict = html("section", { class: "verdict" });
+  const outcome = html("section", { class: "outcome" });
   const spoken = html("p", { class: "unseen", role: "status" });
   const sliders = html("div", { class: "sliders" });
   const curves = html("div", { class: "curves" });
@@ -76,7 +76,7 @@ function explained(report, kernel) {
     const now = caseWith(report, kernel, changes);
     const before = Object.keys(changes).length ? compiled : null;
     const used = usedWith(kernel, changes);
-    verdict.replaceChildren(...verdictOf(now, before, kernel, report));
+    outcome.replaceChildren(...outcomeOf(now, before, kernel, report));
     if (before) spoken.textContent = inOneSentence(now);
     if (anew) sliders.replaceChildren(...slidersOf(now));
     else follow(sliders, now);
@@ -102,7 +102,7 @@ function explained(report, kernel) {
     width = unit.clientWidth;
   });
   resized.observe(unit);
-  return [verdict, spoken, findingsOf(kernel),
+  return [outcome, spoken, findingsOf(kernel),
     html("section", { class: "what-if" },
       html("h2", { class: "headed" }, "What if", reset), sliders),
     curves,

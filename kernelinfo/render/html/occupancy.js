@@ -1,4 +1,4 @@
-/* The verdict: kernelinfo/occupancy/__init__.py, curves.py and Kernel.on in the page. */
+/* The occupancy: kernelinfo/occupancy/__init__.py, curves.py and Kernel.on in the page. */
 "use strict";
 
 /* What a kernel asks for that no wave or workgroup of any size may have, in words. */

@@ -6,7 +6,7 @@ const DEMAND = ["wave_size", "vgprs", "sgprs", "lds_bytes", "scratch_bytes_per_l
   "least_workgroup", "most_workgroup"];
 const LAUNCH = ["workgroup_size", "assumption", "dynamic_lds_bytes", "trap_handler",
   "smallest_size"];
-const VERDICT = ["percent", "waves_per_simd", "limiters", "exact", "vgprs", "agprs", "sgprs"];
+const OUTCOME = ["percent", "waves_per_simd", "limiters", "exact", "vgprs", "agprs", "sgprs"];
 
 const INPUT = ["place", "kind", "target", "compiler", "offset"];
 
@@ -15,11 +15,11 @@ const named = (names, values) =>
 
 function readReport(text) {
   const data = JSON.parse(text);
-  const cases = data.cases.map(([target, demand, launch, verdict]) => ({
+  const cases = data.cases.map(([target, demand, launch, outcome]) => ({
     target,
     demand: named(DEMAND, demand),
     launch: named(LAUNCH, launch),
-    verdict: named(VERDICT, verdict),
+    outcome: named(OUTCOME, outcome),
   }));
   const inputs = data.inputs.map((row) => named(INPUT, row));
   const titles = data.titles.map(titleOf);

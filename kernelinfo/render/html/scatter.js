@@ -17,9 +17,9 @@ function ldsScale(most) {
 function places(kernels) {
   const found = new Map();
   for (const kernel of kernels) {
-    const { demand, launch, verdict } = kernel.case ?? {};
+    const { demand, launch, outcome } = kernel.case ?? {};
     if (!demand || demand.vgprs === null || demand.lds_bytes === null) continue;
-    const limiter = chiefLimiter(verdict.limiters);
+    const limiter = chiefLimiter(outcome.limiters);
     const key = `${asksKey(kernel)}:${limiter}`;
     const place = found.get(key);
     if (place) place.kernels.push(kernel);

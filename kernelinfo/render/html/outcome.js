@@ -1,7 +1,7 @@
 /* What comes of a case: waves, limiters, the next step, bounds and why. */
 "use strict";
 
-function verdictOf(now, before, kernel, report) {
+function outcomeOf(now, before, kernel, report) {
   const { occupancy } = now;
   const bound = occupancy.at_most_because.length && occupancy.waves ? "≤ " : "";
   const groups = now.launch.assumption === "graphics-stage" ? ""
@@ -46,8 +46,8 @@ function rangeInWords({ occupancy: { range }, launch }) {
 
 function compilerSaid(kernel, before, report) {
   if (before || !kernel.compiler) return null;
-  const [waves, verdict] = kernel.compiler;
-  return ` · the compiler said ${waves}: ${report.texts[verdict]}`;
+  const [waves, why] = kernel.compiler;
+  return ` · the compiler said ${waves}: ${report.texts[why]}`;
 }
 
 /* What a screen reader says when a slider has moved. */
