@@ -95,7 +95,7 @@ def test_names_are_text(opened: Opened, tmp_path: Path) -> None:
     assert "</script><script>alert(1)</script>" in page.inner_text("main")
 
 
-@pytest.mark.parametrize("width", [400, 1240])
+@pytest.mark.parametrize("width", [390, 1280])
 def test_it_fits_the_window(opened: Opened, report: Path, width: int) -> None:
     opened.page.set_viewport_size({"width": width, "height": 900})
     page = opened.open(report)

@@ -47,8 +47,9 @@ def vgprbound(opened: Opened, reported: Reported) -> Page:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_it_says_what_the_model_says(opened: Opened, reported: Reported, name: str) -> None:
-    page = opened.open(reported(SAMPLE), f"#kernel={NAMES.index(name)}")
-    occupancy = kernel_named(name).occupancy()
+    kernel = kernel_named(name)
+    page = opened.open(reported(SAMPLE), f"#kernel={kernel.symbol}+gfx90a")
+    occupancy = kernel.occupancy()
     assert shown(page, "waves") == f"{occupancy.waves_per_simd:g}"
     assert shown(page, "percent") == f"{occupancy.percent:g} %"
     binding = page.locator("tr.binding th").all_inner_texts()
@@ -94,6 +95,8 @@ def test_another_target_is_what_as_says(vgprbound: Page, name: str) -> None:
     expected = kernel_named("vgprbound").on(targets.find(name)).occupancy()
     bound = "" if expected.exact else "≤ "
     assert shown(vgprbound, "waves") == f"{bound}{expected.waves_per_simd:g}"
+    option = vgprbound.inner_text(f"[data-choice=target] option[value={name}]")
+    assert option.endswith(targets.find(name).products)
     for reason in expected.at_most_because:
         expect(vgprbound.locator(".outcome")).to_contain_text(reason)
 
@@ -158,12 +161,12 @@ def test_pictures_are_described_and_controls_are_named(vgprbound: Page) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [400, 1240])
+@pytest.mark.parametrize("width", [390, 1280])
 def test_it_fits_the_window(opened: Opened, reported: Reported, width: int, scheme: Any) -> None:
     page = opened.page
     page.emulate_media(color_scheme=scheme)
     page.set_viewport_size({"width": width, "height": 900})
-    opened.open(reported(SAMPLE), "#kernel=1")
+    opened.open(reported(SAMPLE), "#kernel=_Z9vgprboundiPd+gfx90a")
     opened.screenshot(f"kernel-{scheme}-{width}")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 

@@ -17,6 +17,7 @@ from kernelinfo.render.names import printable
 SCRIPTS = (
     "words.js",
     "dom.js",
+    "address.js",
     "chart.js",
     "table.js",
     "controls.js",

@@ -20,6 +20,7 @@ SCRIPTS = (
     "occupancy.js",
     "words.js",
     "dom.js",
+    "address.js",
     "report.js",
     "chart.js",
     "curves.js",

@@ -20,7 +20,7 @@ function blockOf(found) {
 
 const COLUMNS = [
   { key: "name", label: "kernel", text: true, of: ({ title }) => title.brief,
-    show: (kernel) => nameCell(kernel.title, `#kernel=${kernel.index}`) },
+    show: (kernel) => nameCell(kernel.title, addressWith({ kernel: kernel.key })) },
   { key: "target", label: "target", text: true, of: ({ target }) => target || "?" },
   { key: "size", label: "block",
     of: ({ case: found }) => (found ? found.launch.workgroup_size : -1),
@@ -51,6 +51,6 @@ function wavesCell({ case: found }) {
 }
 
 function limitersCell(kernel) {
-  if (!launches(kernel)) return "cannot launch";
+  if (!launches(kernel)) return html("span", { class: "stuck" }, "cannot launch");
   return limitersOf(kernel).map((name) => keyOf(name, RESOURCES[name]));
 }

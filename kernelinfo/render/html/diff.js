@@ -46,7 +46,7 @@ const DIFF_COLUMNS = [
     show: ({ status }) => html("span", { class: `status ${status}` }, status) },
   { key: "name", label: "kernel", text: true, of: ({ title }) => title.brief,
     show: ({ title, old }) => nameCell(title, null,
-      old && old.title.name !== title.name ? `was ${old.title.name}` : title.name) },
+      old && old.title.name !== title.name ? `was ${old.title.name}` : "") },
   { key: "target", label: "target", text: true, of: ({ target }) => target,
     show: (row) => moveOf(row, "target").replace("– → ", "").replace(" → –", "") },
   { key: "waves_per_simd", label: "waves/SIMD", rising: true, of: gain("waves_per_simd"),
@@ -60,17 +60,27 @@ const DIFF_COLUMNS = [
 function diffPage(comparison) {
   const { rows } = comparison;
   const filters = { name: "", status: "", target: "", slope: "" };
-  const table = sortedTable("Kernels that moved, are gone or new", DIFF_COLUMNS,
-    { key: "status", rising: true });
+  const table = sortedTable("Kernels that moved, are gone or new", DIFF_COLUMNS, (order) => {
+    rewriteAddress({ sort: orderInWords(order) });
+  });
   const charts = html("div");
   const measure = measureOf(rows);
-  const { search, choice, clear } = controlsOf(filters, draw);
+  const { search, choice, clear } = controlsOf(filters, update);
   const counted = (key) => [...tally(rows.map((row) => row[key]))];
   const bar = barOf(search,
     choice("status", "what became of it",
       counted("status").map(([name, count]) => [name, STATUS[name] ?? name, count])),
     choice("target", "target", counted("target").map(([name, count]) => [name, name, count])),
     clear);
+  function update() {
+    rewriteAddress(filters);
+    draw();
+  }
+  function follow() {
+    followAddress(filters);
+    table.order(orderOf(readAddress().sort, { key: "status", rising: true }));
+    draw();
+  }
   function draw() {
     const { name, status, target, slope } = filters;
     const chosen = rows.filter((row) =>
@@ -79,10 +89,11 @@ function diffPage(comparison) {
       (!slope || slopeKey(row, measure) === slope));
     showFilters(bar, filters);
     table.show(chosen);
-    const figure = slopeFigure(chosen, measure, (by) => { Object.assign(filters, by); draw(); });
+    const figure = slopeFigure(chosen, measure, (by) => { Object.assign(filters, by); update(); });
     charts.replaceChildren(...(figure ? [figure] : []));
   }
-  draw();
+  addEventListener("hashchange", follow);
+  follow();
   return html("article", { class: "diff" },
     html("header", {}, html("h1", {}, comparison.headline),
       comparison.about.map((line) => html("p", { class: "about" }, line))),

@@ -29,7 +29,8 @@ const byId = (id) => document.getElementById(id);
 function tableOf(caption, headings, rows, kinds = "") {
   const cell = (content, index) =>
     html(index === 0 ? "th" : "td",
-      { class: kinds[index] === "n" ? "number" : null, scope: index === 0 ? "row" : null },
+      { class: kinds[index] === "n" ? "number" : null, scope: index === 0 ? "row" : null,
+        "data-label": headings[index] },
       content);
   const heading = (text, index) =>
     html("th", { scope: "col", class: kinds[index] === "n" ? "number" : null }, text);

@@ -10,16 +10,23 @@ const LETTER = 6.5;
 
 function fleetPage(report) {
   const filters = { name: "", target: "", limiter: "", waves: "", trait: "", asks: "" };
-  const order = report.kernels.length > FEW
-    ? { key: "percent", rising: true } : { key: "", rising: true };
-  const table = sortedTable("Kernels; headings sort", COLUMNS, order);
+  const usual = { key: report.kernels.length > FEW ? "percent" : "", rising: true };
+  const table = sortedTable("Kernels; headings sort", COLUMNS, (order) => {
+    rewriteAddress({ sort: orderInWords(order) });
+  });
   const charts = html("div", { class: "charts" });
   const bar = filterBar(report, filters, update);
   const choose = (chosen) => { Object.assign(filters, chosen); update(); };
   let waiting = 0;
   function update() {
+    rewriteAddress(filters);
     cancelAnimationFrame(waiting);
     waiting = requestAnimationFrame(draw);
+  }
+  function follow() {
+    followAddress(filters);
+    table.order(orderOf(readAddress().sort, usual));
+    draw();
   }
   function draw() {
     const kernels = report.kernels.filter((kernel) => accepts(filters, kernel));
@@ -31,11 +38,11 @@ function fleetPage(report) {
       spillersFigure(kernels),
     ].filter(Boolean));
   }
-  draw();
-  return html("article", { class: "fleet" },
+  const element = html("article", { class: "fleet" },
     html("header", {}, html("h1", { tabindex: "-1" }, heading(report)),
       html("p", { class: "about" }, summary(report))),
     problemsOf(report), bar, charts, table.element);
+  return { element, follow };
 }
 
 function heading(report) {
@@ -124,7 +131,7 @@ function spillersFigure(kernels) {
   if (!worst.length) return null;
   const shown = (value) => String(value ?? "?");
   const rows = worst.slice(0, SPILLERS).map((kernel) => ({ cells: [
-    html("a", { href: `#kernel=${kernel.index}` }, kernel.title.brief.slice(0, 300)),
+    html("a", { href: addressWith({ kernel: kernel.key }) }, shortened(kernel.title.brief)),
     kernel.target || "?", shown(kernel.spills.vgprs), shown(kernel.spills.sgprs),
     sized(known(kernel.spills.scratch))] }));
   const rest = worst.length > SPILLERS

@@ -7,7 +7,7 @@ const LONG_NAME = 300;
 function kernelPage(report, kernel) {
   const single = report.kernels.length === 1;
   const page = html("article", { class: "kernel" },
-    single ? null : html("p", { class: "back" }, html("a", { href: "#" }, "← all kernels")),
+    single ? null : html("p", { class: "back" }, html("a", { href: addressWith({ kernel: "" }) }, "← all kernels")),
     kernelHeading(report, kernel));
   if (kernel.case) {
     page.append(...explained(report, kernel));

@@ -8,15 +8,19 @@ let fleet = null;
 let left = 0;
 
 function opened() {
-  const chosen = alone ? 0 : Number(/^#kernel=(\d+)$/.exec(location.hash)?.[1] ?? NaN);
-  return report.kernels[chosen];
+  if (alone) return report.kernels[0];
+  const { kernel } = readAddress();
+  return kernel && report.kernels.find(({ key }) => key === kernel);
 }
 
 function show() {
   const kernel = opened();
-  if (stage.firstChild === fleet && fleet) left = scrollY;
-  if (!kernel) fleet ??= fleetPage(report);
-  stage.replaceChildren(kernel ? kernelPage(report, kernel) : fleet);
+  if (stage.firstChild === fleet?.element) left = scrollY;
+  if (!kernel) {
+    fleet ??= fleetPage(report);
+    fleet.follow();
+  }
+  stage.replaceChildren(kernel ? kernelPage(report, kernel) : fleet.element);
   if (kernel && alone) stage.prepend(problemsOf(report));
   document.title = kernel ? `${kernel.title.brief.slice(0, 120)} · kernelinfo` : "kernelinfo";
   scrollTo(0, kernel ? 0 : left);

@@ -25,25 +25,36 @@ function readReport(text) {
   const titles = data.titles.map(titleOf);
   const findings = data.findings.map((row) =>
     named(["rule", "name", "severity", "message", "hint"], row));
+  const keys = new Map();
   const kernels = data.kernels.map((row, index) => {
     const kernel = named(data.columns, row);
     const [vgprs, agprs, sgprs, lds] = kernel.used;
     const [vgprSpills, sgprSpills, scratch] = kernel.spills;
     const input = inputs[kernel.input];
     const found = kernel.case === null ? null : cases[kernel.case];
+    const title = titles[kernel.title];
+    const target = found ? found.target : input.target;
     return {
       ...kernel,
       index,
-      title: titles[kernel.title],
+      key: keyed(`${title.symbol || title.name} ${target}`, keys),
+      title,
       input,
       case: found,
-      target: found ? found.target : input.target,
+      target,
       used: { vgprs, agprs, sgprs, lds },
       spills: { vgprs: vgprSpills, sgprs: sgprSpills, scratch },
       findings: kernel.findings.map((at) => findings[at]),
     };
   });
   return { ...data, kernels, inputs };
+}
+
+/* The same text for the same kernel in every build; its namesakes of one target are numbered. */
+function keyed(name, counts) {
+  const count = (counts.get(name) ?? 0) + 1;
+  counts.set(name, count);
+  return count === 1 ? name : `${name} ${count}`;
 }
 
 /* The occupancy of a kernel as the report has it, by the page's own model. */

@@ -1,7 +1,10 @@
 /* Slopes from what kernels reached in the old build to what they reach in the new one. */
 "use strict";
 
-const SLOPES = { width: 720, height: 340, from: 52, to: 380, letters: 12 };
+const SLOPES = { width: 720, height: 340, from: 52, line: 12, letter: 6.5 };
+/* Where the slopes end: names follow, as long as they have room. */
+const slopesWidth = () => Math.max(320, Math.min(SLOPES.width, innerWidth - 32));
+const slopesEnd = () => SLOPES.from + (slopesWidth() - SLOPES.from) / 2;
 const MOST_LABELS = 24;
 
 /* What a slope goes by: waves/SIMD, or where the processor is another one the share of its slots. */
@@ -32,7 +35,8 @@ function slopes(rows, measure) {
 function slopeFigure(rows, measure, choose) {
   const all = slopes(rows, measure);
   if (!all.length) return null;
-  const { width, height, from, to } = SLOPES;
+  const { height, from } = SLOPES;
+  const [width, to] = [slopesWidth(), slopesEnd()];
   const ends = all.flatMap(({ before, after }) => [before, after]);
   const most = Math.max(measure.least, ...ends);
   const [top, bottom] = [26, height - 14];
@@ -61,19 +65,20 @@ function slopeFigure(rows, measure, choose) {
       lines, slopeLabels(all, y)));
 }
 
-function slopeInWords({ before, after, rows, measure }) {
-  const brief = rows[0].title.brief;
-  const who = rows.length > 1 ? plural(rows.length, "kernel")
-    : brief.length > 42 ? `${brief.slice(0, 41)}…` : brief;
-  return `${who}: ${measure.show(before)} → ${measure.show(after)}`;
+function slopeInWords({ before, after, rows, measure }, most = 60) {
+  const way = `: ${measure.show(before)} → ${measure.show(after)}`;
+  const who = rows.length > 1 ? plural(rows.length, "kernel") : rows[0].title.brief;
+  const room = Math.max(4, most - way.length);
+  return (who.length > room ? `${who.slice(0, room - 1)}…` : who) + way;
 }
 
 /* Names beside the ends of the slopes, moved apart where they would overlap. */
 function slopeLabels(all, y) {
+  const most = Math.floor((slopesWidth() - slopesEnd() - 12) / SLOPES.letter);
   let last = -Infinity;
   return [...all].sort((one, other) => other.after - one.after).slice(0, MOST_LABELS)
     .map((slope) => {
-      last = Math.max(y(slope.after), last + SLOPES.letters);
-      return textAt(SLOPES.to + 12, last + 3.5, slopeInWords(slope), { class: "tick" });
+      last = Math.max(y(slope.after), last + SLOPES.line);
+      return textAt(slopesEnd() + 12, last + 3.5, slopeInWords(slope, most), { class: "tick" });
     });
 }

@@ -1,4 +1,5 @@
-/* A table sorted by any column, a page of rows at a time, so that no number of rows makes it slow.
+/* A table sorted by any column, a page of rows at a time, so that no number of rows makes it slow;
+   printed it has all rows. `resorted(order)` is called when a heading is chosen.
 
    A column has a key, a label, `of(row)` to sort by, and `show(row)` where that is not what is shown;
    `text` sorts from A, numbers from the most unless `rising`. What is not known is -1, shown as ?. */
@@ -14,10 +15,10 @@ function compare(one, other) {
   return one - other;
 }
 
-function sortedTable(caption, columns, order) {
+function sortedTable(caption, columns, resorted) {
   const body = html("tbody");
   const place = html("span", { "aria-live": "polite" });
-  let [shown, first] = [[], 0];
+  let [shown, first, order] = [[], 0, { key: "", rising: true }];
   const heads = columns.map(({ key, label, text }) =>
     html("th", { scope: "col", class: text ? null : "number" },
       html("button", { type: "button", "data-sort": key, onclick: () => sortBy(key) }, label)));
@@ -29,7 +30,8 @@ function sortedTable(caption, columns, order) {
   function sortBy(key) {
     const { text, rising } = columns.find((column) => column.key === key);
     const turned = order.key === key ? !order.rising : Boolean(text || rising);
-    Object.assign(order, { key, rising: turned });
+    order = { key, rising: turned };
+    resorted(order);
     arrange();
   }
   function arrange() {
@@ -48,11 +50,11 @@ function sortedTable(caption, columns, order) {
     first = 0;
     fill();
   }
-  function fill() {
-    const rows = shown.slice(first, first + ROWS);
+  function fill(from = first, count = ROWS) {
+    const rows = shown.slice(from, from + count);
     body.replaceChildren(...rows.map((row) => rowOf(row, columns)));
     place.textContent = shown.length
-      ? `${grouped(first + 1)}–${grouped(first + rows.length)} of ${grouped(shown.length)}`
+      ? `${grouped(from + 1)}–${grouped(from + rows.length)} of ${grouped(shown.length)}`
       : "no kernel of that kind";
     back.disabled = first === 0;
     on.disabled = first + ROWS >= shown.length;
@@ -63,22 +65,27 @@ function sortedTable(caption, columns, order) {
       html("caption", { class: "unseen" }, caption),
       html("thead", {}, html("tr", {}, heads)), body)),
     pager);
-  return { element, show(rows) { shown = [...rows]; arrange(); } };
+  addEventListener("beforeprint", () => element.isConnected && fill(0, shown.length));
+  addEventListener("afterprint", () => element.isConnected && fill());
+  return { element, order(chosen) { order = chosen; }, show(rows) { shown = [...rows]; arrange(); } };
 }
 
 function rowOf(row, columns) {
-  return html("tr", {}, columns.map(({ key, of, show, text }) => {
+  return html("tr", {}, columns.map(({ key, label, of, show, text }) => {
     const value = show ? show(row) : of(row);
     return html(key === "name" ? "th" : "td",
-      { scope: key === "name" ? "row" : null, class: text ? key : "number" },
+      { scope: key === "name" ? "row" : null, class: text ? key : "number", "data-label": label },
       value === -1 ? "?" : typeof value === "number" ? String(value) : value);
   }));
 }
 
-/* The short name above the whole one; `rest` in its place where something else is to be said. */
-function nameCell(title, href, rest = title.name === title.brief ? title.symbol : title.name) {
-  const texts = [html("b", {}, title.brief.slice(0, 300)),
-    html("span", { class: "rest" }, rest.slice(0, 300))];
+const MOST_SHOWN = 300;
+const shortened = (name) => (name.length > MOST_SHOWN ? `${name.slice(0, MOST_SHOWN - 1)}…` : name);
+
+/* The short name, in full where it is pointed at; `also` stands below it. */
+function nameCell(title, href, also = "") {
+  const texts = [html("b", {}, shortened(title.brief)),
+    also ? html("span", { class: "rest" }, shortened(also)) : null];
   const tip = title.name.slice(0, 400);
   return href ? html("a", { href, title: tip }, texts) : html("span", { title: tip }, texts);
 }

@@ -66,7 +66,7 @@ function targetChoice(now, kernel, targets, choose) {
       value: target.name,
       selected: target.name === now.target,
       disabled: !canMoveTo(target, kernel.case.demand),
-    }, `${target.name} · ${target.family}`));
+    }, [target.name, target.family, target.products].filter(Boolean).join(" · ")));
   return html("div", { class: "slider" },
     html("label", { for: "what-if-target" }, "target"),
     html("select", { id: "what-if-target", "data-choice": "target",

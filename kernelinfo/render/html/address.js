@@ -1,0 +1,26 @@
+/* What the address says after its #: the chosen kernel, the filters, the order of the table. */
+"use strict";
+
+const readAddress = () => Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
+
+/* This page's address with some of that changed; what is empty is left out. */
+function addressWith(changes) {
+  const stated = Object.entries({ ...readAddress(), ...changes }).filter(([, value]) => value);
+  return `#${new URLSearchParams(stated)}`;
+}
+
+/* Changes the address without a new entry in the history. */
+const rewriteAddress = (changes) => history.replaceState(null, "", addressWith(changes));
+
+/* Sets each filter to what the address says of it. */
+function followAddress(filters) {
+  const stated = readAddress();
+  for (const key of Object.keys(filters)) filters[key] = stated[key] ?? "";
+}
+
+/* The order of a table as a word of the address: `vgprs` falls, `-vgprs` rises. */
+const orderInWords = ({ key, rising }) => `${rising ? "-" : ""}${key}`;
+
+function orderOf(text, otherwise) {
+  return text ? { key: text.replace("-", ""), rising: text.startsWith("-") } : otherwise;
+}
