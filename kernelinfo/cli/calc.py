@@ -18,12 +18,11 @@ from kernelinfo.occupancy.curves import VARIABLES, Variable, best_sizes, curve
 from kernelinfo.occupancy.placement import Demand, Launch
 from kernelinfo.occupancy.targets import Target
 from kernelinfo.render import View
-from kernelinfo.render.curves import point_documents, render_curve, render_sizes
+from kernelinfo.render.curves import curve_title, point_documents, render_curve, render_sizes
 from kernelinfo.render.device import device_lines
 from kernelinfo.render.explain import render_numbers
 from kernelinfo.render.json import occupancy_document
 from kernelinfo.render.records import render_records
-from kernelinfo.render.words import amount
 
 _USUAL = options.Sizes(256, 256)
 
@@ -201,19 +200,8 @@ def _curve(
         yield from render_records(point_documents(target.name, variables, points), format)
         return
     per = target.domain(demand.wgp_mode).per
-    title = _title(target, demand, launch, variables)
+    title = curve_title(target, demand, launch, variables)
     if best:
         yield from render_sizes(f"{title}: the best sizes", points, per, view.color)
     else:
         yield from render_curve(title, variables, points, per, view)
-
-
-def _title(target: Target, demand: Demand, launch: Launch, variables: list[Variable]) -> str:
-    """The target and the numbers that stay."""
-    stays = [
-        amount("vgpr", demand.vgprs) if demand.vgprs else "",
-        amount("sgpr", demand.sgprs) if demand.sgprs else "",
-        amount("lds", demand.lds_bytes) if demand.lds_bytes else "",
-        "" if "workgroup-size" in variables else f"workgroups of {launch.workgroup_size}",
-    ]
-    return ", ".join([f"{target.name} ({target.family})", *filter(None, stays)])

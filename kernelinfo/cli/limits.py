@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Annotated
 
@@ -10,12 +9,9 @@ import typer
 
 from kernelinfo.cli import options
 from kernelinfo.cli.output import make_view, write
-from kernelinfo.occupancy.calculator import Rung
 from kernelinfo.occupancy.calculator import arch as find_arch
-from kernelinfo.render.curves import render_steps
-from kernelinfo.render.paint import paint
-from kernelinfo.render.records import render_records, render_table
-from kernelinfo.render.words import number, percent, size
+from kernelinfo.render.hardware import render_limits
+from kernelinfo.render.records import render_records
 
 EXAMPLES = """\
 Examples:
@@ -63,23 +59,6 @@ def command(
     if format == "text":
         name = f"{arch} ({target.target.family})"
         title = f"{name}, workgroups of {workgroup_size}: the most for each step"
-        write(_table(rungs, title, view.color), output)
+        write(render_limits(rungs, title, view.color), output)
     else:
         write(render_records([asdict(rung) for rung in rungs], format), output)
-
-
-def _table(rungs: tuple[Rung, ...], title: str, color: bool) -> Iterator[str]:
-    yield paint([(title, "bold")], color) + "\n\n"
-    rows = [
-        (
-            number(rung.waves_per_simd),
-            percent(rung.percent),
-            str(rung.vgprs),
-            "any" if rung.sgprs is None else str(rung.sgprs),
-            size(rung.lds_bytes),
-        )
-        for rung in rungs
-    ]
-    yield from render_table(("waves/SIMD", "occ", "VGPRs", "SGPRs", "LDS/workgroup"), rows)
-    steps = {rung.vgprs: rung.waves_per_simd for rung in reversed(rungs)}
-    yield from render_steps([*steps.items()], "vgpr")

@@ -9,10 +9,12 @@ from typing import Any
 
 from kernelinfo.occupancy.curves import Point, Variable, stretches
 from kernelinfo.occupancy.limits import RESOURCES
+from kernelinfo.occupancy.placement import Demand, Launch
+from kernelinfo.occupancy.targets import Target
 from kernelinfo.render import View
 from kernelinfo.render.paint import cells, paint, right
 from kernelinfo.render.records import render_table
-from kernelinfo.render.words import number, percent, size
+from kernelinfo.render.words import amount, number, percent, size
 
 _WORDS: dict[Variable, str] = {
     "vgpr": "VGPRs",
@@ -43,6 +45,19 @@ def point_documents(
         }
         for point in points
     ]
+
+
+def curve_title(
+    target: Target, demand: Demand, launch: Launch, variables: Sequence[Variable]
+) -> str:
+    """The target and the numbers that do not vary."""
+    stays = [
+        amount("vgpr", demand.vgprs) if demand.vgprs else "",
+        amount("sgpr", demand.sgprs) if demand.sgprs else "",
+        amount("lds", demand.lds_bytes) if demand.lds_bytes else "",
+        "" if "workgroup-size" in variables else f"workgroups of {launch.workgroup_size}",
+    ]
+    return ", ".join([f"{target.name} ({target.family})", *filter(None, stays)])
 
 
 def render_curve(

@@ -1,0 +1,80 @@
+"""Hardware as tables: all targets, the constants of one, its steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from kernelinfo.occupancy.calculator import Rung
+from kernelinfo.occupancy.targets import Target
+from kernelinfo.render.curves import render_steps
+from kernelinfo.render.paint import left, paint
+from kernelinfo.render.records import render_table
+from kernelinfo.render.words import number, percent, size
+
+
+def target_document(value: Any) -> Any:
+    """A target or a topic under the names of its fields; all else as it is."""
+    if hasattr(value, "_asdict"):
+        return {name: target_document(field) for name, field in value._asdict().items()}
+    return tuple(map(target_document, value)) if isinstance(value, tuple) else value
+
+
+def render_targets(found: list[Target]) -> Iterator[str]:
+    """One line a target."""
+    rows = [
+        (
+            target.name,
+            target.family,
+            "/".join(str(file.wave_size) for file in target.vgprs),
+            str(target.waves.slots_per_simd),
+            "/".join(str(file.per_simd) for file in target.vgprs),
+            size(target.domains[0].lds_bytes) + f"/{target.domains[0].per}",
+            target.products,
+        )
+        for target in found
+    ]
+    heading = ("target", "family", "wave", "slots/SIMD", "VGPRs", "LDS", "products")
+    yield from render_table(heading, rows)
+
+
+def render_constants(target: Target, color: bool) -> Iterator[str]:
+    """Every constant of a target, each topic with its source."""
+    yield paint([(f"{target.name} ({target.family})", "bold")], color) + f"   {target.products}\n"
+    for name, value in target._asdict().items():
+        topics = (value,) if hasattr(value, "_asdict") else value
+        if topics and isinstance(topics, tuple) and hasattr(topics[0], "_asdict"):
+            for topic in topics:
+                yield from _topic(name, topic, color)
+        elif name not in ("name", "family", "products") and value not in ("", (), None):
+            text = f"0x{value:02x}" if name == "elf_mach" else str(value)
+            yield f" {left(name, 12)} {text}\n"
+
+
+def _topic(name: str, topic: Any, color: bool) -> Iterator[str]:
+    yield "\n" + paint([(f" {name}", "bold")], color) + "\n"
+    for field, value in topic._asdict().items():
+        if field != "believed":
+            yield f"   {left(field, 26)} {value}\n"
+    for belief in getattr(topic, "believed", ()):
+        until = f" before {belief.before}" if belief.before else ""
+        text = f"{belief.field} is {belief.value} ({belief.source})"
+        yield f"   {left(f'in {belief.by}{until}', 26)} {text}\n"
+
+
+def render_limits(rungs: tuple[Rung, ...], title: str, color: bool) -> Iterator[str]:
+    """The most registers and LDS of each step, and the staircase of waves against VGPRs."""
+    yield paint([(title, "bold")], color) + "\n\n"
+    rows = [
+        (
+            number(rung.waves_per_simd),
+            percent(rung.percent),
+            str(rung.vgprs),
+            "any" if rung.sgprs is None else str(rung.sgprs),
+            size(rung.lds_bytes),
+        )
+        for rung in rungs
+    ]
+    yield from render_table(("waves/SIMD", "occ", "VGPRs", "SGPRs", "LDS/workgroup"), rows)
+    steps = {rung.vgprs: rung.waves_per_simd for rung in reversed(rungs)}
+    yield from render_steps([*steps.items()], "vgpr")

@@ -1,0 +1,100 @@
+"""What a profiler measured next to what is predicted, as a table and as records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from kernelinfo.compare.measurement import Measurement
+from kernelinfo.compare.profile import Dispatch, Resources
+from kernelinfo.render import View
+from kernelinfo.render.names import name_of, printable
+from kernelinfo.render.paint import paint
+from kernelinfo.render.records import render_table
+from kernelinfo.render.words import limiters, percent, plural, size
+
+
+def tie_problem(names: tuple[str, ...]) -> str:
+    """Why launches have no prediction: several files fit them."""
+    fit = " and ".join(map(printable, names))
+    return f"{fit} fit its launches equally; name the GPU with --device, or give the files that ran"
+
+
+def unmatched(measured: tuple[Measurement, ...]) -> list[str]:
+    """Names of the kernels that ran and are in none of the files, each once."""
+    names = (
+        printable(one.dispatch.shape.kernel) for one in measured if not (one.kernel or one.tied)
+    )
+    return list(dict.fromkeys(names))
+
+
+def render_measurements(measured: tuple[Measurement, ...], view: View) -> Iterator[str]:
+    """Two lines a launch: predicted and measured; then what explains a difference."""
+    rows, remarks = [], []
+    for one in measured:
+        if one.kernel is None or one.predicted is None or one.occupancy is None:
+            continue
+        name, found = name_of(one.kernel, view.names), one.occupancy
+        limited = limiters(found)
+        seen = "?" if one.percent is None else percent(one.percent)
+        rows += [
+            (name, "predicted", *_cells(one.predicted), percent(found.percent), limited),
+            (
+                f"  {_launch(one.dispatch)}",
+                "measured",
+                *_cells(one.dispatch.shape.resources),
+                seen,
+                "",
+            ),
+        ]
+        short = name_of(one.kernel, "short")
+        remarks += [f" {short}, {_launch(one.dispatch)}: {remark}\n" for remark in one.remarks]
+    heading = ("kernel", "", "VGPR", "AGPR", "SGPR", "LDS", "scratch", "occ", "limited by")
+    lines = render_table(heading, rows)
+    yield paint([(next(lines).rstrip("\n"), "bold")], view.color) + "\n"
+    yield from lines
+    yield from ["\n", *remarks] if remarks else []
+    if absent := unmatched(measured):
+        text = f" {plural(len(absent), 'kernel')} of the run in none of the files: "
+        yield "\n" + paint([(text + ", ".join(absent), "dim")], view.color) + "\n"
+
+
+def _launch(dispatch: Dispatch) -> str:
+    text = f"workgroups of {dispatch.shape.workgroup_size}"
+    if dispatch.shape.workgroups is not None:
+        text = f"{dispatch.shape.workgroups} {text}"
+    return text if dispatch.count == 1 else f"{text}, {dispatch.count} times"
+
+
+def _cells(resources: Resources) -> list[str]:
+    vgprs, agprs, sgprs, lds, scratch = resources
+    counts = ["?" if value is None else str(value) for value in (vgprs, agprs, sgprs)]
+    return [*counts, *("?" if value is None else size(value) for value in (lds, scratch))]
+
+
+def measurement_record(one: Measurement, view: View) -> dict[str, Any]:
+    """Flat, so that it is a row of CSV as well."""
+    kernel, dispatch, found, filling = one.kernel, one.dispatch, one.occupancy, one.filling
+    grid = filling.grid if filling else None
+    record: dict[str, Any] = {
+        "kernel": name_of(kernel, view.names) if kernel else None,
+        "symbol": kernel.symbol if kernel else None,
+        "profiled_as": dispatch.shape.kernel,
+        "target": kernel.target.name if kernel and kernel.target and not one.tied else None,
+        "dispatches": dispatch.count,
+        "duration_ns": dispatch.measures.duration_ns,
+        "workgroup_size": dispatch.shape.workgroup_size,
+        "workgroups": dispatch.shape.workgroups,
+    }
+    for name, seen in dispatch.shape.resources._asdict().items():
+        record[f"{name}_predicted"] = one.predicted and getattr(one.predicted, name)
+        record[f"{name}_measured"] = seen
+    return record | {
+        "percent_predicted": found and found.percent,
+        "percent_measured": one.percent,
+        "limiters": list(found.limiters) if found else None,
+        "device": filling and filling.name,
+        "workgroups_at_once": filling and filling.workgroups,
+        "grid_percent": grid and grid.percent,
+        "remarks": [*one.remarks, *([tie_problem(one.tied)] if one.tied else [])],
+    }
