@@ -90,6 +90,17 @@ def total_vgprs(target: Target, arch_vgprs: int, agprs: int) -> int:
     return max(arch_vgprs, agprs)
 
 
+def extra_sgprs(target: Target, *, vcc: bool, flat_scratch: bool, xnack: bool) -> int:
+    """SGPRs that a wave has beyond the numbered ones (LLVM IsaInfo::getNumExtraSGPRs)."""
+    sgprs = target.sgprs
+    extra = sgprs.with_vcc if vcc else 0
+    for used, count in ((xnack, sgprs.with_xnack), (flat_scratch, sgprs.with_flat_scratch)):
+        # Targets that spend nothing on it state the same count as with VCC alone.
+        if used and count > sgprs.with_vcc:
+            extra = max(extra, count)
+    return extra
+
+
 def waves_of(workgroup_size: int, wave_size: int) -> int:
     """Waves that a workgroup of so many workitems takes."""
     return -(-workgroup_size // wave_size)

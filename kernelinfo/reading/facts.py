@@ -31,11 +31,11 @@ SOURCES: tuple[Source, ...] = (
     "symbol",
     "sidecar",
 )
-"""Who states a fact, the best source first: the user; the section `.amdgpu.info` of objects that
-are not linked yet; the 64-byte kernel descriptor (or amd_kernel_code_t), which the hardware obeys;
-`.amdhsa_*` directives, which the assembler makes it from; the metadata note or its YAML in
-assembly; the `; Kernel info:` comment; a remark in a build log; a `.set` symbol or an ELF symbol;
-the JSON file that Triton writes next to a code object."""
+"""Who states a fact, the best source first: the user; `.amdgpu.info` of objects that are not
+linked yet, or `.amdgpu_info` of their assembly; the 64-byte kernel descriptor (or
+amd_kernel_code_t), which the hardware obeys; `.amdhsa_*` directives, which the assembler makes it
+from; the metadata note or its YAML in assembly; the `; Kernel info:` comment; a remark in a build
+log; a `.set` symbol or an ELF symbol; the JSON file that Triton writes next to a code object."""
 
 FactName = Literal[
     "vgprs",  # VGPRs the code uses per lane; AGPRs included where they share one file (.vgpr_count)

@@ -6,6 +6,7 @@ import re
 
 from kernelinfo.light_typing import Literal, NamedTuple
 from kernelinfo.occupancy import targets
+from kernelinfo.occupancy.targets import Target
 from kernelinfo.reading.facts import Features
 
 _Setting = Literal["any", "on", "off", "unsupported"]
@@ -29,14 +30,18 @@ class TargetId(NamedTuple):
     odd: str = ""
     """What stands behind the processor and is no feature."""
 
+    @property
+    def hardware(self) -> Target | None:
+        """The facts of the processor; None where it is not known."""
+        return targets.find(self.processor) if self.processor in targets.known() else None
+
     def features(self, code_object_version: int | None) -> Features:
         """All features; what an absent one means depends on the code object version.
 
         Up to v3 it is off. From v4 on the code runs with any setting, where there is one. Where
         version or processor do not tell, it stays None.
         """
-        known = self.processor in targets.known()
-        target = targets.find(self.processor) if known else None
+        target = self.hardware
 
         def setting(name: str, supported: bool | None) -> _Setting | None:
             stated = dict(self.settings)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 
 from kernelinfo.light_typing import NamedTuple
+from kernelinfo.occupancy.placement import extra_sgprs, total_vgprs
 from kernelinfo.occupancy.targets import Target
 
 
@@ -99,11 +100,9 @@ def _function(name: str, values: list[int], target: Target | None) -> Value:
         case "alignto", [value, granule]:
             return _align(value, granule)
         case "totalnumvgprs", [agprs, vgprs]:
-            if agprs == 0 or (target and target.agprs.file != "unified"):
-                return max(agprs, vgprs)
-            if target is None:
-                return Unresolved("totalnumvgprs of an unknown target")
-            return _align(vgprs, target.agprs.offset_granule) + agprs
+            if target is not None:
+                return total_vgprs(target, vgprs, agprs)
+            return Unresolved("totalnumvgprs of an unknown target") if agprs else max(agprs, vgprs)
         case "extrasgprs", [vcc, flat_scratch, xnack]:
             if target is None:
                 return Unresolved("extrasgprs of an unknown target")
@@ -122,17 +121,6 @@ def _function(name: str, values: list[int], target: Target | None) -> Value:
         case (("max" | "min" | "or" | "alignto" | "totalnumvgprs" | "extrasgprs" | "occupancy"), _):
             return Unresolved(f"{name} does not take {len(values)} arguments")
     return Unresolved(f"{name!r} is no function of the assembler")
-
-
-def extra_sgprs(target: Target, *, vcc: bool, flat_scratch: bool, xnack: bool) -> int:
-    """SGPRs that a wave has beyond the numbered ones (LLVM IsaInfo::getNumExtraSGPRs)."""
-    sgprs = target.sgprs
-    extra = sgprs.with_vcc if vcc else 0
-    for used, count in ((xnack, sgprs.with_xnack), (flat_scratch, sgprs.with_flat_scratch)):
-        # Targets that spend nothing on it state the same count as with VCC alone.
-        if used and count > sgprs.with_vcc:
-            extra = max(extra, count)
-    return extra
 
 
 def _align(value: int, granule: int) -> int:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
 from kernelinfo.light_typing import NamedTuple
+from kernelinfo.occupancy.placement import extra_sgprs
 from kernelinfo.occupancy.targets import Target, Vgprs
-from kernelinfo.reading.assembly.arithmetic import extra_sgprs
 from kernelinfo.reading.assembly.expressions import number
 from kernelinfo.reading.assembly.scan import Text, decode
 from kernelinfo.reading.facts import Fact, FactName
@@ -48,6 +48,7 @@ _MOST_BYTES = 1 << 16
 _SHORT = 512
 _FIELD = {
     b"amdhsa_kernel": rb"\.amdhsa_(\w+)[ \t]+([^\r\n]*)",
+    b"amdgpu_info": rb"\.amdgpu_(\w+)[ \t]+([^\r\n]*)",
     b"amd_kernel_code_t": rb"(?m)^[ \t]*(\w+)[ \t]*=[ \t]*([^\r\n]*)",
 }
 _COMMENT = re.compile(rb";|//|/\*")
@@ -99,6 +100,11 @@ def read_kernel(text: Text, offset: int) -> tuple[Block, bool]:
 def read_code_t(text: Text, offset: int) -> tuple[Block, bool]:
     """The same of `.amd_kernel_code_t`."""
     return _read(text, offset, b"amd_kernel_code_t")
+
+
+def read_linking_info(text: Text, offset: int) -> tuple[Block, bool]:
+    """The same of `.amdgpu_info`."""
+    return _read(text, offset, b"amdgpu_info")
 
 
 def _read(text: Text, offset: int, kind: bytes) -> tuple[Block, bool]:

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import pairwise
 
-from kernelinfo.errors import UnknownTargetError
-from kernelinfo.occupancy.targets import Target, find
 from kernelinfo.reading.assembly import (
     directives,
     info_block,
@@ -22,6 +20,7 @@ from kernelinfo.reading.assembly.ending import Ending
 from kernelinfo.reading.assembly.expressions import Definitions
 from kernelinfo.reading.assembly.instructions import function_text, read_code
 from kernelinfo.reading.assembly.kernel_text import Evaluation, KernelText, without_shaders
+from kernelinfo.reading.assembly.linking_text import LinkingText
 from kernelinfo.reading.assembly.loc import SourceFiles
 from kernelinfo.reading.assembly.scan import (
     ASSIGNMENT,
@@ -38,6 +37,7 @@ from kernelinfo.reading.assembly.scan import (
 )
 from kernelinfo.reading.facts import Fact, Features, Module, ReadWarnings
 from kernelinfo.reading.metadata import kernel_facts_v2
+from kernelinfo.reading.object_linking import NOTE, with_callees
 from kernelinfo.reading.stamps import distinct
 from kernelinfo.reading.target_id import TargetId, parse_isa_version, parse_target_id
 
@@ -73,6 +73,7 @@ class ModuleText:
         # Metadata is read at its end: the directive that began it, and the start of its text.
         self._metadata: tuple[str, int] | None = None
         self._ending = Ending()
+        self._linking = LinkingText()
         # The registers of the function that begins next; those of all functions, and their line.
         self._config: Stated | None = None
         self._pipelines: tuple[shader_registers.Pipelines, int] | None = None
@@ -140,6 +141,11 @@ class ModuleText:
             case "ident":
                 if string:
                     self._stamps.append(decode(string[1]))
+            case "amdgpu_info":
+                if wrong := self._linking.take_function(self._text, offset, operand):
+                    self.warn(wrong, offset)
+            case "amdgpu_lds":
+                self._linking.take_variable(operand)
             case "AMDGPU.config":
                 block = shader_registers.read_config(self._text, offset)
                 self._config = Stated(block, self._lines.number(offset))
@@ -282,14 +288,10 @@ class ModuleText:
             self._warnings.add(f"--arch {arch} is not read: the text is for {target_id.processor}")
         target_id = target_id or asked
         features = target_id.features(self._version) if target_id else Features()
-        target = _hardware(target_id)
-        evaluation = Evaluation(
-            self._definitions,
-            target,
-            self._warnings,
-            # An unknown version is a new one: the code may run with XNACK.
-            xnack=features.xnack not in ("off", "unsupported"),
-        )
+        target = target_id.hardware if target_id else None
+        # An unknown version is a new one: the code may run with XNACK.
+        xnack = features.xnack not in ("off", "unsupported")
+        evaluation = Evaluation(self._definitions, target, self._warnings, xnack=xnack)
         self._read_code(end)
         found, shaders = without_shaders(self._kernels.values())
         for shader, line in shaders:
@@ -298,21 +300,17 @@ class ModuleText:
             pipelines, line = self._pipelines
             for kernel in found:
                 kernel.metadata = pipelines.facts(kernel.symbol, target), line
-        kernels = tuple(evaluation.kernel(kernel) for kernel in found)
+        kernels = [evaluation.kernel(kernel) for kernel in found]
+        if functions := self._linking.functions():
+            kernels = with_callees(kernels, functions, target, xnack=xnack)
         yield Module(
             kind="assembly",
             target=target_id.processor if target_id else None,
             features=features,
             code_object_version=self._version,
             stamps=distinct(self._stamps),
-            kernels=kernels,
+            kernels=tuple(kernels),
             warnings=warnings + self._warnings.take(),
+            notes=(NOTE,) if functions else (),
             offset=self._start,
         )
-
-
-def _hardware(target_id: TargetId | None) -> Target | None:
-    try:
-        return find(target_id.processor) if target_id else None
-    except UnknownTargetError:
-        return None

@@ -33,7 +33,7 @@ _MARKS: tuple[tuple[bytes, re.Pattern[bytes], str], ...] = (
             rb"\.(?:(set|equ)\b(?:.*+\n[ \t]*+\.(?:set|equ)\b)*+"  # many at once
             rb"|(amdgcn_target|amd_amdgpu_isa|hsa_code_object_isa"
             rb"|amdhsa_code_object_version|hsa_code_object_version|ident"
-            rb"|amdhsa_kernel|amd_kernel_code_t|file"
+            rb"|amdhsa_kernel|amd_kernel_code_t|amdgpu_info|amdgpu_lds|file"
             rb"|macro|endm|rept|irpc?|endr"
             rb"|amdgpu_metadata|end_amdgpu_metadata"
             rb"|amd_amdgpu_hsa_metadata|end_amd_amdgpu_hsa_metadata"

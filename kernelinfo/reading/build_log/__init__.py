@@ -10,7 +10,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from kernelinfo.occupancy.targets import find
 from kernelinfo.reading.assembly.scan import Lines, Text, searchable
 from kernelinfo.reading.build_log import log
 from kernelinfo.reading.build_log.blocks import Blocks
@@ -50,7 +49,7 @@ def read(data: Text | memoryview, *, arch: str | None = None) -> Iterator[Module
             "the build failed here: kernels may be missing; mend it, and build again", line
         )
     target_id = parse_target_id(arch or "")
-    target = find(target_id.processor) if target_id else None
+    target = target_id.hardware if target_id else None
     modules = _by_occurrence(blocks.kernels(target))
     for number, kernels in enumerate(modules or [[]], 1):
         yield Module(

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from kernelinfo.light_typing import NamedTuple
-from kernelinfo.occupancy.placement import align
+from kernelinfo.occupancy.placement import total_vgprs
 from kernelinfo.occupancy.targets import Target
 from kernelinfo.reading.facts import (
     Fact,
@@ -188,18 +188,12 @@ def _count(value: str, most: int) -> int | None:
 
 
 def _add_accumulators(facts: dict[FactName, Fact], target: Target | None) -> None:
-    """Make `vgprs` count what the metadata's `.vgpr_count` does: of a unified file both kinds.
-
-    llvm/lib/Target/AMDGPU/Utils/AMDGPUBaseInfo.cpp, `getTotalNumVGPRs`. Without a target the sum
-    is not known where there are AGPRs.
-    """
+    """Make `vgprs` count what the metadata's `.vgpr_count` does; without a target that is not known
+    where there are AGPRs."""
     vgprs, agprs = facts.get("vgprs"), facts.get("agprs")
     if vgprs is None or agprs is None or not agprs.value:
         return
     if target is None:
         del facts["vgprs"]
         return
-    count = max(vgprs.value, agprs.value)
-    if target.agprs.file == "unified":
-        count = align(vgprs.value, target.agprs.offset_granule) + agprs.value
-    facts["vgprs"] = vgprs._replace(value=count)
+    facts["vgprs"] = vgprs._replace(value=total_vgprs(target, vgprs.value, agprs.value))

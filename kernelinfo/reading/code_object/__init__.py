@@ -75,10 +75,13 @@ def read(data: memoryview, *, arch: str | None = None) -> Module:
     settings = features(elf, version)
     notes: tuple[str, ...] = ()
     if any(section.name == ".amdgpu.info" for section in elf.sections):
-        from kernelinfo.reading.code_object import object_linking  # few objects are linked later
+        # Few objects are linked later.
+        from kernelinfo.reading import object_linking
+        from kernelinfo.reading.code_object import linking_section
 
+        functions = linking_section.functions(elf, warnings)
         xnack = settings.xnack in ("any", "on")
-        kernels = object_linking.with_callees(kernels, elf, target, xnack=xnack, warnings=warnings)
+        kernels = object_linking.with_callees(kernels, functions, target, xnack=xnack)
         notes = (object_linking.NOTE,)
     for reason, names in without.items():
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""

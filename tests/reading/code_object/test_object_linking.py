@@ -7,9 +7,10 @@ from struct import pack
 import pytest
 
 from kernelinfo.occupancy.targets import find
-from kernelinfo.reading.code_object.object_linking import kernel_facts
+from kernelinfo.reading.code_object.linking_section import functions
 from kernelinfo.reading.elf import read_elf
-from kernelinfo.reading.facts import ReadWarning
+from kernelinfo.reading.facts import Facts, KernelFacts, ReadWarning
+from kernelinfo.reading.object_linking import with_callees
 
 from ...conftest import CORPUS
 from ...test_corpus import kernels
@@ -72,8 +73,9 @@ class Info:
 def facts(info: Info, name: str = "kernel") -> tuple[dict[str, object], list[str]]:
     warnings: list[ReadWarning] = []
     elf = read_elf(memoryview(info.object()), warnings)
-    found = kernel_facts(elf, find("gfx90a"), xnack=False, warnings=warnings)
-    stated: dict[str, object] = {fact.name: fact.value for fact in found.get(name, ())}
+    stated_alone = functions(elf, warnings)
+    [kernel] = with_callees([KernelFacts(name, Facts())], stated_alone, find("gfx90a"), xnack=False)
+    stated: dict[str, object] = {fact.name: fact.value for fact in kernel.facts}
     return stated, [warning.message for warning in warnings]
 
 

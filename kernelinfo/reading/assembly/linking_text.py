@@ -1,0 +1,73 @@
+"""What assembly that is linked later states of each function: `.amdgpu_info` and `.amdgpu_lds`.
+
+    .amdgpu_info NAME              up to .end_amdgpu_info, of this function alone:
+    .amdgpu_flags N                1 VCC, 2 flat scratch, 4 dynamic stack
+    .amdgpu_num_sgpr N             and .amdgpu_num_vgpr, .amdgpu_num_agpr
+    .amdgpu_private_segment_size   bytes of scratch
+    .amdgpu_use VARIABLE           in LDS
+    .amdgpu_call FUNCTION
+    .amdgpu_indirect_call "TYPE"   of functions that it calls by a pointer
+    .amdgpu_lds NAME, SIZE, ALIGN  a variable in LDS, wherever it stands
+
+As LLVM 24git writes them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from kernelinfo.reading.assembly import directives
+from kernelinfo.reading.assembly.expressions import number
+from kernelinfo.reading.assembly.labels import described_kernel
+from kernelinfo.reading.assembly.scan import Text
+from kernelinfo.reading.object_linking import Function
+
+_NUMBERS = {
+    "flags": "flags",
+    "num_sgpr": "sgprs",
+    "num_vgpr": "vgprs",
+    "num_agpr": "agprs",
+    "private_segment_size": "scratch",
+}
+_VARIABLE = re.compile(rb"(.*),[ \t]*(\d{1,10})[ \t]*,[ \t]*\d+\s*$")
+
+
+class LinkingText:
+    """The functions and LDS variables of one module, while its text is gone through."""
+
+    def __init__(self) -> None:
+        self._functions: dict[str, Function] = {}
+        self._variables: dict[str, int] = {}
+        """Bytes, by name."""
+
+    def take_variable(self, operand: bytes) -> None:
+        """Take up what stands behind `.amdgpu_lds`."""
+        if found := _VARIABLE.match(operand):
+            self._variables[described_kernel(found[1])] = int(found[2])
+
+    def take_function(self, text: Text, offset: int, operand: bytes) -> str:
+        """Take up the block that `.amdgpu_info` begins; what is wrong with it, or nothing."""
+        block, ended = directives.read_linking_info(text, offset)
+        name = described_kernel(operand)
+        function = self._functions[name] = Function(is_open=not ended)
+        for field, value, _ in block.statements:
+            count = number(value)
+            if field in _NUMBERS and count is not None and 0 <= count <= directives.UINT32:
+                setattr(function, _NUMBERS[field], count)
+            elif field == "call":
+                function.calls.append(described_kernel(value.encode()))
+            elif field == "use":
+                function.uses[described_kernel(value.encode())] = 0
+            elif field in _NUMBERS or field == "indirect_call":
+                function.is_open = True
+        return "" if ended else f"kernel {name!r}: .amdgpu_info has no end"
+
+    def functions(self) -> Mapping[str, Function]:
+        """What is stated of each function, by name; one that uses a variable of unknown size is
+        open."""
+        for function in self._functions.values():
+            for name in function.uses:
+                function.uses[name] = self._variables.get(name, 0)
+                function.is_open |= name not in self._variables
+        return self._functions

@@ -1,0 +1,115 @@
+"""The section `.amdgpu.info` of objects that are linked later. Entries:
+
+    u8 u8     kind, and bytes of the payload; kinds that are not known are skipped
+    1         u64, relocated: the function that the following entries are of
+    2         u32: flags; 1 VCC, 2 flat scratch, 4 dynamic stack
+    3 4 5 6   u32: SGPRs, VGPRs, AGPRs, bytes of scratch, of this function alone
+    7         u64, relocated: an LDS variable that it uses
+    8         u64, relocated: a function that it calls
+    9         u32: the type of functions that it calls by a pointer
+
+llvm/include/llvm/Support/AMDGPUObjLinkingInfo.h, as LLVM 24git writes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from struct import Struct
+
+from kernelinfo.errors import ReadError
+from kernelinfo.light_typing import NamedTuple
+from kernelinfo.reading.elf import SHT_SYMTAB, Elf, string_at
+from kernelinfo.reading.facts import ReadWarning
+from kernelinfo.reading.object_linking import Function
+
+NAME = ".amdgpu.info"
+_RELOCATIONS = ".rela.amdgpu.info"
+_RELOCATION = Struct("<QQq")
+_SYMBOL = Struct("<I12xQ")
+_FUNCTION, _FLAGS, _SGPRS, _VGPRS, _AGPRS, _SCRATCH, _USE, _CALL, _INDIRECT = range(1, 10)
+_NUMBERS = {_FLAGS: "flags", _SGPRS: "sgprs", _VGPRS: "vgprs", _AGPRS: "agprs", _SCRATCH: "scratch"}
+_POINTERS = (_FUNCTION, _USE, _CALL)
+
+
+class _Symbol(NamedTuple):
+    name: str
+    size: int
+
+
+def functions(elf: Elf, warnings: list[ReadWarning]) -> dict[str, Function]:
+    """What the section states of each function alone, by name."""
+    section = next(s for s in elf.sections if s.name == NAME)
+    data = elf.bytes_of(section)
+    if data is None:
+        warnings.append(ReadWarning(f"{NAME} lies outside the file", offset=section.offset))
+        return {}
+    return _functions(bytes(data), _symbols_at(elf), section.offset, warnings)
+
+
+def _symbols_at(elf: Elf) -> dict[int, _Symbol]:
+    """The symbols that the relocations of the section name, by the offset that they fill."""
+    relocations = next((s for s in elf.sections if s.name == _RELOCATIONS), None)
+    table = next((s for s in elf.sections if s.type == SHT_SYMTAB), None)
+    if relocations is None or table is None or table.link >= len(elf.sections):
+        return {}
+    rows, symbols = elf.bytes_of(relocations), elf.bytes_of(table)
+    strings = bytes(elf.bytes_of(elf.sections[table.link]) or b"")
+    found: dict[int, _Symbol] = {}
+    if rows is None or symbols is None:
+        return found
+    for at, info, _ in _RELOCATION.iter_unpack(rows[: len(rows) - len(rows) % _RELOCATION.size]):
+        start = (info >> 32) * 24
+        if start + 24 <= len(symbols):
+            name_at, size = _SYMBOL.unpack_from(symbols, start)
+            found[at] = _Symbol(string_at(strings, name_at) or "", size)
+    return found
+
+
+def _entries(data: bytes) -> Iterator[tuple[int, int, bytes]]:
+    """Kind, offset and bytes of each payload. Raises `ReadError` where one is damaged."""
+    at = 0
+    while at + 2 <= len(data):
+        kind, size = data[at], data[at + 1]
+        payload = data[at + 2 : at + 2 + size]
+        expected = 8 if kind in _POINTERS else 4
+        if len(payload) < size or (kind <= _INDIRECT and size != expected):
+            raise ReadError(f"an entry of kind {kind} with {size} bytes at {at}")
+        yield kind, at + 2, payload
+        at += 2 + size
+
+
+def _functions(
+    data: bytes, symbols: Mapping[int, _Symbol], offset: int, warnings: list[ReadWarning]
+) -> dict[str, Function]:
+    """By name; what is damaged leaves the function open in which it stands."""
+    functions: dict[str, Function] = {}
+    function: Function | None = None
+    try:
+        for kind, at, payload in _entries(data):
+            symbol = symbols.get(at)
+            if kind == _FUNCTION:
+                function = Function()
+                if symbol is not None:
+                    functions[symbol.name] = function
+            elif function is None:
+                raise ReadError("numbers before a function")
+            else:
+                _add(function, kind, payload, symbol)
+    except ReadError as error:
+        warnings.append(
+            ReadWarning(f"damaged {NAME}: {error}; not read from there on", offset=offset)
+        )
+        if function is not None:
+            function.is_open = True
+    return functions
+
+
+def _add(function: Function, kind: int, payload: bytes, symbol: _Symbol | None) -> None:
+    if kind in _NUMBERS:
+        setattr(function, _NUMBERS[kind], int.from_bytes(payload, "little"))
+    elif kind == _USE and symbol is not None:
+        function.uses[symbol.name] = symbol.size
+    elif kind == _CALL and symbol is not None:
+        function.calls.append(symbol.name)
+    elif kind in (_USE, _CALL, _INDIRECT):
+        function.is_open = True
