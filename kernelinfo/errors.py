@@ -1,5 +1,7 @@
 """All that a user can cause; anything else that is raised is a bug of ours."""
 
+from collections.abc import Iterable
+
 
 class KernelinfoError(Exception):
     """The message reads `where: what was found; what to do` and fits one line."""
@@ -41,11 +43,17 @@ class UnknownTargetError(KernelinfoError):
     """A processor that the table of hardware facts does not have."""
 
     def __init__(self, name: str, known: tuple[str, ...]) -> None:
-        near = [target for target in known if name and target.startswith(name.lower())]
-        if not near:
-            from difflib import get_close_matches
-
-            near = get_close_matches(name.lower(), known, n=1)
-        hint = f"did you mean {near[0]}?" if near else "`kernelinfo arch` lists the known ones"
+        begun = [target for target in known if name and target.startswith(name.lower())]
+        meant = f"did you mean {begun[0]}?" if begun else did_you_mean(name, known)
+        hint = meant or "`kernelinfo arch` lists the known ones"
         super().__init__(f"unknown target {name!r}; {hint}")
         self.name = name
+
+
+def did_you_mean(wanted: str, known: Iterable[str]) -> str:
+    """`did you mean gemm?`, of the known name most like a misspelled one; empty if none is."""
+    from difflib import get_close_matches
+
+    by_folded = {name.casefold(): name for name in known}
+    near = get_close_matches(wanted.casefold(), by_folded, n=1)
+    return f"did you mean {by_folded[near[0]]}?" if near else ""

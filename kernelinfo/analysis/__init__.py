@@ -6,8 +6,9 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
+from kernelinfo.analysis.counts import OtherTarget, PathCounts, conclusions
 from kernelinfo.analysis.judge import Judge
-from kernelinfo.analysis.options import Options, is_asked_for
+from kernelinfo.analysis.options import Options, is_asked_for, is_shown
 from kernelinfo.analysis.source_lines import lines_of
 from kernelinfo.errors import ReadError, UnknownTargetError
 from kernelinfo.kernel import CodeObject, Item, Kernel, Repeat, Report, Result
@@ -31,16 +32,18 @@ if TYPE_CHECKING:
 def analyse(paths: Iterable[str], options: Options) -> Iterator[Item]:
     """Every kernel of every path, and everything that could not be read, as it is found.
 
-    A path without a kernel is a problem: nothing found is not nothing wrong.
+    A path without a kernel is a problem: nothing found is not nothing wrong. That none of a path's
+    kernels is chosen is one where no other path has a chosen kernel either.
     Raises `UnknownTargetError` for a target of `options` that is not known.
     """
     from kernelinfo.reading import containers
 
     analysis, paths = Analysis(options), tuple(paths)
-    for path in paths:
-        yield from analysis.analyse_path(
-            path, containers.open_paths([path], among=paths, within=options.bounds)
-        )
+    counts = [PathCounts(path) for path in paths]
+    for one in counts:
+        for blob in containers.open_paths([one.path], among=paths, within=options.bounds):
+            yield from analysis.analyse_blob(blob, one)
+    yield from conclusions(counts, options)
 
 
 def analyse_some(paths: Iterable[str], options: Options) -> Iterator[Item]:
@@ -78,63 +81,6 @@ def load(source: str | os.PathLike[str] | bytes, options: Options | None = None)
     return report
 
 
-class PathCounts:
-    """Counts for one input path."""
-
-    __slots__ = ("found", "notes", "of_other_sizes", "passed_over", "path", "problems")
-
-    def __init__(self, path: str) -> None:
-        self.path = path
-        self.found = 0
-        """Chosen kernels, repeated code objects, and host files whose code is in another input."""
-        self.notes: dict[str, list[Note]] = {}
-        """By message; each is reported once."""
-        self.of_other_sizes = 0
-        """Kernels compiled for none of the workgroup sizes that the options ask about."""
-        self.passed_over = 0
-        """Kernels that were not chosen."""
-        self.problems = 0
-
-    def add(self, more: PathCounts) -> None:
-        """Add the counts of another process for the same path."""
-        self.found += more.found
-        self.of_other_sizes += more.of_other_sizes
-        self.passed_over += more.passed_over
-        self.problems += more.problems
-        for notes in more.notes.values():
-            self.note(*notes)
-
-    def note(self, *notes: Note) -> None:
-        """Keep notes until the end of the path."""
-        for note in notes:
-            self.notes.setdefault(note.message, []).append(note)
-
-    def conclusions(self) -> Iterator[Problem | Note]:
-        """The notes of the path, each once, and a `Problem` if no chosen kernel was found."""
-        yield from self.all_notes()
-        if problem := self.no_kernel_problem():
-            yield problem
-
-    def all_notes(self) -> Iterator[Note]:
-        """The notes, each once."""
-        for message, (first, *others) in self.notes.items():
-            so = f" (so {len(others)} more)" if others else ""
-            yield first._replace(message=message + so)
-        if count := self.of_other_sizes:
-            many = "kernel is" if count == 1 else "kernels are"
-            message = f"{count} {many} compiled for other workgroup sizes: no occupancy is claimed"
-            yield Note(self.path, f"{message}; name one by -k to judge it")
-
-    def no_kernel_problem(self) -> Problem | None:
-        """A `Problem` if no chosen kernel was found."""
-        if self.found or (self.problems and not self.passed_over):
-            return None
-        message = "no AMD GPU kernel found; give what the compiler left for the device"
-        if self.passed_over:
-            message = f"none of its {self.passed_over} kernels is asked for; see --kernel"
-        return Problem(self.path, message)
-
-
 class Analysis:
     """One run over several paths.
 
@@ -143,7 +89,7 @@ class Analysis:
     """
 
     def __init__(self, options: Options) -> None:
-        for name in (options.arch, options.run_as):
+        for name in (options.arch, options.run_as, *options.targets):
             if name is not None:
                 targets.find(name)
         self._options = options
@@ -159,7 +105,7 @@ class Analysis:
         counts = PathCounts(path)
         for blob in blobs:
             yield from self.analyse_blob(blob, counts)
-        yield from counts.conclusions()
+        yield from conclusions([counts], self._options)
 
     def analyse_blob(self, blob: Found, counts: PathCounts) -> Iterator[Item]:
         """Results and problems of one blob, added to `counts`."""
@@ -171,7 +117,10 @@ class Analysis:
                 counts.note(item)
                 continue
             if isinstance(item, Kernel) and not is_asked_for(item.name, item.symbol, self._options):
-                counts.passed_over += 1
+                counts.pass_over(item.name)
+                continue
+            if isinstance(item, OtherTarget):
+                counts.of_other_targets += item.kernels
                 continue
             judged = self._judge.judge(item) if isinstance(item, Kernel) else item
             if isinstance(judged, Problem):
@@ -180,6 +129,9 @@ class Analysis:
                 counts.found += 1
             if isinstance(judged, Result) and judged.occupancy is None and judged.kernel.target:
                 counts.of_other_sizes += 1
+            if isinstance(judged, Result) and not is_shown(judged, self._options):
+                counts.not_shown += 1
+                continue
             yield judged
 
     def conflicting_entry(self, blob: Blob) -> str | None:
@@ -196,7 +148,7 @@ class Analysis:
         other = parse_target_id(first)
         return first if other and dict(other.settings).keys() != named else None
 
-    def _kernels(self, blob: Blob) -> Iterator[Kernel | Problem | Repeat | Note]:
+    def _kernels(self, blob: Blob) -> Iterator[Kernel | Problem | Repeat | Note | OtherTarget]:
         from kernelinfo import reading
 
         if self._options.unique:
@@ -223,7 +175,7 @@ class Analysis:
         except ReadError as error:
             yield Problem(blob.path, str(error), blob.member, blob.offset)
 
-    def _detailed(self, blob: Blob) -> Iterator[Kernel | Problem | Repeat | Note]:
+    def _detailed(self, blob: Blob) -> Iterator[Kernel | Problem | Repeat | Note | OtherTarget]:
         """The kernels, with source lines and arguments for those that the options choose."""
         locate, list_arguments = self._options.locate, self._options.arguments
         lines: dict[str, SourceLine] | None = None
@@ -248,10 +200,15 @@ class Analysis:
                 item = item._replace(arguments=arguments.get(item.symbol, ()))
             yield item
 
-    def _of_module(self, module: Module, blob: Blob) -> Iterator[Kernel | Problem | Note]:
+    def _of_module(
+        self, module: Module, blob: Blob
+    ) -> Iterator[Kernel | Problem | Note | OtherTarget]:
         if not module.kernels:
             return
         arch, name = self._options.arch, module.target or self._options.arch
+        if self._options.targets and name not in self._options.targets:
+            yield OtherTarget(len(module.kernels))
+            return
         target: Target | None = None
         messages = []
         if name is None and module.kind == "build-log":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import count
 
@@ -31,15 +31,17 @@ class Extract:
 
 
 def extract(
-    paths: Iterable[str], arch: str | None = None, within: Bounds = BY_DEFAULT
+    paths: Iterable[str], targets: Collection[str] = (), within: Bounds = BY_DEFAULT
 ) -> Iterator[Extract | Problem]:
-    """The code objects of all paths, of one target or of all, in the order of reading.
+    """The code objects of all paths, of some targets or of all, in the order of reading.
 
-    Assembly is passed over. A path without code objects for `arch` is a problem.
+    Assembly is passed over. A path without code objects is a problem; one without those of the
+    targets, where no other path has any.
     """
-    number, paths = count(1), tuple(paths)
+    number, paths, extracted = count(1), tuple(paths), False
+    unchosen: list[Problem] = []
     for path in paths:
-        found = problems = 0
+        found = problems = others = 0
         for blob in containers.open_paths([path], among=paths, within=within):
             if isinstance(blob, Problem):
                 problems += 1
@@ -55,13 +57,21 @@ def extract(
                 yield Problem(blob.path, str(error), blob.member, blob.offset)
                 continue
             for module in modules:
-                if module.kind == "code-object" and arch in (None, module.target):
+                if module.kind != "code-object":
+                    continue
+                if targets and module.target not in targets:
+                    others += 1
+                else:
                     found += 1
                     name = _name(blob.path, next(number), module.target, module.features)
                     yield Extract(name, blob, module.target, len(module.kernels))
-        if not found and not problems:
-            wanted = f" for {arch}" if arch else ""
-            yield Problem(path, f"no code object{wanted} found; there is nothing to extract")
+        extracted = extracted or found > 0
+        if others and not found:
+            message = f"no code object for {' or '.join(targets)} ({others} for other targets)"
+            unchosen.append(Problem(path, message))
+        elif not found and not problems:
+            yield Problem(path, "no code object found; there is nothing to extract")
+    yield from () if extracted else unchosen
 
 
 def _name(path: str, number: int, target: str | None, features: Features) -> str:

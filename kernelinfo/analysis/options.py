@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kernelinfo.kernel import Kernel
+from kernelinfo.kernel import Kernel, Result
 from kernelinfo.kernel.pattern import matches
 from kernelinfo.light_typing import NamedTuple
+from kernelinfo.occupancy.limits import Resource
 from kernelinfo.reading import budget
 from kernelinfo.reading.budget import Bounds
 from kernelinfo.rules import BY_DEFAULT, Selection
@@ -30,6 +31,12 @@ class Options(NamedTuple):
     kernels: tuple[str, ...] = ()
     """Patterns as `pattern.matches` takes them; any may match."""
     exclude: tuple[str, ...] = ()
+    targets: tuple[str, ...] = ()
+    """Kernels compiled for these are read; empty for all."""
+    limited_by: tuple[Resource, ...] = ()
+    """Only kernels that one of these limits are results."""
+    spilling: bool = False
+    """Only kernels that spill registers are results."""
     one_kernel: bool = False
     """The user names one kernel, among others that are read with it."""
     unique: bool = False
@@ -49,6 +56,17 @@ class Options(NamedTuple):
         """True if `workgroup_size` applies to kernels that the user names."""
         return bool(self.kernels) or self.one_kernel
 
+    @property
+    def shows_some(self) -> bool:
+        """True if only some of the kernels read are results."""
+        return bool(self.limited_by) or self.spilling
+
+    @property
+    def choice(self) -> str:
+        """`-k vgpr* --target gfx90a`: the options that choose kernels."""
+        given = {"-k": self.kernels, "--exclude": self.exclude, "--target": self.targets}
+        return " ".join(f"{option} {one}" for option, values in given.items() for one in values)
+
 
 def is_asked_for(name: str, symbol: str, options: Options) -> bool:
     """Whether the kernel of this name, demangled and mangled, is one that the user means."""
@@ -59,3 +77,13 @@ def is_asked_for(name: str, symbol: str, options: Options) -> bool:
         return any(matches(pattern, name, symbol) for pattern in patterns)
 
     return (not options.kernels or named(options.kernels)) and not named(options.exclude)
+
+
+def is_shown(result: Result, options: Options) -> bool:
+    """Whether a result is one that `limited_by` and `spilling` leave in."""
+    if not options.shows_some:
+        return True
+    limiters = result.occupancy.limiters if result.occupancy else ()
+    if options.limited_by and not set(options.limited_by) & set(limiters):
+        return False
+    return not options.spilling or result.kernel.spills.registers > 0

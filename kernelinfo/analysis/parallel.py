@@ -11,7 +11,8 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
 
-from kernelinfo.analysis import Analysis, PathCounts
+from kernelinfo.analysis import Analysis
+from kernelinfo.analysis.counts import PathCounts, conclusions
 from kernelinfo.analysis.options import Options
 from kernelinfo.kernel import Item, Result
 from kernelinfo.light_typing import TYPE_CHECKING, NamedTuple
@@ -143,8 +144,7 @@ def spread(
                 yield from done.pieces
     finally:
         pool.end()
-    for one in counts.values():
-        yield from one.conclusions()
+    yield from conclusions(counts.values(), options)
 
 
 def _tasks(work: list[Batch], ended: set[int]) -> Iterator[Task]:

@@ -11,7 +11,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.connection import wait
 
-from kernelinfo.analysis import PathCounts
+from kernelinfo.analysis.counts import PathCounts
 from kernelinfo.analysis.options import Options
 from kernelinfo.analysis.parallel import Done, Rows, Task, Worker
 from kernelinfo.errors import KernelinfoError

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
-from kernelinfo.cli import completion, options
+from kernelinfo.cli import options
 from kernelinfo.cli.output import make_view, write
 from kernelinfo.occupancy import targets
 from kernelinfo.render.hardware import render_constants, render_targets, target_document
@@ -16,14 +12,13 @@ EXAMPLES = """\
 Examples:
   kernelinfo arch                                 # all targets
   kernelinfo arch gfx942
+  kernelinfo arch MI300X
   kernelinfo arch gfx1100 --format json
 """
 
 
 def command(
-    gfx: Annotated[
-        str | None, typer.Argument(metavar="GFX", autocompletion=completion.gfx, help="One target.")
-    ] = None,
+    gfx: options.NamedTarget = None,
     format: options.FormatOfRecords = "text",
     output: options.Output = None,
     color: options.Color = "auto",

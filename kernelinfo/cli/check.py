@@ -80,6 +80,7 @@ def command(
         typer.Option("--show-config", help="Show the settings in force and where each comes from."),
     ] = False,
     arch: options.Arch = None,
+    target: options.Targets = None,
     workgroup_size: options.WorkgroupSize = None,
     dynamic_lds: options.DynamicLds = None,
     no_trap_handler: options.NoTrapHandler = False,
@@ -146,12 +147,14 @@ def command(
         selection=project.selection,
         kernels=tuple(kernel or ()),
         exclude=tuple(exclude or ()),
+        targets=tuple(target or ()),
     )
     part = subset or _names_part(paths, own)
     scope = Scope(
         project.paths if part else (),
         wanted.kernels,
         wanted.exclude,
+        wanted.targets,
         may_hold_none=subset,
     )
     items = analyse_some(project.paths, wanted) if subset else read(project.paths, wanted, jobs)

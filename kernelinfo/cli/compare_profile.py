@@ -43,6 +43,7 @@ def command(
     ],
     paths: options.Paths,
     arch: options.Arch = None,
+    target: options.Targets = None,
     device: options.Device = None,
     no_trap_handler: options.NoTrapHandler = False,
     kernel: options.Kernels = None,
@@ -66,7 +67,11 @@ def command(
     bounds = options.chosen_bounds(bound, deep)
     dispatches = read(run, bounds)
     wanted = Options(
-        arch=arch, kernels=tuple(kernel or ()), exclude=tuple(exclude or ()), bounds=bounds
+        arch=arch,
+        targets=tuple(target or ()),
+        kernels=tuple(kernel or ()),
+        exclude=tuple(exclude or ()),
+        bounds=bounds,
     )
     problems = Problems()
     found = [

@@ -43,6 +43,18 @@ def variables(incomplete: str) -> Offers:
     return _listed(incomplete, ((name, "") for name in VARIABLES))
 
 
+def columns(incomplete: str) -> Offers:
+    from kernelinfo.kernel.ordering import COLUMNS
+
+    return [(name, "") for name in COLUMNS if name.startswith(incomplete)]
+
+
+def resources(incomplete: str) -> Offers:
+    from kernelinfo.occupancy.limits import RESOURCES
+
+    return [(name, noun) for name, noun in RESOURCES.items() if name.startswith(incomplete)]
+
+
 def rules(incomplete: str) -> Offers:
     """Numbers with what they find, and names."""
     return _listed(incomplete, _rules())

@@ -51,6 +51,7 @@ def command(
         ),
     ] = None,
     arch: options.Arch = None,
+    target: options.Targets = None,
     run_as: options.RunAs = None,
     workgroup_size: options.WorkgroupSize = None,
     dynamic_lds: options.DynamicLds = None,
@@ -82,6 +83,7 @@ def command(
         trap_handler=not no_trap_handler,
         kernels=tuple(kernel or ()),
         exclude=tuple(exclude or ()),
+        targets=tuple(target or ()),
     )
     comparison = compare_paths(old, new, wanted, across_targets=across_targets, loose=loose)
     for problem in comparison.problems:

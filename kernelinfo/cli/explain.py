@@ -56,6 +56,7 @@ def command(
         ),
     ] = None,
     arch: options.Arch = None,
+    target: options.Targets = None,
     bound: options.Bound = None,
     deep: options.Deep = False,
     run_as: options.RunAs = None,
@@ -85,8 +86,8 @@ def command(
         return
     product = None
     if device is not None:
-        target, product = devices.choose(run_as, device)
-        run_as = target.name
+        run_target, product = devices.choose(run_as, device)
+        run_as = run_target.name
     if (grid is not None and product is None) or (product is not None and format != "text"):
         raise OptionError(
             "--grid needs --device, and both need --format text; calc has them as data"
@@ -97,6 +98,7 @@ def command(
     wanted = Options(
         bounds=bounds,
         arch=arch,
+        targets=tuple(target or ()),
         run_as=run_as,
         workgroup_size=workgroup_size,
         dynamic_lds_bytes=dynamic_lds,

@@ -13,7 +13,6 @@ from kernelinfo.cli import options
 from kernelinfo.cli.atomic_write import atomic_write
 from kernelinfo.cli.output import Problems, write
 from kernelinfo.errors import OptionError
-from kernelinfo.occupancy import targets
 from kernelinfo.reading.blob import Problem
 from kernelinfo.render.words import plural
 
@@ -21,7 +20,7 @@ EXAMPLES = """\
 Examples:
   kernelinfo extract libapp.so -o objects
   kernelinfo extract build/ -o objects --force
-  kernelinfo extract libapp.so -o objects-gfx90a --arch gfx90a
+  kernelinfo extract libapp.so -o objects-gfx90a --target gfx90a
 """
 
 
@@ -30,7 +29,7 @@ def command(
     output: Annotated[
         str, typer.Option("-o", "--output", metavar="DIR", help="Write to this folder.")
     ],
-    arch: options.Arch = None,
+    target: options.Targets = None,
     bound: options.Bound = None,
     deep: options.Deep = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
@@ -40,8 +39,6 @@ def command(
     Each is named after its container and target, and is as the compiler wrote it: compressed ones
     are unpacked. Nothing that is there is overwritten without --force.
     """
-    if arch is not None:
-        targets.find(arch)
     try:
         os.makedirs(output, exist_ok=True)
     except OSError as error:
@@ -49,7 +46,11 @@ def command(
     problems = Problems()
     write(
         problems.reported(
-            _written(extract(paths, arch, options.chosen_bounds(bound, deep)), output, force)
+            _written(
+                extract(paths, tuple(target or ()), options.chosen_bounds(bound, deep)),
+                output,
+                force,
+            )
         ),
         None,
     )

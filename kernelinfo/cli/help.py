@@ -12,7 +12,10 @@ from typer.core import TyperCommand, TyperGroup
 DEFAULT_COMMAND = "report"
 
 _SECTIONS = {
-    "Kernels": ("kernel", "exclude", "unique", "source_lines"),
+    "Kernels": (
+        "kernel", "exclude", "target", "limited_by", "spilling", "unique", "all_copies",
+        "source_lines",
+    ),
     "Registers and memory": ("vgpr", "agpr", "sgpr", "lds", "scratch"),
     "Hardware and launch": (
         "arch", "run_as", "device", "workgroup_size", "dynamic_lds", "grid", "wave", "cu_mode",
@@ -27,7 +30,8 @@ _SECTIONS = {
         "subset", "show_config",
     ),
     "Output": (
-        "format", "output", "names", "color", "width", "top", "group", "quiet", "verbose", "jobs",
+        "format", "output", "names", "color", "width", "top", "sort", "group", "quiet", "verbose",
+        "jobs",
     ),
 }  # fmt: skip
 """Parameters of all commands; others stand under Options."""

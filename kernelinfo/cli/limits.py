@@ -1,4 +1,4 @@
-"""`kernelinfo limits --arch GFX`."""
+"""`kernelinfo limits GFX`."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ from kernelinfo.render.records import render_records
 
 EXAMPLES = """\
 Examples:
-  kernelinfo limits --arch gfx942
-  kernelinfo limits --arch gfx90a --block 1024
-  kernelinfo limits --arch gfx1100 --wave 64 --cu-mode
-  kernelinfo limits --arch gfx1201 --format csv
+  kernelinfo limits gfx942
+  kernelinfo limits MI250X --block 1024
+  kernelinfo limits gfx1100 --wave 64 --cu-mode
+  kernelinfo limits gfx1201 --format csv
 """
 
 
 def command(
-    arch: options.NeededArch,
+    gfx: options.NamedTarget = None,
+    arch: options.ArchInstead = None,
     workgroup_size: Annotated[
         int,
         typer.Option(
@@ -48,7 +49,8 @@ def command(
     SIMD, and the staircase of waves against VGPRs.
     """
     view = make_view(color=color, output=output)
-    target = find_arch(arch)
+    name = options.named_target(gfx, arch)
+    target = find_arch(name)
     rungs = target.limits(
         workgroup_size=workgroup_size,
         wave_size=wave,
@@ -57,8 +59,8 @@ def command(
         dynamic_vgpr_block=dynamic_vgpr_block,
     )
     if format == "text":
-        name = f"{arch} ({target.target.family})"
-        title = f"{name}, workgroups of {workgroup_size}: the most for each step"
+        about = f"{name} ({target.target.family}), workgroups of {workgroup_size}"
+        title = f"{about}: the most for each step"
         write(render_limits(rungs, title, view.color), output)
     else:
         write(render_records([asdict(rung) for rung in rungs], format), output)

@@ -12,6 +12,8 @@ import typer
 
 from kernelinfo.cli import completion
 from kernelinfo.cli.fast_start import FORMAT_OPTION, OUTPUT_OPTION
+from kernelinfo.errors import OptionError
+from kernelinfo.occupancy.devices import target_named
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds
 from kernelinfo.render import FORMATS, RECORD_FORMATS
 from kernelinfo.render.name_style import NameStyle
@@ -59,6 +61,11 @@ def parse_sizes(text: str | Sizes) -> Sizes:
     return sizes
 
 
+def parse_target(text: str) -> str:
+    """The gfx name of a target or product. Raises `KernelinfoError` for one that is not known."""
+    return target_named(text).name
+
+
 Paths = Annotated[
     list[str],
     typer.Argument(metavar="PATH...", help="Files, directories, globs, or - for stdin."),
@@ -67,20 +74,47 @@ Arch = Annotated[
     str | None,
     typer.Option(
         "--arch",
-        metavar="GFX",
+        metavar="GFX|PRODUCT",
+        parser=parse_target,
         autocompletion=completion.gfx,
         help="Set the target of inputs that do not name one.",
     ),
 ]
-NeededArch = Annotated[
-    str,
-    typer.Option("--arch", metavar="GFX", autocompletion=completion.gfx, help="Set the target."),
+NamedTarget = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[GFX|PRODUCT]",
+        parser=parse_target,
+        autocompletion=completion.gfx,
+        help="The target: gfx942, MI300X.",
+    ),
+]
+ArchInstead = Annotated[
+    str | None,
+    typer.Option(
+        "--arch",
+        metavar="GFX|PRODUCT",
+        parser=parse_target,
+        autocompletion=completion.gfx,
+        help="Set the target, as the argument does.",
+    ),
+]
+Targets = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--target",
+        metavar="GFX|PRODUCT",
+        parser=parse_target,
+        autocompletion=completion.gfx,
+        help="Keep kernels compiled for this target. Repeatable.",
+    ),
 ]
 ArchOrDevice = Annotated[
     str | None,
     typer.Option(
         "--arch",
-        metavar="GFX",
+        metavar="GFX|PRODUCT",
+        parser=parse_target,
         autocompletion=completion.gfx,
         help="Set the target, unless --device does.",
     ),
@@ -121,7 +155,8 @@ RunAs = Annotated[
     str | None,
     typer.Option(
         "--as",
-        metavar="GFX",
+        metavar="GFX|PRODUCT",
+        parser=parse_target,
         autocompletion=completion.gfx,
         help="Ask what if the same registers ran on this target.",
     ),
@@ -164,6 +199,15 @@ Exclude = Annotated[
     list[str] | None,
     typer.Option("--exclude", metavar="GLOB", help="Drop kernels of this name. Repeatable."),
 ]
+
+
+def named_target(positional: str | None, option: str | None) -> str:
+    """The target that is named in one way or the other. Raises `OptionError`."""
+    if positional and option and positional != option:
+        raise OptionError(f"{positional} is not --arch {option}; name one target")
+    if name := positional or option:
+        return name
+    raise OptionError("no target is named; give one, such as gfx942 or MI300X")
 
 
 def chosen_bounds(given: list[str] | None, deep: bool = False) -> Bounds:

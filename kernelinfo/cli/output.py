@@ -41,6 +41,7 @@ def make_view(
     top: int = 50,
     group: bool = False,
     quiet: bool = False,
+    is_sorted: bool = False,
 ) -> View:
     """How text is to look on what it goes to."""
     if color not in ("auto", "always", "never"):
@@ -50,7 +51,7 @@ def make_view(
         width = _columns() if terminal else _PIPED_WIDTH
     wanted = terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     painted = color == "always" or (color == "auto" and wanted)
-    return View(names, width, terminal, painted, top, quiet, group)
+    return View(names, width, terminal, painted, top, quiet, group, is_sorted)
 
 
 def _columns() -> int:

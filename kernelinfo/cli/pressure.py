@@ -56,6 +56,7 @@ def command(
         typer.Option("--class", help="List live registers of this class only."),
     ] = None,
     arch: options.Arch = None,
+    target: options.Targets = None,
     workgroup_size: options.WorkgroupSize = None,
     no_trap_handler: options.NoTrapHandler = False,
     kernels: options.Kernels = None,
@@ -86,6 +87,7 @@ def command(
         trap_handler=not no_trap_handler,
         kernels=tuple(kernels or ()),
         exclude=tuple(exclude or ()),
+        targets=tuple(target or ()),
     )
     problems = Problems()
     look = Look(curve=format == "html", lds=kernel is not None)

@@ -7,31 +7,56 @@ from typing import Annotated
 import typer
 
 from kernelinfo.analysis.options import Options
-from kernelinfo.cli import options, selection
+from kernelinfo.cli import completion, options, selection
 from kernelinfo.cli.output import make_view
 from kernelinfo.cli.project import configuration
 from kernelinfo.cli.write_report import write_report
 from kernelinfo.kernel import Kernel
+from kernelinfo.kernel.ordering import checked
+from kernelinfo.occupancy.limits import RESOURCES, Resource
 
 EXAMPLES = """\
 Examples:
   kernelinfo kernels.s
   kernelinfo build/ -k 'vgpr*' -k 'lds*'          # some kernels of a folder
+  kernelinfo build/ --target MI300X --spilling --sort spills
   kernelinfo libapp.so --names short --top 0      # every kernel of a library
   kernelinfo kernels.s --block 256 --as gfx942    # what if it ran there
   kernelinfo libapp.so --format jsonl -o kernels.jsonl
 """
 
 
+def _resource(name: str) -> Resource:
+    """The resource of that name in any case."""
+    for resource in RESOURCES:
+        if name.casefold() == resource:
+            return resource
+    raise typer.BadParameter(f"{name!r} is not one of {', '.join(RESOURCES)}")
+
+
 def command(
     paths: options.Paths,
     arch: options.Arch = None,
+    target: options.Targets = None,
     run_as: options.RunAs = None,
     workgroup_size: options.WorkgroupSize = None,
     dynamic_lds: options.DynamicLds = None,
     no_trap_handler: options.NoTrapHandler = False,
     kernel: options.Kernels = None,
     exclude: options.Exclude = None,
+    limited_by: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--limited-by",
+            metavar="|".join(RESOURCES),
+            parser=_resource,
+            autocompletion=completion.resources,
+            help="Show kernels that this limits. Repeatable.",
+        ),
+    ] = None,
+    spilling: Annotated[
+        bool, typer.Option("--spilling", help="Show kernels that spill registers.")
+    ] = False,
     bound: options.Bound = None,
     deep: options.Deep = False,
     select: selection.Select = None,
@@ -44,6 +69,15 @@ def command(
     color: options.Color = "auto",
     width: options.Width = None,
     top: options.Top = 50,
+    sort: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            parser=checked,
+            autocompletion=completion.columns,
+            help="Sort by a column: amounts from the largest, waves and names from the least.",
+        ),
+    ] = None,
     jobs: options.Jobs = 0,
     unique: Annotated[
         bool, typer.Option("--unique", help="Count equal code objects once.")
@@ -76,7 +110,14 @@ def command(
     several stands once.
     """
     view = make_view(
-        names=names, color=color, width=width, output=output, top=top, group=group, quiet=quiet
+        names=names,
+        color=color,
+        width=width,
+        output=output,
+        top=top,
+        group=group,
+        quiet=quiet,
+        is_sorted=sort is not None,
     )
     project = configuration(select, ignore, severity, config)
     wanted = Options(
@@ -92,10 +133,12 @@ def command(
         workgroup_sizes=project.workgroup_sizes,
         kernels=tuple(kernel or ()),
         exclude=tuple(exclude or ()),
+        targets=tuple(target or ()),
+        limited_by=tuple(map(_resource, limited_by or ())),
+        spilling=spilling,
         unique=unique,
     )
-
-    write_report(paths, wanted, view, format, output, jobs=jobs, verbose=verbose)
+    write_report(paths, wanted, view, format, output, jobs=jobs, verbose=verbose, sort_by=sort)
 
 
 def _every(kernel: Kernel) -> bool:

@@ -27,21 +27,26 @@ def write_report(
     *,
     jobs: int = 0,
     verbose: bool = False,
+    sort_by: str | None = None,
 ) -> None:
     """Write the report of all paths; end the program where something could not be answered.
 
-    `jobs` is the number of processes; 0 for as many as pay.
+    `jobs` is the number of processes; 0 for as many as pay. `sort_by` is a column of the table.
     """
     problems, module = Problems(verbose=verbose), format_module(format)
     rows = getattr(module, "rows", None)
-    if rows and not verbose:
+    if rows and not verbose and not sort_by:
         rows = partial(rows, view=view)
         if pieces := read_by_several(paths, options, jobs, rows):
             write(chain((module.HEADING,), problems.reported(pieces)), output)
             problems.exit()
             return
-    watched = problems.watch(read(paths, options, jobs))
-    write(module.render(progress.shown(watched, paths), view), output)
+    found = progress.shown(problems.watch(read(paths, options, jobs)), paths)
+    if sort_by:
+        from kernelinfo.kernel.ordering import sort
+
+        found = iter(sort(found, sort_by))
+    write(module.render(found, view), output)
     problems.exit()
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, cast
 
-from kernelinfo.analysis import PathCounts
+from kernelinfo.analysis.counts import PathCounts
 from kernelinfo.analysis.options import Options, is_asked_for
 from kernelinfo.compare.saved_kernel import SavedKernel
 from kernelinfo.compare.saved_report import read_document, read_lines
@@ -53,7 +53,10 @@ def read_saved(blob: Blob, options: Options, tell: Tell) -> Build:
     for kernel in kernels:
         one = kernel.summary
         if not is_asked_for(one.name, one.symbol, options):
-            counts.passed_over += 1
+            counts.pass_over(one.name)
+            continue
+        if options.targets and one.processor not in options.targets:
+            counts.of_other_targets += 1
             continue
         found.append(replace(one, code_object=path_under(root, kernel.path, kernel.member)))
         made_otherwise = made_otherwise or _contradiction(kernel, options)
@@ -61,7 +64,7 @@ def read_saved(blob: Blob, options: Options, tell: Tell) -> Build:
     if made_otherwise:
         tell(Problem(blob.path, made_otherwise))
     counts.found = len(found)
-    if problem := counts.no_kernel_problem():
+    if problem := counts.no_kernel_problem(options):
         tell(problem)
     notes = (f"{blob.path}: {_MAY_BE_CUT}",) if saved.may_be_cut else ()
     return Build(tuple(found), tuple(sorted(compilers)), saved.unstated, notes)

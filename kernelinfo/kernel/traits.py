@@ -49,6 +49,11 @@ class Spills(NamedTuple):
     vgprs: int | None
     sgprs: int | None
 
+    @property
+    def registers(self) -> int:
+        """Those of both kinds that are known to have spilled."""
+        return (self.vgprs or 0) + (self.sgprs or 0)
+
 
 class Flags(NamedTuple):
     """None where the input does not say."""

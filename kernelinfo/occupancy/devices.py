@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from difflib import get_close_matches
 
-from kernelinfo.errors import LaunchError, OptionError
+from kernelinfo.errors import LaunchError, OptionError, did_you_mean
 from kernelinfo.occupancy import Occupancy, targets
 from kernelinfo.occupancy.placement import waves_of
 from kernelinfo.occupancy.targets import Device, Target
@@ -61,9 +60,7 @@ def find(name: str) -> tuple[Target, Device]:
             return targets.find(wanted), of_target[0]
         several = ", ".join(device.name for device in of_target) or "no known product"
         raise OptionError(f"{name} is {several}; name one product")
-    lower = {known.casefold(): known for known in products}
-    near = get_close_matches(wanted, lower, n=1)
-    hint = f"did you mean {lower[near[0]]}?" if near else f"known are {', '.join(products)}"
+    hint = did_you_mean(wanted, products) or f"known are {', '.join(products)}"
     raise OptionError(f"unknown device {name!r}; {hint}")
 
 

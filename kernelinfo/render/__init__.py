@@ -27,6 +27,8 @@ class View(NamedTuple):
     """The table alone."""
     group: bool = False
     """Kernels of the same name stand together, whatever their target."""
+    is_sorted: bool = False
+    """Kernels come in the order that the user wants."""
 
 
 FORMATS = ("text", "json", "jsonl", "csv", "markdown", "html")

@@ -54,7 +54,7 @@ def document(report: Report) -> dict[str, Any]:
             "kernels": len(report.results),
             "code_objects": len(inputs),
             "targets": Counter(k.code_object.target or "unknown" for k in report.kernels),
-            "spilling": sum(1 for k in report.kernels if k.spills.vgprs or k.spills.sgprs),
+            "spilling": sum(1 for kernel in report.kernels if kernel.spills.registers),
             "errors": severities["error"],
             "warnings": severities["warning"],
             "notes": severities["note"],

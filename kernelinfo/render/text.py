@@ -34,7 +34,7 @@ def render(items: Iterable[Item], view: View) -> Iterator[str]:
 
 def _shown(results: Sequence[Result], view: View) -> list[Result]:
     ordered = list(results)
-    if len(ordered) > _MANY_KERNELS:
+    if len(ordered) > _MANY_KERNELS and not view.is_sorted:
         ordered.sort(key=_worst_first)
     if view.group:
         ordered.sort(key=lambda result: result.kernel.name)
@@ -50,7 +50,7 @@ def _worst_first(result: Result) -> tuple[float, int]:
 def _report(report: Report, shown: list[Result], view: View) -> Iterator[list[Span]]:
     code_objects = report.code_objects
     names = names_of(report.kernels, view.names)
-    if view.group or len(code_objects) > _MANY_CODE_OBJECTS:
+    if view.group or view.is_sorted or len(code_objects) > _MANY_CODE_OBJECTS:
         yield _overview(report)
         yield []
         yield from table(shown, names, view, with_target=True)

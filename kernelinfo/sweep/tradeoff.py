@@ -48,7 +48,7 @@ def cost_of(result: Result) -> Cost:
     return Cost(
         kernel.used.scratch_bytes_per_lane or 0,
         sum(loop.reloads for loop in loops),
-        (kernel.spills.vgprs or 0) + (kernel.spills.sgprs or 0),
+        kernel.spills.registers,
     )
 
 

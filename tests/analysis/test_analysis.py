@@ -9,7 +9,8 @@ import pytest
 
 import kernelinfo.reading
 from kernelinfo import Options, Problem
-from kernelinfo.analysis import Analysis, PathCounts, analyse
+from kernelinfo.analysis import Analysis, analyse
+from kernelinfo.analysis.counts import PathCounts
 from kernelinfo.reading.blob import Blob
 from kernelinfo.reading.budget import DecompressionBudget
 from kernelinfo.reading.facts import Facts, Features, KernelFacts, Module

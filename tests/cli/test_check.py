@@ -64,7 +64,7 @@ def test_exit_zero_is_for_claims_alone(folder: Path) -> None:
         (("build/missing.s",), "build/missing.s: no such file or directory"),
         ((str(HOST),), "no AMDGPU assembly found"),
         (("build", "--baseline", "none.json"), "none.json: No such file or directory; make it by"),
-        (("build", "-k", "nothing"), "is asked for; see --kernel"),
+        (("build", "-k", "nothing"), "no kernel matches -k nothing (6 in the folder)"),
         (("--min-kernels", "7"), "kernelinfo.toml: 6 kernels found, at least 7 expected"),
         (("--fail-on", "never"), "Invalid value for '--fail-on'"),
         (("--update-baseline",), "--update-baseline needs a file"),

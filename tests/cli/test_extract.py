@@ -31,7 +31,7 @@ def test_what_is_written_is_what_the_report_reads(tmp_path: Path) -> None:
 
 
 def test_one_target_alone(tmp_path: Path) -> None:
-    out, _, code = run("extract", LIBRARY, "-o", str(tmp_path), "--arch", "gfx90a")
+    out, _, code = run("extract", LIBRARY, "-o", str(tmp_path), "--target", "gfx90a")
     assert code == 0
     assert len(out.splitlines()) == len(list(tmp_path.iterdir())) == 2
     assert "gfx1030" not in out
@@ -69,7 +69,7 @@ def test_force_does_not_write_through_a_link(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([LIBRARY, "--arch", "gfx942"], "no code object for gfx942"),
+        ([LIBRARY, "--target", "gfx942"], "no code object for gfx942"),
         (["broken/x86.o"], "no AMD GPU code"),
         (["assembly/handwritten.s"], "no code object found"),
     ],

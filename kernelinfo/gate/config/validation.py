@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from difflib import get_close_matches
 from typing import Any
 
-from kernelinfo.errors import KernelinfoError
+from kernelinfo.errors import KernelinfoError, did_you_mean
 from kernelinfo.gate.config.keys import Key, Many, Named, Scalar, Table
 from kernelinfo.gate.config.lines import KeyPath
 from kernelinfo.light_typing import NamedTuple
@@ -116,5 +115,4 @@ def _spelled(path: KeyPath) -> Iterator[str]:
 
 
 def _near(name: str, known: list[str]) -> str:
-    near = get_close_matches(name.replace("_", "-").lower(), known, n=1)
-    return f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
+    return did_you_mean(name.replace("_", "-"), known) or f"known are {', '.join(known)}"

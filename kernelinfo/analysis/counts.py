@@ -1,0 +1,133 @@
+"""What was found of each path of a run, what was left out, and whether that is a problem."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator
+
+from kernelinfo.analysis.options import Options
+from kernelinfo.errors import did_you_mean
+from kernelinfo.kernel.names import base_name
+from kernelinfo.light_typing import NamedTuple
+from kernelinfo.occupancy.limits import RESOURCES
+from kernelinfo.reading.blob import Note, Problem
+
+_MOST_NAMES = 1 << 12
+"""Kernel names that are kept for a suggestion."""
+
+
+class OtherTarget(NamedTuple):
+    """A code object for a target that is not chosen."""
+
+    kernels: int
+
+
+class PathCounts:
+    """Counts for one input path."""
+
+    __slots__ = (
+        "found", "not_shown", "notes", "of_other_sizes", "of_other_targets", "passed_over", "path",
+        "problems", "unchosen",
+    )  # fmt: skip
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.found = 0
+        """Chosen kernels, repeated code objects, and host files whose code is in another input."""
+        self.not_shown = 0
+        """Of them, kernels that --limited-by or --spilling leaves out."""
+        self.notes: dict[str, list[Note]] = {}
+        """By message; each is reported once."""
+        self.of_other_sizes = 0
+        """Kernels compiled for none of the workgroup sizes that the options ask about."""
+        self.of_other_targets = 0
+        """Kernels of targets that are not chosen."""
+        self.passed_over = 0
+        """Kernels of names that are not chosen."""
+        self.unchosen: set[str] = set()
+        """Some of their names, demangled."""
+        self.problems = 0
+
+    def add(self, more: PathCounts) -> None:
+        """Add the counts of another process for the same path."""
+        self.found += more.found
+        self.not_shown += more.not_shown
+        self.of_other_sizes += more.of_other_sizes
+        self.of_other_targets += more.of_other_targets
+        self.passed_over += more.passed_over
+        self.problems += more.problems
+        self.unchosen |= more.unchosen
+        for notes in more.notes.values():
+            self.note(*notes)
+
+    def pass_over(self, name: str) -> None:
+        """Count a kernel whose name is not chosen."""
+        self.passed_over += 1
+        if len(self.unchosen) < _MOST_NAMES:
+            self.unchosen.add(name)
+
+    def note(self, *notes: Note) -> None:
+        """Keep notes until the end of the run."""
+        for note in notes:
+            self.notes.setdefault(note.message, []).append(note)
+
+    @property
+    def left_out(self) -> int:
+        """Kernels that were not chosen."""
+        return self.passed_over + self.of_other_targets
+
+    def all_notes(self) -> Iterator[Note]:
+        """The notes, each once."""
+        for message, (first, *others) in self.notes.items():
+            so = f" (so {len(others)} more)" if others else ""
+            yield first._replace(message=message + so)
+        if count := self.of_other_sizes:
+            many = "kernel is" if count == 1 else "kernels are"
+            message = f"{count} {many} compiled for other workgroup sizes: no occupancy is claimed"
+            yield Note(self.path, f"{message}; name one by -k to judge it")
+
+    def no_kernel_problem(self, options: Options) -> Problem | None:
+        """A `Problem` if no chosen kernel was found."""
+        if self.found or (self.problems and not self.left_out):
+            return None
+        message = "no AMD GPU kernel found; give what the compiler left for the device"
+        if self.left_out:
+            kind = "folder" if os.path.isdir(self.path) else "file"
+            message = f"no kernel matches {options.choice} ({self.left_out:,} in the {kind})"
+            message = message.replace(",", " ") + self._suggestion(options.kernels)
+        return Problem(self.path, message)
+
+    def _suggestion(self, patterns: tuple[str, ...]) -> str:
+        """`; did you mean gemm?`, of the first kernel name that is most like a pattern."""
+        meant = (did_you_mean(pattern, map(base_name, self.unchosen)) for pattern in patterns)
+        return next((f"; {one}" for one in meant if one), "")
+
+
+def conclusions(counts: Collection[PathCounts], options: Options) -> Iterator[Problem | Note]:
+    """The notes of a run, and a `Problem` for each path without a chosen kernel.
+
+    Kernels that are not chosen are no problem where another path has chosen ones.
+    """
+    any_found = any(one.found for one in counts)
+    for one in counts:
+        yield from one.all_notes()
+        if not (any_found and one.left_out) and (problem := one.no_kernel_problem(options)):
+            yield problem
+    yield from _left_out(counts, options)
+
+
+def _left_out(counts: Collection[PathCounts], options: Options) -> Iterator[Note]:
+    """How many kernels the run leaves out."""
+    paths = {one.path for one in counts}
+    where = paths.pop() if len(paths) == 1 else f"{len(paths)} paths"
+    found = sum(one.found for one in counts)
+    others = sum(one.of_other_targets for one in counts)
+    if others and found:
+        are = "kernel is" if others == 1 else "kernels are"
+        yield Note(where, f"{others} {are} for other targets than {' and '.join(options.targets)}")
+    if options.shows_some:
+        shown = found - sum(one.not_shown for one in counts)
+        limiters = " or ".join(RESOURCES[name] for name in options.limited_by)
+        conditions = [f"are limited by {limiters}"] if limiters else []
+        conditions += ["spill"] if options.spilling else []
+        yield Note(where, f"{shown} of {found} kernels {' and '.join(conditions)}")

@@ -1,0 +1,113 @@
+"""`--target`, `--limited-by`, `--spilling` and `--sort`: which kernels are shown, in which order."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ..conftest import FIXTURES
+from ..test_golden import run
+
+TWO = "container/libtwo.so"  # gfx1030 and gfx90a, four kernels each
+MANY = "assembly/variety-clang22-gfx90a.s"
+SPILLS = "assembly/spills-clang22-gfx90a.s"
+
+
+def rows(*arguments: str) -> list[dict[str, object]]:
+    out, _, code = run(*arguments, "--format", "jsonl")
+    assert code == 0
+    return [json.loads(line) for line in out.splitlines()]
+
+
+@pytest.mark.parametrize("name", ["gfx90a", "MI250X", "mi210"])
+def test_kernels_of_a_target(name: str) -> None:
+    assert {row["Compiled_For"] for row in rows(TWO, "--target", name)} == {"gfx90a"}
+    _, err, _ = run(TWO, "--target", name)
+    assert err == f"{TWO}: 4 kernels are for other targets than gfx90a\n"
+
+
+def test_several_targets() -> None:
+    assert len(rows(TWO, "--target", "gfx90a", "--target", "gfx1030")) == 8
+
+
+def test_no_kernel_of_a_target_is_exit_2() -> None:
+    out, err, code = run(TWO, "--target", "MI300X")
+    assert (out, code) == ("", 2)
+    assert err == f"{TWO}: no kernel matches --target gfx942 (8 in the file)\n"
+
+
+def test_a_file_of_another_target_next_to_one_that_has_it_is_no_problem() -> None:
+    out, err, code = run(TWO, "assembly/tiny-v6-clang22-gfx1030.s", "--target", "gfx90a")
+    assert ("first_add" in out, code) == (True, 0)
+    assert err.startswith("2 paths: ")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("explain", TWO, "first_add*", "--target", "gfx90a"),
+        ("diff", TWO, TWO, "--target", "gfx90a"),
+        ("check", TWO, "--target", "gfx90a"),
+        ("pressure", MANY, "--target", "gfx90a"),
+    ],
+    ids=lambda command: command[0],
+)
+def test_every_command_that_reads_takes_it(command: tuple[str, ...]) -> None:
+    out, _, code = run(*command)
+    assert code == 0
+    assert "gfx1030" not in out
+    assert run(*command[:-1], "gfx942")[2] == 2
+
+
+def test_a_check_of_one_target_says_so() -> None:
+    out, _, _ = run("check", TWO, "--target", "gfx90a")
+    assert "--target gfx90a" in out
+
+
+def test_a_misspelled_target() -> None:
+    _, err, code = run(TWO, "--target", "MI300XX")
+    assert (err, code) == ("kernelinfo: unknown device 'MI300XX'; did you mean MI300X?\n", 2)
+
+
+def test_limited_by_and_spilling() -> None:
+    every = rows(MANY)
+    by_sgprs = [row for row in every if "sgpr" in row["Limiters"]]  # type: ignore[operator]
+    assert rows(MANY, "--limited-by", "SGPR") == by_sgprs
+    spilling = [row for row in rows(SPILLS) if row["VGPR_Spills"] or row["SGPR_Spills"]]
+    assert 0 < len(spilling) < len(rows(SPILLS))
+    assert rows(SPILLS, "--spilling") == spilling
+    _, err, _ = run(MANY, "--limited-by", "sgpr")
+    assert err == f"{MANY}: {len(by_sgprs)} of {len(every)} kernels are limited by SGPR\n"
+
+
+def test_none_that_spills_is_an_answer() -> None:
+    out, err, code = run(MANY, "--spilling")
+    assert (out, err, code) == ("", f"{MANY}: 0 of 26 kernels spill\n", 0)
+
+
+@pytest.mark.parametrize(
+    ("column", "key", "sign"),
+    [
+        ("agpr", "Accum_VGPR_Count", -1),
+        ("lds", "LDS_Block_Size", -1),
+        ("waves", "Waves_Per_SIMD", 1),
+    ],
+)
+def test_rows_in_the_order_of_a_column(column: str, key: str, sign: int) -> None:
+    found = [sign * row[key] for row in rows(MANY, "--sort", column)]  # type: ignore[operator]
+    assert found == sorted(found)
+
+
+def test_a_misspelled_column_is_refused_before_anything_is_read() -> None:
+    _, err, code = run("missing.s", "--sort", "vgprs")
+    assert (err, code) == ("kernelinfo: --sort vgprs: no such column; did you mean vgpr?\n", 2)
+
+
+def test_a_saved_report_is_read_by_target(tmp_path: Path) -> None:
+    saved = tmp_path / "saved.json"
+    assert run(TWO, "--format", "json", "-o", str(saved))[2] == 0
+    out, _, code = run("diff", str(saved), TWO, "--target", "gfx90a", folder=FIXTURES)
+    assert code == 0
+    assert "4 kernels" in out or "kernels 4" in out
