@@ -1,4 +1,4 @@
-"""`--target`, `--limited-by`, `--spilling` and `--sort`: which kernels are shown, in which order."""
+"""`--target`, `--limited-by`, `--spilling`, `--sort`: which kernels are shown, in which order."""
 
 from __future__ import annotations
 
