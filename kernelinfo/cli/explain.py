@@ -207,7 +207,7 @@ def _page(items: list[Item], view: View, within: Bounds) -> Iterator[str]:
     measured = None
     if len(results) == 1:
         measured = measure_again(results[0], Look(curve=True), within)
-    return html.render(items, view, {0: dataset(measured)} if measured else None)
+    return html.render(items, view, {"pressure": {0: dataset(measured)}} if measured else None)
 
 
 def _invitation(ir: str | None, kernel: Kernel) -> list[tuple[str, str]]:

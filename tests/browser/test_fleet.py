@@ -111,7 +111,7 @@ def test_the_address_holds_filters_and_order(opened: Opened, reported: Reported)
 def test_kernels_are_named_in_the_address_each_by_its_own(
     opened: Opened, reported: Reported
 ) -> None:
-    """By symbol and target, so that a link leads to the same kernel of the next build or nowhere."""
+    """By symbol and target: a link leads to the same kernel of the next build, or to the table."""
     page = opened.open(reported("assembly"))
     keys = page.evaluate("report.kernels.map(({ key }) => key)")
     assert len(set(keys)) == len(keys) > 300

@@ -41,12 +41,14 @@ SCRIPTS = (
 
 
 def render(
-    items: Iterable[Item], view: View, pressure: Mapping[int, Mapping[str, Any]] | None = None
+    items: Iterable[Item], view: View, parts: Mapping[str, Mapping[Any, Any]] | None = None
 ) -> Iterator[str]:
-    """The page; `pressure` holds the curve of live registers of some kernels, by their number."""
+    """The page; `parts` holds what further scripts draw, each under the name of its script.
+
+    `pressure` has the curve of live registers of some kernels, by their number; `gate` the outcome
+    of a check.
+    """
     report = Report.of(items)
-    data, scripts = dataset(report, view.names), list(SCRIPTS)
-    if pressure:
-        data |= {"pressure": pressure}
-        scripts.insert(-1, "pressure.js")
-    yield from page(data, scripts, len(report.results))
+    parts = parts or {}
+    scripts = (*SCRIPTS[:-1], *(f"{part}.js" for part in parts), SCRIPTS[-1])
+    yield from page({**dataset(report, view.names), **parts}, scripts, len(report.results))

@@ -15,13 +15,14 @@ function opened() {
 
 function show() {
   const kernel = opened();
-  if (stage.firstChild === fleet?.element) left = scrollY;
+  if (fleet?.element.isConnected) left = scrollY;
   if (!kernel) {
     fleet ??= fleetPage(report);
     fleet.follow();
   }
   stage.replaceChildren(kernel ? kernelPage(report, kernel) : fleet.element);
   if (kernel && alone) stage.prepend(problemsOf(report));
+  if (report.gate && (!kernel || alone)) stage.prepend(gateSection(report));
   document.title = kernel ? `${kernel.title.brief.slice(0, 120)} · kernelinfo` : "kernelinfo";
   scrollTo(0, kernel ? 0 : left);
 }

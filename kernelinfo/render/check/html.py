@@ -1,0 +1,91 @@
+"""The outcome as one HTML page: passed or failed, what is new, what is excused, then the report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import Any
+
+from kernelinfo.gate.outcome import SEVERITIES, Outcome
+from kernelinfo.kernel import Item
+from kernelinfo.render import View, html
+from kernelinfo.render.check.claims import Claim, claims
+from kernelinfo.render.check.headline import headline
+from kernelinfo.render.check.location import Location
+from kernelinfo.render.diff.rows import roll_up, rows
+from kernelinfo.render.names import printable
+
+_SINCE_THE_BASELINE = ("KI501", "KI502", "KI503", "KI504")
+"""Rules of the ratchet: worse, gone, new, better."""
+
+
+def render(outcome: Outcome, view: View) -> Iterator[str]:
+    """The page of the report, led by what the gate says."""
+    report = outcome.report
+    items: Iterator[Item] = chain(report.results, outcome.problems, report.repeats)
+    return html.render(items, view, {"gate": _gate(outcome, view)})
+
+
+def _gate(outcome: Outcome, view: View) -> dict[str, Any]:
+    """The outcome as JSON values; each list of claims under its title."""
+    indices = {id(one.result): index for index, one in enumerate(outcome.judged)}
+    found = sorted(claims(outcome, view), key=_worst_first)
+    counted = [claim for claim in found if claim.suppressed is None]
+    moved = [claim for claim in counted if claim.finding.rule in _SINCE_THE_BASELINE]
+    failing = [c for c in counted if outcome.fails(c.finding) and c not in moved]
+    excused = [claim for claim in found if claim.suppressed is not None]
+
+    def listed(claims: Iterable[Claim]) -> list[tuple[Any, ...]]:
+        return [_row(claim, indices.get(id(claim.result))) for claim in claims]
+
+    return {
+        "headline": f"{headline(outcome)} · fails on {outcome.fail_on}",
+        "passed": outcome.answered and not outcome.failed,
+        "since": _since(outcome),
+        "lists": [
+            (f"Since {printable(str(outcome.baseline))}", listed(moved)),
+            ("Fails", listed(failing)),
+            ("Suppressed", listed(excused)),
+        ],
+        "renamed": [
+            (printable(pair.old.name), printable(pair.new.name), printable(pair.new.target))
+            for pair in outcome.renamed
+        ],
+        "remarks": [printable(remark) for remark in outcome.remarks],
+    }
+
+
+def _worst_first(claim: Claim) -> tuple[int, str]:
+    return -SEVERITIES.index(claim.finding.severity), claim.finding.rule
+
+
+def _row(claim: Claim, kernel: int | None) -> tuple[Any, ...]:
+    """Severity, rule, index of the kernel or None, subject, text, location, excuse."""
+    finding = claim.finding
+    subject = claim.subject + (f" ({printable(claim.target)})" if claim.target else "")
+    excuse = claim.suppressed and printable(
+        claim.suppressed.reason + (f" (until {until})" if (until := claim.suppressed.until) else "")
+    )
+    return (
+        finding.severity,
+        finding.rule,
+        kernel,
+        subject if kernel is None else "",
+        claim.text,
+        _at(claim.location),
+        excuse,
+    )
+
+
+def _at(location: Location | None) -> str:
+    if location is None:
+        return ""
+    path = printable(location.path)
+    return path if location.line is None else f"{path}:{location.line}"
+
+
+def _since(outcome: Outcome) -> str:
+    """All kernels since the baseline in a line; empty without one."""
+    if outcome.comparison is None:
+        return ""
+    return roll_up(outcome.comparison, rows(outcome.comparison))

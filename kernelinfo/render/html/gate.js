@@ -1,0 +1,39 @@
+/* What `kernelinfo check` says, above its report: kernelinfo/render/check/html.py writes it. */
+"use strict";
+
+const CLAIMS = 50;
+
+function gateSection(report) {
+  const { headline, passed, since, lists, renamed, remarks } = report.gate;
+  return html("section", { class: `gate ${passed ? "passed" : "failed"}` },
+    html("h1", { tabindex: "-1" }, headline),
+    since ? html("p", {}, since) : null,
+    lists.filter(([, claims]) => claims.length)
+      .map(([title, claims]) => claimsOf(title, claims, report)),
+    textsOf("Renamed", renamed.map(([old, now, target]) => `${old} → ${now} (${target})`)),
+    textsOf("Not covered", remarks));
+}
+
+/* A list of claims, closed where they are excused. */
+function claimsOf(title, claims, report) {
+  const rows = claims.slice(0, CLAIMS).map(([severity, rule, kernel, subject, text, at, excuse]) =>
+    html("li", { class: severity },
+      html("span", { class: "severity" }, severity), " ", html("b", {}, rule), " ",
+      kernel === null ? subject : kernelLink(report.kernels[kernel]), `: ${text}`,
+      html("span", { class: "quiet" }, [excuse, at].filter(Boolean).map((one) => ` · ${one}`))));
+  const rest = claims.length > CLAIMS
+    ? html("li", { class: "quiet" }, `… ${grouped(claims.length - CLAIMS)} more`) : null;
+  return html("details", { open: title !== "Suppressed" },
+    html("summary", {}, `${title} (${grouped(claims.length)})`),
+    html("ul", { class: "findings" }, rows, rest));
+}
+
+const kernelLink = (kernel) => [
+  html("a", { href: addressWith({ kernel: kernel.key }) }, shortened(kernel.title.brief)),
+  ` (${kernel.target || "unknown target"})`];
+
+function textsOf(title, texts) {
+  if (!texts.length) return null;
+  return html("details", {}, html("summary", {}, `${title} (${grouped(texts.length)})`),
+    html("ul", {}, texts.map((text) => html("li", {}, text))));
+}
