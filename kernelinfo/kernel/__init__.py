@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from kernelinfo.kernel.traits import Encoded, Flags, Spills, Traits, Used, Workgroup
-from kernelinfo.light_typing import Any, Literal, NamedTuple
+from kernelinfo.light_typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from kernelinfo.occupancy import Allocated, Occupancy
-from kernelinfo.occupancy.targets import Target
+from kernelinfo.occupancy.targets import Device, Target
 from kernelinfo.reading.arguments import Argument
 from kernelinfo.reading.blob import Note, Problem
 from kernelinfo.reading.facts import Code, Fact, Features, Source, SourceLine
+
+if TYPE_CHECKING:
+    from kernelinfo.kernel.compiler_number import CompilerNumber
+    from kernelinfo.occupancy.devices import Filling
 
 __all__ = [
     "CodeObject",
@@ -159,6 +163,33 @@ class Result(NamedTuple):
     """None where the target is not known, or the size that is asked about is none that the kernel
     is compiled for."""
     findings: tuple[Finding, ...] = ()
+
+    @property
+    def compiler_number(self) -> CompilerNumber | None:
+        """The compiler's own waves/SIMD and why it differs; None where it printed none."""
+        if self.kernel.traits.compiler_waves_per_simd is None:
+            return None
+        from kernelinfo.kernel.compiler_number import compiler_number  # which few formats show
+
+        return compiler_number(self.kernel, self.occupancy)
+
+    @property
+    def device(self) -> Device | None:
+        """The product that device-wide numbers are for: the target's first; None without one."""
+        target = self.kernel.target
+        return None if target is None else next(iter(target.devices), None)
+
+    def filling(self, device: Device, grid: int | None = None) -> Filling | None:
+        """The device full of this kernel's workgroups; None where its occupancy is not known.
+
+        `grid` counts workgroups. Raises `LaunchError` for a grid of none.
+        """
+        demand = self.kernel.traits.demand
+        if self.occupancy is None or demand is None:
+            return None
+        from kernelinfo.occupancy.devices import fill  # which few commands need
+
+        return fill(device, self.occupancy, demand.wave_size, grid)
 
 
 class Repeat(NamedTuple):

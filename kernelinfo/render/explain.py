@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from kernelinfo.kernel import Finding, Kernel, Result
-from kernelinfo.kernel.compiler_number import compiler_number
+from kernelinfo.kernel.compiler_number import CompilerNumber
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.occupancy.calculator import vgpr_steps
-from kernelinfo.occupancy.devices import fill
 from kernelinfo.occupancy.limits import RESOURCES, Limit
 from kernelinfo.occupancy.placement import Demand, waves_of
 from kernelinfo.occupancy.targets import Device, Target
@@ -51,15 +50,14 @@ def render_kernel(
     on = own if target is None or target.name == own else f"{own}, what if on {target.name}"
     lines: list[list[Span]] = []
     if occupancy is not None and kernel.traits.demand is not None and target is not None:
-        lines += working(target, kernel.traits.demand, occupancy, kernel)
+        lines += working(target, kernel.traits.demand, occupancy, kernel, result.compiler_number)
         lines += _noted(pressure)
         if kernel.code is not None and (parts := code_parts(kernel.code)):
             lines += _listed("code", parts, " · ", view.width)
-        if device is not None:
-            filling = fill(device, occupancy, kernel.traits.demand.wave_size, grid)
+        if device is not None and (filling := result.filling(device, grid)):
             lines += _noted(device_lines(filling, occupancy.per))
         lines += _sources(kernel, view.width)
-        if expectation := expected(target, occupancy, kernel, device):
+        if expectation := expected(result, device):
             lines += _listed("expect", expectation, "; ", view.width)
         lines += _noted(further)
     if kernel.arguments:
@@ -106,7 +104,11 @@ def render_numbers(
 
 
 def working(
-    target: Target, demand: Demand, occupancy: Occupancy, kernel: Kernel | None = None
+    target: Target,
+    demand: Demand,
+    occupancy: Occupancy,
+    kernel: Kernel | None = None,
+    printed: CompilerNumber | None = None,
 ) -> list[list[Span]]:
     """The table of resources, the result, the steps, and what is uncertain."""
     rows = [_COLUMNS, *(_row(limit, occupancy, demand, kernel) for limit in occupancy.limits[1:])]
@@ -119,7 +121,7 @@ def working(
         )
         style = "bold" if index == 0 or "◄" in text else ""
         lines.append([(f"{text}  ", style), (row[-1], style)])
-    lines.append(_labelled("result", _result(occupancy, kernel), "bold"))
+    lines.append(_labelled("result", _result(occupancy, printed), "bold"))
     if occupancy.next:
         lines.append(_labelled("next", next_step(occupancy, kernel.used if kernel else None)))
     if not target.members:  # the steps are those of whichever device it runs on
@@ -218,7 +220,7 @@ def _assumed(occupancy: Occupancy) -> str:
     return _ASSUMED[occupancy.launch.assumption]
 
 
-def _result(occupancy: Occupancy, kernel: Kernel | None) -> str:
+def _result(occupancy: Occupancy, printed: CompilerNumber | None) -> str:
     per, bound = occupancy.per, "" if occupancy.exact else "at most "
     groups = f"{plural(occupancy.workgroups, 'workgroup')}/{per} · "
     if occupancy.launch.assumption == "graphics-stage":
@@ -227,11 +229,10 @@ def _result(occupancy: Occupancy, kernel: Kernel | None) -> str:
         f"{bound}{groups}{occupancy.waves} of "
         f"{occupancy.wave_slots} waves/{per} · {percent(occupancy.percent)}"
     )
-    number = compiler_number(kernel, occupancy) if kernel else None
-    if number is None or number.agrees is None:
+    if printed is None or printed.agrees is None:
         return text
-    explanation = number.reason or "agrees"
-    return f"{text}   the compiler said {number.waves_per_simd} waves/SIMD: {explanation}"
+    explanation = printed.reason or "agrees"
+    return f"{text}   the compiler said {printed.waves_per_simd} waves/SIMD: {explanation}"
 
 
 def _steps(target: Target, demand: Demand, occupancy: Occupancy) -> str:

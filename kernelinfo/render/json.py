@@ -116,7 +116,7 @@ def kernel_document(result: Result) -> dict[str, Any]:
         "spills": flat(kernel.spills),
         "flags": flat(kernel.flags),
         "occupancy": occupancy_document(occupancy) if occupancy else None,
-        "compiler_occupancy": _compiler_document(kernel, occupancy),
+        "compiler_occupancy": number._asdict() if (number := result.compiler_number) else None,
         "provenance": _provenance(kernel),
         "findings": [flat(finding) for finding in result.findings],
         "arguments": None if kernel.arguments is None else [flat(a) for a in kernel.arguments],
@@ -153,15 +153,6 @@ def _limit_document(limit: Limit) -> dict[str, Any]:
 def _code_document(code: Code) -> dict[str, Any]:
     loops = None if code.loops is None else [flat(loop) for loop in code.loops]
     return flat(code) | {"loops": loops}
-
-
-def _compiler_document(kernel: Kernel, occupancy: Occupancy | None) -> dict[str, Any] | None:
-    if kernel.traits.compiler_waves_per_simd is None:
-        return None
-    from kernelinfo.kernel.compiler_number import compiler_number
-
-    number = compiler_number(kernel, occupancy)
-    return number and number._asdict()
 
 
 def _provenance(kernel: Kernel) -> dict[str, dict[str, Any]]:

@@ -6,10 +6,9 @@ Panels and metrics of rocprofiler-compute 3 (analysis configuration of the gfx90
 
 from __future__ import annotations
 
-from kernelinfo.kernel import Kernel
-from kernelinfo.occupancy import Occupancy
+from kernelinfo.kernel import Result
 from kernelinfo.occupancy.limits import Resource
-from kernelinfo.occupancy.targets import Device, Target
+from kernelinfo.occupancy.targets import Device
 from kernelinfo.render.words import percent
 
 _STALLS: dict[Resource, str] = {
@@ -22,13 +21,13 @@ _STALLS: dict[Resource, str] = {
 """Insufficient SIMD wave slots, VGPRs, SGPRs; CU LDS, barriers."""
 
 
-def expected(
-    target: Target, occupancy: Occupancy, kernel: Kernel, device: Device | None = None
-) -> list[str]:
+def expected(result: Result, device: Device | None = None) -> list[str]:
     """The counters to look at, in words; empty for parts that the profiler does not know."""
-    device = device or next(iter(target.devices), None)
-    unknown = device is None or not device.cus or target.waves.dispatch_cap_per_cu
-    if device is None or unknown or not occupancy.launchable:
+    target, occupancy = result.kernel.target, result.occupancy
+    device = device or result.device
+    if target is None or occupancy is None or device is None or not device.cus:
+        return []
+    if target.waves.dispatch_cap_per_cu or not occupancy.launchable:
         return []
     slots = occupancy.wave_slots * device.cus
     waves = occupancy.waves * device.cus

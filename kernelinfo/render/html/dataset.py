@@ -8,7 +8,6 @@ from typing import Any
 from kernelinfo import __version__
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.kernel import CodeObject, Kernel, Report, Result
-from kernelinfo.kernel.compiler_number import compiler_number
 from kernelinfo.kernel.traits import LDS_NOT_STATED
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.occupancy.placement import Demand
@@ -81,8 +80,8 @@ def dataset(report: Report, names: NameStyle) -> dict[str, Any]:
             ],
             _source(kernel),
             [] if kernel.code is None else [texts.index(part) for part in code_parts(kernel.code)],
-            [texts.index(line) for line in _expected(kernel, occupancy)],
-            _compiler(kernel, occupancy, texts),
+            [texts.index(line) for line in expected(result)],
+            _compiler(result, texts),
             _facts(kernel),
         ]
 
@@ -191,15 +190,9 @@ def _source(kernel: Kernel) -> str:
     return "" if kernel.line is None else f"line {kernel.line}"
 
 
-def _expected(kernel: Kernel, occupancy: Occupancy | None) -> list[str]:
-    if occupancy is None or kernel.target is None:
-        return []
-    return expected(kernel.target, occupancy, kernel)
-
-
-def _compiler(kernel: Kernel, occupancy: Occupancy | None, texts: Shared) -> list[int] | None:
+def _compiler(result: Result, texts: Shared) -> list[int] | None:
     """The compiler's own waves per SIMD, and the index of the text on why it differs or not."""
-    number = compiler_number(kernel, occupancy)
+    number = result.compiler_number
     if number is None or number.agrees is None:
         return None
     return [number.waves_per_simd, texts.index(number.reason or "agrees")]
