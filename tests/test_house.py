@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
 
@@ -112,3 +113,12 @@ def test_every_rule_file_is_in_the_list_and_documented() -> None:
     for rule in ALL:
         for heading in ("What it finds:", "Why it matters:", "What to do:"):
             assert heading in rule.documentation, rule.number
+
+
+def test_what_two_builds_are_compared_by_is_the_table_of_numbers() -> None:
+    from kernelinfo.compare.summary import KernelSummary
+    from kernelinfo.kernel.numbers import NUMBERS
+
+    numeric = {"int | None", "float | None"}
+    held = {field.name for field in fields(KernelSummary) if field.type in numeric}
+    assert held == {number.field for number in NUMBERS}

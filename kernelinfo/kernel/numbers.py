@@ -55,7 +55,10 @@ NUMBERS = (
         "vgpr", "VGPRs used", "VGPRs used per lane; AGPRs included where they share one file.",
         "less",
     ),
-    Number("reserved_vgprs", "allocated.vgprs", "VGPR_Allocated", "VGPR", "allocated"),
+    Number(
+        "reserved_vgprs", "allocated.vgprs", "VGPR_Allocated", "VGPR", "allocated",
+        noun="VGPRs allocated",
+    ),
     Number(
         "agprs", "used.agprs", "AGPR_Used", "VGPR", "AGPRs",
         "agpr", "AGPRs used", "AGPRs used per lane.", "less",
@@ -64,7 +67,10 @@ NUMBERS = (
         "sgprs", "used.sgprs", "SGPR_Used", "SGPR", "used",
         "sgpr", "SGPRs used", "SGPRs used per wave.", "less",
     ),
-    Number("reserved_sgprs", "allocated.sgprs", "SGPR_Count", "SGPR", "allocated"),
+    Number(
+        "reserved_sgprs", "allocated.sgprs", "SGPR_Count", "SGPR", "allocated",
+        noun="SGPRs allocated",
+    ),
     Number(
         "lds_bytes", "used.lds_bytes", "LDS_Used", "LDS", "B",
         "lds", "B of LDS per workgroup", "Bytes of LDS per workgroup.", "less",

@@ -139,7 +139,7 @@ def test_the_picture_has_a_cell_for_each_wave(vgprbound: Page) -> None:
 
 
 def test_numbers_name_their_sources(vgprbound: Page) -> None:
-    row = vgprbound.locator("tr", has_text="VGPRs reserved")
+    row = vgprbound.locator("tr", has_text="VGPRs allocated")
     expect(row).to_contain_text("128")
     expect(row).to_contain_text("directive, line 1031; kernel-info, line 1071")
 

@@ -8,6 +8,7 @@ from typing import Any
 from kernelinfo import __version__
 from kernelinfo.compare import Comparison
 from kernelinfo.compare.summary import KernelSummary
+from kernelinfo.kernel.numbers import NUMBERS
 from kernelinfo.render import View
 from kernelinfo.render.diff.rows import headline, retargeted, roll_up, rows, toolchain, unread
 from kernelinfo.render.html.dataset import Titles, problem_rows
@@ -25,15 +26,8 @@ SCRIPTS = (
     "slopes.js",
     "diff.js",
 )
-_MEASURES = (
-    "waves_per_simd",
-    "percent",
-    "exact",
-    "reserved_vgprs",
-    "lds_bytes",
-    "scratch_bytes_per_lane",
-)
-"""Fields of `KernelSummary` that the page shows; what else moved is written in words."""
+_MEASURES = (*(number.field for number in NUMBERS), "exact")
+"""Fields of `KernelSummary` that the page holds; it shows some, the rest in words."""
 
 
 def render(comparison: Comparison, view: View) -> Iterator[str]:

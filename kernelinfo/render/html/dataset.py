@@ -8,11 +8,12 @@ from typing import Any
 from kernelinfo import __version__
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.kernel import CodeObject, Kernel, Report, Result
+from kernelinfo.kernel.numbers import NUMBERS
 from kernelinfo.kernel.traits import LDS_NOT_STATED
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.occupancy.placement import Demand
 from kernelinfo.reading.blob import Problem
-from kernelinfo.reading.facts import SOURCES, FactName
+from kernelinfo.reading.facts import SOURCES
 from kernelinfo.render import words
 from kernelinfo.render.code import code_parts
 from kernelinfo.render.html.hardware import hardware
@@ -23,20 +24,10 @@ from kernelinfo.render.profiler import expected
 MOST_OF_A_NAME = 4000
 """Characters of a kernel's name that the page holds; it says how many there were."""
 
-_FACTS: dict[FactName, str] = {
-    "reserved_vgprs": "VGPRs reserved",
-    "vgprs": "VGPRs used",
+_FACTS: dict[str, str] = {number.field: number.noun or number.unit for number in NUMBERS} | {
     "accum_offset": "first AGPR",
-    "agprs": "AGPRs used",
-    "vgpr_spills": "VGPRs spilled",
-    "reserved_sgprs": "SGPRs reserved",
-    "sgprs": "SGPRs used",
-    "sgpr_spills": "SGPRs spilled",
-    "lds_bytes": "bytes of LDS",
-    "dynamic_lds_bytes": "bytes of LDS at launch",
-    "scratch_bytes_per_lane": "bytes of scratch",
-    "max_workgroup_size": "largest workgroup",
-    "wave_size": "lanes in a wave",
+    "max_workgroup_size": "workitems in the largest workgroup",
+    "dynamic_lds_bytes": "B of LDS at launch",
 }
 """The facts that the page shows with their sources, in the order shown."""
 
@@ -200,7 +191,7 @@ def _compiler(result: Result, texts: Shared) -> list[int] | None:
 
 def _facts(kernel: Kernel) -> list[list[int | None]]:
     """Fact, source, value, and the line of the text or the offset in the code object."""
-    order = {name: index for index, name in enumerate(_FACTS)}
+    order: dict[str, int] = {name: index for index, name in enumerate(_FACTS)}
     sources = {name: index for index, name in enumerate(SOURCES)}
     shown: Iterable[Any] = (fact for fact in kernel.traits.facts if fact.name in order)
     return [
