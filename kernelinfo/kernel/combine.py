@@ -10,7 +10,7 @@ from kernelinfo.kernel import CodeObject, Kernel
 from kernelinfo.kernel.names import demangle
 from kernelinfo.kernel.traits import Encoded, Flags, Spills, Traits, Used, Workgroup
 from kernelinfo.kernel.vector_registers import Value, VectorRegisters, vector_registers
-from kernelinfo.occupancy.placement import Demand, align
+from kernelinfo.occupancy.placement import Demand, align, total_vgprs
 from kernelinfo.occupancy.targets import Target, Vgprs
 from kernelinfo.reading.facts import SOURCES, Fact, FactName, Facts, KernelFacts
 from kernelinfo.reading.repository import in_repository
@@ -74,7 +74,7 @@ def _traits(facts: Facts, target: Target | None, compiled_for: str | None) -> Tr
         launched_lds_bytes=value("dynamic_lds_bytes"),
         compiler_waves_per_simd=value("compiler_waves_per_simd"),
         facts=tuple(best_first),
-        disagreements=_disagreements(stated),
+        disagreements=_disagreements(stated, target),
     )
 
 
@@ -165,8 +165,11 @@ def _asked(used: int | None, encoded: int | None, granule: int) -> int | None:
     return used if same else encoded
 
 
-def _disagreements(stated: Mapping[FactName, list[Fact]]) -> tuple[tuple[Fact, Fact], ...]:
-    """Pairs that should be equal and are not, and a descriptor that reserves too little."""
+def _disagreements(
+    stated: Mapping[FactName, list[Fact]], target: Target | None
+) -> tuple[tuple[Fact, Fact], ...]:
+    """Pairs that should be equal and are not, a descriptor that reserves too little, and a total
+    of vector registers that is not theirs."""
     pairs = [
         (best, other)
         for best, *others in stated.values()
@@ -182,4 +185,9 @@ def _disagreements(stated: Mapping[FactName, list[Fact]]) -> tuple[tuple[Fact, F
             reserved, count = stated[encoded][0], stated[used][0]
             if reserved.value < count.value:
                 pairs.append((reserved, count))
+    if target is not None and "vgprs" in stated and "arch_vgprs" in stated:
+        total, arch = stated["vgprs"][0], stated["arch_vgprs"][0]
+        agprs = stated["agprs"][0].value if "agprs" in stated else 0
+        if total.value != total_vgprs(target, arch.value, agprs):
+            pairs.append((total, arch))
     return tuple(pairs)

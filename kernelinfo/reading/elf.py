@@ -8,6 +8,7 @@ small report takes.
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import pairwise
 from struct import Struct
 
 from kernelinfo.errors import ReadError
@@ -94,6 +95,13 @@ class Elf(NamedTuple):
                 offset = part.offset + address - part.address
                 return offset if offset < len(self.data) else None
         return None
+
+    def has_overlaps(self) -> bool:
+        """Whether an address has bytes in two load segments."""
+        extents = sorted(
+            (s.address, s.address + s.size) for s in self.segments if s.type == PT_LOAD
+        )
+        return any(start < end for (_, end), (start, _) in pairwise(extents))
 
 
 def read_elf(data: memoryview, warnings: list[ReadWarning]) -> Elf:

@@ -86,7 +86,20 @@ KEYS_V2: Mapping[str, Mapping[str, tuple[FactName, _Reading]]] = {
     "Attrs": {"ReqdWorkGroupSize": ("required_workgroup", _workgroup)},
 }
 
+_VERSIONS = (([1, 0], 3), ([1, 1], 4), ([1, 2], 5))
 _DYNAMIC_LDS = {"hidden_dynamic_lds_size", "dynamic_shared_pointer", "DynamicSharedPointer"}
+
+
+def code_object_version(version: object) -> int | None:
+    """The code object version by `amdhsa.version` (5 for 6 as well); None where none is known."""
+    return next((known for stated, known in _VERSIONS if version == stated), None)
+
+
+def unknown_version(version: object) -> str | None:
+    """What to warn of where a version is stated that is not known."""
+    if version is None or code_object_version(version):
+        return None
+    return f"metadata of version {_shown(version)}, not known here: what is new in it is not read"
 
 
 def kernel_facts(
@@ -99,6 +112,7 @@ def kernel_facts(
     """
     symbol = kernel_symbol(kernel.get(".symbol"), kernel.get(".name"))
     facts, complaints = _read(KEYS, kernel, offset, line)
+    complaints += _no_text(kernel, ".symbol", ".name")
     if takes_dynamic_lds(kernel.get(".args")):
         facts.append(Fact("dynamic_lds", True, "metadata", line, offset))
     return symbol, facts, complaints
@@ -115,7 +129,7 @@ def kernel_facts_v2(
     """As `kernel_facts`, for one element of `Kernels` in the YAML of code object v2."""
     symbol = _text(kernel.get("SymbolName")).removesuffix("@kd") or _text(kernel.get("Name"))
     facts: list[Fact] = []
-    complaints: list[str] = []
+    complaints = _no_text(kernel, "SymbolName", "Name")
     for part, keys in KEYS_V2.items():
         values = kernel.get(part)
         if isinstance(values, Mapping):
@@ -145,6 +159,12 @@ def _read(
         except ValueError as error:
             complaints.append(f"{key} is {_shown(values[key])}, {error}")
     return facts, complaints
+
+
+def _no_text(kernel: Mapping[object, object], *keys: str) -> list[str]:
+    """Complaints of names that are none."""
+    odd = [key for key in keys if not isinstance(kernel.get(key, ""), (str, bytes))]
+    return [f"{key} is {_shown(kernel[key])}, not text" for key in odd]
 
 
 def takes_dynamic_lds(args: object, kind: str = ".value_kind") -> bool:

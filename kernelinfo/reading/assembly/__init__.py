@@ -31,12 +31,15 @@ def read(data: Text | memoryview, *, arch: str | None = None) -> Iterator[Module
     lines = Lines(text)
     warnings = ReadWarnings()
     part = ""
+    unended: list[tuple[str, int]] = []
     module = ModuleText(text, lines, warnings, 0, part)
     for offset, kind in macros.outside_macros(text, marks(text)):
         if kind == BUNDLE:
             mark, _, entry = decode(line_at(text, offset)).partition(" ")
             begins = mark == f"{BUNDLE}START__"
-            if not begins and entry != part:
+            if part and begins:
+                unended.append((part, offset))
+            elif not begins and entry != part:
                 module.warn(f"the end of {entry!r} stands where that of {part!r} should", offset)
             yield from module.finish(offset, arch)
             part = entry if begins else ""
@@ -46,6 +49,11 @@ def read(data: Text | memoryview, *, arch: str | None = None) -> Iterator[Module
                 yield from module.finish(offset, arch)
                 module = ModuleText(text, lines, warnings, offset, part)
             module.take(offset, kind)
+    if part:
+        unended.append((part, len(text)))
+    if unended:
+        more = f" and {len(unended) - 1} more" if len(unended) > 1 else ""
+        module.warn(f"part {unended[0][0]!r}{more} has no end; build it again", unended[0][1])
     yield from module.finish(len(text), arch)
     if rest := warnings.rest():
         yield Module("assembly", None, Features(), None, (), (), rest)

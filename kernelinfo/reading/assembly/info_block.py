@@ -89,7 +89,7 @@ class _Body(NamedTuple):
 
 
 def read_block(text: Text, offset: int) -> InfoBlock | None:
-    """The block whose first line begins at `offset`, if it is one.
+    """The block whose first line begins at `offset`; None where that states nothing, as in prose.
 
     What a log or grep put before the comment signs is passed over.
     """
@@ -106,6 +106,8 @@ def read_block(text: Text, offset: int) -> InfoBlock | None:
         start += len(found[0]) - len(comments)
     read = _read if len(comments) < _USUAL else _read.__wrapped__
     body = read(comments, 1 if code_bytes is None else 2)
+    if code_bytes is None and not body.block.statements:
+        return None
     end = min(start + body.length, len(text))
     return InfoBlock(header.kind, body.block, code_bytes, body.unread, end)
 

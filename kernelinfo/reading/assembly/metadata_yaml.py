@@ -38,8 +38,8 @@ class Metadata(NamedTuple):
     kernels: list[Kernel]
     target: str | None
     """`amdhsa.target`."""
-    version: tuple[int, ...]
-    """`amdhsa.version`, for example (1, 2); empty where there is none."""
+    version: object
+    """`amdhsa.version`, for example [1, 2]; None where there is none."""
 
 
 def document(text: str) -> tuple[str, bool]:
@@ -126,7 +126,7 @@ def _compilers(text: str) -> Metadata:
     return Metadata(
         _kernels(block, line),
         _text(target) if target else None,
-        tuple(_numbers(version)),
+        _numbers(version) or None,
     )
 
 
@@ -215,11 +215,11 @@ def _any_yaml(text: str, reading: Reading = in_text) -> Metadata:
     for element, item in zip(elements, written, strict=True):
         symbol, facts, complaints = reading(element if isinstance(element, dict) else {})
         kernels.append(Kernel(symbol, Facts(facts), complaints, item.start_mark.line))
-    target, version = root.get("amdhsa.target"), root.get("amdhsa.version")
+    target, version = root.get("amdhsa.target"), root.get("amdhsa.version", root.get("Version"))
     return Metadata(
         kernels,
         target if isinstance(target, str) else None,
-        tuple(n for n in version if type(n) is int) if isinstance(version, list) else (),
+        version,
     )
 
 

@@ -36,7 +36,7 @@ from kernelinfo.reading.assembly.scan import (
     release,
 )
 from kernelinfo.reading.facts import Fact, Features, Module, ReadWarnings
-from kernelinfo.reading.metadata import kernel_facts_v2
+from kernelinfo.reading.metadata import code_object_version, kernel_facts_v2, unknown_version
 from kernelinfo.reading.object_linking import NOTE, with_callees
 from kernelinfo.reading.stamps import distinct
 from kernelinfo.reading.target_id import TargetId, parse_isa_version, parse_target_id
@@ -46,7 +46,6 @@ _METADATA: dict[str, metadata_yaml.Reading] = {
     "amd_amdgpu_hsa_metadata": partial(kernel_facts_v2, line=0),
 }
 _BLOCKS = {*_METADATA, "amdgpu_pal_metadata"}
-_METADATA_VERSIONS: dict[tuple[int, ...], int] = {(1, 0): 3, (1, 1): 4, (1, 2): 5}
 # Who says for which target a module is, the best first.
 _TARGET_SOURCES = ("amdgcn_target", "metadata", "amd_amdgpu_isa", "hsa_code_object_isa")
 
@@ -247,16 +246,21 @@ class ModuleText:
             return
         if target := parse_target_id(found.target or ""):
             self._targets["metadata"] = target
-        if self._version is None:
-            v2 = kind == "amd_amdgpu_hsa_metadata"
-            self._version = 2 if v2 else _METADATA_VERSIONS.get(found.version[:2])
+        if warning := unknown_version(found.version):
+            self.warn(warning, start)
+        by_metadata = 2 if kind == "amd_amdgpu_hsa_metadata" else code_object_version(found.version)
+        self._version = self._version or by_metadata
         for symbol, facts, complaints, within in found.kernels:
             for complaint in complaints:
                 self._warnings.add(f"kernel {symbol!r}: {complaint}", line + within)
-            if symbol:
-                self._kernel(symbol).metadata = facts, line + within
-            else:
+            if not symbol:
                 self._warnings.add("metadata of a kernel without a name", line + within)
+                continue
+            kernel = self._kernel(symbol)
+            if kernel.metadata[1]:
+                again = f"kernel {symbol!r}: stands again in the metadata; the last counts"
+                self._warnings.add(again, line + within)
+            kernel.metadata = facts, line + within
 
     def _read_code(self, end: int) -> None:
         """Read each kernel's instructions, which end at the latest where the next one's begin."""

@@ -8,7 +8,7 @@ from functools import lru_cache
 from kernelinfo.errors import ReadError
 from kernelinfo.occupancy.targets import Target
 from kernelinfo.reading.code_object import descriptor
-from kernelinfo.reading.code_object.note_metadata import NoteKernel, read_metadata, shown
+from kernelinfo.reading.code_object.note_metadata import NoteKernel, read_metadata, shown_kernels
 from kernelinfo.reading.code_object.processor import code_object_version, features, processor
 from kernelinfo.reading.code_object.symbols import (
     STT_AMDGPU_HSA_KERNEL,
@@ -58,11 +58,17 @@ def read(data: memoryview, *, arch: str | None = None) -> Module:
         message = f"OS ABI {elf.os_abi} version {elf.abi_version} is none that is known for HSA"
         warnings.append(ReadWarning(message, offset=7))
 
-    named = {kernel.symbol for kernel in metadata.kernels}
-    unnamed = [NoteKernel(symbol, _NOTHING, 0) for symbol in described if symbol not in named]
+    unlisted = [symbol for symbol in described if symbol not in metadata.kernels]
+    if unlisted and metadata.found and not warnings:
+        message = f"{shown_kernels(unlisted)}: not in the metadata, by which it is launched"
+        warnings.append(ReadWarning(f"{message}; build it again"))
+    if elf.has_overlaps():
+        message = "load segments overlap: of an address in two, the first is read; link it again"
+        warnings.append(ReadWarning(message))
     kernels = []
     without: dict[str, list[str]] = {}
-    for symbol, facts, note in metadata.kernels + unnamed:
+    unnamed = [NoteKernel(symbol, _NOTHING, 0) for symbol in unlisted]
+    for symbol, facts, note in [*metadata.kernels.values(), *unnamed]:
         begins: dict[Source, int] = {"metadata": note}
         try:
             begins["descriptor"], encoded = _descriptor(elf, symbols, symbol, target, version)
@@ -84,8 +90,7 @@ def read(data: memoryview, *, arch: str | None = None) -> Module:
         kernels = object_linking.with_callees(kernels, functions, target, xnack=xnack)
         notes = (object_linking.NOTE,)
     for reason, names in without.items():
-        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-        warnings.append(ReadWarning(f"kernel {shown(names[0])}{more}: {reason}"))
+        warnings.append(ReadWarning(f"{shown_kernels(names)}: {reason}"))
     module = Module(
         kind="code-object",
         target=name,

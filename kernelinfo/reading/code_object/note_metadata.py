@@ -18,6 +18,7 @@ from kernelinfo.reading.metadata import (
     kernel_facts_v2,
     kernel_symbol,
     takes_dynamic_lds,
+    unknown_version,
 )
 
 _HOW = {"strict_map_key": False, "unicode_errors": "backslashreplace"}
@@ -45,8 +46,8 @@ class NoteMetadata:
         """Whether one of them holds metadata."""
         self.target_id: object = None
         """`amdhsa.target`, as it stands there; None where it does not."""
-        self.kernels: list[NoteKernel] = []
-        """In the order of the notes."""
+        self.kernels: dict[str, NoteKernel] = {}
+        """By symbol, in the order of the notes."""
 
 
 def read_metadata(elf: Elf, warnings: list[ReadWarning]) -> NoteMetadata:
@@ -82,31 +83,36 @@ def read_kernel_maps(elf: Elf) -> Iterator[Mapping[object, object]]:
 
 
 def _add(metadata: NoteMetadata, note: Note, warnings: list[ReadWarning]) -> None:
-    plain = _read_root(note.content)
-    if plain is not None and "amdpal.pipelines" not in plain.others:
-        metadata.found = True
-        metadata.target_id = plain.others.get("amdhsa.target", metadata.target_id)
-        metadata.kernels += [NoteKernel(*kernel, note.offset) for kernel in plain.kernels]
-        return
-    root = _unpack(note, warnings)
-    if not isinstance(root, Mapping):
-        raise ReadError("its root is no map")
-    if "amdpal.pipelines" in root:
+    root = _read_root(note.content) or _unpack_root(note, warnings)
+    if "amdpal.pipelines" in root.others:
         _pass_over_pal(metadata, note, warnings)
         return
     metadata.found = True
-    metadata.target_id = root.get("amdhsa.target", metadata.target_id)
-    kernels = root.get("amdhsa.kernels")
-    if not isinstance(kernels, list):
+    metadata.target_id = root.others.get("amdhsa.target", metadata.target_id)
+    if warning := unknown_version(root.others.get("amdhsa.version")):
+        warnings.append(ReadWarning(warning, offset=note.offset))
+    if root.kernels is None:
         raise ReadError("amdhsa.kernels is missing or no list")
-    maps = [kernel for kernel in kernels if isinstance(kernel, Mapping)]
-    if len(maps) < len(kernels):
-        message = f"damaged metadata: {len(kernels) - len(maps)} of amdhsa.kernels are no maps"
+    _add_kernels(metadata, root.kernels, note, warnings)
+
+
+def _add_kernels(
+    metadata: NoteMetadata,
+    kernels: Sequence[tuple[str, Facts]],
+    note: Note,
+    warnings: list[ReadWarning],
+) -> None:
+    """Add the kernels of one note, each name once."""
+    before = len(metadata.kernels)
+    for symbol, facts in kernels:
+        metadata.kernels[symbol] = NoteKernel(symbol, facts, note.offset)
+    if metadata.kernels.pop("", None):
+        warnings.append(ReadWarning("metadata of a kernel without a name", offset=note.offset))
+    elif len(metadata.kernels) < before + len(kernels):
+        names = [*list(metadata.kernels)[:before], *(symbol for symbol, _ in kernels)]
+        again = [name for name, count in Counter(names).items() if count > 1]
+        message = f"{shown_kernels(again)}: stands again in the metadata; the last counts"
         warnings.append(ReadWarning(message, offset=note.offset))
-    for kernel in maps:
-        symbol, facts, complaints = kernel_facts(kernel, offset=0)
-        metadata.kernels.append(NoteKernel(symbol, Facts(facts), note.offset))
-        warnings.extend(_complain(symbol, complaints, note))
 
 
 def _add_v2(metadata: NoteMetadata, note: Note, warnings: list[ReadWarning]) -> None:
@@ -120,8 +126,8 @@ def _add_v2(metadata: NoteMetadata, note: Note, warnings: list[ReadWarning]) -> 
         raise ReadError(str(error)) from error
     metadata.found = True
     for kernel in parsed.kernels:
-        metadata.kernels.append(NoteKernel(kernel.symbol, kernel.facts, note.offset))
         warnings.extend(_complain(kernel.symbol, kernel.complaints, note))
+    _add_kernels(metadata, [(k.symbol, k.facts) for k in parsed.kernels], note, warnings)
 
 
 def _pass_over_pal(metadata: NoteMetadata, note: Note, warnings: list[ReadWarning]) -> None:
@@ -139,8 +145,28 @@ class _Root(NamedTuple):
 
     others: Mapping[object, object]
     """All keys but `amdhsa.kernels`."""
-    kernels: list[tuple[str, Facts]]
-    """Symbol and facts of each."""
+    kernels: list[tuple[str, Facts]] | None
+    """Symbol and facts of each; None where there is no list of them."""
+
+
+def _unpack_root(note: Note, warnings: list[ReadWarning]) -> _Root:
+    """The map of a note, unpacked whole. Raises `ReadError`."""
+    root = _unpack(note, warnings)
+    if not isinstance(root, Mapping):
+        raise ReadError("its root is no map")
+    listed = root.get("amdhsa.kernels")
+    if not isinstance(listed, list):
+        return _Root(root, None)
+    maps = [kernel for kernel in listed if isinstance(kernel, Mapping)]
+    if len(maps) < len(listed):
+        message = f"damaged metadata: {len(listed) - len(maps)} of amdhsa.kernels are no maps"
+        warnings.append(ReadWarning(message, offset=note.offset))
+    kernels = []
+    for kernel in maps:
+        symbol, facts, complaints = kernel_facts(kernel, offset=0)
+        kernels.append((symbol, Facts(facts)))
+        warnings.extend(_complain(symbol, complaints, note))
+    return _Root(root, kernels)
 
 
 def _read_root(content: memoryview) -> _Root | None:
@@ -196,6 +222,8 @@ def _kernel(unpacker: msgpack.Unpacker, whole: bytes) -> tuple[str, Facts]:
             continue
         begin = unpacker.tell()
     common += whole[begin : unpacker.tell()]
+    if not all(text is None or isinstance(text, str) for text in (symbol, name)):
+        raise ValueError
     return kernel_symbol(symbol, name), _facts(common, _takes_dynamic_lds(arguments))
 
 
@@ -244,3 +272,9 @@ def _unpack(note: Note, warnings: list[ReadWarning]) -> object:
 def shown(symbol: str) -> str:
     """A kernel's name as the one line of a message bears it."""
     return repr(symbol if len(symbol) <= 200 else f"{symbol[:200]}…")
+
+
+def shown_kernels(symbols: Sequence[str]) -> str:
+    """The first of them, and how many more there are."""
+    more = f" and {len(symbols) - 1} more" if len(symbols) > 1 else ""
+    return f"kernel {shown(symbols[0])}{more}"

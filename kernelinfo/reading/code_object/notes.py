@@ -44,7 +44,10 @@ def read_notes(elf: Elf, warnings: list[ReadWarning]) -> Iterator[Note]:
                 break
             owner = bytes(elf.data[at + 12 : at + 12 + name_size]).rstrip(b"\0")
             # Removed notes leave zeros behind, which read as empty notes.
-            if owner:
+            if content_size and not owner:
+                message = "a note without a name, not read: it may be the metadata; build it again"
+                warnings.append(ReadWarning(message, offset=at))
+            elif owner:
                 yield Note(owner, kind, elf.data[offset : offset + content_size], offset)
             at = offset + _padded(content_size)
 

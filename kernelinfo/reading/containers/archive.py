@@ -28,6 +28,7 @@ _HEADER_BYTES = 60
 _SIZE = re.compile(rb"(\d{1,10}) *")
 _SYMBOL_TABLES = ("/", "/SYM64/", "__.SYMDEF", "__.SYMDEF SORTED", "__.SYMDEF_64")
 _LONG_NAMES = "//"
+_LEADS_NOWHERE = "a member whose name is not in the archive; build it again"
 
 
 class _Header(NamedTuple):
@@ -49,7 +50,10 @@ def read(blob: Blob) -> Iterator[Blob | Problem]:
             return
         at += _HEADER_BYTES
         if is_thin and short not in (*_SYMBOL_TABLES, _LONG_NAMES):
-            thin_members[_gnu_name(short, long_names)] = None
+            if name := _gnu_name(short, long_names):
+                thin_members[name] = None
+            else:
+                yield problem(blob, _LEADS_NOWHERE, at=at, member=short)
             continue
         content = data[at : at + size]
         if len(content) < size:
@@ -61,9 +65,18 @@ def read(blob: Blob) -> Iterator[Blob | Problem]:
             name, skipped = _name(short, content, long_names)
             if skipped > len(content):
                 yield problem(blob, "a name longer than its member", at=at)
+            elif not name:
+                yield problem(blob, _LEADS_NOWHERE, at=at, member=short)
             content = content[skipped:]
             if may_hold_code(blob, bytes(content[: magic.HEAD_BYTES]), name, len(content)):
-                yield part(blob, "archive", content, at=at + skipped, member=name, one_of_many=True)
+                yield part(
+                    blob,
+                    "archive",
+                    content,
+                    at=at + skipped,
+                    member=name or short,
+                    one_of_many=True,
+                )
         at += size + size % 2
     yield from _thin(blob, list(thin_members))
 

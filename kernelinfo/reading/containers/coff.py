@@ -50,14 +50,15 @@ def _sections(data: memoryview, header: int) -> Iterator[Section]:
     names = symbols + 18 * symbol_count
     table = header + 20 + optional
     for at in range(table, table + 40 * count, 40):
-        short, in_memory, size, offset = unpack_from("<8sI4xII", data, at)
+        short, in_memory, padded, offset = unpack_from("<8sI4xII", data, at)
         # An image's bytes are padded to its file alignment.
-        size = min(size, in_memory) if in_memory else size
+        size = min(padded, in_memory) if in_memory else padded
         if not size:
             continue
         there = offset + size <= len(data)
         name = _name(data, names, short.rstrip(b"\0"))
-        yield Section(name, offset, data[offset : offset + size] if there else None)
+        bytes_of = data[offset : offset + size] if there else None
+        yield Section(name, offset, bytes_of, offset + padded)
 
 
 def _name(data: memoryview, names: int, short: bytes) -> str:

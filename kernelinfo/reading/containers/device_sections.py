@@ -29,6 +29,8 @@ class Section(NamedTuple):
     """From the start of the host file."""
     data: memoryview | None
     """None where they are not in the file."""
+    end: int = 0
+    """Where its padding ends, by the header; beyond a file that was cut off."""
 
 
 def parts(blob: Blob, sections: Iterable[Section]) -> Iterator[Blob | Problem | Elsewhere]:
@@ -40,7 +42,7 @@ def parts(blob: Blob, sections: Iterable[Section]) -> Iterator[Blob | Problem | 
     empty = reference is None
     # Sections that share their bytes could multiply them without end.
     budget = bounds.REPETITION * len(blob.data)
-    for name, offset, data in found:
+    for name, offset, data, end in found:
         id = name.removeprefix(_PREFIX) if name.startswith(_PREFIX) else None
         if name not in _NAMES if id is None else not bundle.is_for_amd(id):
             continue
@@ -51,7 +53,10 @@ def parts(blob: Blob, sections: Iterable[Section]) -> Iterator[Blob | Problem | 
         elif budget < 0:
             yield problem(blob, "sections repeat the same bytes; not read from here on")
             return
-        elif after_zeros(data) is not None:
+        elif end > len(blob.data):
+            message = f"{name} ends {end - len(blob.data)} bytes behind the file; build it again"
+            yield problem(blob, message, at=offset, member=id)
+        if data is not None and after_zeros(data) is not None:
             yield part(blob, "fatbin", data, at=offset, member=id)
     if empty:
         yield from _data(blob, found)
@@ -60,7 +65,7 @@ def parts(blob: Blob, sections: Iterable[Section]) -> Iterator[Blob | Problem | 
 def _data(blob: Blob, sections: list[Section]) -> Iterator[Blob]:
     """The sections of constants and variables, in which programs embed code objects as bytes."""
     budget = bounds.REPETITION * len(blob.data)
-    for name, offset, data in sections:
+    for name, offset, data, _ in sections:
         if data is not None and _DATA.fullmatch(name) and budget >= len(data):
             budget -= len(data)
             yield part(blob, DATA_SECTION, data, at=offset)

@@ -28,6 +28,7 @@ with_corpus = pytest.mark.skipif(
     not SHARED.is_dir(), reason="the shared corpus is not beside this checkout"
 )
 
+BUNDLE, ENTRY = scan.BUNDLE, "hip-amdgcn-amd-amdhsa-gfx90a"
 INFO = """\
 ; Kernel info:
 ; codeLenInByte = 56
@@ -243,7 +244,7 @@ def test_all_spellings_of_a_target(
         METADATA,
         f'{INFO}\t.amd_amdgpu_isa "amdgcn-mesa-mesa3d--gfx90a"\n',
         f'\t.hsa_code_object_isa 9,0,10,"AMD","AMDGPU"\n{INFO}',
-        f"# __CLANG_OFFLOAD_BUNDLE____START__ hip-amdgcn-amd-amdhsa-gfx90a\n{INFO}",
+        f"# __{BUNDLE}START__ {ENTRY}\n{INFO}# __{BUNDLE}END__ {ENTRY}\n",
     ],
     ids=["metadata", "amd_amdgpu_isa", "hsa_code_object_isa", "bundle"],
 )
@@ -316,8 +317,9 @@ def test_names_are_taken_raw_or_unquoted() -> None:
     assert (found.symbol, found.line) == ('a "b"; c', 3)
     assert stated(found, "symbol") == {"recursion": True, "dynamic_stack": True}
     assert kernel(".amdhsa_kernel k // the kernel\n.end_amdhsa_kernel\n").symbol == "k"
-    assert kernel("; -- Begin function größe\ngröße:\n; Kernel info:\n").symbol == "größe"
-    assert kernel(b"; -- Begin function \xff\n; Kernel info:\n").symbol == r"\xff"
+    info = "; Kernel info:\n; NumVgprs: 3\n"
+    assert kernel(f"; -- Begin function größe\ngröße:\n{info}").symbol == "größe"
+    assert kernel(b"; -- Begin function \xff\n" + info.encode()).symbol == r"\xff"
 
 
 def test_without_the_compilers_comment_the_label_names_the_kernel() -> None:

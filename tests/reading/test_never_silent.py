@@ -1,0 +1,167 @@
+"""Where something is wrong, one line says so, and what can be read is read.
+
+Each row of the table: the file, how many kernels are read of it, and the line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from struct import pack_into, unpack_from
+from typing import Any
+
+import msgpack
+import pytest
+
+from kernelinfo.analysis import Analysis
+from kernelinfo.analysis.options import Options
+from kernelinfo.kernel import Result
+from kernelinfo.reading.containers import open_bytes
+from tests.fuzz.promise import answer
+from tests.fuzz.readers import KERNELS
+from tests.fuzz.specimens import CONTAINERS, assembly, code_object, metadata
+from tests.reading.containers.test_archive import archive, member
+from tests.reading.containers.test_coff import image
+
+OBJECT, TEXT = code_object(KERNELS), assembly(KERNELS).decode()
+BUNDLE = "# __CLANG_OFFLOAD_BUNDLE____{}__ hip-amdgcn-amd-amdhsa--gfx90a\n"
+
+
+def with_metadata(**changed: object) -> bytes:
+    """A code object whose metadata differ in these keys of the map."""
+    keys = {f"amdhsa.{key}": value for key, value in changed.items()}
+    return code_object(KERNELS, msgpack.packb(msgpack.unpackb(metadata(KERNELS)) | keys))
+
+
+def with_kernels(change: Callable[[list[dict[str, Any]]], object]) -> bytes:
+    """A code object whose metadata's list of kernels was changed."""
+    kernels = msgpack.unpackb(metadata(KERNELS))["amdhsa.kernels"]
+    change(kernels)
+    return with_metadata(kernels=kernels)
+
+
+def overlapping() -> bytes:
+    """A code object whose segment of notes is a second load segment, of all addresses."""
+    data = bytearray(OBJECT)
+    pack_into("<I", data, 64 + 56, 1)
+    pack_into("<5Q", data, 64 + 56 + 8, *unpack_from("<5Q", data, 64 + 8))
+    return bytes(data)
+
+
+def padded_beyond() -> bytes:
+    """A DLL whose section of code is padded to 2 GiB, by its header."""
+    data = bytearray(image((".hip_fat", CONTAINERS["bundle"](OBJECT))))
+    at = data.index(b".hip_fat")
+    (size,) = unpack_from("<I", data, at + 16)
+    pack_into("<III", data, at + 8, size, 0, 1 << 31)
+    return bytes(data)
+
+
+def of_text(*replaced: str) -> bytes:
+    """The assembly with some text replaced by other."""
+    old, new = replaced
+    assert old in TEXT
+    return TEXT.replace(old, new).encode()
+
+
+AGAIN = "  - .name: first\n    .symbol: first.kd\n    .vgpr_count: 64\namdhsa.target"
+LISTED = TEXT[TEXT.index("amdhsa.kernels:") : TEXT.index("amdhsa.target")]
+LEADS_NOWHERE = "a member whose name is not in the archive"
+SILENT: dict[str, tuple[bytes, int, str]] = {
+    "a note without its name": (code_object(KERNELS, owner=b""), 2, "a note without a name"),
+    "a note whose name is zeros": (
+        code_object(KERNELS, owner=bytes(4)),
+        2,
+        "a note without a name",
+    ),
+    "a name that is twice in a note": (
+        with_kernels(lambda kernels: kernels.append(kernels[0])),
+        2,
+        "kernel 'first': stands again in the metadata; the last counts",
+    ),
+    "a name that is twice in the text": (
+        of_text("amdhsa.target", AGAIN),
+        2,
+        "kernel 'first': stands again in the metadata; the last counts",
+    ),
+    "a number for a name": (
+        with_kernels(lambda kernels: kernels[0].update({".name": 7})),
+        2,
+        "kernel 'first': .name is 7, not text",
+    ),
+    "a number for a symbol": (
+        with_kernels(lambda kernels: kernels[0].update({".symbol": 7})),
+        2,
+        "kernel 'first': .symbol is 7, not text",
+    ),
+    "no name at all": (
+        with_kernels(lambda kernels: kernels[0].update({".symbol": "", ".name": ""})),
+        2,
+        "metadata of a kernel without a name",
+    ),
+    "a later version of metadata": (with_metadata(version=[1, 3]), 2, "of version [1, 3], not"),
+    "no version of metadata": (with_metadata(version="new"), 2, "of version 'new', not known"),
+    "a later version in text": (of_text("- 1\n  - 2", "- 9\n  - 9"), 2, "of version [9, 9], not"),
+    "an empty list of kernels": (
+        with_metadata(kernels=[]),
+        2,
+        "kernel 'first' and 1 more: not in the metadata",
+    ),
+    "a list that lacks a kernel": (
+        with_kernels(lambda kernels: kernels.pop(0)),
+        2,
+        "kernel 'first': not in the metadata",
+    ),
+    "an empty list in text": (
+        of_text(LISTED, "amdhsa.kernels: []\n"),
+        2,
+        "kernel 'first': not in the module's metadata",
+    ),
+    "a part without an end": (
+        (BUNDLE.format("START") + TEXT).encode(),
+        2,
+        "part 'hip-amdgcn-amd-amdhsa--gfx90a' has no end",
+    ),
+    "a part that begins within another": (
+        (2 * (BUNDLE.format("START") + TEXT) + BUNDLE.format("END")).encode(),
+        4,
+        "part 'hip-amdgcn-amd-amdhsa--gfx90a' has no end",
+    ),
+    "load segments that overlap": (overlapping(), 2, "load segments overlap"),
+    "a section beyond its DLL": (padded_beyond(), 2, "bytes behind the file; build it again"),
+    "a long name of no archive": (archive(member("/99", OBJECT)), 2, LEADS_NOWHERE),
+    "a long name behind the others": (
+        archive(member("//", b"k.co/\n"), member("/6", OBJECT), member("/0", OBJECT)),
+        4,
+        LEADS_NOWHERE,
+    ),
+    "a thin archive's long name": (
+        b"!<thin>\n" + member("/99", b""),
+        0,
+        LEADS_NOWHERE,
+    ),
+    "prose on kernel info": (b"LLVM writes\n; Kernel info:\nafter each.\n", 0, "no AMD GPU kernel"),
+    "a comment on kernel info": (b"k:\n; Kernel info:\n; see below\n", 0, "no AMD GPU kernel"),
+}
+
+
+@pytest.mark.parametrize("what", SILENT)
+def test_one_line(what: str) -> None:
+    data, kernels, line = SILENT[what]
+    found = answer(data, show=False)
+    assert len(found.results) == kernels
+    assert line in found.problems[0].message
+    assert len(found.problems) <= 2
+
+
+@pytest.mark.parametrize("total", [8, 500])
+def test_a_total_of_vgprs_that_is_not_theirs(total: int) -> None:
+    """KI004, of text without metadata or descriptor, too."""
+    info = f"; Kernel info:\n; NumVgprs: 56\n; NumAgprs: 8\n; TotalNumVgprs: {total}\n"
+    text = f'\t.amdgcn_target "amdgcn-amd-amdhsa--gfx90a"\nk:\n{info}'
+    items = Analysis(Options()).analyse_path("k.s", open_bytes(text.encode(), "k.s"))
+    [result] = [item for item in items if isinstance(item, Result)]
+    messages = [finding.message for finding in result.findings if finding.rule == "KI004"]
+    assert messages == [
+        f"kernel-info says vgprs {total} (line 6), "
+        "but kernel-info says arch_vgprs 56 (line 4); the first counts"
+    ]
