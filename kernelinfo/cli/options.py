@@ -278,6 +278,13 @@ Output = Annotated[
     typer.Option(*OUTPUT_OPTION, metavar="FILE", help="Write to FILE, not to standard output."),
 ]
 Names = Annotated[NameStyle, typer.Option("--names", help="Choose how kernel names are written.")]
+NamesOrShort = Annotated[
+    NameStyle | None,
+    typer.Option(
+        "--names",
+        help="Choose how kernel names are written; full, and short for many on a terminal.",
+    ),
+]
 Color = Annotated[
     str,
     typer.Option(

@@ -34,7 +34,7 @@ _MOST_WAITING = 1 << 16
 
 def make_view(
     *,
-    names: NameStyle = "full",
+    names: NameStyle | None = None,
     color: str = "auto",
     width: int | None = None,
     output: str | None = None,
@@ -51,7 +51,17 @@ def make_view(
         width = _columns() if terminal else _PIPED_WIDTH
     wanted = terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     painted = color == "always" or (color == "auto" and wanted)
-    return View(names, width, terminal, painted, top, quiet, group, is_sorted)
+    return View(
+        names=names or "full",
+        width=width,
+        fold=terminal,
+        color=painted,
+        top=top,
+        quiet=quiet,
+        group=group,
+        may_shorten=terminal and names is None,
+        is_sorted=is_sorted,
+    )
 
 
 def _columns() -> int:

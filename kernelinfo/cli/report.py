@@ -65,7 +65,7 @@ def command(
     config: selection.Config = None,
     format: options.Format = "text",
     output: options.Output = None,
-    names: options.Names = "full",
+    names: options.NamesOrShort = None,
     color: options.Color = "auto",
     width: options.Width = None,
     top: options.Top = 50,

@@ -27,6 +27,8 @@ class View(NamedTuple):
     """The table alone."""
     group: bool = False
     """Kernels of the same name stand together, whatever their target."""
+    may_shorten: bool = False
+    """Many kernels are called by their short names: the user has chosen no style."""
     is_sorted: bool = False
     """Kernels come in the order that the user wants."""
 

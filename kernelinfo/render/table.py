@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from kernelinfo.kernel import Kernel, Result
+from kernelinfo.light_typing import NamedTuple
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.render import View
 from kernelinfo.render.names import folded
@@ -17,24 +18,34 @@ _BAR_OF_A_CELL = " [■·]+$"
 _HEADING = ("block", "VGPR", "AGPR", "SGPR", "LDS", "scratch", "waves/SIMD", "occ", "limited by")
 _OFTEN_ZERO = ("AGPR", "LDS", "scratch")
 _NAME = "kernel"
+_TARGET = "target"
 
 Columns = dict[str, list[str]]
 """Cells by their heading."""
 
 
+class Row(NamedTuple):
+    """A result, and the targets whose results are equal to it."""
+
+    result: Result
+    targets: str
+
+
 def table(
-    results: Sequence[Result], names: Mapping[str, str], view: View, *, with_target: bool
+    rows: Sequence[Row], names: Mapping[str, str], view: View, *, with_target: bool
 ) -> Iterator[list[Span]]:
     """Heading and rows.
 
     On a terminal the name comes first, above its row where it does not fit; where a terminal is too
     narrow for the names, columns that are 0 for every kernel are left out, and then the bars. In a
-    pipe or file the name comes last, whole, so that all columns before it are aligned.
+    pipe or file the name comes last, whole, so that all columns before it are aligned. A terminal
+    shows the name once for several rows of one kernel.
     """
+    results = [row.result for row in rows]
     called = [names[result.kernel.symbol] for result in results]
-    columns = _columns(results, with_target)
+    columns = _columns(rows, with_target)
     if view.fold:
-        yield from _names_first(called, columns, results, view)
+        yield from _names_first(called, columns, results, view, with_target)
         return
     widths = _widths(columns)
     yield [(f" {_line(tuple(columns), widths)}  {_NAME}", "bold")]
@@ -43,14 +54,20 @@ def table(
 
 
 def _names_first(
-    called: Sequence[str], columns: Columns, results: Sequence[Result], view: View
+    called: Sequence[str],
+    columns: Columns,
+    results: Sequence[Result],
+    view: View,
+    with_target: bool,
 ) -> Iterator[list[Span]]:
     taken = [cells(name) for name in (_NAME, *called)]
     columns = _fitted(columns, taken, view.width)
     room = min(max(taken), max(_room(columns, view.width), cells(_NAME)))
     widths = _widths(columns)
     yield [(f" {left(_NAME, room)} {_line(tuple(columns), widths)}".rstrip(), "bold")]
+    previous = ""
     for name, row, result in zip(called, zip(*columns.values(), strict=True), results, strict=True):
+        name, previous = "" if with_target and name == previous else name, name
         if cells(name) > room:
             yield from ([(" " + line, "")] for line in folded(name, view.width - 1, 2))
             name = ""
@@ -72,6 +89,10 @@ def _fitted(columns: Columns, names: list[int], width: int) -> Columns:
             heading.removesuffix("/SIMD"): [re.sub(_BAR_OF_A_CELL, "", cell) for cell in column]
             for heading, column in fewer.items()
         }
+    if _room(columns, width) < cells(_NAME):
+        if _room(fewer, width) < cells(_NAME):
+            del fewer["occ"]  # which the waves tell as well
+        return fewer
     fitting = sum(name <= _room(fewer, width) for name in names)
     gained = fitting - sum(name <= _room(columns, width) for name in names)
     return fewer if gained and 2 * fitting > len(names) else columns
@@ -91,13 +112,17 @@ def _line(row: Sequence[str], widths: list[int]) -> str:
     return " ".join([*numbers, f" {left(row[-1], widths[-1])}"])
 
 
-def _columns(results: Sequence[Result], with_target: bool) -> Columns:
-    headings = ("target",) * with_target + _HEADING
-    rows = [(_target(r.kernel),) * with_target + _row(r) for r in results]
-    return {heading: list(cells) for heading, *cells in zip(headings, *rows, strict=True)}
+def _columns(rows: Sequence[Row], with_target: bool) -> Columns:
+    headings = (_TARGET,) * with_target + _HEADING
+    lines = [(row.targets,) * with_target + cells_of(row.result) for row in rows]
+    if with_target:
+        width = max(cells(targets) for targets, *_ in (headings, *lines))
+        headings, *lines = ((left(line[0], width), *line[1:]) for line in (headings, *lines))
+    return {heading: list(cells) for heading, *cells in zip(headings, *lines, strict=True)}
 
 
-def _row(result: Result) -> tuple[str, ...]:
+def cells_of(result: Result) -> tuple[str, ...]:
+    """What the table shows of a kernel, besides its name and target."""
     kernel, occupancy = result.kernel, result.occupancy
     used = kernel.used
     if occupancy is None:
@@ -120,7 +145,7 @@ def _row(result: Result) -> tuple[str, ...]:
     )
 
 
-def _target(kernel: Kernel) -> str:
+def target_of(kernel: Kernel) -> str:
     """What it was compiled for; `gfx90a as gfx942` where that is not what is asked about."""
     own, target = kernel.code_object.target or "?", kernel.target
     return own if target is None or target.name == own else f"{own} as {target.name}"

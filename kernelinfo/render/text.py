@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from kernelinfo.kernel import CodeObject, Item, Report, Result
 from kernelinfo.render import View
 from kernelinfo.render.findings import SEVERITY_STYLES, Label, of_all, of_each
 from kernelinfo.render.names import names_of, printable
 from kernelinfo.render.paint import Span, cells, paint, wrap
-from kernelinfo.render.table import table
+from kernelinfo.render.table import Row, table, target_of
 from kernelinfo.render.words import compiler, plural
 
 _MANY_CODE_OBJECTS = 4
 """More are shown in one table with a column for the target."""
 _MANY_KERNELS = 20
-"""More are sorted, the worst first."""
+"""More are counted first, and grouped, the worst first."""
 _REPEATS = 3
 """Copies of code objects that are listed one by one."""
 
@@ -27,70 +26,88 @@ def render(items: Iterable[Item], view: View) -> Iterator[str]:
     report = Report.of(items)
     if not report.results:
         return
-    shown = _shown(report.results, view)
-    for line in _report(report, shown, view):
+    for line in _report(report, view):
         yield paint(line, view.color) + "\n"
 
 
-def _shown(results: Sequence[Result], view: View) -> list[Result]:
-    ordered = list(results)
-    if len(ordered) > _MANY_KERNELS and not view.is_sorted:
-        ordered.sort(key=_worst_first)
-    if view.group:
-        ordered.sort(key=lambda result: result.kernel.name)
-    return ordered[: view.top] if view.top else ordered
-
-
-def _worst_first(result: Result) -> tuple[float, int]:
-    if result.occupancy is None:
-        return -1, 0
-    return result.occupancy.percent, -len(result.findings)
-
-
-def _report(report: Report, shown: list[Result], view: View) -> Iterator[list[Span]]:
-    code_objects = report.code_objects
-    names = names_of(report.kernels, view.names)
-    if view.group or view.is_sorted or len(code_objects) > _MANY_CODE_OBJECTS:
-        yield _overview(report)
+def _report(report: Report, view: View) -> Iterator[list[Span]]:
+    is_long = len(report.results) > _MANY_KERNELS
+    short = names_of(report.kernels, "short")
+    brief = view.names == "short" or (is_long and view.may_shorten)
+    names = short if brief else names_of(report.kernels, view.names)
+    label = _label(report, short)
+    if is_long or view.group or view.is_sorted or len(report.code_objects) > _MANY_CODE_OBJECTS:
+        if len(report.code_objects) == 1:
+            yield from _heading(report.code_objects[0], report.results, view)
+        else:
+            yield _overview(report)
         yield []
-        yield from table(shown, names, view, with_target=True)
+        if is_long and not view.quiet:
+            from kernelinfo.render.summary import summary
+
+            yield from summary(report.results, label, view)
+        rows, shown = _rows(report, is_long, view)
+        several = len({target_of(kernel) for kernel in report.kernels}) > 1
+        yield from table(rows, names, view, with_target=several)
     else:
-        kernels = Counter(kernel.code_object for kernel in report.kernels)
-        shown.sort(key=lambda result: code_objects.index(result.kernel.code_object))
-        for code_object, results in groupby(shown, key=lambda r: r.kernel.code_object):
-            group = list(results)
-            yield from _heading(code_object, group, kernels[code_object], view)
-            yield []
-            yield from table(group, names, view, with_target=False)
-            yield []
+        shown = [*report.results][: view.top or None]
+        yield from _by_code_object(report, shown, names, view)
     if hidden := len(report.results) - len(shown):
         yield [(f" … {plural(hidden, 'more kernel')}; --top 0 shows all", "dim")]
     if view.quiet:
         return
     yield from _also(report)
     longest = max(cells(names[result.kernel.symbol]) for result in shown)
-    if view.fold and view.names == "full" and longest > 2 * view.width:
+    if view.fold and view.names == "full" and not brief and longest > 2 * view.width:
         yield [(" --names short cuts return types, namespaces and parameters", "dim")]
     for text in _legend(shown):
         yield from wrap([(text, "dim")], view.width, 1 + text.startswith(" ≤") * 2)
     yield []
-    label = _label(report)
     many = of_all(shown, report.results, label, view)
     lines = [*(many if hidden else of_each(shown, label, view))]
     yield from [*lines, []] if lines else []
     yield from _summary(report, view)
 
 
-def _heading(
-    code_object: CodeObject, results: list[Result], kernels: int, view: View
+def _rows(report: Report, is_long: bool, view: View) -> tuple[list[Row], list[Result]]:
+    """The rows of one table, and the results that they stand for."""
+    if view.group or (is_long and not view.is_sorted):
+        from kernelinfo.render.groups import first_rows, groups_of
+
+        ordered = view.is_sorted or not is_long
+        return first_rows(groups_of(report.results, is_sorted=ordered), view)
+    shown = [*report.results[: view.top or None]]
+    return [Row(result, target_of(result.kernel)) for result in shown], shown
+
+
+def _by_code_object(
+    report: Report, shown: list[Result], names: Mapping[str, str], view: View
 ) -> Iterator[list[Span]]:
+    """A table for each code object, under its heading."""
+    results: dict[CodeObject, list[Result]] = {one: [] for one in report.code_objects}
+    for result in shown:
+        results[result.kernel.code_object].append(result)
+    kernels = Counter(kernel.code_object for kernel in report.kernels)
+    for code_object, own in results.items():
+        if own:
+            yield from _heading(code_object, own, view, kernels[code_object])
+            yield []
+            rows = [Row(result, "") for result in own]
+            yield from table(rows, names, view, with_target=False)
+            yield []
+
+
+def _heading(
+    code_object: CodeObject, results: Sequence[Result], view: View, kernels: int | None = None
+) -> Iterator[list[Span]]:
+    """The code object, its target, compiler and number of kernels; that of `results` if None."""
     where = _place(code_object.path, code_object.member)
     sizes = {f"wave{r.kernel.traits.demand.wave_size}" for r in results if r.kernel.traits.demand}
     about = [
         code_object.target or "unknown target",
         " and ".join(sorted(sizes)),
         compiler(code_object),
-        plural(kernels, "kernel"),
+        plural(len(results) if kernels is None else kernels, "kernel"),
     ]
     target = results[0].kernel.target
     if target is not None and target.name == code_object.target:
@@ -118,16 +135,20 @@ def _place(path: str, member: str | None) -> str:
     return printable(f"{path} › {member}" if member else path)
 
 
-def _overview(report: Report) -> list[Span]:
+def _what(report: Report) -> str:
+    """The path, or how many there are."""
     paths = {code_object.path for code_object in report.code_objects}
-    targets = {code_object.target for code_object in report.code_objects}
-    where = printable(paths.pop()) if len(paths) == 1 else plural(len(paths), "file")
+    return printable(paths.pop()) if len(paths) == 1 else plural(len(paths), "file")
+
+
+def _overview(report: Report) -> list[Span]:
+    targets = {target_of(kernel) for kernel in report.kernels}
     about = (
-        plural(len(targets), "target"),
+        targets.pop() if len(targets) == 1 else plural(len(targets), "target"),
         plural(len(report.code_objects), "code object"),
         plural(len(report.results), "kernel"),
     )
-    return [(where, "bold"), ("   " + " · ".join(about), "")]
+    return [(_what(report), "bold"), ("   " + " · ".join(about), "")]
 
 
 _SIZES = {
@@ -152,9 +173,8 @@ def _legend(shown: list[Result]) -> Iterator[str]:
         yield f" ≤ {reason}"
 
 
-def _label(report: Report) -> Label:
+def _label(report: Report, names: Mapping[str, str]) -> Label:
     """The short name, with the target where there are several."""
-    names = names_of(report.kernels, "short")
     several = len({code_object.target for code_object in report.code_objects}) > 1
 
     def label(result: Result) -> str:

