@@ -169,6 +169,7 @@ def command(
         tell(problem)
     for remark in (*_unread_configuration(own), *outcome.remarks):
         complain(remark)
+    view = view._replace(selection=project.selection)
     on_github = os.environ.get("GITHUB_ACTIONS") == "true"
     write(check_renderer(format or ("github" if on_github else "text"))(outcome, view), output)
     if on_github and format is None and (summary := os.environ.get("GITHUB_STEP_SUMMARY")):

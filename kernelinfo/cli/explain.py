@@ -118,7 +118,7 @@ def command(
         pressure = partial(_pressure, within=bounds)
         write(_explanations(chosen, view, product, grid, input_of(path), pressure), output)
     elif format == "html":
-        write(_page(chosen, view, bounds), output)
+        write(_page(chosen, view._replace(selection=project.selection), bounds), output)
     else:
         write(renderer(format)(chosen, view), output)
     problems.exit()

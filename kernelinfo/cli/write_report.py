@@ -46,7 +46,7 @@ def write_report(
         from kernelinfo.kernel.ordering import sort
 
         found = iter(sort(found, sort_by))
-    write(module.render(found, view), output)
+    write(module.render(found, view._replace(selection=options.selection)), output)
     problems.exit()
 
 

@@ -10,6 +10,7 @@ from kernelinfo.light_typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from kernelinfo.render.name_style import NameStyle
+    from kernelinfo.rules import Selection
 
 
 class View(NamedTuple):
@@ -31,6 +32,8 @@ class View(NamedTuple):
     """Many kernels are called by their short names: the user has chosen no style."""
     is_sorted: bool = False
     """Kernels come in the order that the user wants."""
+    selection: Selection | None = None
+    """The rules that a page asks again where its sliders move; None for those on by default."""
 
 
 FORMATS = ("text", "json", "jsonl", "csv", "markdown", "html")

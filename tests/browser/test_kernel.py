@@ -37,6 +37,11 @@ def move(page: Page, slider: str, value: int) -> None:
     )
 
 
+def ask(page: Page, number: str, value: int) -> None:
+    page.fill(f"[data-number={number}]", str(value))
+    page.keyboard.press("Enter")
+
+
 @pytest.fixture
 def vgprbound(opened: Opened, reported: Reported) -> Page:
     """A report of one kernel opens on it."""
@@ -148,6 +153,25 @@ def test_findings_are_told_with_their_severity(opened: Opened, reported: Reporte
     page = opened.open(reported(SAMPLE, "-k", "sgprbound*"))
     expect(page.locator(".findings li")).to_have_count(2)
     expect(page.locator(".findings li").first).to_contain_text("warning KI106 14 spill reloads")
+
+
+def test_findings_follow_the_sliders(opened: Opened, reported: Reported) -> None:
+    page = opened.open(reported(SAMPLE, "-k", "sgprbound*"))
+    ask(page, "size", 65)
+    told = page.locator(".findings li").all_inner_texts()
+    assert any(text.endswith("· as compiled") for text in told if "KI302" in text)
+    assert "warning KI205 workgroups of 65 leave 63 of 64 lanes of their last wave idle" in told
+    page.get_by_role("button", name="as compiled").click()
+    assert not any("KI205" in text for text in page.locator(".findings li").all_inner_texts())
+
+
+def test_the_sliders_ask_only_the_rules_that_are_selected(
+    opened: Opened, reported: Reported
+) -> None:
+    page = opened.open(reported(SAMPLE, "-k", "sgprbound*", "--ignore", "KI205"))
+    ask(page, "size", 65)
+    expect(page.locator(".compiled")).to_be_visible()
+    assert not any("KI205" in text for text in page.locator(".findings li").all_inner_texts())
 
 
 def test_pictures_are_described_and_controls_are_named(vgprbound: Page) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from random import Random
 from typing import Any
 
@@ -13,11 +13,12 @@ from playwright.sync_api import Browser, Page
 from kernelinfo.analysis import analyse
 from kernelinfo.analysis.options import Options
 from kernelinfo.errors import KernelinfoError
-from kernelinfo.kernel import Report
-from kernelinfo.occupancy import occupancy, targets
+from kernelinfo.kernel import Kernel, Report
+from kernelinfo.occupancy import Occupancy, occupancy, targets
 from kernelinfo.occupancy.curves import Variable, curve
 from kernelinfo.occupancy.placement import Demand, Launch
 from kernelinfo.occupancy.targets import Target
+from kernelinfo.rules import BY_DEFAULT, Rule, findings
 
 from ..conftest import FIXTURES
 from ..test_golden import OCCUPANCY
@@ -96,6 +97,45 @@ def test_it_says_what_python_says(page: Page, name: str) -> None:
         hardware = found.pop("hardware")
         assert found == plain(occupancy(targets.find(name), demand, launch)), (demand, launch)
         assert hardware in (targets.find(name).members or (name,))
+
+
+FOUND = """cases.map(([index, changes]) => {
+    const kernel = report.kernels[index];
+    const now = caseWith(report, kernel, changes);
+    return findingsAt(now, kernel, true, report).filter(({ rule }) => rule in LAUNCH_RULES)
+        .map(({ rule, severity, message, hint }) => [rule, severity, message, hint]);
+})"""
+SIZES = (1, 64, 65, 192, 256, 704, 1000, 1024)
+LDS = (0, 5_000, 13_200, 16_385, 21_900, 40_000, 65_536, 70_000)
+
+
+def test_its_rules_find_what_python_finds(browser: Browser, reported: Reported) -> None:
+    """Whatever size or LDS the sliders ask for."""
+    held = Opened(browser.new_page())
+    page = held.open(reported("assembly"))
+    own = page.evaluate("Object.keys(LAUNCH_RULES)")
+    rules = [rule for rule in BY_DEFAULT.rules() if rule.number in own]
+    assert len(rules) == len(own)
+    cases, expected = [], []
+    items = analyse([str(FIXTURES / "assembly")], Options())
+    for index, kernel in enumerate(Report.of(items).kernels):
+        static = kernel.used.lds_bytes
+        if kernel.traits.demand is None or kernel.traits.is_graphics_stage or static is None:
+            continue
+        cases += [[index, {"size": size}] for size in SIZES]
+        expected += [found(kernel, kernel.occupancy(workgroup_size=size), rules) for size in SIZES]
+        lds = [most for most in LDS if most >= static]
+        cases += [[index, {"lds": most}] for most in lds]
+        expected += [
+            found(kernel, kernel.occupancy(dynamic_lds=most - static), rules) for most in lds
+        ]
+    assert {rule for answer in expected for rule, *_ in answer} == set(own)
+    assert answers(page, FOUND, cases) == expected
+    held.page.close()
+
+
+def found(kernel: Kernel, occupancy: Occupancy, rules: Sequence[Rule]) -> list[list[str]]:
+    return [[f.rule, f.severity, f.message, f.hint] for f in findings(kernel, occupancy, rules)]
 
 
 VARIABLES: dict[str, Variable] = {"vgpr": "vgpr", "lds": "lds", "size": "workgroup-size"}

@@ -27,6 +27,7 @@ SCRIPTS = (
     "unit.js",
     "whatif.js",
     "outcome.js",
+    "findings.js",
     "resources.js",
     "kernel.js",
     "controls.js",
@@ -51,4 +52,5 @@ def render(
     report = Report.of(items)
     parts = parts or {}
     scripts = (*SCRIPTS[:-1], *(f"{part}.js" for part in parts), SCRIPTS[-1])
-    yield from page({**dataset(report, view.names), **parts}, scripts, len(report.results))
+    data = dataset(report, view)
+    yield from page({**data, **parts}, scripts, len(report.results))

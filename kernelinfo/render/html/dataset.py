@@ -14,12 +14,13 @@ from kernelinfo.occupancy import Occupancy
 from kernelinfo.occupancy.placement import Demand
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.facts import SOURCES
-from kernelinfo.render import words
+from kernelinfo.render import View, words
 from kernelinfo.render.code import code_parts
 from kernelinfo.render.html.hardware import hardware
 from kernelinfo.render.name_style import NameStyle
 from kernelinfo.render.names import name_of, names_of, printable
 from kernelinfo.render.profiler import expected
+from kernelinfo.rules import BY_DEFAULT
 
 MOST_OF_A_NAME = 4000
 """Characters of a kernel's name that the page holds; it says how many there were."""
@@ -46,9 +47,9 @@ class Shared:
         return list(self._indices)
 
 
-def dataset(report: Report, names: NameStyle) -> dict[str, Any]:
+def dataset(report: Report, view: View) -> dict[str, Any]:
     """The report as JSON values; `columns` names what stands where in the rows of `kernels`."""
-    named = Titles(report.kernels, names)
+    named = Titles(report.kernels, view.names)
     inputs, cases, titles = Shared(), Shared(), Shared()
     findings, texts = Shared(), Shared()
 
@@ -102,6 +103,10 @@ def dataset(report: Report, names: NameStyle) -> dict[str, Any]:
         "facts": list(_FACTS.values()),
         "sources": SOURCES,
         "lds_unsaid": LDS_NOT_STATED,
+        "rules": [
+            (rule.number, rule.name, rule.severity, rule.fixed)
+            for rule in (view.selection or BY_DEFAULT).rules()
+        ],
         "problems": problem_rows(report.problems),
         "repeats": [
             (_place(repeat.path, repeat.member), _place(repeat.first.path, repeat.first.member))

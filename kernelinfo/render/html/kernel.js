@@ -60,6 +60,7 @@ function explained(report, kernel) {
   const changes = {};
   const outcome = html("section", { class: "outcome" });
   const spoken = html("p", { class: "unseen", role: "status" });
+  const findings = html("ul", { class: "findings" });
   const sliders = html("div", { class: "sliders" });
   const curves = html("div", { class: "curves" });
   const unit = html("figure", { class: "unit" });
@@ -77,6 +78,7 @@ function explained(report, kernel) {
     const before = Object.keys(changes).length ? compiled : null;
     const used = usedWith(kernel, changes);
     outcome.replaceChildren(...outcomeOf(now, before, kernel, report));
+    findings.replaceChildren(...findingItems(findingsAt(now, kernel, before, report)));
     if (before) spoken.textContent = inOneSentence(now);
     if (anew) sliders.replaceChildren(...slidersOf(now));
     else follow(sliders, now);
@@ -102,7 +104,7 @@ function explained(report, kernel) {
     width = unit.clientWidth;
   });
   resized.observe(unit);
-  return [outcome, spoken, findingsOf(kernel),
+  return [outcome, spoken, findings,
     html("section", { class: "what-if" },
       html("h2", { class: "headed" }, "What if", reset), sliders),
     curves,
@@ -128,13 +130,7 @@ function follow(sliders, now) {
   }
 }
 
-function findingsOf(kernel) {
-  return html("ul", { class: "findings" }, kernel.findings.map((finding) =>
-    html("li", { class: finding.severity },
-      html("span", { class: "severity" }, finding.severity), " ",
-      html("b", {}, finding.rule), ` ${finding.message}`,
-      finding.hint ? html("span", { class: "quiet" }, `; ${finding.hint}`) : null)));
-}
+const findingsOf = (kernel) => html("ul", { class: "findings" }, findingItems(kernel.findings));
 
 /* Where each number comes from; of each the first source is the one that counts. */
 function sourcesOf(report, kernel) {

@@ -1,0 +1,75 @@
+/* Findings as the sliders leave them: what a launch decides is worked out anew as kernelinfo/rules
+   does, what was found of the code stays as compiled. */
+"use strict";
+
+const DECLARED = ["declared-max", "hardware-max"];
+
+const limitOn = ({ occupancy }, resource) =>
+  occupancy.limits.find((limit) => limit.resource === resource);
+
+/* Of each rule what it finds in a case: message, and a hint and a severity where they differ. */
+const LAUNCH_RULES = {
+  KI001(now, { targets }) {
+    const { occupancy, launch, demand } = now;
+    const [obstacle] = occupancy.obstacles.filter((text) => !text.includes("LDS"));
+    if (!obstacle) return [];
+    const message = `a workgroup of ${launch.workgroup_size} cannot start: ${obstacle}`;
+    if (!DECLARED.includes(launch.assumption)) return [{ message }];
+    if (!occupancy.range && !demand.tg_split)
+      return [{ message, hint: "nor can one of any other size" }];
+    const rooms = occupancy.limits
+      .filter(({ resource }) => !["lds", "barriers"].includes(resource))
+      .map(({ waves }) => waves);
+    const most = Math.min(Math.min(...rooms) * demand.wave_size,
+      targets[now.target].waves.max_workgroup_size);
+    return [{ message, hint: `smaller ones to ${most} can`, severity: "warning" }];
+  },
+  KI002({ occupancy }) {
+    return occupancy.obstacles.filter((text) => text.includes("LDS")).map((message) => ({ message }));
+  },
+  KI203(now) {
+    const { occupancy } = now;
+    const limit = limitOn(now, "lds");
+    const alone = String(occupancy.limiters) === "lds";
+    if (!limit || !alone || !occupancy.workgroups) return [];
+    const others = occupancy.limits
+      .filter((other) => other !== limit && other.workgroups !== null)
+      .map(({ workgroups }) => workgroups);
+    const fit = Math.min(Math.floor(limit.available / limit.used), ...others);
+    if (fit <= occupancy.workgroups) return [];
+    const message = `${limit.used} B of LDS are rounded to ${limit.allocated}: ` +
+      `${occupancy.workgroups} workgroups per ${occupancy.per} fit, by their bytes ${fit} would`;
+    return [{ message, severity: occupancy.workgroups > MANY_WORKGROUPS ? "note" : null }];
+  },
+  KI205({ demand, launch }) {
+    const { workgroup_size: size, assumption } = launch;
+    const busy = size % demand.wave_size;
+    if (DECLARED.includes(assumption) || !busy || size === 1) return [];
+    const message = `workgroups of ${size} leave ${demand.wave_size - busy} of ` +
+      `${demand.wave_size} lanes of their last wave idle`;
+    return [{ message }];
+  },
+};
+
+/* Resident workgroups from which on one more hardly counts. */
+const MANY_WORKGROUPS = 4;
+
+/* What the rules of a report find in a case; `changed` where it is not as compiled. */
+function findingsAt(now, kernel, changed, report) {
+  if (!changed) return kernel.findings;
+  const kept = kernel.findings.filter(({ rule }) => !(rule in LAUNCH_RULES))
+    .map((finding) => ({ ...finding, asCompiled: true }));
+  const anew = report.rules.filter(([rule]) => rule in LAUNCH_RULES)
+    .flatMap(([rule, name, severity, fixed]) => LAUNCH_RULES[rule](now, report).map((found) => ({
+      rule, name, message: found.message, hint: found.hint ?? "",
+      severity: fixed ? severity : found.severity ?? severity,
+    })));
+  return [...anew, ...kept].sort((one, other) => compare(one.rule, other.rule));
+}
+
+const findingItems = (findings) => findings.map((finding) =>
+  html("li", { class: finding.severity },
+    html("span", { class: "severity" }, finding.severity), " ",
+    html("b", {}, finding.rule), ` ${finding.message}`,
+    finding.hint ? html("span", { class: "quiet" }, `; ${finding.hint}`) : null,
+    finding.asCompiled ? html("span", { class: "quiet" }, " · as compiled") : null));
