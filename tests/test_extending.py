@@ -38,22 +38,25 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def add(file: Path, listing: str, text: str) -> None:
-    """A new module, a new table at the end of a file, or new lines of a list."""
+    """A new module, a new table at the end of a file, new lines of a list, a field of a class."""
     if not listing:
         assert file.suffix == ".toml" or not file.exists()
         with file.open("a", encoding="utf-8") as end:
             end.write(f"\n{text}")
         return
-    lines = file.read_text("utf-8").splitlines()
+    lines, added = file.read_text("utf-8").splitlines(), 0
     for line in text.splitlines():
         if line.startswith("from "):
             lines.insert(lines.index("from __future__ import annotations") + 1, line)
             continue
-        [start] = [at for at, own in enumerate(lines) if re.match(rf"{listing}\b", own)]
+        [start] = [at for at, own in enumerate(lines) if re.match(rf"(class )?{listing}\b", own)]
         if line.startswith(listing):
             lines[start] = line
+        elif lines[start].startswith("class "):
+            lines.insert(lines.index("    @property", start) - 1, line)
         else:
-            lines.insert(start + 1, line)
+            lines.insert(start + 1 + added, line)
+            added += 1
     file.write_text("\n".join(lines) + "\n", "utf-8")
 
 
@@ -72,6 +75,9 @@ OPTIONS = [
     ["--source-lines", "--format", "json"],
     ["--arguments", "--format", "json"],
     ["--arch", "gfx1399"],
+    ["--target", "gfx1399"],
+    ["--limited-by", "vgpr"],
+    ["--sort", "vgpr"],
     ["--as", "gfx1100"],
     ["--block", "256", "-k", "vgpr_heavy*"],
     ["--dynamic-lds", "1k"],
@@ -105,7 +111,7 @@ def test_every_option_of_report_is_tried(tree: Path) -> None:
     same = {"--kernel": "-k", "--output": "-o", "--quiet": "-q", "--verbose": "-v"}
     same |= {"--workgroup-size, --block": "--block"}
     tried = {word for options in OPTIONS for word in options if word.startswith("-")}
-    assert {same.get(name, name) for name in named} - {"--help"} == tried
+    assert {same.get(name, name) for name in named} - {"--help", "--spilling"} == tried
 
 
 @pytest.mark.parametrize(
@@ -122,7 +128,7 @@ def test_a_new_target_in_a_new_input_is_judged_by_a_new_rule(
 ) -> None:
     done = run(tree, "report", path, *options)
     assert done.returncode == 0, done.stderr
-    assert done.stderr == "" or "-v" in options
+    assert done.stderr == "" or "-v" in options or "--limited-by" in options
     out = (tree / "out.txt").read_text() if "-o" in options else done.stdout
     assert "gfx1399" in out
     assert "vgpr_heavy" in out
@@ -132,6 +138,11 @@ def test_a_new_target_in_a_new_input_is_judged_by_a_new_rule(
 def test_the_new_target_and_the_new_rule_are_listed(tree: Path) -> None:
     assert "2048" in run(tree, "arch", "gfx1399").stdout
     assert "Waves have 32 lanes." in run(tree, "explain", "KI990").stdout
+
+
+def test_no_kernel_of_the_new_input_spills(tree: Path) -> None:
+    done = run(tree, "report", "box", "--spilling")
+    assert (done.returncode, done.stderr) == (0, "box: 0 of 23 kernels spill\n")
 
 
 def test_what_is_wrong_with_a_new_input_is_one_line(tree: Path, tmp_path: Path) -> None:
@@ -165,3 +176,22 @@ def test_a_format_that_is_not_in_the_list_is_refused(tree: Path) -> None:
         done = run(tree, *arguments, "--format", "names")
         assert done.returncode == 2
         assert "symbols" in done.stderr
+
+
+BUDGET = '[[budget]]\nkernel = "*"\nkernarg = "<=15"\n'
+
+
+@pytest.mark.parametrize("path", ["build/a.s", "build"])
+def test_a_new_number_is_bounded_pinned_and_compared(path: str, tree: Path, tmp_path: Path) -> None:
+    limits, pinned = tmp_path / "limits.toml", tmp_path / "pinned.json"
+    limits.write_text(BUDGET)
+    done = run(tree, "check", path, "--config", str(limits))
+    assert done.returncode == 1, done.stderr
+    assert "16 B of arguments" in done.stdout
+    against = ["--config", "kernelinfo.toml", "--baseline", str(pinned)]
+    assert run(tree, "check", path, *against, "--update-baseline").returncode == 0
+    assert '"kernarg_bytes": 16' in pinned.read_text()
+    pinned.write_text(pinned.read_text().replace(', "kernarg_bytes": 16', ""))
+    assert "older" not in run(tree, "check", path, *against).stderr
+    rows = run(tree, "diff", path, "build", "--format", "csv").stdout
+    assert "Kernarg_Size" in rows.splitlines()[0]

@@ -15,7 +15,7 @@ from kernelinfo.reading.stamps import compilers
 from kernelinfo.reading.target_id import target_id
 
 _SCHEMA, _VERSION = "kernelinfo", "1"
-_DOCUMENT = tuple((number, number.document) for number in NUMBERS)
+_DOCUMENT = tuple((number, number.document) for number in NUMBERS if number.document)
 
 Entry = Mapping[str, Any]
 

@@ -7,8 +7,10 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any
 
 from kernelinfo.kernel import CodeObject, Result
+from kernelinfo.kernel.numbers import NUMBERS
 from kernelinfo.occupancy.limits import Resource
 from kernelinfo.reading import stamps
 from kernelinfo.reading.facts import SourceLine
@@ -95,34 +97,17 @@ def build(results: Iterable[Result], name_of: Callable[[CodeObject], str]) -> Bu
 
 
 def _summary(result: Result, code_object: str, target: str) -> KernelSummary:
-    """What is compared of one kernel under the launch that its occupancy assumes."""
     kernel, occupancy = result.kernel, result.occupancy
-    used, launch = kernel.used, occupancy.launch if occupancy else None
-    lds_bytes = used.lds_bytes
-    if launch is not None and lds_bytes is not None:
-        lds_bytes += launch.dynamic_lds_bytes
+    numbers: dict[str, Any] = {number.field: number.of(result) for number in NUMBERS}
     return KernelSummary(
         target=target,
         name=kernel.name,
         symbol=kernel.symbol,
         code_object=code_object,
-        workgroup_size=launch.workgroup_size if launch else None,
-        waves_per_simd=occupancy.waves_per_simd if occupancy else None,
-        percent=occupancy.percent if occupancy else None,
         limiters=occupancy.limiters if occupancy else (),
-        vgprs=used.vgprs,
-        reserved_vgprs=occupancy.allocated.vgprs if occupancy else None,
-        agprs=used.agprs,
-        sgprs=used.sgprs,
-        lds_bytes=lds_bytes,
-        scratch_bytes_per_lane=None if kernel.flags.dynamic_stack else used.scratch_bytes_per_lane,
-        vgpr_spills=kernel.spills.vgprs,
-        sgpr_spills=kernel.spills.sgprs,
-        code_bytes=kernel.code_bytes,
         source=kernel.source,
-        reserved_sgprs=occupancy.allocated.sgprs if occupancy else None,
-        wave_size=kernel.wave_size,
         exact=occupancy.exact if occupancy else None,
+        **numbers,
     )
 
 

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from functools import partial
 from pathlib import Path, PurePath
 from typing import Any, cast
@@ -22,6 +22,7 @@ _DELETE = "delete it and pin anew with --update-baseline"
 _CONFLICT = ("<<<<<<< ", ">>>>>>> ")
 
 _KEYS = {field.name: str(field.type) for field in fields(KernelSummary) if field.compare}
+_REQUIRED = {field.name for field in fields(KernelSummary) if field.default is MISSING}
 _TYPES: dict[str, tuple[type, ...]] = {
     "str": (str,),
     "int | None": (int, type(None)),
@@ -137,11 +138,10 @@ def _line(kernel: KernelSummary) -> str:
 
 
 def _summary(kernel: Any) -> KernelSummary:
-    if kernel.keys() != _KEYS.keys():
-        wrong = kernel.keys() ^ _KEYS.keys()
+    if wrong := (kernel.keys() - _KEYS.keys()) | (_REQUIRED - kernel.keys()):
         raise ValueError(f"{kernel.get('name', '?')}: {', '.join(sorted(wrong))}")
-    for key, annotation in _KEYS.items():
-        if type(kernel[key]) not in _TYPES[annotation]:
+    for key, value in kernel.items():
+        if type(value) not in _TYPES[_KEYS[key]]:
             raise ValueError(f"{kernel['name']}: {key}")
     limiters = kernel["limiters"]
     if not all(limiter in tuple(RESOURCES) for limiter in limiters):

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from kernelinfo.light_typing import Literal, NamedTuple
+from collections.abc import Callable
+
+from kernelinfo.light_typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from kernelinfo.kernel import Result
 
 
 class Number(NamedTuple):
@@ -10,8 +15,10 @@ class Number(NamedTuple):
 
     field: str
     """Of `KernelSummary`, and of the `Fact` that states it."""
+    of: Callable[[Result], float | None]
+    """Its value under the launch that the occupancy assumes; None where the input does not say."""
     document: str
-    """Its keys in the JSON document, joined by dots."""
+    """Its keys in the JSON document, joined by dots; empty if it is not in it."""
     column: str
     """Of comparisons as CSV, and of rows where they have it."""
     topic: str
@@ -34,62 +41,77 @@ class Number(NamedTuple):
         return self.better == "more"
 
 
+def _lds_bytes(of: Result) -> int | None:
+    """Static and dynamic LDS per workgroup."""
+    known = of.kernel.used.lds_bytes
+    dynamic = of.occupancy.launch.dynamic_lds_bytes if of.occupancy else 0
+    return known if known is None else known + dynamic
+
+
+def _scratch(of: Result) -> int | None:
+    """None where it grows at run time: the known part is not to be compared."""
+    return None if of.kernel.flags.dynamic_stack else of.kernel.used.scratch_bytes_per_lane
+
+
 NUMBERS = (
     Number(
-        "workgroup_size", "workgroup.assumed", "Workgroup_Size",
-        "launch", "workitems in a workgroup", affects=True,
+        "workgroup_size", lambda of: of.occupancy and of.occupancy.launch.workgroup_size,
+        "workgroup.assumed", "Workgroup_Size", "launch", "workitems in a workgroup", affects=True,
     ),
-    Number("wave_size", "wave_size", "Wave_Size", "launch", "lanes in a wave", affects=True),
     Number(
-        "waves_per_simd", "occupancy.waves_per_simd", "Waves_Per_SIMD",
-        "occupancy", "waves/SIMD",
+        "wave_size", lambda of: of.kernel.wave_size, "wave_size", "Wave_Size",
+        "launch", "lanes in a wave", affects=True,
+    ),
+    Number(
+        "waves_per_simd", lambda of: of.occupancy and of.occupancy.waves_per_simd,
+        "occupancy.waves_per_simd", "Waves_Per_SIMD", "occupancy", "waves/SIMD",
         "waves", "waves/SIMD", "Resident waves per SIMD.", "more", affects=True,
     ),
     Number(
-        "percent", "occupancy.percent", "Occupancy_Percent",
-        "occupancy", "% of the wave slots",
+        "percent", lambda of: of.occupancy and of.occupancy.percent,
+        "occupancy.percent", "Occupancy_Percent", "occupancy", "% of the wave slots",
         "occupancy", "% occupancy", "Resident waves, % of the slots.", "more", affects=True,
     ),
     Number(
-        "vgprs", "used.vgprs", "VGPR_Used", "VGPR", "used",
+        "vgprs", lambda of: of.kernel.used.vgprs, "used.vgprs", "VGPR_Used", "VGPR", "used",
         "vgpr", "VGPRs used", "VGPRs used per lane; AGPRs included where they share one file.",
         "less",
     ),
     Number(
-        "reserved_vgprs", "allocated.vgprs", "VGPR_Allocated", "VGPR", "allocated",
-        noun="VGPRs allocated",
+        "reserved_vgprs", lambda of: of.occupancy and of.occupancy.allocated.vgprs,
+        "allocated.vgprs", "VGPR_Allocated", "VGPR", "allocated", noun="VGPRs allocated",
     ),
     Number(
-        "agprs", "used.agprs", "AGPR_Used", "VGPR", "AGPRs",
+        "agprs", lambda of: of.kernel.used.agprs, "used.agprs", "AGPR_Used", "VGPR", "AGPRs",
         "agpr", "AGPRs used", "AGPRs used per lane.", "less",
     ),
     Number(
-        "sgprs", "used.sgprs", "SGPR_Used", "SGPR", "used",
+        "sgprs", lambda of: of.kernel.used.sgprs, "used.sgprs", "SGPR_Used", "SGPR", "used",
         "sgpr", "SGPRs used", "SGPRs used per wave.", "less",
     ),
     Number(
-        "reserved_sgprs", "allocated.sgprs", "SGPR_Count", "SGPR", "allocated",
-        noun="SGPRs allocated",
+        "reserved_sgprs", lambda of: of.occupancy and of.occupancy.allocated.sgprs,
+        "allocated.sgprs", "SGPR_Count", "SGPR", "allocated", noun="SGPRs allocated",
     ),
     Number(
-        "lds_bytes", "used.lds_bytes", "LDS_Used", "LDS", "B",
+        "lds_bytes", _lds_bytes, "used.lds_bytes", "LDS_Used", "LDS", "B",
         "lds", "B of LDS per workgroup", "Bytes of LDS per workgroup.", "less",
     ),
     Number(
-        "vgpr_spills", "spills.vgprs", "VGPR_Spills", "spills", "VGPRs",
-        "vgpr-spill", "VGPRs spilled", "VGPRs spilled.", "less", affects=True,
+        "vgpr_spills", lambda of: of.kernel.spills.vgprs, "spills.vgprs", "VGPR_Spills",
+        "spills", "VGPRs", "vgpr-spill", "VGPRs spilled", "VGPRs spilled.", "less", affects=True,
     ),
     Number(
-        "sgpr_spills", "spills.sgprs", "SGPR_Spills", "spills", "SGPRs",
-        "sgpr-spill", "SGPRs spilled", "SGPRs spilled.", "less", affects=True,
+        "sgpr_spills", lambda of: of.kernel.spills.sgprs, "spills.sgprs", "SGPR_Spills",
+        "spills", "SGPRs", "sgpr-spill", "SGPRs spilled", "SGPRs spilled.", "less", affects=True,
     ),
     Number(
-        "scratch_bytes_per_lane", "used.scratch_bytes_per_lane", "Scratch_Size",
+        "scratch_bytes_per_lane", _scratch, "used.scratch_bytes_per_lane", "Scratch_Size",
         "scratch", "B a lane",
         "scratch", "B of scratch per lane", "Bytes of scratch per lane.", "less", affects=True,
     ),
     Number(
-        "code_bytes", "code_bytes", "Code_Size", "code", "B",
+        "code_bytes", lambda of: of.kernel.code_bytes, "code_bytes", "Code_Size", "code", "B",
         "code-size", "B of code", "Bytes of code, callees excluded.", "less",
     ),
 )  # fmt: skip

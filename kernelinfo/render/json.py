@@ -17,7 +17,9 @@ from kernelinfo.render import View
 
 SCHEMA = "kernelinfo/1"
 
-PROVENANCE: dict[str, str] = {number.field: number.document for number in NUMBERS} | {
+PROVENANCE: dict[str, str] = {
+    number.field: number.document for number in NUMBERS if number.document
+} | {
     "accum_offset": "allocated.arch_vgprs",
     "max_workgroup_size": "workgroup.declared_max",
     "required_workgroup": "workgroup.required",
