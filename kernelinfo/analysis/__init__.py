@@ -18,7 +18,7 @@ from kernelinfo.light_typing import TYPE_CHECKING
 from kernelinfo.occupancy import targets
 from kernelinfo.occupancy.targets import Target
 from kernelinfo.reading.arguments import Arguments, arguments_of
-from kernelinfo.reading.blob import Blob, Elsewhere, Note, Problem
+from kernelinfo.reading.blob import Blob, Elsewhere, Missing, Note, Problem
 from kernelinfo.reading.containers.parts import UNKNOWN_DATA
 from kernelinfo.reading.containers.triton import with_launch
 from kernelinfo.reading.facts import KernelFacts, Module, SourceLine
@@ -59,7 +59,7 @@ def analyse_some(paths: Iterable[str], options: Options) -> Iterator[Item]:
         counts = PathCounts(path)
         for blob in containers.open_paths([path], required=False, within=options.bounds):
             yield from analysis.analyse_blob(blob, counts)
-        yield from counts.all_notes()
+        yield from counts.summaries()
 
 
 def load(source: str | os.PathLike[str] | bytes, options: Options | None = None) -> Report:
@@ -111,6 +111,9 @@ class Analysis:
         """Results and problems of one blob, added to `counts`."""
         if isinstance(blob, Elsewhere):
             counts.found += 1
+            return
+        if isinstance(blob, Missing):
+            counts.missing.append(blob)
             return
         for item in self._detailed(blob) if isinstance(blob, Blob) else [blob]:
             if isinstance(item, Note):

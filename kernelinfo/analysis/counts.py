@@ -10,7 +10,7 @@ from kernelinfo.errors import did_you_mean
 from kernelinfo.kernel.names import base_name
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.occupancy.limits import RESOURCES
-from kernelinfo.reading.blob import Note, Problem
+from kernelinfo.reading.blob import Missing, Note, Problem
 
 _MOST_NAMES = 1 << 12
 """Kernel names that are kept for a suggestion."""
@@ -26,14 +26,16 @@ class PathCounts:
     """Counts for one input path."""
 
     __slots__ = (
-        "found", "not_shown", "notes", "of_other_sizes", "of_other_targets", "passed_over", "path",
-        "problems", "unchosen",
+        "found", "missing", "not_shown", "notes", "of_other_sizes", "of_other_targets",
+        "passed_over", "path", "problems", "unchosen",
     )  # fmt: skip
 
     def __init__(self, path: str) -> None:
         self.path = path
         self.found = 0
         """Chosen kernels, repeated code objects, and host files whose code is in another input."""
+        self.missing: list[Missing] = []
+        """Host files whose code is not there."""
         self.not_shown = 0
         """Of them, kernels that --limited-by or --spilling leaves out."""
         self.notes: dict[str, list[Note]] = {}
@@ -51,6 +53,7 @@ class PathCounts:
     def add(self, more: PathCounts) -> None:
         """Add the counts of another process for the same path."""
         self.found += more.found
+        self.missing += more.missing
         self.not_shown += more.not_shown
         self.of_other_sizes += more.of_other_sizes
         self.of_other_targets += more.of_other_targets
@@ -76,8 +79,8 @@ class PathCounts:
         """Kernels that were not chosen."""
         return self.passed_over + self.of_other_targets
 
-    def all_notes(self) -> Iterator[Note]:
-        """The notes, each once."""
+    def summaries(self) -> Iterator[Problem | Note]:
+        """The notes, each once, and one `Problem` for all host files whose code is not there."""
         for message, (first, *others) in self.notes.items():
             so = f" (so {len(others)} more)" if others else ""
             yield first._replace(message=message + so)
@@ -85,10 +88,12 @@ class PathCounts:
             many = "kernel is" if count == 1 else "kernels are"
             message = f"{count} {many} compiled for other workgroup sizes: no occupancy is claimed"
             yield Note(self.path, f"{message}; name one by -k to judge it")
+        if self.missing:
+            yield Missing.problem(self.missing)
 
     def no_kernel_problem(self, options: Options) -> Problem | None:
         """A `Problem` if no chosen kernel was found."""
-        if self.found or (self.problems and not self.left_out):
+        if self.found or ((self.problems or self.missing) and not self.left_out):
             return None
         message = "no AMD GPU kernel found; give what the compiler left for the device"
         if self.left_out:
@@ -110,7 +115,7 @@ def conclusions(counts: Collection[PathCounts], options: Options) -> Iterator[Pr
     """
     any_found = any(one.found for one in counts)
     for one in counts:
-        yield from one.all_notes()
+        yield from one.summaries()
         if not (any_found and one.left_out) and (problem := one.no_kernel_problem(options)):
             yield problem
     yield from _left_out(counts, options)

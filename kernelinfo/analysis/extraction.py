@@ -11,7 +11,7 @@ from itertools import count
 from kernelinfo import reading
 from kernelinfo.errors import ReadError
 from kernelinfo.reading import containers
-from kernelinfo.reading.blob import Blob, Elsewhere, Problem
+from kernelinfo.reading.blob import Blob, Elsewhere, Missing, Problem
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds
 from kernelinfo.reading.facts import Features
 
@@ -42,6 +42,7 @@ def extract(
     unchosen: list[Problem] = []
     for path in paths:
         found = problems = others = 0
+        missing: list[Missing] = []
         for blob in containers.open_paths([path], among=paths, within=within):
             if isinstance(blob, Problem):
                 problems += 1
@@ -49,6 +50,7 @@ def extract(
                 continue
             if not isinstance(blob, Blob):
                 found += isinstance(blob, Elsewhere)
+                missing += [blob] if isinstance(blob, Missing) else []
                 continue
             try:
                 modules = list(reading.read(blob))
@@ -66,6 +68,9 @@ def extract(
                     name = _name(blob.path, next(number), module.target, module.features)
                     yield Extract(name, blob, module.target, len(module.kernels))
         extracted = extracted or found > 0
+        if missing:
+            problems += 1
+            yield Missing.problem(missing)
         if others and not found:
             message = f"no code object for {' or '.join(targets)} ({others} for other targets)"
             unchosen.append(Problem(path, message))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds, DecompressionBudget
 
@@ -70,3 +72,25 @@ class Problem(NamedTuple):
     member: str | None = None
     offset: int | None = None
     line: int | None = None
+
+
+class Missing(NamedTuple):
+    """A host file whose device code is in kpack archives that are not there."""
+
+    path: str
+    member: str | None
+    archives: str
+    """As the file refers to them."""
+    place: str
+    """Where they are not: `here`, `in this file`."""
+
+    @staticmethod
+    def problem(hosts: Sequence[Missing]) -> Problem:
+        """The one problem of all such host files of a path."""
+        first, *others = hosts
+        message = (
+            f"its device code is in {first.archives}, which is not {first.place}; "
+            "install the device package of your target, or give the archive"
+        )
+        so = f" (so of {len(others)} more host files)" if others else ""
+        return Problem(first.path, message + so, first.member)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
 
 from kernelinfo.errors import InflationError
-from kernelinfo.reading.blob import Blob, Elsewhere, Note, Problem
+from kernelinfo.reading.blob import Blob, Elsewhere, Missing, Note, Problem
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds
 from kernelinfo.reading.containers import files, magic
 from kernelinfo.reading.containers.files import File
@@ -20,9 +20,9 @@ from kernelinfo.reading.containers.parts import DATA_SECTION, left_out, problem
 _EM_AMDGPU = 224
 _WITHOUT_CODE = "no AMD GPU code found; give what the compiler left for the device"
 
-Found = Blob | Problem | Elsewhere | Note
+Found = Blob | Problem | Elsewhere | Missing | Note
 """What comes out of an input: code, what could not be read, a host file whose code this run reads
-from another input, and what is worth knowing."""
+from another input, one whose code is not there, and what is worth knowing."""
 
 Reader = Callable[[Blob], Iterator[Found]]
 """Yields what a container holds, one container deeper each; nothing where none of it is for AMD
@@ -134,7 +134,7 @@ def _elsewhere(host: Elsewhere, entries: list[str], among: Sequence[str]) -> Ite
     from kernelinfo.reading.containers import hipk
 
     if host.blob.containers:
-        yield host if hipk.is_among(host, entries) else hipk.not_in_container(host)
+        yield host if hipk.is_among(host, entries) else hipk.missing(host, "in this file")
         return
     for item in hipk.code_objects(host, among):
         if isinstance(item, Blob):

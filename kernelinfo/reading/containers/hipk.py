@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from struct import Struct
 
 from kernelinfo.errors import ReadError
 from kernelinfo.light_typing import NamedTuple
-from kernelinfo.reading.blob import Blob, Elsewhere, Problem
+from kernelinfo.reading.blob import Blob, Elsewhere, Missing, Note, Problem
 from kernelinfo.reading.containers import bounds, files, kpack, magic
 from kernelinfo.reading.containers.parts import part, problem
 from kernelinfo.reading.elf import Elf
@@ -80,7 +80,9 @@ def without_sections(blob: Blob, elf: Elf) -> Elsewhere | None:
     return None
 
 
-def code_objects(host: Elsewhere, among: Sequence[str]) -> Iterator[Blob | Problem | Elsewhere]:
+def code_objects(
+    host: Elsewhere, among: Sequence[str]
+) -> Iterator[Blob | Problem | Elsewhere | Missing | Note]:
     """What the archives of a host file hold for it; itself where the run reads them anyway.
 
     `among` are all paths that the run reads. Nothing is opened but regular files that end in
@@ -89,17 +91,16 @@ def code_objects(host: Elsewhere, among: Sequence[str]) -> Iterator[Blob | Probl
     folder = os.path.dirname(os.path.realpath(host.blob.path))
     found = list(islice(_archives(host, folder), bounds.SEARCH_PATHS))
     if not found:
-        yield _missing(host)
+        yield missing(host, "here")
         return
     if all(_is_read_anyway(path, among) for _, path in found):
         yield host
         return
-    seen: set[str] = set()
+    seen: dict[str, set[str]] = {}
     for name, path in found:
         yield from _of_archive(host, name, path, seen)
-    if seen and (lost := [u for u in host.units or () if not seen & {host.name, host.binary(u)}]):
-        message = f"{host.binary(lost[0])} is in none of its kpack archives"
-        yield problem(host.blob, message)
+    if seen:
+        yield from _lost_units(host, seen)
 
 
 def is_among(host: Elsewhere, members: Iterable[str]) -> bool:
@@ -108,22 +109,27 @@ def is_among(host: Elsewhere, members: Iterable[str]) -> bool:
     return any(own.search(member) for member in members)
 
 
-def not_in_container(host: Elsewhere) -> Problem:
-    """The problem of a host file in a package that has no archive for it."""
-    return problem(host.blob, f"{_where(host)}, which is not in this file; {_MEND}")
-
-
-def _missing(host: Elsewhere) -> Problem:
-    return problem(host.blob, f"{_where(host)}, which is not here; {_MEND}")
-
-
-_MEND = "install the device package of your target, or give the archive"
-
-
-def _where(host: Elsewhere) -> str:
+def missing(host: Elsewhere, place: str) -> Missing:
+    """A host file without its archives, which should be at that place."""
     first, *others = host.search_paths
     more = f" or {len(others)} more" if others else ""
-    return f"its device code is in {first:.200}{more}"
+    return Missing(host.blob.path, host.blob.member, f"{first:.200}{more}", place)
+
+
+def _lost_units(host: Elsewhere, seen: Mapping[str, set[str]]) -> Iterator[Problem | Note]:
+    """The units that no archive has, and those that none of a processor has: they may be compiled
+    for others alone. `seen` are the host's binaries, by processor."""
+    units = {unit: {host.name, host.binary(unit)} for unit in host.units or ()}
+    found = set().union(*seen.values())
+    if lost := [unit for unit, names in units.items() if not found & names]:
+        message = f"{host.binary(lost[0])} is in none of its kpack archives"
+        yield problem(host.blob, message)
+    for processor, binaries in seen.items():
+        own = [unit for unit in units if unit not in lost and not binaries & units[unit]]
+        if own:
+            more = f" and {len(own) - 1} more units" if len(own) > 1 else ""
+            message = f"{host.binary(own[0])}{more}: not in its kpack archives of {processor}"
+            yield Note(host.blob.path, message, host.blob.member)
 
 
 def _archives(host: Elsewhere, folder: str) -> Iterator[tuple[str, str]]:
@@ -157,9 +163,9 @@ def _is_read_anyway(path: str, among: Sequence[str]) -> bool:
 
 
 def _of_archive(
-    host: Elsewhere, name: str, path: str, seen: set[str]
+    host: Elsewhere, name: str, path: str, seen: dict[str, set[str]]
 ) -> Iterator[Blob | Problem | Elsewhere]:
-    """What one archive holds for the host; its binaries are added to `seen`."""
+    """What one archive holds for the host; its binaries are added to `seen`, by processor."""
     file = files.load(path, host.blob.bounds)
     if isinstance(file, Problem):
         yield problem(host.blob, f"its kpack archive: {file.message}", at=None, member=name)
@@ -181,7 +187,9 @@ def _of_archive(
         if entry.binary in wanted
         or (host.units is None and entry.binary.rpartition("#")[0] == host.name)
     )
-    seen.update(entry.binary for entry in entries)
+    for entry in archive.entries:
+        processor = entry.target.partition(":")[0]
+        seen.setdefault(processor, set()).update({entry.binary} & wanted)
     yield from archive.code_objects(entries)
     if shrunk := files.shrunk(file):
         yield problem(blob, shrunk.message)

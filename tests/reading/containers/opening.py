@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from kernelinfo.reading.blob import Blob, Problem
+from kernelinfo.reading.blob import Blob, Missing, Problem
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds
 from kernelinfo.reading.containers import Found, open_bytes, open_paths
 
@@ -24,6 +24,8 @@ def sorted_out(items: Iterable[Found]) -> tuple[list[Blob], list[str]]:
     for item in items:
         if isinstance(item, Problem):
             messages.append(item.message)
+        elif isinstance(item, Missing):
+            messages.append(Missing.problem([item]).message)
         elif isinstance(item, Blob):
             blobs.append(item)
     return blobs, messages

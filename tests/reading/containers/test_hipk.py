@@ -11,7 +11,7 @@ import pytest
 
 from kernelinfo import Kernel, Problem, Result, analyse
 from kernelinfo.analysis.options import Options
-from kernelinfo.reading.blob import Blob
+from kernelinfo.reading.blob import Blob, Note
 from kernelinfo.reading.containers import open_paths
 
 from .opening import CONTAINERS, GFX1030, OBJECT, members, opened, opened_path, sorted_out
@@ -120,11 +120,34 @@ def test_a_name_without_unit_is_the_whole_library(installed: Path) -> None:
     assert messages == []
 
 
+def test_a_unit_that_is_missing_for_one_target_is_noted(installed: Path) -> None:
+    library = str(installed / "lib" / "libx.so")
+    [note] = [item for item in open_paths([library]) if isinstance(item, Note)]
+    assert note.message == "lib/x.so#1: not in its kpack archives of gfx1030"
+
+
 def test_a_unit_that_no_archive_has(installed: Path) -> None:
     (installed / "lib" / "libx.so").write_bytes(host(units=wrappers(0, 2)))
     blobs, messages = opened_path(installed / "lib" / "libx.so")
     assert len(blobs) == 2
     assert messages == ["lib/x.so#2 is in none of its kpack archives"]
+
+
+def test_archives_without_any_unit(installed: Path) -> None:
+    (installed / "lib" / "libx.so").write_bytes(host(marker(name="lib/y.so")))
+    blobs, messages = opened_path(installed / "lib" / "libx.so")
+    assert (blobs, messages) == ([], ["lib/y.so#0 is in none of its kpack archives"])
+
+
+def test_host_files_without_archives_are_one_line(tmp_path: Path) -> None:
+    for number in range(4):
+        (tmp_path / f"lib{number}.so").write_bytes(host())
+    (tmp_path / "a.co").write_bytes(OBJECT)
+    items = list(analyse([str(tmp_path)], Options()))
+    assert any(isinstance(item, Result) for item in items)
+    [problem] = [item for item in items if isinstance(item, Problem)]
+    assert Path(problem.path).name == "lib0.so"
+    assert problem.message == MISSING.format(HERE[0], "here") + MEND + " (so of 3 more host files)"
 
 
 MISSING = "its device code is in {}, which is not {}; install the device package of your target, "
