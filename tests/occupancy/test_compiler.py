@@ -73,6 +73,53 @@ def test_one_input_and_four_versions(
 
 
 @pytest.mark.parametrize(
+    ("target", "sizes", "asks", "version", "waves"),
+    [
+        ("gfx90a", (1, 256), {"lds_bytes": 65536}, 16, (4, 1)),
+        ("gfx906", None, {}, 16, (10, 8)),
+        ("gfx1100", (1, 256), {"vgprs": 97}, 16, (9, 12)),
+        ("gfx1201", (1, 256), {"vgprs": 97}, 19, (9, 12)),
+        ("gfx1030", (65, 640), {"wgp_mode": False}, 20, (10, 15)),
+        ("gfx90a", (1, 512), {"sgprs": 100}, 23, (8, 6)),
+        ("gfx90a", (1, 256), {"lds_bytes": 21845}, 23, (3, 2)),
+        ("gfx90a", None, {"waves_per_eu": (1, 2)}, 14, (2, 8)),
+    ],
+    ids=[
+        "one CU's LDS, not four times that",
+        "workgroups of 1024 by default",
+        "the VGPR file of gfx11",
+        "#96272: the VGPR file of gfx12",
+        "the best of a range of sizes",
+        "#201342: SGPRs as the hardware",
+        "#205637: LDS in granules",
+        "without sizes those of 1024 bound the waves",
+    ],
+)
+def test_the_version_that_changed_a_count(
+    target: str,
+    sizes: tuple[int, int] | None,
+    asks: dict[str, Any],
+    version: int,
+    waves: tuple[int, int],
+) -> None:
+    found = [prints(target, v, sizes, **asks).waves_per_simd for v in (version - 1, version)]
+    assert tuple(found) == waves
+
+
+@pytest.mark.parametrize(("version", "vgprs"), [(20, 1), (21, 97), (22, 97)])
+def test_registers_are_raised_since_137807(version: int, vgprs: int) -> None:
+    assert prints("gfx90a", version, (1, 512), lds_bytes=32768, vgprs=1).vgprs == vgprs
+
+
+def test_calc_takes_the_versions_whose_formulas_are_known() -> None:
+    codes = [
+        run("calc", "--arch", "gfx90a", "--as-llvm", version)[2]
+        for version in ("12", "13", "24", "25")
+    ]
+    assert codes == [2, 0, 0, 2]
+
+
+@pytest.mark.parametrize(
     ("target", "size", "lds_bytes", "vgprs"),
     [
         ("gfx90a", 256, 65536, 257),
