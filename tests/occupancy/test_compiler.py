@@ -150,6 +150,18 @@ def test_sgprs_of_main(sgprs: int, waves: int) -> None:
 
 
 @pytest.mark.parametrize(
+    ("target", "steps"),
+    [
+        ("gfx906", {80: 10, 81: 9, 88: 9, 89: 8, 100: 8, 101: 7, 102: 7}),
+        ("gfx700", {48: 10, 49: 9, 56: 9, 57: 8, 64: 8, 65: 7, 72: 7, 73: 6, 80: 6, 81: 5}),
+    ],
+)
+def test_sgprs_up_to_llvm_22(target: str, steps: dict[int, int]) -> None:
+    """LLVM 22 GCNSubtarget.cpp, getOccupancyWithNumSGPRs."""
+    assert {sgprs: prints(target, 22, sgprs=sgprs).waves_per_simd for sgprs in steps} == steps
+
+
+@pytest.mark.parametrize(
     ("bounds", "version", "vgprs"),
     [
         ((2, 4), 19, 97),
