@@ -14,23 +14,22 @@ import kernelinfo
 PACKAGE = Path(__file__).parent.parent / "kernelinfo"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
+FOUNDATION = {"errors", "light_typing", "package_file", "manual", "__init__.__version__"}
+"""They import nothing of the package, and every floor may import them."""
 FLOORS = (
-    {"errors", "light_typing", "__init__.__version__"},
-    {"package_file"},
     {"occupancy"},
     {"reading"},
     {"kernel"},
     {"rules"},
     {"analysis"},
-    {"pressure"},
-    {"compare"},
-    {"gate"},
-    {"sweep"},
-    {"render", "manual"},
+    {"compare", "pressure"},
+    {"gate", "sweep"},
+    {"render"},
     {"cli"},
-    {"__main__", "__init__"},
 )
-"""Bottom up. `__init__` is the public API; its version is known everywhere."""
+"""Bottom up."""
+TOP = {"__main__", "__init__"}
+"""The command and the public API."""
 
 ROOMS = {
     "typer": ("cli/",),
@@ -48,7 +47,8 @@ ROOMS = {
 
 
 def floor_of(name: str) -> int:
-    return next(index for index, floor in enumerate(FLOORS) if name in floor)
+    floors = (FOUNDATION, *FLOORS, TOP)
+    return next(index for index, floor in enumerate(floors) if name in floor)
 
 
 def imports(module: Path) -> list[tuple[str, str]]:
