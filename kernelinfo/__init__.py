@@ -104,6 +104,11 @@ def __getattr__(name: str) -> object:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
+def __dir__() -> list[str]:
+    """The public API, imported or not yet."""
+    return [*__all__, "__version__"]
+
+
 _HOMES = {
     "analysis": ("Options", "analyse", "load"),
     "compare": ("Comparison", "Pair"),

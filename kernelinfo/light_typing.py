@@ -27,6 +27,7 @@ else:
             fields = body["__annotations__"]
             defaults = [body.pop(field) for field in fields if field in body]
             made = namedtuple(name, fields, defaults=defaults, module=body.pop("__module__"))
+            made.__new__.__annotations__ = fields
             for key, value in body.items():
                 setattr(made, key, value)
             return made

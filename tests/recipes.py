@@ -1,4 +1,4 @@
-"""The recipes that the manual gives for CI, as whoever copies them has them."""
+"""The recipes that the manual gives, as whoever copies them has them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ _RECIPE = re.compile(r"<!-- recipe: (\S+) -->\n+```\w+\n(.*?)```", re.DOTALL)
 
 
 def recipe(name: str) -> str:
-    """The block after the comment of that name."""
-    found: dict[str, str] = dict(
-        _RECIPE.findall((ROOT / "kernelinfo" / "manual" / "ci.md").read_text("utf-8"))
-    )
+    """The block after the comment of that name, on whichever page."""
+    pages = (ROOT / "kernelinfo" / "manual").glob("*.md")
+    text = "\n".join(page.read_text("utf-8") for page in pages)
+    found: dict[str, str] = dict(_RECIPE.findall(text))
     return found[name]

@@ -27,24 +27,25 @@ from kernelinfo.gate.unchecked import ignored, left_out, unmatched_sizes
 from kernelinfo.kernel import Finding, Kernel, Report, Result
 from kernelinfo.reading.blob import Problem
 
-BY_DEFAULT = Configuration()
-
 
 def check(
     report: Report,
-    configuration: Configuration = BY_DEFAULT,
+    configuration: Configuration | None = None,
     *,
-    scope: Scope = EVERYTHING,
+    scope: Scope | None = None,
     at_least: int | None = None,
     today: date | None = None,
 ) -> Outcome:
     """What the configuration makes of a report; suppressions as they are on the day `today`.
+
+    Without a configuration the rules alone count, without a `scope` the report is the whole build.
 
     The report's findings count as they are: make it with the configuration's `selection` and
     `workgroup_sizes`. Fewer than `at_least` kernels are a problem, whatever the `scope`; what the
     configuration expects holds where that is everything. Raises `BaselineError` for a baseline
     that cannot be read.
     """
+    configuration, scope = configuration or Configuration(), scope or EVERYTHING
     return _Judgement(report, configuration, scope, at_least, today or date.today()).outcome()
 
 

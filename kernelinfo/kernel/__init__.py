@@ -78,6 +78,11 @@ class Kernel(NamedTuple):
     arguments: tuple[Argument, ...] | None = None
     """None where they are not asked for."""
 
+    def __repr__(self) -> str:
+        """One line: the name, the target and what the code uses."""
+        used = (f"{name}={value}" for name, value in self.used._asdict().items())
+        return f"Kernel({self.name!r}, {self.code_object.target!r}, {', '.join(used)})"
+
     @property
     def target(self) -> Target | None:
         """None when the input does not name one, or names one that is not known."""
@@ -164,6 +169,14 @@ class Result(NamedTuple):
     is compiled for."""
     findings: tuple[Finding, ...] = ()
 
+    def __repr__(self) -> str:
+        """One line: the kernel, its occupancy and the rules that found something."""
+        occupancy = self.occupancy
+        waves = None if occupancy is None else occupancy.waves_per_simd
+        limiters = () if occupancy is None else occupancy.limiters
+        rules = tuple(finding.rule for finding in self.findings)
+        return f"Result({self.kernel!r}, waves_per_simd={waves}, {limiters=}, findings={rules})"
+
     @property
     def compiler_number(self) -> CompilerNumber | None:
         """The compiler's own waves/SIMD and why it differs; None where it printed none."""
@@ -223,8 +236,20 @@ class Report(NamedTuple):
             tuple(item for item in found if isinstance(item, Repeat)),
         )
 
+    def __repr__(self) -> str:
+        """One line: counts of what was read."""
+        kernels, code_objects, problems = map(len, (self.results, self.code_objects, self.problems))
+        return f"Report({kernels=}, {code_objects=}, {problems=})"
+
+    def _repr_html_(self) -> str:
+        """The table that notebooks show."""
+        from kernelinfo.kernel.notebook import html_table
+
+        return html_table(self.results)
+
     @property
     def kernels(self) -> tuple[Kernel, ...]:
+        """Those of the results."""
         return tuple(result.kernel for result in self.results)
 
     def rows(self) -> list[dict[str, Any]]:

@@ -1,0 +1,51 @@
+"""A report as the HTML table that notebooks show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from kernelinfo.kernel import Result
+from kernelinfo.kernel.rows import Value, row
+
+_SHOWN = 60
+"""Rows; pandas shows as many."""
+_COLUMNS = {
+    "Kernel_Name": "kernel",
+    "Target": "target",
+    "Workgroup_Size": "block",
+    "VGPR_Count": "VGPR",
+    "Accum_VGPR_Count": "AGPR",
+    "SGPR_Count": "SGPR",
+    "LDS_Block_Size": "LDS, B",
+    "Scratch_Size": "scratch, B",
+    "VGPR_Spills": "VGPRs spilled",
+    "Waves_Per_SIMD": "waves/SIMD",
+    "Occupancy_Percent": "occupancy, %",
+    "Limiters": "limited by",
+    "Findings": "findings",
+}
+"""Columns of the rows, and their headings."""
+
+
+def html_table(results: Sequence[Result]) -> str:
+    """The first rows as an HTML table; below it how many more there are."""
+    heading = "".join(f"<th>{text}</th>" for text in _COLUMNS.values())
+    rows = "\n".join(_row(result) for result in results[:_SHOWN])
+    rest = f"<p>… {len(results) - _SHOWN} more kernels</p>" if len(results) > _SHOWN else ""
+    return f"<table>\n<tr>{heading}</tr>\n{rows}\n</table>\n{rest}"
+
+
+def _row(result: Result) -> str:
+    values = row(result)
+    return f"<tr>{''.join(f'<td>{_cell(values[name])}</td>' for name in _COLUMNS)}</tr>"
+
+
+def _cell(value: Value) -> str:
+    """A value as text; ? where it is not known."""
+    if value is None:
+        return "?"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    text = " ".join(value) if isinstance(value, tuple) else str(value)
+    return escape("".join(c if c.isprintable() else ascii(c)[1:-1] for c in text))
