@@ -33,13 +33,16 @@ def kernels(path: Path, arch: str | None = None) -> dict[str, Kernel]:
     return {i.kernel.symbol: i.kernel for i in items if isinstance(i, Result)}
 
 
+WAVES = "waves/SIMD by the compiler"
+
+
 def stated(kernel: Kernel) -> Mapping[str, object]:
     """What a remark states, as far as the input does."""
     every = {
         **kernel.used._asdict(),
         **{f"{name} spilled": count for name, count in kernel.spills._asdict().items()},
         "dynamic stack": kernel.flags.dynamic_stack,
-        "waves/SIMD by the compiler": kernel.traits.compiler_waves_per_simd,
+        WAVES: kernel.traits.compiler_waves_per_simd,
     }
     return {name: value for name, value in every.items() if value is not None}
 
@@ -55,8 +58,9 @@ def compare(log: dict[str, Kernel], text: dict[str, Kernel]) -> int:
             assert kernel.flags.indirect_call
             unknown += 1
         for name, value in stated(kernel).items():
-            # Assembly says nothing of a stack that does not grow.
-            assert expected.get(name, False) == value, f"{symbol}: {name}"
+            # Assembly says nothing of a stack that does not grow; that of lld 15 has no comments.
+            unstated = value if name == WAVES else False
+            assert expected.get(name, unstated) == value, f"{symbol}: {name}"
     return unknown
 
 
@@ -98,9 +102,9 @@ def test_every_order_of_a_line(order: str, version: int, tmp_path: Path) -> None
     [path, *_] = [path for path in LOGS if f"variety-clang{version}-gfx90" in path.name]
     log = tmp_path / "build.log"
     log.write_text(PREFIX.sub(ORDERS[order], path.read_text("utf-8")), "utf-8")
-    plain, other = kernels(path, target_of(path)), kernels(log, target_of(path))
-    assert len(plain) == 26
-    assert {s: stated(k) for s, k in plain.items()} == {s: stated(k) for s, k in other.items()}
+    found = kernels(log, target_of(path))
+    assert len(found) == 26
+    assert compare(found, kernels(FIXTURES / "assembly" / f"{path.stem}.s")) <= 3
 
 
 @pytest.mark.parametrize(
@@ -208,6 +212,16 @@ def test_the_log_of_a_failed_build_is_a_problem(line: str, tmp_path: Path) -> No
     assert message == "the build failed here: kernels may be missing; mend it, and build again"
 
 
+@pytest.mark.parametrize("line", ["x.hip:3:7: error: no", "FAILED: x.o"])
+def test_the_log_of_a_failed_build_is_exit_2(line: str, tmp_path: Path) -> None:
+    log = "\n".join([*block("first"), line])
+    for arguments in (["-"], ["check", "-", "--arch", "gfx90a"]):
+        command = [sys.executable, "-m", "kernelinfo", *arguments]
+        done = subprocess.run(command, input=log, cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 2
+        assert "<stdin>:10: the build failed here" in done.stderr
+
+
 def test_without_a_target_numbers_are_known_and_occupancy_is_not(tmp_path: Path) -> None:
     [kernel], [note] = read(block("first", 7), tmp_path, arch=None)
     assert kernel.used.vgprs == 7
@@ -257,7 +271,7 @@ SOURCE = FIXTURES / "src" / "variety.hip"
 
 @pytest.mark.skipif(not VERSIONS, reason="none of clang-15, clang-19 and clang-22 is installed")
 @pytest.mark.parametrize("version", VERSIONS)
-@pytest.mark.parametrize("writer", ["source", "IR", "MSVC", "llc", "unknown"])
+@pytest.mark.parametrize("writer", ["source", "IR", "MSVC", "llc", "unknown", "lld"])
 def test_what_compilers_write(writer: str, version: int, tmp_path: Path) -> None:
     clang = [f"clang-{version}", *AS]
 
@@ -265,7 +279,17 @@ def test_what_compilers_write(writer: str, version: int, tmp_path: Path) -> None
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
         return done.stdout + done.stderr
 
-    if writer in ("llc", "unknown"):
+    if writer == "lld":
+        lld = shutil.which(f"ld.lld-{version}") or pytest.skip(f"ld.lld-{version} is not here")
+        run(
+            *clang, "-gline-tables-only", "-fgpu-rdc", "-emit-llvm", "-c", str(SOURCE), "-o", "k.bc"
+        )
+        link = [lld, "-shared", "-plugin-opt=mcpu=gfx90a", "-plugin-opt=O3", "k.bc"]
+        log = run(*link, "-mllvm", "-pass-remarks-analysis=kernel-resource-usage", "-o", "k.co")
+        run(*link, "--lto-emit-asm", "-o", "k.s")
+        [text] = tmp_path.glob("k.s*")  # newer ones add to the name
+        text.rename(tmp_path / "k.s")
+    elif writer in ("llc", "unknown"):
         debug = ["-gline-tables-only"] if writer == "llc" else []
         run(*clang, *debug, "-emit-llvm", "-S", str(SOURCE), "-o", "k.ll")
         log = run(
