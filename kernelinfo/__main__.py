@@ -21,7 +21,8 @@ def main() -> None:
     try:
         app()
     finally:
-        gc.freeze()  # nor searched when the interpreter takes leave of them
+        if not gc.isenabled():
+            gc.freeze()  # nor searched when the interpreter takes leave of them
 
 
 def _interrupted(number: int, frame: FrameType | None) -> None:

@@ -48,6 +48,7 @@ SLOW = (
     "benchmarks",
     "browser",
     "differential",
+    "fleet",
     "fuzz",
     "robustness",
     "test_build_tree.py",

@@ -23,7 +23,7 @@ FLOORS = (
     {"rules"},
     {"analysis"},
     {"compare", "pressure"},
-    {"gate", "sweep"},
+    {"gate", "sweep", "fleet"},
     {"render"},
     {"cli"},
 )
@@ -43,6 +43,10 @@ ROOMS = {
     "jinja2": ("render/html/", "render/sweep/html.py"),
     "sqlite3": ("compare/rocpd.py", "reading/containers/database.py"),
     "llvmlite": ("sweep/llvmlite_child.py",),
+    "dask": ("fleet/",),
+    "distributed": ("fleet/",),
+    "duckdb": ("fleet/",),
+    "fsspec": ("fleet/",),
 }
 
 

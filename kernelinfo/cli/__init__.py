@@ -18,6 +18,7 @@ COMMANDS = (
     "limits",
     "extract",
     "sweep",
+    "scan",
     "compare-profile",
     "rules",
     "arch",

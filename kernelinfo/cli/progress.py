@@ -84,3 +84,19 @@ def counted(noun: str) -> Iterator[Callable[[int, int], None]]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+@contextmanager
+def scanned(total: int) -> Iterator[Callable[[int, int], None]]:
+    """A function that takes the bytes just read and all kernels so far, and shows both."""
+    if not sys.stderr.isatty():
+        yield lambda done, kernels: None
+        return
+    bar = _bar(())
+    bar.update(bar.task_ids[0], total=total)
+    try:
+        yield lambda done, kernels: bar.update(
+            bar.task_ids[0], advance=done, kernels=f"{kernels:,} kernels"
+        )
+    finally:
+        bar.stop()

@@ -69,7 +69,7 @@ def read_build(path: str, options: Options) -> tuple[Build, list[Problem]]:
         items = Analysis(options).analyse_path(blob.path, blobs)
     else:
         items = analyse([path], options)
-    return build(_results(items, problems), _under(_root(path))), problems
+    return build(_results(items, problems), _under(root_of(path))), problems
 
 
 def compare_paths(
@@ -98,7 +98,7 @@ def _results(items: Iterable[Item], problems: list[Problem]) -> Iterator[Result]
             problems.append(item)
 
 
-def _root(path: str) -> str:
+def root_of(path: str) -> str:
     """What the paths of all its files begin with: itself, or what is before a pattern."""
     if os.path.lexists(path):
         return path

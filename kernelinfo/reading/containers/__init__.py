@@ -71,12 +71,17 @@ def open_file(
     if magic.is_named_as_code(file.path) and files.is_all_zero(blob):
         yield Problem(file.path, "is all zero, as a write that broke off leaves it; build it again")
         return
-    if file.named and required:
+    yield from open_blob(blob, among, required=file.named and required)
+    if shrunk := files.shrunk(blob):
+        yield shrunk
+
+
+def open_blob(blob: Blob, among: Sequence[str], *, required: bool) -> Iterator[Found]:
+    """The code in an outermost file; not to hold any is a problem if it is `required`."""
+    if required:
         yield from _named(blob, among)
     else:
         yield from _contents(blob, among, required=False)
-    if shrunk := files.shrunk(blob):
-        yield shrunk
 
 
 def open_bytes(data: bytes, path: str, within: Bounds = BY_DEFAULT) -> Iterator[Found]:

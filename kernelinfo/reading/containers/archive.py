@@ -81,6 +81,24 @@ def read(blob: Blob) -> Iterator[Blob | Problem]:
     yield from _thin(blob, list(thin_members))
 
 
+def thin_members(data: memoryview) -> list[str]:
+    """The files that a thin archive names, as far as it can be read; none of another archive."""
+    at, long_names, found = len(magic.ARCHIVE), b"", dict[str, None]()
+    while bytes(data[: len(magic.ARCHIVE)]) == magic.THIN_ARCHIVE and at < len(data):
+        try:
+            short, size = _header(bytes(data[at : at + _HEADER_BYTES]))
+        except ReadError:
+            break
+        at += _HEADER_BYTES
+        if short not in (*_SYMBOL_TABLES, _LONG_NAMES):
+            found[_gnu_name(short, long_names)] = None
+            continue
+        if short == _LONG_NAMES:
+            long_names = bytes(data[at : at + size])
+        at += size + size % 2
+    return list(found)
+
+
 def _header(header: bytes) -> _Header:
     size = _SIZE.fullmatch(header[48:58])
     if len(header) < _HEADER_BYTES or header[58:] != b"`\n" or not size:

@@ -2,7 +2,8 @@
 
 Reading a map beyond its file's end raises no exception, it ends the process by SIGBUS; and Python
 runs its own signal handlers too late. So the system calls one that puts zeros where bytes are gone
-(mmap(2), sigaction(2)), and `Mapping.has_shrunk` tells.
+(mmap(2), sigaction(2)), and `Mapping.has_shrunk` tells. Whoever maps a file that is elsewhere puts
+its bytes there instead.
 """
 
 from __future__ import annotations
@@ -11,26 +12,38 @@ import ctypes
 import mmap
 import signal
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
 # The same for the C libraries of all 64-bit Linux systems.
 _SA_SIGINFO = 4
-_MAP_FIXED = 0x10
+MAP_FIXED = 0x10
 _BUS_ADRERR = 2
 _CODE_AT, _ADDRESS_AT = 8, 16
 """Bytes, in siginfo_t."""
 
 
+IS_WATCHED = sys.platform == "linux" and sys.maxsize > 1 << 32
+"""Whether what is gone is replaced on this system."""
+
+Fill = Callable[[int], None]
+"""Puts something where a byte at an address is gone; must not raise."""
+
+
 class Mapping(mmap.mmap):
     """A whole file, to be read."""
 
+    addresses: range
+
     def __new__(cls, file: int) -> Mapping:
         """Raises `OSError`, and `ValueError` for an empty file."""
-        if sys.platform == "linux" and sys.maxsize > 1 << 32:
+        if IS_WATCHED:
             _replace_what_is_gone()
         mapping = super().__new__(cls, file, 0, access=mmap.ACCESS_READ)
-        _mapped.append(_extent(mapping))
+        mapping.addresses = _extent(mapping)
+        _mapped.append((mapping.addresses, _put_zeros))
         return mapping
 
     def has_shrunk(self) -> bool:
@@ -38,8 +51,18 @@ class Mapping(mmap.mmap):
         return self.size() < len(self)
 
 
-_mapped: list[range] = []
-"""Addresses."""
+_mapped: list[tuple[range, Fill]] = []
+"""The latest last: addresses are used again."""
+
+
+@contextmanager
+def filled_by(addresses: range, fill: Fill) -> Iterator[None]:
+    """Meanwhile `fill` puts what is gone at these addresses, which are mapped."""
+    _mapped.append((addresses, fill))
+    try:
+        yield
+    finally:
+        _mapped.remove((addresses, fill))
 
 
 class _Buffer(ctypes.Structure):
@@ -73,23 +96,34 @@ def _extent(mapping: Mapping) -> range:
 
 
 @cache
+def libc() -> Any:
+    """The C library."""
+    library = ctypes.CDLL(None)
+    library.mmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long)
+    library.mmap.restype = ctypes.c_void_p
+    return library
+
+
+def _put_zeros(address: int) -> None:
+    page = address - address % mmap.PAGESIZE
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | MAP_FIXED
+    libc().mmap(page, mmap.PAGESIZE, mmap.PROT_READ, flags, -1, 0)
+
+
+@cache
 def _replace_what_is_gone() -> Any:
     """Set up what SIGBUS does, once; the answer keeps it alive."""
-    libc = ctypes.CDLL(None)
-    libc.mmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long)
-    libc.mmap.restype = ctypes.c_void_p
 
     def replace(number: int, info: int, context: int) -> None:
         code = ctypes.c_int.from_address(info + _CODE_AT).value
         address = ctypes.c_size_t.from_address(info + _ADDRESS_AT).value
-        if code == _BUS_ADRERR and any(address in addresses for addresses in _mapped):
-            page = address - address % mmap.PAGESIZE
-            flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_FIXED
-            libc.mmap(page, mmap.PAGESIZE, mmap.PROT_READ, flags, -1, 0)
+        fills = (fill for addresses, fill in reversed(_mapped) if address in addresses)
+        if code == _BUS_ADRERR and (fill := next(fills, None)):
+            fill(address)
         else:  # none of ours: the same again, and the process ends as it would
-            libc.signal(number, int(signal.SIG_DFL))
+            libc().signal(number, int(signal.SIG_DFL))
 
     handler = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(replace)
     action = _Action(handler=ctypes.cast(handler, ctypes.c_void_p), flags=_SA_SIGINFO)
-    libc.sigaction(int(signal.SIGBUS), ctypes.byref(action), None)
+    libc().sigaction(int(signal.SIGBUS), ctypes.byref(action), None)
     return handler

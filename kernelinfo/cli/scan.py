@@ -1,0 +1,166 @@
+"""`kernelinfo scan URL... --to DIR --build NAME`."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kernelinfo.analysis.options import Options
+from kernelinfo.cli import options, selection
+from kernelinfo.cli.output import CANNOT_ANSWER, complain, make_view, tell, write
+from kernelinfo.cli.progress import scanned
+from kernelinfo.cli.project import configuration
+from kernelinfo.errors import OptionError
+from kernelinfo.fleet import require_libraries
+from kernelinfo.reading.blob import Note, Problem
+from kernelinfo.render import jsonl
+from kernelinfo.render.records import render_table
+from kernelinfo.render.words import plural
+
+if TYPE_CHECKING:
+    from kernelinfo.fleet.scanning import Cluster, Plan, Request
+
+EXAMPLES = """\
+Examples:
+  kernelinfo scan build/ --to fleet --build 2026-11-22
+  kernelinfo scan s3://nightly/7.1 --to s3://ci/fleet --build 7.1
+  kernelinfo scan https://host/rocm/lib/ --to fleet --build 7.1 --dry-run
+  kernelinfo scan build/ --to fleet --build 7.1 --scheduler tcp://head:8786
+"""
+
+_SHOWN = 20
+"""Problems; all are in the dataset."""
+
+
+def command(
+    urls: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="URL...", help="Files, folders, globs, or URLs that fsspec reads: s3://…"
+        ),
+    ],
+    to: Annotated[str, typer.Option("--to", metavar="DIR|URL", help="Write the dataset there.")],
+    build: Annotated[str, typer.Option("--build", metavar="NAME", help="Name this build.")],
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            metavar="tcp://HOST:PORT",
+            help="Join a cluster of dask; by default workers are started here.",
+        ),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Start N workers; as many as cores by default."),
+    ] = None,
+    timeout: Annotated[
+        float,
+        typer.Option(metavar="SECONDS", min=0.1, help="Give up a file that takes longer."),
+    ] = 60,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="List files, sizes and what is to do; read nothing.")
+    ] = False,
+    target: options.Targets = None,
+    arch: options.Arch = None,
+    workgroup_size: options.WorkgroupSize = None,
+    dynamic_lds: options.DynamicLds = None,
+    no_trap_handler: options.NoTrapHandler = False,
+    kernel: options.Kernels = None,
+    exclude: options.Exclude = None,
+    bound: options.Bound = None,
+    deep: options.Deep = False,
+    config: selection.Config = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Read a fleet of builds into one Parquet dataset.
+
+    Files are read where they lie, by several processes or machines. What the dataset has of the
+    build is not read again, so that a run that ended early is completed by the next. What cannot be
+    read is a row of the table `problems`. `kernelinfo trend` asks the dataset, and so does SQL.
+    """
+    require_libraries()
+    from kernelinfo.fleet import dataset, scanning
+
+    dataset.check_build_name(build)
+    dataset.refuse_read_only(to)
+    if scheduler is not None and workers is not None:
+        raise OptionError("--workers starts workers here; leave it out with --scheduler")
+    project = configuration(config=config)
+    request = scanning.Request(
+        urls=tuple(urls),
+        dataset=dataset.Dataset(to),
+        build=build,
+        options=Options(
+            arch=arch,
+            workgroup_size=workgroup_size,
+            workgroup_sizes=project.workgroup_sizes,
+            dynamic_lds_bytes=dynamic_lds,
+            trap_handler=not no_trap_handler,
+            kernels=tuple(kernel or ()),
+            exclude=tuple(exclude or ()),
+            targets=tuple(target or ()),
+            bounds=scanning.bounded(options.chosen_bounds(bound, deep)),
+            selection=project.selection,
+        ),
+        rows=partial(jsonl.rows, view=make_view()),
+        timeout=timeout,
+    )
+    work = scanning.plan(request)
+    if dry_run:
+        write(_listing(work), None)
+        return
+    summary = _run(request, work, scanning.Cluster(scheduler, workers))
+    if not quiet:
+        write([summary], None)
+    _exit(request, list(scanning.without_kernels(request)))
+
+
+def _listing(work: Plan) -> list[str]:
+    to_read = set(work.files)
+    rows = [
+        ("read" if file in to_read else "done", f"{file.size}", file.address)
+        for file in work.listed
+    ]
+    size = sum(file.size for file in to_read)
+    return [
+        *render_table(("", "bytes", "file"), rows),
+        f"\n {plural(len(to_read), 'file')} of {len(rows)} to read, {size} bytes\n",
+    ]
+
+
+def _run(request: Request, work: Plan, cluster: Cluster) -> str:
+    """Do what is to do; what was done, in a line."""
+    from kernelinfo.fleet.scanning import scan
+
+    kernels = 0
+    notes: dict[str, list[Note]] = {}
+    with scanned(sum(file.size for file in work.files)) as advance:
+        for done in scan(request, work, cluster):
+            kernels += done.kernels
+            advance(sum(f.size for f in done.task.files) // done.task.shares, kernels)
+            for note in done.notes:
+                notes.setdefault(note.message, []).append(note)
+    for message, (first, *others) in notes.items():
+        complain(f"{first.path}: {message}" + (f" (so {len(others)} more)" if others else ""))
+    read = len(work.files)
+    counts = (
+        f"{plural(read, 'file')} read",
+        f"{len(work.listed) - read} done before",
+        plural(kernels, "kernel"),
+    )
+    return f"{', '.join(counts)} → {request.dataset.name} (build {request.build})\n"
+
+
+def _exit(request: Request, missing: list[Problem]) -> None:
+    """End the program with what the dataset says could not be read."""
+    problems = [
+        Problem(url, message, member, offset, line)
+        for url, member, offset, line, message in request.dataset.problems(request.build)
+    ]
+    for problem in [*problems[:_SHOWN], *missing]:
+        tell(problem)
+    if (more := len(problems) - _SHOWN) > 0:
+        complain(f"… {plural(more, 'more problem')} in {request.dataset.name}/problems")
+    if problems or missing:
+        raise typer.Exit(CANNOT_ANSWER)

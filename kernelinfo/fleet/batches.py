@@ -1,0 +1,80 @@
+"""Files -> tasks of about equal size, with files that belong together in one."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable, Iterator
+
+from kernelinfo.fleet.listing import InputFile
+from kernelinfo.light_typing import NamedTuple
+
+_LEAST_BYTES, _MOST_BYTES = 4 << 20, 256 << 20
+"""Of a task."""
+_TASKS_A_WORKER = 8
+_FILE_BYTES = 64 << 10
+"""What it costs to open a file, as if it were that much longer."""
+SHARED_BYTES = 512 << 20
+"""A larger file goes to several workers, each of which takes some of its code objects."""
+
+
+class Task(NamedTuple):
+    """What a worker reads at a time, and writes as one part."""
+
+    part: str
+    files: tuple[InputFile, ...]
+    share: int = 0
+    shares: int = 1
+    """Into how many tasks the one file is cut."""
+
+    def by_unit(self) -> list[Task]:
+        """The same, what belongs together on its own; of a share of a file the share."""
+        if self.shares > 1:
+            return [self]
+        together = units(self.files)
+        return [
+            self._replace(part=f"{self.part}-{number:05}", files=unit)
+            for number, unit in enumerate(together)
+        ]
+
+
+def units(files: Iterable[InputFile]) -> list[tuple[InputFile, ...]]:
+    """Files of one folder whose names begin alike up to the first dot.
+
+    A code object and Triton's JSON, and what one compilation left, are read together.
+    """
+    found: dict[tuple[str, str], list[InputFile]] = {}
+    for file in files:
+        folder, name = posixpath.split(file.url)
+        found.setdefault((folder, name.partition(".")[0]), []).append(file)
+    return [tuple(unit) for unit in found.values()]
+
+
+def tasks(together: Iterable[tuple[InputFile, ...]], workers: int, run: str) -> list[Task]:
+    """The units as tasks, the largest first; `run` begins the names of their parts."""
+    waiting = sorted(together, key=_cost, reverse=True)
+    total = sum(map(_cost, waiting))
+    room = min(max(total // (workers * _TASKS_A_WORKER), _LEAST_BYTES), _MOST_BYTES)
+    found: list[Task] = []
+    for number, files in enumerate(_filled(waiting, room)):
+        part, shares = f"{run}-{number:06}", 1
+        if len(files) == 1:
+            shares = -(-files[0].size // SHARED_BYTES) or 1
+        found += [Task(part, files, share, shares) for share in range(shares)]
+    return found
+
+
+def _filled(waiting: Iterable[tuple[InputFile, ...]], room: int) -> Iterator[tuple[InputFile, ...]]:
+    batch: list[InputFile] = []
+    taken = 0
+    for unit in waiting:
+        if batch and taken + _cost(unit) > room:
+            yield tuple(batch)
+            batch, taken = [], 0
+        batch += unit
+        taken += _cost(unit)
+    if batch:
+        yield tuple(batch)
+
+
+def _cost(unit: tuple[InputFile, ...]) -> int:
+    return sum(file.size + _FILE_BYTES for file in unit)

@@ -1,0 +1,290 @@
+"""The dataset: Parquet files in `TABLE/Build=NAME/`, on a disk or in an object store.
+
+`kernels` has a row a kernel, `problems` what could not be read, `inputs` which files are done. A
+part is what was written for one task, as `PART.….parquet` in each table. Of a file that several
+parts have, the latest counts; names of parts sort by time.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import duckdb
+from fsspec.core import url_to_fs
+
+from kernelinfo import __version__
+from kernelinfo.errors import OptionError
+from kernelinfo.fleet.listing import address, is_local, store_error
+from kernelinfo.light_typing import Literal
+from kernelinfo.package_file import read_package_file
+
+Table = Literal["kernels", "problems", "inputs"]
+Columns = dict[str, str]
+"""DuckDB's types by name."""
+
+_SUFFIX = ".parquet"
+_BUILD_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
+_TYPES = {
+    "string": "VARCHAR",
+    "integer": "BIGINT",
+    "number": "DOUBLE",
+    "boolean": "BOOLEAN",
+    "array": "VARCHAR[]",
+}
+"""Of DuckDB, by those of JSON Schema."""
+INPUTS: Columns = {
+    "Url": "VARCHAR",
+    "Size": "BIGINT",
+    "Modified": "VARCHAR",
+    "Kernelinfo_Version": "VARCHAR",
+    "Options": "VARCHAR",
+    "Part": "VARCHAR",
+}
+PROBLEMS: Columns = {
+    "Url": "VARCHAR",
+    "Path": "VARCHAR",
+    "Member": "VARCHAR",
+    "Offset": "BIGINT",
+    "Line": "BIGINT",
+    "Message": "VARCHAR",
+    "Kernelinfo_Version": "VARCHAR",
+}
+_OPENED: Columns = {"Opened": "VARCHAR", "Path": "VARCHAR", "Url": "VARCHAR"}
+_MEMORY = "160MB"
+"""Of DuckDB in a worker; what is larger is sorted on its disk."""
+
+
+def check_build_name(name: str) -> None:
+    """Raises `OptionError` for a name that a path or a Hive partition would spell otherwise."""
+    if _BUILD_NAME.fullmatch(name) is None:
+        raise OptionError(f"--build {name}: use letters, digits, `.`, `_` and `-` alone")
+
+
+def row_columns() -> Columns:
+    """Those of a kernel's row, as render/row-schema.json describes them."""
+    schema = json.loads(read_package_file(os.path.join(_PACKAGE, "render", "row-schema.json")))
+    return {name: _type(described) for name, described in schema["properties"].items()}
+
+
+_PACKAGE = os.path.dirname(os.path.dirname(__file__))
+
+
+def _type(described: Mapping[str, Any]) -> str:
+    kinds = described["type"]
+    return next(_TYPES[kind] for kind in ([kinds] if isinstance(kinds, str) else kinds))
+
+
+class Dataset:
+    """A dataset at a path or URL. Raises `KernelinfoError` for a store that cannot be used."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self._is_local = is_local(url)
+        try:
+            self._fs, root = url_to_fs(address(url) if self._is_local else url)
+        except Exception as error:  # the libraries of stores have no common class of errors
+            raise store_error(url, error) from error
+        self._root = root.rstrip("/")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Dataset, (self.url,)
+
+    @property
+    def name(self) -> str:
+        """The address without what is secret."""
+        return address(self.url)
+
+    @contextmanager
+    def connect(self, scratch: str | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A connection that reads and writes here; with one thread and little memory for a worker
+        that has a folder for scratch files. What goes wrong meanwhile is a `KernelinfoError`."""
+        with duckdb.connect() as connection:
+            if scratch is not None:
+                connection.execute("SET threads=1")
+                connection.execute(f"SET memory_limit='{_MEMORY}'")
+                connection.execute(f"SET temp_directory={_quoted(scratch)}")
+            if not self._is_local:
+                connection.register_filesystem(self._fs)
+            try:
+                yield connection
+            except (duckdb.Error, OSError) as error:
+                raise store_error(self.url, error) from error
+
+    def builds(self) -> list[str]:
+        """The names of all builds, sorted."""
+        folders = self._names(f"{self._root}/inputs")
+        return sorted(name.partition("=")[2] for name in folders if name.startswith("Build="))
+
+    def files(self, table: Table, build: str) -> list[str]:
+        """The files of a table, as DuckDB reads them, the latest part last."""
+        folder = self._folder(table, build)
+        names = (name for name in self._names(folder) if name.endswith(_SUFFIX))
+        return [self._url(f"{folder}/{name}") for name in sorted(names)]
+
+    def _names(self, folder: str) -> list[str]:
+        self._fs.invalidate_cache()
+        try:
+            paths = self._fs.ls(folder, detail=False)
+        except FileNotFoundError:
+            return []
+        except Exception as error:
+            raise store_error(self.url, error) from error
+        return [path.rstrip("/").rpartition("/")[2] for path in paths]
+
+    def _folder(self, table: Table, build: str) -> str:
+        return f"{self._root}/{table}/Build={build}"
+
+    def _url(self, path: str) -> str:
+        return path if self._is_local else str(self._fs.unstrip_protocol(path))
+
+    def write(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        query: str,
+        file: str,
+        parameters: Mapping[str, object] | None = None,
+    ) -> None:
+        """Write what a query gives: aside and moved on a disk, by one PUT into an object store."""
+        where = file
+        if self._is_local:
+            folder, name = os.path.split(file)
+            self._fs.makedirs(folder, exist_ok=True)
+            where = os.path.join(folder, f".{name}.tmp")
+        connection.execute(f"COPY ({query}) TO {_quoted(where)} (FORMAT parquet)", parameters or {})
+        if self._is_local:
+            os.replace(where, file)
+
+    def write_part(self, build: str, name: str, scratch: str) -> None:
+        """Write the tables whose rows lie in a folder as `TABLE.jsonl`; `inputs` last.
+
+        The lines are deleted.
+        """
+        with self.connect(scratch) as connection:
+            for table, query in _QUERIES.items():
+                rows = os.path.join(scratch, f"{table}.jsonl")
+                if os.path.exists(rows) and os.path.getsize(rows):
+                    parameters = _parameters(table, scratch)
+                    file = self._url(f"{self._folder(table, build)}/{name}{_SUFFIX}")
+                    self.write(connection, query, file, parameters)
+                    os.unlink(rows)
+
+    def done(self, build: str) -> dict[str, dict[str, Any]]:
+        """The latest row of `inputs` for each address."""
+        return {row["Url"]: row for row in self._inputs(build)}
+
+    def _inputs(self, build: str) -> list[dict[str, Any]]:
+        """All rows of `inputs`, the latest last."""
+        if not (files := self.files("inputs", build)):
+            return []
+        with self.connect() as connection:
+            query = f"SELECT {', '.join(INPUTS)} FROM {PARTS} ORDER BY Part"
+            rows = connection.execute(query, {"files": files}).fetchall()
+        return [dict(zip(INPUTS, row, strict=True)) for row in rows]
+
+    def tidy(self, build: str) -> None:
+        """Delete rows that a later part replaces, and parts that no row of `inputs` names.
+
+        What a run that ended early left goes; rows that count are not touched. Raises
+        `KernelinfoError`.
+        """
+        rows = self._inputs(build)
+        latest = {row["Url"]: row["Part"] for row in rows}
+        live, stale = set(latest.values()), defaultdict[str, set[str]](set)
+        for row in rows:
+            if latest[row["Url"]] != row["Part"]:
+                stale[row["Part"]].add(row["Url"])
+        with self.connect() as connection:
+            for table in _QUERIES:
+                for file in self.files(table, build):
+                    part = part_of(file)
+                    if part not in live:
+                        self._delete(file)
+                    elif part in stale:
+                        query = f"SELECT * FROM {PARTS} WHERE NOT list_contains($stale, Url)"
+                        parameters = {"files": [file], "stale": sorted(stale[part])}
+                        self.write(connection, query, file, parameters)
+
+    def _delete(self, file: str) -> None:
+        with suppress(FileNotFoundError):
+            self._fs.rm_file(self._fs._strip_protocol(file))
+
+    def count(self, build: str, under: str) -> int:
+        """Kernels of the files at an address, or below it."""
+        files = self.files("kernels", build)
+        if not files:
+            return 0
+        query = f"SELECT count(*) FROM {PARTS} WHERE Url = $under OR starts_with(Url, $folder)"
+        parameters = {"files": files, "under": under, "folder": under.rstrip("/") + "/"}
+        with self.connect() as connection:
+            return int(connection.execute(query, parameters).fetchall()[0][0])
+
+    def problems(self, build: str) -> list[tuple[Any, ...]]:
+        """Url, member, offset, line and message of each problem of a build."""
+        if not (files := self.files("problems", build)):
+            return []
+        columns = 'Url, Member, "Offset", Line, Message'
+        with self.connect() as connection:
+            query = f"SELECT {columns} FROM {PARTS} ORDER BY ALL"
+            found: list[tuple[Any, ...]] = connection.execute(query, {"files": files}).fetchall()
+            return found
+
+
+PARTS = "read_parquet($files, hive_partitioning=false, union_by_name=true)"
+"""The rows of some files of one table."""
+
+
+def part_of(file: str) -> str:
+    return file.rpartition("/")[2].partition(".")[0]
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _lines(name: str) -> str:
+    return f"read_json(${name}, columns=${name}_columns, format='newline_delimited')"
+
+
+_VERSION = f"'{__version__}' AS Kernelinfo_Version"
+_QUERIES: dict[Table, str] = {
+    "kernels": f"SELECT k.* REPLACE (o.Path AS Path), o.Url, {_VERSION} FROM {_lines('kernels')} k"
+    f" LEFT JOIN {_lines('opened')} o ON k.Path = o.Opened ORDER BY Target",
+    "problems": f"SELECT * FROM {_lines('problems')}",
+    "inputs": f"SELECT * FROM {_lines('inputs')}",
+}
+"""By the table that they write; `inputs`, without which a part does not count, last."""
+
+
+def _parameters(table: Table, scratch: str) -> dict[str, object]:
+    columns = {"kernels": row_columns(), "problems": PROBLEMS, "inputs": INPUTS}[table]
+    found: dict[str, object] = {
+        table: os.path.join(scratch, f"{table}.jsonl"),
+        f"{table}_columns": columns,
+    }
+    if table == "kernels":
+        found |= {"opened": os.path.join(scratch, "opened.jsonl"), "opened_columns": _OPENED}
+    return found
+
+
+def write_lines(scratch: str, name: str, rows: Iterable[Mapping[str, object]]) -> None:
+    """Write rows as JSON lines into a scratch folder, for `Dataset.write_part`."""
+    append_lines(scratch, name, "".join(json.dumps(row) + "\n" for row in rows))
+
+
+def append_lines(scratch: str, name: str, lines: str) -> int:
+    """Append JSON lines to those of that name; the bytes that there are now."""
+    with open(os.path.join(scratch, f"{name}.jsonl"), "a", encoding="utf-8") as file:
+        file.write(lines)
+        return file.tell()
+
+
+def refuse_read_only(url: str) -> None:
+    """Raises `OptionError` for a URL that no file can be written to."""
+    if url.startswith(("http://", "https://")):
+        raise OptionError(f"--to {address(url)}: cannot be written; give a folder or s3://…")

@@ -1,0 +1,137 @@
+"""URLs -> the files under them, with their sizes and what tells a new version of each."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from glob import has_magic
+from typing import Any
+from urllib.parse import urlsplit
+
+from fsspec.core import url_to_fs
+
+from kernelinfo.compare.builds import root_of
+from kernelinfo.errors import KernelinfoError, OptionError
+from kernelinfo.light_typing import NamedTuple
+from kernelinfo.reading.blob import Problem
+from kernelinfo.reading.containers import files
+
+_FILE = "file://"
+_STAMPS = ("ETag", "etag", "md5Hash", "LastModified", "Last-Modified", "mtime", "modified")
+"""Keys of fsspec's `info` that change with a file's content, the surest first."""
+_QUESTIONS = 16
+"""Files whose size is asked for at once, where a listing does not have it."""
+
+
+class InputFile(NamedTuple):
+    """One file to read."""
+
+    root: str
+    """The URL that it was found under, as given."""
+    url: str
+    """Where it is read; a path of this machine for local files."""
+    path: str
+    """Relative to the root; the name of a file that was given itself."""
+    size: int
+    """Bytes."""
+    modified: str | None
+    """ETag or time of modification; None reads the file again in every run."""
+    named: bool
+    """By the user, or by a glob; else found in a folder."""
+
+    @property
+    def address(self) -> str:
+        """The URL without user, password and query, as the dataset has it."""
+        return address(self.url)
+
+
+def is_local(url: str) -> bool:
+    return "://" not in url or url.startswith(_FILE)
+
+
+def address(url: str) -> str:
+    """A URL without user, password and query; the absolute path of a local file."""
+    if is_local(url):
+        return os.path.abspath(url.removeprefix(_FILE))
+    parts = urlsplit(url)
+    host = parts.netloc.rpartition("@")[2]
+    if parts.scheme not in ("http", "https"):  # their paths may have a `?`
+        return f"{parts.scheme}://{host}{url.partition('://')[2][len(parts.netloc) :]}"
+    return f"{parts.scheme}://{host}{parts.path}"
+
+
+def find(urls: Iterable[str]) -> Iterator[InputFile | Problem]:
+    """All files under these URLs. Raises `KernelinfoError` where a store cannot be listed."""
+    for url in urls:
+        if url == files.STANDARD_INPUT:
+            raise OptionError("scan reads files, not standard input; give a path or URL")
+        yield from _local(url.removeprefix(_FILE)) if is_local(url) else _remote(url)
+
+
+def _local(path: str) -> Iterator[InputFile | Problem]:
+    root = root_of(path)
+    for file in files.find(path):
+        if isinstance(file, Problem):
+            yield file
+            continue
+        inside = os.path.relpath(file.path, root) if file.path != root else ""
+        try:
+            inside.encode()
+            status = os.stat(file.path)
+        except UnicodeError:
+            yield Problem(ascii(file.path), "a name that is not UTF-8; rename the file")
+        except OSError as error:
+            yield Problem(file.path, (error.strerror or str(error)).lower())
+        else:
+            name = inside or os.path.basename(file.path)
+            modified, url = str(status.st_mtime_ns), os.path.abspath(file.path)
+            yield InputFile(path, url, name, status.st_size, modified, file.named)
+
+
+def _remote(url: str) -> Iterator[InputFile | Problem]:
+    try:
+        fs, top = url_to_fs(url)
+        fs.invalidate_cache()
+        named, found = _listed(fs, top, is_folder=url.endswith("/"))
+    except Exception as error:  # the libraries of stores have no common class of errors
+        raise store_error(url, error) from error
+    folder = top.rstrip("/") + "/"
+    for path, info in sorted(found.items()):
+        if info.get("type") == "directory":
+            continue
+        yield InputFile(
+            root=url,
+            url=str(fs.unstrip_protocol(path)),
+            path=path.removeprefix(folder) if path.startswith(folder) else path.rpartition("/")[2],
+            size=info.get("size") or 0,
+            modified=next((str(info[key]) for key in _STAMPS if info.get(key)), None),
+            named=named,
+        )
+    if not found:
+        yield Problem(address(url), "holds no file; check the address")
+
+
+def _listed(fs: Any, top: str, *, is_folder: bool) -> tuple[bool, dict[str, dict[str, Any]]]:
+    """Whether the files are named, and fsspec's `info` of each by its path."""
+    if has_magic(top) and "?" not in top:
+        return True, fs.glob(top, detail=True)
+    if not is_folder and fs.isfile(top):
+        return True, {top: fs.info(top)}
+    found: dict[str, dict[str, Any]] = fs.find(top, detail=True)
+    if any(info.get("size") is None for info in found.values()):
+        with ThreadPoolExecutor(_QUESTIONS) as pool:
+            found = dict(zip(found, pool.map(fs.info, found), strict=True))
+    return False, found
+
+
+def store_error(url: str, error: Exception) -> KernelinfoError:
+    """What a library of a store says of a URL, in one line."""
+    message = f"{address(url)}: {first_line(error)}; check the address and the credentials"
+    return KernelinfoError(message)
+
+
+def first_line(error: Exception) -> str:
+    """What an error of a library says; DuckDB quotes the whole traceback of a store."""
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return lines[-1] if lines[0].startswith("Traceback") else lines[0]

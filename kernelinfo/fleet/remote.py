@@ -1,0 +1,138 @@
+"""Files of a task, ready to be opened: those of a store are fetched first, large ones by range."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from fsspec.core import url_to_fs
+
+from kernelinfo.fleet.listing import InputFile, first_line, is_local
+from kernelinfo.fleet.ranges import remote_mapping
+from kernelinfo.light_typing import NamedTuple
+from kernelinfo.reading.blob import Problem
+from kernelinfo.reading.budget import Bounds
+from kernelinfo.reading.containers import Found, files, magic, open_blob, open_file
+from kernelinfo.reading.containers.archive import thin_members
+from kernelinfo.reading.containers.files import File
+from kernelinfo.reading.containers.mapping import IS_WATCHED
+
+WHOLE_BYTES = 8 << 20
+"""A file of a store that is no longer is fetched whole."""
+
+
+class Opened(NamedTuple):
+    """A file that can be read."""
+
+    path: str
+    """Of this machine; of a file that is read by range nothing is there."""
+    file: InputFile
+    among: tuple[str, ...]
+    """All that is read with it, as paths of this machine."""
+    by_range: bool = False
+
+    def blobs(self, within: Bounds) -> Iterator[Found]:
+        """The code in it, and what could not be read."""
+        file = File(self.path, self.file.named)
+        if not self.by_range:
+            yield from open_file(file, among=self.among, within=within)
+            return
+        with _ranges(self.file) as source, remote_mapping(source, self.file.size) as mapping:
+            blob = files.whole(self.path, memoryview(mapping), within)
+            yield from open_blob(blob, self.among, required=self.file.named)
+            if mapping.failure is not None:
+                yield unfetched(self.file, mapping.failure)
+
+
+def _ranges(file: InputFile) -> Any:
+    """A file of a store, each read of which fetches just what it gives."""
+    fs, path = url_to_fs(file.url)
+    return fs.open(path, "rb", cache_type="none")
+
+
+def unfetched(file: InputFile, error: Exception) -> Problem:
+    return Problem(file.address, f"cannot be fetched: {first_line(error)}; scan it again")
+
+
+def opened(
+    wanted: Sequence[InputFile], roots: tuple[str, ...], archives: Iterable[str], scratch: str
+) -> Iterator[Opened | Problem]:
+    """The files in their order; those of a store are fetched into a folder first."""
+    remote = [file for file in wanted if not is_local(file.url)]
+    folder = os.path.join(scratch, "fetched")
+    by_range = {file for file in remote if _is_by_range(file)}
+    whole = [file for file in remote if file not in by_range]
+    failed = _fetch(whole, folder)
+    _fetch([member for file in whole for member in _thin_members(file, folder)], folder)
+    for name in archives if remote else ():  # hosts that name them are not followed
+        _touch(_local_path(folder, name))
+    for file in wanted:
+        if is_local(file.url):
+            yield Opened(file.url, file, roots)
+        elif error := failed.get(file):
+            yield unfetched(file, error)
+        else:
+            yield Opened(_local_path(folder, file.path), file, (folder,), file in by_range)
+
+
+def _is_by_range(file: InputFile) -> bool:
+    """True for a large file of a store that gives parts of it."""
+    if file.size <= WHOLE_BYTES or not IS_WATCHED:
+        return False
+    try:
+        with _ranges(file) as source:
+            source.seek(1)
+            return len(source.read(1)) == 1
+    except Exception:  # an HTTP server without ranges; other errors return when it is fetched
+        return False
+
+
+def _local_path(folder: str, path: str) -> str:
+    """Where a file of that relative path is put; names that lead elsewhere are spelled out."""
+    parts = (f"%{part}" if part in ("", ".", "..") else part for part in path.split("/"))
+    return os.path.join(folder, *(part.replace("\0", "%00") for part in parts))
+
+
+def _fetch(wanted: Sequence[InputFile], folder: str) -> dict[InputFile, Exception]:
+    """Fetch whole files, many at once; the errors of those that cannot be fetched."""
+    if not wanted:
+        return {}
+    failed: dict[InputFile, Exception] = {}
+    fs, _ = url_to_fs(wanted[0].url)
+    paths = [fs._strip_protocol(file.url) for file in wanted]
+    copies = [_local_path(folder, file.path) for file in wanted]
+    for copy in copies:
+        os.makedirs(os.path.dirname(copy), exist_ok=True)
+    try:
+        fs.get(paths, copies)
+    except Exception:  # of one of them: which, is found one by one
+        for file, path, copy in zip(wanted, paths, copies, strict=True):
+            try:
+                fs.get_file(path, copy)
+            except Exception as error:  # the libraries of stores have no common class of errors
+                failed[file] = error
+    return failed
+
+
+def _thin_members(file: InputFile, folder: str) -> Iterator[InputFile]:
+    """The files that a thin archive, which is fetched already, is made of."""
+    copy = _local_path(folder, file.path)
+    if not os.path.isfile(copy):
+        return
+    with open(copy, "rb") as archive:
+        if archive.read(len(magic.THIN_ARCHIVE)) != magic.THIN_ARCHIVE:
+            return
+        names = thin_members(memoryview(magic.THIN_ARCHIVE + archive.read()))
+    url, path = posixpath.dirname(file.url), posixpath.dirname(file.path)
+    for name in map(posixpath.normpath, names):
+        if not name.startswith(("/", "..")):
+            member = posixpath.join(path, name)
+            yield file._replace(url=posixpath.join(url, name), path=member)
+
+
+def _touch(path: str) -> None:
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "ab"):
+        pass

@@ -1,0 +1,246 @@
+"""A scan: what is to do, done by dask's workers, and what became of it."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
+from tempfile import TemporaryDirectory
+
+import dask
+from distributed import Client, LocalCluster, as_completed
+from distributed.scheduler import KilledWorker
+
+from kernelinfo import __version__
+from kernelinfo.analysis.options import Options
+from kernelinfo.analysis.parallel import Rows
+from kernelinfo.errors import KernelinfoError
+from kernelinfo.fleet.batches import Task, tasks, units
+from kernelinfo.fleet.dataset import Dataset, write_lines
+from kernelinfo.fleet.listing import InputFile, address, find
+from kernelinfo.fleet.worker import Done, Setup, input_rows, problem_row, read
+from kernelinfo.light_typing import NamedTuple
+from kernelinfo.reading.blob import Problem
+from kernelinfo.reading.budget import BY_DEFAULT, Bounds
+
+HELD_BYTES = 160 << 20
+"""Of decompressed code that a worker holds at once, unless `--bound memory=N` says otherwise."""
+_WORKER_BYTES = 512_000_000
+_OWN_BYTES = _WORKER_BYTES - HELD_BYTES
+"""Of a worker without what it decompresses."""
+_PATIENCE = "20s"
+_ENGINE = {
+    # A worker that ends ends what sits on it; which file it was, is found one by one.
+    "distributed.scheduler.allowed-failures": 0,
+    "distributed.scheduler.worker-saturation": 1.0,
+    # Results are small and nothing is spilled: a paused worker would wait for ever.
+    "distributed.worker.memory.target": False,
+    "distributed.worker.memory.spill": False,
+    "distributed.worker.memory.pause": False,
+    "distributed.worker.memory.terminate": 0.95,
+}
+"""Of the workers that a scan starts itself; a given scheduler has its own."""
+
+
+class Cluster(NamedTuple):
+    """Who does the work."""
+
+    scheduler: str | None = None
+    """Its address; None starts workers here."""
+    workers: int | None = None
+    """Of this machine; None for as many as cores."""
+
+
+class Request(NamedTuple):
+    """What is asked for."""
+
+    urls: tuple[str, ...]
+    dataset: Dataset
+    build: str
+    options: Options
+    rows: Rows
+    """Writes kernels as JSON lines."""
+    timeout: float = 60
+    """Seconds for files that belong together."""
+
+    @property
+    def written_options(self) -> str:
+        """The options that differ from the defaults, as `inputs` has them."""
+        default = Options()._asdict()
+        given = {k: v for k, v in self.options._asdict().items() if v != default[k]}
+        return json.dumps(given, default=repr, sort_keys=True)
+
+
+class Plan(NamedTuple):
+    """What is to do."""
+
+    listed: tuple[InputFile, ...]
+    to_read: tuple[tuple[InputFile, ...], ...]
+    """What belongs together, if one of it is new."""
+    problems: tuple[Problem, ...]
+    """Of the listing."""
+
+    @property
+    def files(self) -> list[InputFile]:
+        return [file for unit in self.to_read for file in unit]
+
+
+def bounded(bounds: Bounds) -> Bounds:
+    """The bounds, with a worker's memory where no other is given."""
+    return bounds._replace(memory=HELD_BYTES) if bounds.memory == BY_DEFAULT.memory else bounds
+
+
+def plan(request: Request) -> Plan:
+    """List the files and compare them with what the dataset has. Raises `KernelinfoError`."""
+    found = list(find(request.urls))
+    listed = {file.address: file for file in found if isinstance(file, InputFile)}
+    done = request.dataset.done(request.build)
+
+    def is_done(file: InputFile) -> bool:
+        row = done.get(file.address)
+        known = row and tuple(row[key] for key in ("Size", "Modified", *_READ_BY))
+        stated = (file.size, file.modified, __version__, request.written_options)
+        return file.modified is not None and known == stated
+
+    together = units(listed.values())
+    to_read = tuple(unit for unit in together if not all(map(is_done, unit)))
+    problems = tuple(one for one in found if isinstance(one, Problem))
+    return Plan(tuple(listed.values()), to_read, problems)
+
+
+_READ_BY = ("Kernelinfo_Version", "Options")
+
+
+def scan(request: Request, work: Plan, cluster: Cluster) -> Iterator[Done]:
+    """Read what is to do; each task as it ends. Raises `KernelinfoError`."""
+    request.dataset.tidy(request.build)
+    run = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
+    setup = Setup(
+        dataset=request.dataset,
+        build=request.build,
+        options=request.options,
+        rows=request.rows,
+        written_options=request.written_options,
+        roots=tuple(os.path.abspath(url) for url in request.urls),
+        archives=tuple(file.path for file in work.listed if file.path.endswith(".kpack")),
+        timeout=request.timeout,
+    )
+    _write_listing_problems(request, work, setup, run)
+    if work.to_read:
+        with _client(cluster, request.options.bounds) as client:
+            count = len(client.scheduler_info(n_workers=-1)["workers"]) or 1
+            yield from _Run(client, setup).all(tasks(work.to_read, count, run))
+    request.dataset.tidy(request.build)
+
+
+@contextmanager
+def _client(cluster: Cluster, bounds: Bounds) -> Iterator[Client]:
+    with ExitStack() as stack:
+        if cluster.scheduler is None:
+            stack.enter_context(dask.config.set(_ENGINE))
+            local = LocalCluster(
+                n_workers=cluster.workers or os.cpu_count(),
+                threads_per_worker=1,
+                processes=True,
+                memory_limit=_OWN_BYTES + bounds.memory,
+                dashboard_address=None,
+                silence_logs=logging.CRITICAL,
+            )
+            yield stack.enter_context(Client(stack.enter_context(local)))
+            return
+        try:
+            client = Client(cluster.scheduler, timeout=_PATIENCE)
+        except (OSError, ValueError) as error:
+            message = f"--scheduler {cluster.scheduler}: {error}; start one by `dask scheduler`"
+            raise KernelinfoError(message) from None
+        yield stack.enter_context(client)
+
+
+class _Run:
+    """The tasks of a run on their way through the engine."""
+
+    def __init__(self, client: Client, setup: Setup) -> None:
+        self._client, self._setup = client, setup
+        self._shares: dict[str, list[Done]] = {}
+        """Of files that several workers read, by part."""
+
+    def all(self, work: Sequence[Task]) -> Iterator[Done]:
+        """Every task, those whose worker ended again, alone."""
+        begun = self._client.map(read, work, setup=self._setup, pure=False)
+        futures = dict(zip(begun, work, strict=True))
+        killed: list[Task] = []
+        for future in as_completed(futures):
+            try:
+                yield self._finished(future.result())
+            except KilledWorker:
+                killed.append(futures[future])
+            future.release()
+        for task in killed:
+            for unit in task.by_unit():
+                yield self._finished(self._alone(unit))
+
+    def _alone(self, task: Task) -> Done:
+        """One file, or what belongs to it, with no other task that could be blamed for it."""
+        try:
+            done: Done = self._client.submit(read, task, setup=self._setup, pure=False).result()
+            return done
+        except KilledWorker:
+            return self._given_up(task)
+
+    def _given_up(self, task: Task) -> Done:
+        """Write that a task's files end their worker."""
+        bound = self._setup.options.bounds.memory + _OWN_BYTES
+        limits = f"over {self._setup.timeout:g} s (--timeout) or {bound >> 20} MiB (--bound memory)"
+        message = f"ended the worker that read it: {limits}, or a crash; read it alone"
+        with TemporaryDirectory(prefix="kernelinfo-") as scratch:
+            rows = (problem_row(Problem("", message), f.address, f.path) for f in task.files)
+            write_lines(scratch, "problems", rows)
+            if task.shares == 1:
+                addresses = frozenset(file.address for file in task.files)
+                write_lines(scratch, "inputs", input_rows(task, self._setup, addresses))
+            name = f"{task.part}.{task.share}.ended"
+            self._setup.dataset.write_part(self._setup.build, name, scratch)
+        return Done(task, 0, len(task.files), (), frozenset(file.address for file in task.files))
+
+    def _finished(self, done: Done) -> Done:
+        """The same; the last share of a file says in `inputs` that it is done."""
+        task = done.task
+        if task.shares == 1:
+            return done
+        shares = self._shares.setdefault(task.part, [])
+        shares.append(done)
+        if len(shares) == task.shares:
+            fetched = frozenset.intersection(*(share.fetched for share in shares))
+            with TemporaryDirectory(prefix="kernelinfo-") as scratch:
+                write_lines(scratch, "inputs", input_rows(task, self._setup, fetched))
+                self._setup.dataset.write_part(self._setup.build, f"{task.part}.done", scratch)
+        return done
+
+
+def _write_listing_problems(request: Request, work: Plan, setup: Setup, run: str) -> None:
+    """Write what could not be listed, under the URL that was given; earlier ones go."""
+    known = request.dataset.done(request.build)
+    listed = {file.address for file in work.listed}
+    roots = [address(url) for url in request.urls if address(url) not in listed]
+    if not work.problems and not any(root in known for root in roots):
+        return
+    part = f"{run}-listing"
+    with TemporaryDirectory(prefix="kernelinfo-") as scratch:
+        files = [InputFile(root, root, root, 0, None, True) for root in roots]
+        rows = (problem_row(problem, roots[0], problem.path) for problem in work.problems)
+        write_lines(scratch, "problems", rows)
+        write_lines(scratch, "inputs", input_rows(Task(part, tuple(files)), setup, frozenset()))
+        request.dataset.write_part(request.build, part, scratch)
+
+
+def without_kernels(request: Request) -> Iterable[Problem]:
+    """A problem for each URL under which the dataset has no kernel."""
+    for url in request.urls:
+        root = address(url)
+        if not request.dataset.count(request.build, root):
+            yield Problem(
+                root, "no AMD GPU kernel found; give what the compiler left for the device"
+            )

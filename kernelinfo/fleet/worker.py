@@ -1,0 +1,205 @@
+"""What a worker does with a task: read its files, write their rows as one part."""
+
+from __future__ import annotations
+
+import faulthandler
+import gc
+import os
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from itertools import count
+from tempfile import TemporaryDirectory
+
+from kernelinfo import __version__
+from kernelinfo.analysis import Analysis
+from kernelinfo.analysis.counts import PathCounts
+from kernelinfo.analysis.options import Options
+from kernelinfo.analysis.parallel import Rows
+from kernelinfo.errors import KernelinfoError
+from kernelinfo.fleet.batches import Task, units
+from kernelinfo.fleet.dataset import Dataset, append_lines, write_lines
+from kernelinfo.fleet.listing import InputFile
+from kernelinfo.fleet.remote import Opened, opened
+from kernelinfo.kernel import Result
+from kernelinfo.kernel.names import demangle
+from kernelinfo.light_typing import NamedTuple
+from kernelinfo.reading.blob import Blob, Note, Problem
+from kernelinfo.reading.containers import Found
+
+_TOGETHER = 8
+"""Neighbouring code objects of a shared file that go to the same worker."""
+_MOST_BYTES = 40 << 20
+"""Of rows as JSON, as many as DuckDB writes within its memory."""
+_one_at_a_time = threading.Lock()
+"""A worker with several threads would need as many times the memory."""
+
+
+class Setup(NamedTuple):
+    """What all tasks of a run have in common."""
+
+    dataset: Dataset
+    build: str
+    options: Options
+    rows: Rows
+    """Writes kernels as JSON lines."""
+    written_options: str
+    """As `inputs` has them."""
+    roots: tuple[str, ...]
+    """All that the run reads."""
+    archives: tuple[str, ...]
+    """Relative paths of kpack archives among the files, which hosts may name."""
+    timeout: float
+    """Seconds for what belongs together."""
+    version: str = __version__
+
+
+class Done(NamedTuple):
+    """The outcome of one task."""
+
+    task: Task
+    kernels: int
+    problems: int
+    notes: tuple[Note, ...]
+    fetched: frozenset[str]
+    """Addresses of files that could be fetched; others are tried again by the next run."""
+
+
+def read(task: Task, setup: Setup) -> Done:
+    """Read the files of a task and write its part; what cannot be read is a row of `problems`."""
+    if setup.version != __version__:
+        wanted = f"the workers have kernelinfo {__version__}, this is {setup.version}"
+        raise KernelinfoError(f"{wanted}; install the same")
+    with _one_at_a_time, _without_cycles(), TemporaryDirectory(prefix="kernelinfo-") as scratch:
+        reading = _Reading(task, setup, scratch)
+        write_lines(scratch, "opened", reading.opened_rows())
+        names = (f"{task.part}.{task.share}.{number}" for number in count())
+        for unit in units(task.files):
+            with _limited(setup.timeout):
+                for text in reading.rows(unit):
+                    if append_lines(scratch, "kernels", text) > _MOST_BYTES:
+                        setup.dataset.write_part(setup.build, next(names), scratch)
+        done = reading.done()
+        write_lines(scratch, "problems", reading.problem_rows())
+        if task.shares == 1:
+            write_lines(scratch, "inputs", input_rows(task, setup, done.fetched))
+        setup.dataset.write_part(setup.build, next(names), scratch)
+        demangle.cache_clear()  # a fleet has more names than a worker has room for
+        return done
+
+
+def input_rows(task: Task, setup: Setup, fetched: frozenset[str]) -> Iterator[dict[str, object]]:
+    """The rows of `inputs` that say that the task's files are done."""
+    for file in task.files:
+        yield {
+            "Url": file.address,
+            "Size": file.size,
+            "Modified": file.modified if file.address in fetched else None,
+            "Kernelinfo_Version": setup.version,
+            "Options": setup.written_options,
+            "Part": task.part,
+        }
+
+
+def problem_row(problem: Problem, url: str, path: str) -> dict[str, object]:
+    """A row of `problems`."""
+    return {
+        "Url": url,
+        "Path": path,
+        "Member": problem.member,
+        "Offset": problem.offset,
+        "Line": problem.line,
+        "Message": problem.message,
+        "Kernelinfo_Version": __version__,
+    }
+
+
+class _Reading:
+    """The reading of one task."""
+
+    def __init__(self, task: Task, setup: Setup, scratch: str) -> None:
+        self._task, self._setup = task, setup
+        self._analysis = Analysis(setup.options)
+        self._counts, self._kernels = PathCounts(""), 0
+        found = opened(task.files, setup.roots, setup.archives, scratch)
+        self._opened = dict(zip(task.files, found, strict=True))
+        self._problems = [one for one in self._opened.values() if isinstance(one, Problem)]
+        self._lost = {problem.path for problem in self._problems}
+
+    def rows(self, unit: tuple[InputFile, ...]) -> Iterator[str]:
+        """The kernels of files that belong together, as text."""
+        for file in unit:
+            if isinstance(found := self._opened[file], Opened):
+                yield from self._rows_of(found)
+
+    def _rows_of(self, opened: Opened) -> Iterator[str]:
+        try:
+            for blob in self._share(opened.blobs(self._setup.options.bounds)):
+                items = list(self._analysis.analyse_blob(blob, self._counts))
+                self._problems += (item for item in items if isinstance(item, Problem))
+                results = [item for item in items if isinstance(item, Result)]
+                self._kernels += len(results)
+                yield "".join(self._setup.rows(results))
+        except MemoryError:
+            message = "needs more memory than the worker has; read it by `kernelinfo report`"
+            self._problems.append(Problem(opened.path, message))
+        except Exception as error:  # a bug of ours costs this file, not the fleet
+            what = f"{type(error).__name__}: {error}".partition("\n")[0]
+            message = f"kernelinfo failed ({what}); please report it"
+            self._problems.append(Problem(opened.path, message))
+
+    def _share(self, found: Iterable[Found]) -> Iterator[Found]:
+        """What this task takes; the first share also takes what is no code."""
+        task, number = self._task, 0
+        for item in found:
+            if not isinstance(item, Blob):
+                if task.share == 0:
+                    yield item
+                continue
+            if number // _TOGETHER % task.shares == task.share:
+                yield item
+            else:
+                self._analysis.conflicting_entry(item)  # later ones are compared with it
+            number += 1
+
+    def done(self) -> Done:
+        lost = self._lost
+        fetched = frozenset(f.address for f in self._task.files if f.address not in lost)
+        notes = tuple(self._counts.all_notes())
+        return Done(self._task, self._kernels, len(self._problems), notes, fetched)
+
+    def opened_rows(self) -> Iterator[dict[str, object]]:
+        for path, file in self._files().items():
+            yield {"Opened": path, "Path": file.path, "Url": file.address}
+
+    def problem_rows(self) -> Iterator[dict[str, object]]:
+        files = self._files() | {file.address: file for file in self._task.files}
+        for problem in self._problems:
+            file = files[problem.path]
+            yield problem_row(problem, file.address, file.path)
+
+    def _files(self) -> dict[str, InputFile]:
+        """By the path that was opened."""
+        found = (one for one in self._opened.values() if isinstance(one, Opened))
+        return {one.path: one.file for one in found}
+
+
+@contextmanager
+def _without_cycles() -> Iterator[None]:
+    """Do not search for cycles, of which kernels have none; a third of the time of a report."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+@contextmanager
+def _limited(seconds: float) -> Iterator[None]:
+    """End this process where the block takes longer, whatever holds the interpreter."""
+    with open(os.devnull, "w") as nowhere:
+        faulthandler.dump_traceback_later(seconds, exit=True, file=nowhere)
+        try:
+            yield
+        finally:
+            faulthandler.cancel_dump_traceback_later()

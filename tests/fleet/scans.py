@@ -1,0 +1,90 @@
+"""What the tests of scans share: the tool as a process, and the rows of a dataset and a report."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ..conftest import FIXTURES
+
+OBJECTS = FIXTURES / "code_object"
+_ADDED = ("Path", "Url", "Kernelinfo_Version")
+
+
+def kernelinfo(*arguments: object, **environment: str) -> tuple[str, str, int]:
+    """Standard output, standard error and exit code of the command line."""
+    done = subprocess.run(
+        [sys.executable, "-m", "kernelinfo", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **environment},
+        timeout=600,
+    )
+    return done.stdout, done.stderr, done.returncode
+
+
+def scan(*arguments: object, to: object, build: str = "b", **environment: str) -> str:
+    """The one line of a scan that reads everything."""
+    given = ("--workers", 2) if "--scheduler" not in arguments else ()
+    out, err, code = kernelinfo(
+        "scan", *arguments, "--to", to, "--build", build, *given, **environment
+    )
+    assert (err, code) == ("", 0)
+    return out
+
+
+def rows(dataset: object, build: str = "b", table: str = "kernels") -> list[dict[str, Any]]:
+    """All rows of a table of one build."""
+    import duckdb
+
+    with duckdb.connect() as connection:
+        files = f"{dataset}/{table}/Build={build}/*.parquet"
+        query = "SELECT * FROM read_parquet($files, hive_partitioning=false)"
+        found = connection.execute(query, {"files": files})
+        names = [column[0] for column in found.description or ()]
+        return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+
+
+def comparable(found: list[dict[str, Any]]) -> list[str]:
+    """Rows in an order of their own, but for what says where the file lies."""
+    kept = ({k: v for k, v in row.items() if k not in _ADDED} for row in found)
+    return sorted(json.dumps(row, sort_keys=True) for row in kept)
+
+
+def reported(*paths: object) -> list[str]:
+    """The rows of one machine's report."""
+    out, _, _ = kernelinfo(*paths, "--format", "jsonl")
+    return comparable([json.loads(line) for line in out.splitlines()])
+
+
+@contextmanager
+def process(*command: object, **environment: str) -> Iterator[subprocess.Popen[str]]:
+    """A process that runs meanwhile."""
+    with subprocess.Popen(
+        [sys.executable, *map(str, command)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env={**os.environ, **environment},
+    ) as running:
+        try:
+            yield running
+        finally:
+            running.kill()
+
+
+def many_objects(folder: Path, count: int) -> Path:
+    """A folder with so many code objects, each under a name of its own."""
+    objects = [path for path in sorted(OBJECTS.iterdir()) if path.suffix in (".co", ".out")]
+    for number in range(count):
+        source = objects[number % len(objects)]
+        place = folder / f"{number % 16:02}" / f"{number:05}{source.suffix}"
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(source.read_bytes())
+    return folder

@@ -1,0 +1,198 @@
+"""A scan finds what one machine finds, wherever the files lie and whatever happens to workers."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from ..conftest import FIXTURES
+from .scans import OBJECTS, comparable, kernelinfo, many_objects, process, reported, rows, scan
+
+pytest.importorskip("distributed", reason="the extra kernelinfo[fleet] is not installed")
+
+LIBRARIES = Path("/usr/lib/x86_64-linux-gnu")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [OBJECTS, FIXTURES / "container", LIBRARIES / "librocrand.so.1"],
+    ids=lambda path: path.name,
+)
+def test_it_has_the_rows_of_one_machine(source: Path, tmp_path: Path) -> None:
+    if not source.exists():
+        pytest.skip(f"{source.name} is not installed")
+    scan(source, to=tmp_path)
+    assert comparable(rows(tmp_path)) == reported(source)
+
+
+def test_of_a_large_library_that_several_workers_share(tmp_path: Path) -> None:
+    library = LIBRARIES / "librocsparse.so.0"
+    if not library.exists():
+        pytest.skip("librocsparse is not installed")
+    scan(library, to=tmp_path)
+    parts = list((tmp_path / "kernels" / "Build=b").iterdir())
+    assert len({part.name.split(".")[1] for part in parts}) > 1
+    assert comparable(rows(tmp_path)) == reported(library)
+
+
+def test_of_three_thousand_objects(tmp_path: Path) -> None:
+    folder = many_objects(tmp_path / "objects", 3000)
+    scan(folder, to=tmp_path / "fleet")
+    assert comparable(rows(tmp_path / "fleet")) == reported(folder)
+
+
+def test_files_are_named_by_address_and_by_path_in_the_build(tmp_path: Path) -> None:
+    scan(OBJECTS, to=tmp_path)
+    name = "variety-clang22-gfx942.co"
+    assert {(row["Url"], row["Path"]) for row in rows(tmp_path) if row["Path"] == name} == {
+        (str(OBJECTS / name), name)
+    }
+
+
+def test_a_second_run_reads_nothing(tmp_path: Path) -> None:
+    scan(OBJECTS, to=tmp_path)
+    before = sorted(tmp_path.rglob("*.parquet"))
+    assert "0 files read, 37 done before" in scan(OBJECTS, to=tmp_path)
+    assert sorted(tmp_path.rglob("*.parquet")) == before
+
+
+def test_what_changed_replaces_its_rows(tmp_path: Path) -> None:
+    folder, fleet = tmp_path / "objects", tmp_path / "fleet"
+    shutil.copytree(OBJECTS, folder)
+    scan(folder, to=fleet)
+    shutil.copy(folder / "spills-clang22-gfx90a.co", folder / "handwritten.co")
+    assert "1 file read, 36 done before" in scan(folder, to=fleet)
+    assert comparable(rows(fleet)) == reported(folder)
+
+
+def test_other_options_read_again(tmp_path: Path) -> None:
+    folder = OBJECTS / "variety-clang22-gfx942.co"
+    scan(folder, to=tmp_path)
+    scan(folder, "--no-trap-handler", to=tmp_path)
+    assert comparable(rows(tmp_path)) == reported(folder, "--no-trap-handler")
+
+
+def test_builds_stand_next_to_each_other(tmp_path: Path) -> None:
+    scan(OBJECTS, to=tmp_path, build="7.1")
+    scan(FIXTURES / "container", to=tmp_path, build="7.2")
+    assert comparable(rows(tmp_path, "7.1")) == reported(OBJECTS)
+    assert comparable(rows(tmp_path, "7.2")) == reported(FIXTURES / "container")
+
+
+def test_a_worker_that_is_killed_costs_nothing(tmp_path: Path) -> None:
+    folder, fleet = many_objects(tmp_path / "objects", 3000), tmp_path / "fleet"
+    arguments = ("-m", "kernelinfo", "scan", folder, "--to", fleet, "--build", "b", "--workers", 2)
+    with process(*arguments) as running:
+        while not list(fleet.glob("inputs/*/*.parquet")):
+            assert running.poll() is None
+            time.sleep(0.05)
+        os.kill(_workers(running.pid)[0], signal.SIGKILL)
+        out, _ = running.communicate()
+    assert (running.returncode, out.count("\n")) == (0, 1), out
+    assert comparable(rows(fleet)) == reported(folder)
+
+
+def test_a_run_that_is_killed_is_completed_by_the_next(tmp_path: Path) -> None:
+    folder, fleet = many_objects(tmp_path / "objects", 3000), tmp_path / "fleet"
+    arguments = ("-m", "kernelinfo", "scan", folder, "--to", fleet, "--build", "b", "--workers", 2)
+    with process(*arguments) as running:
+        while not list(fleet.glob("inputs/*/*.parquet")):
+            assert running.poll() is None
+            time.sleep(0.05)
+        running.kill()
+    assert " 0 done before" not in scan(folder, to=fleet)
+    assert comparable(rows(fleet)) == reported(folder)
+
+
+def _workers(pid: int) -> list[int]:
+    import psutil  # type: ignore[import-untyped]
+
+    nannies = psutil.Process(pid).children(recursive=True)
+    return [one.pid for one in nannies if "spawn_main" in " ".join(one.cmdline())]
+
+
+_FATAL = """
+import os, time
+from kernelinfo.analysis import Analysis
+analyse = Analysis.__dict__.get("harmless", Analysis.analyse_blob)  # dask loads this twice
+def fatal(self, blob, counts):
+    if blob.path.endswith("killer.co"):
+        os.kill(os.getpid(), 9)
+    while blob.path.endswith("hanger.co"):
+        time.sleep(1)
+    if blob.path.endswith("failure.co"):
+        raise RuntimeError("a bug")
+    return analyse(self, blob, counts)
+Analysis.harmless, Analysis.analyse_blob = analyse, fatal
+"""
+"""What no file here does: to end its worker, to hang, to meet a bug."""
+
+
+def test_a_file_that_ends_its_worker_is_a_problem(tmp_path: Path) -> None:
+    folder, fleet = many_objects(tmp_path / "objects", 40), tmp_path / "fleet"
+    expected = reported(folder)
+    names = ("killer.co", "hanger.co", "failure.co")
+    for name in names:
+        shutil.copy(OBJECTS / "handwritten.co", folder / name)
+    (tmp_path / "fatal.py").write_text(_FATAL)
+    preload = {"DASK_DISTRIBUTED__WORKER__PRELOAD": str(tmp_path / "fatal.py")}
+    arguments = ("scan", folder, "--to", fleet, "--build", "b", "--workers", 2, "--timeout", 3)
+    _out, err, code = kernelinfo(*arguments, **preload)
+    assert code == 2
+    assert sorted(line.partition(": ")[0] for line in err.splitlines()) == sorted(
+        str(folder / name) for name in names
+    )
+    assert err.count("over 3 s (--timeout)") == 2
+    assert "kernelinfo failed (RuntimeError: a bug); please report it" in err
+    assert comparable(rows(fleet)) == expected
+    assert {row["Url"] for row in rows(fleet, table="problems")} == {
+        str(folder / name) for name in names
+    }
+    # The next run says the same, and reads nothing.
+    assert kernelinfo(*arguments)[1:] == (err, 2)
+
+
+def test_what_cannot_be_read_is_a_row(tmp_path: Path) -> None:
+    _out, err, code = kernelinfo("scan", FIXTURES / "broken", "--to", tmp_path, "--build", "b")
+    assert code == 2
+    broken = {row["Path"] for row in rows(tmp_path, table="problems")}
+    assert "truncated.co" in broken
+    assert len(err.splitlines()) <= 21
+
+
+def test_nothing_to_read_is_a_problem(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    _out, err, code = kernelinfo("scan", tmp_path / "empty", "--to", tmp_path, "--build", "b")
+    assert (code, "no AMD GPU kernel found" in err) == (2, True)
+
+
+def test_a_dry_run_says_what_is_to_do(tmp_path: Path) -> None:
+    scan(OBJECTS / "handwritten.co", to=tmp_path)
+    out, err, code = kernelinfo("scan", OBJECTS, "--to", tmp_path, "--build", "b", "--dry-run")
+    assert (err, code) == ("", 0)
+    assert out.count(" read ") == 36
+    assert out.count(" done ") == 1
+    assert "36 files of 37 to read" in out
+    assert len(list(tmp_path.rglob("*.parquet"))) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--to", "https://h/x", "--build", "b"), "cannot be written"),
+        (("--to", "t", "--build", "a/b"), "use letters, digits"),
+        (("--to", "t", "--build", "b", "--scheduler", "x", "--workers", "2"), "leave it out"),
+        (("--to", "what://x", "--build", "b"), "what://x"),
+    ],
+)
+def test_what_makes_no_sense_is_one_line(
+    arguments: tuple[str, ...], message: str, tmp_path: Path
+) -> None:
+    out, err, code = kernelinfo("scan", OBJECTS, *arguments)
+    assert (out, code, err.count("\n")) == ("", 2, 1)
+    assert message in err
