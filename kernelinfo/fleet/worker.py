@@ -24,7 +24,7 @@ from kernelinfo.fleet.remote import Opened, opened
 from kernelinfo.kernel import Result
 from kernelinfo.kernel.names import demangle
 from kernelinfo.light_typing import NamedTuple
-from kernelinfo.reading.blob import Blob, Note, Problem
+from kernelinfo.reading.blob import Blob, Missing, Note, Problem
 from kernelinfo.reading.containers import Found
 
 _TOGETHER = 8
@@ -163,9 +163,14 @@ class _Reading:
             number += 1
 
     def done(self) -> Done:
-        lost = self._lost
+        self._problems += (Missing.problem([host]) for host in self._counts.missing)
+        lost, files = self._lost, self._files()
         fetched = frozenset(f.address for f in self._task.files if f.address not in lost)
-        notes = tuple(self._counts.all_notes())
+        notes = tuple(
+            note._replace(path=files[note.path].address)
+            for same in self._counts.notes.values()
+            for note in same
+        )
         return Done(self._task, self._kernels, len(self._problems), notes, fetched)
 
     def opened_rows(self) -> Iterator[dict[str, object]]:
