@@ -24,6 +24,7 @@ from kernelinfo.reading.code_object.dwarf import read_source_lines
 from kernelinfo.reading.containers import bounds, open_paths
 from kernelinfo.reading.containers.files import forget
 from kernelinfo.reading.target_id import parse_isa_version, parse_target_id
+from tests.reading.code_object.test_object_linking import Info, facts
 from tests.reading.containers.test_archive import thin
 from tests.reading.containers.test_bundle import table
 from tests.reading.containers.test_database import kern_db
@@ -129,6 +130,13 @@ def _debug(data: bytes) -> None:
         read_source_lines(memoryview(data))
 
 
+def _linking(data: bytes) -> None:
+    """The section of an object that is linked later; its first relocations name symbols."""
+    info = Info().function("kernel").add(7, "lds").add(8, "callee").function("callee")
+    info.data = data
+    facts(info)
+
+
 def _name(data: bytes) -> None:
     text = data.decode("utf-8", "surrogateescape")
     for name in (text, demangle(text)):
@@ -169,6 +177,16 @@ _LOCATED = assembly(KERNELS).replace(
     b"\ts_endpgm", b'\t.file 1 "/elsewhere" "k.hip"\n\t.loc 1 7 0\n\ts_endpgm'
 )
 
+LINKED = (
+    Info().function("kernel", 1, 20, 30, 4, 16).add(7, "lds").add(8, "callee").add(9, 1),
+    Info().function("kernel").add(7, "lds").add(8, "callee").function("callee", 3, 40).add(10, 2),
+)
+LINKED_TEXT = assembly(KERNELS) + (
+    b"\t.amdgpu_info first\n\t.amdgpu_flags 1\n\t.amdgpu_num_vgpr 30\n\t.amdgpu_call second\n"
+    b"\t.amdgpu_use lds\n\t.end_amdgpu_info\n\t.amdgpu_info second\n\t.amdgpu_num_agpr 4\n"
+    b'\t.amdgpu_indirect_call "ii"\n\t.end_amdgpu_info\n\t.amdgpu_lds lds, 2048, 16\n'
+)
+"""What is linked later."""
 DATABASE = kern_db(OBJECT)
 LOGS = [
     b"x.hip:6:1: remark: Function Name: _Z5firstPf [-Rpass-analysis=kernel-resource-usage]\n"
@@ -218,6 +236,7 @@ READERS: dict[str, Reader] = {
     "debug-information": Reader(
         _debug, [*_fixtures("code_object/tiny-*"), code_object(KERNELS, debug=True)]
     ),
+    "linking-info": Reader(_linking, [info.data for info in LINKED]),
     "build-log": Reader(lambda data: answer(LOGS[0] + data, show=False), LOGS),
     "hipk": Reader(
         lambda data: answer(host(data), show=False),
@@ -243,6 +262,7 @@ READERS: dict[str, Reader] = {
             assembly(KERNELS).replace(b"gfx90a", b"gfx9999"),
             b'\t.section .hip_fatbin,"a"\n',
             _LOCATED,
+            LINKED_TEXT,
             _LOCATED.replace(b"7 0", b"7 3"),
             *_fixtures("assembly/*", "broken/*.s", most=8500),
         ],

@@ -10,7 +10,7 @@ from ..conftest import FIXTURES
 from ..fuzz import documents
 from ..fuzz.mutations import Breakage, prefixes, values
 from ..fuzz.promise import answer
-from ..fuzz.readers import DATABASE, KERNELS, LOGS, OBJECT
+from ..fuzz.readers import DATABASE, KERNELS, LINKED, LINKED_TEXT, LOGS, OBJECT
 from ..fuzz.specimens import CONTAINERS, assembly, code_object
 
 
@@ -43,11 +43,15 @@ DESCRIPTORS = OBJECT.index(KERNELS[0].lds_bytes.to_bytes(4, "little") + bytes(40
 SECTIONS = int.from_bytes(OBJECT[40:48], "little")
 
 _KNOWN = {
-    "assembly": Format([values(assembly(KERNELS))], _files("assembly/*", "broken/*.s")),
+    "assembly": Format(
+        [values(assembly(KERNELS)), values(LINKED_TEXT, LINKED_TEXT.index(b"\t.amdgpu_info"))],
+        _files("assembly/*", "broken/*.s"),
+    ),
     "code object": Format(
         [
             *(values(OBJECT, start) for start in (0, NOTE, DESCRIPTORS, SECTIONS)),
             values(code_object(KERNELS, sections=False)),
+            *(values(info.object()) for info in LINKED),
         ],
         _files("code_object/*", "broken/*.co", "broken/*.o"),
     ),
