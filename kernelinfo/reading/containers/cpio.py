@@ -24,6 +24,8 @@ from kernelinfo.reading.containers.streams import Decompressed, View
 
 _HEADER = re.compile(rb"07070[12]((?:[0-9a-fA-F]{8}){13})")
 _HEADER_BYTES = 110
+STRIPPED = b"07070X"
+"""The first bytes of a member whose name and size are in the header of an RPM package."""
 _MODE, _SIZE, _NAME_SIZE = 1, 6, 11
 _END = "TRAILER!!!"
 _PIECE = 1 << 20
@@ -72,6 +74,8 @@ def _member(file: View | Decompressed) -> tuple[_Member | None, int]:
     header = file.read(_HEADER_BYTES)
     if not header:
         raise ReadError("a cpio archive without an end: members may be missing")
+    if header.startswith(STRIPPED):
+        raise ReadError("RPM's cpio archive for files beyond 4 GB; unpack it by rpm2archive")
     found = _HEADER.fullmatch(header)
     if not found:
         raise ReadError("damaged cpio: no member header where one should be; not read from here")

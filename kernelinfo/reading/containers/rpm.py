@@ -61,7 +61,7 @@ def _payload(blob: Blob) -> Iterator[Blob | Problem | Note]:
     head = bytes(blob.data[: magic.HEAD_BYTES])
     if not head:
         raise ReadError("an RPM package without a payload")
-    if magic.is_cpio(head):
+    if magic.is_cpio(head) or head.startswith(cpio.STRIPPED):
         yield from cpio.unpack(blob, View(blob.data))
         return
     methods: dict[bytes, Method] = METHODS | {_LZMA_ALONE: "xz"}
