@@ -19,8 +19,7 @@ EXAMPLES = """\
 Examples:
   kernelinfo kernels.s
   kernelinfo build/ -k 'vgpr*' -k 'lds*'          # some kernels of a folder
-  kernelinfo build/ --target MI300X --spilling --sort spills
-  kernelinfo libapp.so --names short --top 0      # every kernel of a library
+  kernelinfo build/ --target MI210 --sort vgpr    # a target, the largest first
   kernelinfo kernels.s --block 256 --as gfx942    # what if it ran there
   kernelinfo libapp.so --format jsonl -o kernels.jsonl
 """

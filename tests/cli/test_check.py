@@ -117,7 +117,8 @@ def test_what_lies_elsewhere_is_not_missed(folder: Path) -> None:
     check(folder, "--baseline", "p.json", "--update-baseline")
     pinned = ("--baseline", "p.json", "--fail-on", "error")
     assert check(folder, *pinned, "build/b.co")[2] == 0
-    assert check(folder, *pinned, "-k", "*bound")[2] == 2, "b.co has no such kernel"
+    assert check(folder, *pinned, "-k", "*bound")[2] == 0
+    assert check(folder, *pinned, "-k", "*bound", "build/b.co")[2] == 2
     assert check(folder, *pinned, "-k", "*bound", "build/a.s")[2] == 0
     (folder / "build" / "a.s").unlink()
     (folder / "build" / "other.s").write_bytes(
@@ -263,7 +264,7 @@ def test_tables_have_the_findings_of_the_gate(folder: Path, format: str) -> None
         file.write("[[budget]]\nscratch = 0\n")
     out, _, code = check(folder, "--format", format)
     assert code == 1
-    assert out.count("KI206") == 1
+    assert out.count("KI206") == (2 if format == "html" else 1)  # the page begins with it
 
 
 @pytest.mark.parametrize("format", ["markdown", "sarif", "github", "gitlab", "junit"])
