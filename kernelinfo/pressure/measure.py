@@ -218,12 +218,12 @@ def _entry(kernel: Kernel, data: memoryview) -> int:
 
 def _lds(blob: Blob, kernel: Kernel) -> Lds | None:
     """The variables in a kernel's LDS; None where debug information does not describe it."""
-    from kernelinfo.reading.code_object import dwarf
-
     size = kernel.used.lds_bytes
     if not size:
         return None
     if kernel.code_object.kind == "code-object":
+        from kernelinfo.reading.code_object import dwarf  # heavy, and of no use for assembly
+
         units = dwarf.read_units(blob.data)
     else:
         units = AssemblyText(blob.data).units(kernel.line or 1)

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -178,14 +179,49 @@ def test_a_disassembler_that_fails_is_as_none(
     assert "needs llvm-objdump" in err
 
 
-def test_reports_and_checks_do_not_know_of_it() -> None:
-    """Start-up and the default report never import what only this command needs."""
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["report"],
+        ["report", "--format", "html"],
+        ["report", "--format", "json"],
+        ["check"],
+        ["check", "--format", "sarif"],
+        ["explain", "numbers"],
+    ],
+    ids=" ".join,
+)
+def test_reports_and_checks_do_not_know_of_it(arguments: list[str], tmp_path: Path) -> None:
+    """Start-up, reports and checks never import what only this command and `explain` need."""
+    path = [] if arguments[0] == "explain" else [str(FIXTURES / SAMPLE)]
     program = (
-        "import sys; sys.argv = ['kernelinfo', 'report', sys.argv[1]]\n"
+        f"import sys; sys.argv = ['kernelinfo', *{[*arguments, *path]}]\n"
         "from kernelinfo.__main__ import main\n"
         "try:\n    main()\nexcept SystemExit: pass\n"
         "print([name for name in sys.modules if 'pressure' in name], file=sys.stderr)"
     )
-    command = [sys.executable, "-c", program, str(FIXTURES / SAMPLE)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stderr.strip() == "[]"
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert done.stdout
+    assert done.stderr.splitlines()[-1] == "[]"
+
+
+def seconds(program: str) -> float:
+    """The least CPU time of three runs."""
+    times = []
+    for _ in range(3):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        command = [sys.executable, "-c", program]
+        subprocess.run(command, stdout=subprocess.DEVNULL, check=True, cwd=FIXTURES)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return min(times)
+
+
+@pytest.mark.slow
+def test_explain_takes_at_most_half_as_long_again() -> None:
+    """Of a kernel of 913 instructions whose live registers it shows."""
+    start = f"import sys; sys.argv = ['kernelinfo', 'explain', '{SAMPLE}', 'vgprbound']\n"
+    without = "from kernelinfo.cli import explain; explain._pressure = lambda *_, **__: []\n"
+    end = "from kernelinfo.__main__ import main; main()"
+    assert seconds(start + end) <= 1.5 * seconds(start + without + end)
