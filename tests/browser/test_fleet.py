@@ -16,6 +16,7 @@ from ..test_golden import run
 from .chromium import Opened
 from .conftest import Reported
 
+ROCSPARSE = Path("/usr/lib/x86_64-linux-gnu/librocsparse.so.0")
 ROCRAND = Path("/usr/lib/x86_64-linux-gnu/librocrand.so.1")
 
 
@@ -248,6 +249,19 @@ def test_a_library(opened: Opened, reported: Reported) -> None:
     ]
     opened.screenshot("librocrand")
     assert report.stat().st_size < 1_000_000
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not ROCSPARSE.exists(), reason="librocsparse is not installed")
+def test_the_largest_library(opened: Opened, reported: Reported) -> None:
+    """88,137 kernels: under a megabyte a thousand, and a filter answers."""
+    report = reported(str(ROCSPARSE))
+    page = opened.open(report)
+    kernels = page.evaluate("report.kernels.length")
+    assert report.stat().st_size < 1000 * kernels
+    page.fill("#filter-name", "csrmv")
+    expect(page.locator("table.kernels tbody tr").first).to_contain_text("csrmv")
+    assert page.evaluate("new Set(report.kernels.map(({ key }) => key)).size") == kernels
 
 
 def test_every_fixture_has_its_page(opened: Opened, reported: Reported) -> None:

@@ -50,7 +50,7 @@ function binaryTicks(most, count) {
   return Array.from({ length: Math.floor(most / step) + 1 }, (_, index) => index * step);
 }
 
-/* Axes; `x` and `y` take values to places. Ticks are [value, label]. */
+/* Axes; `x` and `y` take values to coordinates. Ticks are [value, label]. */
 function frameOf({ width, height, xMost, yMost, xTicks, yTicks, xTitle, yTitle, xScale }) {
   const [left, right, top, bottom] = [34, width - 14, 18, height - 32];
   const x = xScale

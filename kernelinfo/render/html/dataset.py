@@ -109,7 +109,10 @@ def dataset(report: Report, view: View) -> dict[str, Any]:
         ],
         "problems": problem_rows(report.problems),
         "repeats": [
-            (_place(repeat.path, repeat.member), _place(repeat.first.path, repeat.first.member))
+            (
+                _location(repeat.path, repeat.member),
+                _location(repeat.first.path, repeat.first.member),
+            )
             for repeat in report.repeats
         ],
         "targets": hardware(),
@@ -125,7 +128,7 @@ def problem_rows(problems: Iterable[Problem]) -> list[tuple[Any, ...]]:
 
 
 class Titles:
-    """What the page calls kernels: the names of the text report, told apart, and the whole ones."""
+    """What the page calls kernels: the short names of the text report, each its own, and the whole ones."""
 
     def __init__(self, kernels: Iterable[Kernel | KernelSummary], style: NameStyle) -> None:
         self._style = style
@@ -142,11 +145,11 @@ class Titles:
 def _input(code_object: CodeObject) -> tuple[Any, ...]:
     target = code_object.target or ""
     stamp = words.compiler(code_object) or ""
-    place = _place(code_object.path, code_object.member)
-    return place, code_object.kind, printable(target), stamp, code_object.offset
+    location = _location(code_object.path, code_object.member)
+    return location, code_object.kind, printable(target), stamp, code_object.offset
 
 
-def _place(path: str, member: str | None) -> str:
+def _location(path: str, member: str | None) -> str:
     return printable(f"{path} › {member}" if member else path)
 
 

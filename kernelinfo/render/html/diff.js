@@ -1,4 +1,4 @@
-/* Two builds beside each other; kernelinfo/render/diff/html.py writes what it shows. */
+/* Two builds compared; kernelinfo/render/diff/html.py writes what it shows. */
 "use strict";
 
 const STATUS = { moved: "moved within its steps", renamed: "only renamed" };
@@ -8,7 +8,7 @@ function readComparison(text) {
   const sideOf = (side) => side && {
     title: titleOf(side[0]),
     target: side[1],
-    place: side[2],
+    location: side[2],
     ...Object.fromEntries(data.measures.map((name, index) => [name, side[3][index]])),
   };
   const rows = data.rows.map(([status, why, before, after], index) => {
@@ -19,11 +19,11 @@ function readComparison(text) {
   return { ...data, rows };
 }
 
-const said = (value, show) => (value === null || value === undefined ? "?" : show(value));
+const orUnknown = (value, show) => (value === null || value === undefined ? "?" : show(value));
 
 /* `5 → 4`, or one of them where both are the same; a build without the kernel has a dash. */
 function moveOf({ old, now }, key, show = String) {
-  const [before, after] = [old, now].map((side) => (side ? said(side[key], show) : "–"));
+  const [before, after] = [old, now].map((side) => (side ? orUnknown(side[key], show) : "–"));
   return before === after ? before : `${before} → ${after}`;
 }
 
@@ -31,7 +31,7 @@ function wavesMove({ old, now }) {
   const [before, after] = [old, now].map((side) => {
     if (!side) return "–";
     const bound = side.exact === false && side.waves_per_simd ? "≤ " : "";
-    return bound + said(side.waves_per_simd, number);
+    return bound + orUnknown(side.waves_per_simd, number);
   });
   return before === after ? before : `${before} → ${after}`;
 }

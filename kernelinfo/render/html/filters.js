@@ -3,7 +3,7 @@
 
 const UNKNOWN = "?";
 
-/* The whole waves/SIMD a kernel reaches; what lies below 1 is told apart from what cannot start. */
+/* The whole waves/SIMD a kernel reaches; below 1 is not the same as 0, which cannot start. */
 function wavesBin(kernel) {
   if (!kernel.case) return UNKNOWN;
   const waves = kernel.case.outcome.waves_per_simd;
@@ -26,18 +26,18 @@ const TRAITS = {
 };
 
 function accepts(filters, kernel) {
-  const { name, target, limiter, waves, trait, asks } = filters;
+  const { name, target, limiter, waves, trait, uses } = filters;
   return (!name || kernel.title.sought.includes(name)) &&
     (!target || kernel.target === target) &&
     (!limiter || limitersOf(kernel).includes(limiter)) &&
     (!waves || wavesBin(kernel) === waves) &&
-    (!asks || asksKey(kernel) === asks) &&
+    (!uses || usesKey(kernel) === uses) &&
     (!trait || (TRAITS[trait] ? TRAITS[trait][1](kernel)
       : kernel.findings.some((finding) => finding.rule === trait)));
 }
 
-/* What a kernel asks of the two resources that a programmer trades: VGPRs and LDS. */
-function asksKey({ case: found }) {
+/* How much a kernel uses of the two resources that a programmer trades: VGPRs and LDS. */
+function usesKey({ case: found }) {
   return found ? `${found.demand.vgprs}:${ldsOf(found.demand, found.launch)}` : null;
 }
 

@@ -9,7 +9,7 @@ const HISTOGRAMS = { 1: [540, 240], 2: [260, 150], 3: [180, 100] };
 const LETTER = 6.5;
 
 function fleetPage(report) {
-  const filters = { name: "", target: "", limiter: "", waves: "", trait: "", asks: "" };
+  const filters = { name: "", target: "", limiter: "", waves: "", trait: "", uses: "" };
   const usual = { key: report.kernels.length > FEW ? "percent" : "", rising: true };
   const table = sortedTable("Kernels; headings sort", COLUMNS, (order) => {
     rewriteAddress({ sort: orderInWords(order) });
@@ -46,8 +46,8 @@ function fleetPage(report) {
 }
 
 function heading(report) {
-  const places = [...new Set(report.inputs.map((input) => input.place.split(" › ")[0]))];
-  return places.length === 1 ? places[0] : plural(places.length, "file");
+  const paths = [...new Set(report.inputs.map((input) => input.location.split(" › ")[0]))];
+  return paths.length === 1 ? paths[0] : plural(paths.length, "file");
 }
 
 function summary(report) {
@@ -112,9 +112,9 @@ function histogram(name, kernels, most, target, [width, height], choose) {
       every ? null : textAt(x + pitch / 2, floor + 13, bin, { class: "tick middle" }),
       svg("title", {}, label));
   });
-  const told = bins.filter((bin) => counts.has(bin))
+  const counted = bins.filter((bin) => counts.has(bin))
     .map((bin) => `${binLabel(bin)}: ${counts.get(bin)}`).join(", ");
-  const label = `${name}: kernels by waves per SIMD: ${told}`;
+  const label = `${name}: kernels by waves per SIMD: ${counted}`;
   return html("div", {},
     html("p", { class: "cut" }, html("b", {}, name || "unknown target"),
       html("span", { class: "quiet" },

@@ -13,7 +13,7 @@ function kernelPage(report, kernel) {
     page.append(...explained(report, kernel));
   } else {
     page.append(html("p", { class: "outcome" }, html("span", { class: "waves" }, "?"),
-      ` ${whyUnknown(report, kernel)}: nothing can be said of its occupancy`), findingsOf(kernel));
+      ` ${whyUnknown(report, kernel)}: its occupancy is not known`), findingsOf(kernel));
   }
   page.append(sourcesOf(report, kernel));
   return page;
@@ -35,15 +35,15 @@ function kernelHeading(report, kernel) {
     kernel.case && `wave${kernel.case.demand.wave_size}`,
     kernel.source,
     input.compiler,
-    input.place,
+    input.location,
   ];
   const cut = title.length > title.name.length
     ? html("p", { class: "quiet" }, `The name has ${plural(title.length, "character")}; ` +
         `the first ${grouped(title.name.length)} are here.`)
     : null;
   const long = title.name.length > LONG_NAME;
-  const told = title.name === title.brief && !long;
-  const whole = told ? null : html("p", { class: "name" }, title.name);
+  const isShown = title.name === title.brief && !long;
+  const whole = isShown ? null : html("p", { class: "name" }, title.name);
   const folded = [long ? whole : null,
     title.symbol ? html("p", { class: "name symbol" }, title.symbol) : null, cut].filter(Boolean);
   return html("header", {},
@@ -109,7 +109,7 @@ function explained(report, kernel) {
       html("h2", { class: "headed" }, "What if", reset), sliders),
     curves,
     html("p", { class: "keys" }, "shaded: free room · arrow: the next step · " +
-      "grey foot: sizes that the kernel allows · a click asks for as much"),
+      "grey foot: sizes that the kernel allows · click to try a value"),
     report.pressure?.[kernel.index] ? pressureSection(report.pressure[kernel.index]) : "",
     unit, resources];
 }
@@ -135,22 +135,22 @@ const findingsOf = (kernel) => html("ul", { class: "findings" }, findingItems(ke
 /* Where each number comes from; of each the first source is the one that counts. */
 function sourcesOf(report, kernel) {
   const inText = kernel.input.kind === "assembly";
-  const place = (at) =>
+  const location = (at) =>
     at === null ? "" : inText ? `, line ${at}` : `, at 0x${at.toString(16)}`;
   const rows = report.facts.map((label, index) => {
-    const said = kernel.facts.filter(([fact]) => fact === index);
-    if (!said.length) return null;
-    const sources = said.map(([, source, value, at], rank) => {
-      const differs = value !== said[0][2] ? ` says ${value}` : "";
-      return `${rank ? "; " : ""}${report.sources[source]}${differs}${place(at)}`;
+    const stated = kernel.facts.filter(([fact]) => fact === index);
+    if (!stated.length) return null;
+    const sources = stated.map(([, source, value, at], rank) => {
+      const differs = value !== stated[0][2] ? ` says ${value}` : "";
+      return `${rank ? "; " : ""}${report.sources[source]}${differs}${location(at)}`;
     });
-    return { cells: [label, String(said[0][2]), sources.join("")] };
+    return { cells: [label, String(stated[0][2]), sources.join("")] };
   });
   const list = (label, lines) => lines.length === 0 ? null
     : html("p", {}, html("b", {}, `${label} `), lines.map((at) => report.texts[at]).join("; "));
   return html("section", {},
     html("h2", {}, "Where the numbers come from"),
-    tableOf("Facts and their sources", ["", "value", "said by, the first counts"],
+    tableOf("Facts and their sources", ["", "value", "sources; the first counts"],
       rows.filter(Boolean), " n "),
     list("code", kernel.code),
     list("a profiler should show", kernel.expected));

@@ -29,7 +29,7 @@ function show() {
 
 addEventListener("hashchange", () => {
   show();
-  // Who hears the page is told where they are; the first opening needs no such move.
+  // Screen readers go on from the heading; the first opening needs no such move.
   stage.querySelector("h1").focus({ preventScroll: true });
 });
 show();

@@ -77,7 +77,7 @@ function mostLdsOfAWorkgroup(target, demand) {
   return Math.min(target.lds.bytes_per_workgroup, domainOf(target, demand.wgp_mode).lds_bytes);
 }
 
-/* Bytes that a workgroup asks for, static and dynamic. */
+/* Bytes of LDS in a workgroup, static and dynamic. */
 function ldsOf(demand, launch) {
   return demand.lds_bytes === null ? null : demand.lds_bytes + launch.dynamic_lds_bytes;
 }

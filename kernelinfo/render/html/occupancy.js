@@ -1,7 +1,7 @@
 /* The occupancy: kernelinfo/occupancy/__init__.py, curves.py and Kernel.on in the page. */
 "use strict";
 
-/* What a kernel asks for that no wave or workgroup of any size may have, in words. */
+/* What a kernel uses that no wave or workgroup of any size may have, in words. */
 function tooMuch(target, demand, launch) {
   const found = [];
   const beyond = (asked, most, text) => asked > most && found.push(text(most, asked));

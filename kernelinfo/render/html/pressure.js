@@ -53,10 +53,10 @@ const vectorOf = (data, { vgprs, agprs }) => (data.shared ? vgprs + agprs : Math
 
 function sayPoint(data, point) {
   const source = data.sources[point.source];
-  const place = source ? `${source} (${point.where})` : point.where;
+  const location = source ? `${source} (${point.where})` : point.where;
   const agprs = point.agprs ? ` and ${point.agprs} AGPRs` : "";
   const spills = point.spills ? ` · ${plural(point.spills, "spill instruction")}` : "";
-  return `${place}: ${point.vgprs} VGPRs${agprs}, ${point.sgprs} SGPRs live · ${point.text}${spills}`;
+  return `${location}: ${point.vgprs} VGPRs${agprs}, ${point.sgprs} SGPRs live · ${point.text}${spills}`;
 }
 
 function pressureChart(data, points) {
@@ -161,18 +161,18 @@ function pressureKeys(data) {
 
 /* Registers that are live at a point, those that stay for longest first. */
 function valuesAt(data, points, index) {
-  const place = (at) => {
+  const location = (at) => {
     const source = data.sources[points[at].source];
     return source ? `${source} (${points[at].where})` : points[at].where;
   };
   const live = data.spans.filter(([first, last]) => first <= index && index <= last)
     .sort((one, other) => (other[1] - other[0]) - (one[1] - one[0]));
   const rows = live.map(([first, last, registers]) => ({
-    cells: [registers, place(first), place(last),
+    cells: [registers, location(first), location(last),
       String(points[last].number - points[first].number + 1)],
   }));
   return html("details", { open: true },
-    html("summary", {}, `live at ${place(index)}: ${plural(rows.length, "group")} of registers`),
+    html("summary", {}, `live at ${location(index)}: ${plural(rows.length, "group")} of registers`),
     tableOf("Registers that are live there", ["registers", "live from", "to", "instructions"],
       rows, "   n"));
 }

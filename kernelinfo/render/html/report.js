@@ -8,7 +8,7 @@ const LAUNCH = ["workgroup_size", "assumption", "dynamic_lds_bytes", "trap_handl
   "smallest_size"];
 const OUTCOME = ["percent", "waves_per_simd", "limiters", "exact", "vgprs", "agprs", "sgprs"];
 
-const INPUT = ["place", "kind", "target", "compiler", "offset"];
+const INPUT = ["location", "kind", "target", "compiler", "offset"];
 
 const named = (names, values) =>
   Object.fromEntries(names.map((name, index) => [name, values[index]]));

@@ -1,4 +1,4 @@
-/* VGPRs against LDS of many kernels, each place marked by what limits there. */
+/* VGPRs against LDS of many kernels, each point marked by what limits there. */
 "use strict";
 
 const SCATTER = { width: 560, height: 330 };
@@ -13,16 +13,16 @@ function ldsScale(most) {
     value <= 0 ? 0.04 : 0.1 + (0.9 * Math.max(0, Math.log2(value / floor))) / decades;
 }
 
-/* Kernels of one place, target aside, stand together. */
-function places(kernels) {
+/* Kernels of one point, target aside, stand together. */
+function points(kernels) {
   const found = new Map();
   for (const kernel of kernels) {
     const { demand, launch, outcome } = kernel.case ?? {};
     if (!demand || demand.vgprs === null || demand.lds_bytes === null) continue;
     const limiter = chiefLimiter(outcome.limiters);
-    const key = `${asksKey(kernel)}:${limiter}`;
-    const place = found.get(key);
-    if (place) place.kernels.push(kernel);
+    const key = `${usesKey(kernel)}:${limiter}`;
+    const point = found.get(key);
+    if (point) point.kernels.push(kernel);
     else found.set(key, { vgprs: demand.vgprs, lds: ldsOf(demand, launch), limiter,
       kernels: [kernel] });
   }
@@ -30,7 +30,7 @@ function places(kernels) {
 }
 
 function scatterFigure(kernels, report, choose) {
-  const all = places(kernels);
+  const all = points(kernels);
   if (!all.length) return null;
   const [width, height] = [scatterWidth(), SCATTER.height];
   const commonest = [...tally(kernels.filter((kernel) => kernel.case).map(({ case: found }) =>
@@ -40,9 +40,9 @@ function scatterFigure(kernels, report, choose) {
     found && `${found.target} ${found.demand.wave_size}` === commonest).case;
   const target = report.targets[report.targets[name].members[0] ?? name];
   const pool = domainOf(target, like.demand.wgp_mode).lds_bytes;
-  const mostLds = Math.max(pool, ...all.map((place) => place.lds));
+  const mostLds = Math.max(pool, ...all.map((point) => point.lds));
   const mostVgprs = Math.max(vgprFile(target, like.demand).addressable / 2,
-    ...all.map((place) => place.vgprs));
+    ...all.map((point) => point.vgprs));
   const across = ldsScale(mostLds);
   const frame = frameOf({
     width, height, xMost: mostVgprs, yMost: 1,
@@ -54,11 +54,11 @@ function scatterFigure(kernels, report, choose) {
   const lines = stepLines(target, like, frame, across, mostVgprs);
   // Where many stand, each is smaller.
   const shrunk = Math.min(1, Math.sqrt(400 / all.length));
-  const marks = all.map((place) => placeMark(place, frame, across, shrunk, choose));
-  const limiters = [...tally(all.map((place) => place.limiter)).keys()].sort();
+  const marks = all.map((point) => pointMark(point, frame, across, shrunk, choose));
+  const limiters = [...tally(all.map((point) => point.limiter)).keys()].sort();
   const label = `VGPRs against LDS of ${plural(kernels.length, "kernel")}: ` +
-    limiters.map((limiter) => `${RESOURCES[limiter]} limits ` + all.filter((place) =>
-      place.limiter === limiter).reduce((sum, place) => sum + place.kernels.length, 0)).join(", ");
+    limiters.map((limiter) => `${RESOURCES[limiter]} limits ` + all.filter((point) =>
+      point.limiter === limiter).reduce((sum, point) => sum + point.kernels.length, 0)).join(", ");
   const several = new Set(kernels.map((kernel) => kernel.target)).size > 1;
   return html("figure", { class: "scatter" },
     html("figcaption", {}, html("b", {}, "VGPRs and LDS"),
@@ -95,7 +95,7 @@ function stepLines(target, { demand, launch }, frame, across, mostVgprs) {
   return drawn;
 }
 
-function placeMark({ vgprs, lds, limiter, kernels }, frame, across, shrunk, choose) {
+function pointMark({ vgprs, lds, limiter, kernels }, frame, across, shrunk, choose) {
   const radius = Math.max(2, shrunk * Math.min(11, 3 + 1.1 * Math.log2(kernels.length)));
   const mark = markOf(limiter, frame.x(vgprs), frame.y(across(lds)), radius);
   const who = kernels.length === 1 ? kernels[0].title.brief.slice(0, 200)
@@ -103,7 +103,7 @@ function placeMark({ vgprs, lds, limiter, kernels }, frame, across, shrunk, choo
   mark.append(svg("title", {}, `${who}: ${vgprs} VGPRs, ${bytes(lds)} LDS, ${RESOURCES[limiter]}`));
   mark.addEventListener("click", () => {
     if (kernels.length === 1) location.hash = `kernel=${kernels[0].index}`;
-    else choose({ asks: asksKey(kernels[0]) });
+    else choose({ uses: usesKey(kernels[0]) });
   });
   return mark;
 }

@@ -72,7 +72,7 @@ function slopeInWords({ before, after, rows, measure }, most = 60) {
   return (who.length > room ? `${who.slice(0, room - 1)}…` : who) + way;
 }
 
-/* Names beside the ends of the slopes, moved apart where they would overlap. */
+/* Names at the ends of the slopes, moved apart where they would overlap. */
 function slopeLabels(all, y) {
   const most = Math.floor((slopesWidth() - slopesEnd() - 12) / SLOPES.letter);
   let last = -Infinity;

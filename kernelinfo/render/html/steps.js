@@ -63,7 +63,7 @@ function nextSteps(target, demand, launch, bounds, waves) {
   }));
 }
 
-/* What more the kernel may ask for without losing a workgroup; null where it cannot be said. */
+/* What more the kernel may use without losing a workgroup; null where it is not known. */
 function headroomOf(target, demand, launch, waves) {
   const free = (resource, asked) =>
     asked === null || waves === 0 ? null : MOST[resource](target, demand, launch, waves) - asked;

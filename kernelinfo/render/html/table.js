@@ -17,7 +17,7 @@ function compare(one, other) {
 
 function sortedTable(caption, columns, resorted) {
   const body = html("tbody");
-  const place = html("span", { "aria-live": "polite" });
+  const position = html("span", { "aria-live": "polite" });
   let [shown, first, order] = [[], 0, { key: "", rising: true }];
   const heads = columns.map(({ key, label, text }) =>
     html("th", { scope: "col", class: text ? null : "number" },
@@ -25,7 +25,7 @@ function sortedTable(caption, columns, resorted) {
   const turn = (by, label, name) => html("button", { type: "button", "data-turn": name,
     onclick: () => { first += by; fill(); } }, label);
   const [back, on] = [turn(-ROWS, "← previous", "back"), turn(ROWS, "next →", "on")];
-  const pager = html("p", { class: "pager" }, back, place, on);
+  const pager = html("p", { class: "pager" }, back, position, on);
 
   function sortBy(key) {
     const { text, rising } = columns.find((column) => column.key === key);
@@ -53,7 +53,7 @@ function sortedTable(caption, columns, resorted) {
   function fill(from = first, count = ROWS) {
     const rows = shown.slice(from, from + count);
     body.replaceChildren(...rows.map((row) => rowOf(row, columns)));
-    place.textContent = shown.length
+    position.textContent = shown.length
       ? `${grouped(from + 1)}–${grouped(from + rows.length)} of ${grouped(shown.length)}`
       : "no kernel of that kind";
     back.disabled = first === 0;

@@ -1,4 +1,4 @@
-/* What if the kernel asked for something else: sliders that the model answers in the page. */
+/* What if the kernel used something else: sliders that the model answers in the page. */
 "use strict";
 
 /* The case as compiled, and the same with what the sliders say; `changes` is empty at first. */
@@ -47,8 +47,8 @@ function sliderOf({ variable, label, least, step }, now, targets, choose) {
   const asked = ASKED[variable](now);
   const value = asked ?? least;
   const entered = (event) => {
-    const said = Math.round(Number(event.target.value));
-    if (event.target.value !== "" && said >= least) choose(said);
+    const entry = Math.round(Number(event.target.value));
+    if (event.target.value !== "" && entry >= least) choose(entry);
   };
   const id = `what-if-${variable}`;
   return html("div", { class: "slider" },
@@ -67,7 +67,7 @@ function targetChoice(now, kernel, targets, choose) {
       selected: target.name === now.target,
       disabled: !canMoveTo(target, kernel.case.demand),
     }, [target.name, target.family, target.products].filter(Boolean).join(" · ")));
-  return html("div", { class: "slider" },
+  return html("div", { class: "slider wide" },
     html("label", { for: "what-if-target" }, "target"),
     html("select", { id: "what-if-target", "data-choice": "target",
       onchange: (event) => choose(event.target.value) }, options));
