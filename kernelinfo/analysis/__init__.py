@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 
-from kernelinfo.analysis.counts import OtherTarget, PathCounts, conclusions
+from kernelinfo.analysis.counts import (
+    OtherTarget,
+    PathCounts,
+    conclusions,
+    is_left_by_compiler,
+    notes,
+)
 from kernelinfo.analysis.judge import Judge
 from kernelinfo.analysis.options import Options, is_asked_for, is_shown
 from kernelinfo.analysis.source_lines import lines_of
@@ -26,6 +32,7 @@ from kernelinfo.reading.stamps import compiler_of
 from kernelinfo.reading.target_id import parse_target_id
 
 if TYPE_CHECKING:
+    from kernelinfo.analysis.copies import Copies
     from kernelinfo.reading.containers import Found
 
 
@@ -38,7 +45,8 @@ def analyse(paths: Iterable[str], options: Options) -> Iterator[Item]:
     """
     from kernelinfo.reading import containers
 
-    analysis, paths = Analysis(options), tuple(paths)
+    paths = tuple(paths)
+    analysis = Analysis(options, paths)
     counts = [PathCounts(path) for path in paths]
     for one in counts:
         for blob in containers.open_paths([one.path], among=paths, within=options.bounds):
@@ -52,14 +60,15 @@ def analyse_some(paths: Iterable[str], options: Options) -> Iterator[Item]:
     from kernelinfo.reading.containers.files import is_empty
     from kernelinfo.reading.containers.magic import is_named_as_code
 
-    analysis = Analysis(options)
+    paths = tuple(paths)
+    analysis, counts = Analysis(options, paths), []
     for path in paths:
         if os.path.isfile(path) and is_empty(path) and not is_named_as_code(path):
             continue
-        counts = PathCounts(path)
+        counts.append(PathCounts(path))
         for blob in containers.open_paths([path], required=False, within=options.bounds):
-            yield from analysis.analyse_blob(blob, counts)
-        yield from counts.summaries()
+            yield from analysis.analyse_blob(blob, counts[-1])
+    yield from notes(counts)
 
 
 def load(source: str | os.PathLike[str] | bytes, options: Options | None = None) -> Report:
@@ -88,11 +97,17 @@ class Analysis:
     a rule.
     """
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: Options, among: Sequence[str] = ()) -> None:
+        """`among` are all paths of the run: copies of one compilation in them count once."""
         for name in (options.arch, options.run_as, *options.targets):
             if name is not None:
                 targets.find(name)
         self._options = options
+        self._copies: Copies | None = None
+        if not options.all_copies and among and not (len(among) == 1 and os.path.isfile(among[0])):
+            from kernelinfo.analysis.copies import Copies
+
+            self._copies = Copies(among, options)
         self._judge = Judge(options)
         self._first_copies: dict[bytes, CodeObject] = {}
         """With `unique`: code objects by the digest of their bytes."""
@@ -109,6 +124,7 @@ class Analysis:
 
     def analyse_blob(self, blob: Found, counts: PathCounts) -> Iterator[Item]:
         """Results and problems of one blob, added to `counts`."""
+        before = counts.found
         if isinstance(blob, Elsewhere):
             counts.found += 1
             return
@@ -128,6 +144,11 @@ class Analysis:
             judged = self._judge.judge(item) if isinstance(item, Kernel) else item
             if isinstance(judged, Problem):
                 counts.problems += 1
+                if is_left_by_compiler(judged):
+                    counts.leftovers.append(judged)
+                    continue
+            elif isinstance(judged, Repeat):
+                counts.repeated += 1
             else:
                 counts.found += 1
             if isinstance(judged, Result) and judged.occupancy is None and judged.kernel.target:
@@ -136,6 +157,8 @@ class Analysis:
                 counts.not_shown += 1
                 continue
             yield judged
+        if counts.found > before:
+            counts.folders.add(os.path.dirname(blob.path))
 
     def conflicting_entry(self, blob: Blob) -> str | None:
         """The first entry of the same file and processor, where its id names other features.
@@ -151,7 +174,8 @@ class Analysis:
         other = parse_target_id(first)
         return first if other and dict(other.settings).keys() != named else None
 
-    def _kernels(self, blob: Blob) -> Iterator[Kernel | Problem | Repeat | Note | OtherTarget]:
+    def kernels(self, blob: Blob) -> Iterator[Kernel | Problem | Repeat | Note | OtherTarget]:
+        """The kernels of one blob, not judged, and what could not be read of it."""
         from kernelinfo import reading
 
         if self._options.unique:
@@ -183,7 +207,7 @@ class Analysis:
         locate, list_arguments = self._options.locate, self._options.arguments
         lines: dict[str, SourceLine] | None = None
         arguments: Arguments | None = None
-        for item in self._kernels(blob):
+        for item in self.kernels(blob):
             if not isinstance(item, Kernel):
                 yield item
                 continue
@@ -205,7 +229,7 @@ class Analysis:
 
     def _of_module(
         self, module: Module, blob: Blob
-    ) -> Iterator[Kernel | Problem | Note | OtherTarget]:
+    ) -> Iterator[Kernel | Problem | Repeat | Note | OtherTarget]:
         if not module.kernels:
             return
         arch, name = self._options.arch, module.target or self._options.arch
@@ -253,8 +277,11 @@ class Analysis:
         except ReadError as error:
             yield Problem(blob.path, str(error))
         yield from self._mangled_names(kernels, blob)
-        for kernel in kernels:
-            yield combine(kernel, code_object, target)
+        combined = (combine(kernel, code_object, target) for kernel in kernels)
+        if self._copies is None or code_object.kind != "code-object":
+            yield from combined
+        else:
+            yield from self._copies.merged(list(combined))
 
     def _mangled_names(self, kernels: Iterable[KernelFacts], blob: Blob) -> Iterator[Note]:
         """A note, once a run, if the C++ names of kernels cannot be demangled."""

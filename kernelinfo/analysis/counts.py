@@ -16,6 +16,14 @@ _MOST_NAMES = 1 << 12
 """Kernel names that are kept for a suggestion."""
 
 
+_HOST = "-host-"
+_WITHOUT_KERNELS = (
+    ".hip", ".cu", ".cpp", ".cc", ".cxx", ".h", ".hpp",
+    ".cui", ".hipi", ".i", ".ii", ".bc", ".ll", ".out.resolution.txt",
+)  # fmt: skip
+"""Sources, preprocessed ones, LLVM IR, and what the linker leaves."""
+
+
 class OtherTarget(NamedTuple):
     """A code object for a target that is not chosen."""
 
@@ -26,14 +34,20 @@ class PathCounts:
     """Counts for one input path."""
 
     __slots__ = (
-        "found", "missing", "not_shown", "notes", "of_other_sizes", "of_other_targets",
-        "passed_over", "path", "problems", "unchosen",
+        "folders", "found", "leftovers", "missing", "not_shown", "notes", "of_other_sizes",
+        "of_other_targets", "passed_over", "path", "problems", "repeated", "unchosen",
     )  # fmt: skip
 
     def __init__(self, path: str) -> None:
         self.path = path
         self.found = 0
-        """Chosen kernels, repeated code objects, and host files whose code is in another input."""
+        """Chosen kernels, and host files whose code is in another input."""
+        self.folders: set[str] = set()
+        """Of the files that hold chosen kernels."""
+        self.repeated = 0
+        """Code objects that count once, with another."""
+        self.leftovers: list[Problem] = []
+        """Of files that a compiler leaves next to those that hold kernels."""
         self.missing: list[Missing] = []
         """Host files whose code is not there."""
         self.not_shown = 0
@@ -52,8 +66,11 @@ class PathCounts:
 
     def add(self, more: PathCounts) -> None:
         """Add the counts of another process for the same path."""
+        self.folders |= more.folders
         self.found += more.found
+        self.leftovers += more.leftovers
         self.missing += more.missing
+        self.repeated += more.repeated
         self.not_shown += more.not_shown
         self.of_other_sizes += more.of_other_sizes
         self.of_other_targets += more.of_other_targets
@@ -93,13 +110,14 @@ class PathCounts:
 
     def no_kernel_problem(self, options: Options) -> Problem | None:
         """A `Problem` if no chosen kernel was found."""
-        if self.found or ((self.problems or self.missing) and not self.left_out):
+        is_answered = self.problems or self.missing or self.repeated
+        if self.found or (is_answered and not self.left_out):
             return None
         message = "no AMD GPU kernel found; give what the compiler left for the device"
         if self.left_out:
             kind = "folder" if os.path.isdir(self.path) else "file"
-            message = f"no kernel matches {options.choice} ({self.left_out:,} in the {kind})"
-            message = message.replace(",", " ") + self._suggestion(options.kernels)
+            message = f"no kernel matches {options.choice} ({self.left_out} in the {kind})"
+            message += self._suggestion(options.kernels)
         return Problem(self.path, message)
 
     def _suggestion(self, patterns: tuple[str, ...]) -> str:
@@ -113,12 +131,34 @@ def conclusions(counts: Collection[PathCounts], options: Options) -> Iterator[Pr
 
     Kernels that are not chosen are no problem where another path has chosen ones.
     """
+    yield from notes(counts)
     any_found = any(one.found for one in counts)
     for one in counts:
-        yield from one.summaries()
         if not (any_found and one.left_out) and (problem := one.no_kernel_problem(options)):
             yield problem
     yield from _left_out(counts, options)
+
+
+def notes(counts: Collection[PathCounts]) -> Iterator[Problem | Note]:
+    """The notes of each path; what a compiler left is no problem next to kernels."""
+    folders = set().union(*(one.folders for one in counts))
+    passed_over: dict[str, list[str]] = {}
+    for one in counts:
+        yield from one.summaries()
+        for problem in one.leftovers:
+            if os.path.dirname(problem.path) in folders:
+                passed_over.setdefault(problem.message, []).append(problem.path)
+            else:
+                yield problem
+    for message, (first, *others) in passed_over.items():
+        yield Note(first, message + (f" (so {len(others)} more)" if others else ""))
+
+
+def is_left_by_compiler(problem: Problem) -> bool:
+    """True if a file without kernels is one that hipcc reads, or leaves with --save-temps."""
+    name = os.path.basename(problem.path)
+    is_host = _HOST in name and name.endswith(".s")
+    return (is_host or name.endswith(_WITHOUT_KERNELS)) and os.path.isfile(problem.path)
 
 
 def _left_out(counts: Collection[PathCounts], options: Options) -> Iterator[Note]:

@@ -41,6 +41,8 @@ class Options(NamedTuple):
     """The user names one kernel, among others that are read with it."""
     unique: bool = False
     """Code objects that are equal byte for byte count once."""
+    all_copies: bool = False
+    """Code objects that state what an assembly next to them does are results of their own."""
     locate: Callable[[Kernel], bool] | None = None
     """For which kernels of code objects the source line is sought in the debug information, which
     takes up to a second each object. Assembly text is read for it anyway."""

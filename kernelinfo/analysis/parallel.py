@@ -17,7 +17,7 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.kernel import Item, Result
 from kernelinfo.light_typing import TYPE_CHECKING, NamedTuple
 from kernelinfo.reading import containers
-from kernelinfo.reading.blob import Blob, Problem
+from kernelinfo.reading.blob import Blob, Note, Problem
 from kernelinfo.reading.containers import Found, files
 from kernelinfo.reading.containers.files import File
 
@@ -177,7 +177,7 @@ class Worker:
     def __init__(self, options: Options, rows: Rows | None) -> None:
         self._options = options
         self._rows = rows
-        self._analysis = Analysis(options)
+        self._analysis: Analysis | None = None
         self._batch: Batch | None = None
         self._blobs: Iterator[Found] = iter(())
         """Of that shared file, from code object number `_next` on."""
@@ -185,13 +185,14 @@ class Worker:
 
     def work(self, task: Task) -> Done:
         """What the task's files or code objects hold."""
+        self._analysis = analysis = self._analysis or Analysis(self._options, task.batch.among)
         counts = PathCounts(task.batch.path)
         blobs = self._open(task.batch) if task.stop is None else self._share(task)
-        items = [item for blob in blobs for item in self._analysis.analyse_blob(blob, counts)]
+        items = [item for blob in blobs for item in analysis.analyse_blob(blob, counts)]
         pieces: list[Piece] = [*items]
         if self._rows:
             rows = "".join(self._rows(item for item in items if isinstance(item, Result)))
-            pieces = [*(item for item in items if not isinstance(item, Result)), rows]
+            pieces = [*(item for item in items if isinstance(item, Problem | Note)), rows]
         return Done(pieces, counts, task.stop is None or self._next < task.stop)
 
     def _share(self, task: Task) -> Iterator[Found]:
@@ -202,7 +203,7 @@ class Worker:
             self._next += 1
             if self._next > task.start:
                 yield blob
-            elif isinstance(blob, Blob):
+            elif isinstance(blob, Blob) and self._analysis:
                 # Later code objects of the file are compared with it.
                 self._analysis.conflicting_entry(blob)
 

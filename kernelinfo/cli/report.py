@@ -81,6 +81,13 @@ def command(
     unique: Annotated[
         bool, typer.Option("--unique", help="Count equal code objects once.")
     ] = False,
+    all_copies: Annotated[
+        bool,
+        typer.Option(
+            "--all-copies",
+            help="List code objects, too, that state what an assembly next to them does.",
+        ),
+    ] = False,
     arguments: Annotated[
         bool,
         typer.Option(
@@ -136,6 +143,7 @@ def command(
         limited_by=tuple(map(_resource, limited_by or ())),
         spilling=spilling,
         unique=unique,
+        all_copies=all_copies,
     )
     write_report(paths, wanted, view, format, output, jobs=jobs, verbose=verbose, sort_by=sort)
 

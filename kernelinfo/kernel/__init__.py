@@ -77,6 +77,8 @@ class Kernel(NamedTuple):
     """None without debug information."""
     arguments: tuple[Argument, ...] | None = None
     """None where they are not asked for."""
+    contradiction: str = ""
+    """What the assembly of the same compilation states otherwise, in words."""
 
     def __repr__(self) -> str:
         """One line: the name, the target and what the code uses."""
@@ -206,13 +208,15 @@ class Result(NamedTuple):
 
 
 class Repeat(NamedTuple):
-    """A copy, byte for byte, of a code object read before; its kernels are not counted again."""
+    """A copy of another code object; its kernels are not counted again."""
 
     first: CodeObject
     path: str
     containers: tuple[str, ...]
     member: str | None
     offset: int | None
+    is_exact: bool = True
+    """Byte for byte; else it states what the assembly `first` does."""
 
 
 Item = Result | Problem | Repeat | Note

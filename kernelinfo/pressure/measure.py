@@ -90,7 +90,7 @@ def measure(
 
 def _with_bytes(paths: Sequence[str], options: Options) -> Iterator[tuple[Item, Blob | None]]:
     """What an analysis finds, each with the bytes that are being read then."""
-    analysis = Analysis(options)
+    analysis = Analysis(options, paths)
     current: Blob | None = None
 
     def opened(path: str) -> Iterator[Opened]:

@@ -81,7 +81,7 @@ def code_object_document(code_object: CodeObject, repeats: Sequence[Repeat] = ()
             "offset": repeat.offset,
         }
         for repeat in repeats
-        if repeat.first is code_object
+        if repeat.first == code_object
     ]
     values = flat(code_object) | {"features": flat(code_object.features), "also": also}
     del values["kernel_count"]

@@ -124,10 +124,15 @@ def _heading(
 
 def _also(report: Report) -> Iterator[list[Span]]:
     """The copies of code objects that are counted once."""
-    for repeat in report.repeats[:_REPEATS]:
+    exact = [repeat for repeat in report.repeats if repeat.is_exact]
+    if copies := len(report.repeats) - len(exact):
+        state = "states" if copies == 1 else "state"
+        text = f" {plural(copies, 'code object')} {state} what the assembly does"
+        yield [(f"{text}, and {'counts' if copies == 1 else 'count'} once; --all-copies", "dim")]
+    for repeat in exact[:_REPEATS]:
         where, first = (_place(place.path, place.member) for place in (repeat, repeat.first))
         yield [(f" {where} is {first}, byte for byte", "dim")]
-    if rest := len(report.repeats[_REPEATS:]):
+    if rest := len(exact[_REPEATS:]):
         yield [(f" … and {plural(rest, 'more code object')} counted once", "dim")]
 
 

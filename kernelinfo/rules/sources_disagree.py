@@ -14,13 +14,16 @@ from kernelinfo.rules.remark import Remark
 def sources_disagree(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
     """Descriptor, metadata and Kernel info say different things of one kernel.
 
-    What it finds: two sources that should agree and do not, beyond the compiler's known padding.
+    What it finds: two sources that should agree and do not, beyond the compiler's known padding; or
+    an assembly and a code object of one compilation, as hipcc's --save-temps leaves them.
     LLVM up to 16 leaves XNACK's SGPRs out of code that it compiles, and its assembler reserves
     them: a note, where that changes the occupancy.
     Why it matters: the file was edited, assembled by hand, or damaged; tools that read another
     source report other numbers. The hardware obeys the descriptor, and so does this report.
     What to do: rebuild the file, or correct the metadata of hand-written assembly.
     """
+    if kernel.contradiction:
+        yield Remark(kernel.contradiction, "one of the files is stale or damaged: build both again")
     for chosen, other in kernel.traits.disagreements:
         if _is_xnack_padding(chosen, other, kernel):
             yield from _assembled(other, kernel, occupancy)

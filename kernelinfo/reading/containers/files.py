@@ -7,7 +7,7 @@ import mmap
 import os
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.blob import Blob, Problem
@@ -78,6 +78,20 @@ def _matching(pattern: str) -> Iterator[File | Problem]:
                 named = isinstance(file, File) and not rest.endswith(ANY_FOLDERS)
                 path = file.path.removeprefix("./") if top == "." else file.path
                 yield file._replace(path=path, named=named) if isinstance(file, File) else file
+
+
+def is_read(path: str, among: Sequence[str]) -> bool:
+    """True if a run over the paths, folders and globs `among` reads this file."""
+    real = os.path.realpath(path)
+    for one in among:
+        if one == STANDARD_INPUT:
+            continue
+        root = os.path.realpath(one)
+        if real == root or real.startswith(os.path.join(root, "")):
+            return True
+        if _has_magic(one) and fits(os.path.abspath(path), os.path.abspath(one)):
+            return True
+    return False
 
 
 def size(path: str) -> int:

@@ -93,7 +93,7 @@ def code_objects(
     if not found:
         yield missing(host, "here")
         return
-    if all(_is_read_anyway(path, among) for _, path in found):
+    if all(files.is_read(path, among) for _, path in found):
         yield host
         return
     seen: dict[str, set[str]] = {}
@@ -154,12 +154,6 @@ def _expanded(directory: str, name: str) -> list[str]:
         return sorted(name for name in os.listdir(directory) if fits.fullmatch(name))
     except OSError:
         return []
-
-
-def _is_read_anyway(path: str, among: Sequence[str]) -> bool:
-    real = os.path.realpath(path)
-    roots = map(os.path.realpath, (root for root in among if root != files.STANDARD_INPUT))
-    return any(real == root or real.startswith(os.path.join(root, "")) for root in roots)
 
 
 def _of_archive(

@@ -50,7 +50,7 @@ def _reason(data: memoryview) -> str:
     if b"\0" in start[:4096]:
         return "neither AMD GPU code nor text; give what the compiler left for the device"
     if re.search(rb"\.hip_fatbin", data):
-        return "host assembly: the device's is the file whose name has amdgcn in it"
+        return "host code; give the *-hip-amdgcn-*.s beside it"
     if start.startswith(_RECORD):
         return f"no resource usage in this optimization record; compile with {_FLAG}, too"
     if _LOG.search(start):

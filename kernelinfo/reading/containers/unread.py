@@ -11,6 +11,9 @@ from kernelinfo.reading.containers.parts import problem
 
 def read(blob: Blob) -> Iterator[Problem]:
     """What it is."""
-    kind = "SPIR-V" if bytes(blob.data[:4]) == magic.SPIRV else "LLVM bitcode"
-    message = f"{kind} carries no resource usage; give the linked code object or the assembly"
+    message = "carries no resource usage; give the linked code object or the assembly"
+    if bytes(blob.data[:4]) == magic.SPIRV:
+        message = f"SPIR-V {message}"
+    else:
+        message = f"LLVM bitcode {message}, or compile it by `kernelinfo sweep`"
     yield problem(blob, message)

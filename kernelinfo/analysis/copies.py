@@ -1,0 +1,173 @@
+"""One compilation in several files: code objects that state what an assembly next to them does.
+
+hipcc's --save-temps leaves each kernel as `.s`, `.o` and `.out`, in `.hipfb` and in the executable.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+
+from kernelinfo.analysis.options import Options
+from kernelinfo.errors import ReadError
+from kernelinfo.kernel import CodeObject, Kernel, Repeat
+from kernelinfo.light_typing import Any
+from kernelinfo.reading.blob import Blob, Problem
+from kernelinfo.reading.containers import open_paths
+from kernelinfo.reading.containers.files import is_read
+
+_ASSEMBLY = (".s", ".amdgcn")
+_DEVICE = "amdgcn"
+"""In the names that clang gives to the device's temporary files."""
+_MARKS = ("-hip-amdgcn-", "-openmp-amdgcn-", "-host-")
+"""What follows the name of the source in them."""
+_SUFFIXES = (
+    *_ASSEMBLY, ".o", ".out", ".co", ".hsaco", ".hipfb", ".so", ".exe", ".obj",
+    ".hip", ".cpp", ".cc", ".cxx", ".cu", ".cl",
+)  # fmt: skip
+_MOST_KERNELS = 1 << 16
+"""Of assemblies whose statements are kept; further ones are no copies."""
+
+Statement = dict[str, Any]
+"""Amounts by what they are called."""
+
+
+class Copies:
+    """The assemblies of a run, as far as code objects next to them were met."""
+
+    def __init__(self, among: Sequence[str], options: Options) -> None:
+        """`among` are all paths of the run."""
+        self._among, self._options = among, options
+        self._folders: dict[str, list[str]] = {}
+        """The device's assemblies of a folder that the run reads."""
+        self._kernels: dict[str, list[Kernel]] = {}
+        """Of assemblies by their path."""
+
+    def merged(self, kernels: Sequence[Kernel]) -> Iterator[Kernel | Repeat]:
+        """The kernels of a code object, or a `Repeat` if an assembly states the same of all."""
+        path, containers, member, offset = kernels[0].code_object[:4]
+        if first := self._original(kernels):
+            yield Repeat(first, path, containers, member, offset, is_exact=False)
+        else:
+            yield from self._compared(kernels)
+
+    def _original(self, kernels: Sequence[Kernel]) -> CodeObject | None:
+        """The code of the assembly that states the same of all kernels of a code object."""
+        for path in self._candidates(kernels[0].code_object):
+            stated = self._of(path, kernels[0].code_object)
+            if len(stated) == len(kernels) and all(
+                kernel.symbol in stated and not _differences(kernel, stated[kernel.symbol])
+                for kernel in kernels
+            ):
+                return stated[kernels[0].symbol].code_object
+        return None
+
+    def _compared(self, kernels: Sequence[Kernel]) -> list[Kernel]:
+        """The kernels, with what the assembly of their own source states otherwise."""
+        own = _source_name(kernels[0].code_object.path)
+        for path in self._candidates(kernels[0].code_object):
+            stated = self._of(path, kernels[0].code_object)
+            if _source_name(path) == own and any(kernel.symbol in stated for kernel in kernels):
+                return [_contradicted(kernel, path, stated) for kernel in kernels]
+        return [*kernels]
+
+    def _candidates(self, code_object: CodeObject) -> list[str]:
+        """Assemblies next to a code object: that of its own source first, then the device's."""
+        path, target = code_object.path, code_object.target or ""
+        own = _source_name(path)
+        folder = os.path.dirname(path)
+        if folder not in self._folders:
+            self._folders[folder] = self._assemblies(folder)
+        fitting = (p for p in self._folders[folder] if target in p or "gfx" not in p)
+        return sorted(
+            (p for p in fitting if _source_name(p) == own or _DEVICE in p),
+            key=lambda p: _source_name(p) != own,
+        )
+
+    def _assemblies(self, folder: str) -> list[str]:
+        try:
+            names = sorted(os.listdir(folder or "."))
+        except OSError:
+            return []
+        paths = (os.path.join(folder, name) for name in names if name.endswith(_ASSEMBLY))
+        return [path for path in paths if is_read(path, self._among)]
+
+    def _of(self, path: str, code_object: CodeObject) -> dict[str, Kernel]:
+        """The kernels of an assembly that are for the target of a code object, by symbol."""
+        if path not in self._kernels:
+            known = sum(map(len, self._kernels.values()))
+            try:
+                found = list(self._kernels_at(path)) if known < _MOST_KERNELS else []
+            except ReadError:
+                found = []  # reported where the assembly itself is read
+            self._kernels[path] = found
+        return {
+            kernel.symbol: kernel
+            for kernel in self._kernels[path]
+            if _may_be_one(kernel.code_object, code_object)
+        }
+
+    def _kernels_at(self, path: str) -> Iterator[Kernel]:
+        """The kernels of an assembly, whatever is chosen. Raises `ReadError` if part is lost."""
+        from kernelinfo.analysis import Analysis
+
+        bounds = self._options.bounds
+        analysis = Analysis(Options(arch=self._options.arch, bounds=bounds))
+        for blob in open_paths([path], required=False, within=bounds):
+            for item in analysis.kernels(blob) if isinstance(blob, Blob) else ():
+                if isinstance(item, Problem):
+                    raise ReadError(item.message)
+                if isinstance(item, Kernel):
+                    yield item
+
+
+def _may_be_one(one: CodeObject, other: CodeObject) -> bool:
+    """True if both are for one target and none of its features is on here and off there."""
+    features = zip(one.features, other.features, strict=True)
+    return one.target == other.target and all(
+        None in pair or len({*pair}) == 1 for pair in features
+    )
+
+
+def _source_name(path: str) -> str:
+    """The name of the source that a file was made of, without its suffix."""
+    name = os.path.basename(path)
+    for mark in _MARKS:
+        name = name.partition(mark)[0]
+    while (parts := os.path.splitext(name))[1] in _SUFFIXES:
+        name = parts[0]
+    return name
+
+
+def _statement(kernel: Kernel) -> Statement:
+    used, encoded = kernel.used, kernel.traits.encoded
+    return {
+        "VGPRs used": used.vgprs,
+        "AGPRs used": used.agprs,
+        "SGPRs used": used.sgprs,
+        "B of LDS": used.lds_bytes,
+        "B of scratch": used.scratch_bytes_per_lane,
+        "VGPRs allocated": encoded.vgprs,
+        "VGPRs before the first AGPR": encoded.accum_offset,
+    }
+
+
+def _differences(kernel: Kernel, stated: Kernel) -> list[tuple[str, int, int]]:
+    """What the assembly and the code object both state, and not the same."""
+    here, there = _statement(kernel), _statement(stated)
+    return [
+        (noun, there[noun], here[noun])
+        for noun in here
+        if None not in (here[noun], there[noun]) and here[noun] != there[noun]
+    ]
+
+
+def _contradicted(kernel: Kernel, path: str, stated: dict[str, Kernel]) -> Kernel:
+    file = os.path.basename(path)
+    if kernel.symbol not in stated:
+        return kernel._replace(contradiction=f"{file} has no such kernel")
+    found = _differences(kernel, stated[kernel.symbol])
+    if not found:
+        return kernel
+    changes = ", ".join(f"{there} {noun}, not {here}" for noun, there, here in found)
+    return kernel._replace(contradiction=f"{file} states {changes}")
