@@ -8,7 +8,7 @@ llvm/include/llvm/Support/AMDGPUObjLinkingInfo.h, as LLVM 24git writes it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from kernelinfo.light_typing import NamedTuple
@@ -17,8 +17,8 @@ from kernelinfo.occupancy.targets import Target
 from kernelinfo.reading.facts import Fact, FactName, Facts, KernelFacts
 
 NOTE = "is not linked yet: numbers are of what each kernel reaches in this object; link for all"
-_MOST_CALLS = 200
-"""From a kernel down; real ones are inlined but for a few."""
+_MOST_CALLS = 1 << 20
+"""That are followed in one object, for each kernel anew; real ones are inlined but for a few."""
 _VCC, _FLAT_SCRATCH, _DYNAMIC_STACK = 1, 2, 4
 _REPLACED: tuple[FactName, ...] = (
     *("vgprs", "arch_vgprs", "agprs", "sgprs", "lds_bytes", "scratch_bytes_per_lane"),
@@ -51,7 +51,7 @@ class Function:
 class _Reach(NamedTuple):
     """A function with everything that it reaches."""
 
-    functions: dict[str, Function]
+    functions: Collection[Function]
     scratch: int
     """Bytes per lane along the deepest path of calls."""
     is_open: bool
@@ -67,53 +67,62 @@ def with_callees(
 ) -> list[KernelFacts]:
     """The kernels, each with what all that it calls states instead of what is stated of it alone;
     `functions` are those of one object, by name."""
-    known: dict[str, _Reach] = {}
+    calls = _Calls(functions)
     found = []
     for kernel in kernels:
         facts: tuple[Fact, ...] = _UNKNOWN
         if kernel.symbol in functions:
-            reach = _reach(kernel.symbol, functions, known, ())
-            facts = tuple(_facts(reach, target, xnack=xnack))
+            facts = tuple(_facts(calls.reach(kernel.symbol), target, xnack=xnack))
         own = (fact for fact in kernel.facts if fact.name not in _REPLACED)
         found.append(kernel._replace(facts=Facts((*facts, *own))))
     return found
 
 
-def _reach(
-    name: str, functions: Mapping[str, Function], known: dict[str, _Reach], path: tuple[str, ...]
-) -> _Reach:
-    """All that a function calls; `path` are its callers."""
-    if name in known:
-        return known[name]
-    function = functions.get(name)
-    if function is None or len(path) > _MOST_CALLS:
-        return _Reach({}, 0, is_open=True, is_recursive=False)
-    if name in path:
-        return _Reach({}, 0, is_open=False, is_recursive=True)
-    callees = [_reach(callee, functions, known, (*path, name)) for callee in function.calls]
-    reached = {name: function}
-    for callee in callees:
-        reached |= callee.functions
-    reach = _Reach(
-        reached,
-        function.scratch + max((callee.scratch for callee in callees), default=0),
-        is_open=function.is_open or any(callee.is_open for callee in callees),
-        is_recursive=any(callee.is_recursive for callee in callees),
-    )
-    if not reach.is_recursive:  # what a cycle reaches depends on where it was entered
-        known[name] = reach
-    return reach
+class _Calls:
+    """Who calls whom in one object."""
+
+    def __init__(self, functions: Mapping[str, Function]) -> None:
+        self._functions = functions
+        self._left = _MOST_CALLS
+
+    def reach(self, name: str) -> _Reach:
+        """All that a function calls, itself included; open beyond the most calls."""
+        reached: dict[str, Function] = {}
+        scratch: dict[str, int] = {}
+        """Along the deepest path, of functions whose callees are known."""
+        is_open = is_recursive = False
+        waiting = [name]
+        while waiting:
+            current = waiting[-1]
+            function = self._functions.get(current)
+            if function is None or current in scratch:
+                is_open |= function is None
+                waiting.pop()
+            elif current in reached:
+                deepest = max((scratch.get(callee, 0) for callee in function.calls), default=0)
+                scratch[current] = function.scratch + deepest
+                waiting.pop()
+            else:
+                reached[current] = function
+                self._left -= 1 + len(function.calls)
+                is_open |= function.is_open or self._left < 0
+                # One that is reached and not done is a caller of this one.
+                is_recursive |= any(c in reached and c not in scratch for c in function.calls)
+                if self._left >= 0:
+                    waiting += [callee for callee in function.calls if callee not in reached]
+        return _Reach(reached.values(), scratch[name], is_open, is_recursive)
 
 
 def _facts(reach: _Reach, target: Target | None, *, xnack: bool) -> Iterator[Fact]:
-    functions = reach.functions.values()
     flags = 0
     lds: dict[str, int] = {}
-    for function in functions:
+    for function in reach.functions:
         flags |= function.flags
         lds |= function.uses
-    vgprs, agprs = (max(getattr(f, name) for f in functions) for name in ("vgprs", "agprs"))
-    sgprs = max(function.sgprs for function in functions)
+    vgprs, agprs, sgprs = (
+        max(getattr(function, name) for function in reach.functions)
+        for name in ("vgprs", "agprs", "sgprs")
+    )
     if target is not None:
         vcc, flat = bool(flags & _VCC), bool(flags & _FLAT_SCRATCH)
         flat |= target.sgprs.architected_flat_scratch

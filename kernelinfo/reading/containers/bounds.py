@@ -56,7 +56,7 @@ DATABASE_ROWS = 1_000_000
 
 DATABASE_STEPS = 100_000_000
 """Of SQLite's virtual machine, for one database: a damaged one could keep it forever. A row takes
-about ten."""
+about thirty."""
 
 RPM_HEADER_BYTES = 256 << 20
 """Of one header, as many as rpm reads."""

@@ -10,7 +10,7 @@ from kernelinfo.occupancy.targets import find
 from kernelinfo.reading.code_object.linking_section import functions
 from kernelinfo.reading.elf import read_elf
 from kernelinfo.reading.facts import Facts, KernelFacts, ReadWarning
-from kernelinfo.reading.object_linking import with_callees
+from kernelinfo.reading.object_linking import Function, with_callees
 
 from ...conftest import CORPUS
 from ...test_corpus import kernels
@@ -104,6 +104,38 @@ def test_what_is_called_elsewhere_leaves_it_open(call: object) -> None:
 def test_recursion_has_no_known_scratch() -> None:
     found, _ = facts(Info().function("kernel", 0, 20, 30, 0, 8).add(8, "kernel"))
     assert (found["recursion"], found["dynamic_stack"]) == (True, True)
+
+
+def test_the_deepest_path_of_calls_counts() -> None:
+    info = Info().function("kernel", 0, 0, 0, 0, 1).add(8, "callee").add(8, "outside").add(8, "lds")
+    info.function("callee", 0, 0, 0, 0, 2).add(8, "outside")
+    info.function("outside", 0, 0, 0, 0, 40).function("lds", 0, 0, 0, 0, 30)
+    found, _ = facts(info)
+    assert found["scratch_bytes_per_lane"] == 43
+    assert "indirect_call" not in found
+    assert "recursion" not in found
+
+
+def test_calls_of_all_by_all_take_linear_time() -> None:
+    names = [f"f{number}" for number in range(300)]
+    functions = {name: Function(vgprs=8, calls=names) for name in names}
+    found = with_callees(
+        [KernelFacts(name, Facts()) for name in names], functions, find("gfx90a"), xnack=False
+    )
+    stated = [{fact.name: fact.value for fact in kernel.facts} for kernel in found]
+    assert all(one["recursion"] and one["vgprs"] == 8 for one in stated)
+    assert "indirect_call" not in stated[0]
+    assert stated[-1]["indirect_call"], "not all is followed"
+
+
+def test_a_chain_of_calls_of_any_length() -> None:
+    functions = {
+        f"f{number}": Function(scratch=1, calls=[f"f{number + 1}"]) for number in range(50_000)
+    }
+    functions["f50000"] = Function(vgprs=99)
+    [kernel] = with_callees([KernelFacts("f0", Facts())], functions, find("gfx90a"), xnack=False)
+    stated = {fact.name: fact.value for fact in kernel.facts}
+    assert (stated["scratch_bytes_per_lane"], stated["vgprs"]) == (50_000, 99)
 
 
 def test_unknown_kinds_are_skipped() -> None:
