@@ -128,7 +128,7 @@ def problem_rows(problems: Iterable[Problem]) -> list[tuple[Any, ...]]:
 
 
 class Titles:
-    """What the page calls kernels: the short names of the text report, each its own, and the whole ones."""
+    """What a page calls kernels: the text report's short names, each its own, and whole ones."""
 
     def __init__(self, kernels: Iterable[Kernel | KernelSummary], style: NameStyle) -> None:
         self._style = style

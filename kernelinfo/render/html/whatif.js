@@ -60,15 +60,18 @@ function sliderOf({ variable, label, least, step }, now, targets, choose) {
       placeholder: "?", "data-number": variable, onchange: entered }));
 }
 
+/* Every target with its products, by family. */
 function targetChoice(now, kernel, targets, choose) {
-  const options = Object.values(targets).map((target) =>
-    html("option", {
-      value: target.name,
-      selected: target.name === now.target,
-      disabled: !canMoveTo(target, kernel.case.demand),
-    }, [target.name, target.family, target.products].filter(Boolean).join(" · ")));
+  const option = ({ name, products }) => html("option", {
+    value: name,
+    selected: name === now.target,
+    disabled: !canMoveTo(targets[name], kernel.case.demand),
+  }, `${name} · ${products}`);
+  const all = Object.values(targets);
+  const families = [...new Set(all.map(({ family }) => family))].map((family) =>
+    html("optgroup", { label: family }, all.filter((one) => one.family === family).map(option)));
   return html("div", { class: "slider wide" },
     html("label", { for: "what-if-target" }, "target"),
     html("select", { id: "what-if-target", "data-choice": "target",
-      onchange: (event) => choose(event.target.value) }, options));
+      onchange: (event) => choose(event.target.value) }, families));
 }
