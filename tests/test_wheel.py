@@ -41,6 +41,7 @@ def test_the_wheel_holds_the_package_its_data_and_nothing_else(wheel: Path) -> N
         "row-schema.json",
         "diff/diff-schema.json",
         "sweep/sweep-schema.json",
+        "trend/trend-schema.json",
     }
     data = {"kernelinfo/occupancy/targets.toml", *(f"kernelinfo/render/{name}" for name in schemas)}
     data.add("kernelinfo/render/sweep/page.html")

@@ -19,6 +19,7 @@ COMMANDS = (
     "extract",
     "sweep",
     "scan",
+    "trend",
     "compare-profile",
     "rules",
     "arch",

@@ -16,6 +16,14 @@ from kernelinfo.render.diff import renderer
 
 FailOn = Literal["regression", "change"]
 
+FailOnOption = Annotated[
+    FailOn | None,
+    typer.Option(
+        help="Exit with 1 for a regression: waves lost, spills or scratch gained, a kernel "
+        "gone; or for any change: a kernel affected, gone or new. Without it, never.",
+    ),
+]
+
 _SIDE = "A file, folder or glob of code, or a report saved as JSON, JSON lines or CSV."
 
 
@@ -43,13 +51,7 @@ def command(
             help="Also pair kernels whose base name alone is the same and unique; marked as such.",
         ),
     ] = False,
-    fail_on: Annotated[
-        FailOn | None,
-        typer.Option(
-            help="Exit with 1 for a regression: waves lost, spills or scratch gained, a kernel "
-            "gone; or for any change: a kernel affected, gone or new. Without it, never.",
-        ),
-    ] = None,
+    fail_on: FailOnOption = None,
     arch: options.Arch = None,
     target: options.Targets = None,
     run_as: options.RunAs = None,
@@ -94,11 +96,12 @@ def command(
         write(renderer(format)(comparison, view), output)
     if comparison.problems:
         raise typer.Exit(CANNOT_ANSWER)
-    if _fails(comparison, fail_on):
+    if fails(comparison, fail_on):
         raise typer.Exit(CLAIM)
 
 
-def _fails(comparison: Comparison, fail_on: FailOn | None) -> bool:
+def fails(comparison: Comparison, fail_on: FailOn | None) -> bool:
+    """True if a comparison has what the user asked to be failed for."""
     if fail_on == "regression":
         return bool(comparison.gone) or any(pair.regressed for pair in comparison.pairs)
     if fail_on == "change":

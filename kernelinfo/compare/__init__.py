@@ -252,7 +252,8 @@ _COMPARED = tuple(field for field in fields(KernelSummary) if field.compare)
 def _by_target(old: Build, new: Build) -> Scope:
     """The target; one scope where a processor's features changed and nothing else has them."""
     ours, theirs = (
-        dict.fromkeys(kernel.target for kernel in build.kernels) for build in (old, new)
+        dict.fromkeys((*build.targets, *(kernel.target for kernel in build.kernels)))
+        for build in (old, new)
     )
     before = _by_processor(target for target in ours if target not in theirs)
     after = _by_processor(target for target in theirs if target not in ours)

@@ -80,6 +80,8 @@ class Build:
     """Fields that the file of the build does not store."""
     notes: tuple[str, ...] = ()
     """What cannot be known of the build, in words."""
+    targets: tuple[str, ...] = ()
+    """Of kernels that are left out, as the other build has the same ones."""
 
 
 def build(results: Iterable[Result], name_of: Callable[[CodeObject], str]) -> Build:

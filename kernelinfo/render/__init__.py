@@ -46,6 +46,8 @@ PRESSURE_FORMATS = ("text", "json", "csv", "html")
 """Of live registers: each a module of `kernelinfo.render.pressure`."""
 SWEEP_FORMATS = ("text", "json", "csv", "markdown", "html")
 """Of sweeps: each a module of `kernelinfo.render.sweep`."""
+TREND_FORMATS = ("text", "json", "csv", "html")
+"""Of trends: each a module of `kernelinfo.render.trend`."""
 RECORD_FORMATS = ("text", "json", "jsonl", "csv", "markdown")
 """Of answers that hold no kernels."""
 

@@ -25,12 +25,13 @@ def render(comparison: Comparison, view: View) -> Iterator[str]:
 
 
 def _cells(row: Row, view: View) -> list[object]:
-    sides = [_side(kernel, view) for kernel in (row.old, row.new)]
+    sides = [side(kernel, view) for kernel in (row.old, row.new)]
     pairs = zip(*sides, strict=True)
     return [row.status, row.match, row.why, *(value for pair in pairs for value in pair)]
 
 
-def _side(kernel: KernelSummary | None, view: View) -> list[object]:
+def side(kernel: KernelSummary | None, view: View) -> list[object]:
+    """Names, target, code object and numbers of a kernel in one build."""
     if kernel is None:
         return [None] * (4 + len(_COLUMNS))
     return [

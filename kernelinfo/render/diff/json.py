@@ -51,12 +51,13 @@ def row_document(row: Row) -> dict[str, Any]:
         "match": row.match,
         "why": row.why,
         "moves": [move._asdict() for move in row.moves],
-        "old": _summary(row.old),
-        "new": _summary(row.new),
+        "old": summary(row.old),
+        "new": summary(row.new),
     }
 
 
-def _summary(kernel: KernelSummary | None) -> dict[str, Any] | None:
+def summary(kernel: KernelSummary | None) -> dict[str, Any] | None:
+    """A kernel in one build; None where that does not have it."""
     if kernel is None:
         return None
     return flat(kernel) | {"source": kernel.source._asdict() if kernel.source else None}

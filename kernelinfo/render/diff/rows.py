@@ -65,10 +65,10 @@ def roll_up(comparison: Comparison, found: Sequence[Row]) -> str:
     affected = sum(row.status in AFFECTED for row in found)
     scratch = (old.scratch_bytes_per_lane, new.scratch_bytes_per_lane)
     parts = [
-        f"kernels {_spaced(len(comparison.pairs))}",
-        f"affected {_spaced(affected)}",
+        f"kernels {spaced(len(comparison.pairs))}",
+        f"affected {spaced(affected)}",
         _roll_up_of_waves(comparison),
-        f"spilling {_spaced(old.spilling)} → {_spaced(new.spilling)}",
+        f"spilling {spaced(old.spilling)} → {spaced(new.spilling)}",
         f"scratch {_sizes(*scratch)}",
     ]
     return " · ".join(parts)
@@ -88,7 +88,7 @@ def _roll_up_of_waves(comparison: Comparison) -> str:
     if old.waves_per_simd:
         share = 100 * (new.waves_per_simd - old.waves_per_simd) / old.waves_per_simd
     sign = "+" if share > 0 else "−" if share < 0 else ""
-    waves = f"{_spaced(old.waves_per_simd)} → {_spaced(new.waves_per_simd)}"
+    waves = f"{spaced(old.waves_per_simd)} → {spaced(new.waves_per_simd)}"
     return f"waves/SIMD {waves} ({sign}{abs(share):.1f} %)"
 
 
@@ -149,7 +149,7 @@ def _waves(kernel: KernelSummary) -> str:
     return ("≤" if kernel.exact is False else "") + waves_per_simd(kernel.waves_per_simd)
 
 
-def _spaced(value: float) -> str:
+def spaced(value: float) -> str:
     """84 112; 5.5."""
     return f"{value:,.1f}".removesuffix(".0").replace(",", " ")
 
@@ -157,4 +157,4 @@ def _spaced(value: float) -> str:
 def _sizes(old: float, new: float) -> str:
     """`2.1 → 2.6 KiB`."""
     unit, per = ("KiB", 1024) if max(old, new) >= 1024 else ("B", 1)
-    return f"{_spaced(old / per)} → {_spaced(new / per)} {unit}"
+    return f"{spaced(old / per)} → {spaced(new / per)} {unit}"

@@ -21,7 +21,7 @@ from kernelinfo.render.names import printable, styled
 from kernelinfo.render.paint import Span, cells, left, paint
 from kernelinfo.render.words import plural
 
-_STYLES = {"worse": "bold red", "mixed": "yellow", "better": "green", "gone": "red"}
+STYLES = {"worse": "bold red", "mixed": "yellow", "better": "green", "gone": "red"}
 _INDENT = 9
 _ROOM = 40
 """Columns of names; what does not fit pushes the rest of its line."""
@@ -52,10 +52,10 @@ def _lines(comparison: Comparison, found: list[Row], view: View) -> Iterator[lis
 
 def _table(shown: Sequence[Row], view: View) -> Iterator[list[Span]]:
     several = len({_target(row) for row in shown}) > 1
-    names = [_name(row, view, several) for row in shown]
+    names = [name_of(row, view, several) for row in shown]
     width = max([0, *(cells(name) for name in names if cells(name) <= _ROOM)])
     for row, name in zip(shown, names, strict=True):
-        status = (f" {row.status:<{_INDENT - 2}} ", _STYLES.get(row.status, ""))
+        status = (f" {row.status:<{_INDENT - 2}} ", STYLES.get(row.status, ""))
         line = f"{left(name, width)}  {row.why}"
         if view.fold and cells(line) + _INDENT > view.width:
             yield [status, (name, "")]
@@ -63,7 +63,8 @@ def _table(shown: Sequence[Row], view: View) -> Iterator[list[Span]]:
         yield [status, (line, "")]
 
 
-def _name(row: Row, view: View, with_target: bool) -> str:
+def name_of(row: Row, view: View, with_target: bool) -> str:
+    """`old → new` where it has another name or target now."""
     old, new = row.old or row.kernel, row.new or row.kernel
     name = arrow(_styled(old, view), _styled(new, view))
     return f"{name} {_target(row)}" if with_target else name

@@ -1,0 +1,87 @@
+"""`kernelinfo trend DIR|URL`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kernelinfo.analysis.options import Options
+from kernelinfo.cli import options
+from kernelinfo.cli.diff import FailOnOption, fails
+from kernelinfo.cli.output import CANNOT_ANSWER, CLAIM, complain, make_view, write
+from kernelinfo.fleet import require_libraries
+from kernelinfo.render import TREND_FORMATS
+from kernelinfo.render.trend import renderer
+from kernelinfo.render.words import plural
+
+if TYPE_CHECKING:
+    from kernelinfo.fleet.history import Trend
+
+EXAMPLES = """\
+Examples:
+  kernelinfo trend fleet
+  kernelinfo trend fleet --since 2026-11-17 --target gfx942 -k 'gemm*'
+  kernelinfo trend fleet --builds 7.1,7.2 --fail-on regression
+  kernelinfo trend s3://ci/fleet --format html -o trend.html
+"""
+
+
+def command(
+    dataset: Annotated[
+        str, typer.Argument(metavar="DIR|URL", help="The dataset that `kernelinfo scan` made.")
+    ],
+    since: Annotated[
+        str | None, typer.Option(metavar="BUILD", help="Begin with this build.")
+    ] = None,
+    builds: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B,…",
+            help="Compare these builds in this order; all by default, 7.10 behind 7.9.",
+        ),
+    ] = None,
+    moved: Annotated[
+        bool,
+        typer.Option("--moved", help="List kernels whose registers, LDS or code alone moved, too."),
+    ] = False,
+    fail_on: FailOnOption = None,
+    target: options.Targets = None,
+    kernel: options.Kernels = None,
+    exclude: options.Exclude = None,
+    format: Annotated[str, options.format_option(TREND_FORMATS)] = "text",
+    output: options.Output = None,
+    names: options.Names = "full",
+    color: options.Color = "auto",
+    width: options.Width = None,
+    top: options.Top = 50,
+    quiet: options.Quiet = False,
+) -> None:
+    """Show how kernels moved from build to build, the worst first.
+
+    Neighbouring builds of a dataset are compared as `diff` compares two, across renames. Each
+    kernel has a curve, a bar a build: of its occupancy, or of the spills or scratch that moved.
+    """
+    require_libraries()
+    from kernelinfo.fleet.dataset import Dataset
+    from kernelinfo.fleet.trend import Question, ask
+
+    view = make_view(names=names, color=color, width=width, output=output, top=top, quiet=quiet)
+    chosen = Options(
+        kernels=tuple(kernel or ()), exclude=tuple(exclude or ()), targets=tuple(target or ())
+    )
+    names_of_builds = tuple(builds.split(",")) if builds else ()
+    found = ask(Dataset(dataset), Question(chosen, names_of_builds, since, moved))
+    write(renderer(format)(found, view), output)
+    _exit(found, fails(found.whole, fail_on))
+
+
+def _exit(found: Trend, fails: bool) -> None:
+    unread = [build for build in found.builds if build.problems]
+    for build in unread:
+        problems = plural(build.problems, "problem")
+        complain(f"{found.dataset}: {problems} in {build.name}: kernels may be missing there")
+    if unread:
+        raise typer.Exit(CANNOT_ANSWER)
+    if fails:
+        raise typer.Exit(CLAIM)

@@ -1,0 +1,121 @@
+"""What became of each kernel from build to build: comparisons of neighbours, put in a chain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import get_args
+
+from kernelinfo.compare import Comparison, Match, Pair, compare
+from kernelinfo.compare.summary import Build, KernelSummary
+from kernelinfo.light_typing import NamedTuple
+
+
+class BuildTotals(NamedTuple):
+    """Sums over all kernels of a build."""
+
+    name: str
+    kernels: int
+    waves_per_simd: float
+    spilling: int
+    """Kernels."""
+    scratch_bytes_per_lane: int
+    vgprs: int
+    """Used, per lane."""
+    code_bytes: int
+    problems: int
+    """What could not be read, for which kernels may be missing."""
+
+
+class Step(NamedTuple):
+    """What moved from one build to the next."""
+
+    old: str
+    new: str
+    comparison: Comparison
+    """Of the kernels that moved in any step."""
+
+
+class History(NamedTuple):
+    """One kernel through all builds, whatever it is called in each."""
+
+    kernels: tuple[KernelSummary | None, ...]
+    """In the order of the builds; None where a build does not have it."""
+    steps: tuple[tuple[str, Pair], ...]
+    """The builds in which it is not as in the one before, and what moved."""
+
+    @property
+    def first(self) -> KernelSummary | None:
+        """In the first build."""
+        return self.kernels[0]
+
+    @property
+    def last(self) -> KernelSummary | None:
+        """In the last build."""
+        return self.kernels[-1]
+
+    @property
+    def latest(self) -> KernelSummary:
+        """As it is in the last build that has it."""
+        return next(kernel for kernel in reversed(self.kernels) if kernel)
+
+    @property
+    def match(self) -> Match:
+        """The loosest way in which it was known again."""
+        ways = get_args(Match)
+        return max((pair.match for _, pair in self.steps), key=ways.index, default="exact")
+
+
+class Trend(NamedTuple):
+    """How kernels moved through the builds of a dataset."""
+
+    dataset: str
+    builds: tuple[BuildTotals, ...]
+    """In their order."""
+    steps: tuple[Step, ...]
+    histories: tuple[History, ...]
+    """Of the kernels that moved in any step, are gone or new."""
+
+    @property
+    def whole(self) -> Comparison:
+        """What moved from the first build to the last one."""
+        both = [one for one in self.histories if one.first and one.last]
+        return Comparison(
+            pairs=tuple(Pair(o.first, o.last, o.match) for o in both if o.first and o.last),
+            gone=tuple(one.latest for one in self.histories if one.last is None),
+            new=tuple(o.last for o in self.histories if o.last and o.first is None),
+            old_compilers=self.steps[0].comparison.old_compilers,
+            new_compilers=self.steps[-1].comparison.new_compilers,
+        )
+
+
+def steps_of(names: Sequence[str], builds: Sequence[Build]) -> tuple[Step, ...]:
+    """Each build compared with the one before, by the rules of `diff`."""
+    neighbours = zip(names, names[1:], builds, builds[1:], strict=False)
+    return tuple(Step(old, new, compare(*pair)) for old, new, *pair in neighbours)
+
+
+def histories(steps: Sequence[Step], builds: Sequence[Build]) -> Iterator[History]:
+    """The kernels of all builds, each once, with those that are the same in one history."""
+    first = [_Chain([kernel], []) for kernel in builds[0].kernels]
+    chains, every = {id(chain.kernels[0]): chain for chain in first}, first
+    for number, step in enumerate(steps, 1):
+        going_on: dict[int, _Chain] = {}
+        for pair in step.comparison.pairs:
+            chain = going_on[id(pair.new)] = chains[id(pair.old)]
+            chain.kernels.append(pair.new)
+            if pair.moves or pair.renamed:
+                chain.steps.append((step.new, pair))
+        for kernel in step.comparison.new:
+            chain = going_on[id(kernel)] = _Chain([*[None] * number, kernel], [])
+            every.append(chain)
+        chains = going_on
+    for chain in every:
+        missing = len(builds) - len(chain.kernels)
+        yield History((*chain.kernels, *[None] * missing), tuple(chain.steps))
+
+
+class _Chain(NamedTuple):
+    """A history up to some build."""
+
+    kernels: list[KernelSummary | None]
+    steps: list[tuple[str, Pair]]

@@ -1,0 +1,26 @@
+"""A row for each kernel that moved and each build: each number as it was there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kernelinfo.fleet.history import Trend
+from kernelinfo.kernel.numbers import NUMBERS
+from kernelinfo.render import View
+from kernelinfo.render.csv import line
+from kernelinfo.render.diff.csv import side
+from kernelinfo.render.trend.rows import rows
+
+_HEADING = (
+    *("Kernel", "Status", "Match", "Moved_In", "Why", "Build"),
+    *("Kernel_Name", "Symbol", "Target", "Code_Object", *(number.column for number in NUMBERS)),
+)
+
+
+def render(trend: Trend, view: View) -> Iterator[str]:
+    """`Kernel` is the same number for one kernel in all builds, whatever it is called there."""
+    yield line(_HEADING)
+    for number, one in enumerate(rows(trend), 1):
+        about = (number, one.row.status, one.row.match, one.moved_in, one.why)
+        for build, kernel in zip(trend.builds, one.history.kernels, strict=True):
+            yield line([*about, build.name, *side(kernel, view)])

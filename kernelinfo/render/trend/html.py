@@ -1,0 +1,66 @@
+"""A trend as one HTML page: the builds, and each kernel that moved with its curves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from kernelinfo.fleet.history import History, Trend
+from kernelinfo.render import View
+from kernelinfo.render.html.dataset import Titles
+from kernelinfo.render.html.page import page
+from kernelinfo.render.names import printable
+from kernelinfo.render.trend.rows import TrendRow, headline, rows, step_in_words
+
+SCRIPTS = (
+    "words.js",
+    "dom.js",
+    "address.js",
+    "chart.js",
+    "table.js",
+    "controls.js",
+    "trend.js",
+)
+_MEASURES = (
+    *("waves_per_simd", "vgprs", "sgprs", "vgpr_spills", "scratch_bytes_per_lane"),
+    "code_bytes",
+)
+"""Fields of `KernelSummary` that the page draws."""
+
+
+def render(trend: Trend, view: View) -> Iterator[str]:
+    found = rows(trend)
+    titles = Titles([one.history.latest for one in found], view.names)
+    data = {
+        "headline": headline(trend, found),
+        "builds": [build._asdict() for build in trend.builds],
+        "steps": ["", *map(step_in_words, trend.steps)],
+        "measures": _MEASURES,
+        "rows": [
+            [
+                one.row.status,
+                printable(one.why),
+                printable(", ".join(one.moved_in)),
+                titles.of(one.history.latest),
+                printable(one.history.latest.target),
+                _also(one),
+                _curves(one.history),
+            ]
+            for one in found
+        ],
+    }
+    yield from page(data, SCRIPTS, len(found))
+
+
+def _also(one: TrendRow) -> str:
+    """What stands under the name: what the kernel was called before, or where it is."""
+    old, latest = one.row.old, one.history.latest
+    renamed = old is not None and old.name != latest.name
+    return printable(f"was {old.name}" if old and renamed else latest.code_object)
+
+
+def _curves(history: History) -> list[list[Any]]:
+    """The values of each measure, one a build; None where it is not known."""
+    return [
+        [kernel and getattr(kernel, measure) for kernel in history.kernels] for measure in _MEASURES
+    ]

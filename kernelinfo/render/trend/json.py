@@ -1,0 +1,54 @@
+"""A trend as one JSON document; trend-schema.json in this folder describes every key."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from kernelinfo import __version__
+from kernelinfo.fleet.history import Step, Trend
+from kernelinfo.render import View
+from kernelinfo.render.diff import rows as diff
+from kernelinfo.render.diff.json import summary
+from kernelinfo.render.trend.rows import TrendRow, rows
+
+SCHEMA = "kernelinfo/trend/1"
+
+
+def render(trend: Trend, view: View) -> Iterator[str]:
+    """The document."""
+    found = rows(trend)
+    document = {
+        "schema": SCHEMA,
+        "version": __version__,
+        "dataset": trend.dataset,
+        "builds": [build._asdict() for build in trend.builds],
+        "steps": [_step(step) for step in trend.steps],
+        "kernels": [_kernel(one) for one in found],
+    }
+    yield json.dumps(document, indent=1) + "\n"
+
+
+def _step(step: Step) -> dict[str, Any]:
+    comparison = step.comparison
+    return {
+        "old": step.old,
+        "new": step.new,
+        "counts": diff.counts(diff.rows(comparison)),
+        "compilers": {"old": comparison.old_compilers, "new": comparison.new_compilers},
+    }
+
+
+def _kernel(one: TrendRow) -> dict[str, Any]:
+    return {
+        "status": one.row.status,
+        "match": one.row.match,
+        "why": one.why,
+        "moved_in": one.moved_in,
+        "history": [kernel and summary(kernel) for kernel in one.history.kernels],
+        "steps": [
+            {"build": build, "why": pair.why, "moves": [move._asdict() for move in pair.moves]}
+            for build, pair in one.history.steps
+        ],
+    }

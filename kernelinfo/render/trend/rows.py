@@ -1,0 +1,97 @@
+"""What there is to tell of a trend: a row for each kernel that moved, the worst first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kernelinfo.fleet.history import History, Step, Trend
+from kernelinfo.light_typing import NamedTuple
+from kernelinfo.render.diff import rows as diff
+from kernelinfo.render.words import plural
+
+_MEASURES = ("percent", "vgpr_spills", "sgpr_spills", "scratch_bytes_per_lane")
+"""What a sparkline shows: the first of them that moved."""
+_BARS = "▁▂▃▄▅▆▇█"
+
+
+class TrendRow(NamedTuple):
+    """One kernel."""
+
+    row: diff.Row
+    """From the first build to the last, as `diff` has it."""
+    history: History
+    moved_in: tuple[str, ...]
+    """Builds in which it is not as in the one before."""
+
+    @property
+    def why(self) -> str:
+        """What moved in all; step by step where that is nothing."""
+        if self.row.status != "same":
+            return self.row.why
+        return "; ".join(f"{build}: {pair.why}" for build, pair in self.history.steps)
+
+
+def rows(trend: Trend) -> list[TrendRow]:
+    """Affected kernels first, the worst of them first; those that are as before last."""
+    by_kernel = {id(one.latest): one for one in trend.histories}
+    found = []
+    for row in diff.rows(trend.whole):
+        history = by_kernel.pop(id(row.kernel))
+        found.append(TrendRow(row, history, moved_in(history, trend)))
+    back = [one for one in by_kernel.values() if any(pair.affected for _, pair in one.steps)]
+    for history in sorted(back, key=lambda one: (one.latest.name, one.latest.target)):
+        row = diff.Row("same", history.first, history.last, "", history.match)
+        found.append(TrendRow(row, history, moved_in(history, trend)))
+    return found
+
+
+def moved_in(history: History, trend: Trend) -> tuple[str, ...]:
+    """The builds in which it moved, came or went."""
+    steps = {build for build, _ in history.steps}
+    kernels = history.kernels
+    return tuple(
+        build.name
+        for build, before, now in zip(trend.builds[1:], kernels, kernels[1:], strict=False)
+        if build.name in steps or (before is None) != (now is None)
+    )
+
+
+def headline(trend: Trend, found: Sequence[TrendRow]) -> str:
+    """`5 builds, a → e · affected: 1 worse · 1 only renamed · clang 19.1.7 → clang 22.1.8`."""
+    first, last = trend.builds[0].name, trend.builds[-1].name
+    moved = diff.headline([one.row for one in found if one.row.status != "same"])
+    if back := sum(one.row.status == "same" for one in found):
+        moved += f" · {back} as before again"
+    parts = (f"{plural(len(trend.builds), 'build')}, {first} → {last}", moved)
+    return " · ".join(filter(None, (*parts, diff.toolchain(trend.whole))))
+
+
+def step_in_words(step: Step) -> str:
+    """`affected: 1 worse · clang 19.1.7 → clang 22.1.8`."""
+    comparison = step.comparison
+    parts = (
+        diff.headline(diff.rows(comparison)),
+        diff.retargeted(comparison),
+        diff.toolchain(comparison),
+    )
+    return " · ".join(part for part in parts if part)
+
+
+def sparkline(history: History) -> str:
+    """A bar a build, from 0 to the most: of waves, or of what else moved; a blank without it."""
+    field = measure_of(history)
+    values: list[float | None]
+    values = [getattr(kernel, field) if kernel else None for kernel in history.kernels]
+    most = 100 if field == "percent" else max(filter(None, values), default=1)
+    return "".join(
+        " " if value is None else _BARS[min(int(len(_BARS) * value / most), len(_BARS) - 1)]
+        for value in values
+    )
+
+
+def measure_of(history: History) -> str:
+    """The field that a sparkline of this kernel shows."""
+    moved = {move.measure for _, pair in history.steps for move in pair.moves}
+    if "waves_per_simd" in moved:
+        return "percent"
+    return next((name for name in _MEASURES if name in moved), "percent")

@@ -1,0 +1,65 @@
+"""Datasets made of rows: nights of which it is known what became of each kernel."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from ..test_golden import run
+from .scans import OBJECTS
+
+NIGHTS = ("night-8", "night-9", "night-10", "night-11", "night-12")
+OLD_CLANG, NEW_CLANG = "clang version 19.1.7", "clang version 22.1.8"
+
+
+def kernels() -> list[dict[str, Any]]:
+    """Those of one fixture, as a compiler left them."""
+    out, _, _ = run(str(OBJECTS / "variety-clang22-gfx942.co"), "--format", "jsonl")
+    found = [json.loads(line) for line in out.splitlines()]
+    return [row | {"Path": "lib/librows.so", "Compiler": OLD_CLANG} for row in found]
+
+
+def add(fleet: Path, build: str, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Write a build as a scan does."""
+    from kernelinfo.fleet.dataset import Dataset, write_lines
+
+    address = f"/builds/{build}/lib/librows.so"
+    with TemporaryDirectory() as scratch:
+        write_lines(scratch, "kernels", rows)
+        path = {"Opened": "lib/librows.so", "Path": "lib/librows.so", "Url": address}
+        write_lines(scratch, "opened", [path])
+        done = {"Url": address, "Size": 1, "Modified": "1", "Options": "{}", "Part": "part"}
+        write_lines(scratch, "inputs", [done | {"Kernelinfo_Version": "0"}])
+        Dataset(str(fleet)).write_part(build, "part.0.0", scratch)
+
+
+def worse(row: dict[str, Any]) -> dict[str, Any]:
+    """The kernel with more registers, and half its waves."""
+    return row | {
+        "VGPR_Used": row["VGPR_Used"] * 2,
+        "VGPR_Count": row["VGPR_Count"] * 2,
+        "Waves_Per_SIMD": row["Waves_Per_SIMD"] / 2,
+        "Occupancy_Percent": row["Occupancy_Percent"] / 2,
+        "Limiters": ["vgpr"],
+    }
+
+
+def five(fleet: Path) -> tuple[str, str]:
+    """Five nights: a kernel loses waves in the third, one gets another namespace in the fourth, and
+    another compiler makes the fifth. The symbols of the two kernels."""
+    rows = kernels()
+    regressed, renamed = rows[0]["Symbol"], "_ZN2v14scanEPf"
+    before = rows[1] | {"Symbol": renamed, "Kernel_Name": "v1::scan(float*)"}
+    rows[1] = before
+    add(fleet, NIGHTS[0], rows)
+    add(fleet, NIGHTS[1], rows)
+    rows = [worse(rows[0]), *rows[1:]]
+    add(fleet, NIGHTS[2], rows)
+    after = before | {"Symbol": "_ZN2v24scanEPf", "Kernel_Name": "v2::scan(float*)"}
+    rows = [rows[0], after, *rows[2:]]
+    add(fleet, NIGHTS[3], rows)
+    add(fleet, NIGHTS[4], [row | {"Compiler": NEW_CLANG} for row in rows])
+    return regressed, "_ZN2v24scanEPf"
