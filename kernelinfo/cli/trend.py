@@ -57,9 +57,9 @@ def command(
     top: options.Top = 50,
     quiet: options.Quiet = False,
 ) -> None:
-    """Show how kernels moved from build to build, the worst first.
+    """Show how kernels moved from build to build.
 
-    Neighbouring builds of a dataset are compared as `diff` compares two, across renames. Each
+    Neighbouring builds are compared as `diff` compares two, across renames; the worst first. Each
     kernel has a curve, a bar a build: of its occupancy, or of the spills or scratch that moved.
     """
     require_libraries()
