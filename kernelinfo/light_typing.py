@@ -8,7 +8,9 @@ from __future__ import annotations
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from typing import Any, Literal, NamedTuple
+    from typing import Any, Literal, NamedTuple, TypeVar
+
+    T = TypeVar("T", bound=type)
 else:
     from collections import namedtuple
 
@@ -34,4 +36,11 @@ else:
 
     NamedTuple = type.__new__(_Fields, "NamedTuple", (), {})
 
-__all__ = ["TYPE_CHECKING", "Any", "Literal", "NamedTuple"]
+
+def hashed_by_identity(cls: T) -> T:
+    """The class, whose objects hash as `object` does: a cache need not read all of their fields."""
+    cls.__hash__ = object.__hash__  # type: ignore[assignment]
+    return cls
+
+
+__all__ = ["TYPE_CHECKING", "Any", "Literal", "NamedTuple", "hashed_by_identity"]

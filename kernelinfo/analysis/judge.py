@@ -10,7 +10,7 @@ from kernelinfo.kernel.traits import Traits
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.occupancy import Occupancy, targets
 from kernelinfo.reading.blob import Problem
-from kernelinfo.rules import findings
+from kernelinfo.rules import Rule, findings
 
 _MOST_KNOWN = 1 << 12
 
@@ -41,7 +41,8 @@ class Judge:
         """The result of one kernel; a `Problem` where its launch or target makes no sense."""
         if kernel.target is None:
             return Result(kernel, None, tuple(findings(kernel, None, self._of_any_target)))
-        size = _configured_size(kernel, self._options.workgroup_sizes)
+        sizes = self._options.workgroup_sizes
+        size = _configured_size(kernel, sizes) if sizes else None
         shared = self._known.get((kernel.traits, size))
         if shared is None:
             try:
@@ -58,8 +59,8 @@ class Judge:
         found = shared.findings
         if shared.occupancy is None:
             return Result(kernel, None, found)
-        if own := tuple(findings(kernel, shared.occupancy, self._of_kernel)):
-            found = tuple(sorted(found + own, key=lambda finding: finding.rule))
+        if own := _found(self._of_kernel, kernel, shared.occupancy):
+            found = tuple(sorted((*found, *own), key=lambda finding: finding.rule))
         return Result(kernel, shared.occupancy, found)
 
     def _share(self, kernel: Kernel, configured_size: int | None) -> _Shared:
@@ -75,9 +76,8 @@ class Judge:
             dynamic_lds=options.dynamic_lds_bytes,
             trap_handler=options.trap_handler,
         )
-        return _Shared(
-            kernel.traits, occupancy, tuple(findings(kernel, occupancy, self._of_traits))
-        )
+        found = _found(self._of_traits, kernel.traits, occupancy)
+        return _Shared(kernel.traits, occupancy, tuple(found))
 
     def _is_of_other_sizes(self, traits: Traits) -> bool:
         """Whether a size given for many kernels is none that these are compiled for."""
@@ -85,6 +85,13 @@ class Judge:
         if size is None or demand is None or self._options.names_kernels:
             return False
         return not demand.is_compiled_for(size)
+
+
+def _found(
+    rules: tuple[Rule, ...], subject: Kernel | Traits, occupancy: Occupancy
+) -> list[Finding]:
+    """What rules that all take such a subject find in it."""
+    return [rule.finding(remark) for rule in rules for remark in rule.check(subject, occupancy)]
 
 
 def _configured_size(kernel: Kernel, sizes: tuple[tuple[str, int], ...]) -> int | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import lru_cache
 from math import prod
 
@@ -37,12 +36,9 @@ def combine(facts: KernelFacts, code_object: CodeObject, target: Target | None) 
 @lru_cache(maxsize=1 << 12)  # the kernels of a library make a few thousand different statements
 def _traits(facts: Facts, target: Target | None, compiled_for: str | None) -> Traits:
     best_first = sorted(facts, key=_rank)
-    stated: dict[FactName, list[Fact]] = {}
-    for fact in best_first:
-        stated.setdefault(fact.name, []).append(fact)
-    value: Value = {n: of[0].value for n, of in stated.items()}.get
+    value: Value = {fact.name: fact.value for fact in reversed(best_first)}.get
     registers = vector_registers(value, target)
-    described = any(fact.source in ("descriptor", "directive") for fact in facts)
+    described = not _DESCRIBED.isdisjoint([fact.source for fact in facts])
     return Traits(
         target=target,
         compiled_for=compiled_for,
@@ -74,7 +70,7 @@ def _traits(facts: Facts, target: Target | None, compiled_for: str | None) -> Tr
         launched_lds_bytes=value("dynamic_lds_bytes"),
         compiler_waves_per_simd=value("compiler_waves_per_simd"),
         facts=tuple(best_first),
-        disagreements=_disagreements(stated, target),
+        disagreements=_disagreements(best_first, target),
     )
 
 
@@ -165,29 +161,29 @@ def _asked(used: int | None, encoded: int | None, granule: int) -> int | None:
     return used if same else encoded
 
 
-def _disagreements(
-    stated: Mapping[FactName, list[Fact]], target: Target | None
-) -> tuple[tuple[Fact, Fact], ...]:
+def _disagreements(best_first: list[Fact], target: Target | None) -> tuple[tuple[Fact, Fact], ...]:
     """Pairs that should be equal and are not, a descriptor that reserves too little, and a total
     of vector registers that is not theirs."""
-    pairs = [
-        (best, other)
-        for best, *others in stated.values()
-        for other in others
-        if other.value != best.value
-    ]
-    encodings: tuple[tuple[FactName, FactName], ...] = (
-        ("reserved_vgprs", "vgprs"),
-        ("reserved_sgprs", "sgprs"),
-    )
-    for encoded, used in encodings:
-        if encoded in stated and used in stated:
-            reserved, count = stated[encoded][0], stated[used][0]
-            if reserved.value < count.value:
-                pairs.append((reserved, count))
-    if target is not None and "vgprs" in stated and "arch_vgprs" in stated:
-        total, arch = stated["vgprs"][0], stated["arch_vgprs"][0]
-        agprs = stated["agprs"][0].value if "agprs" in stated else 0
+    best: dict[FactName, Fact] = {}
+    pairs = []
+    for fact in best_first:
+        first = best.setdefault(fact.name, fact)
+        if first.value != fact.value:
+            pairs.append((first, fact))
+    pairs.sort(key=lambda pair: best_first.index(pair[0]))
+    for encoded, used in _ENCODINGS:
+        if encoded in best and used in best and best[encoded].value < best[used].value:
+            pairs.append((best[encoded], best[used]))
+    if target is not None and "vgprs" in best and "arch_vgprs" in best:
+        total, arch = best["vgprs"], best["arch_vgprs"]
+        agprs = best["agprs"].value if "agprs" in best else 0
         if total.value != total_vgprs(target, arch.value, agprs):
             pairs.append((total, arch))
     return tuple(pairs)
+
+
+_DESCRIBED = {"descriptor", "directive"}
+_ENCODINGS: tuple[tuple[FactName, FactName], ...] = (
+    ("reserved_vgprs", "vgprs"),
+    ("reserved_sgprs", "sgprs"),
+)

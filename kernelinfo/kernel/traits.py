@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from kernelinfo.errors import LaunchError, UnknownTargetError
-from kernelinfo.light_typing import NamedTuple
+from kernelinfo.light_typing import NamedTuple, hashed_by_identity
 from kernelinfo.occupancy import Allocated, Occupancy, allocated, occupancy
 from kernelinfo.occupancy.placement import Demand, Launch, placement
 from kernelinfo.occupancy.targets import Target
@@ -71,11 +71,9 @@ class Workgroup(NamedTuple):
     required: tuple[int, int, int] | None
 
 
+@hashed_by_identity
 class Traits(NamedTuple):
-    """Every number chosen from its best source; one value for all kernels that state the same.
-
-    Its hash is that of the object, so that a cache need not read it.
-    """
+    """Every number chosen from its best source; one value for all kernels that state the same."""
 
     target: Target | None
     """None when the input does not name one, or names one that is not known."""
@@ -101,9 +99,6 @@ class Traits(NamedTuple):
     """All facts but the size of the code; of each name the first is the one that counts."""
     disagreements: tuple[tuple[Fact, Fact], ...]
     """Pairs of sources that should state the same and do not; the first was chosen."""
-
-    def __hash__(self) -> int:
-        return object.__hash__(self)
 
     def launch(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from kernelinfo.errors import TargetsError, UnknownTargetError
-from kernelinfo.light_typing import Any, Literal, NamedTuple
+from kernelinfo.light_typing import Any, Literal, NamedTuple, hashed_by_identity
 from kernelinfo.occupancy import target_tables
 from kernelinfo.occupancy.beliefs import Belief
 
@@ -144,6 +144,7 @@ class Device(NamedTuple):
         return self.cus if per == "CU" else self.wgps or self.cus // 2
 
 
+@hashed_by_identity
 class Target(NamedTuple):
     """What one gfx target offers, each topic with its source; there is one object of each."""
 
@@ -185,9 +186,6 @@ class Target(NamedTuple):
 
     def __eq__(self, other: object) -> bool:
         return self is other
-
-    def __hash__(self) -> int:
-        return id(self)
 
     def __reduce__(self) -> tuple[object, ...]:
         """Another process unpickles its own object of that name."""

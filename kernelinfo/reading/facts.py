@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
 
 from kernelinfo.light_typing import Any, Literal, NamedTuple
 
@@ -90,12 +89,6 @@ class Facts(tuple[Fact, ...]):
 
     __slots__ = ()
     __hash__ = object.__hash__
-
-    @staticmethod
-    @lru_cache(maxsize=1 << 12)
-    def shared(facts: tuple[Fact, ...]) -> Facts:
-        """One object for equal facts."""
-        return Facts(facts)
 
 
 class SourceLine(NamedTuple):

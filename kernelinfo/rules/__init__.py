@@ -66,6 +66,11 @@ class Rule(NamedTuple):
         """True if it reads the occupancy, which a kernel of an unknown target has not."""
         return "Occupancy | None" not in self.check.__annotations__.values()
 
+    def finding(self, remark: Remark) -> Finding:
+        """The remark under the rule's number, with its severity."""
+        severity = self.severity if self.fixed else remark.severity or self.severity
+        return Finding(self.number, self.name, severity, remark.message, remark.hint)
+
     @property
     def summary(self) -> str:
         """The first line of the documentation."""
@@ -154,8 +159,7 @@ def findings(
     for rule in rules:
         subject = kernel if rule.needs_kernel else kernel.traits
         for remark in rule.check(subject, occupancy):
-            severity = rule.severity if rule.fixed else remark.severity or rule.severity
-            yield Finding(rule.number, rule.name, severity, remark.message, remark.hint)
+            yield rule.finding(remark)
 
 
 def find(name: str) -> Rule | Documented | None:

@@ -39,11 +39,11 @@ def read(data: memoryview, *, arch: str | None = None) -> Module:
         raise ReadError(f"an ELF file for machine {elf.machine}, a host; give one for AMD GPUs")
     metadata = read_metadata(elf, warnings)
     symbols, resources = kernel_symbols(elf, warnings)
-    described = [
-        name.removesuffix(".kd")
-        for name, symbol in sorted(symbols.items(), key=lambda item: item[1].value)
+    described = {
+        name.removesuffix(".kd"): symbol.value
+        for name, symbol in symbols.items()
         if symbol.type in (STT_OBJECT, STT_AMDGPU_HSA_KERNEL)
-    ]
+    }
     if not metadata.found:
         if warnings and not described:
             damage = "; ".join(dict.fromkeys(warning.message for warning in warnings))
@@ -59,6 +59,7 @@ def read(data: memoryview, *, arch: str | None = None) -> Module:
         warnings.append(ReadWarning(message, offset=7))
 
     unlisted = [symbol for symbol in described if symbol not in metadata.kernels]
+    unlisted.sort(key=described.__getitem__)
     if unlisted and metadata.found and not warnings:
         message = f"{shown_kernels(unlisted)}: not in the metadata, by which it is launched"
         warnings.append(ReadWarning(f"{message}; build it again"))
@@ -69,15 +70,17 @@ def read(data: memoryview, *, arch: str | None = None) -> Module:
     without: dict[str, list[str]] = {}
     unnamed = [NoteKernel(symbol, _NOTHING, 0) for symbol in unlisted]
     for symbol, facts, note in [*metadata.kernels.values(), *unnamed]:
-        begins: dict[Source, int] = {"metadata": note}
+        at, raw = -1, b""
+        calls = tuple(resources.get(symbol, ()))
         try:
-            begins["descriptor"], encoded = _descriptor(elf, symbols, symbol, target, version)
+            at, raw = _descriptor(elf, symbols, symbol)
+            stated = _facts(facts, raw, calls, target, version)
         except ReadError as error:
             without.setdefault(str(error), []).append(symbol)
-            encoded = _NOTHING
+            stated = _facts(facts, b"", calls, target, version)
         size = _code_size(elf, symbols.get(symbol))
-        calls = symbol_facts(tuple(resources.get(symbol, ())))
-        kernels.append(KernelFacts(symbol, _together(encoded, facts, calls), size, begins))
+        begins: dict[Source, int] = {"metadata": note, "descriptor": at}
+        kernels.append(KernelFacts(symbol, stated, size, begins))
     settings = features(elf, version)
     notes: tuple[str, ...] = ()
     if any(section.name == ".amdgpu.info" for section in elf.sections):
@@ -104,30 +107,33 @@ def read(data: memoryview, *, arch: str | None = None) -> Module:
     return module if target is None else with_settled_vgprs(module, target, metadata.target_id)
 
 
-@lru_cache(maxsize=1 << 12)
-def _together(*parts: Facts) -> Facts:
-    return Facts(fact for facts in parts for fact in facts)
-
-
-def _descriptor(
-    elf: Elf,
-    symbols: Mapping[str, Symbol],
-    name: str,
+@lru_cache(maxsize=1 << 12)  # a library's kernels make a few thousand different statements
+def _facts(
+    metadata: Facts,
+    raw: bytes,
+    calls: tuple[tuple[str, int, None], ...],
     target: Target | None,
     version: int | None,
-) -> tuple[int, Facts]:
-    """Where it begins and what it says. Raises `ReadError` where there is none to read."""
+) -> Facts:
+    """All facts of a kernel, by what states them: metadata, the bytes of the descriptor, symbols.
+
+    Raises `ReadError` where the bytes are no descriptor.
+    """
+    described = descriptor.facts(raw, target, code_object_version=version)
+    return Facts((*described, *metadata, *symbol_facts(calls)))
+
+
+def _descriptor(elf: Elf, symbols: Mapping[str, Symbol], name: str) -> tuple[int, bytes]:
+    """Where it begins, and its bytes. Raises `ReadError` where there is none to read."""
     symbol = symbols.get(f"{name}.kd") or symbols.get(name)
     if symbol is None or symbol.type == STT_FUNC:
         raise ReadError("no descriptor; registers and LDS are known by the metadata alone")
-    is_v2 = symbol.type == STT_AMDGPU_HSA_KERNEL
     offset = _offset(elf, symbol)
+    is_v2 = symbol.type == STT_AMDGPU_HSA_KERNEL
     raw = elf.bytes_at(offset, descriptor.SIZE_V2 if is_v2 else descriptor.SIZE)
     if raw is None:
         raise ReadError("the descriptor's address has no bytes in the file")
-    if is_v2:
-        return offset, descriptor.descriptor_facts_v2(bytes(raw), target)
-    return offset, descriptor.descriptor_facts(bytes(raw), target, code_object_version=version)
+    return offset, descriptor.stated(bytes(raw))
 
 
 def _offset(elf: Elf, symbol: Symbol) -> int:

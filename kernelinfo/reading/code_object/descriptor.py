@@ -7,12 +7,11 @@ llvm/Support/AMDHSAKernelDescriptor.h and AMDGPU/AMDKernelCodeT.h.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
 from struct import unpack_from
 
 from kernelinfo.errors import ReadError
 from kernelinfo.occupancy.targets import Target
-from kernelinfo.reading.facts import Fact, Facts
+from kernelinfo.reading.facts import Fact
 
 SIZE = 64
 """Bytes of a kernel descriptor, the `.kd` symbol of code object v3 on."""
@@ -20,24 +19,32 @@ SIZE_V2 = 256
 """Bytes of an amd_kernel_code_t, which stands before the code of a v2 kernel."""
 
 
-def descriptor_facts(
-    raw: bytes, target: Target | None, *, code_object_version: int | None
-) -> Facts:
-    """What the `SIZE` bytes of a descriptor say.
+def facts(raw: bytes, target: Target | None, *, code_object_version: int | None) -> Iterator[Fact]:
+    """What the bytes of a descriptor, or of an amd_kernel_code_t, say; nothing where there is none.
 
     Without a target only what all generations share. LDS is not read from COMPUTE_PGM_RSRC2,
     where the dispatcher writes it. Raises `ReadError` where bytes are set that every generation
     reserves.
     """
-    # Where its code begins is each kernel's own, and nothing is asked of it.
-    return _descriptor_facts(raw[:16] + bytes(8) + raw[24:], target, code_object_version)
+    if len(raw) == SIZE_V2:
+        yield from _stated_v2(raw, target)
+    elif raw:
+        if any(raw[12:16]) or any(raw[24:44]) or any(raw[60:64]):
+            raise ReadError("what the symbol .kd points at is no descriptor")
+        yield from _stated(raw, target, code_object_version)
 
 
-@lru_cache(maxsize=1 << 12)  # many descriptors of a library are the same
-def _descriptor_facts(raw: bytes, target: Target | None, version: int | None) -> Facts:
-    if any(raw[12:16]) or any(raw[24:44]) or any(raw[60:64]):
-        raise ReadError("what the symbol .kd points at is no descriptor")
-    return Facts.shared(tuple(_stated(raw, target, version)))
+def stated(raw: bytes) -> bytes:
+    """A descriptor with zeros where it says nothing that is read here, so that many are equal."""
+    if len(raw) != SIZE:
+        return raw
+    return (int.from_bytes(raw, "little") & _READ).to_bytes(SIZE, "little")
+
+
+# All but the size of the arguments, the entry of the code and COMPUTE_PGM_RSRC2.
+_READ = (1 << 8 * SIZE) - 1
+for _at, _size in ((8, 4), (16, 8), (52, 4)):
+    _READ &= ~(((1 << 8 * _size) - 1) << 8 * _at)
 
 
 def _stated(raw: bytes, target: Target | None, version: int | None) -> Iterator[Fact]:
@@ -65,12 +72,8 @@ def _stated(raw: bytes, target: Target | None, version: int | None) -> Iterator[
         yield Fact("named_barriers", barriers, "descriptor", offset=44)
 
 
-def descriptor_facts_v2(raw: bytes, target: Target | None) -> Facts:
-    """What the `SIZE_V2` bytes of an amd_kernel_code_t say: registers exactly as well."""
-    return Facts(_stated_v2(raw, target))
-
-
 def _stated_v2(raw: bytes, target: Target | None) -> Iterator[Fact]:
+    """Registers exactly as well."""
     rsrc1, _rsrc2, properties, scratch, lds = unpack_from("<IIIII", raw, 48)
     sgprs, vgprs = unpack_from("<HH", raw, 84)
     yield Fact("vgprs", vgprs, "descriptor", offset=86)

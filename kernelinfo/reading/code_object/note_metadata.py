@@ -9,7 +9,7 @@ from functools import lru_cache, partial
 import msgpack
 
 from kernelinfo.errors import ReadError
-from kernelinfo.light_typing import NamedTuple
+from kernelinfo.light_typing import Any, NamedTuple
 from kernelinfo.reading.code_object.notes import Note, read_notes
 from kernelinfo.reading.elf import Elf
 from kernelinfo.reading.facts import Fact, Facts, ReadWarning
@@ -22,8 +22,9 @@ from kernelinfo.reading.metadata import (
 )
 
 _HOW = {"strict_map_key": False, "unicode_errors": "backslashreplace"}
-_NO_ARGUMENTS = b"\x90"
-_NO_NAME = b"\xa0"
+_OWN = {".name", ".symbol", ".args"}
+"""What kernels do not share with those that state the same."""
+_EMPTY = b"\xa0"
 
 
 class NoteKernel(NamedTuple):
@@ -199,36 +200,34 @@ def _read_root(content: memoryview) -> _Root | None:
 
 def _kernel(unpacker: msgpack.Unpacker, whole: bytes) -> tuple[str, Facts]:
     """Symbol and facts; raises `ValueError` where a value cannot be read."""
-    symbol = name = None
-    arguments = _NO_ARGUMENTS
-    # The same map with empty names and arguments.
+    unpack, skip, tell = unpacker.unpack, unpacker.skip, unpacker.tell
+    own: dict[object, Any] = {}
     common = b""
-    begin = unpacker.tell()
+    begin = tell()
     for _ in range(unpacker.read_map_header()):
-        key = unpacker.unpack()
-        if key == ".name":
-            common += whole[begin : unpacker.tell()] + _NO_NAME
-            name = unpacker.unpack()
-        elif key == ".symbol":
-            common += whole[begin : unpacker.tell()] + _NO_NAME
-            symbol = unpacker.unpack()
-        elif key == ".args":
-            at = unpacker.tell()
-            common += whole[begin:at] + _NO_ARGUMENTS
-            unpacker.skip()
-            arguments = whole[at : unpacker.tell()]
-        else:
-            unpacker.skip()
+        key = unpack()
+        if key not in _OWN:
+            skip()
             continue
-        begin = unpacker.tell()
-    common += whole[begin : unpacker.tell()]
-    if not all(text is None or isinstance(text, str) for text in (symbol, name)):
+        at = tell()
+        common += whole[begin:at] + _EMPTY
+        if key == ".args":
+            skip()
+            own[key] = whole[at : tell()]
+        else:
+            own[key] = unpack()
+        begin = tell()
+    common += whole[begin : tell()]
+    symbol, name = own.get(".symbol", ""), own.get(".name", "")
+    if not (isinstance(symbol, str) and isinstance(name, str)):
         raise ValueError
-    return kernel_symbol(symbol, name), _facts(common, _takes_dynamic_lds(arguments))
+    facts = _facts(common, _takes_dynamic_lds(own.get(".args", _EMPTY)))
+    return kernel_symbol(symbol, name), facts
 
 
 @lru_cache(maxsize=1 << 12)
 def _facts(common: bytes, dynamic_lds: bool) -> Facts:
+    """The facts of a map, by its bytes with empty text for what is each kernel's own."""
     pairs = msgpack.unpackb(common, object_pairs_hook=list, **_HOW)
     kernel = dict(pairs)
     _, facts, complaints = kernel_facts(kernel, offset=0)
@@ -236,7 +235,11 @@ def _facts(common: bytes, dynamic_lds: bool) -> Facts:
         raise ValueError
     if dynamic_lds:
         facts.append(Fact("dynamic_lds", True, "metadata", None, 0))
-    return Facts.shared(tuple(facts))
+    return _shared(tuple(facts))
+
+
+# Maps also differ in what no fact says: the size of arguments.
+_shared = lru_cache(maxsize=1 << 12)(Facts)
 
 
 @lru_cache(maxsize=1 << 10)
