@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from kernelinfo.kernel import Repeat, Result
+
 from ..conftest import FIXTURES
 from ..render.fleets import fleet, renamed, written
 from ..render.test_html import HOSTILE
@@ -170,6 +172,18 @@ def test_what_was_not_read_is_told(opened: Opened, reported: Reported) -> None:
     page = opened.open(reported("assembly/nometadata.s"))
     expect(page.locator(".problems li")).to_have_count(2)
     expect(page.locator(".problems li").first).to_contain_text("next_free_vgpr is unresolved")
+
+
+def test_copies_are_listed_and_counted_once(opened: Opened, tmp_path: Path) -> None:
+    (result,) = fleet(1)
+    assert isinstance(result, Result)
+    first = result.kernel.code_object._replace(path="k.s", member=None)
+    result = result._replace(kernel=result.kernel._replace(code_object=first))
+    copies = [Repeat(first, f"k.{end}", (), None, 0, end == "s.bak") for end in ("o", "s.bak")]
+    page = opened.open(written(iter([result, *copies]), tmp_path))
+    assert page.locator("details li").all_text_contents() == [
+        "k.o states what k.s does", "k.s.bak is k.s, byte for byte"
+    ]  # fmt: skip
 
 
 def test_an_unknown_target_is_a_question_mark(opened: Opened, reported: Reported) -> None:

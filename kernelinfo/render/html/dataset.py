@@ -110,10 +110,11 @@ def dataset(report: Report, view: View) -> dict[str, Any]:
         "problems": problem_rows(report.problems),
         "repeats": [
             (
-                _location(repeat.path, repeat.member),
-                _location(repeat.first.path, repeat.first.member),
+                _location(copy.path, copy.member),
+                _location(copy.first.path, copy.first.member),
+                copy.is_exact,
             )
-            for repeat in report.repeats
+            for copy in report.repeats
         ],
         "targets": hardware(),
     }

@@ -7,8 +7,9 @@ function problemsOf(report) {
     const location = path + (member ? ` › ${member}` : "") + at;
     return html("li", {}, html("b", {}, location), `: ${message}`);
   });
-  const again = report.repeats.map(([location, first]) =>
-    html("li", {}, `${location} is ${first}, byte for byte`));
+  const again = report.repeats.map(([location, first, isExact]) =>
+    html("li", {}, isExact ? `${location} is ${first}, byte for byte`
+      : `${location} states what ${first} does`));
   return html("div", {},
     problems.length ? html("details", { class: "problems", open: true },
       html("summary", {}, `Not read: ${plural(problems.length, "problem")}`),
