@@ -1,7 +1,8 @@
 /* Live registers along the code of one kernel; kernelinfo/render/pressure/dataset.py writes it. */
 "use strict";
 
-const PRESSURE_WIDTH = 1180;
+/* Narrower windows get a narrower drawing, so that its letters stay readable. */
+const PRESSURE_WIDTH = Math.max(340, Math.min(1180, innerWidth - 32));
 const PRESSURE_HEIGHT = 320;
 const BAND = 13;
 
@@ -67,7 +68,7 @@ function pressureChart(data, points) {
   const yMost = above && above[0] < 1.6 * highest ? above[0] * 1.04 : highest * 1.1;
   if (above && above[0] <= yMost) shown.push(above);
   const depth = Math.max(0, ...data.loops.map(([, at]) => at));
-  const ticks = roundTicks(points.length, 10).filter((index) => index <= last);
+  const ticks = roundTicks(points.length, Math.min(10, PRESSURE_WIDTH / 110)).filter((index) => index <= last);
   const frame = frameOf({
     width: PRESSURE_WIDTH, height: PRESSURE_HEIGHT, xMost: last, yMost,
     xTicks: ticks.map((index) => [index, points[index].where]),
