@@ -141,15 +141,16 @@ class _Judgement:
             yield f"not checked: {what}"
 
     def _judged(self, result: Result, summary: KernelSummary) -> Judged:
-        own = self._configuration.selection.chosen(self._findings(result.kernel, summary))
+        own = self._configuration.selection.chosen(self._findings(result, summary))
         findings = (*result.findings, *own)
         if not findings:
             return Judged(result)
         counted, excused = self._suppressions.sort_out(summary, findings)
         return Judged(result._replace(findings=counted), excused)
 
-    def _findings(self, kernel: Kernel, summary: KernelSummary) -> Iterator[Finding]:
+    def _findings(self, result: Result, summary: KernelSummary) -> Iterator[Finding]:
         """What budget and baseline say of a kernel."""
+        kernel = result.kernel
         allowed = self._budgets[id(summary)]
         if allowed is not None:
             self._cannot_tell(kernel, "its budget", budget.unsaid(summary, allowed))
@@ -170,6 +171,7 @@ class _Judgement:
             yield ratchet.stale(missing, strict=strict)
         yield from ratchet.moved(
             pair,
+            result,
             gate,
             strict=strict,
             lenient=(

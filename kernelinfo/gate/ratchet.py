@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import ceil
 
 from kernelinfo.compare import Pair
 from kernelinfo.compare.changes import why_waves
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.gate.config import Gate
 from kernelinfo.gate.config.measures import SCRATCH, SGPR_SPILL, VGPR_SPILL, WAVES
-from kernelinfo.kernel import Finding
+from kernelinfo.kernel import Finding, Result
 from kernelinfo.kernel.numbers import Number
+from kernelinfo.occupancy.limits import MOST, RESOURCES, Resource
+from kernelinfo.occupancy.placement import placement
 from kernelinfo.rules.documented import documented
 
 _REGRESSION, _VANISHED = documented("KI501"), documented("KI502")
 _UNBASELINED, _STALE = documented("KI503"), documented("KI504")
+_MEND = "mend it (`explain` shows the steps), or pin it with --update-baseline"
 _ALWAYS = (VGPR_SPILL, SGPR_SPILL, SCRATCH)
 """Whichever compiler built the kernel."""
 
 
-def moved(pair: Pair, gate: Gate, *, strict: bool, lenient: bool) -> Iterator[Finding]:
-    """What is worse, and what is better, of all that the gate looks at.
+def moved(
+    pair: Pair, result: Result, gate: Gate, *, strict: bool, lenient: bool
+) -> Iterator[Finding]:
+    """What is worse, and what is better, of all that the gate looks at; `result` is the new one.
 
     `strict` fails on what is better, too; where `lenient`, only spills and scratch fail.
     """
@@ -30,13 +36,15 @@ def moved(pair: Pair, gate: Gate, *, strict: bool, lenient: bool) -> Iterator[Fi
             continue
         worse_by = old - new if measure.is_gain else new - old
         message = _message(measure, pair, old, new)
+        if measure == WAVES and worse_by > 0:
+            message = _lost(pair, result, old, new)
         if worse_by < 0:
             yield _STALE.found(
                 message, "pin it with --update-baseline", "error" if strict else "note"
             )
         elif not allowance.bears(old, worse_by):
             borne = lenient and measure not in _ALWAYS
-            yield _REGRESSION.found(message, severity="note" if borne else None)
+            yield _REGRESSION.found(message, _MEND, severity="note" if borne else None)
 
 
 def unsaid(pair: Pair, gate: Gate) -> tuple[str, ...]:
@@ -75,6 +83,33 @@ def vanished(kernel: KernelSummary) -> Finding:
         f"in the baseline, from {kernel.code_object}, and not in the build",
         "build it, or drop it with --update-baseline",
     )
+
+
+def _lost(pair: Pair, result: Result, old: float, new: float) -> str:
+    """`lost 1 wave (2 → 1): 296 VGPRs, which were 250, the step is ≤ 256`."""
+    lost = f"lost {old - new:g} {'wave' if old - new == 1 else 'waves'} ({old:g} → {new:g})"
+    traits, occupancy = result.kernel.traits, result.occupancy
+    causes = []
+    if traits.target and traits.demand and occupancy and _same_launch(pair):
+        at = placement(traits.target, traits.demand, occupancy.launch)
+        amounts = {limit.resource: limit.used for limit in occupancy.limits}
+        for resource in occupancy.limiters:
+            if resource in MOST:
+                most = MOST[resource](at, ceil(old * at.domain.simds))
+                causes.append(f"{_amount(resource, amounts[resource])}, the step is ≤ {most}")
+    why = " and ".join(causes) or why_waves(pair.old, pair.new)
+    had = f" (as {pair.old.name})" if pair.old.name != pair.new.name else ""
+    return f"{lost}: {why}{had}"
+
+
+def _same_launch(pair: Pair) -> bool:
+    return pair.old.workgroup_size == pair.new.workgroup_size
+
+
+def _amount(resource: Resource, amount: int) -> str:
+    """`296 VGPRs`, `40960 B of LDS`."""
+    noun = RESOURCES[resource]
+    return f"{amount} B of {noun}" if resource in ("lds", "scratch") else f"{amount} {noun}s"
 
 
 def _message(measure: Number, pair: Pair, old: float, new: float) -> str:

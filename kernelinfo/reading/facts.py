@@ -132,6 +132,9 @@ class Code(NamedTuple):
     """Moves of spilled VGPRs to AGPRs and back."""
     loops: tuple[LoopSpills, ...] | None
     """Loops with spills or reloads to scratch, in the order of the text."""
+    scratch_in_loops: int | None = None
+    """Instructions inside loops that reach scratch, spills and reloads not counted; None where the
+    compiler left no comments."""
 
 
 class KernelFacts(NamedTuple):

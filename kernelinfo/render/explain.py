@@ -122,8 +122,8 @@ def working(
         style = "bold" if index == 0 or "◄" in text else ""
         lines.append([(f"{text}  ", style), (row[-1], style)])
     lines.append(_labelled("result", _result(occupancy, printed), "bold"))
-    if occupancy.next:
-        lines.append(_labelled("next", next_step(occupancy, kernel.used if kernel else None)))
+    if text := next_step(occupancy, kernel.traits if kernel else None):
+        lines.append(_labelled("next", text))
     if not target.members:  # the steps are those of whichever device it runs on
         lines.append(_labelled("steps", _steps(target, demand, occupancy)))
     if occupancy.range is not None:

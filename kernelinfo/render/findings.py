@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 
-from kernelinfo.kernel import Finding, Result, Used
+from kernelinfo.kernel import Finding, Result, Traits
 from kernelinfo.light_typing import TYPE_CHECKING
 from kernelinfo.occupancy import Occupancy
-from kernelinfo.occupancy.limits import Resource
+from kernelinfo.occupancy.headroom import Step
 from kernelinfo.render import View
 from kernelinfo.render.names import folded
 from kernelinfo.render.paint import Span, cells, left, wrap
@@ -70,29 +70,43 @@ def of_all(
             yield from _line((" ", ""), head, text, view)
 
 
-def next_step(occupancy: Occupancy, used: Used | None = None) -> str:
-    """`≤ 96 VGPRs (uses 122, −26) → 5 waves/SIMD, 62.5 %`, every binding resource named."""
-    asked = {limit.resource: limit.used for limit in occupancy.limits}
-    mends = [
-        f"≤ {amount(step.resource, step.at_most)} "
-        f"({_asks(step.resource, asked[step.resource], used)}"
-        f"{change(step.resource, step.change)})"
-        for step in occupancy.next
-    ]
-    reached = occupancy.next[0]
-    text = " and ".join(mends)
+def next_step(occupancy: Occupancy, traits: Traits | None = None) -> str:
+    """`≤ 96 VGPRs (uses 122, −26) → 5 waves/SIMD, 62.5 %`, every binding resource named.
+
+    Empty where the way leads nowhere: to registers that spill already, or that are only padding.
+    """
+    steps = occupancy.next if traits is None else _useful(occupancy.next, occupancy, traits)
+    if not steps:
+        return ""
+    amounts = {limit.resource: limit.used for limit in occupancy.limits}
+    text = " and ".join(_bound(step, amounts[step.resource]) for step in steps)
+    reached = steps[0]
     text += f" → {waves_per_simd(reached.waves_per_simd)}, {percent(reached.percent)}"
-    if occupancy.limiters == ("lds",) and (free := occupancy.headroom.vgprs):
-        text += f"; free until then: {asked['vgpr'] + free} VGPRs"
+    if len(steps) < len(occupancy.next):
+        text += f"; frees the VGPRs that are only padding, which are {amounts['vgpr']} now"
+    elif occupancy.limiters == ("lds",) and (free := occupancy.headroom.vgprs):
+        text += f"; VGPRs may grow to {amounts['vgpr'] + free} at no cost"
     return text
 
 
-def _asks(resource: Resource, asked: int, used: Used | None) -> str:
-    """Registers asked for are not to be seen in the table, which shows what is allocated."""
-    if resource not in ("vgpr", "sgpr"):
-        return ""
-    padded = used is not None and asked > ((used.vgprs if resource == "vgpr" else used.sgprs) or 0)
-    return f"{'allocates' if padded else 'uses'} {asked}, "
+def _useful(steps: tuple[Step, ...], occupancy: Occupancy, traits: Traits) -> tuple[Step, ...]:
+    """The steps that do not ask for less of what spills; without padded VGPRs, if LDS pads them."""
+    spilled = {"vgpr": traits.spills.vgprs, "sgpr": traits.spills.sgprs}
+    if any(spilled.get(step.resource) for step in steps):
+        return ()
+    used = traits.used.vgprs
+    asked = next((limit.used for limit in occupancy.limits if limit.resource == "vgpr"), None)
+    if None in (used, asked) or used == asked:
+        return steps
+    others = tuple(step for step in steps if step.resource != "vgpr")
+    return others if any(step.resource == "lds" for step in others) or not others else steps
+
+
+def _bound(step: Step, used: int) -> str:
+    """`≤ 96 VGPRs (uses 122, −26)`; the table shows LDS and scratch as they are used."""
+    uses = f"uses {used}, " if step.resource in ("vgpr", "sgpr") else ""
+    least = f"≤ {amount(step.resource, step.at_most)}"
+    return f"{least} ({uses}{change(step.resource, step.change)})"
 
 
 def _said(result: Result) -> Iterator[tuple[Head, str]]:
@@ -103,8 +117,7 @@ def _said(result: Result) -> Iterator[tuple[Head, str]]:
 
 
 def _next(result: Result) -> str:
-    occupancy = result.occupancy
-    return next_step(occupancy, result.kernel.used) if occupancy and occupancy.next else ""
+    return next_step(result.occupancy, result.kernel.traits) if result.occupancy else ""
 
 
 def _head(finding: Finding) -> Head:

@@ -208,4 +208,16 @@ def _summary(report: Report, view: View) -> Iterator[list[Span]]:
     read = f"{plural(kernels, 'kernel')} in {plural(code_objects, 'code object')} · {read}"
     line.append((f"{' · ' if counts else ''}{read}", "bold red" if report.problems else ""))
     yield from wrap(line, view.width, 1)
-    yield [(" occupancy is a ceiling, not a speed: `kernelinfo explain occupancy`", "dim")]
+    footer: list[Span] = [(_footer(report), "dim")]
+    yield from wrap(footer, view.width, 1) if view.fold else [footer]
+
+
+def _footer(report: Report) -> str:
+    """Where more is said of occupancy and of the first of the worst rules."""
+    worst = min(
+        (finding for result in report.results for finding in result.findings),
+        key=lambda finding: ([*SEVERITY_STYLES].index(finding.severity), finding.rule),
+        default=None,
+    )
+    rule = f"`kernelinfo explain {worst.rule}` or " if worst else ""
+    return f" occupancy is a ceiling, not a speed; {rule}`kernelinfo explain occupancy` says more"

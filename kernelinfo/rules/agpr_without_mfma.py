@@ -24,4 +24,7 @@ def agpr_without_mfma(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
     if code.agpr_moves:
         moves = "move" if code.agpr_moves == 1 else "moves"
         held = f": they hold spilled VGPRs ({code.agpr_moves} {moves})"
-    yield Remark(f"{agprs} AGPRs without a matrix instruction{held}")
+    yield Remark(
+        f"{agprs} AGPRs without a matrix instruction{held}",
+        "where waves are missed, keep fewer values alive",
+    )

@@ -23,7 +23,8 @@ def at_cap_and_spilling(traits: Traits, occupancy: Occupancy) -> Iterator[Remark
     vgprs, waves = step
     yield Remark(
         f"allocation stopped exactly at the {vgprs}-VGPR step for {waves} "
-        f"wave{'' if waves == 1 else 's'} and spilled"
+        f"wave{'' if waves == 1 else 's'} and spilled",
+        "compile with the next looser bound and measure both",
     )
 
 

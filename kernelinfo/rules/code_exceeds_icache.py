@@ -23,5 +23,6 @@ def code_exceeds_icache(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark
     if cache is not None and (kernel.code_bytes or 0) > cache.bytes:
         yield Remark(
             f"{kernel.code_bytes} bytes of code, where the instruction cache "
-            f"of {cache.cus} CUs holds {cache.bytes}"
+            f"of {cache.cus} CUs holds {cache.bytes}",
+            "if a loop is as large, unroll or inline less",
         )

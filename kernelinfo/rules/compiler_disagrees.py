@@ -24,5 +24,6 @@ def compiler_disagrees(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]
     if number is not None and number.reason:
         yield Remark(
             f"the compiler printed {number.waves_per_simd} waves/SIMD, the hardware holds "
-            f"{occupancy.waves_per_simd:.4g}: {number.reason}"
+            f"{occupancy.waves_per_simd:.4g}: {number.reason}",
+            "trust the latter, which counts whole workgroups",
         )

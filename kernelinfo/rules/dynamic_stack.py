@@ -19,4 +19,7 @@ def dynamic_stack(traits: Traits, occupancy: Occupancy | None) -> Iterator[Remar
     """
     if traits.flags.dynamic_stack:
         known = traits.used.scratch_bytes_per_lane or 0
-        yield Remark(f"scratch grows at run time; {known} B per lane are only its known part")
+        yield Remark(
+            f"scratch grows at run time; {known} B per lane are only its known part",
+            "bound the recursion, give an alloca a constant size, make callees visible",
+        )

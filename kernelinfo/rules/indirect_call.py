@@ -18,4 +18,7 @@ def indirect_call(traits: Traits, occupancy: Occupancy | None) -> Iterator[Remar
     What to do: nothing, if the callees are small; else link with the device code in one module.
     """
     if traits.flags.indirect_call:
-        yield Remark("calls functions not known here: registers are lower bounds")
+        yield Remark(
+            "calls functions not known here: registers are lower bounds",
+            "compile the callees in one module with it",
+        )

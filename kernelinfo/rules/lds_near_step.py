@@ -30,5 +30,6 @@ def lds_near_step(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
     if worth and -step.change <= _NEAR * step.at_most and not lost_to_rounding(occupancy):
         yield Remark(
             f"{-step.change} B of LDS less would give {step.waves_per_simd:.4g} instead of "
-            f"{occupancy.waves_per_simd:.4g} waves/SIMD"
+            f"{occupancy.waves_per_simd:.4g} waves/SIMD",
+            "take a narrower pad or a smaller tile",
         )

@@ -18,4 +18,4 @@ def lds_over_limit(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
     """
     for text in occupancy.obstacles:
         if "LDS" in text:
-            yield Remark(text)
+            yield Remark(text, "use less, or a target that has more")

@@ -28,7 +28,8 @@ def lds_rounding_costs_workgroup(traits: Traits, occupancy: Occupancy) -> Iterat
     yield Remark(
         f"{limit.used} B of LDS are rounded to {limit.allocated}: {occupancy.workgroups} "
         f"workgroups per {occupancy.per} fit, by their bytes {fit} would",
-        severity="note" if occupancy.workgroups > _MANY else None,
+        f"use at most {limit.used // limit.granule * limit.granule} B",
+        "note" if occupancy.workgroups > _MANY else None,
     )
 
 

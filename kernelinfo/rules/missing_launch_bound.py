@@ -31,5 +31,6 @@ def missing_launch_bound(traits: Traits, occupancy: Occupancy) -> Iterator[Remar
     if step[0] == most_vgprs(whole, whole.group):
         yield Remark(
             f"the launch bound is {largest}, as without one, which allows {step[0]} VGPRs; "
-            f"{largest // 2} would allow {most_vgprs(half, half.group)}"
+            f"{largest // 2} would allow {most_vgprs(half, half.group)}",
+            "state the size that is launched by __launch_bounds__",
         )

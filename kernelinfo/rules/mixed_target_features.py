@@ -27,7 +27,10 @@ def mixed_target_features(kernel: Kernel, occupancy: Occupancy) -> Iterator[Rema
     entry, version = code_object.conflicting_entry, code_object.code_object_version or 0
     if entry and version >= _FEATURES_LEFT_OPEN:
         own, other = map(_target_id, (code_object.member or "", entry))
-        yield Remark(f"built for {own}, next to code for {other} in the same file")
+        yield Remark(
+            f"built for {own}, next to code for {other} in the same file",
+            "name the same features in every --offload-arch of the processor",
+        )
 
 
 def _target_id(entry: str) -> str:

@@ -37,5 +37,6 @@ def near_next_step(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
     fewer = "VGPR" if step.change == -1 else "VGPRs"
     yield Remark(
         f"{-step.change} {fewer} fewer than {limit.used} would give "
-        f"{step.waves_per_simd:.4g} instead of {occupancy.waves_per_simd:.4g} waves/SIMD"
+        f"{step.waves_per_simd:.4g} instead of {occupancy.waves_per_simd:.4g} waves/SIMD",
+        "look for values that need not stay alive",
     )

@@ -10,6 +10,8 @@ from kernelinfo.occupancy.limits import allocated_vgprs
 from kernelinfo.occupancy.placement import Launch, placement
 from kernelinfo.rules.remark import Remark
 
+_BY_ATTRIBUTE = "raise the upper bound of amdgpu_waves_per_eu, where there is one"
+
 
 def padded_registers(traits: Traits, result: Occupancy) -> Iterator[Remark]:
     """The descriptor allocates more VGPRs than the code uses.
@@ -30,7 +32,7 @@ def padded_registers(traits: Traits, result: Occupancy) -> Iterator[Remark]:
     at = placement(traits.target, traits.demand, result.launch)
     allocated = allocated_vgprs(at, traits.demand.vgprs)
     if allocated is not None and allocated - max(1, used) >= at.vgpr_file.granule:
-        hint = _generic(traits, result.launch) or _lds(result)
+        hint = _generic(traits, result.launch) or _lds(result) or _BY_ATTRIBUTE
         yield Remark(f"{allocated} VGPRs are allocated, {used} are used", hint=hint)
 
 

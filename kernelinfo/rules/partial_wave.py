@@ -25,5 +25,6 @@ def partial_wave(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
     if busy and launch.workgroup_size > 1:
         yield Remark(
             f"workgroups of {launch.workgroup_size} leave {wave - busy} of {wave} lanes of their "
-            "last wave idle"
+            "last wave idle",
+            f"launch a multiple of {wave}",
         )

@@ -21,6 +21,7 @@ def sgpr_spill(traits: Traits, occupancy: Occupancy | None) -> Iterator[Remark]:
     """
     if spilled := traits.spills.sgprs:
         yield Remark(
-            f"{spilled} SGPRs spilled to lanes of VGPRs",
+            f"{spilled} {'SGPR' if spilled == 1 else 'SGPRs'} spilled to lanes of VGPRs",
+            "keep fewer arguments and uniform values alive at once",
             severity="warning" if spilled >= _MANY else None,
         )

@@ -29,7 +29,7 @@ def sources_disagree(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
             yield from _assembled(other, kernel, occupancy)
         elif not _come_to_the_same(chosen, other, kernel):
             statements = f"{_statement(chosen, kernel)}, but {_statement(other, kernel)}"
-            yield Remark(f"{statements}; the first counts")
+            yield Remark(f"{statements}; the first counts", "build the file again")
 
 
 def _is_xnack_padding(info: Fact, directive: Fact, kernel: Kernel) -> bool:

@@ -40,4 +40,4 @@ def spill_in_loop(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
         spilled_bytes = REGISTER_BYTES * spilled
         # A spilled register may share its place, or be in an AGPR: then the bytes say nothing.
         text += f", {spilled_bytes} of {scratch} B)" if spilled_bytes <= scratch else ")"
-    yield Remark(text)
+    yield Remark(text, "keep less alive across that loop, or allow more VGPRs")

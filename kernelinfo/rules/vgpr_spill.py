@@ -25,5 +25,7 @@ def vgpr_spill(kernel: Kernel, occupancy: Occupancy | None) -> Iterator[Remark]:
         scratch = kernel.used.scratch_bytes_per_lane
         where = f", {scratch} B of scratch per lane" if scratch else ", none of them to scratch"
         yield Remark(
-            f"{spilled} VGPRs spilled{where}", severity="note" if spilled <= _FEW else None
+            f"{spilled} {'VGPR' if spilled == 1 else 'VGPRs'} spilled{where}",
+            "keep fewer values alive, or allow more VGPRs by a looser launch bound",
+            "note" if spilled <= _FEW else None,
         )

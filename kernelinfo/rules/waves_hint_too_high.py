@@ -25,5 +25,6 @@ def waves_hint_too_high(traits: Traits, occupancy: Occupancy) -> Iterator[Remark
     asked = next((limit.used for limit in occupancy.limits if limit.resource == "vgpr"), used)
     yield Remark(
         f"{spilled} VGPRs spilled, though {asked + room} VGPRs would keep the same "
-        f"{occupancy.waves_per_simd:.4g} waves/SIMD"
+        f"{occupancy.waves_per_simd:.4g} waves/SIMD",
+        "lower the waves of amdgpu_waves_per_eu or __launch_bounds__ to these",
     )

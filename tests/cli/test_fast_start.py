@@ -63,9 +63,9 @@ def test_a_configuration_is_heeded(folder: str, tmp_path: Path) -> None:
     (tmp_path / "kernelinfo.toml").write_text('ignore = ["KI"]\n')
     place = tmp_path / folder
     place.mkdir(parents=True, exist_ok=True)
-    assert "KI204" not in told(place, TEXT)[0]
+    assert "KI302" not in told(place, TEXT)[0]
     (tmp_path / "kernelinfo.toml").unlink()
-    assert "KI204" in told(place, TEXT)[0]
+    assert "KI302" in told(place, TEXT)[0]
 
 
 def test_what_configures_another_tool_need_not_be_valid(tmp_path: Path) -> None:

@@ -119,7 +119,7 @@ def test_how_they_are_not(text: str) -> None:
 def test_a_regression_says_what_moved() -> None:
     outcome = judged([Numbers(waves=5, vgprs=93)], [Numbers(waves=4, vgprs=100)])
     (finding,) = outcome.findings
-    assert finding.message == "VGPR: 93 → 100 used, 5 → 4 waves/SIMD since the baseline"
+    assert finding.message == "lost 1 wave (5 → 4): 112 VGPRs, the step is ≤ 96"
 
 
 def test_a_kernel_gone_leaves_no_answer() -> None:

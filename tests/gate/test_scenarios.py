@@ -281,7 +281,7 @@ SCENARIOS = [
     Scenario(
         "a wave lost",
         1,
-        "error KI501 saxpy (gfx90a): VGPR: 64 → 80 used, 64 → 80 allocated, 8 → 4 waves/SIMD",
+        "error KI501 saxpy (gfx90a): lost 4 waves (8 → 4): 80 VGPRs, the step is ≤ 64",
         before=TWO,
         build=BIGGER,
     ),
@@ -340,7 +340,7 @@ SCENARIOS = [
     Scenario(
         "and judged",
         1,
-        "8 → 4 waves/SIMD since the baseline (as void v1::gemm<float>(float*))",
+        "lost 4 waves (8 → 4): 80 VGPRs, the step is ≤ 64 (as void v1::gemm<float>(float*))",
         before={"a.s": assembly(K(V1_GEMM))},
         build={"a.s": assembly(K(V2_GEMM, vgprs=80))},
     ),
@@ -424,7 +424,7 @@ SCENARIOS = [
     Scenario(
         "another compiler lost a wave",
         0,
-        "note KI501 saxpy (gfx90a): VGPR: 64 → 80 used",
+        "note KI501 saxpy (gfx90a): lost 4 waves (8 → 4): 80 VGPRs",
         before={"a.s": assembly(K(SAXPY))},
         build={"a.s": assembly(K(SAXPY, vgprs=80), stamps=(NEW,))},
     ),
@@ -445,14 +445,14 @@ SCENARIOS = [
     Scenario(
         "a foreign stamp next to the compiler's relaxes nothing",
         1,
-        "error KI501 saxpy (gfx90a): VGPR: 64 → 80 used",
+        "error KI501 saxpy (gfx90a): lost 4 waves (8 → 4): 80 VGPRs",
         before={"a.s": assembly(K(SAXPY))},
         build={"a.s": assembly(K(SAXPY, vgprs=80), stamps=(OLD, NEW))},
     ),
     Scenario(
         "nor does one in another file",
         1,
-        "error KI501 saxpy (gfx90a): VGPR: 64 → 80 used",
+        "error KI501 saxpy (gfx90a): lost 4 waves (8 → 4): 80 VGPRs",
         before=TWO,
         build={"a.s": BIGGER["a.s"], "b.s": assembly(K(SCALE), stamps=(NEW,))},
     ),

@@ -99,8 +99,8 @@ def test_all_is_told_of_all_on_demand() -> None:
 def test_a_fourth_message_of_a_rule_is_counted() -> None:
     shown = lines(VARIETY, View(top=5))
     steps = [line for line in shown if line.startswith(" next")]
-    assert len(steps) == 4, "three of the five kernels' in words"
-    assert "… and 2 more kernels; --top 0 tells of each" in steps[-1]
+    assert len(steps) == 4, "three of the four kernels' in words"
+    assert "… and 1 more kernel; --top 0 tells of each" in steps[-1]
 
 
 def test_repeats_are_folded() -> None:

@@ -225,18 +225,6 @@ def test_sources_that_come_to_the_same(
     assert messages == ([f"{expected}; the first counts"] if disagree else [])
 
 
-@pytest.mark.parametrize("name", ["t<0>(int)", "t<0u, 7>(int)"])
-def test_a_zero_among_template_arguments_names_no_size(name: str) -> None:
-    one = kernel()._replace(name=name)
-    unbounded = one._replace(
-        traits=one.traits._replace(
-            workgroup=one.workgroup._replace(declared_max=1024, required=None)
-        )
-    )
-    chosen = Selection(select=("KI204",)).rules()
-    assert len(list(findings(unbounded, unbounded.occupancy(), chosen))) == 1
-
-
 def test_a_rule_is_chosen_by_name_number_or_its_beginning() -> None:
     assert [rule.number for rule in named("vgpr-spill")] == ["KI101"]
     assert {rule.number[:4] for rule in named("KI1")} == {"KI10"}

@@ -42,6 +42,13 @@ _MARK = (
     rb"|^[ \t]+(?:s_clause 0x([0-9a-f]{1,2})\b)?[^;\n]*;[^;\n]*?(\d{1,6})-byte Folded "
     rb"(Spill|Reload)"
 )
+_SCRATCH_RESOURCE = b" s[0:3], "
+_SCRATCH_MARK = (
+    rb"(?m)^(?:\.L(?=BB))?(?:(BB\d+_\d+):|; ?%bb\.\d+:)(.*(?:\n[ \t]+;.*)*)"
+    rb"|^[ \t]+((?:scratch_|buffer_[a-z0-9_]+ v[^\n]*, s\[0:3\], )[^\n]*)"
+)
+"""A block with its comments; or an instruction that reaches scratch, which older targets address by
+the buffer resource in the first SGPRs (AMDGPUUsage, "Private Segment Buffer")."""
 _HEADER = rb"=> *This (?:Inner )?Loop Header: Depth=(\d{1,4})"
 _INSIDE = rb"in Loop: Header=(BB\d+_\d+) Depth=(\d{1,4})"
 
@@ -75,7 +82,26 @@ def read_code(code: bytes) -> Code:
     if b"F" in code and _FOLDED in code:
         spills, reloads, loops = _spills(code)
     moves = code.count(_REUSED) if b"R" in code else 0
-    return Code(**kinds, spills=spills, reloads=reloads, agpr_moves=moves, loops=loops)
+    in_loops = _scratch_in_loops(code) if kinds["scratch"] or _SCRATCH_RESOURCE in code else 0
+    return Code(
+        **kinds,
+        spills=spills,
+        reloads=reloads,
+        agpr_moves=moves,
+        loops=loops,
+        scratch_in_loops=in_loops,
+    )
+
+
+def _scratch_in_loops(code: bytes) -> int:
+    """Instructions inside loops that reach scratch, but for spills and reloads."""
+    loop, count = None, 0
+    for label, comments, instruction in re.findall(_SCRATCH_MARK, code):
+        if not instruction:
+            loop = _loop(label, comments)
+        elif loop and _FOLDED not in instruction:
+            count += 1
+    return count
 
 
 def _spills(code: bytes) -> tuple[int, int, tuple[LoopSpills, ...]]:
