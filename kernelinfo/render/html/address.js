@@ -12,10 +12,21 @@ function addressWith(changes) {
 /* Changes the address without a new entry in the history. */
 const rewriteAddress = (changes) => history.replaceState(null, "", addressWith(changes));
 
-/* Sets each filter to what the address says of it. */
-function followAddress(filters) {
-  const stated = readAddress();
-  for (const key of Object.keys(filters)) filters[key] = stated[key] ?? "";
+/* Filters that stand in the address: `update` puts them there and draws what they leave, `follow`
+   takes them and the order of the table from it. */
+function addressed(filters, table, draw, drawSoon = draw) {
+  return {
+    update() {
+      rewriteAddress(filters);
+      drawSoon();
+    },
+    follow() {
+      const stated = readAddress();
+      for (const key of Object.keys(filters)) filters[key] = stated[key] ?? "";
+      table.follow();
+      draw();
+    },
+  };
 }
 
 /* The order of a table as a word of the address: `vgprs` falls, `-vgprs` rises. */

@@ -60,9 +60,9 @@ const DIFF_COLUMNS = [
 function diffPage(comparison) {
   const { rows } = comparison;
   const filters = { name: "", status: "", target: "", slope: "" };
-  const table = sortedTable("Kernels that moved, are gone or new", DIFF_COLUMNS, (order) => {
-    rewriteAddress({ sort: orderInWords(order) });
-  });
+  const table = sortedTable("Kernels that moved, are gone or new", DIFF_COLUMNS,
+    { key: "status", rising: true });
+  const { update, follow } = addressed(filters, table, draw);
   const charts = html("div");
   const measure = measureOf(rows);
   const { search, choice, clear } = controlsOf(filters, update);
@@ -72,15 +72,6 @@ function diffPage(comparison) {
       counted("status").map(([name, count]) => [name, STATUS[name] ?? name, count])),
     choice("target", "target", counted("target").map(([name, count]) => [name, name, count])),
     clear);
-  function update() {
-    rewriteAddress(filters);
-    draw();
-  }
-  function follow() {
-    followAddress(filters);
-    table.order(orderOf(readAddress().sort, { key: "status", rising: true }));
-    draw();
-  }
   function draw() {
     const { name, status, target, slope } = filters;
     const chosen = rows.filter((row) =>

@@ -11,23 +11,15 @@ const LETTER = 6.5;
 function fleetPage(report) {
   const filters = { name: "", target: "", limiter: "", waves: "", trait: "", uses: "" };
   const usual = { key: report.kernels.length > FEW ? "percent" : "", rising: true };
-  const table = sortedTable("Kernels; headings sort", COLUMNS, (order) => {
-    rewriteAddress({ sort: orderInWords(order) });
-  });
+  const table = sortedTable("Kernels; headings sort", COLUMNS, usual);
   const charts = html("div", { class: "charts" });
-  const bar = filterBar(report, filters, update);
-  const choose = (chosen) => { Object.assign(filters, chosen); update(); };
   let waiting = 0;
-  function update() {
-    rewriteAddress(filters);
+  const { update, follow } = addressed(filters, table, draw, () => {
     cancelAnimationFrame(waiting);
     waiting = requestAnimationFrame(draw);
-  }
-  function follow() {
-    followAddress(filters);
-    table.order(orderOf(readAddress().sort, usual));
-    draw();
-  }
+  });
+  const bar = filterBar(report, filters, update);
+  const choose = (chosen) => { Object.assign(filters, chosen); update(); };
   function draw() {
     const kernels = report.kernels.filter((kernel) => accepts(filters, kernel));
     showFilters(bar, filters);

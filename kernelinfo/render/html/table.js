@@ -1,5 +1,5 @@
 /* A table sorted by any column, a page of rows at a time, so that no number of rows makes it slow;
-   printed it has all rows. `resorted(order)` is called when a heading is chosen.
+   printed it has all rows. Its order stands in the address, where it is not the usual one.
 
    A column has a key, a label, `of(row)` to sort by, and `show(row)` where that is not what is shown;
    `text` sorts from A, numbers from the most unless `rising`. What is not known is -1, shown as ?. */
@@ -15,10 +15,10 @@ function compare(one, other) {
   return one - other;
 }
 
-function sortedTable(caption, columns, resorted) {
+function sortedTable(caption, columns, usual) {
   const body = html("tbody");
   const position = html("span", { "aria-live": "polite" });
-  let [shown, first, order] = [[], 0, { key: "", rising: true }];
+  let [shown, first, order] = [[], 0, usual];
   const heads = columns.map(({ key, label, text }) =>
     html("th", { scope: "col", class: text ? null : "number" },
       html("button", { type: "button", "data-sort": key, onclick: () => sortBy(key) }, label)));
@@ -31,7 +31,7 @@ function sortedTable(caption, columns, resorted) {
     const { text, rising } = columns.find((column) => column.key === key);
     const turned = order.key === key ? !order.rising : Boolean(text || rising);
     order = { key, rising: turned };
-    resorted(order);
+    rewriteAddress({ sort: orderInWords(order) });
     arrange();
   }
   function arrange() {
@@ -67,7 +67,11 @@ function sortedTable(caption, columns, resorted) {
     pager);
   addEventListener("beforeprint", () => element.isConnected && fill(0, shown.length));
   addEventListener("afterprint", () => element.isConnected && fill());
-  return { element, order(chosen) { order = chosen; }, show(rows) { shown = [...rows]; arrange(); } };
+  return {
+    element,
+    follow() { order = orderOf(readAddress().sort, usual); },
+    show(rows) { shown = [...rows]; arrange(); },
+  };
 }
 
 function rowOf(row, columns) {

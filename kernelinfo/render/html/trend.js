@@ -83,23 +83,14 @@ function buildsOf({ builds, steps }) {
 function trendPage(trend) {
   const { rows } = trend;
   const filters = { name: "", status: "", target: "" };
-  const table = sortedTable("Kernels that moved, are gone or new", TREND_COLUMNS, (order) => {
-    rewriteAddress({ sort: orderInWords(order) });
-  });
+  const table = sortedTable("Kernels that moved, are gone or new", TREND_COLUMNS,
+    { key: "status", rising: true });
+  const { update, follow } = addressed(filters, table, draw);
   const { search, choice, clear } = controlsOf(filters, update);
   const counted = (key) => [...tally(rows.map((row) => row[key]))]
     .map(([name, count]) => [name, name, count]);
   const bar = barOf(search, choice("status", "what became of it", counted("status")),
     choice("target", "target", counted("target")), clear);
-  function update() {
-    rewriteAddress(filters);
-    draw();
-  }
-  function follow() {
-    followAddress(filters);
-    table.order(orderOf(readAddress().sort, { key: "status", rising: true }));
-    draw();
-  }
   function draw() {
     const { name, status, target } = filters;
     showFilters(bar, filters);
