@@ -27,7 +27,7 @@ def gate(outcome: Outcome) -> dict[str, Any]:
 def test_what_fails_is_listed_with_its_kernel_and_line() -> None:
     told = gate(verdict_on(TUTORIAL))
     assert told["passed"] is False
-    assert told["headline"] == "failed: 2 warnings, 1 note · 4 kernels · fails on warning"
+    assert told["headline"] == "failed: 2 warnings · 4 kernels · fails on warning"
     failing = dict(told["lists"])["Fails"]
     assert [(rule, kernel) for _, rule, kernel, *_ in failing] == [("KI106", 3), ("KI302", 3)]
     assert failing[0][5].endswith(f"{TUTORIAL.name}:1965")

@@ -54,7 +54,6 @@ def test_one_case_a_kernel() -> None:
     ]
     assert {case.classname for case in told} == {f"fixtures/assembly/{TUTORIAL.name}/gfx90a"}
     assert [case.is_passed for case in told] == [True, True, True, False]
-    assert "KI204 note" in told[0].system_out
     (failure,) = told[3].result
     assert isinstance(failure, Failure)
     assert failure.type == "spill-in-loop, at-cap-and-spilling"

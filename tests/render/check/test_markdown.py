@@ -49,7 +49,7 @@ def shown(token: Token) -> str:
 
 def test_the_kernels_that_fail_are_a_table() -> None:
     text = markdown(verdict_on(TUTORIAL))
-    assert text.startswith("**kernelinfo failed: 2 warnings, 1 note · 4 kernels**\n")
+    assert text.startswith("**kernelinfo failed: 2 warnings · 4 kernels**\n")
     ((heading, row),) = tables(text)
     assert heading == ["kernel", "target", "waves/SIMD", "finding", "at"]
     assert row[:3] == ["sgprbound(int, double*)", "gfx90a", "8"]
@@ -61,7 +61,7 @@ def test_the_kernels_that_fail_are_a_table() -> None:
 
 def test_a_passed_gate_takes_one_line() -> None:
     outcome = replace(verdict_on(TUTORIAL), fail_on="error")
-    assert markdown(outcome) == "**kernelinfo passed: 2 warnings, 1 note · 4 kernels**\n"
+    assert markdown(outcome) == "**kernelinfo passed: 2 warnings · 4 kernels**\n"
 
 
 def test_many_are_folded_after_twenty() -> None:

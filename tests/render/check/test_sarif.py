@@ -40,7 +40,7 @@ def run_of(outcome: Outcome) -> dict[str, Any]:
 def test_rules_come_with_their_documentation() -> None:
     run = run_of(verdict_on(TUTORIAL))
     rules = {rule["id"]: rule for rule in run["tool"]["driver"]["rules"]}
-    assert list(rules) == ["KI106", "KI204", "KI302"]
+    assert list(rules) == ["KI106", "KI302"]
     loop = rules["KI106"]
     assert loop["name"] == "spill-in-loop"
     assert loop["defaultConfiguration"]["level"] == "warning"
@@ -48,7 +48,7 @@ def test_rules_come_with_their_documentation() -> None:
     assert documented is not None
     assert loop["shortDescription"]["text"] == documented.summary
     assert "**What to do:**" in loop["help"]["markdown"]
-    assert {r["level"] for r in run["results"]} == {"warning", "note"}
+    assert {r["level"] for r in run["results"]} == {"warning"}
     assert run["invocations"][0] == {"executionSuccessful": True, "toolExecutionNotifications": []}
 
 
@@ -114,7 +114,7 @@ def test_suppressed_results_are_marked_so() -> None:
     outcome = excusing(verdict_on(TUTORIAL), "KI106", "spills, still faster")
     marked = {r["ruleId"]: r["suppressions"] for r in run_of(outcome)["results"]}
     excuse = {"kind": "external", "justification": "spills, still faster; until 2027-03-31"}
-    assert marked == {"KI204": [], "KI106": [excuse], "KI302": []}
+    assert marked == {"KI106": [excuse], "KI302": []}
 
 
 def test_problems_make_the_run_unsuccessful() -> None:
