@@ -15,6 +15,10 @@ class InflationError(KernelinfoError):
     """A file whose compressed parts give more in all than any file may."""
 
 
+class TooManyKernelsError(ReadError):
+    """Code that states more kernels than its size explains."""
+
+
 class OptionError(KernelinfoError):
     """An option whose value means nothing."""
 

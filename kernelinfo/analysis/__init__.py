@@ -143,7 +143,8 @@ class Analysis:
                 continue
             judged = self._judge.judge(item) if isinstance(item, Kernel) else item
             if isinstance(judged, Problem):
-                counts.problems += 1
+                if not counts.lists(judged):
+                    continue
                 if is_left_by_compiler(judged):
                     counts.leftovers.append(judged)
                     continue

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Collection, Iterator
 
 from kernelinfo.analysis.options import Options
@@ -14,6 +15,8 @@ from kernelinfo.reading.blob import Missing, Note, Problem
 
 _MOST_NAMES = 1 << 12
 """Kernel names that are kept for a suggestion."""
+_MOST_PROBLEMS = 1000
+"""Of one file: an archive could have one in every member."""
 
 
 _HOST = "-host-"
@@ -35,7 +38,8 @@ class PathCounts:
 
     __slots__ = (
         "folders", "found", "leftovers", "missing", "not_shown", "notes", "of_other_sizes",
-        "of_other_targets", "passed_over", "path", "problems", "repeated", "unchosen",
+        "of_other_targets", "passed_over", "path", "problems", "problems_of", "repeated",
+        "unchosen", "unlisted",
     )  # fmt: skip
 
     def __init__(self, path: str) -> None:
@@ -63,6 +67,10 @@ class PathCounts:
         self.unchosen: set[str] = set()
         """Some of their names, demangled."""
         self.problems = 0
+        self.problems_of: Counter[str] = Counter()
+        """By file."""
+        self.unlisted: Counter[str] = Counter()
+        """By file, problems that are not listed, because they are too many."""
 
     def add(self, more: PathCounts) -> None:
         """Add the counts of another process for the same path."""
@@ -77,8 +85,18 @@ class PathCounts:
         self.passed_over += more.passed_over
         self.problems += more.problems
         self.unchosen |= more.unchosen
+        self.unlisted += more.unlisted
         for notes in more.notes.values():
             self.note(*notes)
+
+    def lists(self, problem: Problem) -> bool:
+        """Count a problem; False if its file has had too many."""
+        self.problems += 1
+        self.problems_of[problem.path] += 1
+        if self.problems_of[problem.path] <= _MOST_PROBLEMS:
+            return True
+        self.unlisted[problem.path] += 1
+        return False
 
     def pass_over(self, name: str) -> None:
         """Count a kernel whose name is not chosen."""
@@ -97,7 +115,8 @@ class PathCounts:
         return self.passed_over + self.of_other_targets
 
     def summaries(self) -> Iterator[Problem | Note]:
-        """The notes, each once, and one `Problem` for all host files whose code is not there."""
+        """The notes, each once, and one `Problem` for all host files whose code is not there, and
+        for each file with too many problems."""
         for message, (first, *others) in self.notes.items():
             so = f" (so {len(others)} more)" if others else ""
             yield first._replace(message=message + so)
@@ -107,6 +126,8 @@ class PathCounts:
             yield Note(self.path, f"{message}; name one by -k to judge it")
         if self.missing:
             yield Missing.problem(self.missing)
+        for path, count in self.unlisted.items():
+            yield Problem(path, f"{count} more problems are not listed; mend these first")
 
     def no_kernel_problem(self, options: Options) -> Problem | None:
         """A `Problem` if no chosen kernel was found."""

@@ -233,7 +233,7 @@ Bound = Annotated[
         "--bound",
         metavar="NAME=N",
         callback=_checked,
-        help="Raise a bound on hostile input: nesting, entries, ratio, memory. Repeatable.",
+        help="Raise a bound on input (nesting, entries, ratio, memory, kernels). Repeatable.",
     ),
 ]
 Deep = Annotated[

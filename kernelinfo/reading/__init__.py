@@ -16,15 +16,16 @@ def read(blob: Blob, *, arch: str | None = None) -> Iterator[Module]:
     `arch` is the target of code that does not name its own. Raises `ReadError` where nothing
     can be read; its message lacks the path.
     """
+    blob.kernels.add_code(len(blob.data))
     if blob.data[:4] == _ELF:
         from kernelinfo.reading import code_object
 
-        yield code_object.read(blob.data, arch=arch)
+        yield code_object.read(blob.data, arch=arch, budget=blob.kernels)
     elif blob.is_build_log:
         from kernelinfo.reading import build_log
 
-        yield from build_log.read(blob.data, arch=arch)
+        yield from build_log.read(blob.data, arch=arch, budget=blob.kernels)
     else:
         from kernelinfo.reading import assembly
 
-        yield from assembly.read(blob.data, arch=arch)
+        yield from assembly.read(blob.data, arch=arch, budget=blob.kernels)

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kernelinfo.light_typing import NamedTuple
-from kernelinfo.reading.budget import BY_DEFAULT, Bounds, DecompressionBudget
+from kernelinfo.reading.budget import (
+    BY_DEFAULT,
+    UNBOUNDED,
+    Bounds,
+    DecompressionBudget,
+    KernelBudget,
+)
 
 
 class Launch(NamedTuple):
@@ -38,6 +44,8 @@ class Blob(NamedTuple):
     """Whether it is the output of compilers, or their optimization record."""
     bounds: Bounds = BY_DEFAULT
     """How much of it may be read."""
+    kernels: KernelBudget = UNBOUNDED
+    """Of the outermost file."""
 
 
 class Elsewhere(NamedTuple):

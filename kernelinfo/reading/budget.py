@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from kernelinfo.errors import InflationError
+import sys
+
+from kernelinfo.errors import InflationError, TooManyKernelsError
 from kernelinfo.light_typing import NamedTuple
 
 _FREE_BYTES = 64 << 20
 _FREE_BYTES_OF_ALL = 2 * _FREE_BYTES
 _NESTED = 8
+_BYTES_PER_KERNEL = 1 << 10
 
 
 class Bounds(NamedTuple):
@@ -26,6 +29,10 @@ class Bounds(NamedTuple):
     carved: int = 64 << 20
     """Bytes of a file of a directory, or of a member of an archive, that is searched for code
     objects where no reader knows it. Files that are named are searched whole."""
+
+    kernels: int = 20_000
+    """Of one file; where it has more KiB of code than that, one for each of them. Kernels of
+    libraries take more, those of a log half as much, and hostile ones a few bytes."""
 
     def too_many(self, entries: int) -> str:
         """The message of a table that is too long to be read."""
@@ -68,3 +75,35 @@ class DecompressionBudget:
             allowed = f"the {self.most} bytes allowed for all of a file"
             message = f"its compressed parts give more than {allowed}; not read from here on"
             raise InflationError(f"{message}; --bound ratio=N allows more")
+
+
+class KernelBudget:
+    """How many kernels all code of one file together may state."""
+
+    __slots__ = ("_bytes", "_found", "_most")
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._bytes = 0
+        self._found = 0
+
+    def add_code(self, size: int) -> None:
+        """Allow for so many bytes of code."""
+        self._bytes += size
+
+    def check(self, kernels: int) -> None:
+        """Raises `TooManyKernelsError` where so many more are too many."""
+        most = max(self._most, self._bytes // _BYTES_PER_KERNEL)
+        if self._found + kernels > most:
+            message = f"more than {most} kernels in {self._bytes} bytes of code"
+            hint = "not read from here on; --bound kernels=N reads more"
+            raise TooManyKernelsError(f"{message}; {hint}")
+
+    def spend(self, kernels: int = 1) -> None:
+        """Note so many kernels. Raises `TooManyKernelsError` where they are too many."""
+        self.check(kernels)
+        self._found += kernels
+
+
+UNBOUNDED = KernelBudget(sys.maxsize)
+"""Of code that nobody sent."""

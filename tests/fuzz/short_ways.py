@@ -14,7 +14,7 @@ from tests.reading.by_lark import assert_read_as_by_lark, line_by_lark
 def same_code_object(data: bytes) -> None:
     """The module of a code object, or the reason why there is none."""
     short = _read(data)
-    with patch.object(note_metadata, "_read_root", lambda content: None):
+    with patch.object(note_metadata, "_read_root", lambda *_: None):
         whole = _read(data)
     # By their words: a float of the metadata may be no number, which equals nothing.
     assert repr(short) == repr(whole)

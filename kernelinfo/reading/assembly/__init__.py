@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kernelinfo.errors import TooManyKernelsError
 from kernelinfo.reading.assembly import macros
+from kernelinfo.reading.assembly.kernel_text import WholeText
 from kernelinfo.reading.assembly.module_text import ModuleText
 from kernelinfo.reading.assembly.scan import (
     BUNDLE,
@@ -16,10 +18,13 @@ from kernelinfo.reading.assembly.scan import (
     marks,
     searchable,
 )
+from kernelinfo.reading.budget import UNBOUNDED, KernelBudget
 from kernelinfo.reading.facts import Features, Module, ReadWarnings
 
 
-def read(data: Text | memoryview, *, arch: str | None = None) -> Iterator[Module]:
+def read(
+    data: Text | memoryview, *, arch: str | None = None, budget: KernelBudget = UNBOUNDED
+) -> Iterator[Module]:
     """The modules of an assembly text, in its order.
 
     A module ends where the next `.amdgcn_target` or part of a text bundle begins; what holds
@@ -28,32 +33,38 @@ def read(data: Text | memoryview, *, arch: str | None = None) -> Iterator[Module
     linear in the text.
     """
     text = searchable(data)
-    lines = Lines(text)
     warnings = ReadWarnings()
+    whole = WholeText(text, Lines(text), warnings, budget)
     part = ""
     unended: list[tuple[str, int]] = []
-    module = ModuleText(text, lines, warnings, 0, part)
-    for offset, kind in macros.outside_macros(text, marks(text)):
-        if kind == BUNDLE:
-            mark, _, entry = decode(line_at(text, offset)).partition(" ")
-            begins = mark == f"{BUNDLE}START__"
-            if part and begins:
-                unended.append((part, offset))
-            elif not begins and entry != part:
-                module.warn(f"the end of {entry!r} stands where that of {part!r} should", offset)
-            yield from module.finish(offset, arch)
-            part = entry if begins else ""
-            module = ModuleText(text, lines, warnings, offset, part)
-        else:
-            if kind == "amdgcn_target" and module.begun and is_directive(text, offset):
+    module = ModuleText(whole, 0, part)
+    offset, end = 0, len(text)
+    try:
+        for offset, kind in macros.outside_macros(text, marks(text)):
+            if kind == BUNDLE:
+                mark, _, entry = decode(line_at(text, offset)).partition(" ")
+                begins = mark == f"{BUNDLE}START__"
+                if part and begins:
+                    unended.append((part, offset))
+                elif not begins and entry != part:
+                    message = f"the end of {entry!r} stands where that of {part!r} should"
+                    module.warn(message, offset)
                 yield from module.finish(offset, arch)
-                module = ModuleText(text, lines, warnings, offset, part)
-            module.take(offset, kind)
-    if part:
-        unended.append((part, len(text)))
+                part = entry if begins else ""
+                module = ModuleText(whole, offset, part)
+            else:
+                if kind == "amdgcn_target" and module.begun and is_directive(text, offset):
+                    yield from module.finish(offset, arch)
+                    module = ModuleText(whole, offset, part)
+                module.take(offset, kind)
+        if part:
+            unended.append((part, end))
+    except TooManyKernelsError as error:
+        module.warn(str(error), offset)
+        end = offset
     if unended:
         more = f" and {len(unended) - 1} more" if len(unended) > 1 else ""
         module.warn(f"part {unended[0][0]!r}{more} has no end; build it again", unended[0][1])
-    yield from module.finish(len(text), arch)
+    yield from module.finish(end, arch)
     if rest := warnings.rest():
         yield Module("assembly", None, Features(), None, (), (), rest)

@@ -44,7 +44,7 @@ FIELDS: Mapping[str, FactName] = {
 _MOST_LINES = 100
 _SHORT = 512
 _USUAL = 1 << 12
-_COMMENTS = re.compile(rb"(?:[ \t\r\f\v]*+;.*+\n?){1,%d}+" % _MOST_LINES)
+_COMMENTS = re.compile(rb"(?:[ \t\r\f\v]*+;(?! Kernel info:).*+\n?){1,%d}+" % _MOST_LINES)
 _STAMP = re.compile(rb"[\d:-]+")
 
 

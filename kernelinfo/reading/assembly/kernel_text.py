@@ -5,18 +5,29 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from functools import lru_cache
 
-from kernelinfo.light_typing import Any
+from kernelinfo.light_typing import Any, NamedTuple
 from kernelinfo.occupancy.targets import Target
 from kernelinfo.reading.assembly import directives, info_block, shader_registers
 from kernelinfo.reading.assembly.arithmetic import Unresolved
 from kernelinfo.reading.assembly.directives import UINT32, Block, Stated, Statement
 from kernelinfo.reading.assembly.expressions import Definitions, Evaluator, number
+from kernelinfo.reading.assembly.scan import Lines, Text
+from kernelinfo.reading.budget import KernelBudget
 from kernelinfo.reading.facts import Code, Fact, Facts, KernelFacts, ReadWarnings, SourceLine
 from kernelinfo.reading.resource_symbols import SYMBOLS, symbol_facts
 
 _NOTHING = Facts()
 _Begun = tuple[Facts, int]
 """Facts whose lines count from one of the text, and that line."""
+
+
+class WholeText(NamedTuple):
+    """An assembly text, and what its modules share."""
+
+    text: Text
+    lines: Lines
+    warnings: ReadWarnings
+    budget: KernelBudget
 
 
 class KernelText:
@@ -36,6 +47,19 @@ class KernelText:
         self.metadata: _Begun = _NOTHING, 0
         self.code: Code | None = None
         self.source: SourceLine | None = None
+
+
+class KernelTexts(dict[str, KernelText]):
+    """The kernels of a module by symbol; one that is asked for and not there begins."""
+
+    def __init__(self, budget: KernelBudget) -> None:
+        self._budget = budget
+
+    def __missing__(self, symbol: str) -> KernelText:
+        """Raises `TooManyKernelsError`."""
+        self._budget.spend()
+        kernel = self[symbol] = KernelText(symbol)
+        return kernel
 
 
 def without_shaders(

@@ -20,6 +20,8 @@ Reading = Callable[[Mapping[object, object]], tuple[str, list[Fact], list[str]]]
 
 
 _SHORT = 1 << 12
+_MOST_VALUES = 1_000_000
+"""And lists and maps: those of two thousand kernels with thirty arguments each."""
 _MOST_NESTING = 100  # libyaml's own recursion ends the process some ten thousand deeper
 
 
@@ -242,7 +244,9 @@ def _refuse_hostile(events: Iterable[yaml.Event]) -> None:
     import yaml
 
     depth = 0
-    for event in events:
+    for number, event in enumerate(events):
+        if number > _MOST_VALUES:
+            raise ValueError(f"more than {_MOST_VALUES} values")
         if isinstance(event, yaml.AliasEvent):
             raise ValueError("an alias, which metadata never has")
         depth += isinstance(event, yaml.CollectionStartEvent)

@@ -19,15 +19,19 @@ from kernelinfo.reading.assembly.directives import Stated
 from kernelinfo.reading.assembly.ending import Ending
 from kernelinfo.reading.assembly.expressions import Definitions
 from kernelinfo.reading.assembly.instructions import function_text, read_code
-from kernelinfo.reading.assembly.kernel_text import Evaluation, KernelText, without_shaders
+from kernelinfo.reading.assembly.kernel_text import (
+    Evaluation,
+    KernelText,
+    KernelTexts,
+    WholeText,
+    without_shaders,
+)
 from kernelinfo.reading.assembly.linking_text import LinkingText
 from kernelinfo.reading.assembly.loc import SourceFiles
 from kernelinfo.reading.assembly.scan import (
     ASSIGNMENT,
     BEGIN,
     INFO,
-    Lines,
-    Text,
     before,
     decode,
     is_directive,
@@ -35,7 +39,7 @@ from kernelinfo.reading.assembly.scan import (
     line_end,
     release,
 )
-from kernelinfo.reading.facts import Fact, Features, Module, ReadWarnings
+from kernelinfo.reading.facts import Fact, Features, Module
 from kernelinfo.reading.metadata import code_object_version, kernel_facts_v2, unknown_version
 from kernelinfo.reading.object_linking import NOTE, with_callees
 from kernelinfo.reading.stamps import distinct
@@ -55,20 +59,16 @@ _STRING = re.compile(rb'"((?:\\.|[^"\\])*)"')
 class ModuleText:
     """One module, while its text is gone through."""
 
-    def __init__(
-        self, text: Text, lines: Lines, warnings: ReadWarnings, start: int, bundle_id: str
-    ) -> None:
-        self._text = text
-        self._lines = lines
+    def __init__(self, whole: WholeText, start: int, bundle_id: str) -> None:
+        self._text, self._lines, self._warnings, budget = whole
         self._start = start
         self._bundle_id = bundle_id
         self._targets: dict[str, TargetId] = {}
         self._version: int | None = None
         self._stamps: list[str] = []
         self._definitions = Definitions()
-        self._kernels: dict[str, KernelText] = {}
-        self._warnings = warnings
-        self._files = SourceFiles(text)
+        self._kernels = KernelTexts(budget)
+        self._files = SourceFiles(self._text)
         # Metadata is read at its end: the directive that began it, and the start of its text.
         self._metadata: tuple[str, int] | None = None
         self._ending = Ending()
@@ -154,12 +154,6 @@ class ModuleText:
             case "amdgpu_metadata" | "amd_amdgpu_hsa_metadata" | "amdgpu_pal_metadata":
                 self._metadata = kind, line_end(self._text, offset) + 1
 
-    def _kernel(self, symbol: str) -> KernelText:
-        kernel = self._kernels.get(symbol)
-        if kernel is None:
-            kernel = self._kernels[symbol] = KernelText(symbol)
-        return kernel
-
     def _label(self, kernel: KernelText, offset: int | None) -> None:
         """Note where the kernel's label stands."""
         if offset is not None:
@@ -176,7 +170,7 @@ class ModuleText:
             return
         line = self._lines.number(offset)
         symbol, label = self._function(floor, offset) or (f"kernel at line {line}", None)
-        kernel = self._kernel(symbol)
+        kernel = self._kernels[symbol]
         if kernel.info:
             self.warn(f"kernel {symbol!r}: kernel info stands here again, not read", offset)
             return
@@ -207,7 +201,7 @@ class ModuleText:
         block, ended = directives.read_kernel(self._text, offset)
         floor = max(self._described[1], self._informed)
         self._described = symbol, offset
-        kernel = self._kernel(symbol)
+        kernel = self._kernels[symbol]
         if kernel.directives:
             self.warn(f"kernel {symbol!r}: .amdhsa_kernel stands here again, not read", offset)
             return
@@ -220,7 +214,7 @@ class ModuleText:
         # It stands first in the code, directly behind the kernel's label.
         label = labels.last_label(self._text, max(self._informed, offset - 4096), offset)
         line = self._lines.number(offset)
-        kernel = self._kernel(label[0] if label else f"kernel at line {line}")
+        kernel = self._kernels[label[0] if label else f"kernel at line {line}"]
         block, _ = directives.read_code_t(self._text, offset)
         kernel.code_t = Stated(block, line)
         if label:
@@ -256,7 +250,7 @@ class ModuleText:
             if not symbol:
                 self._warnings.add("metadata of a kernel without a name", line + within)
                 continue
-            kernel = self._kernel(symbol)
+            kernel = self._kernels[symbol]
             if kernel.metadata[1]:
                 again = f"kernel {symbol!r}: stands again in the metadata; the last counts"
                 self._warnings.add(again, line + within)

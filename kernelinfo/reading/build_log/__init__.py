@@ -10,7 +10,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
+from kernelinfo.errors import TooManyKernelsError
 from kernelinfo.reading.assembly.scan import Lines, Text, searchable
+from kernelinfo.reading.budget import UNBOUNDED, KernelBudget
 from kernelinfo.reading.build_log import log
 from kernelinfo.reading.build_log.blocks import Blocks
 from kernelinfo.reading.facts import Features, KernelFacts, Module, ReadWarnings
@@ -30,7 +32,9 @@ def accepts(text: Text | memoryview) -> bool:
     return (named and any(log.statements(text))) or _RECORD.search(text) is not None
 
 
-def read(data: Text | memoryview, *, arch: str | None = None) -> Iterator[Module]:
+def read(
+    data: Text | memoryview, *, arch: str | None = None, budget: KernelBudget = UNBOUNDED
+) -> Iterator[Module]:
     """The kernels of a log or record; those of one name in modules of their own, as several
     targets, or a template of several units, give them.
 
@@ -38,11 +42,14 @@ def read(data: Text | memoryview, *, arch: str | None = None) -> Iterator[Module
     """
     text = searchable(data)
     warnings = ReadWarnings()
-    blocks = Blocks(warnings)
-    for statement in log.statements(text):
-        blocks.take(statement)
-    if _RECORD.search(text):
-        _take_records(text, blocks, warnings)
+    blocks = Blocks(warnings, budget)
+    try:
+        for statement in log.statements(text):
+            blocks.take(statement)
+        if _RECORD.search(text):
+            _take_records(text, blocks, warnings)
+    except TooManyKernelsError as error:
+        warnings.add(str(error))
     if failed := _FAILED.search(text):
         line = Lines(text).number(failed.end())
         warnings.add(

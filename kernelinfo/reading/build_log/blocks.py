@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.occupancy.placement import total_vgprs
 from kernelinfo.occupancy.targets import Target
+from kernelinfo.reading.budget import KernelBudget
 from kernelinfo.reading.facts import (
     Fact,
     FactName,
@@ -85,14 +86,18 @@ class _Block:
 class Blocks:
     """The functions of one log."""
 
-    def __init__(self, warnings: ReadWarnings) -> None:
+    def __init__(self, warnings: ReadWarnings, budget: KernelBudget) -> None:
         self._warnings = warnings
+        self._budget = budget
         self._open: dict[Location, _Block] = {}
         self._all: list[_Block] = []
         self._orphans = 0
 
     def take(self, statement: Statement) -> None:
-        """Add a statement to the function that was last named at the same location."""
+        """Add a statement to the function that was last named at the same location.
+
+        Raises `TooManyKernelsError`.
+        """
         block = self._open.get(statement.location)
         if statement.key == NAME:
             self._begin(block, statement)
@@ -107,6 +112,7 @@ class Blocks:
             self._add(block, statement)
 
     def _begin(self, block: _Block | None, name: Statement) -> None:
+        self._budget.spend()
         if block is None or (block.names == 1 and block.is_complete):
             self._open[name.location] = block = _Block(name)
             self._all.append(block)

@@ -82,7 +82,8 @@ def _statement(document: str, line: int) -> Statement | None:
 def _record(document: str) -> Mapping[str, Any]:
     """Scalars as they are written; raises `ReadError` for what is none."""
     try:
-        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(document, _Loader)):
+        events = yaml.parse(document, _Loader) if "*" in document else ()
+        if any(isinstance(event, yaml.AliasEvent) for event in events):
             raise ReadError("the record has aliases, which no compiler writes")
         root = yaml.compose(document, _Loader)
     except (yaml.YAMLError, ValueError, RecursionError) as error:

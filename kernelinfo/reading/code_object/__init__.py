@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from kernelinfo.errors import ReadError
 from kernelinfo.occupancy.targets import Target
+from kernelinfo.reading.budget import UNBOUNDED, KernelBudget
 from kernelinfo.reading.code_object import descriptor
 from kernelinfo.reading.code_object.note_metadata import NoteKernel, read_metadata, shown_kernels
 from kernelinfo.reading.code_object.processor import code_object_version, features, processor
@@ -27,7 +28,7 @@ _COMMENT_BYTES = 1 << 16
 _NOTHING = Facts()
 
 
-def read(data: memoryview, *, arch: str | None = None) -> Module:
+def read(data: memoryview, *, arch: str | None = None, budget: KernelBudget = UNBOUNDED) -> Module:
     """The kernels of one code object: metadata's, in its order, then those it does not name.
 
     `arch` is the target of an object that does not name its own. What is damaged or does not fit
@@ -37,7 +38,7 @@ def read(data: memoryview, *, arch: str | None = None) -> Module:
     elf = read_elf(data, warnings)
     if elf.machine != EM_AMDGPU:
         raise ReadError(f"an ELF file for machine {elf.machine}, a host; give one for AMD GPUs")
-    metadata = read_metadata(elf, warnings)
+    metadata = read_metadata(elf, warnings, budget)
     symbols, resources = kernel_symbols(elf, warnings)
     described = {
         name.removesuffix(".kd"): symbol.value
@@ -63,6 +64,7 @@ def read(data: memoryview, *, arch: str | None = None) -> Module:
     if unlisted and metadata.found and not warnings:
         message = f"{shown_kernels(unlisted)}: not in the metadata, by which it is launched"
         warnings.append(ReadWarning(f"{message}; build it again"))
+    budget.spend(len(metadata.kernels) + len(unlisted))
     if elf.has_overlaps():
         message = "load segments overlap: of an address in two, the first is read; link it again"
         warnings.append(ReadWarning(message))

@@ -8,8 +8,10 @@ from functools import lru_cache, partial
 
 import msgpack
 
-from kernelinfo.errors import ReadError
+from kernelinfo.errors import ReadError, TooManyKernelsError
 from kernelinfo.light_typing import Any, NamedTuple
+from kernelinfo.reading.budget import UNBOUNDED, KernelBudget
+from kernelinfo.reading.code_object import packed
 from kernelinfo.reading.code_object.notes import Note, read_notes
 from kernelinfo.reading.elf import Elf
 from kernelinfo.reading.facts import Fact, Facts, ReadWarning
@@ -21,7 +23,7 @@ from kernelinfo.reading.metadata import (
     unknown_version,
 )
 
-_HOW = {"strict_map_key": False, "unicode_errors": "backslashreplace"}
+_USED = ("amdhsa.target", "amdhsa.version", "amdpal.pipelines")
 _OWN = {".name", ".symbol", ".args"}
 """What kernels do not share with those that state the same."""
 _EMPTY = b"\xa0"
@@ -51,7 +53,9 @@ class NoteMetadata:
         """By symbol, in the order of the notes."""
 
 
-def read_metadata(elf: Elf, warnings: list[ReadWarning]) -> NoteMetadata:
+def read_metadata(
+    elf: Elf, warnings: list[ReadWarning], budget: KernelBudget = UNBOUNDED
+) -> NoteMetadata:
     """The metadata of all notes; what is damaged in them is added to `warnings`.
 
     Owners and types: LLVM's AMDGPUUsage, "Note Records".
@@ -62,11 +66,13 @@ def read_metadata(elf: Elf, warnings: list[ReadWarning]) -> NoteMetadata:
         try:
             match note.owner, note.type:
                 case b"AMDGPU", 32:
-                    _add(metadata, note, warnings)
+                    _add(metadata, note, warnings, budget)
                 case b"AMD", 10:
                     _add_v2(metadata, note, warnings)
                 case b"AMD", 12:
                     _pass_over_pal(metadata, note, warnings)
+        except TooManyKernelsError:
+            raise
         except ReadError as error:
             warnings.append(ReadWarning(f"damaged metadata: {error}", offset=note.offset))
     return metadata
@@ -76,15 +82,28 @@ def read_kernel_maps(elf: Elf) -> Iterator[Mapping[object, object]]:
     """The whole maps of kernels in the notes of version 3 on. Raises `ReadError`."""
     for note in read_notes(elf, []):
         if (note.owner, note.type) == (b"AMDGPU", 32):
-            root = _unpack(note, [])
-            kernels = root.get("amdhsa.kernels") if isinstance(root, Mapping) else None
-            for kernel in kernels if isinstance(kernels, list) else []:
-                if isinstance(kernel, Mapping):
-                    yield kernel
+            try:
+                yield from _kernel_maps(bytes(note.content))
+            except (msgpack.UnpackException, ValueError, TypeError) as error:
+                raise ReadError(f"damaged metadata: {error}") from error
 
 
-def _add(metadata: NoteMetadata, note: Note, warnings: list[ReadWarning]) -> None:
-    root = _read_root(note.content) or _unpack_root(note, warnings)
+def _kernel_maps(whole: bytes) -> Iterator[Mapping[object, object]]:
+    unpacker = packed.walk(whole)
+    for _ in range(unpacker.read_map_header()):
+        if unpacker.unpack() != "amdhsa.kernels":
+            unpacker.skip()
+            continue
+        for _ in range(unpacker.read_array_header()):
+            kernel = packed.value(packed.skipped(unpacker, whole))
+            if isinstance(kernel, Mapping):
+                yield kernel
+
+
+def _add(
+    metadata: NoteMetadata, note: Note, warnings: list[ReadWarning], budget: KernelBudget
+) -> None:
+    root = _read_root(note.content, budget) or _unpack_root(note, warnings)
     if "amdpal.pipelines" in root.others:
         _pass_over_pal(metadata, note, warnings)
         return
@@ -145,14 +164,14 @@ class _Root(NamedTuple):
     """The map that a note holds."""
 
     others: Mapping[object, object]
-    """All keys but `amdhsa.kernels`."""
+    """Keys but `amdhsa.kernels`; without their values where nothing reads them."""
     kernels: list[tuple[str, Facts]] | None
     """Symbol and facts of each; None where there is no list of them."""
 
 
 def _unpack_root(note: Note, warnings: list[ReadWarning]) -> _Root:
     """The map of a note, unpacked whole. Raises `ReadError`."""
-    root = _unpack(note, warnings)
+    root = packed.whole(note, warnings)
     if not isinstance(root, Mapping):
         raise ReadError("its root is no map")
     listed = root.get("amdhsa.kernels")
@@ -170,27 +189,28 @@ def _unpack_root(note: Note, warnings: list[ReadWarning]) -> _Root:
     return _Root(root, kernels)
 
 
-def _read_root(content: memoryview) -> _Root | None:
+def _read_root(content: memoryview, budget: KernelBudget = UNBOUNDED) -> _Root | None:
     """The map of a note, without the kernels' arguments; None where it must be unpacked whole.
 
     Four fifths of a library's notes are lists of arguments, of which there are few different ones;
     of the rest, a third differs in more than names. Each different statement is unpacked once.
     """
     whole = bytes(content)
-    unpacker = msgpack.Unpacker(max_buffer_size=len(whole), **_HOW)
-    unpacker.feed(whole)
+    unpacker = packed.walk(whole)
     others: dict[object, object] = {}
     kernels: list[tuple[str, Facts]] | None = None
     try:
-        for _ in range(unpacker.read_map_header()):
+        for _ in range(packed.map_header(unpacker)):
             key = unpacker.unpack()
             if key in others or (key == "amdhsa.kernels" and kernels is not None):
                 return None
             if key == "amdhsa.kernels":
                 count = unpacker.read_array_header()
+                budget.check(count)
                 kernels = [_kernel(unpacker, whole) for _ in range(count)]
             else:
-                others[key] = unpacker.unpack()
+                bytes_of = packed.skipped(unpacker, whole)
+                others[key] = packed.value(bytes_of) if key in _USED else None
     except (msgpack.UnpackException, ValueError, TypeError):
         return None
     if kernels is None or unpacker.tell() != len(whole):
@@ -204,7 +224,7 @@ def _kernel(unpacker: msgpack.Unpacker, whole: bytes) -> tuple[str, Facts]:
     own: dict[object, Any] = {}
     common = b""
     begin = tell()
-    for _ in range(unpacker.read_map_header()):
+    for _ in range(packed.map_header(unpacker)):
         key = unpack()
         if key not in _OWN:
             skip()
@@ -228,7 +248,8 @@ def _kernel(unpacker: msgpack.Unpacker, whole: bytes) -> tuple[str, Facts]:
 @lru_cache(maxsize=1 << 12)
 def _facts(common: bytes, dynamic_lds: bool) -> Facts:
     """The facts of a map, by its bytes with empty text for what is each kernel's own."""
-    pairs = msgpack.unpackb(common, object_pairs_hook=list, **_HOW)
+    pairs = packed.value(common, object_pairs_hook=list)
+    assert isinstance(pairs, list)
     kernel = dict(pairs)
     _, facts, complaints = kernel_facts(kernel, offset=0)
     if complaints or len(kernel) < len(pairs):
@@ -244,32 +265,7 @@ _shared = lru_cache(maxsize=1 << 12)(Facts)
 
 @lru_cache(maxsize=1 << 10)
 def _takes_dynamic_lds(arguments: bytes) -> bool:
-    return takes_dynamic_lds(msgpack.unpackb(arguments, **_HOW))
-
-
-def _unpack(note: Note, warnings: list[ReadWarning]) -> object:
-    """The msgpack value; raises `ReadError` where it is cut off, or no msgpack."""
-    repeated: list[object] = []
-
-    def unique(pairs: list[tuple[object, object]]) -> dict[object, object]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
-            repeated.extend(key for key, count in Counter(k for k, _ in pairs).items() if count > 1)
-        return found
-
-    try:
-        return msgpack.unpackb(note.content, object_pairs_hook=unique, **_HOW)
-    except msgpack.ExtraData as error:
-        if any(error.extra):
-            warnings.append(ReadWarning("bytes after the metadata, not read", offset=note.offset))
-        return error.unpacked
-    # TypeError: a list or a map for a key.
-    except (msgpack.UnpackException, ValueError, TypeError) as error:
-        raise ReadError(str(error) or type(error).__name__) from error
-    finally:
-        if repeated:
-            twice = f"{shown(str(repeated[0]))} stands more than once in one map; the last counts"
-            warnings.append(ReadWarning(f"damaged metadata: {twice}", offset=note.offset))
+    return takes_dynamic_lds(packed.value(arguments))
 
 
 def shown(symbol: str) -> str:

@@ -9,6 +9,9 @@ from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.elf import PT_NOTE, SHT_NOTE, Elf
 from kernelinfo.reading.facts import ReadWarning
 
+_MOST = 4096
+"""Of one code object; real ones have two or three."""
+
 
 class Note(NamedTuple):
     """One note, from its owner's list of types."""
@@ -28,6 +31,7 @@ def read_notes(elf: Elf, warnings: list[ReadWarning]) -> Iterator[Note]:
     regions = [(s.offset, s.size) for s in elf.segments if s.type == PT_NOTE]
     regions += [(s.offset, s.size) for s in elf.sections if s.type == SHT_NOTE]
     seen: set[int] = set()
+    count = 0
     for start, size in dict.fromkeys(regions):
         if elf.bytes_at(start, size) is None:
             warnings.append(ReadWarning("notes outside the file, not read", offset=start))
@@ -44,6 +48,11 @@ def read_notes(elf: Elf, warnings: list[ReadWarning]) -> Iterator[Note]:
                 break
             owner = bytes(elf.data[at + 12 : at + 12 + name_size]).rstrip(b"\0")
             # Removed notes leave zeros behind, which read as empty notes.
+            count += bool(owner or content_size)
+            if count > _MOST:
+                message = f"more than {_MOST} notes, not read from here on; build it again"
+                warnings.append(ReadWarning(message, offset=at))
+                return
             if content_size and not owner:
                 message = "a note without a name, not read: it may be the metadata; build it again"
                 warnings.append(ReadWarning(message, offset=at))

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.blob import Blob, Problem
-from kernelinfo.reading.budget import BY_DEFAULT, Bounds
+from kernelinfo.reading.budget import BY_DEFAULT, Bounds, KernelBudget
 from kernelinfo.reading.containers import bounds
 from kernelinfo.reading.path_pattern import ANY_FOLDERS, fits
 
@@ -143,7 +143,8 @@ def is_all_zero(blob: Blob) -> bool:
 
 def whole(path: str, data: memoryview, within: Bounds = BY_DEFAULT) -> Blob:
     """An outermost file, which messages call `path`."""
-    return Blob(path, data, within.budget(len(data)), bounds=within)
+    kernels = KernelBudget(within.kernels)
+    return Blob(path, data, within.budget(len(data)), bounds=within, kernels=kernels)
 
 
 def forget(blob: Blob) -> None:

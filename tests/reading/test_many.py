@@ -1,0 +1,144 @@
+"""Hundreds of thousands of anything end in one line, soon and in little memory.
+
+Each row of the table: a file of 2,000 of them, how many kernels are read where 50 are allowed, or
+one for each KiB, and the line. What no option bounds is tried with as many as it takes.
+"""
+
+from __future__ import annotations
+
+from struct import pack, pack_into
+from typing import NamedTuple
+
+import msgpack
+import pytest
+
+from kernelinfo.analysis import Analysis
+from kernelinfo.analysis.options import Options
+from kernelinfo.kernel import Item, Result
+from kernelinfo.reading.blob import Problem
+from kernelinfo.reading.budget import Bounds
+from kernelinfo.reading.containers import open_bytes
+from tests.fuzz.readers import KERNELS
+from tests.fuzz.specimens import Specimen, code_object, note
+from tests.reading.containers.test_archive import archive, member
+
+MANY = range(2000)
+TARGET = '\t.amdgcn_target "amdgcn-amd-amdhsa--gfx90a"\n'
+BEGIN = f"{TARGET}\t.amdgpu_metadata\n---\namdhsa.kernels:\n"
+END = "...\n\t.end_amdgpu_metadata\n"
+TOO_MANY = "not read from here on; --bound kernels=N reads more"
+ALLOWED = -1
+"""As many as are allowed."""
+
+
+def object_with(content: bytes) -> bytes:
+    """A code object with that metadata."""
+    return code_object(KERNELS, content)
+
+
+def with_notes(notes: bytes) -> bytes:
+    """A code object whose segment of notes is these."""
+    data = bytearray(code_object(KERNELS))
+    at, size = len(data), len(notes)
+    pack_into("<II6Q", data, 64 + 56, 4, 4, at, at, at, size, size, 4)
+    return bytes(data) + notes
+
+
+def read(data: bytes, bounds: Bounds) -> list[Item]:
+    """All that is found in these bytes."""
+    blobs = open_bytes(data, "file", bounds)
+    return list(Analysis(Options(bounds=bounds)).analyse_path("file", blobs))
+
+
+def text(*lines: str) -> bytes:
+    """Lines for each of the many, `{0}` its number."""
+    return (TARGET + "".join("".join(lines).format(number) for number in MANY)).encode()
+
+
+def metadata_text(lines: str, times: int = len(MANY)) -> bytes:
+    """Metadata with lines for each of the many, under a first kernel."""
+    return (BEGIN + "".join(lines.format(number) for number in range(times)) + END).encode()
+
+
+class Case(NamedTuple):
+    data: bytes
+    kernels: int
+    line: str
+
+
+CASES = {
+    "info blocks, each another": Case(
+        text("k{0}:\n; Kernel info:\n; NumVgprs: 4\n; ScratchSize: {0}\n"), ALLOWED, TOO_MANY
+    ),
+    "info blocks, all the same": Case(text("; Kernel info:\n; NumVgprs: 4\n\n"), ALLOWED, TOO_MANY),
+    "descriptors": Case(
+        text("\t.amdhsa_kernel k{0}\n\t.amdhsa_next_free_vgpr 8\n\t.end_amdhsa_kernel\n"),
+        ALLOWED,
+        TOO_MANY,
+    ),
+    "modules with a kernel": Case(
+        text(TARGET, "k{0}:\n; Kernel info:\n; NumVgprs: 4\n"), ALLOWED, TOO_MANY
+    ),
+    "kernels of metadata in text": Case(
+        metadata_text("  - .name: k{0}\n    .symbol: k{0}.kd\n"), ALLOWED, TOO_MANY
+    ),
+    "kernels of a note": Case(
+        object_with(msgpack.packb({"amdhsa.kernels": [{".name": f"k{n}"} for n in MANY]})),
+        0,
+        TOO_MANY,
+    ),
+    "descriptors of a code object": Case(
+        code_object([Specimen(f"k{n}", 8, 0, 8, n, 0, 256) for n in range(200)]), 0, TOO_MANY
+    ),
+    "code objects with two kernels in a KiB": Case(
+        archive(*[member(f"{n}.co/", code_object(KERNELS, sections=False)) for n in range(90)]),
+        96,
+        TOO_MANY,
+    ),
+    "kernels of a log": Case(
+        text(
+            "x.hip:{0}:1: remark: Function Name: k{0} [-Rpass-analysis=kernel-resource-usage]\n",
+            "x.hip:{0}:1: remark:     LDS Size [bytes/block]: {0}\n",
+        ).removeprefix(TARGET.encode()),
+        ALLOWED,
+        TOO_MANY,
+    ),
+    "notes": Case(with_notes(note(b"x", b"AMD\0", 99) * 5000), 2, "more than 4096 notes"),
+    "notes without a name": Case(with_notes(pack("<4I", 0, 4, 3, 0) * 5000), 2, "not listed"),
+    "empty lists in a note": Case(
+        object_with(b"\x81\xa1x\xdd" + pack(">I", 5 << 20) + b"\x90" * (5 << 20)),
+        2,
+        "a value of 5242888 bytes, more than the 4194304 allowed",
+    ),
+    "empty lists in text": Case(
+        (BEGIN.rstrip() + " [" + "[]," * 600_000 + "]\n" + END).encode(),
+        0,
+        "more than 1000000 values",
+    ),
+    "damaged members": Case(
+        archive(*[member(f"{n}.co/", b"\x7fELF") for n in MANY]),
+        0,
+        "1000 more problems are not listed",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", CASES)
+def test_one_line_for_many(what: str) -> None:
+    data, kernels, line = CASES[what]
+    items = read(data, Bounds(kernels=50))
+    problems = [item.message for item in items if isinstance(item, Problem)]
+    assert any(line in message for message in problems), problems[:5]
+    assert len(problems) <= 1001
+    if kernels == ALLOWED:
+        kernels = max(50, len(data) // 1024)
+    assert sum(isinstance(item, Result) for item in items) == kernels
+
+
+def test_more_code_may_hold_more_kernels() -> None:
+    """One for each KiB, as honest code has."""
+    text = TARGET + "".join(
+        f"k{n}:\n{'; code' * 200}\n\ts_endpgm\n; Kernel info:\n; NumVgprs: 4\n" for n in range(100)
+    )
+    items = read(text.encode(), Bounds(kernels=10))
+    assert [type(item) for item in items] == [Result] * 100
