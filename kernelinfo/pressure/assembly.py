@@ -8,7 +8,8 @@ from functools import cached_property
 
 from kernelinfo.pressure.entry import from_directives
 from kernelinfo.pressure.function import Function
-from kernelinfo.pressure.listing import read_listing
+from kernelinfo.pressure.listing import Listing, read_listing
+from kernelinfo.pressure.registers import EVERY
 from kernelinfo.reading.assembly.arithmetic import Unresolved
 from kernelinfo.reading.assembly.debug_entries import read_units
 from kernelinfo.reading.assembly.expressions import Definitions, Evaluator
@@ -28,6 +29,10 @@ from kernelinfo.reading.debug_entries import Unit
 
 _FILE = re.compile(rb"^[ \t]*+(?=\.file[ \t]+\d)", re.MULTILINE)
 _CODE_T = b".amd_kernel_code_t"
+_CALLS = "calls"
+_CALLED = re.compile(r"([\w.$]+)@(?:rel32|gotpcrel32)@lo")
+"""A function or variable whose address an instruction takes."""
+_MOST_CALLEES = 8
 _NEAR = 1 << 12
 """Bytes behind a kernel's label within which its amd_kernel_code_t begins."""
 _MOST_DESCRIPTOR = 1 << 14
@@ -41,14 +46,35 @@ class AssemblyText:
         self._text = searchable(data)
         self._line, self._offset = 1, 0
         """A line and where it begins, from which others are counted."""
+        self._peaks: dict[str, str] = {}
+        """Of functions that kernels call, by name."""
 
     def function(self, symbol: str, line: int) -> Function:
         """The function whose label is on that 1-based line."""
         start = self._begin(line)
-        listing = read_listing(
-            self._lines(symbol, start), line, self._files_before(start), self.value, symbol
-        )
+        listing = self._listing(symbol, start, line)
+        if _CALLS in listing.reasons:
+            callees = (self._peak(name) for name in _callees(listing))
+            listing = listing._replace(reasons=(*listing.reasons, *filter(None, callees)))
         return Function(listing, from_directives(self._descriptor(symbol, start)))
+
+    def _listing(self, symbol: str, start: int, line: int) -> Listing:
+        files = self._files_before(start)
+        return read_listing(self._lines(symbol, start), line, files, self.value, symbol)
+
+    def _peak(self, name: str) -> str:
+        """How many vector registers are live at the peak of a function of the text, in words; empty
+        where it is elsewhere."""
+        named = re.escape(name.encode())
+        if name not in self._peaks and re.search(rb"\.type[ \t]+%b,@function" % named, self._text):
+            label = re.search(rb"^%b:" % named, self._text, re.MULTILINE)
+            if label is not None:
+                line = Lines(self._text).number(label.start())
+                function = Function(self._listing(name, label.start(), line), EVERY)
+                most = max((sum(live.counts[:2]) for live in function.live if live), default=0)
+                bound = "at least " if function.reasons else ""
+                self._peaks[name] = f"{name} has {bound}{most} vector registers live at its peak"
+        return self._peaks.get(name, "")
 
     def units(self, line: int) -> Iterator[Unit]:
         """The debug information behind that line, unit by unit."""
@@ -115,3 +141,9 @@ class AssemblyText:
             elif kind == ASSIGNMENT:
                 definitions.add_assignment(self._text, offset, lines)
         return Evaluator(definitions, None)
+
+
+def _callees(listing: Listing) -> list[str]:
+    """The first few symbols whose addresses a function takes."""
+    found = (_CALLED.search(step.text) for step in listing.steps if "@" in step.text)
+    return list(dict.fromkeys(match[1] for match in found if match))[:_MOST_CALLEES]

@@ -29,6 +29,43 @@ def test_not_exactly_one_kernel(name: str, count: int) -> None:
         kernelinfo.live_registers(SAMPLE, name)
 
 
+CALLS = """\
+	.amdgcn_target "amdgcn-amd-amdhsa--gfx90a"
+	.type	callee,@function
+callee:
+	v_add_f32_e32 v3, v0, v1
+	v_mul_f32_e32 v4, v0, v2
+	v_add_f32_e32 v0, v3, v4
+	s_setpc_b64 s[30:31]
+.Lfunc_end0:
+	.type	variable,@object
+variable:
+	.long 1
+	.type	kernel,@function
+kernel:
+	s_getpc_b64 s[4:5]
+	s_add_u32 s4, s4, callee@rel32@lo+4
+	s_add_u32 s6, s6, variable@rel32@lo+4
+	s_add_u32 s8, s8, elsewhere@gotpcrel32@lo+4
+	s_swappc_b64 s[30:31], s[4:5]
+	s_endpgm
+.Lfunc_end1:
+	.amdhsa_kernel kernel
+		.amdhsa_next_free_vgpr 8
+		.amdhsa_next_free_sgpr 32
+		.amdhsa_accum_offset 8
+	.end_amdhsa_kernel
+"""
+
+
+def test_a_function_that_is_called_states_its_own_peak(tmp_path: Path) -> None:
+    """The other symbols whose addresses it takes are no functions of the text."""
+    path = tmp_path / "k.s"
+    path.write_text(CALLS, "utf-8")
+    story = kernelinfo.live_registers(path, "kernel")
+    assert story.reasons == ("calls", "callee has 3 vector registers live at its peak")
+
+
 def longer(path: Path, times: int) -> Path:
     """The sample with the loop of `vgprbound` unrolled so many times."""
     lines = SAMPLE.read_text("utf-8").split("\n")
