@@ -33,6 +33,7 @@ _CALLS = "calls"
 _CALLED = re.compile(r"([\w.$]+)@(?:rel32|gotpcrel32)@lo")
 """A function or variable whose address an instruction takes."""
 _MOST_CALLEES = 8
+_FUNCTION = re.compile(rb"^[ \t]*+\.type[ \t]+([\w.$]+),@function[^\n]*\n(?=\1:)", re.MULTILINE)
 _NEAR = 1 << 12
 """Bytes behind a kernel's label within which its amd_kernel_code_t begins."""
 _MOST_DESCRIPTOR = 1 << 14
@@ -65,16 +66,23 @@ class AssemblyText:
     def _peak(self, name: str) -> str:
         """How many vector registers are live at the peak of a function of the text, in words; empty
         where it is elsewhere."""
-        named = re.escape(name.encode())
-        if name not in self._peaks and re.search(rb"\.type[ \t]+%b,@function" % named, self._text):
-            label = re.search(rb"^%b:" % named, self._text, re.MULTILINE)
-            if label is not None:
-                line = Lines(self._text).number(label.start())
-                function = Function(self._listing(name, label.start(), line), EVERY)
-                most = max((sum(live.counts[:2]) for live in function.live if live), default=0)
-                bound = "at least " if function.reasons else ""
-                self._peaks[name] = f"{name} has {bound}{most} vector registers live at its peak"
+        start = self._functions.get(name)
+        if start is not None and name not in self._peaks:
+            listing = self._listing(name, start, self._line_numbers.number(start))
+            function = Function(listing, EVERY)
+            most = max((sum(live.counts[:2]) for live in function.live if live), default=0)
+            bound = "at least " if function.reasons else ""
+            self._peaks[name] = f"{name} has {bound}{most} vector registers live at its peak"
         return self._peaks.get(name, "")
+
+    @cached_property
+    def _functions(self) -> dict[str, int]:
+        """Where the label of each function stands."""
+        return {decode(found[1]): found.end() for found in _FUNCTION.finditer(self._text)}
+
+    @cached_property
+    def _line_numbers(self) -> Lines:
+        return Lines(self._text)
 
     def units(self, line: int) -> Iterator[Unit]:
         """The debug information behind that line, unit by unit."""
@@ -132,7 +140,7 @@ class AssemblyText:
     @cached_property
     def _values(self) -> Evaluator:
         """The symbols that the text sets: only hand-written registers need them."""
-        lines, definitions, read = Lines(self._text), Definitions(), 0
+        lines, definitions, read = self._line_numbers, Definitions(), 0
         for offset, kind in marks(self._text):
             if offset < read:
                 continue
