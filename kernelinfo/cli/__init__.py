@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from kernelinfo.cli import fast_start
 from kernelinfo.cli.output import CANNOT_ANSWER, complain, give_up
-from kernelinfo.errors import KernelinfoError
+from kernelinfo.errors import KernelinfoError, OptionError, did_you_mean
 
 COMMANDS = (
     "report",
@@ -63,9 +64,17 @@ def _run() -> None:
 
     named = [name for name in sys.argv[1:2] if name in COMMANDS]
     if not named and sys.argv[1:] and sys.argv[1] not in _OWN_OPTIONS:
+        _suggest(sys.argv[1])
         sys.argv.insert(1, "report")
         named = ["report"]
     command_line(named or COMMANDS)(prog_name="kernelinfo")
+
+
+def _suggest(word: str) -> None:
+    """Raises `OptionError` for a word that is no file, and much like a command."""
+    is_file = not word.isidentifier() or os.path.lexists(word)
+    if not is_file and (meant := did_you_mean(word, COMMANDS)):
+        raise OptionError(f"{word}: no such file or command; {meant}")
 
 
 def _end(message: str | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from inspect import cleandoc
@@ -13,19 +14,16 @@ from kernelinfo import manual, rules
 from kernelinfo.analysis import analyse
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli import completion, options, selection
+from kernelinfo.cli.naming import Others, is_named, listed
 from kernelinfo.cli.output import Problems, make_view, write
 from kernelinfo.cli.project import configuration
-from kernelinfo.errors import OptionError
+from kernelinfo.errors import OptionError, did_you_mean
 from kernelinfo.kernel import Item, Kernel, Result
-from kernelinfo.kernel.names import base_name
-from kernelinfo.kernel.pattern import matches
 from kernelinfo.occupancy import devices
 from kernelinfo.occupancy.targets import Device
-from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.budget import Bounds
 from kernelinfo.render import View, renderer
 from kernelinfo.render.explain import render_kernel
-from kernelinfo.render.names import short
 from kernelinfo.sweep.inputs import input_of
 
 EXAMPLES = """\
@@ -81,8 +79,11 @@ def command(
     comes from, what the next step takes and what a profiler should show. For a rule: what it finds,
     why it matters and what to do.
     """
-    if path is None or kernel is None:
-        write(_topics() if path is None else _page_or_rule(path), output)
+    if path is None:
+        write(_topics(), output)
+        return
+    if kernel is None and (page := _page_or_rule(path)):
+        write([page], output)
         return
     product = None
     if device is not None:
@@ -95,6 +96,10 @@ def command(
     view = make_view(names=names, color=color, width=width, output=output)
     project = configuration(select, ignore, severity, config)
     bounds = options.chosen_bounds(bound, deep)
+
+    def is_meant(found: Kernel) -> bool:
+        return kernel is None or is_named(found.name, found.symbol, kernel)
+
     wanted = Options(
         bounds=bounds,
         arch=arch,
@@ -103,17 +108,25 @@ def command(
         workgroup_size=workgroup_size,
         dynamic_lds_bytes=dynamic_lds,
         trap_handler=not no_trap_handler,
-        locate=lambda found: is_named(found.name, found.symbol, kernel),
-        arguments=lambda found: is_named(found.name, found.symbol, kernel),
+        locate=is_meant,
+        arguments=is_meant,
         one_kernel=True,
         selection=project.selection,
         workgroup_sizes=project.workgroup_sizes,
     )
-    problems = Problems()
-    chosen = list(_named(kernel, problems.watch(analyse([path], wanted))))
-    if not any(isinstance(item, Result) for item in chosen) and not problems.found:
-        missing = Problem(path, f"no kernel named {kernel!r}; `kernelinfo {path}` lists them")
-        chosen += problems.watch([missing])
+    problems, others = Problems(), Others()
+    items = problems.watch(analyse([path], wanted))
+    chosen = [
+        item for item in items if not isinstance(item, Result) or others.keeps(item, is_meant)
+    ]
+    results = [item for item in chosen if isinstance(item, Result)]
+    if kernel is None and len({result.kernel.name for result in results}) > 1:
+        write(listed(results, path), output)
+        problems.exit()
+        return
+    if not results and not problems.found:
+        assert kernel is not None
+        chosen += problems.watch([others.problem(path, kernel)])
     if format == "text":
         pressure = partial(_pressure, within=bounds)
         write(_explanations(chosen, view, product, grid, input_of(path), pressure), output)
@@ -132,31 +145,20 @@ def _topics() -> Iterator[str]:
         yield f" {topic:{width}}  {title}\n"
 
 
-def _page_or_rule(name: str) -> Iterator[str]:
-    """A page of the manual, or a rule's documentation. Raises `OptionError` for neither."""
+def _page_or_rule(name: str) -> str:
+    """A page of the manual, or a rule's documentation; empty for what may be a file.
+
+    Raises `OptionError` for none of these.
+    """
     if name in manual.topics():
-        yield manual.page(name)
-        return
-    rule = rules.find(name)
-    if rule is None:
-        message = f"{name}: neither a rule nor a topic; to explain a kernel give PATH and KERNEL"
-        raise OptionError(f"{message}, `kernelinfo explain` lists the topics")
-    yield f"{rule.number} {rule.name} ({rule.severity})\n\n{cleandoc(rule.documentation)}\n"
-
-
-def _named(wanted: str, items: Iterable[Item]) -> Iterator[Item]:
-    """The kernels of that name: mangled, demangled, short, of a template, or by a glob."""
-    for item in items:
-        if not isinstance(item, Result):
-            yield item
-            continue
-        if is_named(item.kernel.name, item.kernel.symbol, wanted):
-            yield item
-
-
-def is_named(name: str, symbol: str, wanted: str) -> bool:
-    """True if `wanted` is a kernel's symbol, its demangled, short or base name, or a glob of it."""
-    return wanted in (short(name), base_name(name)) or matches(wanted, name, symbol)
+        return "".join(manual.page(name))
+    if rule := rules.find(name):
+        return f"{rule.number} {rule.name} ({rule.severity})\n\n{cleandoc(rule.documentation)}\n"
+    if os.path.exists(name) or not name.replace("-", "_").isidentifier():
+        return ""
+    known = (*manual.topics(), *(one.name for one in rules.ALL), *(one.number for one in rules.ALL))
+    meant = did_you_mean(name, known) or "`kernelinfo explain` lists the topics"
+    raise OptionError(f"{name}: neither a file nor a rule nor a topic; {meant}")
 
 
 def _explanations(

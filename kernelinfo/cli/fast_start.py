@@ -47,7 +47,7 @@ def _read(arguments: list[str]) -> _Call | None:
     words = iter(arguments)
     if arguments[:1] == ["report"]:
         next(words)
-    elif arguments and arguments[0] in COMMANDS:
+    elif arguments and (arguments[0] in COMMANDS or _may_be_misspelled(arguments[0])):
         return None
     paths: list[str] = []
     format = FORMATS[0]
@@ -66,6 +66,11 @@ def _read(arguments: list[str]) -> _Call | None:
         else:
             paths.append(word)
     return _Call(paths, format, output) if paths else None
+
+
+def _may_be_misspelled(word: str) -> bool:
+    """True for a word that is no file, and may be meant for a command."""
+    return word.isidentifier() and not os.path.lexists(word)
 
 
 def _is_special() -> bool:

@@ -10,7 +10,7 @@ import typer
 
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli import completion, options
-from kernelinfo.cli.explain import is_named
+from kernelinfo.cli.naming import is_named
 from kernelinfo.cli.output import Problems, make_view, write
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Kernel

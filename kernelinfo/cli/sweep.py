@@ -13,7 +13,7 @@ import typer
 
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli import options
-from kernelinfo.cli.explain import is_named
+from kernelinfo.cli.naming import is_named
 from kernelinfo.cli.output import CANNOT_ANSWER, complain, make_view, write
 from kernelinfo.cli.progress import counted
 from kernelinfo.errors import OptionError

@@ -17,6 +17,7 @@ from kernelinfo.render.arguments import argument_parts
 from kernelinfo.render.code import code_parts
 from kernelinfo.render.device import device_lines
 from kernelinfo.render.findings import next_step
+from kernelinfo.render.launch_sizes import launch_lines
 from kernelinfo.render.names import folded, name_of, printable
 from kernelinfo.render.paint import Span, cells, left, paint, right, wrap
 from kernelinfo.render.profiler import expected
@@ -51,6 +52,7 @@ def render_kernel(
     lines: list[list[Span]] = []
     if occupancy is not None and kernel.traits.demand is not None and target is not None:
         lines += working(target, kernel.traits.demand, occupancy, kernel, result.compiler_number)
+        lines += _noted(launch_lines(target, kernel.traits.demand, occupancy))
         lines += _noted(pressure)
         if kernel.code is not None and (parts := code_parts(kernel.code)):
             lines += _listed("code", parts, " · ", view.width)

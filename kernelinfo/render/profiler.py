@@ -12,13 +12,13 @@ from kernelinfo.occupancy.targets import Device
 from kernelinfo.render.words import percent
 
 _STALLS: dict[Resource, str] = {
-    "slots": "6.2.4",
-    "vgpr": "6.2.5",
-    "sgpr": "6.2.6",
-    "lds": "6.2.7",
-    "barriers": "6.2.8",
+    "slots": "6.2.4 Insufficient SIMD Waveslots",
+    "vgpr": "6.2.5 Insufficient SIMD VGPRs",
+    "sgpr": "6.2.6 Insufficient SIMD SGPRs",
+    "lds": "6.2.7 Insufficient CU LDS",
+    "barriers": "6.2.8 Insufficient CU Barriers",
 }
-"""Insufficient SIMD wave slots, VGPRs, SGPRs; CU LDS, barriers."""
+"""Number and name of the metric that says what kept workgroups waiting."""
 
 
 def expected(result: Result, device: Device | None = None) -> list[str]:
@@ -32,14 +32,14 @@ def expected(result: Result, device: Device | None = None) -> list[str]:
     slots = occupancy.wave_slots * device.cus
     waves = occupancy.waves * device.cus
     lines = [
-        f"rocprof-compute 2.1.15 ≤ {percent(occupancy.percent)} "
+        f"rocprof-compute 2.1.15 Wavefront Occupancy ≤ {percent(occupancy.percent)} "
         f"({waves} of {slots} wavefronts on an {device.name})"
     ]
     stalled = [_STALLS[name] for name in occupancy.limiters if name in _STALLS]
-    idle = [metric for metric in _STALLS.values() if metric not in stalled]
+    idle = [metric.split(" ")[0] for metric in _STALLS.values() if metric not in stalled]
     if stalled:
         lines.append(f"{', '.join(stalled)} > 0 once the grid fills the device")
-    lines.append(f"{', '.join(idle)} = 0")
+    lines.append(f"the others of 6.2 ({', '.join(idle)}) = 0")
     allocated = occupancy.allocated
     registers = {
         "7.1.5 VGPRs": allocated.arch_vgprs,

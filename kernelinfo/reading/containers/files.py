@@ -8,7 +8,9 @@ import os
 import stat
 import sys
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
+from kernelinfo.errors import did_you_mean
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds, KernelBudget
@@ -17,6 +19,8 @@ from kernelinfo.reading.path_pattern import ANY_FOLDERS, fits
 
 STANDARD_INPUT = "-"
 
+_MOST_NAMES = 1 << 12
+"""Of a folder, that are compared with one that is not there."""
 _SMALL_BYTES = 1 << 16
 _LEADS_NOWHERE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
 """Errors of links without an end."""
@@ -198,4 +202,14 @@ def _walk(directory: str, seen: set[tuple[int, int]]) -> Iterator[File | Problem
 
 
 def _problem(path: str, error: OSError) -> Problem:
-    return Problem(path, (error.strerror or str(error)).lower())
+    message = (error.strerror or str(error)).lower()
+    folder = os.path.dirname(path)
+    if (
+        error.errno == errno.ENOENT
+        and os.path.isdir(folder or ".")
+        and os.access(folder or ".", os.R_OK)
+    ):
+        names = islice(os.scandir(folder or "."), _MOST_NAMES)
+        meant = did_you_mean(path, (os.path.join(folder, entry.name) for entry in names))
+        message += f"; {meant}" if meant else ""
+    return Problem(path, message)

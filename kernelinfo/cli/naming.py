@@ -1,0 +1,54 @@
+"""The kernel that a user names: how it is found, and what is said where there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from kernelinfo.errors import did_you_mean
+from kernelinfo.kernel import Kernel, Result
+from kernelinfo.kernel.names import base_name
+from kernelinfo.kernel.pattern import matches
+from kernelinfo.reading.blob import Problem
+from kernelinfo.render.names import names_of, printable, short
+from kernelinfo.render.words import plural
+
+_MOST_NAMES = 1 << 12
+"""That are compared with one that there is not."""
+_MOST_LISTED = 50
+
+
+def is_named(name: str, symbol: str, wanted: str) -> bool:
+    """True if `wanted` is a kernel's symbol, its demangled, short or base name, or a glob of it."""
+    return wanted in (short(name), base_name(name)) or matches(wanted, name, symbol)
+
+
+class Others:
+    """The kernels that the user does not mean, for a suggestion."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._names: set[str] = set()
+
+    def keeps(self, result: Result, is_meant: Callable[[Kernel], bool]) -> bool:
+        """True for a kernel that is meant; others are counted."""
+        if is_meant(result.kernel):
+            return True
+        self._count += 1
+        if len(self._names) < _MOST_NAMES:
+            self._names.add(result.kernel.name)
+        return False
+
+    def problem(self, path: str, wanted: str) -> Problem:
+        """That no kernel has the wanted name."""
+        meant = did_you_mean(wanted, map(base_name, self._names))
+        mend = meant or f"`kernelinfo explain {path}` lists them"
+        return Problem(path, f"no kernel is named {wanted!r} ({self._count} in the file); {mend}")
+
+
+def listed(results: Sequence[Result], path: str) -> Iterator[str]:
+    """The short names of all kernels, of which one is to be named."""
+    names = sorted(set(names_of((result.kernel for result in results), "short").values()))
+    yield f"{printable(path)}: {plural(len(names), 'kernel')}; name one after the path\n\n"
+    yield from (f" {name}\n" for name in names[:_MOST_LISTED])
+    if more := len(names[_MOST_LISTED:]):
+        yield f" … {plural(more, 'more kernel')}; a glob is a name, too\n"

@@ -1,0 +1,63 @@
+"""Commands, files and kernels that are misspelled or not named: what may be meant."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ..test_golden import run
+
+TEXT = "assembly/occupancy-hip-amdgcn-amd-amdhsa-gfx90a.s"
+
+
+def test_the_names_of_a_file_are_listed() -> None:
+    out, err, code = run("explain", TEXT)
+    assert (err, code) == ("", 0)
+    assert out.splitlines()[0] == f"{TEXT}: 4 kernels; name one after the path"
+    assert out.split()[-4:] == ["empty", "ldsbound", "sgprbound", "vgprbound"]
+
+
+def test_the_only_kernel_needs_no_name(tmp_path: Path) -> None:
+    one = "assembly/handwritten.s"
+    listed, _, _ = run(one, "--format", "csv")
+    if len(listed.splitlines()) > 2:
+        pytest.skip("the fixture has several kernels")
+    assert run("explain", one) == run("explain", one, "*")
+
+
+MISSPELLED = TEXT.replace("hip", "hib")
+NEITHER = "neither a file nor a rule nor a topic"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message", "meant"),
+    [
+        (
+            ("explain", TEXT, "vgprbond"),
+            "no kernel is named 'vgprbond' (4 in the file)",
+            "vgprbound",
+        ),
+        (("explian", TEXT), "explian: no such file or command", "explain"),
+        (("explain", "occupncy"), f"occupncy: {NEITHER}", "occupancy"),
+        (("explain", "vgpr-spil"), f"vgpr-spil: {NEITHER}", "vgpr-spill"),
+        ((MISSPELLED,), f"{MISSPELLED}: no such file or directory", TEXT),
+        ((TEXT, "-k", "vgprbuond"), "no kernel matches -k vgprbuond (4 in the file)", "vgprbound"),
+    ],
+)
+def test_what_may_be_meant(arguments: tuple[str, ...], message: str, meant: str) -> None:
+    out, err, code = run(*arguments)
+    assert (out, code) == ("", 2)
+    assert err.endswith(f"{message}; did you mean {meant}?\n")
+
+
+def test_a_file_that_is_called_much_like_a_command_is_read(tmp_path: Path) -> None:
+    (tmp_path / "report1").write_text("")
+    assert "is empty" in run("report1", folder=tmp_path)[1]
+
+
+def test_explain_names_sizes_bounds_and_counters() -> None:
+    out, _, _ = run("explain", TEXT, "vgprbound")
+    assert "best     workgroups of 256, 128, 64 up to 256: 50 %" in out
+    assert "__launch_bounds__(N) allows VGPRs  1024: 128  512: 256  256: 512 ◄" in out
+    assert "6.2.5 Insufficient SIMD VGPRs > 0" in out
