@@ -78,7 +78,7 @@ def _of_table(
     blob: Blob, database: sqlite3.Connection, table: str
 ) -> Iterator[Blob | Problem | Note]:
     rows = unread = 0
-    why = ""
+    why = "rows out of order"
     for number in _row_numbers(database, table):
         if rows == bounds.DATABASE_ROWS:
             yield problem(blob, f"more than {rows} rows; not read from here on")
@@ -87,9 +87,11 @@ def _of_table(
         try:
             row = database.execute(_QUERIES[table], (number,)).fetchone()
         except _DAMAGE as error:
-            unread, why = unread + 1, _reason(error)
-            continue
-        yield from _of_row(blob, *row)
+            row, why = None, _reason(error)
+        if row is None:
+            unread += 1
+        else:
+            yield from _of_row(blob, *row)
     if unread:
         lost = f"{unread} of {rows} rows of {table} are not read"
         yield problem(blob, f"damaged database ({why}); {lost}")

@@ -113,7 +113,8 @@ def missing(host: Elsewhere, place: str) -> Missing:
     """A host file without its archives, which should be at that place."""
     first, *others = host.search_paths
     more = f" or {len(others)} more" if others else ""
-    return Missing(host.blob.path, host.blob.member, f"{first:.200}{more}", place)
+    escaped = repr(first)[1:-1]  # a path may hold what ends a line
+    return Missing(host.blob.path, host.blob.member, f"{escaped:.200}{more}", place)
 
 
 def _lost_units(host: Elsewhere, seen: Mapping[str, set[str]]) -> Iterator[Problem | Note]:

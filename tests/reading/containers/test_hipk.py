@@ -199,7 +199,7 @@ def test_nothing_but_archives_is_opened(tmp_path: Path, path: str) -> None:
     blobs, messages = opened_path(library)
     assert blobs == []
     assert [message[: len(MISSING) // 2] for message in messages] == [
-        MISSING.format(path, "here")[: len(MISSING) // 2]
+        MISSING.format(repr(path)[1:-1], "here")[: len(MISSING) // 2]
     ]
 
 
