@@ -7,6 +7,7 @@ import random
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -27,17 +28,21 @@ OBJECTS = sorted((FIXTURES / "code_object").iterdir())
 BUNDLES = [CONTAINERS / name for name in ("tiny.hipfb", "tiny-compressed.hipfb")]
 
 
-@pytest.mark.parametrize("path", OBJECTS, ids=lambda path: path.name)
-def test_every_fixture_is_found_at_any_offset(path: Path) -> None:
-    """At 100 random offsets in random data, five of them in each run."""
-    whole = path.read_bytes()
+def embedded(whole: bytes) -> Iterator[tuple[list[int], bytes]]:
+    """100 random offsets in random data, five of them at a time."""
     for _ in range(20):
         offsets, data = [], b"CACHE001"
         for _ in range(5):
             data += RANDOM.randbytes(RANDOM.randrange(5000))
             offsets.append(len(data))
             data += whole
-        data += RANDOM.randbytes(RANDOM.randrange(5000))
+        yield offsets, data + RANDOM.randbytes(RANDOM.randrange(5000))
+
+
+@pytest.mark.parametrize("path", OBJECTS, ids=lambda path: path.name)
+def test_every_fixture_is_found_at_any_offset(path: Path) -> None:
+    whole = path.read_bytes()
+    for offsets, data in embedded(whole):
         blobs, messages = opened(data)
         assert [blob.offset for blob in blobs] == offsets
         assert members(blobs) == [f"at 0x{at:x}" for at in offsets]
@@ -46,10 +51,13 @@ def test_every_fixture_is_found_at_any_offset(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", BUNDLES, ids=lambda path: path.name)
-def test_bundles_are_found_and_opened(path: Path) -> None:
-    blobs, messages = opened(b"JIT cache" + path.read_bytes() + b"trailer")
-    assert [bytes(blob.data) for blob in blobs] == [OBJECT, GFX1030]
-    assert messages == []
+def test_bundles_are_found_at_any_offset_and_opened(path: Path) -> None:
+    for offsets, data in embedded(path.read_bytes()):
+        blobs, messages = opened(data)
+        assert [bytes(blob.data) for blob in blobs] == [OBJECT, GFX1030] * len(offsets)
+        places = list(dict.fromkeys((blob.member or "").partition("/")[0] for blob in blobs))
+        assert places == [f"at 0x{at:x}" for at in offsets]
+        assert messages == []
 
 
 @pytest.mark.parametrize(
