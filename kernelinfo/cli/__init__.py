@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from kernelinfo.cli import fast_start
-from kernelinfo.cli.output import CANNOT_ANSWER, complain, give_up
+from kernelinfo import __version__
 from kernelinfo.errors import KernelinfoError, OptionError, did_you_mean
 
 COMMANDS = (
@@ -57,7 +56,17 @@ def app() -> None:
         _end("out of memory; give fewer or smaller files at once")
 
 
+def print_version() -> None:
+    """Answer `--version`."""
+    print(f"kernelinfo {__version__}")
+
+
 def _run() -> None:
+    if sys.argv[1:] == ["--version"]:
+        print_version()
+        return
+    from kernelinfo.cli import fast_start
+
     if fast_start.answers(sys.argv[1:]):
         return
     from kernelinfo.cli.line import command_line
@@ -79,6 +88,8 @@ def _suggest(word: str) -> None:
 
 def _end(message: str | None) -> None:
     """Leave with what is wrong on standard error, or quietly."""
+    from kernelinfo.cli.output import CANNOT_ANSWER, complain, give_up
+
     for line in (message or "").splitlines():
         complain(f"kernelinfo: {line}")
     try:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from kernelinfo import __version__
+from kernelinfo.cli import print_version
 from kernelinfo.cli.help import Command, CommandLine
 
 _EPILOG = """
@@ -29,7 +29,7 @@ Examples:
 
 def _version(wanted: bool) -> None:
     if wanted:
-        print(f"kernelinfo {__version__}")
+        print_version()
         raise typer.Exit
 
 

@@ -9,7 +9,6 @@ llvm/include/llvm/Support/AMDGPUObjLinkingInfo.h, as LLVM 24git writes it.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.occupancy.placement import extra_sgprs, total_vgprs
@@ -30,22 +29,23 @@ _UNKNOWN = (Fact("indirect_call", True, "linking-info"),)
 """Of a kernel of which nothing is stated."""
 
 
-@dataclass
 class Function:
     """What is stated of one function alone."""
 
-    flags: int = 0
-    """1 VCC, 2 flat scratch, 4 dynamic stack."""
-    sgprs: int = 0
-    vgprs: int = 0
-    agprs: int = 0
-    scratch: int = 0
-    """Bytes per lane."""
-    uses: dict[str, int] = field(default_factory=dict)
-    """Bytes of LDS variables, by name."""
-    calls: list[str] = field(default_factory=list)
-    is_open: bool = False
-    """Whether it calls what is not known."""
+    def __init__(
+        self, *, vgprs: int = 0, scratch: int = 0, calls: Iterable[str] = (), is_open: bool = False
+    ) -> None:
+        self.flags = 0
+        """1 VCC, 2 flat scratch, 4 dynamic stack."""
+        self.vgprs = vgprs
+        self.agprs = self.sgprs = 0
+        self.scratch = scratch
+        """Bytes per lane."""
+        self.uses: dict[str, int] = {}
+        """Bytes of LDS variables, by name."""
+        self.calls = list(calls)
+        self.is_open = is_open
+        """Whether it calls what is not known."""
 
 
 class _Reach(NamedTuple):

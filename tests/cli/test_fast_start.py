@@ -49,13 +49,30 @@ def test_the_parser_of_options_says_the_same(arguments: tuple[str, ...], tmp_pat
     assert told(tmp_path, *arguments) == told(tmp_path, *arguments, "--color", "auto")
 
 
-@pytest.mark.parametrize("more", [(), ("--format", "jsonl", "-o", "kernels.jsonl")])
-def test_it_is_answered_without_the_parser(more: tuple[str, ...], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "absent"),
+    [
+        (("report", OBJECT), {"typer", "lark", "elftools", "rich", "dataclasses", "json"}),
+        ((TEXT,), {"typer", "lark", "elftools", "msgpack", "dataclasses", "json"}),
+        ((OBJECT, "--format", "jsonl", "-o", "k.jsonl"), {"typer", "elftools", "dataclasses"}),
+        (("--version",), {"typer", "kernelinfo.analysis", "kernelinfo.occupancy"}),
+        (("check", TEXT), {"elftools", "lark", "msgpack", "rich"}),
+    ],
+    ids=["object", "text", "jsonl", "version", "check"],
+)
+def test_a_command_imports_no_more_than_it_uses(
+    arguments: tuple[str, ...], absent: set[str], tmp_path: Path
+) -> None:
     (tmp_path / "pyproject.toml").write_text("[tool.other]\n")
-    code = "import sys; from kernelinfo.cli import app; app(); print('typer' in sys.modules)"
-    run = [sys.executable, "-c", code, "report", OBJECT, *more]
-    done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert done.stdout.endswith("False\n")
+    code = (
+        "import sys\nfrom kernelinfo.cli import app\ntry:\n    app()\n"
+        "finally:\n    print(*sys.modules, file=sys.stderr)"
+    )
+    run = [sys.executable, "-c", code, *arguments]
+    done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=False)
+    imported = set(done.stderr.split())
+    assert "kernelinfo.cli" in imported
+    assert not absent & imported
 
 
 @pytest.mark.parametrize("folder", ["", "below/deeper"])
