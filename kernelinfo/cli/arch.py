@@ -33,6 +33,6 @@ def command(
     if format != "text":
         write(render_records([target_document(target) for target in found], format), output)
     elif gfx is None:
-        write(render_targets(found), output)
+        write(render_targets(found, view), output)
     else:
-        write(render_constants(found[0], view.color), output)
+        write(render_constants(found[0], view), output)

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from kernelinfo.cli import options
-from kernelinfo.cli.output import write
+from kernelinfo.cli.output import make_view, write
 from kernelinfo.render.rules import render_rules
 
 EXAMPLES = """\
@@ -25,4 +25,4 @@ def command(
     output: options.Output = None,
 ) -> None:
     """List every rule with its severity."""
-    write(render_rules(format), output)
+    write(render_rules(format, make_view(output=output)), output)

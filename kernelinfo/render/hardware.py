@@ -7,8 +7,9 @@ from typing import Any
 
 from kernelinfo.occupancy.calculator import Rung
 from kernelinfo.occupancy.targets import Target
+from kernelinfo.render import View
 from kernelinfo.render.curves import render_steps
-from kernelinfo.render.paint import left, paint
+from kernelinfo.render.paint import Span, left, paint, wrap
 from kernelinfo.render.records import render_table
 from kernelinfo.render.words import number, percent, size
 
@@ -20,7 +21,7 @@ def target_document(value: Any) -> Any:
     return tuple(map(target_document, value)) if isinstance(value, tuple) else value
 
 
-def render_targets(found: list[Target]) -> Iterator[str]:
+def render_targets(found: list[Target], view: View) -> Iterator[str]:
     """One line a target."""
     rows = [
         (
@@ -35,31 +36,38 @@ def render_targets(found: list[Target]) -> Iterator[str]:
         for target in found
     ]
     heading = ("target", "family", "wave", "slots/SIMD", "VGPRs", "LDS", "products")
-    yield from render_table(heading, rows)
+    yield from render_table(heading, rows, view)
 
 
-def render_constants(target: Target, color: bool) -> Iterator[str]:
+def render_constants(target: Target, view: View) -> Iterator[str]:
     """Every constant of a target, each topic with its source."""
-    yield paint([(f"{target.name} ({target.family})", "bold")], color) + f"   {target.products}\n"
+    heading: list[Span] = [(f"{target.name} ({target.family})   ", "bold"), (target.products, "")]
+    yield from _folded(heading, 3, view)
     for name, value in target._asdict().items():
         topics = (value,) if hasattr(value, "_asdict") else value
         if topics and isinstance(topics, tuple) and hasattr(topics[0], "_asdict"):
             for topic in topics:
-                yield from _topic(name, topic, color)
+                yield from _topic(name, topic, view)
         elif name not in ("name", "family", "products") and value not in ("", (), None):
             text = f"0x{value:02x}" if name == "elf_mach" else str(value)
-            yield f" {left(name, 12)} {text}\n"
+            yield from _folded([(f" {left(name, 12)} {text}", "")], 14, view)
 
 
-def _topic(name: str, topic: Any, color: bool) -> Iterator[str]:
-    yield "\n" + paint([(f" {name}", "bold")], color) + "\n"
+def _topic(name: str, topic: Any, view: View) -> Iterator[str]:
+    yield "\n" + paint([(f" {name}", "bold")], view.color) + "\n"
     for field, value in topic._asdict().items():
         if field != "believed":
-            yield f"   {left(field, 26)} {value}\n"
+            yield from _folded([(f"   {left(field, 26)} {value}", "")], 30, view)
     for belief in getattr(topic, "believed", ()):
         until = f" before {belief.before}" if belief.before else ""
         text = f"{belief.field} is {belief.value} ({belief.source})"
-        yield f"   {left(f'in {belief.by}{until}', 26)} {text}\n"
+        yield from _folded([(f"   {left(f'in {belief.by}{until}', 26)} {text}", "")], 30, view)
+
+
+def _folded(line: list[Span], indent: int, view: View) -> Iterator[str]:
+    """The line, broken between words where a terminal is too narrow for it."""
+    for part in wrap(line, view.width, indent) if view.fold else [line]:
+        yield paint(part, view.color) + "\n"
 
 
 def render_limits(rungs: tuple[Rung, ...], title: str, color: bool) -> Iterator[str]:

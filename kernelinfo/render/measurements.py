@@ -8,8 +8,8 @@ from typing import Any
 from kernelinfo.compare.measurement import Measurement
 from kernelinfo.compare.profile import Dispatch, Resources
 from kernelinfo.render import View
-from kernelinfo.render.names import name_of, printable
-from kernelinfo.render.paint import paint
+from kernelinfo.render.names import folded, name_of, printable
+from kernelinfo.render.paint import Span, cells, paint, wrap
 from kernelinfo.render.records import render_table
 from kernelinfo.render.words import limiters, percent, plural, size
 
@@ -30,7 +30,8 @@ def unmatched(measured: tuple[Measurement, ...]) -> list[str]:
 
 def render_measurements(measured: tuple[Measurement, ...], view: View) -> Iterator[str]:
     """Two lines a launch: predicted and measured; then what explains a difference."""
-    rows, remarks = [], []
+    rows: list[tuple[str, ...]] = []
+    remarks: list[str] = []
     for one in measured:
         if one.kernel is None or one.predicted is None or one.occupancy is None:
             continue
@@ -48,15 +49,32 @@ def render_measurements(measured: tuple[Measurement, ...], view: View) -> Iterat
             ),
         ]
         short = name_of(one.kernel, "short")
-        remarks += [f" {short}, {_launch(one.dispatch)}: {remark}\n" for remark in one.remarks]
-    heading = ("kernel", "", "VGPR", "AGPR", "SGPR", "LDS", "scratch", "occ", "limited by")
-    lines = render_table(heading, rows)
-    yield paint([(next(lines).rstrip("\n"), "bold")], view.color) + "\n"
-    yield from lines
-    yield from ["\n", *remarks] if remarks else []
+        remarks += [f"{short}, {_launch(one.dispatch)}: {remark}" for remark in one.remarks]
+    yield from _rows(rows, view)
+    if remarks:
+        yield "\n"
     if absent := unmatched(measured):
-        text = f" {plural(len(absent), 'kernel')} of the run in none of the files: "
-        yield "\n" + paint([(text + ", ".join(absent), "dim")], view.color) + "\n"
+        text = f"{plural(len(absent), 'kernel')} of the run in none of the files: "
+        remarks.append("")
+        remarks.append(text + ", ".join(absent))
+    for remark in remarks:
+        line: list[Span] = [(f" {remark}", "")]
+        for part in wrap(line, view.width, 3) if view.fold else [line]:
+            yield paint(part, view.color) + "\n"
+
+
+def _rows(rows: list[tuple[str, ...]], view: View) -> Iterator[str]:
+    """The table; where a terminal is too narrow for it, each name on a line of its own."""
+    heading = ("kernel", "", "VGPR", "AGPR", "SGPR", "LDS", "scratch", "occ", "limited by")
+    lines = list(render_table(heading, rows))
+    narrow = view.fold and max(map(cells, lines)) > view.width + 1
+    if narrow:
+        lines = list(render_table(("", *heading[1:]), [("", *row[1:]) for row in rows]))
+    yield paint([(lines[0].rstrip("\n"), "bold")], view.color) + "\n"
+    for row, line in zip(rows, lines[1:], strict=True):
+        if narrow:
+            yield from (f" {part}\n" for part in folded(row[0], view.width - 1, 2))
+        yield line
 
 
 def _launch(dispatch: Dispatch) -> str:

@@ -6,8 +6,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from kernelinfo.render import View
 from kernelinfo.render.markdown import plain, table
-from kernelinfo.render.paint import cells, left
+from kernelinfo.render.paint import cells, left, wrap
 
 
 def render_records(records: Sequence[Mapping[str, Any]], format: str) -> Iterator[str]:
@@ -36,9 +37,17 @@ def _shown(value: object) -> str:
     return "" if value is None else str(_cell(value))
 
 
-def render_table(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Left-aligned columns."""
+def render_table(
+    heading: Sequence[str], rows: Sequence[Sequence[str]], view: View | None = None
+) -> Iterator[str]:
+    """Left-aligned columns; the last is folded where `view` is a terminal's and too narrow."""
     widths = [max(cells(row[i]) for row in (heading, *rows)) for i in range(len(heading))]
+    before = sum(widths[:-1]) + 2 * len(widths) - 1
     for row in (heading, *rows):
         padded = (left(text, width) for text, width in zip(row, widths, strict=True))
-        yield (" " + "  ".join(padded)).rstrip() + "\n"
+        text = (" " + "  ".join(padded)).rstrip()
+        if view and view.fold and cells(text) > view.width:
+            for line in wrap([(text, "")], view.width, min(before, view.width // 2)):
+                yield "".join(part for part, _ in line).rstrip() + "\n"
+        else:
+            yield text + "\n"

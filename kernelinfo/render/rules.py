@@ -7,19 +7,19 @@ from collections.abc import Iterator
 from inspect import cleandoc
 from typing import Literal
 
+from kernelinfo.render import View
+from kernelinfo.render.records import render_table
 from kernelinfo.rules import ALL
 
 
-def render_rules(format: Literal["text", "json"]) -> Iterator[str]:
+def render_rules(format: Literal["text", "json"], view: View) -> Iterator[str]:
     """Every rule with its severity."""
-    return _text() if format == "text" else _json()
+    return _text(view) if format == "text" else _json()
 
 
-def _text() -> Iterator[str]:
-    width = max(len(rule.name) for rule in ALL)
-    for rule in ALL:
-        on = rule.severity if rule.on else "off"
-        yield f"{rule.number}  {rule.name:<{width}}  {on:<7}  {rule.summary}\n"
+def _text(view: View) -> Iterator[str]:
+    rows = [(r.number, r.name, r.severity if r.on else "off", r.summary) for r in ALL]
+    return render_table(("rule", "name", "level", "what it finds"), rows, view)
 
 
 def _json() -> Iterator[str]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from kernelinfo.kernel import Kernel, Result
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.occupancy import Occupancy
+from kernelinfo.occupancy.limits import RESOURCES
 from kernelinfo.render import View
 from kernelinfo.render.names import folded
 from kernelinfo.render.paint import Span, cells, left, right
@@ -17,6 +18,8 @@ _BAR = 8
 _BAR_OF_A_CELL = " [■·]+$"
 _HEADING = ("block", "VGPR", "AGPR", "SGPR", "LDS", "scratch", "waves/SIMD", "occ", "limited by")
 _OFTEN_ZERO = ("AGPR", "LDS", "scratch")
+_BAR_STYLES = {"■": "bold", "·": "dim"}
+_SLOTS = RESOURCES["slots"]
 _NAME = "kernel"
 _TARGET = "target"
 
@@ -50,7 +53,8 @@ def table(
     widths = _widths(columns)
     yield [(f" {_line(tuple(columns), widths)}  {_NAME}", "bold")]
     for name, row, result in zip(called, zip(*columns.values(), strict=True), results, strict=True):
-        yield [(f" {_line(row, widths)}  {name}", _style(result))]
+        line = _line(row, widths)
+        yield [*_painted(f" {line}", row[-1], result, view), (f"  {name}", _style(result))]
 
 
 def _names_first(
@@ -71,7 +75,19 @@ def _names_first(
         if cells(name) > room:
             yield from ([(" " + line, "")] for line in folded(name, view.width - 1, 2))
             name = ""
-        yield [(f" {left(name, room)} {_line(row, widths)}".rstrip(), _style(result))]
+        line = f" {left(name, room)} {_line(row, widths)}"
+        yield _painted(line, row[-1], result, view)
+
+
+def _painted(line: str, limited_by: str, result: Result, view: View) -> list[Span]:
+    """A row, on a terminal with its bar and its limiters set off."""
+    style = _style(result)
+    if style or not view.color:
+        return [(line, style)]
+    before, _, behind = line.rpartition(limited_by)
+    parts = [part for part in re.split(r"(■+|·+)", before) if part]
+    spans: list[Span] = [(part, _BAR_STYLES.get(part[0], "")) for part in parts]
+    return [*spans, (limited_by, "" if limited_by == _SLOTS else "magenta"), (behind, "")]
 
 
 def _style(result: Result) -> str:

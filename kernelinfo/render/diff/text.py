@@ -17,8 +17,8 @@ from kernelinfo.render.diff.rows import (
     toolchain,
     unread,
 )
-from kernelinfo.render.names import printable, styled
-from kernelinfo.render.paint import Span, cells, left, paint
+from kernelinfo.render.names import folded, printable, styled
+from kernelinfo.render.paint import Span, cells, left, paint, wrap
 from kernelinfo.render.words import plural
 
 STYLES = {"worse": "bold red", "mixed": "yellow", "better": "green", "gone": "red"}
@@ -35,7 +35,7 @@ def render(comparison: Comparison, view: View) -> Iterator[str]:
 
 def _lines(comparison: Comparison, found: list[Row], view: View) -> Iterator[list[Span]]:
     heading = (headline(found), retargeted(comparison), toolchain(comparison))
-    yield [(" · ".join(text for text in heading if text), "bold")]
+    yield from _folded([(" · ".join(text for text in heading if text), "bold")], 1, view)
     yield []
     shown = found[: view.top] if view.top else found
     if shown:
@@ -45,7 +45,7 @@ def _lines(comparison: Comparison, found: list[Row], view: View) -> Iterator[lis
         yield []
     if view.quiet:
         return
-    yield [(f" {roll_up(comparison, found)}", "")]
+    yield from _folded([(f" {roll_up(comparison, found)}", "")], 1, view)
     if warning := unread(comparison):
         yield [(f" {warning}", "bold red")]
 
@@ -58,9 +58,16 @@ def _table(shown: Sequence[Row], view: View) -> Iterator[list[Span]]:
         status = (f" {row.status:<{_INDENT - 2}} ", STYLES.get(row.status, ""))
         line = f"{left(name, width)}  {row.why}"
         if view.fold and cells(line) + _INDENT > view.width:
-            yield [status, (name, "")]
+            first, *others = folded(name, view.width - _INDENT, 2)
+            yield [status, (first, "")]
+            yield from ([(" " * _INDENT + other, "")] for other in others)
             status, line = (" " * _INDENT, ""), row.why
-        yield [status, (line, "")]
+        yield from _folded([status, (line, "")], _INDENT, view)
+
+
+def _folded(line: list[Span], indent: int, view: View) -> Iterator[list[Span]]:
+    """The line, broken between words where a terminal is too narrow for it."""
+    yield from wrap(line, view.width, indent) if view.fold else [line]
 
 
 def name_of(row: Row, view: View, with_target: bool) -> str:

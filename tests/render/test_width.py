@@ -1,0 +1,75 @@
+"""Every text answer stays within a terminal of 80 columns, with colour where there is colour."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+
+import pytest
+
+from kernelinfo.render.paint import cells
+
+from ..conftest import FIXTURES
+
+TEXT = "assembly/occupancy-hip-amdgcn-amd-amdhsa-gfx90a.s"
+VARIETY = "assembly/variety-clang22-gfx90a.s"
+ANSWERS = (
+    (TEXT,),
+    (VARIETY,),
+    ("explain", TEXT, "vgprbound"),
+    ("explain", "assembly/spills-clang22-gfx90a.s", "hint_too_high"),
+    ("diff", "assembly/variety-clang15-gfx90a.s", VARIETY),
+    ("arch",),
+    ("arch", "MI300X"),
+    ("limits", "gfx942"),
+    ("compare-profile", "profile/kernel_trace.csv", TEXT),
+    ("rules",),
+)
+
+
+def on_a_terminal(arguments: Sequence[str], **environment: str) -> list[str]:
+    """The lines that a terminal of 80 columns is sent."""
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "kernelinfo", *arguments]
+    known = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+    process = subprocess.Popen(
+        command,
+        cwd=FIXTURES,
+        stdout=theirs,
+        stderr=subprocess.DEVNULL,
+        env=known | {"COLUMNS": "80", "TERM": "xterm"} | environment,
+    )
+    os.close(theirs)
+    sent = b""
+    while True:
+        try:
+            more = os.read(ours, 1 << 16)
+        except OSError:  # the terminal is closed
+            break
+        if not more:
+            break
+        sent += more
+    os.close(ours)
+    assert process.wait() == 0
+    return sent.decode().replace("\r\n", "\n").splitlines()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a pseudo-terminal is POSIX's")
+@pytest.mark.parametrize("arguments", ANSWERS, ids=" ".join)
+def test_80_columns_are_enough(arguments: tuple[str, ...]) -> None:
+    lines = on_a_terminal(arguments, NO_COLOR="1")
+    assert lines
+    assert not [line for line in lines if cells(line) > 80]
+    assert not [line for line in lines if "\x1b" in line]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a pseudo-terminal is POSIX's")
+def test_bars_limiters_and_severities_are_set_off() -> None:
+    painted = "\n".join(on_a_terminal((TEXT,), COLUMNS="120"))
+    assert re.search(r"\x1b\[1m■+\x1b\[0m\x1b\[2m·+", painted)
+    assert "\x1b[35mVGPR\x1b[0m" in painted
+    assert re.search(r"\x1b\[1;35mwarning", painted)
