@@ -15,6 +15,7 @@ from kernelinfo.reading.facts import Code, Fact, Features, Source, SourceLine
 if TYPE_CHECKING:
     from kernelinfo.kernel.compiler_number import CompilerNumber
     from kernelinfo.occupancy.devices import Filling
+    from kernelinfo.occupancy.headroom import Step
 
 __all__ = [
     "CodeObject",
@@ -187,6 +188,13 @@ class Result(NamedTuple):
         from kernelinfo.kernel.compiler_number import compiler_number  # which few formats show
 
         return compiler_number(self.kernel, self.occupancy)
+
+    @property
+    def next(self) -> tuple[Step, ...]:
+        """The steps to the next higher occupancy that are worth taking."""
+        from kernelinfo.kernel.next_step import useful_steps
+
+        return () if self.occupancy is None else useful_steps(self.occupancy, self.kernel.traits)
 
     @property
     def device(self) -> Device | None:

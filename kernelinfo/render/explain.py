@@ -51,7 +51,7 @@ def render_kernel(
     on = own if target is None or target.name == own else f"{own}, what if on {target.name}"
     lines: list[list[Span]] = []
     if occupancy is not None and kernel.traits.demand is not None and target is not None:
-        lines += working(target, kernel.traits.demand, occupancy, kernel, result.compiler_number)
+        lines += working(target, kernel.traits.demand, occupancy, result)
         lines += _noted(launch_lines(target, kernel.traits.demand, occupancy))
         lines += _noted(pressure)
         if kernel.code is not None and (parts := code_parts(kernel.code)):
@@ -109,10 +109,10 @@ def working(
     target: Target,
     demand: Demand,
     occupancy: Occupancy,
-    kernel: Kernel | None = None,
-    printed: CompilerNumber | None = None,
+    of: Result | None = None,
 ) -> list[list[Span]]:
     """The table of resources, the result, the steps, and what is uncertain."""
+    kernel = of.kernel if of else None
     rows = [_COLUMNS, *(_row(limit, occupancy, demand, kernel) for limit in occupancy.limits[1:])]
     rows.append(_row(occupancy.limits[0], occupancy, demand, kernel))
     widths = [max(cells(row[i]) for row in rows) for i in range(len(_COLUMNS))]
@@ -123,8 +123,10 @@ def working(
         )
         style = "bold" if index == 0 or "◄" in text else ""
         lines.append([(f"{text}  ", style), (row[-1], style)])
-    lines.append(_labelled("result", _result(occupancy, printed), "bold"))
-    if text := next_step(occupancy, kernel.traits if kernel else None):
+    lines.append(
+        _labelled("result", _result(occupancy, of.compiler_number if of else None), "bold")
+    )
+    if text := next_step(occupancy, of.next if of else occupancy.next):
         lines.append(_labelled("next", text))
     if not target.members:  # the steps are those of whichever device it runs on
         lines.append(_labelled("steps", _steps(target, demand, occupancy)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 
-from kernelinfo.kernel import Finding, Result, Traits
+from kernelinfo.kernel import Finding, Result
 from kernelinfo.light_typing import TYPE_CHECKING
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.occupancy.headroom import Step
@@ -70,12 +70,8 @@ def of_all(
             yield from _line((" ", ""), head, text, view)
 
 
-def next_step(occupancy: Occupancy, traits: Traits | None = None) -> str:
-    """`≤ 96 VGPRs (uses 122, −26) → 5 waves/SIMD, 62.5 %`, every binding resource named.
-
-    Empty where the way leads nowhere: to registers that spill already, or that are only padding.
-    """
-    steps = occupancy.next if traits is None else _useful(occupancy.next, occupancy, traits)
+def next_step(occupancy: Occupancy, steps: tuple[Step, ...]) -> str:
+    """`≤ 96 VGPRs (uses 122, −26) → 5 waves/SIMD, 62.5 %`, every step named; empty without one."""
     if not steps:
         return ""
     amounts = {limit.resource: limit.used for limit in occupancy.limits}
@@ -87,19 +83,6 @@ def next_step(occupancy: Occupancy, traits: Traits | None = None) -> str:
     elif occupancy.limiters == ("lds",) and (free := occupancy.headroom.vgprs):
         text += f"; VGPRs may grow to {amounts['vgpr'] + free} at no cost"
     return text
-
-
-def _useful(steps: tuple[Step, ...], occupancy: Occupancy, traits: Traits) -> tuple[Step, ...]:
-    """The steps that do not ask for less of what spills; without padded VGPRs, if LDS pads them."""
-    spilled = {"vgpr": traits.spills.vgprs, "sgpr": traits.spills.sgprs}
-    if any(spilled.get(step.resource) for step in steps):
-        return ()
-    used = traits.used.vgprs
-    asked = next((limit.used for limit in occupancy.limits if limit.resource == "vgpr"), None)
-    if None in (used, asked) or used == asked:
-        return steps
-    others = tuple(step for step in steps if step.resource != "vgpr")
-    return others if any(step.resource == "lds" for step in others) or not others else steps
 
 
 def _bound(step: Step, used: int) -> str:
@@ -117,7 +100,7 @@ def _said(result: Result) -> Iterator[tuple[Head, str]]:
 
 
 def _next(result: Result) -> str:
-    return next_step(result.occupancy, result.kernel.traits) if result.occupancy else ""
+    return next_step(result.occupancy, result.next) if result.occupancy else ""
 
 
 def _head(finding: Finding) -> Head:

@@ -18,6 +18,7 @@ from kernelinfo.occupancy import Occupancy, occupancy, targets
 from kernelinfo.occupancy.curves import Variable, curve
 from kernelinfo.occupancy.placement import Demand, Launch
 from kernelinfo.occupancy.targets import Target
+from kernelinfo.render.findings import next_step
 from kernelinfo.rules import BY_DEFAULT, Rule, findings
 
 from ..conftest import FIXTURES
@@ -131,6 +132,19 @@ def test_its_rules_find_what_python_finds(browser: Browser, reported: Reported) 
         ]
     assert {rule for answer in expected for rule, *_ in answer} == set(own)
     assert answers(page, FOUND, cases) == expected
+    held.page.close()
+
+
+def test_its_next_step_is_that_of_the_text(browser: Browser, reported: Reported) -> None:
+    held = Opened(browser.new_page())
+    page = held.open(reported("assembly"))
+    results = Report.of(analyse([str(FIXTURES / "assembly")], Options())).results
+    known = [(index, one) for index, one in enumerate(results) if one.occupancy is not None]
+    words = [next_step(one.occupancy, one.next) for _, one in known if one.occupancy]
+    assert any("only padding" in text for text in words)
+    assert any("at no cost" in text for text in words)
+    question = "cases.map((index) => nextStep(caseWith(report, report.kernels[index], {})))"
+    assert answers(page, question, [index for index, _ in known]) == words
     held.page.close()
 
 

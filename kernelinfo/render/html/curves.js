@@ -58,7 +58,7 @@ function curveFigure(variable, now, before, targets, choose) {
     variable === "size" ? allowedSizes(now, frame) : null,
     freeRoom(kind.free(now), asked, now.occupancy, frame),
     svg("path", { d: line, class: "line" }),
-    stepMark(variable, now.occupancy, frame),
+    stepMark(variable, now, frame),
     before?.target === now.target ? dotAt(kind.asked(before), before.occupancy, frame, "dot before") : null,
     dotAt(asked, now.occupancy, frame, "dot"),
   );
@@ -108,8 +108,8 @@ function allowedSizes({ occupancy, launch }, frame) {
     class: "allowed" });
 }
 
-function stepMark(variable, occupancy, frame) {
-  const step = occupancy.next.find(({ resource }) => resource === variable);
+function stepMark(variable, { occupancy, next }, frame) {
+  const step = next.find(({ resource }) => resource === variable);
   if (!step) return null;
   const [x, y] = [frame.x(step.at_most), frame.y(step.waves_per_simd)];
   const label = `${change(variable, step.change)} → ${number(step.waves_per_simd)}`;

@@ -14,7 +14,8 @@ const LAUNCH_RULES = {
     const [obstacle] = occupancy.obstacles.filter((text) => !text.includes("LDS"));
     if (!obstacle) return [];
     const message = `a workgroup of ${launch.workgroup_size} cannot start: ${obstacle}`;
-    if (!DECLARED.includes(launch.assumption)) return [{ message }];
+    const bounded = "launch smaller ones, or bound the registers by __launch_bounds__";
+    if (!DECLARED.includes(launch.assumption)) return [{ message, hint: bounded }];
     if (!occupancy.range && !demand.tg_split)
       return [{ message, hint: "nor can one of any other size" }];
     const rooms = occupancy.limits
@@ -25,7 +26,9 @@ const LAUNCH_RULES = {
     return [{ message, hint: `smaller ones to ${most} can`, severity: "warning" }];
   },
   KI002({ occupancy }) {
-    return occupancy.obstacles.filter((text) => text.includes("LDS")).map((message) => ({ message }));
+    const hint = "use less, or a target that has more";
+    return occupancy.obstacles.filter((text) => text.includes("LDS"))
+      .map((message) => ({ message, hint }));
   },
   KI203(now) {
     const { occupancy } = now;
@@ -39,7 +42,20 @@ const LAUNCH_RULES = {
     if (fit <= occupancy.workgroups) return [];
     const message = `${limit.used} B of LDS are rounded to ${limit.allocated}: ` +
       `${occupancy.workgroups} workgroups per ${occupancy.per} fit, by their bytes ${fit} would`;
-    return [{ message, severity: occupancy.workgroups > MANY_WORKGROUPS ? "note" : null }];
+    const hint = `use at most ${Math.floor(limit.used / limit.granule) * limit.granule} B`;
+    return [{ message, hint, severity: occupancy.workgroups > MANY_WORKGROUPS ? "note" : null }];
+  },
+  KI204({ occupancy, launch }) {
+    const { vgprs, lds_bytes: lds } = occupancy.allocated;
+    const others = occupancy.limiters.filter((name) => name !== "scratch");
+    const full = occupancy.obstacles.length || occupancy.range || occupancy.percent === 100;
+    if (String(others) !== "slots" || vgprs === null || lds === null || full) return [];
+    return [{
+      message: `workgroups of ${launch.workgroup_size} fill ${occupancy.waves} of ` +
+        `${occupancy.wave_slots} wave slots`,
+      hint: "launch a size that divides the slots",
+      severity: launch.assumption === "option" ? "note" : "warning",
+    }];
   },
   KI205({ demand, launch }) {
     const { workgroup_size: size, assumption } = launch;
@@ -47,7 +63,7 @@ const LAUNCH_RULES = {
     if (DECLARED.includes(assumption) || !busy || size === 1) return [];
     const message = `workgroups of ${size} leave ${demand.wave_size - busy} of ` +
       `${demand.wave_size} lanes of their last wave idle`;
-    return [{ message }];
+    return [{ message, hint: `launch a multiple of ${demand.wave_size}` }];
   },
 };
 

@@ -76,7 +76,7 @@ function explained(report, kernel) {
   function draw(anew) {
     const now = caseWith(report, kernel, changes);
     const before = Object.keys(changes).length ? compiled : null;
-    const used = usedWith(kernel, changes);
+    const { used } = now;
     outcome.replaceChildren(...outcomeOf(now, before, kernel, report));
     findings.replaceChildren(...findingItems(findingsAt(now, kernel, before, report)));
     if (before) spoken.textContent = inOneSentence(now);
@@ -112,12 +112,6 @@ function explained(report, kernel) {
       "grey foot: sizes that the kernel allows · click to try a value"),
     report.pressure?.[kernel.index] ? pressureSection(report.pressure[kernel.index]) : "",
     unit, resources];
-}
-
-/* What the code uses, as far as the sliders leave it as compiled. */
-function usedWith({ used }, changes) {
-  const [vgpr, sgpr] = ["vgpr", "sgpr"].map((name) => name in changes || "target" in changes);
-  return { ...used, ...(vgpr ? { vgprs: null } : {}), ...(sgpr ? { sgprs: null } : {}) };
 }
 
 /* Sliders and fields show what is asked for, whichever of them was moved. */

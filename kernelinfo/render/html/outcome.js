@@ -20,8 +20,7 @@ function outcomeOf(now, before, kernel, report) {
       `${occupancy.wave_slots} waves · ${launched(now.launch)}`,
       compilerSaid(kernel, before, report)),
   ];
-  if (occupancy.next.length)
-    lines.push(html("p", {}, html("b", {}, "next "), nextStep(occupancy)));
+  if (now.next.length) lines.push(html("p", {}, html("b", {}, "next "), nextStep(now)));
   for (const reason of occupancy.obstacles)
     lines.push(html("p", { class: "error" }, `cannot launch: ${reason}`));
   for (const reason of occupancy.at_most_because)

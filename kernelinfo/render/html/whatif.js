@@ -19,7 +19,28 @@ function caseWith(report, kernel, changes) {
   if ("size" in changes)
     launch = { ...launch, workgroup_size: changes.size, assumption: "option", smallest_size: null };
   const occupancy = occupancyOf(targets[name], demand, launch, targets);
-  return { target: name, demand, launch, occupancy };
+  const used = usedWith(kernel, changes);
+  const next = usefulSteps(occupancy, used, spillsWith(kernel, changes));
+  return { target: name, demand, launch, occupancy, used, next };
+}
+
+/* What the code uses, as far as the sliders leave it as compiled. */
+function usedWith({ used }, changes) {
+  const [vgpr, sgpr] = ["vgpr", "sgpr"].map((name) => name in changes || "target" in changes);
+  return { ...used, ...(vgpr ? { vgprs: null } : {}), ...(sgpr ? { sgprs: null } : {}) };
+}
+
+/* What spills, by the resource whose slider stands as compiled. */
+const spillsWith = ({ spills: { vgprs, sgprs } }, changes) =>
+  ({ vgpr: "vgpr" in changes ? 0 : vgprs, sgpr: "sgpr" in changes ? 0 : sgprs });
+
+/* kernelinfo/kernel/next_step.py in the page. */
+function usefulSteps({ next, limits }, used, spilled) {
+  if (next.some(({ resource }) => spilled[resource])) return [];
+  const vgprs = limits.find(({ resource }) => resource === "vgpr")?.used ?? null;
+  if (used.vgprs === null || vgprs === null || used.vgprs === vgprs) return next;
+  const others = next.filter(({ resource }) => resource !== "vgpr");
+  return !others.length || others.some(({ resource }) => resource === "lds") ? others : next;
 }
 
 const SLIDERS = [

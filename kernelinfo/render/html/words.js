@@ -60,17 +60,20 @@ function amount(resource, value) {
 
 const change = (resource, by) => `${by > 0 ? "+" : "−"}${bare(resource, Math.abs(by))}`;
 
-/* `≤ 96 VGPRs (uses 122, −26)`, every binding resource named. */
-function nextStep(occupancy) {
-  const mends = occupancy.next.map((step) => {
-    const asked = occupancy.limits.find((limit) => limit.resource === step.resource).used;
-    const registers = inBytes(step.resource) ? "" : `uses ${asked}, `;
-    const by = change(step.resource, step.change);
-    return `≤ ${amount(step.resource, step.at_most)} (${registers}${by})`;
-  });
-  const reached = occupancy.next[0];
-  return `${mends.join(" and ")} → ${wavesPerSimd(reached.waves_per_simd)}, ` +
+/* `≤ 96 VGPRs (uses 122, −26) → 5 waves/SIMD`, every useful step named; empty without one. */
+function nextStep({ occupancy, next }) {
+  if (!next.length) return "";
+  const usedOf = (resource) => occupancy.limits.find((limit) => limit.resource === resource).used;
+  const bounds = next.map(({ resource, at_most: most, change: by }) =>
+    `≤ ${amount(resource, most)} (${inBytes(resource) ? "" : `uses ${usedOf(resource)}, `}` +
+    `${change(resource, by)})`);
+  const [reached] = next;
+  const text = `${bounds.join(" and ")} → ${wavesPerSimd(reached.waves_per_simd)}, ` +
     percent(reached.percent);
+  if (next.length < occupancy.next.length)
+    return `${text}; frees the VGPRs that are only padding, which are ${usedOf("vgpr")} now`;
+  const free = String(occupancy.limiters) === "lds" ? occupancy.headroom.vgprs : 0;
+  return free ? `${text}; VGPRs may grow to ${usedOf("vgpr") + free} at no cost` : text;
 }
 
 const limitersInWords = (limiters) => limiters.map((name) => RESOURCES[name]).join(" ");
