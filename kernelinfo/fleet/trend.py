@@ -7,7 +7,8 @@ compared as `diff` compares two builds.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -24,7 +25,7 @@ from kernelinfo.kernel.rows import BETWEEN_COMPILERS, COLUMNS
 from kernelinfo.light_typing import NamedTuple
 
 _IDENTITY = ("Target", "Compiled_For", "Symbol", "Path", "Member")
-_LISTED = tuple(f'"{name}"' for name in COLUMNS)
+_LISTED = ", ".join(f'"{name}"' for name in COLUMNS)
 
 
 class Question(NamedTuple):
@@ -45,13 +46,14 @@ def ask(dataset: Dataset, question: Question) -> Trend:
     names = chosen(dataset, question)
     with dataset.connect() as connection:
         _open(connection, dataset, names, question.options)
-        totals = tuple(_totals(connection, dataset, names))
-        if not any(one.kernels for one in totals):
+        sums = _sums(connection)
+        if not sums:
             choice = question.options.choice or "any name"
             raise KernelinfoError(f"{dataset.name}: no kernel matches {choice}")
-        _find_movers(connection, len(names), question.moved)
-        builds = [_build(connection, name) for name in names]
+        movers = _movers(connection, len(names), question.moved)
+    builds = [_build(movers.get(name, ()), sums.get(name)) for name in names]
     steps = steps_of(names, builds)
+    totals = tuple(_totals(dataset, name, sums.get(name)) for name in names)
     return Trend(dataset.name, totals, steps, tuple(histories(steps, builds)))
 
 
@@ -124,24 +126,39 @@ def _choose(connection: duckdb.DuckDBPyConnection, options: Options) -> None:
     connection.execute("CREATE TEMP TABLE wanted AS SELECT unnest($1) AS Symbol", [wanted])
 
 
-def _totals(
-    connection: duckdb.DuckDBPyConnection, dataset: Dataset, names: Sequence[str]
-) -> Iterator[BuildTotals]:
-    sums = connection.execute(
+class _Sums(NamedTuple):
+    """Of one build."""
+
+    totals: tuple[Any, ...]
+    """As `BuildTotals` has them, from `kernels` on."""
+    targets: list[str]
+    stamps: list[str]
+
+
+def _sums(connection: duckdb.DuckDBPyConnection) -> dict[str, _Sums]:
+    found = connection.execute(
         "SELECT Build, count(*), coalesce(sum(Waves_Per_SIMD), 0),"
         " count(*) FILTER (VGPR_Spills > 0 OR SGPR_Spills > 0),"
         " coalesce(sum(Scratch_Size) FILTER (Dynamic_Stack IS DISTINCT FROM true), 0)::BIGINT,"
-        " coalesce(sum(VGPR_Used), 0)::BIGINT, coalesce(sum(Code_Size), 0)::BIGINT"
+        " coalesce(sum(VGPR_Used), 0)::BIGINT, coalesce(sum(Code_Size), 0)::BIGINT,"
+        " list(DISTINCT Compiled_For), list(DISTINCT Compiler)"
         " FROM kernels GROUP BY Build"
     )
-    known = {row[0]: row for row in sums.fetchall()}
-    for name in names:
-        row = known.get(name, (name, *[0] * 6))
-        yield BuildTotals._make((*row, len(dataset.problems(name))))
+    return {
+        name: _Sums(tuple(totals), targets or [], stamps or [])
+        for name, *totals, targets, stamps in found.fetchall()
+    }
 
 
-def _find_movers(connection: duckdb.DuckDBPyConnection, builds: int, moved: bool) -> None:
-    """Make the table `movers`: hashes of rows that not every build has equally often."""
+def _totals(dataset: Dataset, name: str, sums: _Sums | None) -> BuildTotals:
+    totals = sums.totals if sums else (0,) * 6
+    return BuildTotals._make((name, *totals, len(dataset.problems(name))))
+
+
+def _movers(
+    connection: duckdb.DuckDBPyConnection, builds: int, moved: bool
+) -> dict[str, list[KernelSummary]]:
+    """By build the kernels that not every build has equally often with the same numbers."""
     numbers = [number.column for number in NUMBERS if number.column in COLUMNS]
     affecting = [number.column for number in NUMBERS if number.affects]
     columns = ", ".join((*_IDENTITY, *(numbers if moved else affecting)))
@@ -151,23 +168,19 @@ def _find_movers(connection: duckdb.DuckDBPyConnection, builds: int, moved: bool
         " (SELECT h, Build, count(*) AS n FROM hashed GROUP BY ALL)"
         f" GROUP BY h HAVING count(*) < {builds} OR min(n) <> max(n)"
     )
+    query = f"SELECT Build, {_LISTED} FROM hashed WHERE h IN (FROM movers)"
+    found = connection.execute(query)
+    rows = defaultdict[str, list[dict[str, Any]]](list)
+    for build, *values in found.fetchall():
+        rows[build].append(dict(zip(COLUMNS, values, strict=True)))
+    return {build: list(_summaries(some)) for build, some in rows.items()}
 
 
-def _build(connection: duckdb.DuckDBPyConnection, name: str) -> Build:
-    """The kernels of a build that moved in any step."""
-    found = connection.execute(
-        f"SELECT {', '.join(_LISTED)} FROM hashed WHERE Build = $1 AND h IN (FROM movers)", [name]
-    )
-    rows = [dict(zip(COLUMNS, row, strict=True)) for row in found.fetchall()]
-    sides = "SELECT DISTINCT {} FROM kernels WHERE Build = $1"
-    targets = _values(connection, sides.format("Compiled_For"), name)
-    stamps = _values(connection, sides.format("Compiler"), name)
+def _build(movers: Iterable[KernelSummary], sums: _Sums | None) -> Build:
+    """The kernels of a build that moved in any step, and what holds of all its kernels."""
+    stamps, targets = (sums.stamps, sums.targets) if sums else ([], [])
     compilers = {one for stamp in stamps for one in stamp.split(BETWEEN_COMPILERS)}
-    return Build(tuple(_summaries(rows)), tuple(sorted(compilers)), targets=tuple(targets))
-
-
-def _values(connection: duckdb.DuckDBPyConnection, query: str, name: str) -> list[str]:
-    return [value for (value,) in connection.execute(query, [name]).fetchall() if value]
+    return Build(tuple(movers), tuple(sorted(compilers)), targets=tuple(targets))
 
 
 def _summaries(rows: list[dict[str, Any]]) -> Iterator[KernelSummary]:
