@@ -133,5 +133,7 @@ def store_error(url: str, error: Exception) -> KernelinfoError:
 
 def first_line(error: Exception) -> str:
     """What an error of a library says; DuckDB quotes the whole traceback of a store."""
-    lines = str(error).strip().splitlines() or [type(error).__name__]
-    return lines[-1] if lines[0].startswith("Traceback") else lines[0]
+    lines = [line for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
+    if not lines[0].startswith("Traceback"):
+        return lines[0]
+    return next(line for line in reversed(lines) if not line.startswith(" "))

@@ -141,7 +141,8 @@ def _sums(connection: duckdb.DuckDBPyConnection) -> dict[str, _Sums]:
         " count(*) FILTER (VGPR_Spills > 0 OR SGPR_Spills > 0),"
         " coalesce(sum(Scratch_Size) FILTER (Dynamic_Stack IS DISTINCT FROM true), 0)::BIGINT,"
         " coalesce(sum(VGPR_Used), 0)::BIGINT, coalesce(sum(Code_Size), 0)::BIGINT,"
-        " list(DISTINCT Compiled_For), list(DISTINCT Compiler)"
+        " list(DISTINCT Compiled_For) FILTER (Compiled_For IS NOT NULL),"
+        " list(DISTINCT Compiler) FILTER (Compiler IS NOT NULL)"
         " FROM kernels GROUP BY Build"
     )
     return {

@@ -64,14 +64,16 @@ def reported(*paths: object) -> list[str]:
 
 
 @contextmanager
-def process(*command: object, **environment: str) -> Iterator[subprocess.Popen[str]]:
-    """A process that runs meanwhile."""
+def process(
+    *command: object, folder: Path | None = None, quiet: bool = False
+) -> Iterator[subprocess.Popen[str]]:
+    """A process of Python that runs meanwhile; one that says much is better `quiet`."""
     with subprocess.Popen(
         [sys.executable, *map(str, command)],
-        stdout=subprocess.PIPE,
+        stdout=subprocess.DEVNULL if quiet else subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        env={**os.environ, **environment},
+        cwd=folder,
     ) as running:
         try:
             yield running

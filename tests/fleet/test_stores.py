@@ -1,0 +1,156 @@
+"""Files on servers and in object stores, and workers elsewhere, give the same rows."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ..conftest import FIXTURES
+from .scans import OBJECTS, comparable, kernelinfo, many_objects, process, reported, rows, scan
+
+pytest.importorskip("distributed", reason="the extra kernelinfo[fleet] is not installed")
+
+SERVER = Path(__file__).parent / "server.py"
+S3 = {
+    "AWS_ACCESS_KEY_ID": "id",
+    "AWS_SECRET_ACCESS_KEY": "secret",
+    "AWS_DEFAULT_REGION": "us-east-1",
+}
+
+
+@pytest.fixture(scope="module")
+def builds(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Objects, containers (a thin archive among them), Triton's cache and a large archive."""
+    folder = tmp_path_factory.mktemp("builds")
+    shutil.copytree(OBJECTS, folder / "objects")
+    shutil.copytree(FIXTURES / "container", folder / "containers")
+    shutil.copy(FIXTURES / "src" / "occupancy.hip", folder / "occupancy.hip")
+    members = [path.read_bytes() for path in sorted(OBJECTS.glob("variety*.co"))]
+    (folder / "large.a").write_bytes(_archive(members * 40))
+    return folder
+
+
+def _archive(members: list[bytes]) -> bytes:
+    """An archive of `ar`."""
+    found = b"!<arch>\n"
+    for number, member in enumerate(members):
+        header = f"{f'{number}.co/':<16}{0:<12}{0:<6}{0:<6}{644:<8}{len(member):<10}`\n"
+        found += header.encode() + member + b"\n" * (len(member) % 2)
+    return found
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+def bytes_sent(server: subprocess.Popen[str]) -> int:
+    """What server.py sent in parts, when it has ended."""
+    server.kill()
+    lines = server.communicate()[0].splitlines()
+    return sum(int(line) for line in lines if line.isdigit())
+
+
+def wait_for(port: int) -> None:
+    for _ in range(600):
+        with socket.socket() as client:
+            if client.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.1)
+    raise TimeoutError(port)
+
+
+@pytest.mark.parametrize("ranges", [True, False], ids=("ranges", "whole"))
+def test_of_an_http_server(builds: Path, ranges: bool, tmp_path: Path) -> None:
+    port = free_port()
+    serve = (SERVER, port) if ranges else ("-m", "http.server", port, "--bind", "127.0.0.1")
+    with process(*serve, folder=builds) as server:
+        wait_for(port)
+        scan(f"http://user:word@127.0.0.1:{port}/", to=tmp_path)
+        sent = bytes_sent(server)
+    assert comparable(rows(tmp_path)) == reported(builds)
+    assert {row["Url"].partition("/objects")[0] for row in rows(tmp_path)} >= {
+        f"http://127.0.0.1:{port}"
+    }
+    assert (sent > 0) == ranges
+
+
+def test_a_library_costs_the_bytes_that_are_looked_at(tmp_path: Path) -> None:
+    library = Path("/usr/lib/x86_64-linux-gnu/librocrand.so.1")
+    if not library.exists():
+        pytest.skip("librocrand is not installed")
+    port = free_port()
+    with process(SERVER, port, folder=library.parent) as server:
+        wait_for(port)
+        scan(f"http://127.0.0.1:{port}/{library.name}", to=tmp_path)
+        sent = bytes_sent(server)
+    assert comparable(rows(tmp_path)) == reported(library)
+    assert sent < library.stat().st_size / 2
+
+
+@pytest.fixture
+def s3() -> Iterator[dict[str, str]]:
+    """An object store on this machine, by the variables that its users set."""
+    pytest.importorskip("s3fs", reason="s3fs is not installed")
+    pytest.importorskip("moto.server", reason="moto[server] is not installed")
+    port = free_port()
+    with process("-m", "moto.server", "-H", "127.0.0.1", "-p", port, quiet=True):
+        wait_for(port)
+        yield {**S3, "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}"}
+
+
+def test_of_an_object_store_into_an_object_store(
+    builds: Path, s3: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import s3fs  # type: ignore[import-untyped]
+
+    for name, value in s3.items():
+        monkeypatch.setenv(name, value)
+    store = s3fs.S3FileSystem(skip_instance_cache=True)
+    store.mkdir("nightly")
+    store.mkdir("dataset")
+    store.put(f"{builds}/", "nightly/7.1/", recursive=True)
+    assert "read, 0 done" in scan("s3://nightly/7.1", to="s3://dataset/fleet")
+    assert "0 files read" in scan("s3://nightly/7.1", to="s3://dataset/fleet")
+    scan("s3://nightly/7.1", to="s3://dataset/fleet", build="c")
+    store.invalidate_cache()
+    store.get("dataset/fleet/", f"{tmp_path}/fleet/", recursive=True)
+    assert comparable(rows(tmp_path / "fleet")) == reported(builds)
+    assert all(row["Url"].startswith("s3://nightly/7.1/") for row in rows(tmp_path / "fleet"))
+    out, err, code = kernelinfo("trend", "s3://dataset/fleet")
+    assert (err, code) == ("", 0)
+    assert "2 builds, b → c · none affected" in out
+
+
+def test_a_bucket_that_is_not_there_is_one_line(s3: dict[str, str]) -> None:
+    for place in ((OBJECTS, "s3://nowhere/fleet"), ("s3://nowhere/7.1", "fleet")):
+        command = ("scan", place[0], "--to", place[1], "--build", "b")
+        out, err, code = kernelinfo(*command, **s3)
+        assert (out, code, err.count("\n")) == ("", 2, 1), err
+        assert "s3://nowhere" in err
+
+
+def test_by_two_workers_of_a_scheduler_in_another_process(tmp_path: Path) -> None:
+    folder = many_objects(tmp_path / "objects", 300)
+    port = free_port()
+    address = f"tcp://127.0.0.1:{port}"
+    head = ("-m", "distributed.cli.dask_scheduler", "--port", port, "--no-dashboard")
+    worker = ("-m", "distributed.cli.dask_worker", address, "--nthreads", 1, "--no-dashboard")
+    with process(*head), process(*worker), process(*worker):
+        wait_for(port)
+        scan(folder, "--scheduler", address, to=tmp_path / "fleet")
+    assert comparable(rows(tmp_path / "fleet")) == reported(folder)
+
+
+def test_a_scheduler_that_does_not_answer_is_one_line(tmp_path: Path) -> None:
+    arguments = ("--to", tmp_path, "--build", "b", "--scheduler", f"tcp://127.0.0.1:{free_port()}")
+    out, err, code = kernelinfo("scan", OBJECTS, *arguments)
+    assert (out, code, err.count("\n")) == ("", 2, 1)
+    assert "start one by `dask scheduler`" in err
