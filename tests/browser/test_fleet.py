@@ -164,6 +164,9 @@ def test_pages_of_rows_turn(opened: Opened, reported: Reported) -> None:
     page = opened.open(reported("assembly"))
     page.click("[data-turn=on]")
     expect(page.locator(".pager span")).to_contain_text("51–100 of")
+    page.locator("table.kernels a").first.click()
+    page.go_back()
+    expect(page.locator(".pager span")).to_contain_text("51–100 of")
     page.click("[data-turn=back]")
     expect(page.locator(".pager span")).to_contain_text("1–50 of")
 

@@ -14,7 +14,7 @@ function gateSection(report) {
     textsOf("Not covered", remarks));
 }
 
-/* A list of claims, closed where they are excused. */
+/* The first claims of a list, each with its kernel, and an excuse and a location where it has them. */
 function claimsOf(title, claims, report) {
   const rows = claims.slice(0, CLAIMS).map(([severity, rule, kernel, subject, text, at, excuse]) =>
     html("li", { class: severity },
@@ -23,7 +23,7 @@ function claimsOf(title, claims, report) {
       html("span", { class: "quiet" }, [excuse, at].filter(Boolean).map((one) => ` · ${one}`))));
   const rest = claims.length > CLAIMS
     ? html("li", { class: "quiet" }, `… ${grouped(claims.length - CLAIMS)} more`) : null;
-  return html("details", { open: title !== "Suppressed" },
+  return html("details", { open: true },
     html("summary", {}, `${title} (${grouped(claims.length)})`),
     html("ul", { class: "findings" }, rows, rest));
 }

@@ -7,13 +7,15 @@ const LONG_NAME = 300;
 function kernelPage(report, kernel) {
   const single = report.kernels.length === 1;
   const page = html("article", { class: "kernel" },
-    single ? null : html("p", { class: "back" }, html("a", { href: addressWith({ kernel: "" }) }, "← all kernels")),
+    single ? null : html("p", { class: "back" },
+      html("a", { href: addressWith({ kernel: "" }) }, "← all kernels")),
     kernelHeading(report, kernel));
   if (kernel.case) {
     page.append(...explained(report, kernel));
   } else {
     page.append(html("p", { class: "outcome" }, html("span", { class: "waves" }, "?"),
-      ` ${whyUnknown(report, kernel)}: its occupancy is not known`), findingsOf(kernel));
+      ` ${whyUnknown(report, kernel)}: its occupancy is not known`),
+    html("ul", { class: "findings" }, findingItems(kernel.findings)));
   }
   page.append(sourcesOf(report, kernel));
   return page;
@@ -123,8 +125,6 @@ function follow(sliders, now) {
       if (asked !== null) input.value = asked;
   }
 }
-
-const findingsOf = (kernel) => html("ul", { class: "findings" }, findingItems(kernel.findings));
 
 /* Where each number comes from; of each the first source is the one that counts. */
 function sourcesOf(report, kernel) {

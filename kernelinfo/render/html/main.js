@@ -6,6 +6,8 @@ const stage = byId("page");
 const alone = report.kernels.length === 1;
 let fleet = null;
 let left = 0;
+/* The address without the kernel: what has not changed while one was open is not drawn again. */
+let followed = "";
 
 function opened() {
   if (alone) return report.kernels[0];
@@ -16,10 +18,13 @@ function opened() {
 function show() {
   const kernel = opened();
   if (fleet?.element.isConnected) left = scrollY;
-  if (!kernel) {
+  const around = addressWith({ kernel: "" });
+  const isBack = fleet && !fleet.element.isConnected && around === followed;
+  if (!kernel && !isBack) {
     fleet ??= fleetPage(report);
     fleet.follow();
   }
+  followed = around;
   stage.replaceChildren(kernel ? kernelPage(report, kernel) : fleet.element);
   if (kernel && alone) stage.prepend(problemsOf(report));
   if (report.gate && (!kernel || alone)) stage.prepend(gateSection(report));
