@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from kernelinfo.analysis.options import Options
-from kernelinfo.cli import options
+from kernelinfo.cli import completion, options
 from kernelinfo.cli.output import CANNOT_ANSWER, CLAIM, complain, make_view, tell, write
-from kernelinfo.compare import Comparison
-from kernelinfo.compare.builds import compare_paths
+from kernelinfo.compare import Comparison, compare
+from kernelinfo.compare.builds import chosen, read_build
+from kernelinfo.compare.summary import Build
+from kernelinfo.gate.baseline import is_baseline, read_baseline
+from kernelinfo.reading.blob import Problem
 from kernelinfo.render import DIFF_FORMATS
 from kernelinfo.render.diff import renderer
 
@@ -24,17 +29,22 @@ FailOnOption = Annotated[
     ),
 ]
 
-_SIDE = "A file, folder or glob of code, or a report saved as JSON, JSON lines or CSV."
+_SIDE = "A file, folder or glob of code, a saved report (JSON, JSON lines, CSV), or a baseline."
 
 
 EXAMPLES = """\
 Examples:
   kernelinfo diff before.s after.s
   kernelinfo diff before.s after.s --fail-on regression    # for CI
-  kernelinfo diff before/ after/ --format markdown         # for a pull request
+  kernelinfo diff before.s after.s --as gfx90a,MI300X      # side by side
   kernelinfo before.s --format json -o saved.json
   kernelinfo diff saved.json after.s
 """
+
+
+def _targets(text: str) -> str:
+    """The gfx names of targets or products in a list with commas, as such a list."""
+    return ",".join(options.parse_target(name.strip()) for name in text.split(","))
 
 
 def command(
@@ -54,7 +64,16 @@ def command(
     fail_on: FailOnOption = None,
     arch: options.Arch = None,
     target: options.Targets = None,
-    run_as: options.RunAs = None,
+    run_as: Annotated[
+        str | None,
+        typer.Option(
+            "--as",
+            metavar="GFX[,GFX...]",
+            parser=_targets,
+            autocompletion=completion.gfx,
+            help="Ask what if the same registers ran there; several targets side by side.",
+        ),
+    ] = None,
     workgroup_size: options.WorkgroupSize = None,
     dynamic_lds: options.DynamicLds = None,
     no_trap_handler: options.NoTrapHandler = False,
@@ -79,7 +98,6 @@ def command(
     wanted = Options(
         bounds=options.chosen_bounds(bound, deep),
         arch=arch,
-        run_as=run_as,
         workgroup_size=workgroup_size,
         dynamic_lds_bytes=dynamic_lds,
         trap_handler=not no_trap_handler,
@@ -87,17 +105,44 @@ def command(
         exclude=tuple(exclude or ()),
         targets=tuple(target or ()),
     )
-    comparison = compare_paths(old, new, wanted, across_targets=across_targets, loose=loose)
-    for problem in comparison.problems:
+    targets = run_as.split(",") if run_as else [None]
+    comparisons = [
+        _compare(old, new, wanted._replace(run_as=one), across_targets=across_targets, loose=loose)
+        for one in targets
+    ]
+    comparison = comparisons[0]
+    for problem in dict.fromkeys(problem for one in comparisons for problem in one.problems):
         tell(problem)
     for note in comparison.notes:
         complain(f"note: {note}")
-    if comparison.pairs or (comparison.gone and comparison.new):
+    if comparison.is_of_other_targets:
+        complain("note: no target is in both; --across-targets pairs kernels by name")
+    if run_as and len(comparisons) > 1:
+        from kernelinfo.render.diff.side_by_side import render_side_by_side
+
+        write(render_side_by_side(run_as.split(","), comparisons, format, view), output)
+    elif comparison.pairs or (comparison.gone and comparison.new):
         write(renderer(format)(comparison, view), output)
-    if comparison.problems:
+    if any(one.problems for one in comparisons):
         raise typer.Exit(CANNOT_ANSWER)
-    if fails(comparison, fail_on):
+    if any(fails(one, fail_on) for one in comparisons):
         raise typer.Exit(CLAIM)
+
+
+def _compare(
+    old: str, new: str, wanted: Options, *, across_targets: bool, loose: bool
+) -> Comparison:
+    """The comparison of two paths, with what could not be read of them."""
+    (before, problems), (after, more) = (_build(path, wanted) for path in (old, new))
+    found = compare(before, after, across_targets=across_targets, loose=loose)
+    return replace(found, problems=(*problems, *more), names=(old, new))
+
+
+def _build(path: str, wanted: Options) -> tuple[Build, list[Problem]]:
+    """The build at a path, or that a baseline pins."""
+    if is_baseline(path):
+        return chosen(read_baseline(Path(path)), wanted), []
+    return read_build(path, wanted)
 
 
 def fails(comparison: Comparison, fail_on: FailOn | None) -> bool:

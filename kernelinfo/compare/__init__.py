@@ -99,6 +99,14 @@ class Comparison:
     """What could not be read of either build, for which a kernel may seem gone or new."""
     notes: tuple[str, ...] = ()
     """What cannot be known of either build, in words."""
+    names: tuple[str, str] | None = None
+    """What the user calls the builds."""
+
+    @property
+    def is_of_other_targets(self) -> bool:
+        """True if no kernel is paired, and the builds have no target in common."""
+        old, new = ({kernel.processor for kernel in side} for side in (self.gone, self.new))
+        return not self.pairs and bool(old and new) and not old & new
 
     @property
     def retargeted(self) -> Mapping[tuple[str, str], int]:

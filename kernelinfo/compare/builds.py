@@ -8,7 +8,7 @@ from dataclasses import replace
 from glob import has_magic
 
 from kernelinfo.analysis import Analysis, analyse
-from kernelinfo.analysis.options import Options
+from kernelinfo.analysis.options import Options, is_asked_for
 from kernelinfo.compare import Comparison, compare
 from kernelinfo.compare.summary import Build, build, common_root, path_under
 from kernelinfo.errors import ReadError
@@ -72,13 +72,15 @@ def read_build(path: str, options: Options) -> tuple[Build, list[Problem]]:
     return build(_results(items, problems), _under(root_of(path))), problems
 
 
-def compare_paths(
-    old: str, new: str, options: Options, *, across_targets: bool = False, loose: bool = False
-) -> Comparison:
-    """As `diff`, but with the problems in the result instead of raising them."""
-    (before, problems), (after, more) = (read_build(path, options) for path in (old, new))
-    found = compare(before, after, across_targets=across_targets, loose=loose)
-    return replace(found, problems=(*problems, *more))
+def chosen(found: Build, options: Options) -> Build:
+    """The kernels of a build that the options choose, by name and target."""
+    kernels = (
+        kernel
+        for kernel in found.kernels
+        if is_asked_for(kernel.name, kernel.symbol, options)
+        and (not options.targets or kernel.processor in options.targets)
+    )
+    return replace(found, kernels=tuple(kernels))
 
 
 def _of_report(report: Report) -> Build:

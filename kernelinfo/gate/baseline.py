@@ -18,6 +18,8 @@ from kernelinfo.occupancy.limits import RESOURCES, Resource
 
 _NAME, _VERSION = "kernelinfo-baseline", 1
 _SCHEMA = f"{_NAME}/{_VERSION}"
+_BEGINNING = 64
+"""Bytes that hold the schema."""
 _DELETE = "delete it and pin anew with --update-baseline"
 _CONFLICT = ("<<<<<<< ", ">>>>>>> ")
 
@@ -30,6 +32,14 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "bool | None": (bool, type(None)),
     "tuple[Resource, ...]": (list,),
 }
+
+
+def is_baseline(path: str) -> bool:
+    """True for a file that begins as `write_baseline` writes it."""
+    if not os.path.isfile(path):
+        return False
+    with open(path, "rb") as file:
+        return _NAME.encode() in file.read(_BEGINNING)
 
 
 def read_baseline(path: Path) -> Build:

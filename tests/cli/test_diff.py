@@ -107,7 +107,7 @@ def test_options_hold_for_both_sides() -> None:
 def test_it_is_written_where_it_shall_be(tmp_path: Path) -> None:
     out, _, code = run("diff", OLD, NEW, "--format", "markdown", "-o", str(tmp_path / "diff.md"))
     assert (out, code) == ("", 0)
-    assert (tmp_path / "diff.md").read_text().startswith("**kernelinfo diff · affected: 1 worse")
+    assert "affected: 1 worse" in (tmp_path / "diff.md").read_text()
 
 
 def test_python_takes_paths_and_reports() -> None:
@@ -126,4 +126,5 @@ def test_a_saved_report_may_come_from_standard_input() -> None:
         diff = [sys.executable, "-m", "kernelinfo", "diff", OLD, "-", "--fail-on", "change"]
         ran = subprocess.run(diff, cwd=FIXTURES, input=saved, capture_output=True, check=False)
         assert ran.returncode == 1
-        assert ran.stdout.decode() == run("diff", OLD, NEW)[0]
+        same = run("diff", OLD, NEW)[0].splitlines()
+        assert ran.stdout.decode().splitlines()[1:] == same[1:]

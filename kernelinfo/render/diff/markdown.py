@@ -28,7 +28,8 @@ HEADING = ("", "kernel", "target", "why")
 
 def render(comparison: Comparison, view: View) -> Iterator[str]:
     found = rows(comparison)
-    yield f"**kernelinfo diff · {plain(headline(found))}**\n"
+    named = f" {' → '.join(map(code, comparison.names))}" if comparison.names else ""
+    yield f"**kernelinfo diff{named} · {plain(headline(found))}**\n"
     affected = [row for row in found if row.status in AFFECTED]
     rest = [row for row in found if row.status in ("gone", "new")]
     cells = [cells_of(row, view) for row in affected]

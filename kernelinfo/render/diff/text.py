@@ -35,6 +35,8 @@ def render(comparison: Comparison, view: View) -> Iterator[str]:
 
 def _lines(comparison: Comparison, found: list[Row], view: View) -> Iterator[list[Span]]:
     heading = (headline(found), retargeted(comparison), toolchain(comparison))
+    if comparison.names:
+        yield from _folded([(printable(" → ".join(comparison.names)), "")], 1, view)
     yield from _folded([(" · ".join(text for text in heading if text), "bold")], 1, view)
     yield []
     shown = found[: view.top] if view.top else found

@@ -1,0 +1,78 @@
+"""Two builds as they would run on several targets: waves/SIMD, a column a target."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from kernelinfo.compare import Comparison, Pair
+from kernelinfo.compare.summary import KernelSummary
+from kernelinfo.errors import OptionError
+from kernelinfo.render import View
+from kernelinfo.render.diff.rows import arrow
+from kernelinfo.render.names import printable, styled
+from kernelinfo.render.records import render_records, render_table
+from kernelinfo.render.words import number, plural
+
+Pairs = dict[str, dict[str, Pair]]
+"""By name and target."""
+
+_FORMATS = ("text", "json", "jsonl", "csv", "markdown")
+
+
+def render_side_by_side(
+    targets: Sequence[str], comparisons: Sequence[Comparison], format: str, view: View
+) -> Iterator[str]:
+    """The kernels of both builds; in text those that keep their waves everywhere are counted.
+
+    Raises `OptionError` for a format that has no table.
+    """
+    if format not in _FORMATS:
+        raise OptionError(f"--as {','.join(targets)} has no {format}; give one target")
+    pairs: Pairs = {}
+    for target, comparison in zip(targets, comparisons, strict=True):
+        for pair in comparison.pairs:
+            name = styled(pair.new.name, pair.new.symbol, view.names)
+            pairs.setdefault(name, {})[target] = pair
+    if format == "text":
+        return _text(targets, pairs, comparisons[0], view)
+    return render_records(list(_records(targets, pairs)), format)
+
+
+def _text(
+    targets: Sequence[str], pairs: Pairs, comparison: Comparison, view: View
+) -> Iterator[str]:
+    moved = {
+        name: of for name, of in pairs.items() if any(" → " in _moved(pair) for pair in of.values())
+    }
+    old, new = comparison.names or ("OLD", "NEW")
+    yield f"{printable(old)} → {printable(new)}: waves/SIMD\n\n"
+    shown = [*moved.items()][: view.top or None]
+    rows = [(*(_moved(of.get(target)) for target in targets), name) for name, of in shown]
+    if rows:
+        yield from render_table((*targets, "kernel"), rows, view)
+        yield "\n"
+    hidden = f" ({len(moved) - len(shown)} not shown; --top 0)" if len(shown) < len(moved) else ""
+    yield f" {len(moved)} of {plural(len(pairs), 'kernel')} moved{hidden}\n"
+
+
+def _records(targets: Sequence[str], pairs: Pairs) -> Iterator[dict[str, Any]]:
+    for name, of in pairs.items():
+        record: dict[str, Any] = {"kernel": name}
+        for target in targets:
+            pair = of.get(target)
+            record[f"{target}_old"] = pair and pair.old.waves_per_simd
+            record[f"{target}_new"] = pair and pair.new.waves_per_simd
+        yield record
+
+
+def _moved(pair: Pair | None) -> str:
+    """`4 → 3`, or the one that stays."""
+    return "–" if pair is None else arrow(_waves(pair.old), _waves(pair.new))
+
+
+def _waves(kernel: KernelSummary) -> str:
+    """`4`; `≤4` where that is an upper bound; `?` where it is not known."""
+    if kernel.waves_per_simd is None:
+        return "?"
+    return ("≤" if kernel.exact is False else "") + number(kernel.waves_per_simd)
