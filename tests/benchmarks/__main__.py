@@ -1,19 +1,24 @@
-"""kernelinfo against the best pipeline of existing tools.
+"""kernelinfo against the best pipeline of existing tools, or against another version of itself.
 
-    python -m tests.benchmarks [--python VENV/bin/python]     (Debian: librocrand1, librocsparse0)
+    python -m tests.benchmarks --python VENV/bin/python      (Debian: librocrand1, librocsparse0)
+    python -m tests.benchmarks --python VENV/bin/python --against dist/kernelinfo-0.1.0-*.whl
 
 Both commands of a line run in turn, A B A B, and the ratio of each pair is taken: absolute times
 of a shared machine say little. Below 1 is in favour of kernelinfo. `--python` is the interpreter
 whose installed kernelinfo is measured: of a checkout, only what is already compiled starts fast.
+`--write` puts the tables into kernelinfo/manual/speed.md.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import re
 import shutil
+import subprocess
 import sys
 import tempfile
+import venv
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -21,25 +26,39 @@ from pathlib import Path
 from tests.benchmarks.cases import CASES, LINES, SERIES, Case, Series, kernelinfo
 from tests.benchmarks.measure import instructions, paired, run
 
-START = "| input | against | time | CPU time | peak memory | instructions |"
+START = "| input | against | processes | CPU time | time | peak memory | instructions |"
 GROWTH = "| doubled | grows | 1× | 2× | 4× | 8× |"
 DOUBLINGS = (1, 2, 4, 8)
+PAGE = Path(__file__).parents[2] / "kernelinfo" / "manual" / "speed.md"
 
 
-def row(case: Case, python: str, folder: Path, pairs: int, short: bool) -> str | None:
-    """One line of the table; None where a tool or the input is missing."""
-    if not all(map(shutil.which, case.tools)) or not (path := case.make(folder, short)):
+def heading(columns: str) -> str:
+    """The first two lines of a table."""
+    return columns + "\n" + "| --- " * (columns.count("|") - 1) + "|"
+
+
+def row(
+    case: Case, python: str, other: str | None, folder: Path, pairs: int, short: bool
+) -> str | None:
+    """One line of the table; None where a tool or the input is missing.
+
+    `other` is the interpreter of the version to compare with, instead of the case's own peer.
+    """
+    if (not other and not all(map(shutil.which, case.tools))) or not (
+        path := case.make(folder, short)
+    ):
         return None
-    ours = [kernelinfo(python), *(word.format(path) for word in case.arguments)]
-    theirs = case.peer(python, str(path))
-    one, other = case.marks
-    ratios = paired(partial(run, ours, one), partial(run, theirs, other), pairs)
-    cells = [case.name, case.peer_name, *(f"{ratio:.2f}" for ratio in ratios)]
+    arguments = [word.format(path) for word in case.arguments]
+    ours = [kernelinfo(python), *arguments]
+    theirs = [kernelinfo(other), *arguments] if other else case.peer(python, str(path))
+    marks = (case.marks[0],) * 2 if other else case.marks
+    ratios = paired(partial(run, ours, marks[0]), partial(run, theirs, marks[1]), pairs)
     counted = ""
-    if case.is_start_up and not short and shutil.which("valgrind"):
+    if case.is_short and not short and shutil.which("valgrind"):
         counted = f"{instructions(ours) / instructions(theirs):.2f}"
-    cells.append(counted)
-    return "| " + " | ".join(cells) + " |"
+    peer = "the other version" if other else case.peer_name
+    cells = [case.name, peer, case.processes, *ratios, counted]
+    return "| " + " | ".join(map(str, cells)) + " |"
 
 
 def growth(series: Series, python: str, folder: Path, runs: int, short: bool) -> Iterator[str]:
@@ -58,13 +77,38 @@ def growth(series: Series, python: str, folder: Path, runs: int, short: bool) ->
         yield "| " + " | ".join([series.name, what, *cells]) + " |"
 
 
+def with_wheel(wheel: str, folder: Path) -> str:
+    """The interpreter of a new environment in which that wheel is installed."""
+    venv.create(folder, with_pip=True)
+    python = folder / "bin" / "python"
+    subprocess.run([python, "-m", "pip", "install", "-q", wheel, "pycxxfilt"], check=True)
+    return str(python)
+
+
+def write(*tables: list[str]) -> None:
+    """Put tables into the page, each instead of the one with the same first line."""
+    text = PAGE.read_text()
+    for table in tables:
+        columns = re.escape(table[0].partition("\n")[0])
+        before, after = re.split(rf"{columns}\n(?:\|.*\n)*", text)
+        text = before + "\n".join(table) + "\n" + after
+    PAGE.write_text(text)
+
+
+def printed(line: str) -> str:
+    print(line, flush=True)
+    return line
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("only", nargs="*", help="lines whose name has one of these words in it")
     parser.add_argument("--python", default=sys.executable, help="where kernelinfo is installed")
+    parser.add_argument("--against", metavar="WHEEL", help="another version to run in pairs with")
     parser.add_argument("--pairs", type=int, default=7)
     parser.add_argument("--folder", type=Path, help="keep the inputs there for the next time")
     parser.add_argument("--short", action="store_true", help="small inputs, two pairs: does it run")
+    parser.add_argument("--write", action="store_true", help="put the tables into manual/speed.md")
     options = parser.parse_args()
     os.environ.pop("PYTHONPATH", None)  # or the checkout would be measured, not what is installed
     pairs = 2 if options.short else options.pairs
@@ -75,16 +119,21 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         folder = options.folder or Path(temporary)
         folder.mkdir(exist_ok=True)
-        print(START + "\n" + "| --- " * 6 + "|")
+        other = with_wheel(options.against, Path(temporary, "other")) if options.against else None
+        measured = [printed(heading(START))]
         for case in CASES:
             if is_wanted(case.name):
-                line = row(case, options.python, folder, pairs, options.short)
-                print(line or f"left out, for want of a tool or a library: {case.name}", flush=True)
-        print("\n" + GROWTH + "\n" + "| --- " * 6 + "|")
+                if line := row(case, options.python, other, folder, pairs, options.short):
+                    measured.append(printed(line))
+                else:
+                    print(f"left out, for want of a tool or a library: {case.name}", flush=True)
+        grown = [printed("\n" + heading(GROWTH)).lstrip()]
         for series in SERIES:
             if is_wanted(series.name):
-                for line in growth(series, options.python, folder, pairs, options.short):
-                    print(line, flush=True)
+                lines = growth(series, options.python, folder, pairs, options.short)
+                grown += map(printed, lines)
+        if options.write:
+            write(measured, grown)
 
 
 if __name__ == "__main__":

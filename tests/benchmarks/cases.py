@@ -29,7 +29,9 @@ JSON_LINE, NOTE, BLOCK = b'"Kernel_Name":', b".vgpr_count:", b"kernel "
 
 
 ALONE = ("{}",)
-LINES = ("{}", "--format", "jsonl")
+LINES = ("{}", "--format", "jsonl", "--jobs", "1")
+TEXT = ("{}", "--jobs", "1")
+TWO_PROCESSES = ("{}", "--format", "jsonl", "--jobs", "2")
 
 
 class Case(NamedTuple):
@@ -49,10 +51,13 @@ class Case(NamedTuple):
     marks: tuple[bytes, bytes] = (b"", b"")
     """By which lines kernels are counted in both outputs; nothing where one has none."""
 
+    is_short: bool = False
+    """So short that its instructions are counted, too."""
+
     @property
-    def is_start_up(self) -> bool:
-        """So short that its instructions are counted, too."""
-        return self.arguments == ALONE
+    def processes(self) -> int:
+        """Of kernelinfo."""
+        return 2 if self.arguments == TWO_PROCESSES else 1
 
 
 def kernelinfo(python: str) -> str:
@@ -95,36 +100,65 @@ def library(name: str) -> Callable[[Path, bool], Path | None]:
 PIPELINE = (OBJDUMP, READELF)
 READ_NOTES = f'find "$0" -name "*.co" -print0 | xargs -0 {READELF} --notes'
 
+
+def start(name: str, path: Path, *arguments: str) -> Case:
+    """A command that takes little more than its start, against the bare interpreter."""
+    return Case(name, "`python -c pass`", (), fixture(path), arguments, bare_python, is_short=True)
+
+
+def of_library(name: str, of: str, arguments: tuple[str, ...], mark: bytes = JSON_LINE) -> Case:
+    """A library of Debian's, against what writes its code objects to files and reads those."""
+    return Case(
+        name,
+        "objdump + readelf",
+        PIPELINE,
+        library(of),
+        arguments,
+        shell(OFFLOADING),
+        (mark, NOTE if mark else b""),
+    )
+
+
 CASES = (
-    Case("small `.s`", "`python -c pass`", (), fixture(inputs.SMALL_TEXT), ALONE, bare_python),
+    start("small `.s`", inputs.SMALL_TEXT, *ALONE),
+    start("symbolic `.s`", inputs.SYMBOLIC_TEXT, *ALONE),
     Case(
-        "symbolic `.s`", "`python -c pass`", (), fixture(inputs.SYMBOLIC_TEXT), ALONE, bare_python
+        "small `.hsaco`",
+        "readelf",
+        (READELF,),
+        fixture(inputs.SMALL_OBJECT),
+        ALONE,
+        readelf,
+        is_short=True,
     ),
-    Case("small `.hsaco`", "readelf", (READELF,), fixture(inputs.SMALL_OBJECT), ALONE, readelf),
-    Case(
-        "librocrand, 25 MB",
-        "objdump + readelf",
-        PIPELINE,
-        library("rocrand"),
-        LINES,
-        shell(OFFLOADING),
-        (JSON_LINE, NOTE),
-    ),
-    Case(
-        "librocsparse, 1310 MB",
-        "objdump + readelf",
-        PIPELINE,
-        library("rocsparse"),
-        LINES,
-        shell(OFFLOADING),
-        (JSON_LINE, NOTE),
-    ),
+    start("`--version`", inputs.SMALL_TEXT, "--version"),
+    start("`check`, small `.s`", inputs.SMALL_TEXT, "check", "{}", "--exit-zero"),
+    start("`explain`, small `.s`", inputs.SMALL_TEXT, "explain", "{}", "vgprbound"),
+    start("`diff`, small `.s`", inputs.SMALL_TEXT, "diff", "{}", "{}"),
+    start("`pressure`, small `.s`", inputs.SMALL_TEXT, "pressure", "{}", "vgprbound"),
+    start("`limits`", inputs.SMALL_TEXT, "limits", "gfx942"),
+    start("`calc`", inputs.SMALL_TEXT, "calc", "--arch", "gfx942", "--vgpr", "96"),
+    start("`arch`", inputs.SMALL_TEXT, "arch"),
+    start("`rules`", inputs.SMALL_TEXT, "rules"),
+    of_library("librocrand, 25 MB", "rocrand", LINES),
+    of_library("librocsparse, 1310 MB", "rocsparse", LINES),
+    of_library("librocsparse, two processes", "rocsparse", TWO_PROCESSES),
+    of_library("librocsparse, as text", "rocsparse", TEXT, b""),
     Case(
         "3000 code objects",
         "readelf over all",
         (READELF,),
         lambda folder, short: inputs.objects(folder, 30 if short else 3000),
         LINES,
+        shell(READ_NOTES),
+        (JSON_LINE, NOTE),
+    ),
+    Case(
+        "3000 code objects, two processes",
+        "readelf over all",
+        (READELF,),
+        lambda folder, short: inputs.objects(folder, 30 if short else 3000),
+        TWO_PROCESSES,
         shell(READ_NOTES),
         (JSON_LINE, NOTE),
     ),

@@ -58,12 +58,23 @@ def instructions(command: Sequence[str]) -> int:
     return int(found[1].replace(b",", b""))
 
 
-class Ratios(NamedTuple):
-    """The first of two commands as a share of the second: medians over pairs of runs."""
+class Ratio(NamedTuple):
+    """One run as a share of another, over pairs of both."""
 
-    time: float
-    cpu_time: float
-    peak_memory: float
+    median: float
+    least: float
+    most: float
+
+    def __str__(self) -> str:
+        return f"{self.median:.2f} ({self.least:.2f}–{self.most:.2f})"
+
+
+class Ratios(NamedTuple):
+    """The first of two commands as a share of the second."""
+
+    cpu_time: Ratio
+    time: Ratio
+    peak_memory: Ratio
 
 
 def paired(one: Callable[[], Run], other: Callable[[], Run], pairs: int) -> Ratios:
@@ -72,4 +83,9 @@ def paired(one: Callable[[], Run], other: Callable[[], Run], pairs: int) -> Rati
     ours, theirs = runs[0]
     if ours.kernels != theirs.kernels:
         raise SystemExit(f"{ours.kernels} kernels against {theirs.kernels}")
-    return Ratios(*(median(a[i] / b[i] for a, b in runs) for i in range(len(Ratios._fields))))
+
+    def ratio(field: str) -> Ratio:
+        shares = [getattr(a, field) / getattr(b, field) for a, b in runs]
+        return Ratio(median(shares), min(shares), max(shares))
+
+    return Ratios(ratio("cpu_seconds"), ratio("seconds"), ratio("peak_bytes"))
