@@ -1,4 +1,4 @@
-"""kpack archives by a writer of our own, from the layout that `ingest.kpack` states."""
+"""kpack archives by a writer of our own, from the layout that `containers.kpack` states."""
 
 from __future__ import annotations
 
