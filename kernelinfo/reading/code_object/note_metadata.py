@@ -206,6 +206,8 @@ def _read_root(content: memoryview, budget: KernelBudget = UNBOUNDED) -> _Root |
                 return None
             if key == "amdhsa.kernels":
                 count = unpacker.read_array_header()
+                if count > len(whole):
+                    return None
                 budget.check(count)
                 kernels = [_kernel(unpacker, whole) for _ in range(count)]
             else:
