@@ -49,7 +49,7 @@ function kernelHeading(report, kernel) {
   const folded = [long ? whole : null,
     title.symbol ? html("p", { class: "name symbol" }, title.symbol) : null, cut].filter(Boolean);
   return html("header", {},
-    html("h1", { tabindex: "-1", class: "clamped" }, title.brief.slice(0, LONG_NAME)),
+    html("h1", { tabindex: "-1", class: "clamped" }, shortened(title.brief)),
     long ? null : whole,
     html("p", { class: "about" }, about.filter(Boolean).join(" · ")),
     folded.length ? html("details", {},

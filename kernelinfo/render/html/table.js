@@ -83,7 +83,7 @@ function rowOf(row, columns) {
   }));
 }
 
-const MOST_SHOWN = 300;
+const MOST_SHOWN = 1000;
 const shortened = (name) => (name.length > MOST_SHOWN ? `${name.slice(0, MOST_SHOWN - 1)}…` : name);
 
 /* The short name, in full where it is pointed at; `also` stands below it. */
