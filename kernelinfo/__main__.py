@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import gc
 import os
-import signal
 import sys
-from types import FrameType
+
+# Built in: `signal` takes milliseconds to import, in which Ctrl-C would show a traceback.
+from _signal import SIGINT, signal  # type: ignore[import-not-found]
 
 
 def main() -> None:
     """The entry point of the command line."""
-    signal.signal(signal.SIGINT, _interrupted)
+    signal(SIGINT, _interrupted)
     _open_closed_streams()
     # Kernels and their facts hold no cycles, but a library's would be searched for them again and
     # again: a third of the time of its report.
@@ -25,7 +26,7 @@ def main() -> None:
             gc.freeze()  # nor searched when the interpreter takes leave of them
 
 
-def _interrupted(number: int, frame: FrameType | None) -> None:
+def _interrupted(number: int, frame: object) -> None:
     """Ctrl-C: no traceback, the terminal as it was, and the exit code that shells expect."""
     sys.exit(128 + number)
 

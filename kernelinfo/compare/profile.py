@@ -20,6 +20,7 @@ from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds
 from kernelinfo.reading.containers import magic
 from kernelinfo.reading.containers.streams import Decompressed
+from kernelinfo.reading.document import read_document
 
 FIELDS = {
     "kernel_name": "kernel",
@@ -142,20 +143,26 @@ def read(path: Path, within: Bounds = BY_DEFAULT) -> tuple[Dispatch, ...]:
 
 _WANTED = "give rocprofv3's kernel trace or database, or rocprofiler-compute's pmc_perf.csv"
 _SQLITE = b"SQLite format 3\0"
+_MOST_BYTES = 1 << 30
+"""Of a trace as text; a database may be larger."""
 
 
 def _rows_of(path: Path, within: Bounds) -> Iterator[Mapping[str, Any]]:
-    with path.open("rb") as file:
-        if file.read(len(_SQLITE)) == _SQLITE:
-            from kernelinfo.compare import rocpd
+    if path.is_file() and _begins_with(path, _SQLITE):
+        from kernelinfo.compare import rocpd
 
-            return rocpd.rows(path)
-    data = _plain(path.read_bytes(), within)
+        return rocpd.rows(path)
+    data = _plain(read_document(path, _MOST_BYTES), within)
     if data.startswith(_SQLITE):
         raise ReadError("a compressed SQLite database; decompress it first")
     if data.lstrip()[:1] in (b"{", b"["):
         raise ReadError("is JSON, which is not read")
     return _rows(csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline="")))
+
+
+def _begins_with(path: Path, magic: bytes) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(magic)) == magic
 
 
 def _plain(data: bytes, within: Bounds) -> bytes:

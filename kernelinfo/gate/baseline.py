@@ -12,9 +12,10 @@ from pathlib import Path, PurePath
 from typing import Any, cast
 
 from kernelinfo.compare.summary import Build, KernelSummary, build, path_under
-from kernelinfo.errors import BaselineError
+from kernelinfo.errors import BaselineError, ReadError
 from kernelinfo.kernel import CodeObject, Result
 from kernelinfo.occupancy.limits import RESOURCES, Resource
+from kernelinfo.reading.document import read_document
 
 _NAME, _VERSION = "kernelinfo-baseline", 1
 _SCHEMA = f"{_NAME}/{_VERSION}"
@@ -24,6 +25,8 @@ _DELETE = "delete it and pin anew with --update-baseline"
 _CONFLICT = ("<<<<<<< ", ">>>>>>> ")
 
 _KEYS = {field.name: str(field.type) for field in fields(KernelSummary) if field.compare}
+_MOST_BYTES = 256 << 20
+"""Some hundred for each kernel."""
 _REQUIRED = {field.name for field in fields(KernelSummary) if field.default is MISSING}
 _TYPES: dict[str, tuple[type, ...]] = {
     "str": (str,),
@@ -45,12 +48,12 @@ def is_baseline(path: str) -> bool:
 def read_baseline(path: Path) -> Build:
     """What the file pins. Raises `BaselineError` for a file that is none, or of a newer version."""
     try:
-        if path.exists() and not path.is_file():  # to read a FIFO would wait for a writer
-            raise BaselineError(f"{path}: is no regular file; give another file")
-        text = path.read_text("utf-8")
+        text = read_document(path, _MOST_BYTES).decode()
     except OSError as error:
         message = f"{path}: {error.strerror}; make it by `kernelinfo check --update-baseline`"
         raise BaselineError(message) from None
+    except ReadError as error:
+        raise BaselineError(f"{path}: {error}") from None
     except UnicodeDecodeError:
         raise BaselineError(f"{path}: is no baseline; {_DELETE}") from None
     if any(line.startswith(_CONFLICT) for line in text.splitlines()):

@@ -7,8 +7,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from kernelinfo.errors import ConfigError
+from kernelinfo.errors import ConfigError, ReadError
 from kernelinfo.gate.config.lines import KeyPath, lines_of
+from kernelinfo.reading.document import read_document
 
 OWN, SHARED = "kernelinfo.toml", "pyproject.toml"
 
@@ -37,15 +38,15 @@ def read_file(path: Path) -> ConfigFile | None:
     import tomllib
 
     try:
-        if path.exists() and not path.is_file():  # to read a FIFO would wait for a writer
-            raise ConfigError(f"{path}: is no regular file; give another file")
-        data = path.read_bytes()
+        data = read_document(path, 16 << 20)
         if path.name == SHARED and b"kernelinfo" not in data:  # nor need it be valid
             return None
         text = data.decode()
         document = tomllib.loads(text)
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror}; give another file") from None
+    except ReadError as error:
+        raise ConfigError(f"{path}: {error}") from None
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: {error}; write valid TOML") from None
     if path.name != SHARED:

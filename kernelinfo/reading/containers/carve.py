@@ -12,7 +12,7 @@ from struct import Struct
 from kernelinfo.errors import ReadError
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.blob import Blob, Note, Problem
-from kernelinfo.reading.containers import bounds, bundle, ccob, magic
+from kernelinfo.reading.containers import bounds, bundle, ccob, files, magic
 from kernelinfo.reading.containers.parts import UNKNOWN_DATA, part, problem, rest
 from kernelinfo.reading.elf import (
     EM_AMDGPU,
@@ -49,7 +49,7 @@ def read(blob: Blob) -> Iterator[Blob | Problem | Note]:
     unsound: list[int] = []
     # Headers that claim the same tables could multiply them without end.
     budget = bounds.REPETITION * len(blob.data)
-    for at in _starts(blob.data):
+    for at in _starts(blob):
         if at < end:
             continue
         following = rest(blob, at)
@@ -77,10 +77,12 @@ def read(blob: Blob) -> Iterator[Blob | Problem | Note]:
         yield problem(blob, message, at=unsound[0])
 
 
-def _starts(data: memoryview) -> Iterator[int]:
+def _starts(blob: Blob) -> Iterator[int]:
     """Where a magic stands, in order."""
-    for start in range(0, len(data), _WINDOW):
-        window = bytes(data[start : start + _WINDOW + _OVERLAP])
+    for start in range(0, len(blob.data), _WINDOW):
+        following = rest(blob, start)
+        window = bytes(following.data[: _WINDOW + _OVERLAP])
+        files.forget(following._replace(data=following.data[:_WINDOW]))
         found = (at for magic in _MAGICS for at in _each(window, magic) if at < _WINDOW)
         yield from (start + at for at in sorted(found))
 

@@ -117,7 +117,10 @@ def is_empty(path: str) -> bool:
 def load(path: str, within: Bounds = BY_DEFAULT) -> Blob | Problem:
     """All bytes of a regular file, or of standard input."""
     if path == STANDARD_INPUT:
-        data = sys.stdin.buffer.read()
+        data = sys.stdin.buffer.read(bounds.STANDARD_INPUT_BYTES + 1)
+        if len(data) > bounds.STANDARD_INPUT_BYTES:
+            message = f"gives more than {bounds.STANDARD_INPUT_BYTES} bytes; give it as a file"
+            return Problem("<stdin>", message)
         if not data:
             return Problem("<stdin>", "is empty; give it a file to read")
         return whole("<stdin>", memoryview(data), within)

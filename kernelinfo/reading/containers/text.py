@@ -18,6 +18,8 @@ _RESOURCE_USAGE = re.compile(rb"Function Name: |Pass: +kernel-resource-usage")
 _RECORD = b"--- !"
 _FLAG = "-Rpass-analysis=kernel-resource-usage"
 _LOOKED_AT = 1 << 20
+_BINARY_BYTES = 1 << 12
+"""A zero byte in the first of them tells that data are no text."""
 _LOG = re.compile(rb"(?:warning|remark|error): |^\[\d+/\d+\] |^\[ *\d+%\] ", re.MULTILINE)
 _ZLIB = (b"\x78\x01", b"\x78\x9c", b"\x78\xda")
 _MAPS = (*(bytes([first]) for first in range(0x80, 0x90)), b"\xde", b"\xdf")
@@ -32,6 +34,8 @@ def read(blob: Blob) -> Blob | Problem:
     if bytes(blob.data[:2]) in _UTF16:
         decoded = bytes(blob.data).decode("utf-16", "replace")
         blob = blob._replace(data=memoryview(decoded.encode()))
+    if b"\0" in bytes(blob.data[:_BINARY_BYTES]):
+        return Problem(blob.path, _reason(blob.data), blob.member, blob.offset)
     if _MARKS.search(blob.data):
         return blob
     if _RESOURCE_USAGE.search(blob.data):
@@ -47,7 +51,7 @@ def _reason(data: memoryview) -> str:
     start = bytes(data[:_LOOKED_AT])
     if _is_catalogue(start):
         return "a catalogue of Tensile without code; give the .co or .hsaco files next to it"
-    if b"\0" in start[:4096]:
+    if b"\0" in start[:_BINARY_BYTES]:
         return "neither AMD GPU code nor text; give what the compiler left for the device"
     if re.search(rb"\.hip_fatbin", data):
         return "host code; give the *-hip-amdgcn-*.s beside it"
