@@ -22,8 +22,7 @@ def main() -> None:
     try:
         app()
     finally:
-        if not gc.isenabled():
-            gc.freeze()  # nor searched when the interpreter takes leave of them
+        gc.freeze()  # nor searched when the interpreter takes leave of them
 
 
 def _interrupted(number: int, frame: object) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 from importlib.util import find_spec
 
@@ -21,3 +22,4 @@ def require_libraries() -> None:
         install = "pip install 'kernelinfo[fleet]'"
         raise KernelinfoError(f"{', '.join(missing)} not installed; run {install}")
     gc.enable()
+    atexit.register(gc.unfreeze)

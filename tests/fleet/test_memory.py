@@ -1,0 +1,56 @@
+"""The memory of a worker is bounded, whatever it reads."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .scans import OBJECTS, kernelinfo, process, rows
+
+pytest.importorskip("distributed", reason="the extra kernelinfo[fleet] is not installed")
+psutil = pytest.importorskip("psutil", reason="the extra kernelinfo[fleet] is not installed")
+
+MOST = 512_000_000
+
+
+def test_of_a_large_library(tmp_path: Path) -> None:
+    library = Path("/usr/lib/x86_64-linux-gnu/librocsparse.so.0")
+    if not library.exists():
+        pytest.skip("librocsparse is not installed")
+    command = ("-m", "kernelinfo", "scan", library, "--to", tmp_path, "--build", "b")
+    largest = 0
+    with process(*command, "--workers", 2) as running:
+        scan = psutil.Process(running.pid)
+        while running.poll() is None:
+            largest = max([largest, *map(_resident, scan.children(recursive=True))])
+            time.sleep(0.05)
+        out, _ = running.communicate()
+    assert (running.returncode, "88 137 kernels" in out) == (0, True), out
+    assert 100_000_000 < largest <= MOST
+
+
+def _resident(process: Any) -> int:
+    try:
+        return int(process.memory_info().rss)
+    except psutil.NoSuchProcess:
+        return 0
+
+
+def test_what_does_not_fit_names_the_bound(tmp_path: Path) -> None:
+    noise = os.urandom(1 << 20).hex().encode() + b"\n"
+    folder = tmp_path / "objects"
+    folder.mkdir()
+    with gzip.open(folder / "large.s.gz", "wb", compresslevel=1) as file:
+        file.write(b'.amdgcn_target "amdgcn-amd-amdhsa--gfx942"\n')
+        for _ in range(100):
+            file.write(b"; " + noise)
+    (folder / "small.co").write_bytes((OBJECTS / "handwritten.co").read_bytes())
+    _, err, code = kernelinfo("scan", folder, "--to", tmp_path / "fleet", "--build", "b")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "memory=BYTES allow more" in err
+    assert {row["Path"] for row in rows(tmp_path / "fleet")} == {"small.co"}
