@@ -83,9 +83,14 @@ function findingsAt(now, kernel, changed, report) {
   return [...anew, ...kept].sort((one, other) => compare(one.rule, other.rule));
 }
 
-const findingItems = (findings) => findings.map((finding) =>
-  html("li", { class: finding.severity },
-    html("span", { class: "severity" }, finding.severity), " ",
-    html("b", {}, finding.rule), ` ${finding.message}`,
-    finding.hint ? html("span", { class: "quiet" }, `; ${finding.hint}`) : null,
-    finding.asCompiled ? html("span", { class: "quiet" }, " · as compiled") : null));
+function findingList(findings) {
+  if (!findings.length) return [];
+  const items = findings.map((finding) =>
+    html("li", { class: finding.severity },
+      html("span", { class: "severity" }, finding.severity), " ",
+      html("b", {}, finding.rule), ` ${finding.message}`,
+      finding.hint ? html("span", { class: "quiet" }, `; ${finding.hint}`) : null,
+      finding.asCompiled ? html("span", { class: "quiet" }, " · as compiled") : null));
+  return [html("ul", { class: "findings" }, items),
+    html("p", { class: "keys" }, `kernelinfo explain ${findings[0].rule} says more of a rule`)];
+}

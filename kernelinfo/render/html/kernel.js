@@ -15,7 +15,7 @@ function kernelPage(report, kernel) {
   } else {
     page.append(html("p", { class: "outcome" }, html("span", { class: "waves" }, "?"),
       ` ${whyUnknown(report, kernel)}: its occupancy is not known`),
-    html("ul", { class: "findings" }, findingItems(kernel.findings)));
+    ...findingList(kernel.findings));
   }
   page.append(sourcesOf(report, kernel));
   return page;
@@ -62,7 +62,7 @@ function explained(report, kernel) {
   const changes = {};
   const outcome = html("section", { class: "outcome" });
   const spoken = html("p", { class: "unseen", role: "status" });
-  const findings = html("ul", { class: "findings" });
+  const findings = html("section", {});
   const sliders = html("div", { class: "sliders" });
   const curves = html("div", { class: "curves" });
   const unit = html("figure", { class: "unit" });
@@ -80,7 +80,7 @@ function explained(report, kernel) {
     const before = Object.keys(changes).length ? compiled : null;
     const { used } = now;
     outcome.replaceChildren(...outcomeOf(now, before, kernel, report));
-    findings.replaceChildren(...findingItems(findingsAt(now, kernel, before, report)));
+    findings.replaceChildren(...findingList(findingsAt(now, kernel, before, report)));
     if (before) spoken.textContent = inOneSentence(now);
     if (anew) sliders.replaceChildren(...slidersOf(now));
     else follow(sliders, now);
