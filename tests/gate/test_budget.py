@@ -44,6 +44,11 @@ def test_what_is_no_bound(text: str) -> None:
         parse_bound(WAVES, text)
 
 
+def test_a_bound_below_0_is_refused() -> None:
+    with pytest.raises(ValueError, match="below 0"):
+        parse_bound(WAVES, -1)
+
+
 def test_every_measure_is_of_a_summary() -> None:
     assert {measure.field for measure in MEASURES} <= set(KernelSummary.__dataclass_fields__)
 
