@@ -236,7 +236,7 @@ def _result(occupancy: Occupancy, printed: CompilerNumber | None) -> str:
     if printed is None or printed.agrees is None:
         return text
     explanation = printed.reason or "agrees"
-    return f"{text}   the compiler said {printed.waves_per_simd} waves/SIMD: {explanation}"
+    return f"{text}   the compiler said {waves_per_simd(printed.waves_per_simd)}: {explanation}"
 
 
 def _steps(target: Target, demand: Demand, occupancy: Occupancy) -> str:

@@ -7,6 +7,7 @@ from kernelinfo.occupancy import Occupancy
 from kernelinfo.occupancy.limits import RESOURCES, Resource
 from kernelinfo.occupancy.placement import Launch
 from kernelinfo.render.names import printable
+from kernelinfo.rules.remark import waves_per_simd as waves_per_simd
 
 
 def number(value: float) -> str:
@@ -16,10 +17,6 @@ def number(value: float) -> str:
 
 def percent(value: float) -> str:
     return f"{number(round(value, 1))} %"
-
-
-def waves_per_simd(value: float) -> str:
-    return f"{number(value)} wave{'' if value == 1 else 's'}/SIMD"
 
 
 def grouped(count: int) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from kernelinfo.kernel import Kernel
 from kernelinfo.occupancy import Occupancy
-from kernelinfo.rules.remark import Remark
+from kernelinfo.rules.remark import Remark, waves_per_simd
 
 
 def compiler_disagrees(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
@@ -23,7 +23,7 @@ def compiler_disagrees(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]
     number = compiler_number(kernel, occupancy)
     if number is not None and number.reason:
         yield Remark(
-            f"the compiler printed {number.waves_per_simd} waves/SIMD, the hardware holds "
+            f"the compiler printed {waves_per_simd(number.waves_per_simd)}, the hardware holds "
             f"{occupancy.waves_per_simd:.4g}: {number.reason}",
             "trust the latter, which counts whole workgroups",
         )

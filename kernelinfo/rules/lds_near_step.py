@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.rules.lds_rounding_costs_workgroup import lost_to_rounding
-from kernelinfo.rules.remark import Remark
+from kernelinfo.rules.remark import Remark, waves_per_simd
 
 _NEAR = 0.1
 _WORTH = 1.2
@@ -30,6 +30,6 @@ def lds_near_step(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
     if worth and -step.change <= _NEAR * step.at_most and not lost_to_rounding(occupancy):
         yield Remark(
             f"{-step.change} B of LDS less would give {step.waves_per_simd:.4g} instead of "
-            f"{occupancy.waves_per_simd:.4g} waves/SIMD",
+            f"{waves_per_simd(occupancy.waves_per_simd)}",
             "take a narrower pad or a smaller tile",
         )

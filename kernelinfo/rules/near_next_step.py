@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.occupancy import Occupancy
-from kernelinfo.rules.remark import Remark
+from kernelinfo.rules.remark import Remark, waves_per_simd
 
 _NEAR = 0.05
 _WORTH = 1.2
@@ -37,6 +37,6 @@ def near_next_step(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
     fewer = "VGPR" if step.change == -1 else "VGPRs"
     yield Remark(
         f"{-step.change} {fewer} fewer than {limit.used} would give "
-        f"{step.waves_per_simd:.4g} instead of {occupancy.waves_per_simd:.4g} waves/SIMD",
+        f"{step.waves_per_simd:.4g} instead of {waves_per_simd(occupancy.waves_per_simd)}",
         "look for values that need not stay alive",
     )

@@ -14,3 +14,8 @@ class Remark(NamedTuple):
     """What to do, where there is something to do."""
     severity: Severity | None = None
     """Where it differs from the rule's own."""
+
+
+def waves_per_simd(value: float) -> str:
+    """`1 wave/SIMD`, `5.5 waves/SIMD`."""
+    return f"{value:.4g} wave{'' if value == 1 else 's'}/SIMD"

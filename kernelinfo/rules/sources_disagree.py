@@ -8,7 +8,12 @@ from kernelinfo.kernel import Kernel
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.occupancy.placement import align
 from kernelinfo.reading.facts import Fact
-from kernelinfo.rules.remark import Remark
+from kernelinfo.rules.remark import Remark, waves_per_simd
+
+_WORDS = {
+    "reserved": "allocated", "vgprs": "VGPRs", "agprs": "AGPRs", "sgprs": "SGPRs", "lds": "LDS",
+}  # fmt: skip
+"""Parts of the names of facts, as messages write them."""
 
 
 def sources_disagree(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
@@ -54,7 +59,7 @@ def _assembled(directive: Fact, kernel: Kernel, compiled: Occupancy) -> Iterator
     )
     if assembled.waves_per_simd != compiled.waves_per_simd:
         yield Remark(
-            f"objects assembled from this file run {assembled.waves_per_simd:.4g} waves/SIMD, "
+            f"objects assembled from this file run {waves_per_simd(assembled.waves_per_simd)}, "
             f"compiled directly {compiled.waves_per_simd:.4g}: "
             "only the assembler reserves XNACK's SGPRs",
             severity="note",
@@ -72,4 +77,5 @@ def _come_to_the_same(one: Fact, other: Fact, kernel: Kernel) -> bool:
 def _statement(fact: Fact, kernel: Kernel) -> str:
     line = kernel.line_of(fact)
     place = "" if line is None else f" (line {line})"
-    return f"{fact.source} says {fact.name} {fact.value}{place}"
+    noun = " ".join(_WORDS.get(word, word) for word in fact.name.split("_"))
+    return f"{fact.source} says {noun} {fact.value}{place}"

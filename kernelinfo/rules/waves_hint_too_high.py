@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.occupancy import Occupancy
-from kernelinfo.rules.remark import Remark
+from kernelinfo.rules.remark import Remark, waves_per_simd
 
 
 def waves_hint_too_high(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
@@ -25,6 +25,6 @@ def waves_hint_too_high(traits: Traits, occupancy: Occupancy) -> Iterator[Remark
     asked = next((limit.used for limit in occupancy.limits if limit.resource == "vgpr"), used)
     yield Remark(
         f"{spilled} VGPRs spilled, though {asked + room} VGPRs would keep the same "
-        f"{occupancy.waves_per_simd:.4g} waves/SIMD",
+        f"{waves_per_simd(occupancy.waves_per_simd)}",
         "lower the waves of amdgpu_waves_per_eu or __launch_bounds__ to these",
     )

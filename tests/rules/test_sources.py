@@ -30,8 +30,8 @@ def test_more_sgprs_than_xnack_explains(tmp_path: Path) -> None:
     edited = tmp_path / "edited.s"
     edited.write_text(text.replace(".amdhsa_next_free_sgpr 96", ".amdhsa_next_free_sgpr 101"))
     assert said(str(edited), "KI004", "sgpr_heavy") == [
-        "kernel-info says reserved_sgprs 96 (line 1554), "
-        "but directive says reserved_sgprs 112 (line 1515); the first counts"
+        "kernel-info says allocated SGPRs 96 (line 1554), "
+        "but directive says allocated SGPRs 112 (line 1515); the first counts"
     ]
 
 

@@ -75,7 +75,7 @@ def said(rule: str, one: Kernel, size: int = 64) -> list[str]:
         (kernel(129), ["1 VGPR fewer than 129 would give 4 instead of 3 waves/SIMD"]),
         (kernel(136), ["8 VGPRs fewer than 136 would give 4 instead of 3 waves/SIMD"]),
         (kernel(137), []),
-        (kernel(268), ["12 VGPRs fewer than 268 would give 2 instead of 1 waves/SIMD"]),
+        (kernel(268), ["12 VGPRs fewer than 268 would give 2 instead of 1 wave/SIMD"]),
         (kernel(269), []),
         (kernel(88), ["8 VGPRs fewer than 88 would give 6 instead of 5 waves/SIMD"]),
         (kernel(80), []),
@@ -127,7 +127,7 @@ def test_padding_begins_at_one_granule(used: int, messages: list[str]) -> None:
 def test_spills_that_just_fit() -> None:
     """64 KiB of LDS let 256 workitems in once, a wave a SIMD: 128 of 512 VGPRs leave 384."""
     assert said("KI304", kernel(128, lds=65536, spilled=384), 256) == [
-        "384 VGPRs spilled, though 512 VGPRs would keep the same 1 waves/SIMD"
+        "384 VGPRs spilled, though 512 VGPRs would keep the same 1 wave/SIMD"
     ]
     assert said("KI304", kernel(128, lds=65536, spilled=385), 256) == []
 
@@ -221,7 +221,9 @@ def test_sources_that_come_to_the_same(
     name: FactName, one: tuple[Source, int], other: tuple[Source, int], disagree: bool
 ) -> None:
     messages = said("KI004", statements(name, one, other))
-    expected = f"{one[0]} says {name} {one[1]}, but {other[0]} says {name} {other[1]}"
+    noun = name.replace("reserved_", "allocated ").replace("gprs", "GPRs")
+    noun = noun.replace("sGPRs", "SGPRs").replace("vGPRs", "VGPRs")
+    expected = f"{one[0]} says {noun} {one[1]}, but {other[0]} says {noun} {other[1]}"
     assert messages == ([f"{expected}; the first counts"] if disagree else [])
 
 

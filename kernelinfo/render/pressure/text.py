@@ -24,7 +24,7 @@ from kernelinfo.render.pressure.words import (
     untouched,
     written,
 )
-from kernelinfo.render.words import number
+from kernelinfo.render.words import waves_per_simd
 
 _LABEL = 9
 _SHOWN_RANGES = 4
@@ -118,7 +118,7 @@ def _peak(story: Story, view: View) -> Iterator[str]:
         step = story.advice[0]
         held += (
             f"; {step.above} of {story.instructions} hold more than {step.at_most}, the step for "
-            f"{number(step.waves_per_simd)} waves/SIMD"
+            f"{waves_per_simd(step.waves_per_simd)}"
         )
     yield from _labelled(" ", held, view)
     if reach := to_reach(story):
@@ -151,7 +151,7 @@ def unused_step(story: Story) -> str:
         return ""
     return (
         f"{_used(story)} used, yet {story.peak.pressure.vector} live at once, which fit ≤ "
-        f"{fits[0].at_most} ({number(fits[0].waves_per_simd)} waves/SIMD): look for registers that "
+        f"{fits[0].at_most} ({waves_per_simd(fits[0].waves_per_simd)}): look for registers that "
         "assembly in the source claims, for calls, or for tuples that need a gap"
     )
 

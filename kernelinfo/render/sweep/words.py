@@ -9,7 +9,7 @@ from shlex import quote
 from kernelinfo.kernel import Kernel, Result
 from kernelinfo.kernel.names import base_name
 from kernelinfo.render.names import printable
-from kernelinfo.render.words import compiler_name, number, plural, size
+from kernelinfo.render.words import compiler_name, number, plural, size, waves_per_simd
 from kernelinfo.sweep.tradeoff import Cost, Step, tradeoff
 from kernelinfo.sweep.variants import AS_COMPILED, Asked, Sweep, SweptKernel, Variant
 
@@ -96,7 +96,7 @@ def trade(kernel: SweptKernel) -> str:
     now, bound = base.occupancy.waves_per_simd, "" if base.occupancy.exact else "≤"
     return "; ".join(
         [
-            f"{bound}{number(now)} waves/SIMD as compiled",
+            f"{bound}{waves_per_simd(now)} as compiled",
             *(_step(step, base) for step in notable(kernel)),
         ]
     )
