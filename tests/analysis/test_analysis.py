@@ -11,7 +11,7 @@ import kernelinfo.reading
 from kernelinfo import Options, Problem
 from kernelinfo.analysis import Analysis, analyse
 from kernelinfo.analysis.counts import PathCounts
-from kernelinfo.reading.blob import Blob
+from kernelinfo.reading.blob import Blob, Missing
 from kernelinfo.reading.budget import DecompressionBudget
 from kernelinfo.reading.facts import Facts, Features, KernelFacts, Module
 from tests.conftest import FIXTURES
@@ -48,3 +48,14 @@ def test_of_a_directory_one_file_at_a_time_is_held(tmp_path: Path) -> None:
         tracemalloc.stop()
     assert kernels == 64
     assert peak < 3 * len(whole)
+
+
+def test_host_files_without_archives_are_counted_over_all_processes() -> None:
+    counts, more = PathCounts("lib"), PathCounts("lib")
+    for each, name in ((counts, "liba.so"), (more, "libb.so"), (more, "libc.so")):
+        each.missing.append(Missing(name, None, "x.kpack", "here"))
+    counts.add(more)
+    [problem] = counts.summaries()
+    assert isinstance(problem, Problem)
+    assert problem.path == "liba.so"
+    assert problem.message.endswith("(so of 2 more)")
