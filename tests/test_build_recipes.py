@@ -123,7 +123,7 @@ def test_vs_code_finds_what_check_finds(name: str, lines: bool) -> None:
     """Each line of a finding, with its file, line, severity and rule, and none else."""
     out, _, _ = run("check", name, "--top", "0", "--fail-on", "note", folder=FIXTURES)
     kernels = json.loads(run("check", name, "--format", "json", folder=FIXTURES)[0])["kernels"]
-    said = sorted((f["severity"], f["rule"]) for k in kernels for f in k["findings"])
+    expected = sorted((f["severity"], f["rule"]) for k in kernels for f in k["findings"])
     with_line, without = patterns()
     found = []
     for line in out.splitlines()[:-1]:
@@ -134,7 +134,7 @@ def test_vs_code_finds_what_check_finds(name: str, lines: bool) -> None:
         assert match[pattern["file"]].endswith(name)
         found.append((match[pattern["severity"]], match[pattern["code"]]))
         assert match[pattern["message"]] in line
-    assert sorted(found) == said
+    assert sorted(found) == expected
     assert not any(re.search(p["regexp"], out.splitlines()[-1]) for p in patterns())
     shown = r"`(\^\(\.\+\?\).*?\$)`"
     from kernelinfo import manual

@@ -22,11 +22,11 @@ CODE_OBJECT = FIXTURES / "code_object" / "occupancy-hip-amdgcn-amd-amdhsa-gfx90a
 def test_every_answer_on_the_page_is_what_python_says() -> None:
     blocks = re.findall(r"```pycon\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
     page = doctest.DocTestParser().get_doctest("\n".join(blocks), {}, "python.md", None, None)
-    said: list[str] = []
+    output: list[str] = []
     with contextlib.chdir(ROOT):
-        results = doctest.DocTestRunner().run(page, out=said.append)
+        results = doctest.DocTestRunner().run(page, out=output.append)
     assert results.attempted > 15
-    assert results.failed == 0, "".join(said)
+    assert results.failed == 0, "".join(output)
 
 
 def test_the_table_of_pandas() -> None:

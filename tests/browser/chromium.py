@@ -37,7 +37,7 @@ class Opened:
     def __init__(self, page: Page) -> None:
         self.page = page
         self.complaints: list[str] = []
-        """What the console, scripts and the network said."""
+        """What the console, the scripts and the network complain of."""
         page.on("console", lambda message: self.complaints.append(message.text))
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         page.on("request", self._requested)

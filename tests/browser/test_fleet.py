@@ -171,7 +171,7 @@ def test_pages_of_rows_turn(opened: Opened, reported: Reported) -> None:
     expect(page.locator(".pager span")).to_contain_text("1–50 of")
 
 
-def test_what_was_not_read_is_told(opened: Opened, reported: Reported) -> None:
+def test_what_was_not_read_is_listed(opened: Opened, reported: Reported) -> None:
     page = opened.open(reported("assembly/nometadata.s"))
     expect(page.locator(".problems li")).to_have_count(2)
     expect(page.locator(".problems li").first).to_contain_text("next_free_vgpr is unresolved")

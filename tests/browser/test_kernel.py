@@ -149,7 +149,7 @@ def test_numbers_name_their_sources(vgprbound: Page) -> None:
     expect(row).to_contain_text("directive, line 1031; kernel-info, line 1071")
 
 
-def test_findings_are_told_with_their_severity(opened: Opened, reported: Reported) -> None:
+def test_findings_have_their_severity(opened: Opened, reported: Reported) -> None:
     page = opened.open(reported(SAMPLE, "-k", "sgprbound*"))
     expect(page.locator(".findings li")).to_have_count(2)
     expect(page.locator(".findings li").first).to_contain_text("warning KI106 14 spill reloads")
@@ -158,10 +158,10 @@ def test_findings_are_told_with_their_severity(opened: Opened, reported: Reporte
 def test_findings_follow_the_sliders(opened: Opened, reported: Reported) -> None:
     page = opened.open(reported(SAMPLE, "-k", "sgprbound*"))
     ask(page, "size", 65)
-    told = page.locator(".findings li").all_inner_texts()
-    assert any(text.endswith("· as compiled") for text in told if "KI302" in text)
+    shown_findings = page.locator(".findings li").all_inner_texts()
+    assert any(text.endswith("· as compiled") for text in shown_findings if "KI302" in text)
     idle = "warning KI205 workgroups of 65 leave 63 of 64 lanes of their last wave idle"
-    assert f"{idle}; launch a multiple of 64" in told
+    assert f"{idle}; launch a multiple of 64" in shown_findings
     page.get_by_role("button", name="as compiled").click()
     assert not any("KI205" in text for text in page.locator(".findings li").all_inner_texts())
 

@@ -54,15 +54,15 @@ def plain(value: Any) -> Any:
 def random_case(target: Target, random: Random) -> tuple[Demand, Launch]:
     """A kernel and a launch as they may come, and now and then as they cannot."""
     file = random.choice(target.vgprs)
-    unsaid = [None] if random.random() < 0.1 else []
+    unstated = [None] if random.random() < 0.1 else []
     lds = random.choice([0, 0, random.randrange(2**12), random.randrange(2**17), 2**16])
     demand = Demand(
         wave_size=file.wave_size,
-        vgprs=random.choice(unsaid or [random.randint(0, 128), random.randint(0, 520)]),
-        sgprs=random.choice(unsaid or [random.randint(0, 112)]),
-        lds_bytes=random.choice(unsaid or [lds]),
+        vgprs=random.choice(unstated or [random.randint(0, 128), random.randint(0, 520)]),
+        sgprs=random.choice(unstated or [random.randint(0, 112)]),
+        lds_bytes=random.choice(unstated or [lds]),
         scratch_bytes_per_lane=random.choice(
-            unsaid or [0, 60, random.randrange(2**16), random.randrange(2**20)]
+            unstated or [0, 60, random.randrange(2**16), random.randrange(2**20)]
         ),
         accum_offset=random.choice([None, 4 * random.randint(1, 64)]),
         wgp_mode=random.choice([None, True, False]),
@@ -93,8 +93,8 @@ def page(browser: Browser, reported: Reported) -> Iterator[Page]:
 def test_it_says_what_python_says(page: Page, name: str) -> None:
     random = Random(name)
     cases = [random_case(targets.find(name), random) for _ in range(CASES)]
-    told = answers(page, OCCUPANCIES, [[name, plain(d), plain(ln)] for d, ln in cases])
-    for (demand, launch), found in zip(cases, told, strict=True):
+    shown = answers(page, OCCUPANCIES, [[name, plain(d), plain(ln)] for d, ln in cases])
+    for (demand, launch), found in zip(cases, shown, strict=True):
         hardware = found.pop("hardware")
         assert found == plain(occupancy(targets.find(name), demand, launch)), (demand, launch)
         assert hardware in (targets.find(name).members or (name,))
@@ -161,9 +161,11 @@ def test_its_curves_have_the_points_of_calc(page: Page, variable: str) -> None:
     cases = [(name, *random_case(targets.find(name), random)) for name in targets.known()]
     cases = [(n, d, ln._replace(dynamic_lds_bytes=0)) for n, d, ln in cases]
     asked = [[variable, name, plain(demand), plain(launch)] for name, demand, launch in cases]
-    for (name, demand, launch), told in zip(cases, answers(page, CURVES, asked), strict=True):
+    for (name, demand, launch), points_shown in zip(
+        cases, answers(page, CURVES, asked), strict=True
+    ):
         points = curve(targets.find(name), demand, launch, [VARIABLES[variable]])
-        assert told == [[p.at[0], p.percent, list(p.limiters)] for p in points], name
+        assert points_shown == [[p.at[0], p.percent, list(p.limiters)] for p in points], name
 
 
 def test_kernels_move_to_other_targets_as_they_do_with_as(page: Page) -> None:

@@ -291,7 +291,7 @@ def test_on_github_it_annotates_and_writes_the_summary(
     assert summary.read_text() == written
 
 
-def test_quiet_is_the_verdict_alone(folder: Path) -> None:
+def test_quiet_is_the_outcome_alone(folder: Path) -> None:
     out, _, _ = check(folder, "-q")
     assert len(out.splitlines()) == 1
     assert out.startswith("kernelinfo check failed: 2 warnings, ")
@@ -389,9 +389,9 @@ def test_ignore_and_severity_hold_for_the_gate(folder: Path) -> None:
 
 def test_in_python(folder: Path) -> None:
     config = kernelinfo.read_config(folder / "kernelinfo.toml")
-    verdict = kernelinfo.check(kernelinfo.load(SPILLING), config)
-    assert (verdict.failed, verdict.answered) == (True, True)
-    assert {finding.rule for finding in verdict.findings} >= {"KI106", "KI302"}
+    outcome = kernelinfo.check(kernelinfo.load(SPILLING), config)
+    assert (outcome.failed, outcome.answered) == (True, True)
+    assert {finding.rule for finding in outcome.findings} >= {"KI106", "KI302"}
 
 
 def test_updates_at_once_all_count(folder: Path) -> None:

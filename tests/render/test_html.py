@@ -71,7 +71,7 @@ def test_names_cannot_leave_their_place(name: str) -> None:
     text.encode()
 
 
-def test_a_megabyte_of_a_name_is_cut_and_its_length_told() -> None:
+def test_a_megabyte_of_a_name_is_cut_and_its_length_stated() -> None:
     text = page(renamed(["x" * 1_000_000]))
     ((shown, symbol, _, length),) = data_of(text)["titles"]
     assert (len(shown), symbol, length) == (MOST_OF_A_NAME, "", 1_000_000)
@@ -81,7 +81,7 @@ def test_a_megabyte_of_a_name_is_cut_and_its_length_told() -> None:
 LONG = "void library::detail::scan_by_key<library::config<256u, 4u>, float const*, float, {}>(int)"
 
 
-def test_titles_are_the_short_names_told_apart() -> None:
+def test_titles_are_the_short_names_each_its_own() -> None:
     """Those of the text report; kernels that differ late in their arguments as well."""
     items = list(renamed([LONG.format("plus<float>"), LONG.format("minus<float>")]))
     results = [
@@ -98,7 +98,7 @@ def test_titles_are_the_short_names_told_apart() -> None:
     assert all(brief in text for _, _, brief, _ in titles)
 
 
-def test_problems_are_told_in_the_page_too() -> None:
+def test_problems_are_in_the_page_too() -> None:
     out, _, code = run("broken/unknown-target.s", "--format", "html")
     data = data_of(out)
     assert code == 2

@@ -102,7 +102,7 @@ def dataset(report: Report, view: View) -> dict[str, Any]:
         "texts": texts.values,
         "facts": list(_FACTS.values()),
         "sources": SOURCES,
-        "lds_unsaid": LDS_NOT_STATED,
+        "lds_not_stated": LDS_NOT_STATED,
         "rules": [
             (rule.number, rule.name, rule.severity, rule.fixed)
             for rule in (view.selection or BY_DEFAULT).rules()
@@ -157,10 +157,10 @@ def _location(path: str, member: str | None) -> str:
 def _case(kernel: Kernel, occupancy: Occupancy) -> tuple[Any, ...]:
     """Demand, hardware, launch and the resulting occupancy."""
     assert kernel.traits.demand is not None
-    unsaid = (LDS_NOT_STATED,) if LDS_NOT_STATED in occupancy.at_most_because else ()
+    unstated = (LDS_NOT_STATED,) if LDS_NOT_STATED in occupancy.at_most_because else ()
     return (
         occupancy.target,
-        _demand(kernel.traits.demand, unsaid),
+        _demand(kernel.traits.demand, unstated),
         (
             occupancy.launch.workgroup_size,
             occupancy.launch.assumption,
@@ -180,8 +180,8 @@ def _case(kernel: Kernel, occupancy: Occupancy) -> tuple[Any, ...]:
     )
 
 
-def _demand(demand: Demand, unsaid: tuple[str, ...]) -> tuple[Any, ...]:
-    return tuple(demand._replace(at_least=(*demand.at_least, *unsaid)))
+def _demand(demand: Demand, unstated: tuple[str, ...]) -> tuple[Any, ...]:
+    return tuple(demand._replace(at_least=(*demand.at_least, *unstated)))
 
 
 def _source(kernel: Kernel) -> str:

@@ -3,7 +3,7 @@
 
 /* The case as compiled, and the same with what the sliders say; `changes` is empty at first. */
 function caseWith(report, kernel, changes) {
-  const { targets, lds_unsaid: unsaid } = report;
+  const { targets, lds_not_stated: unstated } = report;
   const compiled = kernel.case;
   const name = changes.target ?? compiled.target;
   let demand = demandOn(targets[compiled.target], targets[name], compiled.demand, kernel.used);
@@ -12,7 +12,7 @@ function caseWith(report, kernel, changes) {
     demand = { ...demand, vgprs: changes.vgpr, arch_vgprs: null, agprs: null };
   if ("sgpr" in changes) demand = { ...demand, sgprs: changes.sgpr };
   if ("lds" in changes) {
-    const reasons = demand.at_least.filter((reason) => reason !== unsaid);
+    const reasons = demand.at_least.filter((reason) => reason !== unstated);
     demand = { ...demand, lds_bytes: changes.lds, at_least: reasons };
     launch = { ...launch, dynamic_lds_bytes: 0 };
   }

@@ -1,4 +1,4 @@
-"""Verdicts on real kernels, and on kernels that are called whatever anybody may think of."""
+"""Outcomes of real kernels, and on kernels that are called whatever anybody may think of."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def read(*paths: str) -> Report:
     return Report.of(analyse(paths, Options()))
 
 
-def verdict_on(*paths: object, **changes: object) -> Outcome:
+def outcome_of(*paths: object, **changes: object) -> Outcome:
     """All kernels of these files as the rules judge them, warnings and more failing."""
     report = read(*map(str, paths))
     judged = tuple(Judged(result) for result in report.results)

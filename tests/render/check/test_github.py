@@ -11,7 +11,7 @@ from kernelinfo.gate.outcome import Outcome
 from kernelinfo.render import View
 from kernelinfo.render.check.github import render
 
-from .outcomes import BROKEN, TUTORIAL, excusing, hostile, verdict_on
+from .outcomes import BROKEN, TUTORIAL, excusing, hostile, outcome_of
 
 # The runner's own grammar: ActionCommand.cs takes a line that begins with `::`, cuts at the first
 # `::` after it, and undoes the escapes; `##[` anywhere begins a command of its old grammar.
@@ -46,7 +46,7 @@ def _unescaped(text: str) -> str:
 
 
 def test_every_finding_stands_at_its_line() -> None:
-    found, others = commands(verdict_on(TUTORIAL))
+    found, others = commands(outcome_of(TUTORIAL))
     path = f"fixtures/assembly/{TUTORIAL.name}"
     assert [(a.command, a.properties["title"]) for a in found] == [
         ("warning", "KI106 spill-in-loop"),
@@ -60,14 +60,14 @@ def test_every_finding_stands_at_its_line() -> None:
 
 
 def test_what_is_excused_is_not_annotated() -> None:
-    outcome = excusing(verdict_on(TUTORIAL), "KI302", "known")
+    outcome = excusing(outcome_of(TUTORIAL), "KI302", "known")
     found, others = commands(excusing(outcome, "KI106", "known"))
     assert found == []
     assert others == ["kernelinfo: passed: nothing found · 4 kernels · 2 suppressed"]
 
 
 def test_what_cannot_be_answered_is_an_error() -> None:
-    found, others = commands(verdict_on(BROKEN))
+    found, others = commands(outcome_of(BROKEN))
     (problem,) = found
     assert (problem.command, problem.properties["title"]) == ("error", "cannot answer")
     assert problem.properties["file"].endswith("truncated.co")

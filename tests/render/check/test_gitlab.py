@@ -13,7 +13,7 @@ from kernelinfo.gate.outcome import Outcome
 from kernelinfo.render import View
 from kernelinfo.render.check.gitlab import render
 
-from .outcomes import BROKEN, TUTORIAL, excusing, hostile, verdict_on
+from .outcomes import BROKEN, TUTORIAL, excusing, hostile, outcome_of
 
 TEXT = {"type": "string", "minLength": 1}
 FIELDS = {
@@ -55,7 +55,7 @@ def issues(outcome: Outcome) -> list[dict[str, Any]]:
 
 
 def test_each_finding_is_an_issue() -> None:
-    found = issues(verdict_on(TUTORIAL))
+    found = issues(outcome_of(TUTORIAL))
     told = [(issue["check_name"], issue["severity"]) for issue in found]
     assert told == [
         ("spill-in-loop", "minor"),
@@ -66,13 +66,13 @@ def test_each_finding_is_an_issue() -> None:
 
 
 def test_what_is_excused_is_none() -> None:
-    outcome = excusing(verdict_on(TUTORIAL), "KI302", "no matter")
+    outcome = excusing(outcome_of(TUTORIAL), "KI302", "no matter")
     names = [issue["check_name"] for issue in issues(outcome)]
     assert names == ["spill-in-loop"]
 
 
 def test_what_cannot_be_answered_is_critical() -> None:
-    (issue,) = issues(verdict_on(BROKEN))
+    (issue,) = issues(outcome_of(BROKEN))
     assert (issue["check_name"], issue["severity"]) == ("cannot-answer", "critical")
     assert issue["location"]["path"] == "fixtures/broken/truncated.co"
 
@@ -80,7 +80,7 @@ def test_what_cannot_be_answered_is_critical() -> None:
 def test_fingerprints_are_the_same_wherever_the_file_lies(tmp_path: Path) -> None:
     moved = tmp_path / "elsewhere.s"
     moved.write_bytes(b"; a line more\n" + TUTORIAL.read_bytes())
-    here, there = issues(verdict_on(TUTORIAL)), issues(verdict_on(moved))
+    here, there = issues(outcome_of(TUTORIAL)), issues(outcome_of(moved))
     assert [i["fingerprint"] for i in here] == [i["fingerprint"] for i in there]
     assert [i["location"] for i in here] != [i["location"] for i in there]
 

@@ -13,42 +13,42 @@ from kernelinfo.gate.outcome import Outcome
 from kernelinfo.render import View
 from kernelinfo.render.check.html import render
 
-from .outcomes import BROKEN, TUTORIAL, excusing, hostile, verdict_on
+from .outcomes import BROKEN, TUTORIAL, excusing, hostile, outcome_of
 
 
 def gate(outcome: Outcome) -> dict[str, Any]:
     page = "".join(render(outcome, View()))
     (text,) = re.findall(r'<script type="application/json" id="report">(.*?)</script>', page)
-    told = json.loads(text)["gate"]
-    assert isinstance(told, dict)
-    return told
+    shown = json.loads(text)["gate"]
+    assert isinstance(shown, dict)
+    return shown
 
 
 def test_what_fails_is_listed_with_its_kernel_and_line() -> None:
-    told = gate(verdict_on(TUTORIAL))
-    assert told["passed"] is False
-    assert told["headline"] == "failed: 2 warnings · 4 kernels · fails on warning"
-    failing = dict(told["lists"])["Fails"]
+    shown = gate(outcome_of(TUTORIAL))
+    assert shown["passed"] is False
+    assert shown["headline"] == "failed: 2 warnings · 4 kernels · fails on warning"
+    failing = dict(shown["lists"])["Fails"]
     assert [(rule, kernel) for _, rule, kernel, *_ in failing] == [("KI106", 3), ("KI302", 3)]
     assert failing[0][5].endswith(f"{TUTORIAL.name}:1965")
 
 
 def test_what_is_excused_is_listed_with_its_reason() -> None:
-    told = gate(replace(excusing(verdict_on(TUTORIAL), "KI302", "known"), fail_on="error"))
-    assert told["passed"] is True
-    (excused,) = dict(told["lists"])["Suppressed"]
+    shown = gate(replace(excusing(outcome_of(TUTORIAL), "KI302", "known"), fail_on="error"))
+    assert shown["passed"] is True
+    (excused,) = dict(shown["lists"])["Suppressed"]
     assert excused[6] == "known (until 2027-03-31)"
 
 
 def test_what_cannot_be_answered_has_not_passed() -> None:
-    told = gate(verdict_on(BROKEN))
-    assert told["passed"] is False
-    assert told["headline"].startswith("cannot answer: 1 problem")
+    shown = gate(outcome_of(BROKEN))
+    assert shown["passed"] is False
+    assert shown["headline"].startswith("cannot answer: 1 problem")
 
 
 @given(hostile())
 def test_nothing_leaves_its_place(outcome: Outcome) -> None:
     page = "".join(render(outcome, View()))
     page.encode()
-    assert page.count("<script") == "".join(render(verdict_on(TUTORIAL), View())).count("<script")
+    assert page.count("<script") == "".join(render(outcome_of(TUTORIAL), View())).count("<script")
     gate(outcome)

@@ -15,7 +15,7 @@ from kernelinfo.gate.outcome import VANISHED, Judged, Notice, Outcome
 from kernelinfo.render import View
 from kernelinfo.render.check.junit import render
 
-from .outcomes import BROKEN, TUTORIAL, excusing, hostile, verdict_on
+from .outcomes import BROKEN, TUTORIAL, excusing, hostile, outcome_of
 
 CHILDREN = {"skipped", "failure", "error", "system-out"}
 
@@ -45,7 +45,7 @@ def cases(outcome: Outcome) -> Iterator[TestCase]:
 
 
 def test_one_case_a_kernel() -> None:
-    told = list(cases(verdict_on(TUTORIAL)))
+    told = list(cases(outcome_of(TUTORIAL)))
     assert [case.name for case in told] == [
         "empty(int, double*)",
         "vgprbound(int, double*)",
@@ -62,7 +62,7 @@ def test_one_case_a_kernel() -> None:
 
 
 def test_what_is_excused_is_skipped_with_its_reason() -> None:
-    outcome = excusing(verdict_on(TUTORIAL), "KI106", "still faster")
+    outcome = excusing(outcome_of(TUTORIAL), "KI106", "still faster")
     (*_, last) = cases(outcome)
     assert [type(result) for result in last.result] == [Failure]
     assert "KI106 suppressed: still faster" in last.system_out
@@ -74,7 +74,7 @@ def test_what_is_excused_is_skipped_with_its_reason() -> None:
 
 
 def test_what_cannot_be_answered_is_an_error() -> None:
-    (case,) = cases(verdict_on(BROKEN))
+    (case,) = cases(outcome_of(BROKEN))
     (error,) = case.result
     assert isinstance(error, Error)
     assert case.name == "fixtures/broken/truncated.co"
@@ -85,7 +85,7 @@ def test_notices_are_cases_of_the_gate() -> None:
     expired = Finding("KI505", "suppression-expired", "error", "ended 2026-01-01")
     unused = Finding("KI506", "suppression-unused", "note", "matches nothing")
     notices = (Notice(expired, "KI101 a*"), Notice(unused, "KI101 b*"))
-    told = list(cases(replace(verdict_on(TUTORIAL), judged=(), notices=notices)))
+    told = list(cases(replace(outcome_of(TUTORIAL), judged=(), notices=notices)))
     assert [(case.name, case.is_passed) for case in told] == [
         ("KI505 KI101 a*", False),
         ("KI506 KI101 b*", True),
@@ -94,13 +94,13 @@ def test_notices_are_cases_of_the_gate() -> None:
 
 def test_a_vanished_kernel_is_an_error_however_mild() -> None:
     gone = Notice(Finding(VANISHED, "kernel-vanished", "note", "not in the build"), "axpy(float*)")
-    (case,) = cases(replace(verdict_on(TUTORIAL), judged=(), notices=(gone,)))
+    (case,) = cases(replace(outcome_of(TUTORIAL), judged=(), notices=(gone,)))
     (error,) = case.result
     assert isinstance(error, Error)
 
 
 def test_kernels_of_one_name_stay_two_cases() -> None:
-    outcome = verdict_on(TUTORIAL)
+    outcome = outcome_of(TUTORIAL)
     last = outcome.judged[3].result
     twin = last._replace(kernel=last.kernel._replace(symbol="_Z9sgprboundiPd.intern"))
     told = cases(replace(outcome, judged=(Judged(last), Judged(twin))))

@@ -16,7 +16,7 @@ from kernelinfo.render.check.markdown import render
 
 from ...conftest import FIXTURES
 from ...test_golden import run
-from .outcomes import BROKEN, TUTORIAL, excusing, hostile, verdict_on
+from .outcomes import BROKEN, TUTORIAL, excusing, hostile, outcome_of
 
 READER = MarkdownIt("commonmark").enable("table")
 
@@ -48,7 +48,7 @@ def shown(token: Token) -> str:
 
 
 def test_the_kernels_that_fail_are_a_table() -> None:
-    text = markdown(verdict_on(TUTORIAL))
+    text = markdown(outcome_of(TUTORIAL))
     assert text.startswith("**kernelinfo failed: 2 warnings · 4 kernels**\n")
     ((heading, row),) = tables(text)
     assert heading == ["kernel", "target", "waves/SIMD", "finding", "at"]
@@ -60,12 +60,12 @@ def test_the_kernels_that_fail_are_a_table() -> None:
 
 
 def test_a_passed_gate_takes_one_line() -> None:
-    outcome = replace(verdict_on(TUTORIAL), fail_on="error")
+    outcome = replace(outcome_of(TUTORIAL), fail_on="error")
     assert markdown(outcome) == "**kernelinfo passed: 2 warnings · 4 kernels**\n"
 
 
 def test_many_are_folded_after_twenty() -> None:
-    outcome = verdict_on(TUTORIAL)
+    outcome = outcome_of(TUTORIAL)
     (one,) = (judged for judged in outcome.judged if "sgprbound" in judged.result.kernel.name)
     many = tuple(
         Judged(one.result._replace(kernel=one.result.kernel._replace(name=f"sgprbound<{index}>")))
@@ -79,7 +79,7 @@ def test_many_are_folded_after_twenty() -> None:
 
 
 def test_what_is_excused_is_folded_with_its_reason() -> None:
-    text = markdown(excusing(verdict_on(TUTORIAL), "KI302", "known | accepted"))
+    text = markdown(excusing(outcome_of(TUTORIAL), "KI302", "known | accepted"))
     assert "<details><summary>1 suppressed</summary>" in text
     _, (_, row) = tables(text)
     assert row[0] == "sgprbound(int, double*)"
@@ -88,7 +88,7 @@ def test_what_is_excused_is_folded_with_its_reason() -> None:
 
 def test_notices_and_problems_are_listed() -> None:
     unused = Finding("KI506", "suppression-unused", "note", "matches nothing")
-    text = markdown(replace(verdict_on(BROKEN), notices=(Notice(unused, "KI101 rwkv*"),)))
+    text = markdown(replace(outcome_of(BROKEN), notices=(Notice(unused, "KI101 rwkv*"),)))
     assert "* KI506 note: `KI101 rwkv*`: matches nothing\n" in text
     assert f"* `{BROKEN}`: " in text
 

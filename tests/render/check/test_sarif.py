@@ -18,7 +18,7 @@ from kernelinfo.render import View
 from kernelinfo.render.check.sarif import render
 from kernelinfo.rules import find
 
-from .outcomes import BINARY, BROKEN, LINES, TUTORIAL, excusing, hostile, verdict_on
+from .outcomes import BINARY, BROKEN, LINES, TUTORIAL, excusing, hostile, outcome_of
 
 SCHEMA = Path(__file__).parents[2] / "schemas" / "sarif-2.1.0-rtm.5.json"
 VALIDATOR = Draft4Validator(
@@ -38,7 +38,7 @@ def run_of(outcome: Outcome) -> dict[str, Any]:
 
 
 def test_rules_come_with_their_documentation() -> None:
-    run = run_of(verdict_on(TUTORIAL))
+    run = run_of(outcome_of(TUTORIAL))
     rules = {rule["id"]: rule for rule in run["tool"]["driver"]["rules"]}
     assert list(rules) == ["KI106", "KI302"]
     loop = rules["KI106"]
@@ -53,7 +53,7 @@ def test_rules_come_with_their_documentation() -> None:
 
 
 def test_a_result_names_its_kernel() -> None:
-    run = run_of(verdict_on(TUTORIAL))
+    run = run_of(outcome_of(TUTORIAL))
     (loop,) = (r for r in run["results"] if r["ruleId"] == "KI106")
     assert loop["message"]["text"].startswith("sgprbound(int, double*) (gfx90a")
     (logical,) = loop["locations"][0]["logicalLocations"]
@@ -71,7 +71,7 @@ def test_a_result_names_its_kernel() -> None:
     ids=["source line", "line of the assembly", "artefact alone"],
 )
 def test_the_best_place_that_is_known(path: Path, where: tuple[str, bool]) -> None:
-    outcome = verdict_on(path)
+    outcome = outcome_of(path)
     finding = Finding("KI101", "vgpr-spill", "warning", "12 VGPRs spilled")
     judged = replace(
         outcome.judged[0], result=outcome.judged[0].result._replace(findings=(finding,))
@@ -90,7 +90,7 @@ def test_a_path_inside_the_repository_is_relative_to_it(
     build.mkdir()
     (build / "a%b:c.s").write_bytes(TUTORIAL.read_bytes())
     monkeypatch.chdir(build)
-    results = run_of(verdict_on("a%b:c.s"))["results"]
+    results = run_of(outcome_of("a%b:c.s"))["results"]
     for result in results:
         artifact = result["locations"][0]["physicalLocation"]["artifactLocation"]
         assert artifact == {"uri": "build%20dir/a%25b%3Ac.s", "uriBaseId": "%SRCROOT%"}
@@ -100,25 +100,25 @@ def test_fingerprints_outlive_moves_and_tell_results_apart(tmp_path: Path) -> No
     moved = tmp_path / "elsewhere.s"
     moved.write_bytes(b"; a line more\n" + TUTORIAL.read_bytes())
     marks = [
-        [result["partialFingerprints"] for result in run_of(verdict_on(path))["results"]]
+        [result["partialFingerprints"] for result in run_of(outcome_of(path))["results"]]
         for path in (TUTORIAL, moved)
     ]
     assert marks[0] == marks[1]
     once = {mark["kernelinfo/v1"] for mark in marks[0]}
     assert len(once) == len(marks[0])
-    twice = run_of(verdict_on(TUTORIAL, moved))["results"]
+    twice = run_of(outcome_of(TUTORIAL, moved))["results"]
     assert len({r["partialFingerprints"]["kernelinfo/v1"] for r in twice}) == 2 * len(once)
 
 
 def test_suppressed_results_are_marked_so() -> None:
-    outcome = excusing(verdict_on(TUTORIAL), "KI106", "spills, still faster")
+    outcome = excusing(outcome_of(TUTORIAL), "KI106", "spills, still faster")
     marked = {r["ruleId"]: r["suppressions"] for r in run_of(outcome)["results"]}
     excuse = {"kind": "external", "justification": "spills, still faster; until 2027-03-31"}
     assert marked == {"KI106": [excuse], "KI302": []}
 
 
 def test_problems_make_the_run_unsuccessful() -> None:
-    (invocation,) = run_of(verdict_on(TUTORIAL, BROKEN))["invocations"]
+    (invocation,) = run_of(outcome_of(TUTORIAL, BROKEN))["invocations"]
     assert invocation["executionSuccessful"] is False
     (told,) = invocation["toolExecutionNotifications"]
     assert told["level"] == "error"
@@ -130,14 +130,14 @@ def test_problems_make_the_run_unsuccessful() -> None:
 def test_a_notice_stands_where_to_look() -> None:
     unused = Finding("KI506", "suppression-unused", "note", "matches nothing")
     notice = Notice(unused, "KI101 rwkv*", path="kernelinfo.toml", line=7)
-    (result,) = run_of(replace(verdict_on(TUTORIAL), judged=(), notices=(notice,)))["results"]
+    (result,) = run_of(replace(outcome_of(TUTORIAL), judged=(), notices=(notice,)))["results"]
     location = result["locations"][0]["physicalLocation"]
     assert location["artifactLocation"]["uri"] == "kernelinfo.toml"
     assert location["region"] == {"startLine": 7}
 
 
 def test_names_are_neither_placeholders_nor_links() -> None:
-    outcome = verdict_on(TUTORIAL)
+    outcome = outcome_of(TUTORIAL)
     last = outcome.judged[3].result
     kernel = last.kernel._replace(name="f<{0}>[here](https://example.org)")
     judged = replace(outcome.judged[3], result=last._replace(kernel=kernel))
