@@ -16,13 +16,13 @@ from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.containers import open_paths
 from kernelinfo.reading.containers.files import is_read
 
-_ASSEMBLY = (".s", ".amdgcn")
+ASSEMBLY = (".s", ".amdgcn")
 _DEVICE = "amdgcn"
 """In the names that clang gives to the device's temporary files."""
 _MARKS = ("-hip-amdgcn-", "-openmp-amdgcn-", "-host-")
 """What follows the name of the source in them."""
 _SUFFIXES = (
-    *_ASSEMBLY, ".o", ".out", ".co", ".hsaco", ".hipfb", ".so", ".exe", ".obj",
+    *ASSEMBLY, ".o", ".out", ".co", ".hsaco", ".hipfb", ".so", ".exe", ".obj",
     ".hip", ".cpp", ".cc", ".cxx", ".cu", ".cl",
 )  # fmt: skip
 _MOST_KERNELS = 1 << 16
@@ -89,7 +89,7 @@ class Copies:
             names = sorted(os.listdir(folder or "."))
         except OSError:
             return []
-        paths = (os.path.join(folder, name) for name in names if name.endswith(_ASSEMBLY))
+        paths = (os.path.join(folder, name) for name in names if name.endswith(ASSEMBLY))
         return [path for path in paths if is_read(path, self._among)]
 
     def _of(self, path: str, code_object: CodeObject) -> dict[str, Kernel]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterable, Iterator
 
-from kernelinfo.fleet.listing import InputFile
+from kernelinfo.analysis.copies import ASSEMBLY
+from kernelinfo.fleet.listing import InputFile, is_local
 from kernelinfo.light_typing import NamedTuple
 
 _LEAST_BYTES, _MOST_BYTES = 4 << 20, 256 << 20
@@ -38,15 +39,22 @@ class Task(NamedTuple):
 
 
 def units(files: Iterable[InputFile]) -> list[tuple[InputFile, ...]]:
-    """Files of one folder whose names begin alike up to the first dot.
+    """Files that are read together: of one folder, with names that begin alike up to the first dot.
 
-    A code object and Triton's JSON, and what one compilation left, are read together.
+    So are a code object and Triton's JSON. Copies of one compilation are known by the assemblies
+    next to them: a folder of a store that has some is fetched as one.
     """
+    listed = [(posixpath.dirname(file.url), file) for file in files]
+    with_assembly = {folder for folder, file in listed if _is_assembly_of_a_store(file.url)}
     found: dict[tuple[str, str], list[InputFile]] = {}
-    for file in files:
-        folder, name = posixpath.split(file.url)
-        found.setdefault((folder, name.partition(".")[0]), []).append(file)
+    for folder, file in listed:
+        stem = posixpath.basename(file.url).partition(".")[0]
+        found.setdefault((folder, "" if folder in with_assembly else stem), []).append(file)
     return [tuple(unit) for unit in found.values()]
+
+
+def _is_assembly_of_a_store(url: str) -> bool:
+    return url.endswith(ASSEMBLY) and not is_local(url)
 
 
 def tasks(together: Iterable[tuple[InputFile, ...]], workers: int, run: str) -> list[Task]:

@@ -64,7 +64,7 @@ class Request(NamedTuple):
     rows: Rows
     """Writes kernels as JSON lines."""
     timeout: float = 60
-    """Seconds for files that belong together."""
+    """Seconds for a file."""
 
     @property
     def written_options(self) -> str:
@@ -146,7 +146,7 @@ def _client(cluster: Cluster, bounds: Bounds) -> Iterator[Client]:
                 threads_per_worker=1,
                 processes=True,
                 memory_limit=_OWN_BYTES + bounds.memory,
-                dashboard_address=None,
+                dashboard_address="127.0.0.1:0",  # 8787 may be taken
                 silence_logs=logging.CRITICAL,
             )
             yield stack.enter_context(Client(stack.enter_context(local)))

@@ -17,7 +17,7 @@ from kernelinfo.analysis.counts import PathCounts
 from kernelinfo.analysis.options import Options
 from kernelinfo.analysis.parallel import Rows
 from kernelinfo.errors import KernelinfoError
-from kernelinfo.fleet.batches import Task, units
+from kernelinfo.fleet.batches import Task
 from kernelinfo.fleet.dataset import Dataset, append_lines, write_lines
 from kernelinfo.fleet.listing import InputFile
 from kernelinfo.fleet.remote import Opened, opened
@@ -50,7 +50,7 @@ class Setup(NamedTuple):
     archives: tuple[str, ...]
     """Relative paths of kpack archives among the files, which hosts may name."""
     timeout: float
-    """Seconds for what belongs together."""
+    """Seconds for a file."""
     version: str = __version__
 
 
@@ -74,9 +74,9 @@ def read(task: Task, setup: Setup) -> Done:
         reading = _Reading(task, setup, scratch)
         write_lines(scratch, "opened", reading.opened_rows())
         names = (f"{task.part}.{task.share}.{number}" for number in count())
-        for unit in units(task.files):
+        for file in task.files:
             with _limited(setup.timeout):
-                for text in reading.rows(unit):
+                for text in reading.rows(file):
                     if append_lines(scratch, "kernels", text) > _MOST_BYTES:
                         setup.dataset.write_part(setup.build, next(names), scratch)
         done = reading.done()
@@ -119,18 +119,20 @@ class _Reading:
 
     def __init__(self, task: Task, setup: Setup, scratch: str) -> None:
         self._task, self._setup = task, setup
-        self._analysis = Analysis(setup.options)
-        self._counts, self._kernels = PathCounts(""), 0
         found = opened(task.files, setup.roots, setup.archives, scratch)
         self._opened = dict(zip(task.files, found, strict=True))
+        among = {
+            path for one in self._opened.values() if isinstance(one, Opened) for path in one.among
+        }
+        self._analysis = Analysis(setup.options, sorted(among))
+        self._counts, self._kernels = PathCounts(""), 0
         self._problems = [one for one in self._opened.values() if isinstance(one, Problem)]
         self._lost = {problem.path for problem in self._problems}
 
-    def rows(self, unit: tuple[InputFile, ...]) -> Iterator[str]:
-        """The kernels of files that belong together, as text."""
-        for file in unit:
-            if isinstance(found := self._opened[file], Opened):
-                yield from self._rows_of(found)
+    def rows(self, file: InputFile) -> Iterator[str]:
+        """The kernels of a file, as text."""
+        if isinstance(found := self._opened[file], Opened):
+            yield from self._rows_of(found)
 
     def _rows_of(self, opened: Opened) -> Iterator[str]:
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -89,4 +90,14 @@ def many_objects(folder: Path, count: int) -> Path:
         place = folder / f"{number % 16:02}" / f"{number:05}{source.suffix}"
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(source.read_bytes())
+    return folder
+
+
+def one_compilation(folder: Path) -> Path:
+    """A folder with what hipcc's --save-temps leaves of one source, which counts once."""
+    folder.mkdir()
+    name = "occupancy-hip-amdgcn-amd-amdhsa-gfx90a"
+    shutil.copy(FIXTURES / "src" / "occupancy.hip", folder)
+    for source in (f"assembly/{name}.s", f"code_object/{name}.out"):
+        shutil.copy(FIXTURES / source, folder)
     return folder

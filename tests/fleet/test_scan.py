@@ -11,7 +11,17 @@ from pathlib import Path
 import pytest
 
 from ..conftest import FIXTURES
-from .scans import OBJECTS, comparable, kernelinfo, many_objects, process, reported, rows, scan
+from .scans import (
+    OBJECTS,
+    comparable,
+    kernelinfo,
+    many_objects,
+    one_compilation,
+    process,
+    reported,
+    rows,
+    scan,
+)
 
 pytest.importorskip("distributed", reason="the extra kernelinfo[fleet] is not installed")
 
@@ -52,6 +62,14 @@ def test_files_are_named_by_address_and_by_path_in_the_build(tmp_path: Path) -> 
     assert {(row["Url"], row["Path"]) for row in rows(tmp_path) if row["Path"] == name} == {
         (str(OBJECTS / name), name)
     }
+
+
+def test_one_compilation_counts_once(tmp_path: Path) -> None:
+    folder = one_compilation(tmp_path / "temporary")
+    scan(folder, to=tmp_path / "fleet")
+    found = rows(tmp_path / "fleet")
+    assert comparable(found) == reported(folder)
+    assert {Path(row["Path"]).suffix for row in found} == {".s"}
 
 
 def test_a_second_run_reads_nothing(tmp_path: Path) -> None:

@@ -12,7 +12,17 @@ from pathlib import Path
 import pytest
 
 from ..conftest import FIXTURES
-from .scans import OBJECTS, comparable, kernelinfo, many_objects, process, reported, rows, scan
+from .scans import (
+    OBJECTS,
+    comparable,
+    kernelinfo,
+    many_objects,
+    one_compilation,
+    process,
+    reported,
+    rows,
+    scan,
+)
 
 pytest.importorskip("distributed", reason="the extra kernelinfo[fleet] is not installed")
 
@@ -26,11 +36,11 @@ S3 = {
 
 @pytest.fixture(scope="module")
 def builds(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Objects, containers (a thin archive among them), Triton's cache and a large archive."""
+    """Objects, containers (a thin archive among them), one compilation and a large archive."""
     folder = tmp_path_factory.mktemp("builds")
     shutil.copytree(OBJECTS, folder / "objects")
     shutil.copytree(FIXTURES / "container", folder / "containers")
-    shutil.copy(FIXTURES / "src" / "occupancy.hip", folder / "occupancy.hip")
+    one_compilation(folder / "temporary")
     members = [path.read_bytes() for path in sorted(OBJECTS.glob("variety*.co"))]
     (folder / "large.a").write_bytes(_archive(members * 40))
     return folder
