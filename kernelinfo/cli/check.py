@@ -86,6 +86,7 @@ def command(
     no_trap_handler: options.NoTrapHandler = False,
     kernel: options.Kernels = None,
     exclude: options.Exclude = None,
+    all_copies: options.AllCopies = False,
     bound: options.Bound = None,
     deep: options.Deep = False,
     select: selection.Select = None,
@@ -148,6 +149,7 @@ def command(
         kernels=tuple(kernel or ()),
         exclude=tuple(exclude or ()),
         targets=tuple(target or ()),
+        all_copies=all_copies,
     )
     part = subset or _names_part(paths, own)
     scope = Scope(

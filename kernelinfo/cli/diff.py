@@ -79,6 +79,7 @@ def command(
     no_trap_handler: options.NoTrapHandler = False,
     kernel: options.Kernels = None,
     exclude: options.Exclude = None,
+    all_copies: options.AllCopies = False,
     bound: options.Bound = None,
     deep: options.Deep = False,
     format: Annotated[str, options.format_option(DIFF_FORMATS)] = "text",
@@ -104,6 +105,7 @@ def command(
         kernels=tuple(kernel or ()),
         exclude=tuple(exclude or ()),
         targets=tuple(target or ()),
+        all_copies=all_copies,
     )
     targets = run_as.split(",") if run_as else [None]
     comparisons = [

@@ -117,7 +117,9 @@ def command(
     problems, others = Problems(), Others()
     items = problems.watch(analyse([path], wanted))
     chosen = [
-        item for item in items if not isinstance(item, Result) or others.keeps(item, is_meant)
+        item
+        for item in items
+        if not isinstance(item, Result) or others.keeps(item.kernel, is_meant)
     ]
     results = [item for item in chosen if isinstance(item, Result)]
     if kernel is None and len({result.kernel.name for result in results}) > 1:

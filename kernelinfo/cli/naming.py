@@ -29,13 +29,13 @@ class Others:
         self._count = 0
         self._names: set[str] = set()
 
-    def keeps(self, result: Result, is_meant: Callable[[Kernel], bool]) -> bool:
+    def keeps(self, kernel: Kernel, is_meant: Callable[[Kernel], bool]) -> bool:
         """True for a kernel that is meant; others are counted."""
-        if is_meant(result.kernel):
+        if is_meant(kernel):
             return True
         self._count += 1
         if len(self._names) < _MOST_NAMES:
-            self._names.add(result.kernel.name)
+            self._names.add(kernel.name)
         return False
 
     def problem(self, path: str, wanted: str) -> Problem:

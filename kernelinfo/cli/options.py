@@ -80,6 +80,13 @@ Arch = Annotated[
         help="Set the target of inputs that do not name one.",
     ),
 ]
+AllCopies = Annotated[
+    bool,
+    typer.Option(
+        "--all-copies",
+        help="List code objects, too, that state what an assembly next to them does.",
+    ),
+]
 NamedTarget = Annotated[
     str | None,
     typer.Argument(

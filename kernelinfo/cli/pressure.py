@@ -10,13 +10,12 @@ import typer
 
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli import completion, options
-from kernelinfo.cli.naming import is_named
+from kernelinfo.cli.naming import Others, is_named
 from kernelinfo.cli.output import Problems, make_view, write
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Kernel
 from kernelinfo.pressure.function import Function
 from kernelinfo.pressure.measure import Look, Measured, measure
-from kernelinfo.reading.blob import Problem
 from kernelinfo.render import PRESSURE_FORMATS
 from kernelinfo.render.pressure import Detail, renderer
 
@@ -93,10 +92,10 @@ def command(
     look = Look(curve=format == "html", lds=kernel is not None)
     if at is not None:
         look = look._replace(at=_instruction(at))
-    found = list(measure([path], wanted, _chosen(kernel), look))
+    others, is_meant = Others(), _chosen(kernel)
+    found = list(measure([path], wanted, lambda one: others.keeps(one, is_meant), look))
     if not found:
-        missing = f"no kernel named {kernel!r}; `kernelinfo {path}` lists them"
-        found.append(Problem(path, missing))
+        found.append(others.problem(path, kernel or "*"))
     measured = [item for item in found if isinstance(item, Measured)]
     for _ in problems.watch(item for item in found if not isinstance(item, Measured)):
         pass  # printed

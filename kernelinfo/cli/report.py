@@ -81,13 +81,7 @@ def command(
     unique: Annotated[
         bool, typer.Option("--unique", help="Count equal code objects once.")
     ] = False,
-    all_copies: Annotated[
-        bool,
-        typer.Option(
-            "--all-copies",
-            help="List code objects, too, that state what an assembly next to them does.",
-        ),
-    ] = False,
+    all_copies: options.AllCopies = False,
     arguments: Annotated[
         bool,
         typer.Option(

@@ -100,7 +100,7 @@ def test_a_class_of_registers() -> None:
 def test_a_kernel_that_is_not_there() -> None:
     out, err, code = run("pressure", SAMPLE, "nothing")
     assert (out, code) == ("", 2)
-    assert "no kernel named 'nothing'" in err
+    assert "no kernel is named 'nothing'" in err
 
 
 def test_no_kernel_at_all() -> None:
