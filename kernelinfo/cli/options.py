@@ -66,19 +66,24 @@ def parse_target(text: str) -> str:
     return target_named(text).name
 
 
+def target_option(name: str, help: str) -> Any:
+    """An option that takes targets and products."""
+    return typer.Option(
+        name,
+        metavar="GFX|PRODUCT",
+        parser=parse_target,
+        autocompletion=completion.gfx,
+        help=help,
+    )
+
+
 Paths = Annotated[
     list[str],
     typer.Argument(metavar="PATH...", help="Files, directories, globs, or - for stdin."),
 ]
 Arch = Annotated[
     str | None,
-    typer.Option(
-        "--arch",
-        metavar="GFX|PRODUCT",
-        parser=parse_target,
-        autocompletion=completion.gfx,
-        help="Set the target of inputs that do not name one.",
-    ),
+    target_option("--arch", "Set the target of inputs that do not name one."),
 ]
 AllCopies = Annotated[
     bool,
@@ -98,33 +103,15 @@ NamedTarget = Annotated[
 ]
 ArchInstead = Annotated[
     str | None,
-    typer.Option(
-        "--arch",
-        metavar="GFX|PRODUCT",
-        parser=parse_target,
-        autocompletion=completion.gfx,
-        help="Set the target, as the argument does.",
-    ),
+    target_option("--arch", "Set the target, as the argument does."),
 ]
 Targets = Annotated[
     list[str] | None,
-    typer.Option(
-        "--target",
-        metavar="GFX|PRODUCT",
-        parser=parse_target,
-        autocompletion=completion.gfx,
-        help="Keep kernels compiled for this target. Repeatable.",
-    ),
+    target_option("--target", "Keep kernels compiled for this target. Repeatable."),
 ]
 ArchOrDevice = Annotated[
     str | None,
-    typer.Option(
-        "--arch",
-        metavar="GFX|PRODUCT",
-        parser=parse_target,
-        autocompletion=completion.gfx,
-        help="Set the target, unless --device does.",
-    ),
+    target_option("--arch", "Set the target, unless --device does."),
 ]
 Device = Annotated[
     str | None,
@@ -160,13 +147,7 @@ DynamicVgprBlock = Annotated[
 ]
 RunAs = Annotated[
     str | None,
-    typer.Option(
-        "--as",
-        metavar="GFX|PRODUCT",
-        parser=parse_target,
-        autocompletion=completion.gfx,
-        help="Ask what if the same registers ran on this target.",
-    ),
+    target_option("--as", "Ask what if the same registers ran on this target."),
 ]
 WorkgroupSize = Annotated[
     int | None,

@@ -19,7 +19,7 @@ def render_rules(format: Literal["text", "json"], view: View) -> Iterator[str]:
 
 def _text(view: View) -> Iterator[str]:
     rows = [(r.number, r.name, r.severity if r.on else "off", r.summary) for r in ALL]
-    return render_table(("rule", "name", "level", "what it finds"), rows, view)
+    yield from render_table(rows[0], rows[1:], view)
 
 
 def _json() -> Iterator[str]:
