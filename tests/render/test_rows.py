@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -27,7 +28,8 @@ SCHEMA = json.loads(
     Path(sys.modules["kernelinfo"].__path__[0], "render", "row-schema.json").read_text("utf-8")
 )
 COLUMNS = list(SCHEMA["properties"])
-LIBRARY = Path("/usr/lib/x86_64-linux-gnu/librocsparse.so.0")
+LIBRARIES = Path("/usr/lib/x86_64-linux-gnu")
+LIBRARY = LIBRARIES / "librocsparse.so.0"
 REPEATS_ITSELF = "hostile/bundle/duplicate-ids.hipfb"
 """Its table names the same bytes twice under one id."""
 FEATURED = "code_object/tiny-v5-clang19-gfx90a-features.co"
@@ -52,6 +54,7 @@ def test_every_row_of_every_file() -> None:
         rows = json.loads(json.dumps(report.rows()))
         lines = [json.loads(line) for line in written(report, "jsonl").splitlines()]
         assert lines == rows
+        assert_documented(report)
         for one in rows:
             assert list(one) == COLUMNS
             validator.validate(one)
@@ -59,6 +62,60 @@ def test_every_row_of_every_file() -> None:
             assert max(keys(rows).values(), default=1) == 1, path
         kernels += len(rows)
     assert kernels > 300
+
+
+def numbers(kernel: dict[str, Any]) -> dict[str, object]:
+    """What a row has of a kernel, from the document."""
+    used, spills, occupancy = kernel["used"], kernel["spills"], kernel["occupancy"] or {}
+    allocated = (kernel["allocated"] if occupancy else None) or {}
+    step: dict[str, Any] = next(iter(occupancy.get("next", ())), {})
+    return {
+        "Kernel_Name": kernel["name"],
+        "Symbol": kernel["symbol"],
+        "Wave_Size": kernel["wave_size"],
+        "Workgroup_Size": kernel["workgroup"]["assumed"] if occupancy else None,
+        "VGPR_Count": allocated.get("arch_vgprs"),
+        "Accum_VGPR_Count": allocated.get("agprs"),
+        "SGPR_Count": allocated.get("sgprs"),
+        "LDS_Block_Size": allocated.get("lds_bytes"),
+        "Scratch_Size": used["scratch_bytes_per_lane"],
+        "Dynamic_Stack": kernel["flags"]["dynamic_stack"],
+        "VGPR_Used": used["vgprs"],
+        "AGPR_Used": used["agprs"],
+        "SGPR_Used": used["sgprs"],
+        "VGPR_Spills": spills["vgprs"],
+        "SGPR_Spills": spills["sgprs"],
+        "Code_Size": kernel["code_bytes"],
+        "Waves_Per_SIMD": occupancy.get("waves_per_simd"),
+        "Occupancy_Percent": occupancy.get("percent"),
+        "Exact": occupancy.get("exact"),
+        "Launchable": occupancy.get("launchable"),
+        "Limiters": occupancy.get("limiters"),
+        "Next_Resource": step.get("resource"),
+        "Next_Change": step.get("change"),
+        "Next_Waves_Per_SIMD": step.get("waves_per_simd"),
+        "Findings": [finding["rule"] for finding in kernel["findings"]],
+    }
+
+
+def assert_documented(report: Report) -> None:
+    """Rows have the numbers of the document."""
+    kernels = json.loads(written(report, "json"))["kernels"]
+    lines = written(report, "jsonl").splitlines()
+    for kernel, text in zip(kernels, lines, strict=True):
+        one, expected = json.loads(text), numbers(kernel)
+        assert {name: one[name] for name in expected} == expected
+
+
+@pytest.mark.parametrize("library", ["rocrand.so.1", "rocsparse.so.0"])
+def test_rows_of_libraries_have_the_numbers_of_the_document(library: str) -> None:
+    """Of the first thousand kernels; many state the same, which is worked out once."""
+    path = LIBRARIES / f"lib{library}"
+    if not path.exists():
+        pytest.skip(f"{path.name} is not installed")
+    report = Report.of(islice(analyse([str(path)], Options()), 1000))
+    assert len(report.results) > 500
+    assert_documented(report)
 
 
 @pytest.mark.skipif(not LIBRARY.exists(), reason="librocsparse is not installed")
