@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any
 
@@ -15,6 +15,8 @@ from kernelinfo.render.check.location import Location
 from kernelinfo.render.diff.rows import roll_up, rows
 from kernelinfo.render.names import printable
 
+_SHOWN = 50
+"""Claims of a list; the table has them all."""
 _SINCE_THE_BASELINE = ("KI501", "KI502", "KI503", "KI504")
 """Rules of the ratchet: worse, gone, new, better."""
 
@@ -27,25 +29,27 @@ def render(outcome: Outcome, view: View) -> Iterator[str]:
 
 
 def _gate(outcome: Outcome, view: View) -> dict[str, Any]:
-    """The outcome as JSON values; each list of claims under its title."""
+    """The outcome as JSON values; of each list its title, its length and the worst claims."""
     indices = {id(one.result): index for index, one in enumerate(outcome.judged)}
     found = sorted(claims(outcome, view), key=_worst_first)
     counted = [claim for claim in found if claim.suppressed is None]
     moved = [claim for claim in counted if claim.finding.rule in _SINCE_THE_BASELINE]
-    failing = [c for c in counted if outcome.fails(c.finding) and c not in moved]
+    others = (claim for claim in counted if claim.finding.rule not in _SINCE_THE_BASELINE)
+    failing = [claim for claim in others if outcome.fails(claim.finding)]
     excused = [claim for claim in found if claim.suppressed is not None]
 
-    def listed(claims: Iterable[Claim]) -> list[tuple[Any, ...]]:
-        return [_row(claim, indices.get(id(claim.result))) for claim in claims]
+    def listed(title: str, claims: Sequence[Claim]) -> tuple[str, int, list[tuple[Any, ...]]]:
+        rows = [_row(claim, indices.get(id(claim.result))) for claim in claims[:_SHOWN]]
+        return title, len(claims), rows
 
     return {
         "headline": f"{headline(outcome)} · fails on {outcome.fail_on}",
         "passed": outcome.answered and not outcome.failed,
         "since": _since(outcome),
         "lists": [
-            (f"Since {printable(str(outcome.baseline))}", listed(moved)),
-            ("Fails", listed(failing)),
-            ("Suppressed", listed(excused)),
+            listed(f"Since {printable(str(outcome.baseline))}", moved),
+            listed("Fails", failing),
+            listed("Suppressed", excused),
         ],
         "renamed": [
             (printable(pair.old.name), printable(pair.new.name), printable(pair.new.target))

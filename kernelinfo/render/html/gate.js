@@ -1,30 +1,27 @@
 /* What `kernelinfo check` says, above its report: kernelinfo/render/check/html.py writes it. */
 "use strict";
 
-const CLAIMS = 50;
-
 function gateSection(report) {
   const { headline, passed, since, lists, renamed, remarks } = report.gate;
   return html("section", { class: `gate ${passed ? "passed" : "failed"}` },
     html("h1", { tabindex: "-1" }, headline),
     since ? html("p", {}, since) : null,
-    lists.filter(([, claims]) => claims.length)
-      .map(([title, claims]) => claimsOf(title, claims, report)),
+    lists.filter(([, count]) => count).map((list) => claimsOf(list, report)),
     textsOf("Renamed", renamed.map(([old, now, target]) => `${old} → ${now} (${target})`)),
     textsOf("Not covered", remarks));
 }
 
 /* The first claims of a list, each with its kernel, and an excuse and a location where it has them. */
-function claimsOf(title, claims, report) {
-  const rows = claims.slice(0, CLAIMS).map(([severity, rule, kernel, subject, text, at, excuse]) =>
+function claimsOf([title, count, claims], report) {
+  const rows = claims.map(([severity, rule, kernel, subject, text, at, excuse]) =>
     html("li", { class: severity },
       html("span", { class: "severity" }, severity), " ", html("b", {}, rule), " ",
       kernel === null ? subject : kernelLink(report.kernels[kernel]), `: ${text}`,
       html("span", { class: "quiet" }, [excuse, at].filter(Boolean).map((one) => ` · ${one}`))));
-  const rest = claims.length > CLAIMS
-    ? html("li", { class: "quiet" }, `… ${grouped(claims.length - CLAIMS)} more`) : null;
+  const rest = count > claims.length
+    ? html("li", { class: "quiet" }, `… ${grouped(count - claims.length)} more`) : null;
   return html("details", { open: true },
-    html("summary", {}, `${title} (${grouped(claims.length)})`),
+    html("summary", {}, `${title} (${grouped(count)})`),
     html("ul", { class: "findings" }, rows, rest));
 }
 

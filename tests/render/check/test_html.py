@@ -24,11 +24,24 @@ def gate(outcome: Outcome) -> dict[str, Any]:
     return shown
 
 
+def claims_of(shown: dict[str, Any], title: str) -> list[list[Any]]:
+    (found,) = (claims for name, count, claims in shown["lists"] if name == title)
+    assert isinstance(found, list)
+    return found
+
+
+def test_many_claims_are_counted_and_the_worst_listed() -> None:
+    outcome = outcome_of(TUTORIAL)
+    shown = gate(replace(outcome, judged=outcome.judged * 40))
+    _, count, claims = shown["lists"][1]
+    assert (count, len(claims)) == (80, 50)
+
+
 def test_what_fails_is_listed_with_its_kernel_and_line() -> None:
     shown = gate(outcome_of(TUTORIAL))
     assert shown["passed"] is False
     assert shown["headline"] == "failed: 2 warnings · 4 kernels · fails on warning"
-    failing = dict(shown["lists"])["Fails"]
+    failing = claims_of(shown, "Fails")
     assert [(rule, kernel) for _, rule, kernel, *_ in failing] == [("KI106", 3), ("KI302", 3)]
     assert failing[0][5].endswith(f"{TUTORIAL.name}:1965")
 
@@ -36,7 +49,7 @@ def test_what_fails_is_listed_with_its_kernel_and_line() -> None:
 def test_what_is_excused_is_listed_with_its_reason() -> None:
     shown = gate(replace(excusing(outcome_of(TUTORIAL), "KI302", "known"), fail_on="error"))
     assert shown["passed"] is True
-    (excused,) = dict(shown["lists"])["Suppressed"]
+    (excused,) = claims_of(shown, "Suppressed")
     assert excused[6] == "known (until 2027-03-31)"
 
 
