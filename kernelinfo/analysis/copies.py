@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from kernelinfo.analysis.options import Options
 from kernelinfo.errors import ReadError
@@ -28,8 +29,8 @@ _SUFFIXES = (
 _MOST_KERNELS = 1 << 16
 """Of assemblies whose statements are kept; further ones are no copies."""
 
-Statement = dict[str, Any]
-"""Amounts by what they are called."""
+Stated = dict[tuple[str | None, str], Kernel]
+"""Kernels by target and symbol."""
 
 
 class Copies:
@@ -40,8 +41,8 @@ class Copies:
         self._among, self._options = among, options
         self._folders: dict[str, list[str]] = {}
         """The device's assemblies of a folder that the run reads."""
-        self._kernels: dict[str, list[Kernel]] = {}
-        """Of assemblies by their path."""
+        self._stated: dict[str, Stated] = {}
+        """By the path of an assembly."""
 
     def merged(self, kernels: Sequence[Kernel]) -> Iterator[Kernel | Repeat]:
         """The kernels of a code object, or a `Repeat` if an assembly states the same of all."""
@@ -54,20 +55,21 @@ class Copies:
     def _original(self, kernels: Sequence[Kernel]) -> CodeObject | None:
         """The code of the assembly that states the same of all kernels of a code object."""
         for path in self._candidates(kernels[0].code_object):
-            stated = self._of(path, kernels[0].code_object)
-            if len(stated) == len(kernels) and all(
-                kernel.symbol in stated and not _differences(kernel, stated[kernel.symbol])
-                for kernel in kernels
-            ):
-                return stated[kernels[0].symbol].code_object
+            stated = self._stated_in(path)
+            first = stated.get(_key(kernels[0]))
+            if first and all(_is_stated(kernel, stated) for kernel in kernels):
+                target = first.code_object.target
+                if sum(one == target for one, _ in stated) == len(kernels):
+                    return first.code_object
         return None
 
     def _compared(self, kernels: Sequence[Kernel]) -> list[Kernel]:
         """The kernels, with what the assembly of their own source states otherwise."""
         own = _source_name(kernels[0].code_object.path)
         for path in self._candidates(kernels[0].code_object):
-            stated = self._of(path, kernels[0].code_object)
-            if _source_name(path) == own and any(kernel.symbol in stated for kernel in kernels):
+            stated = self._stated_in(path) if _source_name(path) == own else {}
+            others = filter(None, (stated.get(_key(kernel)) for kernel in kernels))
+            if any(_may_be_one(kernels[0].code_object, other.code_object) for other in others):
                 return [_contradicted(kernel, path, stated) for kernel in kernels]
         return [*kernels]
 
@@ -92,20 +94,16 @@ class Copies:
         paths = (os.path.join(folder, name) for name in names if name.endswith(ASSEMBLY))
         return [path for path in paths if is_read(path, self._among)]
 
-    def _of(self, path: str, code_object: CodeObject) -> dict[str, Kernel]:
-        """The kernels of an assembly that are for the target of a code object, by symbol."""
-        if path not in self._kernels:
-            known = sum(map(len, self._kernels.values()))
+    def _stated_in(self, path: str) -> Stated:
+        """What an assembly states of its kernels."""
+        if path not in self._stated:
+            known = sum(map(len, self._stated.values()))
             try:
                 found = list(self._kernels_at(path)) if known < _MOST_KERNELS else []
             except ReadError:
                 found = []  # reported where the assembly itself is read
-            self._kernels[path] = found
-        return {
-            kernel.symbol: kernel
-            for kernel in self._kernels[path]
-            if _may_be_one(kernel.code_object, code_object)
-        }
+            self._stated[path] = {_key(kernel): kernel for kernel in found}
+        return self._stated[path]
 
     def _kernels_at(self, path: str) -> Iterator[Kernel]:
         """The kernels of an assembly, whatever is chosen. Raises `ReadError` if part is lost."""
@@ -121,14 +119,27 @@ class Copies:
                     yield item
 
 
-def _may_be_one(one: CodeObject, other: CodeObject) -> bool:
-    """True if both are for one target and none of its features is on here and off there."""
-    features = zip(one.features, other.features, strict=True)
-    return one.target == other.target and all(
-        None in pair or len({*pair}) == 1 for pair in features
+def _key(kernel: Kernel) -> tuple[str | None, str]:
+    return kernel.code_object.target, kernel.symbol
+
+
+def _is_stated(kernel: Kernel, stated: Stated) -> bool:
+    """True if an assembly states the same of a kernel."""
+    other = stated.get(_key(kernel))
+    return (
+        other is not None
+        and _may_be_one(kernel.code_object, other.code_object)
+        and not _differences(kernel, other)
     )
 
 
+def _may_be_one(one: CodeObject, other: CodeObject) -> bool:
+    """True if no feature of the target is on here and off there."""
+    features = zip(one.features, other.features, strict=True)
+    return all(None in pair or len({*pair}) == 1 for pair in features)
+
+
+@lru_cache(maxsize=1 << 14)
 def _source_name(path: str) -> str:
     """The name of the source that a file was made of, without its suffix."""
     name = os.path.basename(path)
@@ -139,7 +150,8 @@ def _source_name(path: str) -> str:
     return name
 
 
-def _statement(kernel: Kernel) -> Statement:
+def _statement(kernel: Kernel) -> dict[str, Any]:
+    """Amounts by what they are called."""
     used, encoded = kernel.used, kernel.traits.encoded
     return {
         "VGPRs used": used.vgprs,
@@ -162,11 +174,12 @@ def _differences(kernel: Kernel, stated: Kernel) -> list[tuple[str, int, int]]:
     ]
 
 
-def _contradicted(kernel: Kernel, path: str, stated: dict[str, Kernel]) -> Kernel:
-    file = os.path.basename(path)
-    if kernel.symbol not in stated:
+def _contradicted(kernel: Kernel, path: str, stated: Stated) -> Kernel:
+    """The kernel, with what an assembly states otherwise in words."""
+    file, other = os.path.basename(path), stated.get(_key(kernel))
+    if other is None:
         return kernel._replace(contradiction=f"{file} has no such kernel")
-    found = _differences(kernel, stated[kernel.symbol])
+    found = _differences(kernel, other)
     if not found:
         return kernel
     changes = ", ".join(f"{there} {noun}, not {here}" for noun, there, here in found)
