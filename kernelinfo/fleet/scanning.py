@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import signal
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
@@ -141,15 +142,8 @@ def _client(cluster: Cluster, bounds: Bounds) -> Iterator[Client]:
     with ExitStack() as stack:
         if cluster.scheduler is None:
             stack.enter_context(dask.config.set(_ENGINE))
-            local = LocalCluster(
-                n_workers=cluster.workers or os.cpu_count(),
-                threads_per_worker=1,
-                processes=True,
-                memory_limit=_OWN_BYTES + bounds.memory,
-                dashboard_address="127.0.0.1:0",  # 8787 may be taken
-                silence_logs=logging.CRITICAL,
-            )
-            yield stack.enter_context(Client(stack.enter_context(local)))
+            local = stack.enter_context(_local_cluster(cluster.workers, bounds))
+            yield stack.enter_context(Client(local))
             return
         try:
             client = Client(cluster.scheduler, timeout=_PATIENCE)
@@ -157,6 +151,22 @@ def _client(cluster: Cluster, bounds: Bounds) -> Iterator[Client]:
             message = f"--scheduler {cluster.scheduler}: {error}; start one by `dask scheduler`"
             raise KernelinfoError(message) from None
         yield stack.enter_context(client)
+
+
+def _local_cluster(workers: int | None, bounds: Bounds) -> LocalCluster:
+    """Workers of this machine, which leave Ctrl-C to this process."""
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)  # which they inherit
+    try:
+        return LocalCluster(
+            n_workers=workers or os.cpu_count(),
+            threads_per_worker=1,
+            processes=True,
+            memory_limit=_OWN_BYTES + bounds.memory,
+            dashboard_address="127.0.0.1:0",  # 8787 may be taken
+            silence_logs=logging.CRITICAL,
+        )
+    finally:
+        signal.signal(signal.SIGINT, handler)
 
 
 class _Run:
@@ -203,7 +213,7 @@ class _Run:
                 write_lines(scratch, "inputs", input_rows(task, self._setup, addresses))
             name = f"{task.part}.{task.share}.ended"
             self._setup.dataset.write_part(self._setup.build, name, scratch)
-        return Done(task, 0, len(task.files), (), frozenset(file.address for file in task.files))
+        return Done(task, 0, (), frozenset(file.address for file in task.files))
 
     def _finished(self, done: Done) -> Done:
         """The same; the last share of a file says in `inputs` that it is done."""

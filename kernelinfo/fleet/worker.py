@@ -59,7 +59,6 @@ class Done(NamedTuple):
 
     task: Task
     kernels: int
-    problems: int
     notes: tuple[Note, ...]
     fetched: frozenset[str]
     """Addresses of files that could be fetched; others are tried again by the next run."""
@@ -173,7 +172,7 @@ class _Reading:
             for same in self._counts.notes.values()
             for note in same
         )
-        return Done(self._task, self._kernels, len(self._problems), notes, fetched)
+        return Done(self._task, self._kernels, notes, fetched)
 
     def opened_rows(self) -> Iterator[dict[str, object]]:
         for path, file in self._files().items():

@@ -75,6 +75,7 @@ def process(
         stderr=subprocess.STDOUT,
         text=True,
         cwd=folder,
+        start_new_session=True,
     ) as running:
         try:
             yield running

@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import subprocess
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -102,27 +105,35 @@ def test_builds_stand_next_to_each_other(tmp_path: Path) -> None:
     assert comparable(rows(tmp_path, "7.2")) == reported(FIXTURES / "container")
 
 
-def test_a_worker_that_is_killed_costs_nothing(tmp_path: Path) -> None:
-    folder, fleet = many_objects(tmp_path / "objects", 3000), tmp_path / "fleet"
+@contextmanager
+def half_done(folder: Path, fleet: Path) -> Iterator[subprocess.Popen[str]]:
+    """A scan that has written a first part."""
     arguments = ("-m", "kernelinfo", "scan", folder, "--to", fleet, "--build", "b", "--workers", 2)
     with process(*arguments) as running:
         while not list(fleet.glob("inputs/*/*.parquet")):
             assert running.poll() is None
             time.sleep(0.05)
+        yield running
+
+
+def test_a_worker_that_is_killed_costs_nothing(tmp_path: Path) -> None:
+    folder, fleet = many_objects(tmp_path / "objects", 3000), tmp_path / "fleet"
+    with half_done(folder, fleet) as running:
         os.kill(_workers(running.pid)[0], signal.SIGKILL)
         out, _ = running.communicate()
     assert (running.returncode, out.count("\n")) == (0, 1), out
     assert comparable(rows(fleet)) == reported(folder)
 
 
-def test_a_run_that_is_killed_is_completed_by_the_next(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT], ids=lambda number: number.name)
+def test_a_run_that_is_ended_is_completed_by_the_next(
+    number: signal.Signals, tmp_path: Path
+) -> None:
     folder, fleet = many_objects(tmp_path / "objects", 3000), tmp_path / "fleet"
-    arguments = ("-m", "kernelinfo", "scan", folder, "--to", fleet, "--build", "b", "--workers", 2)
-    with process(*arguments) as running:
-        while not list(fleet.glob("inputs/*/*.parquet")):
-            assert running.poll() is None
-            time.sleep(0.05)
-        running.kill()
+    with half_done(folder, fleet) as running:
+        os.killpg(running.pid, number)
+        out, _ = running.communicate()
+    assert (running.returncode, out) == ({2: 130, 9: -9}[number], "")
     assert " 0 done before" not in scan(folder, to=fleet)
     assert comparable(rows(fleet)) == reported(folder)
 
