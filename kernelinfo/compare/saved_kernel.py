@@ -50,9 +50,9 @@ def text(of: Any, *keys: str) -> str:
     return cast(str, found)
 
 
-def count(of: Any, *keys: str) -> int | None:
+def count(of: Any, *keys: str, kind: type = int) -> Any:
     """The same of a number that is not below 0."""
-    found: int | None = value(int, of, *keys)
+    found = value(kind, of, *keys)
     if found is not None and found < 0:
         raise ValueError(f"{'.'.join(keys)} is {found}")
     return found
@@ -70,8 +70,6 @@ def limiters(of: Any, *keys: str) -> tuple[Resource, ...]:
 def numbers(of: Any, names: Iterable[tuple[Number, str]]) -> dict[str, Any]:
     """The fields of a `KernelSummary` that stand under these names; dots lead to inner keys."""
     return {
-        number.field: value(float, of, *name.split("."))
-        if number.is_gain
-        else count(of, *name.split("."))
+        number.field: count(of, *name.split("."), kind=float if number.is_gain else int)
         for number, name in names
     }

@@ -92,7 +92,8 @@ def _summary(row: Row) -> KernelSummary:
 
 def _allocated_vgprs(row: Row) -> int | None:
     """Of one file for both kinds their sum; of two files a wave gets as many of each."""
-    vgprs, agprs = count(row, "VGPR_Count"), count(row, "Accum_VGPR_Count")
+    vgprs: int | None = count(row, "VGPR_Count")
+    agprs: int | None = count(row, "Accum_VGPR_Count")
     if vgprs is None or agprs is None:
         return None
     try:

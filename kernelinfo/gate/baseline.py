@@ -156,6 +156,8 @@ def _summary(kernel: Any) -> KernelSummary:
     for key, value in kernel.items():
         if type(value) not in _TYPES[_KEYS[key]]:
             raise ValueError(f"{kernel['name']}: {key}")
+        if isinstance(value, int | float) and not 0 <= value < 1 << 64:  # NaN is not, either
+            raise ValueError(f"{kernel['name']}: {key} is no number of 64 bits")
     limiters = kernel["limiters"]
     if not all(limiter in tuple(RESOURCES) for limiter in limiters):
         raise ValueError(f"{kernel['name']}: limiters")

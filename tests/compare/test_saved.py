@@ -195,6 +195,7 @@ def test_numbers_beyond_any_float(number: str, tmp_path: Path) -> None:
         (with_value(-1, "kernels", 0, "input"), "input is -1"),
         (with_value(10**4000, "kernels", 0, "code_bytes"), "code_bytes is no number of 64 bits"),
         (with_value(10**4000, "kernels", 0, "occupancy", "percent"), "percent is no number of 64"),
+        (with_value(-1.0, "kernels", 0, "occupancy", "percent"), "percent is -1.0"),
         (with_value(1 << 64, "kernels", 0, "used", "vgprs"), "used.vgprs is no number of 64 bits"),
         (with_value(7, "kernels"), "not iterable"),
     ],

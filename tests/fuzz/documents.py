@@ -55,6 +55,12 @@ SIDECARS = [
     b"[" * 100_000,
     b" " * (2 << 20),
 ]
+_SAVED = (FIXTURES / "expected" / "code_object" / "handwritten.co.json").read_bytes()
+ODD_NUMBERS = [
+    re.sub(rb"(?<=_bytes\": )\d+", number, _SAVED, count=1)
+    for number in (b"9" * 4000, b"1e999", b"NaN", b"-5", b"1.5", b"18446744073709551616")
+]
+"""Saved reports with what is no number of bytes."""
 CONFIGURATIONS = [
     text.encode() for text in re.findall(r"```toml\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
 ]

@@ -25,7 +25,7 @@ from kernelinfo.reading.containers import bounds, open_paths
 from kernelinfo.reading.containers.files import forget
 from kernelinfo.reading.target_id import parse_isa_version, parse_target_id
 from tests.reading.code_object.test_object_linking import Info, facts
-from tests.reading.containers.test_archive import thin
+from tests.reading.containers.test_archive import archive, member, thin
 from tests.reading.containers.test_bundle import table
 from tests.reading.containers.test_database import kern_db
 from tests.reading.containers.test_hipk import host, marker
@@ -231,6 +231,9 @@ READERS: dict[str, Reader] = {
             metadata(KERNELS).replace(b"--gfx90a", b"-gfx90a:"),
             msgpack.packb({"amdpal.pipelines": []}),
             msgpack.packb({"amdhsa.kernels": [{".symbol": b"first.kd"}, 3]}),
+            msgpack.packb({"amdhsa.kernels": [{".name": 7}, {".name": "k"}, {".name": "k"}]}),
+            msgpack.packb({"amdhsa.kernels": [], "amdhsa.version": [9, 9]}),
+            b"\x82\xa1x\x92\x80\x90\xaeamdhsa.kernels\x90",
         ],
     ),
     "debug-information": Reader(
@@ -323,7 +326,9 @@ READERS: dict[str, Reader] = {
         [
             b"; __CLANG_OFFLOAD_BUNDLE____START__ hip-amdgcn-amd-amdhsa--gfx90a\n"
             + assembly(KERNELS)
-            + b"; __CLANG_OFFLOAD_BUNDLE____END__ hip-amdgcn-amd-amdhsa--gfx90a\n"
+            + b"; __CLANG_OFFLOAD_BUNDLE____END__ hip-amdgcn-amd-amdhsa--gfx90a\n",
+            2 * b"# __CLANG_OFFLOAD_BUNDLE____START__ hip-amdgcn-amd-amdhsa--gfx90a\n"
+            + b"; Kernel info:\n; see below\n",
         ],
     ),
     "ccob": _container(b"CCOB", "ccob-v1", "ccob-v2", "ccob-v3", fixtures="container/ccob*"),
@@ -334,7 +339,12 @@ READERS: dict[str, Reader] = {
         fixtures="container/packaged*",
         more=[_overlapping()],
     ),
-    "archive": _container(b"!<", "archive", fixtures="container/*.a"),
+    "archive": _container(
+        b"!<",
+        "archive",
+        fixtures="container/*.a",
+        more=[archive(member("//", b"k.co/\n"), member("/0", OBJECT), member("/99", OBJECT))],
+    ),
     "coff": _container(b"\x64\x86", "coff", fixtures="container/*.obj"),
     "pe": _container(
         b"MZ", "pe", fixtures="container/*.dll", more=[CONTAINERS["pe"](OBJECT)[:-1000]]
@@ -366,7 +376,9 @@ READERS: dict[str, Reader] = {
     ),
     "zip": _container(b"PK\x03\x04", "zip", fixtures="container/*.whl", more=[zip64(1 << 40)]),
     "sidecar": Reader(documents.sidecar, documents.SIDECARS),
-    "saved-report": Reader(documents.saved_report, _fixtures("expected/*/*.json")),
+    "saved-report": Reader(
+        documents.saved_report, [*_fixtures("expected/*/*.json"), *documents.ODD_NUMBERS]
+    ),
     "profile": Reader(documents.profile, _fixtures("profile/*")),
     "configuration": Reader(documents.configuration, documents.CONFIGURATIONS),
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import stat
 import subprocess
@@ -78,6 +79,7 @@ def test_machines_that_build_elsewhere_pin_the_same(tmp_path: Path) -> None:
 
 
 GOOD = written(pinned(Numbers("a"), Numbers("b"))).decode()
+NO_NUMBER = "is damaged at a(int): "
 FIRST = next(line for line in GOOD.splitlines() if '"a(int)"' in line)
 
 
@@ -94,6 +96,10 @@ FIRST = next(line for line in GOOD.splitlines() if '"a(int)"' in line)
         (GOOD.replace("baseline/1", "baseline/x"), "is no baseline"),
         (GOOD.replace('"vgprs": 100', '"vgprs": "100"'), "is damaged at a(int): vgprs"),
         (GOOD.replace('"vgprs": 100', '"vgprs": true'), "is damaged at a(int): vgprs"),
+        (GOOD.replace('"vgprs": 100', f'"vgprs": {"9" * 4000}'), NO_NUMBER),
+        (GOOD.replace('"vgprs": 100', '"vgprs": -1'), NO_NUMBER),
+        (re.sub(r'"percent": [0-9.]+', '"percent": 1e999', GOOD), NO_NUMBER),
+        (re.sub(r'"percent": [0-9.]+', '"percent": NaN', GOOD), NO_NUMBER),
         (GOOD.replace('"vgprs": 100, ', ""), "is damaged at a(int): vgprs"),
         (GOOD.replace('["vgpr"]', '["warp"]'), "is damaged at a(int): limiters"),
         (GOOD.replace(FIRST, " 3,"), "is damaged at "),

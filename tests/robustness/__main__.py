@@ -28,7 +28,7 @@ from .trials import Tried, together
 PAGE = Path(__file__).parents[2] / "kernelinfo" / "manual" / "robustness.md"
 BEGIN, END = "<!-- robustness -->\n", "<!-- /robustness -->"
 HEAD = """\
-| format | header bytes changed | files cut off | crashes | longest | peak memory |
+| format | header bytes changed | files cut off | crashes | CPU time at most | peak memory |
 | --- | --- | --- | --- | --- | --- |
 """
 
@@ -89,8 +89,8 @@ def _hostile(pool: ThreadPoolExecutor) -> Piece:
     command = [sys.executable, "-m", "kernelinfo"]
     costs = list(pool.map(lambda name: cost([*command, name], HOSTILE), EXPECTED))
     crashes = sum(run.exit not in (0, 2) or "Traceback" in run.output for run in costs)
-    longest, most = max(run.seconds for run in costs), max(run.megabytes for run in costs)
-    took = f"{crashes} crashes, {longest:.2f} s and {most:.0f} MB at most"
+    longest, most = max(run.cpu_seconds for run in costs), max(run.megabytes for run in costs)
+    took = f"{crashes} crashes, {longest:.2f} s of CPU time and {most:.0f} MB at most"
     text = f"\nThe hostile collection: {len(costs)} files, each in a fresh process: {took}.\n"
     return Piece(text, crashes)
 

@@ -16,6 +16,8 @@ class Cost(NamedTuple):
     exit: int
     """Negative where a signal ended it."""
     seconds: float
+    cpu_seconds: float
+    """In user and system mode; of one thread at most `seconds`."""
     megabytes: float
     """Peak of its resident memory."""
     output: str
@@ -39,4 +41,5 @@ def cost(command: list[str], folder: Path) -> Cost:
         process.returncode = os.waitstatus_to_exitcode(status)
         output.seek(max(0, output.tell() - 4000))
         told = output.read().decode("utf-8", "replace")
-    return Cost(process.returncode, seconds, usage.ru_maxrss / 1024, told)
+    cpu_seconds = usage.ru_utime + usage.ru_stime
+    return Cost(process.returncode, seconds, cpu_seconds, usage.ru_maxrss / 1024, told)

@@ -30,6 +30,9 @@ XZ_MEMORY_BYTES = 256 << 20
 COPIED_BYTES = 16 << 20
 """Files up to this size are read at once; larger ones are mapped."""
 
+PAX_BYTES = 1 << 20
+"""Of one header of a tar; a path, times and attributes take a few hundred."""
+
 STANDARD_INPUT_BYTES = 256 << 20
 """It has no size to ask for, and maybe no end."""
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterator
 
 from kernelinfo.errors import KernelinfoError
-from kernelinfo.light_typing import TYPE_CHECKING
+from kernelinfo.light_typing import TYPE_CHECKING, Any
 from kernelinfo.reading.blob import Blob, Note, Problem
-from kernelinfo.reading.containers import magic
+from kernelinfo.reading.containers import bounds, magic
 from kernelinfo.reading.containers.parts import left_out, may_hold_code, part, problem
 from kernelinfo.reading.containers.streams import Decompressed, View
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from tarfile import TarFile, TarInfo
 
 _BLOCK = 1 << 20
+_MANY_DIGITS = re.compile(rb"[0-9]{65}")
 
 
 class _Forward(io.RawIOBase):
@@ -34,6 +36,22 @@ class _Forward(io.RawIOBase):
             raise EOFError("cut off")
         self._has_ended = not piece
         return piece
+
+
+class _Unread:
+    """A stream whose last piece is read again."""
+
+    def __init__(self, stream: Any, piece: bytes) -> None:
+        self._stream = stream
+        self._piece = piece
+
+    def read(self, size: int) -> bytes:
+        piece, self._piece = self._piece, b""
+        again: bytes = piece or self._stream.read(size)
+        return again
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
 
 
 def read(blob: Blob) -> Iterator[Blob | Problem | Note]:
@@ -56,6 +74,20 @@ def unpack(blob: Blob, file: View | Decompressed) -> Iterator[Blob | Problem | N
             nonlocal header
             header = bytes(buf)
             return super().frombuf(buf, encoding, errors)
+
+        def _proc_pax(self, tar: Any) -> Any:
+            """Before it is parsed: tarfile of Python before 3.11.10 takes the square of a number's
+            digits to find that it is none of a record (CVE-2024-6232)."""
+            if self.size > bounds.PAX_BYTES:
+                raise ValueError(f"a header of {self.size} bytes")
+            stream, body = tar.fileobj, tar.fileobj.read(-(-self.size // 512) * 512)
+            if _MANY_DIGITS.search(body):
+                raise ValueError("a header with a number of more than 64 digits")
+            tar.fileobj = _Unread(stream, body)
+            try:
+                return super()._proc_pax(tar)  # type: ignore[misc]
+            finally:
+                tar.fileobj = stream
 
     try:
         # As a stream, which cannot go back: damaged sizes would lead in circles.

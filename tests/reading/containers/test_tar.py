@@ -47,6 +47,23 @@ def test_names_that_are_no_text_can_be_printed() -> None:
     assert blob.member == "gr\\xf6\\xdfe.co"
 
 
+def pax(body: bytes) -> bytes:
+    """A pax header with these records."""
+    info = tarfile.TarInfo("x")
+    info.type, info.size = tarfile.XHDTYPE, len(body)
+    return info.tobuf(tarfile.USTAR_FORMAT) + body + bytes(-len(body) % 512)
+
+
+@pytest.mark.parametrize(
+    "body", [b"1" * 900_000, b"11 a=bbbbb\n" * 200_000], ids=["digits", "size"]
+)
+def test_a_pax_header_is_bounded_before_it_is_parsed(body: bytes) -> None:
+    """Python's tarfile before 3.11.10 takes hours for 900,000 digits."""
+    blobs, [message] = opened(pax(body) + tar(("k.co", OBJECT)))
+    assert not blobs
+    assert message.startswith("damaged tar (a header ")
+
+
 @pytest.mark.parametrize("kind", [b"1", b"2", b"3", b"4", b"5", b"6"])
 def test_only_regular_files(kind: bytes) -> None:
     assert opened(tar(("k.co", b""), kind=kind)) == ([], NOTHING)
