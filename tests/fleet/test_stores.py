@@ -119,7 +119,7 @@ def s3() -> Iterator[dict[str, str]]:
 def test_of_an_object_store_into_an_object_store(
     builds: Path, s3: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import s3fs  # type: ignore[import-untyped]
+    import s3fs
 
     for name, value in s3.items():
         monkeypatch.setenv(name, value)
