@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from kernelinfo.light_typing import TYPE_CHECKING
+from kernelinfo.parts import SUFFIX, remove_old_parts
 
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -23,7 +24,9 @@ def atomic_write(path: str) -> Iterator[BinaryIO]:
         with open(path, "wb") as file:
             yield file
         return
-    part = f"{path}.{os.getpid()}.part"
+    folder, name = os.path.split(path)
+    remove_old_parts(folder, f"{name}.")
+    part = f"{path}.{os.getpid()}{SUFFIX}"
     try:
         with open(part, "xb") as file:
             yield file

@@ -15,6 +15,7 @@ from kernelinfo.compare.summary import Build, KernelSummary, build, path_under
 from kernelinfo.errors import BaselineError, ReadError
 from kernelinfo.kernel import CodeObject, Result
 from kernelinfo.occupancy.limits import RESOURCES, Resource
+from kernelinfo.parts import SUFFIX, remove_old_parts
 from kernelinfo.reading.document import read_document
 
 _NAME, _VERSION = "kernelinfo-baseline", 1
@@ -82,6 +83,7 @@ def write_baseline(path: Path, pinned: Build) -> None:
     import tempfile
 
     whole = Path(os.path.realpath(path))
+    remove_old_parts(str(whole.parent), f".{whole.name}.")
     try:
         mode = whole.stat().st_mode & 0o777 if whole.exists() else 0o666 & ~_umask()
         with tempfile.NamedTemporaryFile(
@@ -90,6 +92,7 @@ def write_baseline(path: Path, pinned: Build) -> None:
             newline="\n",
             dir=whole.parent,
             prefix=f".{whole.name}.",
+            suffix=SUFFIX,
             delete=False,
         ) as file:
             try:

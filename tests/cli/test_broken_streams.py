@@ -15,6 +15,7 @@ from kernelinfo.cli import COMMANDS
 from kernelinfo.cli.atomic_write import atomic_write
 
 from ..conftest import FIXTURES
+from ..test_golden import run
 
 SAMPLE = str(FIXTURES / "assembly" / "occupancy-hip-amdgcn-amd-amdhsa-gfx90a.s")
 LIBRARY = str(FIXTURES / "container" / "libtwo.so")
@@ -135,3 +136,31 @@ def test_a_link_given_for_the_answer_stays_a_link(tmp_path: Path) -> None:
     assert shell(f'"$@" -o {link}', SAMPLE)[0] == 0
     assert link.is_symlink()
     assert "vgprbound" in target.read_text()
+
+
+@pytest.mark.parametrize(
+    ("command", "name", "part"),
+    [
+        (["report", "k.co", "-o", "out.csv"], "out.csv", "out.csv.4711.part"),
+        (
+            ["check", "k.co", "--baseline", "b.json", "--update-baseline"],
+            "b.json",
+            ".b.json.x.part",
+        ),
+    ],
+    ids=["report", "baseline"],
+)
+def test_what_a_killed_run_left_is_removed_after_a_day(
+    command: list[str], name: str, part: str, tmp_path: Path
+) -> None:
+    object = FIXTURES / "code_object" / "tiny-v6-clang22-gfx90a.co"
+    (tmp_path / "k.co").write_bytes(object.read_bytes())
+    old, new = tmp_path / part, tmp_path / part.replace(".part", "1.part")
+    other = tmp_path / f"other-{part}"
+    for path in (old, new, other):
+        path.write_bytes(b"begun")
+    for path in (old, other):
+        os.utime(path, (0, 0))
+    _, err, code = run(*command, folder=tmp_path)
+    assert (err, code) == ("", 0)
+    assert {path.name for path in tmp_path.iterdir()} == {"k.co", name, new.name, other.name}
