@@ -38,7 +38,8 @@ def scratch_without_spill(kernel: Kernel, occupancy: Occupancy | None) -> Iterat
         calls = kernel.code is None or kernel.code.calls
         what = "an array or a call frame" if calls else "an array"
         text = f"{scratch} B of scratch per lane {beyond}: {what}"
-        in_loops = (kernel.code and kernel.code.scratch_in_loops) or 0
+        # A clause of reloads has their comment once: with spills the count is none of the array's.
+        in_loops = 0 if spilled or kernel.code is None else kernel.code.scratch_in_loops or 0
         if in_loops:
             text += f", touched {in_loops} {'time' if in_loops == 1 else 'times'} inside loops"
         yield Remark(

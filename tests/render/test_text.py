@@ -103,6 +103,24 @@ def test_a_fourth_message_of_a_rule_is_counted() -> None:
     assert "… and 1 more kernel; --top 0 tells of each" in steps[-1]
 
 
+def test_next_is_left_out_where_it_would_mislead() -> None:
+    """Kernels that spill have no step down; where LDS pads the VGPRs, LDS is named."""
+    shown = lines(SPILLS, View())
+    steps = [line for line in shown if " next " in line]
+    assert [line.split()[0] for line in steps] == ["hint_too_high"]
+    assert "≤ 21 KiB LDS (−11 KiB) → 3 waves/SIMD" in steps[0]
+    assert "VGPRs (" not in steps[0]
+
+
+def test_every_finding_says_what_to_do() -> None:
+    for name in (SPILLS, VARIETY):
+        found = [f for item in items(name) if isinstance(item, Result) for f in item.findings]
+        assert all(finding.hint for finding in found)
+        rules = {finding.rule for finding in found}
+        footer = lines(name, View())[-1]
+        assert any(f"`kernelinfo explain {rule}`" in footer for rule in rules)
+
+
 def test_repeats_are_folded() -> None:
     (first, *_) = (item for item in items(SPILLS) if isinstance(item, Result))
     code_object = first.kernel.code_object

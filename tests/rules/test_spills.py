@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from kernelinfo.rules import Selection, findings
+
 from .reading import TUTORIAL, results, said
 
 SPILLS = ["spills-clang19-gfx90a.s", "spills-clang22-gfx90a.s"]
@@ -28,6 +30,31 @@ def test_an_array_is_no_spill(name: str) -> None:
     assert said(name, "KI101", "local_array") == []
     [message] = said(name, "KI102", "local_array")
     assert message.endswith("B of scratch per lane without spills: an array")
+
+
+@pytest.mark.parametrize(
+    ("scratch_bytes", "in_loops", "severity"),
+    [
+        (208, 0, "note"),
+        (256, 0, "note"),
+        (257, 0, "warning"),
+        (16, 1, "warning"),
+        (16, None, "note"),
+    ],
+)
+def test_scratch_warns_in_a_loop_or_if_it_is_large(
+    scratch_bytes: int, in_loops: int | None, severity: str
+) -> None:
+    (result,) = [r for r in results(VARIETY[0], "KI102") if "local_array" in r.kernel.name]
+    kernel = result.kernel
+    assert kernel.code is not None
+    used = kernel.used._replace(scratch_bytes_per_lane=scratch_bytes)
+    kernel = kernel._replace(
+        traits=kernel.traits._replace(used=used),
+        code=kernel.code._replace(scratch_in_loops=in_loops),
+    )
+    (finding,) = findings(kernel, result.occupancy, Selection(select=("KI102",)).rules())
+    assert finding.severity == severity
 
 
 @pytest.mark.parametrize("name", VARIETY)

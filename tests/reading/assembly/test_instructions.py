@@ -40,6 +40,27 @@ NESTED = b"""kernel:
 """
 
 
+ARRAY = b"""kernel:
+; %bb.0:
+\tbuffer_store_dword v0, off, s[0:3], 0 offset:4
+\tscratch_store_dwordx4 off, v[0:3], off
+.LBB0_1:                                ; =>This Inner Loop Header: Depth=1
+\tbuffer_load_dword v1, v2, s[0:3], 0 offen
+\tbuffer_load_dword v1, v2, s[4:7], 0 offen
+\tscratch_load_dword v1, v2, off
+\tscratch_load_dword v1, off, s0          ; 4-byte Folded Reload
+; %bb.2:
+\tscratch_load_dword v1, v2, off
+\ts_endpgm
+"""
+
+
+def test_scratch_inside_loops_is_counted() -> None:
+    """By either kind of instruction; not reloads, nor buffers of other resources."""
+    assert read_code(ARRAY).scratch_in_loops == 2
+    assert read_code(ARRAY.replace(b"%bb.", b"%block")).scratch_in_loops is None
+
+
 def code(path: Path) -> dict[str, Code | None]:
     return {k.symbol: k.code for m in read(path.read_bytes()) for k in m.kernels}
 
