@@ -106,7 +106,7 @@ def test_a_fourth_message_of_a_rule_is_counted() -> None:
 def test_next_is_left_out_where_it_would_mislead() -> None:
     """Kernels that spill have no step down; where LDS pads the VGPRs, LDS is named."""
     shown = lines(SPILLS, View())
-    steps = [line for line in shown if " next " in line]
+    steps = [line for line in shown if "  next  " in line]
     assert [line.split()[0] for line in steps] == ["hint_too_high"]
     assert "≤ 21 KiB LDS (−11 KiB) → 3 waves/SIMD" in steps[0]
     assert "VGPRs (" not in steps[0]
