@@ -91,7 +91,7 @@ def batches(paths: Sequence[str]) -> Iterator[Batch]:
         waiting: list[File | Problem] = []
         size = 0
         for file in files.find(path):
-            more = 0 if isinstance(file, Problem) else files.size(file.path)
+            more = 0 if isinstance(file, Problem) else files.size(file)
             if waiting and (len(waiting) == _MOST_FILES or size + more > _MOST_BYTES):
                 yield Batch(path, tuple(waiting), size, among)
                 waiting, size = [], 0

@@ -10,7 +10,7 @@ from kernelinfo.light_typing import NamedTuple
 _LONGEST = 16_384
 """Bytes of a mangled name beyond which nobody would read the demangled one."""
 _KNOWN = 1 << 16
-"""Names that are cut once."""
+"""Names that are demangled and cut once."""
 _MARK = r"\boperator(?:\(\)|\[\]|<=>|<<=?|>>=?|->\*?|[<>]=?)|\bdecltype\(|[ :()<>\[\]{}]"
 
 _LONGEST_DEMANGLED = 1 << 17
@@ -21,7 +21,7 @@ _REPEAT = re.compile(r"[ST][0-9A-Z]*_")
 _EXPANSION = "Dp"
 
 
-@cache
+@lru_cache(_KNOWN)
 def demangle(symbol: str) -> str:
     """The C++ name of a symbol, by LLVM's own demangler; the symbol itself where it is not one."""
     if not symbol.startswith(("_Z", "__Z")) or len(symbol) > _LONGEST:

@@ -34,6 +34,8 @@ class File(NamedTuple):
     path: str
     named: bool
     """By the user, or by a glob; else found in a directory."""
+    bytes: int | None = None
+    """Its size when it was found in a directory."""
 
 
 def find(path: str) -> Iterator[File | Problem]:
@@ -98,10 +100,12 @@ def is_read(path: str, among: Sequence[str]) -> bool:
     return False
 
 
-def size(path: str) -> int:
+def size(file: File) -> int:
     """Bytes of a file; 0 of one that cannot be read, of which `load` says why."""
+    if file.bytes is not None:
+        return file.bytes
     try:
-        return os.path.getsize(path)
+        return os.path.getsize(file.path)
     except (OSError, ValueError):
         return 0
 
@@ -199,7 +203,7 @@ def _walk(directory: str, seen: set[tuple[int, int]]) -> Iterator[File | Problem
                 continue
             seen.add((status.st_dev, status.st_ino))
             if stat.S_ISREG(status.st_mode):
-                yield File(path, named=False)
+                yield File(path, named=False, bytes=status.st_size)
     for failure in failures:
         yield _problem(str(failure.filename), failure)
 
