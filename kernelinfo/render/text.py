@@ -37,16 +37,8 @@ def _report(report: Report, view: View) -> Iterator[list[Span]]:
     names = short if brief else names_of(report.kernels, view.names)
     label = _label(report, short)
     if is_long or view.group or view.is_sorted or len(report.code_objects) > _MANY_CODE_OBJECTS:
-        if len(report.code_objects) == 1:
-            yield from _heading(report.code_objects[0], report.results, view)
-        else:
-            yield _overview(report)
-        yield []
-        if is_long and not view.quiet:
-            from kernelinfo.render.summary import summary
-
-            yield from summary(report.results, label, view)
         rows, shown = _rows(report, is_long, view)
+        yield from _above(report, label, view, counted=is_long and not view.quiet)
         several = len({target_of(kernel) for kernel in report.kernels}) > 1
         yield from table(rows, names, view, with_target=several)
     else:
@@ -54,17 +46,38 @@ def _report(report: Report, view: View) -> Iterator[list[Span]]:
         yield from _by_code_object(report, shown, names, view)
     if hidden := len(report.results) - len(shown):
         yield [(f" … {plural(hidden, 'more kernel')}; --top 0 shows all", "dim")]
-    if view.quiet:
-        return
+    if not view.quiet:
+        longest = 0 if brief else max(cells(names[result.kernel.symbol]) for result in shown)
+        yield from _below(report, shown, label, view, longest)
+
+
+def _above(report: Report, label: Label, view: View, *, counted: bool) -> Iterator[list[Span]]:
+    """What stands above one table of all kernels, with a summary if they are `counted`."""
+    if len(report.code_objects) == 1:
+        yield from _heading(report.code_objects[0], report.results, view)
+    else:
+        yield _overview(report)
+    yield []
+    if counted:
+        from kernelinfo.render.summary import summary
+
+        yield from summary(report.results, label, view)
+
+
+def _below(
+    report: Report, shown: list[Result], label: Label, view: View, longest: int
+) -> Iterator[list[Span]]:
+    """Legend, next steps, findings and counts; `longest` is the width of the longest full name."""
     yield from _also(report)
-    longest = max(cells(names[result.kernel.symbol]) for result in shown)
-    if view.fold and view.names == "full" and not brief and longest > 2 * view.width:
+    if view.fold and view.names == "full" and longest > 2 * view.width:
         yield [(" --names short cuts return types, namespaces and parameters", "dim")]
     for text in _legend(shown):
         yield from wrap([(text, "dim")], view.width, 1 + text.startswith(" ≤") * 2)
     yield []
-    many = of_all(shown, report.results, label, view)
-    lines = [*(many if hidden else of_each(shown, label, view))]
+    if len(shown) < len(report.results):
+        lines = [*of_all(shown, report.results, label, view)]
+    else:
+        lines = [*of_each(shown, label, view)]
     yield from [*lines, []] if lines else []
     yield from _summary(report, view)
 
