@@ -2,6 +2,9 @@
 
 from collections.abc import Iterable
 
+_LONGEST_NAME = 200
+"""Characters."""
+
 
 class KernelinfoError(Exception):
     """The message reads `where: what was found; what to do` and fits one line."""
@@ -55,9 +58,14 @@ class UnknownTargetError(KernelinfoError):
 
 
 def did_you_mean(wanted: str, known: Iterable[str]) -> str:
-    """`did you mean gemm?`, of the known name most like a misspelled one; empty if none is."""
+    """`did you mean gemm?`, of the known name most like a misspelled one; empty if none is.
+
+    Names from files may be long: those that nobody types are not compared.
+    """
+    if len(wanted) > _LONGEST_NAME:
+        return ""
     from difflib import get_close_matches
 
-    by_folded = {name.casefold(): name for name in known}
+    by_folded = {name.casefold(): name for name in known if len(name) <= _LONGEST_NAME}
     near = get_close_matches(wanted.casefold(), by_folded, n=1)
     return f"did you mean {by_folded[near[0]]}?" if near else ""

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from kernelinfo.errors import did_you_mean
+
 from ..test_golden import run
 
 TEXT = "assembly/occupancy-hip-amdgcn-amd-amdhsa-gfx90a.s"
@@ -49,6 +51,12 @@ def test_what_may_be_meant(arguments: tuple[str, ...], message: str, meant: str)
     out, err, code = run(*arguments)
     assert (out, code) == ("", 2)
     assert err.endswith(f"{message}; did you mean {meant}?\n")
+
+
+def test_long_names_are_not_compared() -> None:
+    """The comparison is quadratic, and names of kernels are whatever a file says."""
+    assert did_you_mean("a" * 100_000, ["a" * 100_000]) == ""
+    assert did_you_mean("gem", ["g" * 100_000, "gemm"]) == "did you mean gemm?"
 
 
 def test_a_file_that_is_called_much_like_a_command_is_read(tmp_path: Path) -> None:
