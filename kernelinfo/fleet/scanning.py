@@ -18,10 +18,10 @@ from distributed.scheduler import KilledWorker
 from kernelinfo import __version__
 from kernelinfo.analysis.options import Options
 from kernelinfo.analysis.parallel import Rows
-from kernelinfo.errors import KernelinfoError
+from kernelinfo.errors import KernelinfoError, OptionError
 from kernelinfo.fleet.batches import Task, tasks, units
 from kernelinfo.fleet.dataset import Dataset, write_lines
-from kernelinfo.fleet.listing import InputFile, address, find
+from kernelinfo.fleet.listing import InputFile, address, find, is_local
 from kernelinfo.fleet.worker import Done, Setup, input_rows, problem_row, read
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.blob import Problem
@@ -97,7 +97,11 @@ def bounded(bounds: Bounds) -> Bounds:
 def plan(request: Request) -> Plan:
     """List the files and compare them with what the dataset has. Raises `KernelinfoError`."""
     found = list(find(request.urls))
-    listed = {file.address: file for file in found if isinstance(file, InputFile)}
+    listed: dict[str, InputFile] = {}
+    for file in found:
+        if isinstance(file, InputFile) and listed.setdefault(file.address, file).url != file.url:
+            wrong = "is given twice with different queries, which are not stored"
+            raise OptionError(f"{file.address}: {wrong}; scan them as two builds")
     done = request.dataset.done(request.build)
 
     def is_done(file: InputFile) -> bool:
@@ -125,7 +129,7 @@ def scan(request: Request, work: Plan, cluster: Cluster) -> Iterator[Done]:
         options=request.options,
         rows=request.rows,
         written_options=request.written_options,
-        roots=tuple(os.path.abspath(url) for url in request.urls),
+        roots=tuple(address(url) for url in request.urls if is_local(url)),
         archives=tuple(file.path for file in work.listed if file.path.endswith(".kpack")),
         timeout=request.timeout,
     )
