@@ -16,6 +16,8 @@ _FILE_BYTES = 64 << 10
 """What it costs to open a file, as if it were that much longer."""
 SHARED_BYTES = 512 << 20
 """A larger file goes to several workers, each of which takes some of its code objects."""
+_SHARES_A_WORKER = 4
+"""Where there are as many files for each worker, none is shared: each share opens the file."""
 
 
 class Task(NamedTuple):
@@ -62,11 +64,12 @@ def tasks(together: Iterable[tuple[InputFile, ...]], workers: int, run: str) -> 
     waiting = sorted(together, key=_cost, reverse=True)
     total = sum(map(_cost, waiting))
     room = min(max(total // (workers * _TASKS_A_WORKER), _LEAST_BYTES), _MOST_BYTES)
+    shared = max(SHARED_BYTES, total // (workers * _SHARES_A_WORKER))
     found: list[Task] = []
     for number, files in enumerate(_filled(waiting, room)):
         part, shares = f"{run}-{number:06}", 1
         if len(files) == 1:
-            shares = -(-files[0].size // SHARED_BYTES) or 1
+            shares = -(-files[0].size // shared) or 1
         found += [Task(part, files, share, shares) for share in range(shares)]
     return found
 

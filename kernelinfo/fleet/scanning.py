@@ -42,6 +42,7 @@ _ENGINE = {
     "distributed.worker.memory.spill": False,
     "distributed.worker.memory.pause": False,
     "distributed.worker.memory.terminate": 0.95,
+    "distributed.worker.profile.enabled": False,
 }
 """Of the workers that a scan starts itself; a given scheduler has its own."""
 

@@ -31,6 +31,8 @@ _TOGETHER = 8
 """Neighbouring code objects of a shared file that go to the same worker."""
 _MOST_BYTES = 40 << 20
 """Of rows as JSON, as many as DuckDB writes within its memory."""
+_MOST_NAMES = 1 << 16
+"""Demangled, that are kept for the next task."""
 _one_at_a_time = threading.Lock()
 """A worker with several threads would need as many times the memory."""
 
@@ -83,7 +85,8 @@ def read(task: Task, setup: Setup) -> Done:
         if task.shares == 1:
             write_lines(scratch, "inputs", input_rows(task, setup, done.fetched))
         setup.dataset.write_part(setup.build, next(names), scratch)
-        demangle.cache_clear()  # a fleet has more names than a worker has room for
+        if demangle.cache_info().currsize > _MOST_NAMES:
+            demangle.cache_clear()  # a fleet has more names than a worker has room for
         return done
 
 
