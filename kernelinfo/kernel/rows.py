@@ -20,8 +20,9 @@ Names = tuple[str, ...]
 Spell = Callable[[Names, Values], str]
 """The text of some neighbouring columns. It should remember: neighbours repeat."""
 
-FORMULA = re.compile(r"'*\s*[=+\-@＝＋－＠]")
-"""How a CSV cell begins that a spreadsheet could take for a formula, and which gets an apostrophe.
+FORMULA = re.compile(r"'*\s*(?:[=+\-@＝＋－＠]|::)")
+"""How a CSV cell begins that a spreadsheet could take for a formula, or a CI service for a command,
+and which gets an apostrophe.
 Apostrophes that are the name's own count as none, so that all read back."""
 _KERNEL = ("Kernel_Name", "Symbol")
 _ORIGIN = ("Target", "Compiled_For", "Path", "Member", "Offset")

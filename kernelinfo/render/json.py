@@ -14,6 +14,7 @@ from kernelinfo.occupancy import Occupancy
 from kernelinfo.occupancy.limits import Limit
 from kernelinfo.reading.facts import Code, Fact, FactName
 from kernelinfo.render import View
+from kernelinfo.render.paint import without_commands_in_json
 
 SCHEMA = "kernelinfo/1"
 
@@ -36,7 +37,7 @@ PROVENANCE: dict[str, str] = {
 
 def render(items: Iterable[Item], view: View) -> Iterator[str]:
     report = Report.of(items)
-    yield json.dumps(document(report), indent=1, ensure_ascii=True) + "\n"
+    yield without_commands_in_json(json.dumps(document(report), indent=1, ensure_ascii=True)) + "\n"
 
 
 def document(report: Report) -> dict[str, Any]:

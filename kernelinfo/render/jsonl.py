@@ -10,6 +10,7 @@ from kernelinfo.kernel import Item, Result
 from kernelinfo.kernel.rows import Names, Values, lines
 from kernelinfo.render import View
 from kernelinfo.render.names import chosen_name
+from kernelinfo.render.paint import without_commands_in_json
 
 # Rows hold no cycles, and to look for them would take a third of the time.
 _encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
@@ -32,4 +33,4 @@ def rows(items: Iterable[Item], view: View) -> Iterator[str]:
 
 @lru_cache(maxsize=1 << 14)
 def _spell(names: Names, values: Values) -> str:
-    return _encode(dict(zip(names, values, strict=True)))[1:-1]
+    return without_commands_in_json(_encode(dict(zip(names, values, strict=True)))[1:-1])

@@ -13,6 +13,7 @@ _NARROW = dict.fromkeys(map(ord, "■·…–−×≤›¹"), "x")
 """One column wide, and all that most reports have besides ASCII: rich takes long to import."""
 
 
+_HASH = re.compile(r"#(?=#)")
 _COMMAND = re.compile(r"##(?=\w*\[)|(?<!\S)::")
 
 
@@ -23,6 +24,11 @@ def without_commands(text: str) -> str:
     beginning of a line and for `##[` anywhere.
     """
     return _COMMAND.sub(lambda found: f"\\x{ord(found[0][0]):x}{found[0][1]}", text)
+
+
+def without_commands_in_json(text: str) -> str:
+    """JSON of the same value, in which no CI service finds a command."""
+    return _HASH.sub(r"\\u0023", text) if "##" in text else text
 
 
 def paint(line: Iterable[Span], color: bool) -> str:

@@ -12,6 +12,7 @@ from kernelinfo.render import View
 from kernelinfo.render.check.claims import claims, location_of_problem, problem_text
 from kernelinfo.render.check.location import Location
 from kernelinfo.render.names import printable
+from kernelinfo.render.paint import without_commands_in_json
 from kernelinfo.rules.severity import Severity
 
 _SEVERITIES: dict[Severity, Literal["info", "minor", "major"]] = {
@@ -38,7 +39,7 @@ def render(outcome: Outcome, view: View) -> Iterator[str]:
     for location, text in problems:
         mark = sha256(f"{location}\0{text}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
         issues.append(_issue("cannot-answer", text, mark, "critical", location))
-    yield json.dumps(issues, indent=1) + "\n"
+    yield without_commands_in_json(json.dumps(issues, indent=1)) + "\n"
 
 
 def _issue(

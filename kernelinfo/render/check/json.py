@@ -11,10 +11,11 @@ from kernelinfo.kernel import Report
 from kernelinfo.reading.blob import Problem
 from kernelinfo.render import View
 from kernelinfo.render.json import document, flat
+from kernelinfo.render.paint import without_commands_in_json
 
 
 def render(outcome: Outcome, view: View) -> Iterator[str]:
-    yield json.dumps(check_document(outcome), indent=1) + "\n"
+    yield without_commands_in_json(json.dumps(check_document(outcome), indent=1)) + "\n"
 
 
 def check_document(outcome: Outcome) -> dict[str, Any]:

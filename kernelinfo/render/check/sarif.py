@@ -17,6 +17,7 @@ from kernelinfo.render import View
 from kernelinfo.render.check.claims import Claim, claims, location_of_problem, problem_text
 from kernelinfo.render.check.location import Location
 from kernelinfo.render.names import name_of, printable
+from kernelinfo.render.paint import without_commands_in_json
 from kernelinfo.rules import find
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -43,7 +44,7 @@ def render(outcome: Outcome, view: View) -> Iterator[str]:
         "results": [_result(claim, numbers) for claim in all_claims],
     }
     document = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
-    yield json.dumps(document, indent=1) + "\n"
+    yield without_commands_in_json(json.dumps(document, indent=1)) + "\n"
 
 
 def _rule(finding: Finding) -> dict[str, Any]:

@@ -12,12 +12,13 @@ from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.render import View
 from kernelinfo.render.diff.rows import AFFECTED, Row, counts, rows
 from kernelinfo.render.json import flat
+from kernelinfo.render.paint import without_commands_in_json
 
 SCHEMA = "kernelinfo-diff/1"
 
 
 def render(comparison: Comparison, view: View) -> Iterator[str]:
-    yield json.dumps(document(comparison), indent=1) + "\n"
+    yield without_commands_in_json(json.dumps(document(comparison), indent=1)) + "\n"
 
 
 def document(comparison: Comparison) -> dict[str, Any]:
