@@ -179,7 +179,10 @@ def _check_schema(path: Path, document: Any) -> None:
 
 
 def _location(folder: Path, code_object: CodeObject) -> str:
-    relative = os.path.relpath(code_object.path, folder)
+    try:
+        relative = os.path.relpath(code_object.path, folder)
+    except OSError:  # the current folder was deleted
+        relative = os.pardir
     if relative.startswith(os.pardir):
         relative = os.path.basename(code_object.path)
     return path_under("", PurePath(relative).as_posix(), code_object.member)

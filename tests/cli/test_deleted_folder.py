@@ -13,7 +13,10 @@ from tests.conftest import FIXTURES
 OBJECT = FIXTURES / "code_object" / "tiny-v6-clang22-gfx90a.co"
 
 
-@pytest.mark.parametrize("arguments", [[], ["report", "--arch", "gfx90a"]])
+COMMANDS = [[], ["report", "--arch", "gfx90a"], ["check"], ["diff", str(OBJECT)], ["pressure"]]
+
+
+@pytest.mark.parametrize("arguments", COMMANDS)
 def test_the_current_folder_is_gone(arguments: list[str], tmp_path: Path) -> None:
     gone = tmp_path / "gone"
     gone.mkdir()

@@ -210,9 +210,9 @@ def _any_yaml(text: str, reading: Reading = in_text) -> Metadata:
     elements = root.get(name, [])
     if not isinstance(elements, list):
         raise ValueError(f"{name} is no list")
-    written: list[yaml.Node] = next(
-        (entry.value for key, entry in node.value if key.value == name), []
-    )
+    written: list[yaml.Node] = []
+    for key, entry in node.value:  # of a key that stands twice the last counts
+        written = entry.value if key.value == name else written
     kernels: list[Kernel] = []
     for element, item in zip(elements, written, strict=True):
         symbol, facts, complaints = reading(element if isinstance(element, dict) else {})
