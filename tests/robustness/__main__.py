@@ -90,7 +90,7 @@ def _hostile(pool: ThreadPoolExecutor) -> Piece:
     costs = list(pool.map(lambda name: cost([*command, name], HOSTILE), EXPECTED))
     crashes = sum(run.exit not in (0, 2) or "Traceback" in run.output for run in costs)
     longest, most = max(run.cpu_seconds for run in costs), max(run.megabytes for run in costs)
-    took = f"{crashes} crashes, {longest:.2f} s of CPU time and {most:.0f} MB at most"
+    took = f"{crashes} crashes,\n{longest:.2f} s of CPU time and {most:.0f} MB at most"
     text = f"\nThe hostile collection: {len(costs)} files, each in a fresh process: {took}.\n"
     return Piece(text, crashes)
 
