@@ -162,6 +162,6 @@ def test_a_total_of_vgprs_that_is_not_theirs(total: int) -> None:
     [result] = [item for item in items if isinstance(item, Result)]
     messages = [finding.message for finding in result.findings if finding.rule == "KI004"]
     assert messages == [
-        f"kernel-info says vgprs {total} (line 6), "
-        "but kernel-info says arch_vgprs 56 (line 4); the first counts"
+        f"kernel-info says VGPRs {total} (line 6), "
+        "but kernel-info says arch VGPRs 56 (line 4); the first counts"
     ]
