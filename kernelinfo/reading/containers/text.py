@@ -34,7 +34,8 @@ def read(blob: Blob) -> Blob | Problem:
     if bytes(blob.data[:2]) in _UTF16:
         decoded = bytes(blob.data).decode("utf-16", "replace")
         blob = blob._replace(data=memoryview(decoded.encode()))
-    if b"\0" in bytes(blob.data[:_BINARY_BYTES]):
+    is_large = len(blob.data) > blob.bounds.carved  # a smaller one may be text with stray zeros
+    if is_large and b"\0" in bytes(blob.data[:_BINARY_BYTES]):
         return Problem(blob.path, _reason(blob.data), blob.member, blob.offset)
     if _MARKS.search(blob.data):
         return blob
