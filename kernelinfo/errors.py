@@ -51,8 +51,8 @@ class UnknownTargetError(KernelinfoError):
 
     def __init__(self, name: str, known: tuple[str, ...]) -> None:
         begun = [target for target in known if name and target.startswith(name.lower())]
-        meant = f"did you mean {begun[0]}?" if begun else did_you_mean(name, known)
-        hint = meant or "`kernelinfo arch` lists the known ones"
+        suggestion = f"did you mean {begun[0]}?" if begun else did_you_mean(name, known)
+        hint = suggestion or "`kernelinfo arch` lists the known ones"
         super().__init__(f"unknown target {name!r}; {hint}")
         self.name = name
 

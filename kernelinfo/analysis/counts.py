@@ -143,8 +143,8 @@ class PathCounts:
 
     def _suggestion(self, patterns: tuple[str, ...]) -> str:
         """`; did you mean gemm?`, of the first kernel name that is most like a pattern."""
-        meant = (did_you_mean(pattern, map(base_name, self.unchosen)) for pattern in patterns)
-        return next((f"; {one}" for one in meant if one), "")
+        suggestion = (did_you_mean(pattern, map(base_name, self.unchosen)) for pattern in patterns)
+        return next((f"; {one}" for one in suggestion if one), "")
 
 
 def conclusions(counts: Collection[PathCounts], options: Options) -> Iterator[Problem | Note]:

@@ -82,8 +82,8 @@ def _run() -> None:
 def _suggest(word: str) -> None:
     """Raises `OptionError` for a word that is no file, and much like a command."""
     is_file = not word.isidentifier() or os.path.lexists(word)
-    if not is_file and (meant := did_you_mean(word, COMMANDS)):
-        raise OptionError(f"{word}: no such file or command; {meant}")
+    if not is_file and (suggestion := did_you_mean(word, COMMANDS)):
+        raise OptionError(f"{word}: no such file or command; {suggestion}")
 
 
 def _end(message: str | None) -> None:

@@ -97,7 +97,7 @@ def command(
     project = configuration(select, ignore, severity, config)
     bounds = options.chosen_bounds(bound, deep)
 
-    def is_meant(found: Kernel) -> bool:
+    def is_chosen(found: Kernel) -> bool:
         return kernel is None or is_named(found.name, found.symbol, kernel)
 
     wanted = Options(
@@ -108,8 +108,8 @@ def command(
         workgroup_size=workgroup_size,
         dynamic_lds_bytes=dynamic_lds,
         trap_handler=not no_trap_handler,
-        locate=is_meant,
-        arguments=is_meant,
+        locate=is_chosen,
+        arguments=is_chosen,
         one_kernel=True,
         selection=project.selection,
         workgroup_sizes=project.workgroup_sizes,
@@ -119,7 +119,7 @@ def command(
     chosen = [
         item
         for item in items
-        if not isinstance(item, Result) or others.keeps(item.kernel, is_meant)
+        if not isinstance(item, Result) or others.keeps(item.kernel, is_chosen)
     ]
     results = [item for item in chosen if isinstance(item, Result)]
     if kernel is None and len({result.kernel.name for result in results}) > 1:
@@ -159,8 +159,8 @@ def _page_or_rule(name: str) -> str:
     if os.path.exists(name) or not name.replace("-", "_").isidentifier():
         return ""
     known = (*manual.topics(), *(one.name for one in rules.ALL), *(one.number for one in rules.ALL))
-    meant = did_you_mean(name, known) or "`kernelinfo explain` lists the topics"
-    raise OptionError(f"{name}: neither a file nor a rule nor a topic; {meant}")
+    suggestion = did_you_mean(name, known) or "`kernelinfo explain` lists the topics"
+    raise OptionError(f"{name}: neither a file nor a rule nor a topic; {suggestion}")
 
 
 def _explanations(

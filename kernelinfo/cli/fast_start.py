@@ -69,7 +69,7 @@ def _read(arguments: list[str]) -> _Call | None:
 
 
 def _may_be_misspelled(word: str) -> bool:
-    """True for a word that is no file, and may be meant for a command."""
+    """True for a word that is no file, and may be a misspelled command."""
     return word.isidentifier() and not os.path.lexists(word)
 
 

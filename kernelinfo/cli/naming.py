@@ -1,4 +1,4 @@
-"""The kernel that a user names: how it is found, and what is said where there is none."""
+"""The kernel that a user names, and the error where there is none."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ def is_named(name: str, symbol: str, wanted: str) -> bool:
 
 
 class Others:
-    """The kernels that the user does not mean, for a suggestion."""
+    """The kernels that the user did not name, for a suggestion."""
 
     def __init__(self) -> None:
         self._count = 0
         self._names: set[str] = set()
 
-    def keeps(self, kernel: Kernel, is_meant: Callable[[Kernel], bool]) -> bool:
-        """True for a kernel that is meant; others are counted."""
-        if is_meant(kernel):
+    def keeps(self, kernel: Kernel, is_chosen: Callable[[Kernel], bool]) -> bool:
+        """True for a kernel of that name; the others are counted."""
+        if is_chosen(kernel):
             return True
         self._count += 1
         if len(self._names) < _MOST_NAMES:
@@ -40,8 +40,8 @@ class Others:
 
     def problem(self, path: str, wanted: str) -> Problem:
         """That no kernel has the wanted name."""
-        meant = did_you_mean(wanted, map(base_name, self._names))
-        mend = meant or f"`kernelinfo explain {path}` lists them"
+        suggestion = did_you_mean(wanted, map(base_name, self._names))
+        mend = suggestion or f"`kernelinfo explain {path}` lists them"
         return Problem(path, f"no kernel is named {wanted!r} ({self._count} in the file); {mend}")
 
 

@@ -92,8 +92,8 @@ def command(
     look = Look(curve=format == "html", lds=kernel is not None)
     if at is not None:
         look = look._replace(at=_instruction(at))
-    others, is_meant = Others(), _chosen(kernel)
-    found = list(measure([path], wanted, lambda one: others.keeps(one, is_meant), look))
+    others, is_chosen = Others(), _chosen(kernel)
+    found = list(measure([path], wanted, lambda one: others.keeps(one, is_chosen), look))
     if not found:
         found.append(others.problem(path, kernel or "*"))
     measured = [item for item in found if isinstance(item, Measured)]

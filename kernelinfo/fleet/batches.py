@@ -41,7 +41,7 @@ class Task(NamedTuple):
 
 
 def units(files: Iterable[InputFile]) -> list[tuple[InputFile, ...]]:
-    """Files that are read together: of one folder, with names that begin alike up to the first dot.
+    """Files that are read together: of one folder, whose names are equal up to the first dot.
 
     So are a code object and Triton's JSON. Copies of one compilation are known by the assemblies
     next to them: a folder of a store that has some is fetched as one.

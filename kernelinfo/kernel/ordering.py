@@ -38,8 +38,8 @@ COLUMNS = (*_LEAST_FIRST, *_LARGEST_FIRST)
 def checked(column: str) -> str:
     """The column. Raises `OptionError` if there is none of that name."""
     if column not in COLUMNS:
-        meant = did_you_mean(column, COLUMNS) or f"give one of {', '.join(COLUMNS)}"
-        raise OptionError(f"--sort {column}: no such column; {meant}")
+        suggestion = did_you_mean(column, COLUMNS) or f"give one of {', '.join(COLUMNS)}"
+        raise OptionError(f"--sort {column}: no such column; {suggestion}")
     return column
 
 

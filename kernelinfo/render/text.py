@@ -226,7 +226,7 @@ def _summary(report: Report, view: View) -> Iterator[list[Span]]:
 
 
 def _footer(report: Report) -> str:
-    """Where more is said of occupancy and of the first of the worst rules."""
+    """The footer: which command explains occupancy and the first of the worst rules."""
     worst = min(
         (finding for result in report.results for finding in result.findings),
         key=lambda finding: ([*SEVERITY_STYLES].index(finding.severity), finding.rule),

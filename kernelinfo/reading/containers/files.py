@@ -217,6 +217,6 @@ def _problem(path: str, error: OSError) -> Problem:
         and os.access(folder or ".", os.R_OK)
     ):
         names = islice(os.scandir(folder or "."), _MOST_NAMES)
-        meant = did_you_mean(path, (os.path.join(folder, entry.name) for entry in names))
-        message += f"; {meant}" if meant else ""
+        suggestion = did_you_mean(path, (os.path.join(folder, entry.name) for entry in names))
+        message += f"; {suggestion}" if suggestion else ""
     return Problem(path, message)
