@@ -14,7 +14,14 @@ import kernelinfo
 PACKAGE = Path(__file__).parent.parent / "kernelinfo"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
-FOUNDATION = {"errors", "light_typing", "package_file", "parts", "manual", "__init__.__version__"}
+FOUNDATION = {
+    "errors",
+    "light_typing",
+    "package_file",
+    "part_files",
+    "manual",
+    "__init__.__version__",
+}
 """They import nothing of the package, and every floor may import them."""
 FLOORS = (
     {"occupancy"},

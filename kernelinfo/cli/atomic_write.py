@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from kernelinfo.light_typing import TYPE_CHECKING
-from kernelinfo.parts import SUFFIX, remove_old_parts
+from kernelinfo.part_files import SUFFIX, remove_old_parts
 
 if TYPE_CHECKING:
     from typing import BinaryIO

@@ -15,7 +15,7 @@ from kernelinfo.compare.summary import Build, KernelSummary, build, path_under
 from kernelinfo.errors import BaselineError, ReadError
 from kernelinfo.kernel import CodeObject, Result
 from kernelinfo.occupancy.limits import RESOURCES, Resource
-from kernelinfo.parts import SUFFIX, remove_old_parts
+from kernelinfo.part_files import SUFFIX, remove_old_parts
 from kernelinfo.reading.document import read_document
 
 _NAME, _VERSION = "kernelinfo-baseline", 1

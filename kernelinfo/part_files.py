@@ -1,4 +1,4 @@
-"""Files in the making, which a killed run leaves behind."""
+"""Unfinished `.part` files, which a killed run leaves behind."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _DAY = 86_400
 
 
 def remove_old_parts(folder: str, prefix: str) -> None:
-    """Remove those of a folder whose names begin so and that nobody has written to for a day."""
+    """Remove a folder's `.part` files that begin with `prefix` and are older than a day."""
     for name in _old_parts(folder or "."):
         if name.startswith(prefix):
             with suppress(OSError):
