@@ -100,7 +100,7 @@ def test_each_kernel_once(tree: Path) -> None:
 
 def test_extracted_objects_hold_the_same_kernels(tree: Path, tmp_path: Path) -> None:
     program = str(tree / "build" / "program")
-    out, err, code = run("extract", program, "-o", str(tmp_path / "out"), "--arch", "gfx90a")
+    out, err, code = run("extract", program, "-o", str(tmp_path / "out"), "--target", "gfx90a")
     assert (err, code) == ("", 0)
     report, _, code = run("-q", str(tmp_path / "out"))
     assert code == 0

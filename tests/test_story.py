@@ -110,7 +110,9 @@ def project(tmp_path: Path) -> Project:
 def test_unchanged_it_passes_in_silence(project: Project) -> None:
     out, err, code = project.check()
     assert (err, code) == ("", 0)
-    assert out == "kernelinfo check passed: 2 notes · 2 kernels · fails on error (--fail-on)\n"
+    assert (
+        out == "kernelinfo check passed: nothing found · 2 kernels · fails on error (--fail-on)\n"
+    )
 
 
 def test_more_registers_within_a_step_pass(project: Project) -> None:
@@ -124,7 +126,7 @@ def test_a_step_crossed_fails_at_the_line_of_the_source(project: Project, linked
     out, err, code = project.check()
     assert (err, code) == ("", 1)
     place = "void lib::axpy<1>(float*) (gfx906)"
-    moved = "VGPR: 44 → 50 used, 44 → 52 allocated, 5 → 4 waves/SIMD since the baseline"
+    moved = "lost 1 wave (5 → 4): 50 VGPRs, the step is ≤ 48"
     assert f"axpy.hip:{_LINE}: error KI501 {place}: {moved}" in out
 
 
@@ -167,7 +169,7 @@ def test_in_another_namespace_it_is_known_again(project: Project) -> None:
     project.build(vgprs=50, space="lib::v2")
     out, _, code = project.check()
     assert code == 1
-    assert "5 → 4 waves/SIMD" in out
+    assert "lost 1 wave (5 → 4)" in out
     assert "(as void lib::axpy<1>(float*))" in out
 
 
@@ -202,7 +204,7 @@ def test_another_compiler_is_said_and_judged_as_configured(project: Project) -> 
     assert code == 0
     (said,) = (line for line in out.splitlines() if "note KI507 toolchain: built by" in line)
     assert re.search(r"clang version 22\..*, the baseline by .*clang version 19\.", said)
-    assert "note KI501 void lib::axpy<1>(float*) (gfx906): VGPR: 44 → 50 used" in out
+    assert "note KI501 void lib::axpy<1>(float*) (gfx906): lost 1 wave (5 → 4)" in out
     project.configure('[gate]\ntoolchain-change = "strict"\n')
     out, _, code = project.check()
     assert code == 1

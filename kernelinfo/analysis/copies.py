@@ -115,8 +115,8 @@ class Copies:
             for item in analysis.kernels(blob) if isinstance(blob, Blob) else ():
                 if isinstance(item, Problem):
                     raise ReadError(item.message)
-                if isinstance(item, Kernel):
-                    yield item
+                if isinstance(item, Kernel) and item.code_object.kind == "assembly":
+                    yield item  # the name alone says little: an object may be called .s, too
 
 
 def _key(kernel: Kernel) -> tuple[str | None, str]:

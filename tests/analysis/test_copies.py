@@ -109,3 +109,8 @@ def test_what_hipcc_leaves(tmp_path: Path) -> None:
         ]
         == 2
     )
+
+
+def test_a_code_object_named_as_assembly_is_no_copy_of_itself(tmp_path: Path) -> None:
+    shutil.copy(FIXTURES / "code_object" / f"{NAME}.out", tmp_path / "k.s")
+    assert len(rows(tmp_path, ".")) == 4
