@@ -1,4 +1,4 @@
-"""Opinions about limits: one function a rule, one module each, listed here in the order shown.
+"""Opinions about limits: one function a rule, by hundreds of numbers, listed in the order shown.
 
 A limit is arithmetic about hardware; a rule says what a kernel engineer would want to know of it.
 """
@@ -11,30 +11,9 @@ from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Finding, Kernel
 from kernelinfo.light_typing import TYPE_CHECKING, NamedTuple
 from kernelinfo.occupancy import Occupancy
-from kernelinfo.rules.agpr_without_mfma import agpr_without_mfma
-from kernelinfo.rules.at_cap_and_spilling import at_cap_and_spilling
-from kernelinfo.rules.code_exceeds_icache import code_exceeds_icache
-from kernelinfo.rules.compiler_disagrees import compiler_disagrees
+from kernelinfo.rules import compilation, failures, spills, waves
 from kernelinfo.rules.documented import DOCUMENTED, Documented
-from kernelinfo.rules.dynamic_stack import dynamic_stack
-from kernelinfo.rules.indirect_call import indirect_call
-from kernelinfo.rules.lds_near_step import lds_near_step
-from kernelinfo.rules.lds_over_limit import lds_over_limit
-from kernelinfo.rules.lds_rounding_costs_workgroup import lds_rounding_costs_workgroup
-from kernelinfo.rules.missing_launch_bound import missing_launch_bound
-from kernelinfo.rules.mixed_target_features import mixed_target_features
-from kernelinfo.rules.near_next_step import near_next_step
-from kernelinfo.rules.padded_registers import padded_registers
-from kernelinfo.rules.partial_wave import partial_wave
 from kernelinfo.rules.remark import Remark
-from kernelinfo.rules.scratch_without_spill import scratch_without_spill
-from kernelinfo.rules.sgpr_spill import sgpr_spill
-from kernelinfo.rules.sources_disagree import sources_disagree
-from kernelinfo.rules.spill_in_loop import spill_in_loop
-from kernelinfo.rules.unlaunchable_workgroup import unlaunchable_workgroup
-from kernelinfo.rules.vgpr_spill import vgpr_spill
-from kernelinfo.rules.waves_hint_too_high import waves_hint_too_high
-from kernelinfo.rules.workgroup_leaves_slots import workgroup_leaves_slots
 
 if TYPE_CHECKING:
     from kernelinfo.rules.severity import Severity
@@ -82,28 +61,28 @@ class Rule(NamedTuple):
 
 
 RULES: tuple[Rule, ...] = (
-    Rule("KI001", "error", unlaunchable_workgroup),
-    Rule("KI002", "error", lds_over_limit),
-    Rule("KI004", "warning", sources_disagree),
-    Rule("KI101", "warning", vgpr_spill),
-    Rule("KI102", "note", scratch_without_spill),
-    Rule("KI103", "note", sgpr_spill),
-    Rule("KI104", "warning", dynamic_stack),
-    Rule("KI105", "note", indirect_call),
-    Rule("KI106", "warning", spill_in_loop),
-    Rule("KI201", "note", near_next_step, on=False),
-    Rule("KI202", "note", lds_near_step, on=False),
-    Rule("KI203", "warning", lds_rounding_costs_workgroup),
-    Rule("KI204", "note", workgroup_leaves_slots),
-    Rule("KI205", "warning", partial_wave),
-    Rule("KI207", "note", compiler_disagrees, on=False),
-    Rule("KI208", "note", padded_registers),
-    Rule("KI301", "note", agpr_without_mfma),
-    Rule("KI302", "warning", at_cap_and_spilling),
-    Rule("KI303", "note", missing_launch_bound),
-    Rule("KI304", "note", waves_hint_too_high),
-    Rule("KI305", "note", mixed_target_features),
-    Rule("KI401", "note", code_exceeds_icache, on=False),
+    Rule("KI001", "error", failures.unlaunchable_workgroup),
+    Rule("KI002", "error", failures.lds_over_limit),
+    Rule("KI004", "warning", failures.sources_disagree),
+    Rule("KI101", "warning", spills.vgpr_spill),
+    Rule("KI102", "note", spills.scratch_without_spill),
+    Rule("KI103", "note", spills.sgpr_spill),
+    Rule("KI104", "warning", spills.dynamic_stack),
+    Rule("KI105", "note", spills.indirect_call),
+    Rule("KI106", "warning", spills.spill_in_loop),
+    Rule("KI201", "note", waves.near_next_step, on=False),
+    Rule("KI202", "note", waves.lds_near_step, on=False),
+    Rule("KI203", "warning", waves.lds_rounding_costs_workgroup),
+    Rule("KI204", "note", waves.workgroup_leaves_slots),
+    Rule("KI205", "warning", waves.partial_wave),
+    Rule("KI207", "note", waves.compiler_disagrees, on=False),
+    Rule("KI208", "note", waves.padded_registers),
+    Rule("KI301", "note", compilation.agpr_without_mfma),
+    Rule("KI302", "warning", compilation.at_cap_and_spilling),
+    Rule("KI303", "note", compilation.missing_launch_bound),
+    Rule("KI304", "note", compilation.waves_hint_too_high),
+    Rule("KI305", "note", compilation.mixed_target_features),
+    Rule("KI401", "note", compilation.code_exceeds_icache, on=False),
 )
 
 

@@ -8,7 +8,7 @@ from kernelinfo import Kernel, load
 from kernelinfo.occupancy import targets
 from kernelinfo.reading.facts import Fact
 from kernelinfo.rules import BY_DEFAULT
-from kernelinfo.rules.code_exceeds_icache import code_exceeds_icache
+from kernelinfo.rules.compilation import code_exceeds_icache
 
 from ..conftest import FIXTURES
 

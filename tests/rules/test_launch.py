@@ -9,7 +9,7 @@ import pytest
 from kernelinfo import arch, load
 from kernelinfo.occupancy import occupancy
 from kernelinfo.occupancy.placement import Launch
-from kernelinfo.rules.unlaunchable_workgroup import unlaunchable_workgroup
+from kernelinfo.rules.failures import unlaunchable_workgroup
 
 from ..conftest import FIXTURES
 from .reading import TUTORIAL, results, said

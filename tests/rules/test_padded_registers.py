@@ -9,7 +9,7 @@ import pytest
 from kernelinfo import Kernel, load
 from kernelinfo.kernel import Used
 from kernelinfo.occupancy import targets
-from kernelinfo.rules.padded_registers import padded_registers
+from kernelinfo.rules.waves import padded_registers
 
 from ..conftest import FIXTURES
 

@@ -1,14 +1,62 @@
-"""KI004."""
+"""KI0xx: launches that fail, and inputs that contradict themselves."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from kernelinfo.kernel import Kernel
+from kernelinfo.kernel.traits import Traits
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.occupancy.placement import align
 from kernelinfo.reading.facts import Fact
 from kernelinfo.rules.remark import Remark, waves_per_simd
+
+
+def unlaunchable_workgroup(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
+    """The waves of one workgroup do not fit on the hardware at once.
+
+    What it finds: a workgroup that needs more registers, scratch or workitems than one CU (or WGP)
+    has, so that not even one can start; or of another size than the code is compiled for.
+    Why it matters: the launch fails at run time, or the runtime refuses it.
+    What to do: launch smaller workgroups, or bound the registers with `__launch_bounds__`; compile
+    for the size that is launched. Where
+    only the largest size that the kernel declares is known and a smaller one can start, this is a
+    warning: the host may launch less.
+    """
+    obstacles = [text for text in occupancy.obstacles if "LDS" not in text]
+    if not obstacles:
+        return
+    launch = occupancy.launch
+    message = f"a workgroup of {launch.workgroup_size} cannot start: {obstacles[0]}"
+    if launch.assumption not in ("declared-max", "hardware-max"):
+        yield Remark(message, "launch smaller ones, or bound the registers by __launch_bounds__")
+    elif occupancy.range is None and not traits.flags.tg_split:
+        yield Remark(message, "nor can one of any other size")
+    else:
+        hint = f"smaller ones to {_largest_that_can(traits, occupancy)} can"
+        yield Remark(message, hint, "warning")
+
+
+def _largest_that_can(traits: Traits, occupancy: Occupancy) -> int:
+    """Workitems for whose waves registers, slots and scratch have room."""
+    assert traits.target is not None
+    assert traits.demand is not None
+    by_wave = (b.waves for b in occupancy.limits if b.resource not in ("lds", "barriers"))
+    room = min(waves for waves in by_wave if waves is not None)
+    return min(room * traits.demand.wave_size, traits.target.waves.max_workgroup_size)
+
+
+def lds_over_limit(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
+    """A workgroup uses more LDS than one workgroup may have.
+
+    What it finds: static and dynamic LDS together above the hardware's limit for a workgroup.
+    Why it matters: the launch fails at run time; static LDS alone may still compile.
+    What to do: use less, or run on a target with more (`kernelinfo arch` lists them).
+    """
+    for text in occupancy.obstacles:
+        if "LDS" in text:
+            yield Remark(text, "use less, or a target that has more")
+
 
 _WORDS = {
     "reserved": "allocated", "vgprs": "VGPRs", "agprs": "AGPRs", "sgprs": "SGPRs", "lds": "LDS",

@@ -1,0 +1,156 @@
+"""KI1xx: what is in memory instead of registers, and calls that leave numbers open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kernelinfo.kernel import Kernel, Spills
+from kernelinfo.kernel.traits import Traits
+from kernelinfo.occupancy import Occupancy
+from kernelinfo.occupancy.limits import REGISTER_BYTES
+from kernelinfo.rules.remark import Remark
+
+_FEW_VGPRS = 4
+"""Spilled VGPRs that rarely cost anything: often one value saved across a call."""
+_MANY_SGPRS = 64
+"""Spilled SGPRs fill the lanes of one VGPR in wave64; more take further VGPRs."""
+_FRAME_BYTES = 16
+"""What a spilling kernel may have besides: the stack is aligned to it, and a register that the
+compiler needs for addresses may have its slot."""
+_LARGE_BYTES = 256
+"""Per lane: more is rarely an accident of the calling convention."""
+
+
+def vgpr_spill(kernel: Kernel, occupancy: Occupancy | None) -> Iterator[Remark]:
+    """VGPRs did not fit and are kept in scratch memory or in AGPRs.
+
+    What it finds: a spill count above 0 in the metadata; a note when only a few spilled.
+    `spill-in-loop` takes its place where it can say more.
+    Why it matters: every reload costs a memory access for a whole wave.
+    What to do: look where the reloads are (`explain`); a looser launch bound gives more registers.
+    """
+    in_loop = kernel.code is not None and kernel.code.loops
+    if (spilled := kernel.spills.vgprs) and not in_loop:
+        scratch = kernel.used.scratch_bytes_per_lane
+        where = f", {scratch} B of scratch per lane" if scratch else ", none of them to scratch"
+        yield Remark(
+            f"{spilled} {'VGPR' if spilled == 1 else 'VGPRs'} spilled{where}",
+            "keep fewer values alive, or allow more VGPRs by a looser launch bound",
+            "note" if spilled <= _FEW_VGPRS else None,
+        )
+
+
+def scratch_without_spill(kernel: Kernel, occupancy: Occupancy | None) -> Iterator[Remark]:
+    """Scratch memory that register spills do not explain.
+
+    What it finds: scratch in a kernel that is known to spill nothing, or more of it than its
+    spilled registers take. `dynamic-stack` takes its place where scratch grows at run time.
+    Why it matters: a local array indexed at run time, an alloca or the frame of a call that was
+    not inlined lives in memory instead of registers.
+    A warning where a loop touches it, of which assembly tells, or above 256 B: below, it is often
+    written once and rarely read.
+    What to do: index the array by constants (unroll the loop), or inline the call.
+    """
+    scratch, spills = kernel.used.scratch_bytes_per_lane or 0, kernel.spills
+    if spills.vgprs is None or spills.sgprs is None or kernel.flags.dynamic_stack:
+        return
+    spilled = spills.vgprs + spills.sgprs
+    explained = REGISTER_BYTES * spilled + _FRAME_BYTES if spilled else 0
+    if scratch > explained:
+        beyond = f"beyond {_spilled(spills)}" if spilled else "without spills"
+        calls = kernel.code is None or kernel.code.calls
+        what = "an array or a call frame" if calls else "an array"
+        text = f"{scratch} B of scratch per lane {beyond}: {what}"
+        # A clause of reloads has their comment once: with spills the count is none of the array's.
+        in_loops = 0 if spilled or kernel.code is None else kernel.code.scratch_in_loops or 0
+        if in_loops:
+            text += f", touched {in_loops} {'time' if in_loops == 1 else 'times'} inside loops"
+        yield Remark(
+            text,
+            "index the array by constants, or inline the call",
+            "warning" if in_loops or scratch - explained > _LARGE_BYTES else None,
+        )
+
+
+def _spilled(spills: Spills) -> str:
+    kinds = ((spills.vgprs, "VGPRs"), (spills.sgprs, "SGPRs"))
+    return "the " + " and ".join(f"{count} {noun}" for count, noun in kinds if count) + " spilled"
+
+
+def sgpr_spill(traits: Traits, occupancy: Occupancy | None) -> Iterator[Remark]:
+    """SGPRs did not fit and are kept in lanes of VGPRs.
+
+    What it finds: a spill count above 0 in the metadata; a warning from 64 on.
+    Why it matters: each costs a lane move, and every 64 (wave64) another VGPR.
+    What to do: fewer kernel arguments or uniform values alive at once.
+    """
+    if spilled := traits.spills.sgprs:
+        yield Remark(
+            f"{spilled} {'SGPR' if spilled == 1 else 'SGPRs'} spilled to lanes of VGPRs",
+            "keep fewer arguments and uniform values alive at once",
+            severity="warning" if spilled >= _MANY_SGPRS else None,
+        )
+
+
+def dynamic_stack(traits: Traits, occupancy: Occupancy | None) -> Iterator[Remark]:
+    """Scratch grows at run time, so its size cannot be known.
+
+    What it finds: `.uses_dynamic_stack`: recursion, an alloca of unknown size, or a call whose
+    callee the compiler did not see.
+    Why it matters: the runtime reserves a guess; too little is a memory fault.
+    What to do: bound the recursion, give the alloca a constant size, make the callee visible.
+    """
+    if traits.flags.dynamic_stack:
+        known = traits.used.scratch_bytes_per_lane or 0
+        yield Remark(
+            f"scratch grows at run time; {known} B per lane are only its known part",
+            "bound the recursion, give an alloca a constant size, make callees visible",
+        )
+
+
+def indirect_call(traits: Traits, occupancy: Occupancy | None) -> Iterator[Remark]:
+    """The kernel calls functions that the compiler could not see.
+
+    What it finds: a call through a pointer, or to a function of another file.
+    Why it matters: register counts and scratch are those of the functions in this file, so the
+    occupancy is an upper bound.
+    What to do: nothing, if the callees are small; else link with the device code in one module.
+    """
+    if traits.flags.indirect_call:
+        yield Remark(
+            "calls functions not known here: registers are lower bounds",
+            "compile the callees in one module with it",
+        )
+
+
+def spill_in_loop(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
+    """Spilled registers are stored or loaded inside a loop.
+
+    What it finds: in assembly text, the compiler's "Folded Spill" and "Folded Reload" comments
+    within blocks that it marks as part of a loop. Moves to AGPRs are not counted. Where this is
+    reported, `vgpr-spill` is not.
+    Why it matters: each is a memory access of the whole wave in every iteration, while spills
+    around a loop are paid once.
+    What to do: keep less alive across that loop, or let the kernel have more VGPRs.
+    """
+    loops = kernel.code.loops if kernel.code else None
+    if not loops:
+        return
+    worst = max(loops, key=lambda loop: (loop.depth, loop.reloads + loop.spills))
+    parts = [
+        f"{count} spill {noun}{'' if count == 1 else 's'}"
+        for count, noun in ((worst.reloads, "reload"), (worst.spills, "store"))
+        if count
+    ]
+    text = f"{' and '.join(parts)} inside loop {worst.header}"
+    if worst.depth > 1:
+        text += f" at depth {worst.depth}"
+    if others := len(loops) - 1:
+        text += f", more in {others} other loop{'' if others == 1 else 's'}"
+    if spilled := kernel.spills.vgprs:
+        text += f" ({spilled} VGPRs spilled"
+        scratch = kernel.used.scratch_bytes_per_lane or 0
+        spilled_bytes = REGISTER_BYTES * spilled
+        # A spilled register may share its place, or be in an AGPR: then the bytes say nothing.
+        text += f", {spilled_bytes} of {scratch} B)" if spilled_bytes <= scratch else ")"
+    yield Remark(text, "keep less alive across that loop, or allow more VGPRs")
