@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.pressure.function import Function
-from kernelinfo.pressure.locations import Locations
 from kernelinfo.pressure.nouns import Location
-from kernelinfo.pressure.registers import Counts
-from kernelinfo.pressure.spans import Span, spans
+from kernelinfo.pressure.registers import Counts, each, ranges, whole
 
 MOST_POINTS = 2000
 """More than a screen has columns."""
@@ -25,6 +24,14 @@ class Point(NamedTuple):
     """Spill stores and reloads that share the point."""
 
 
+class Span(NamedTuple):
+    """Registers that are live at all of some points, and neither before nor behind them."""
+
+    first: int
+    last: int
+    registers: tuple[str, ...]
+
+
 class Curve(NamedTuple):
     """Points in the order of the text."""
 
@@ -35,12 +42,12 @@ class Curve(NamedTuple):
 
 def curve(function: Function) -> Curve:
     """At most `MOST_POINTS` points, each with the highest instruction that it stands for."""
-    locations = Locations(function)
-    size = -(-len(locations.code) // MOST_POINTS) or 1
-    shares = [locations.code[i : i + size] for i in range(0, len(locations.code), size)]
+    code = function.code
+    size = -(-len(code) // MOST_POINTS) or 1
+    shares = [code[i : i + size] for i in range(0, len(code), size)]
     highest = [max(share, key=lambda step: _height(function, step)) for share in shares]
-    points = _points(function, locations, shares, highest)
-    return Curve(tuple(points), spans(function, highest))
+    points = tuple(_point(function, *both) for both in zip(shares, highest, strict=True))
+    return Curve(points, _spans(function, highest))
 
 
 def _height(function: Function, step: int) -> int:
@@ -48,14 +55,25 @@ def _height(function: Function, step: int) -> int:
     return live.counts.vgprs + live.counts.agprs if live else 0
 
 
-def _points(
-    function: Function,
-    locations: Locations,
-    shares: Sequence[Sequence[int]],
-    highest: Sequence[int],
-) -> Iterator[Point]:
-    for share, step in zip(shares, highest, strict=True):
-        live = function.live[step]
-        counts = live.counts if live else Counts(0, 0, 0)
-        spills = sum(function.steps[other].spill is not None for other in share)
-        yield Point(locations.of(step), counts, function.steps[step].text, spills)
+def _point(function: Function, share: Sequence[int], step: int) -> Point:
+    live = function.live[step]
+    counts = live.counts if live else Counts(0, 0, 0)
+    spills = sum(function.steps[other].spill is not None for other in share)
+    return Point(function.location(step), counts, function.steps[step].text, spills)
+
+
+def _spans(function: Function, steps: Iterable[int]) -> tuple[Span, ...]:
+    """The spans along these steps, which are numbered from 0, in the order of the text."""
+    found: dict[tuple[int, int], int] = defaultdict(int)
+    begun: dict[int, int] = {}
+    live = point = 0
+    for point, step in enumerate(steps):
+        around = function.live[step]
+        now = whole(around.before | around.after) if around else 0
+        for register in each(live & ~now):
+            found[begun.pop(register), point - 1] |= register
+        begun.update(dict.fromkeys(each(now & ~live), point))
+        live = now
+    for register in each(live):
+        found[begun.pop(register), point] |= register
+    return tuple(Span(*ends, ranges(registers)) for ends, registers in sorted(found.items()))

@@ -1,13 +1,14 @@
-"""Instructions -> blocks and the edges between them."""
+"""Instructions -> blocks, the edges between them, and the loops that these make."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from kernelinfo.light_typing import NamedTuple
-from kernelinfo.pressure.lanes import skip_edges
+from kernelinfo.pressure.instructions import Effect
 from kernelinfo.pressure.listing import Listing, Step
 
 _ENDS = ("s_endpgm", "s_branch", "s_setpc", "s_set_pc", "s_rfe", "s_add_pc")
@@ -15,6 +16,7 @@ _BRANCHES = ("s_branch", "s_cbranch", "s_subvector_loop")
 _INDIRECT = ("s_setpc", "s_set_pc", "s_add_pc")
 _LONG = re.compile(r"\(?([\w.$@]+)-\.?L?post_(?:getpc|addpc)\d*", re.IGNORECASE)
 _OFFSET = re.compile(r"-?(?:0x[0-9a-f]+|\d+)$", re.IGNORECASE)
+_EXEC = ("exec", "exec_lo", "exec_hi")
 _BACK = 8
 """Instructions between the address of a long branch and its jump, more than LLVM writes."""
 
@@ -31,16 +33,9 @@ class Block(NamedTuple):
     """Those of them that the wave reaches as a whole: without the ways of lanes that are off."""
 
 
-class Flow(NamedTuple):
-    """The control flow of one function."""
-
-    blocks: tuple[Block, ...]
-    reasons: tuple[str, ...]
-    """Why edges may be missing."""
-
-
-def read_flow(listing: Listing) -> Flow:
-    """The blocks of a function in the order of the text, the first one its entry."""
+def read_flow(listing: Listing) -> tuple[tuple[Block, ...], tuple[str, ...]]:
+    """The blocks of a function in the order of the text, the first one its entry; and why edges
+    may be missing."""
     steps = listing.steps
     reasons: dict[str, None] = {}
     jumps = {
@@ -59,7 +54,7 @@ def read_flow(listing: Listing) -> Flow:
             branches.add(len(blocks) + 1)
         ways = branches | {bisect_right(firsts, to) - 1 for to in skips.get(end - 1, ())}
         blocks.append(Block(first, end, tuple(sorted(ways)), tuple(sorted(branches))))
-    return Flow(tuple(blocks), tuple(reasons))
+    return tuple(blocks), tuple(reasons)
 
 
 def _firsts(steps: Sequence[Step], edges: Iterable[Mapping[int, Sequence[int]]]) -> list[int]:
@@ -136,3 +131,124 @@ def postorder(ways: Sequence[Sequence[int]]) -> list[int]:
             found.append(block)
             pending.pop()
     return found
+
+
+def skip_edges(steps: Sequence[Step]) -> Iterator[tuple[int, int]]:
+    """From each instruction that turns lanes off to the one that wakes them: two indices.
+
+    Liveness of vector registers is per lane: a write under a mask is none for the lanes that are
+    off, which keep what the register held. Where LLVM has removed a short `s_cbranch_execz`
+    (SIPreEmitPeephole), the path of those lanes is invisible; these edges stand for it.
+    """
+    changes = [index for index, step in enumerate(steps) if step.effect.exec_change]
+    widenings = [i for i in changes if steps[i].effect.exec_change in ("widens", "both")]
+    by_register: dict[str, list[int]] = defaultdict(list)
+    """Those that wake the lanes that a scalar register holds."""
+    for index in widenings:
+        for operand in steps[index].effect.operands[1:]:
+            by_register[operand].append(index)
+    neighbours = zip([-1, *changes], changes, [*changes[1:], len(steps)], strict=False)
+    for before, index, after in neighbours:
+        change, until_next = steps[index].effect, steps[index + 1 : after]
+        is_branch = any(s.effect.mnemonic.startswith("s_cbranch_exec") for s in until_next)
+        if change.exec_change == "widens" or is_branch:
+            continue
+        saved = _saved_in(change) or _saved_before(steps[before + 1 : index])
+        for candidates in (by_register.get(saved, ()), widenings):
+            if (found := bisect_right(candidates, index)) < len(candidates):
+                yield index, candidates[found]
+                break
+
+
+def _saved_in(change: Effect) -> str:
+    """The register that holds the lanes, as far as the instruction itself names it."""
+    if "saveexec" in change.mnemonic:
+        return change.operands[0]
+    if change.mnemonic.startswith(("s_xor", "s_andn2", "s_and_not1")):
+        return next((operand for operand in change.operands if operand not in _EXEC), "")
+    return ""
+
+
+def _saved_before(steps: Sequence[Step]) -> str:
+    """The register to which exec was copied last."""
+    for step in reversed(steps):
+        if step.effect.mnemonic.startswith("s_mov_b") and step.effect.operands[1] in _EXEC:
+            return step.effect.operands[0]
+    return ""
+
+
+class Loop(NamedTuple):
+    """One natural loop, as LLVM's own LoopInfo finds them."""
+
+    header: int
+    """A block."""
+    blocks: frozenset[int]
+    """Inner loops included."""
+    depth: int
+    """1 for an outermost loop."""
+
+
+def find_loops(blocks: Sequence[Block]) -> tuple[Loop, ...]:
+    """Every loop, in the order of the text; back edges to one header make one loop."""
+    ways = [block.branches for block in blocks]
+    before = predecessors(ways)
+    order = postorder(ways)
+    dominators = _dominators(order, before)
+    rank = {block: position for position, block in enumerate(order)}
+    bodies: dict[int, set[int]] = {}
+    for block in order:
+        for way in ways[block]:
+            if rank[way] >= rank[block] and _dominates(dominators, way, block):
+                body = bodies.setdefault(way, {way})
+                _collect(body, block, before, dominators)
+    return tuple(
+        Loop(header, frozenset(bodies[header]), sum(header in body for body in bodies.values()))
+        for header in sorted(bodies)
+    )
+
+
+def _dominators(order: Sequence[int], before: Sequence[Sequence[int]]) -> dict[int, int]:
+    """The immediate dominator of each block that is reached.
+
+    Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm".
+    """
+    rank = {block: position for position, block in enumerate(order)}
+    found = {0: 0}
+    changed = True
+    while changed:
+        changed = False
+        for block in reversed(order[:-1]):
+            known = [other for other in before[block] if other in found]
+            nearest = known[0]
+            for other in known[1:]:
+                nearest = _common(found, rank, nearest, other)
+            changed |= found.get(block) != nearest
+            found[block] = nearest
+    return found
+
+
+def _common(dominators: dict[int, int], rank: dict[int, int], one: int, other: int) -> int:
+    while one != other:
+        while rank[one] < rank[other]:
+            one = dominators[one]
+        while rank[other] < rank[one]:
+            other = dominators[other]
+    return one
+
+
+def _dominates(dominators: dict[int, int], one: int, other: int) -> bool:
+    while other != one and other != dominators[other]:
+        other = dominators[other]
+    return other == one
+
+
+def _collect(
+    body: set[int], block: int, before: Sequence[Sequence[int]], reached: dict[int, int]
+) -> None:
+    """Add all blocks from which a back edge's start is reached without the header."""
+    pending = [block]
+    while pending:
+        found = pending.pop()
+        if found not in body and found in reached:
+            body.add(found)
+            pending += before[found]

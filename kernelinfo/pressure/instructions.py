@@ -31,11 +31,14 @@ _KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ),
     ("scalar_memory", re.compile(r"s_(?:buffer_|scratch_)?(?:load|store|atomic)_")),
 )
-_NARROWING = re.compile(r"s_(?:and|andn2|and_not1|xor)_b(?:32|64)")
-_NARROWING_SAVE = re.compile(r"s_and_saveexec_b(?:32|64)")
-_BOTH_SAVE = re.compile(r"s_(?:andn2|and_not1)_saveexec_b(?:32|64)")
-_WIDENING = re.compile(r"s_(?:or|mov)_b(?:32|64)")
-_WIDENING_SAVE = re.compile(r"s_or_saveexec_b(?:32|64)")
+_EXEC_CHANGES: tuple[tuple[ExecChange, bool, re.Pattern[str]], ...] = (
+    ("narrows", False, re.compile(r"s_and_saveexec_b(?:32|64)|v_cmpx_.*")),
+    ("both", False, re.compile(r"s_(?:andn2|and_not1)_saveexec_b(?:32|64)")),
+    ("widens", False, re.compile(r"s_or_saveexec_b(?:32|64)")),
+    ("narrows", True, re.compile(r"s_(?:and|andn2|and_not1|xor)_b(?:32|64)")),
+    ("widens", True, re.compile(r"s_(?:or|mov)_b(?:32|64)")),
+)
+"""What mnemonics do to the lanes that are on; of some only if they write exec."""
 _EXEC = ("exec", "exec_lo")
 
 
@@ -124,18 +127,10 @@ def _kind(operation: rules.Operation) -> Kind:
 
 def _exec_change(operation: rules.Operation) -> ExecChange | None:
     """How the instruction changes the lanes that are on."""
-    name = operation.mnemonic
-    if _NARROWING_SAVE.fullmatch(name) or name.startswith("v_cmpx_"):
-        return "narrows"
-    if _BOTH_SAVE.fullmatch(name):
-        return "both"
-    if _WIDENING_SAVE.fullmatch(name):
-        return "widens"
-    if operation.operands[0] in _EXEC:
-        if _NARROWING.fullmatch(name):
-            return "narrows"
-        if _WIDENING.fullmatch(name):
-            return "widens"
+    writes_exec = operation.operands[0] in _EXEC
+    for change, needs_exec, pattern in _EXEC_CHANGES:
+        if (writes_exec or not needs_exec) and pattern.fullmatch(operation.mnemonic):
+            return change
     return None
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from kernelinfo.light_typing import Literal, NamedTuple
 from kernelinfo.pressure.instructions import Effect, effect
-from kernelinfo.pressure.registers import named_by_compiler
+from kernelinfo.pressure.registers import named_by_compiler, union
 from kernelinfo.reading.assembly.loc import SourceFiles
 from kernelinfo.reading.facts import SourceLine
 
@@ -87,11 +87,7 @@ def without_comments(line: str) -> str:
 
 
 def read_listing(
-    lines: Iterable[str],
-    first: int | None,
-    files: SourceFiles,
-    value: Value,
-    name: str = "",
+    lines: Iterable[str], first: int | None, files: SourceFiles, value: Value, name: str = ""
 ) -> Listing:
     """The function of that name whose label is on the first of `lines`, up to its end.
 
@@ -108,13 +104,7 @@ def read_listing(
 class _Reader:
     """A function while it is read, line by line."""
 
-    def __init__(
-        self,
-        first: int | None,
-        files: SourceFiles,
-        value: Value,
-        name: str,
-    ) -> None:
+    def __init__(self, first: int | None, files: SourceFiles, value: Value, name: str) -> None:
         self._number = None if first is None else first - 1
         self._files = files
         self._value = value
@@ -165,13 +155,13 @@ class _Reader:
         stated = line[fact.start() :]
         if fact[1] == "DEBUG_VALUE":
             if variable := _VARIABLE.match(stated):
-                registers = _union(named_by_compiler(variable[2]))
+                registers = union(named_by_compiler(variable[2]))
                 self._variables.append(Variable(len(self._steps), variable[1], registers))
         else:
             written, *read = named_by_compiler(stated) or [0]
             if fact[1] == IMPLICIT_DEF:
-                written, read = _union([written, *read]), []
-            pseudo = Effect(fact[1], (), written, _union(read), "other", None, None)
+                written, read = union([written, *read]), []
+            pseudo = Effect(fact[1], (), written, union(read), "other", None, None)
             self._steps.append(Step("", pseudo, self._number, None, None, None))
         return None
 
@@ -229,10 +219,3 @@ def evaluated(code: str, line: int, value: Value) -> str:
         return written[0] if None in bounds else f"{written[1]}[{':'.join(map(str, bounds))}]"
 
     return _SYMBOLIC.sub(register, code) if _SYMBOLIC.search(code) else code
-
-
-def _union(sets: Iterable[int]) -> int:
-    found = 0
-    for registers in sets:
-        found |= registers
-    return found

@@ -46,18 +46,11 @@ class Measured(NamedTuple):
 Found = Measured | Problem | Note
 """What a measurement comes to, one after the other."""
 
-_PLACE = ("path", "containers", "member", "offset")
-"""Where bytes lie, of a blob and of the code object that was read from it."""
-
-
-def _at_the_peak(function: Function) -> None:
-    """No other step."""
-
 
 class Look(NamedTuple):
     """What is wanted of each kernel."""
 
-    at: Callable[[Function], int | None] = _at_the_peak
+    at: Callable[[Function], int | None] = lambda function: None
     """The step whose live values are wanted; None for those of the peak."""
     curve: bool = False
     lds: bool = False
@@ -114,12 +107,13 @@ def measure_again(
     wanted = result.kernel.code_object
     if wanted.kind != "assembly":
         return None
+    place = wanted.path, wanted.containers, wanted.member, wanted.offset
     for blob in open_paths([wanted.path], within=within):
-        if isinstance(blob, Blob) and all(
-            getattr(blob, name) == getattr(wanted, name) for name in _PLACE
-        ):
-            for item in measure_in(blob, [result], look):
-                return item if isinstance(item, Measured) else None
+        if not isinstance(blob, Blob):
+            continue
+        if (blob.path, blob.containers, blob.member, blob.offset) == place:
+            item = next(measure_in(blob, [result], look))
+            return item if isinstance(item, Measured) else None
     return None
 
 

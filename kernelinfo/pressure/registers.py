@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import reduce
+from operator import or_
 
 from kernelinfo.light_typing import Literal, NamedTuple
 
@@ -53,11 +55,10 @@ def span(letter: str, first: int, last: int, half: str | None = None) -> int:
 
 def named(operand: str) -> int:
     """The registers in the text of an operand: `v[4:7]`, `-|v1|`, `[v1, v[3:4]]`, `v2.h`."""
-    found = 0
-    for letter, number, half, first, last in _NAMED.findall(operand):
-        begin = int(number or first)
-        found |= span(letter[0], begin, int(last or begin), half or None)
-    return found
+    return union(
+        span(letter[0], int(number or first), int(last or number or first), half or None)
+        for letter, number, half, first, last in _NAMED.findall(operand)
+    )
 
 
 def named_by_compiler(text: str) -> list[int]:
@@ -65,20 +66,26 @@ def named_by_compiler(text: str) -> list[int]:
 
     LLVM TargetRegisterInfo, `printReg`. Empty sets stand for what is no counted register.
     """
-    found = []
-    for name in re.findall(r"\$(\w+)", text):
-        registers = 0
-        for letter, number, half in _INTERNAL.findall(name):
-            short = {"lo": "l", "hi": "h"}.get(half)
-            registers |= span(letter, int(number), int(number), short)
-        found.append(registers)
-    return found
+    return [
+        union(span(v, int(n), int(n), half[:1] or None) for v, n, half in _INTERNAL.findall(name))
+        for name in re.findall(r"\$(\w+)", text)
+    ]
+
+
+def union(sets: Iterable[int]) -> int:
+    """The registers that are in any of the sets."""
+    return reduce(or_, sets, 0)
+
+
+def _lows(registers: int) -> int:
+    """The lower halves of all VGPRs of which a set has one."""
+    return (registers | registers >> _VGPRS) & _LOWS
 
 
 def count(registers: int) -> Counts:
     """How many registers of each class are in a set."""
     return Counts(
-        ((registers | registers >> _VGPRS) & _LOWS).bit_count(),
+        _lows(registers).bit_count(),
         (registers & AGPRS).bit_count(),
         (registers & SGPRS).bit_count(),
     )
@@ -87,7 +94,7 @@ def count(registers: int) -> Counts:
 def used(registers: int) -> Counts:
     """The highest register of each class in a set, plus one."""
     return Counts(
-        ((registers | registers >> _VGPRS) & _LOWS).bit_length() - _LOW if registers & VGPRS else 0,
+        _lows(registers).bit_length() - _LOW if registers & VGPRS else 0,
         (registers & AGPRS).bit_length() - _AGPR if registers & AGPRS else 0,
         (registers & SGPRS).bit_length() - _SGPR,
     )
@@ -95,7 +102,7 @@ def used(registers: int) -> Counts:
 
 def whole(registers: int) -> int:
     """The same set with both halves of every VGPR of which it has one."""
-    lows = (registers | registers >> _VGPRS) & _LOWS
+    lows = _lows(registers)
     return registers & (SGPRS | AGPRS) | lows | lows << _VGPRS
 
 
@@ -111,10 +118,9 @@ def each(registers: int) -> Iterator[int]:
 
 def ranges(registers: int) -> tuple[str, ...]:
     """The names of a set in compact form, VGPRs first: `v[0:3]`, `v7`, `a1`, `s[4:6]`."""
-    lows = (registers | registers >> _VGPRS) & _LOWS
+    parts = (_lows(registers) >> _LOW, (registers & AGPRS) >> _AGPR, registers & SGPRS)
     found: list[str] = []
-    for letter, part in (("v", lows >> _LOW), ("a", registers >> _AGPR), ("s", registers)):
-        part &= {"v": _LOWS >> _LOW, "a": AGPRS >> _AGPR, "s": SGPRS}[letter]
+    for letter, part in zip("vas", parts, strict=True):
         while part:
             first = (part & -part).bit_length() - 1
             rest = part >> first

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
+from kernelinfo.pressure.flow import Loop
 from kernelinfo.pressure.function import Function
-from kernelinfo.pressure.locations import Locations
-from kernelinfo.pressure.loops import Loop
 from kernelinfo.pressure.nouns import (
     Advice,
     BlockPressure,
@@ -20,12 +19,7 @@ from kernelinfo.pressure.nouns import (
     Step,
     Story,
 )
-from kernelinfo.pressure.registers import (
-    Counts,
-    count,
-    ranges,
-    used,
-)
+from kernelinfo.pressure.registers import Counts, count, ranges, union, used
 from kernelinfo.pressure.values import live_values
 from kernelinfo.reading.facts import SourceLine
 
@@ -38,24 +32,20 @@ class Storyteller:
     def __init__(self, function: Function, files: str, steps: Sequence[Step]) -> None:
         """`files` is the target's `agprs.file`; `steps` are those of its occupancy."""
         self._function = function
+        self._code = function.code
         self._files = files
         self._targets = tuple(steps)
-        self._locations = Locations(function)
-        self._code = self._locations.code
         self._counts = [live.counts if live else _NOTHING for live in function.live]
 
     def story(self, at: int | None = None) -> Story:
         """The story of the function; live values at the step `at` instead of the peak."""
         function = self._function
         peak = self._peak()
+        advised = at is None and peak is not None
         if at is None and peak is not None:
-            at, advised = self._code[peak.at.number], True
-        else:
-            advised = False
-        values = () if at is None else live_values(function, self._locations, at)
-        named = 0
-        for step in function.steps:
-            named |= step.effect.writes | step.effect.reads
+            at = function.code[peak.at.number]
+        values = () if at is None else live_values(function, at)
+        named = union(step.effect.writes | step.effect.reads for step in function.steps)
         return Story(
             files=self._files,
             instructions=len(self._code),
@@ -63,8 +53,8 @@ class Storyteller:
             reasons=function.reasons,
             used=used(named),
             peak=peak,
-            entry=ranges(function.liveness.live_in.get(0, 0)),
-            at=None if at is None else self._locations.of(at, self._locations.loop_around(at)),
+            entry=ranges(function.live_in.get(0, 0)),
+            at=None if at is None else function.location(at, function.loop_around(at)),
             live_across=values,
             lines=tuple(self._lines()),
             loops=tuple(self._loop(loop) for loop in function.loops),
@@ -83,12 +73,7 @@ class Storyteller:
 
     def _pressure(self, steps: Iterable[int]) -> Pressure:
         found = [self._counts[step] for step in steps] or [_NOTHING]
-        return Pressure(
-            max(map(self._vector, found)),
-            max(counts.vgprs for counts in found),
-            max(counts.agprs for counts in found),
-            max(counts.sgprs for counts in found),
-        )
+        return Pressure(max(map(self._vector, found)), *map(max, zip(*found, strict=True)))
 
     def _peak(self) -> Peak | None:
         if not self._code:
@@ -96,10 +81,10 @@ class Storyteller:
         pressure = self._pressure(self._code)
         highest = [s for s in self._code if self._vector(self._counts[s]) == pressure.vector]
         first = highest[0]
-        loop = self._locations.loop_around(first)
+        loop = self._function.loop_around(first)
         label = self._function.labels.get(loop.header) if loop else None
         text = self._function.steps[first].text
-        return Peak(pressure, self._locations.of(first, loop), text, label, len(highest))
+        return Peak(pressure, self._function.location(first, loop), text, label, len(highest))
 
     def _instructions(self, steps: Sequence[int]) -> Instructions:
         """Counts of some instructions."""
@@ -110,11 +95,7 @@ class Storyteller:
             self._pressure(steps),
             sum(step.spill == "Spill" for step in code),
             sum(step.spill == "Reload" for step in code),
-            kinds["copy"],
-            kinds["matrix"],
-            kinds["lds"],
-            kinds["memory"],
-            kinds["scalar_memory"],
+            *(kinds[kind] for kind in ("copy", "matrix", "lds", "memory", "scalar_memory")),
         )
 
     def _lines(self) -> list[LinePressure]:
@@ -127,39 +108,35 @@ class Storyteller:
 
     def _loop(self, loop: Loop) -> LoopPressure:
         function = self._function
-        steps = [step for number in sorted(loop.blocks) for step in self._code_of(number)]
-        live_in = function.liveness.live_in[loop.header]
-        reads, writes = self._locations.touched_in(loop)
+        steps = [step for number in sorted(loop.blocks) for step in function.code_of(number)]
+        live_in = function.live_in[loop.header]
+        reads, writes = function.touched_in(loop)
         constant, through = live_in & reads & ~writes, live_in & ~reads & ~writes
         return LoopPressure(
             label=function.labels.get(loop.header),
             depth=loop.depth,
-            at=self._locations.of(function.blocks[loop.header].first, loop),
+            at=function.location(function.blocks[loop.header].first, loop),
             live_in=count(live_in),
             constant=count(constant),
             constant_registers=ranges(constant),
             through=count(through),
             through_registers=ranges(through),
             code=self._instructions(steps),
-            last=self._locations.number[steps[-1]] if steps else 0,
+            last=function.number[steps[-1]] if steps else 0,
         )
 
-    def _code_of(self, number: int) -> Iterator[int]:
-        block = self._function.blocks[number]
-        return (step for step in range(block.first, block.end) if step in self._locations.number)
-
     def _blocks(self) -> Iterator[BlockPressure]:
+        function = self._function
         labels: dict[int, list[str]] = defaultdict(list)
-        for label, step in self._function.listing.labels.items():
+        for label, step in function.listing.labels.items():
             labels[step].append(label)
-        live_in = self._function.liveness.live_in
-        for number, block in enumerate(self._function.blocks):
+        for number, block in enumerate(function.blocks):
             yield BlockPressure(
                 tuple(labels[block.first]),
-                self._locations.of(block.first),
-                len(list(self._code_of(number))),
+                function.location(block.first),
+                len(list(function.code_of(number))),
                 block.successors,
-                ranges(live_in.get(number, 0)),
+                ranges(function.live_in.get(number, 0)),
             )
 
     def _advice(self, peak: Peak, values: Sequence[LiveValues]) -> Iterator[Advice]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from heapq import heappop, heappush
 
 from kernelinfo.light_typing import Literal, NamedTuple
+from kernelinfo.pressure.flow import Loop, predecessors
 from kernelinfo.pressure.function import Function
-from kernelinfo.pressure.liveness import Live
-from kernelinfo.pressure.locations import Locations
-from kernelinfo.pressure.loops import Loop
 from kernelinfo.pressure.nouns import LiveValues
 from kernelinfo.pressure.registers import (
     OF_CLASS,
@@ -17,9 +16,9 @@ from kernelinfo.pressure.registers import (
     count,
     each,
     ranges,
+    union,
     whole,
 )
-from kernelinfo.pressure.touches import Search, Touches
 
 _SIMILAR = 0.9
 """Of values in one group, the shortest time untouched as a part of the longest."""
@@ -30,45 +29,142 @@ _InLoop = Literal["through", "constant", "changed"] | None
 
 
 class _Value(NamedTuple):
-    """One register."""
+    """One live register; distances in instructions, along the shortest way."""
 
     register: int
-    touches: Touches
+    next_read: int | None
+    """A step; None where no way leads to a read."""
+    next_turn: bool
+    """The way to it passes the step's block or loop from its head."""
+    until_read: int | None
+    since_touch: int | None
+    """From the last read or write before; −1 where the step itself writes it."""
+    written: int | None
+    """A step; None where it holds something since the function began."""
     variable: str | None
     in_loop: _InLoop
 
     @property
     def untouched(self) -> int:
         """Instructions from the last touch to the next read; 0 where there is no such read."""
-        if self.touches.until_read is None:
-            return 0
-        return max(self.touches.until_read + (self.touches.since_touch or 0), 0)
+        return 0 if self.until_read is None else max(self.until_read + (self.since_touch or 0), 0)
 
 
-def live_values(function: Function, locations: Locations, at: int) -> tuple[LiveValues, ...]:
+def live_values(function: Function, at: int) -> tuple[LiveValues, ...]:
     """The values live at one step, grouped by their history, the longest untouched first."""
     live = function.live[at]
     if live is None:
         return ()
-    loop = locations.loop_around(at)
-    registers = whole(_larger(live))
-    search = Search(function, at, registers)
+    loop = function.loop_around(at)
+    larger = max(live, key=lambda registers: sum(count(registers)[:2]))
+    registers = whole(larger)
+    search = _Search(function, at, registers)
     variables = _variables(function, at)
-    reads, writes = locations.touched_in(loop) if loop else (0, 0)
+    reads, writes = function.touched_in(loop) if loop else (0, 0)
     values = [
-        _Value(r, search.of(r), variables.get(r), _in_loop(r, loop, reads, writes))
+        _Value(r, *search.of(r), variables.get(r), _in_loop(r, loop, reads, writes))
         for r in each(registers)
     ]
-    groups = _grouped(values, locations, loop)
-    found = [_values(group, locations, loop) for group in groups]
+    groups = _grouped(values, function, loop)
+    found = [_values(group, function, loop) for group in groups]
     return tuple(sorted(found, key=_longest_first))
 
 
-def _larger(live: Live) -> int:
-    """The set of the two that has more vector registers."""
-    before, after = count(live.before), count(live.after)
-    more = before.vgprs + before.agprs >= after.vgprs + after.agprs
-    return live.before if more else live.after
+class _Search:
+    """What happens to some registers before and behind one step of a function."""
+
+    def __init__(self, function: Function, start: int, registers: int) -> None:
+        self._function = function
+        self._start = start
+        self._block = next(
+            number
+            for number in function.order
+            if function.blocks[number].first <= start < function.blocks[number].end
+        )
+        self._touched = {
+            number: union(s.effect.reads | s.effect.writes for s in function.steps_of(number))
+            for number in function.order
+        }
+        self._reads: dict[int, tuple[int, int]] = {}
+        self._touches: dict[int, int] = {}
+        self._writes: dict[int, tuple[int, int]] = {}
+        block = function.blocks[self._block]
+        self._follow(registers, range(start, block.end), self._read_in, function.successors, 1)
+        own = whole(function.steps[start].effect.writes) & registers
+        for register in each(own):
+            self._touches[register], self._writes[register] = -1, (-1, start)
+        before, steps = predecessors(function.successors), range(start - 1, block.first - 1, -1)
+        self._follow(registers & ~own, steps, self._written_in, before, -1)
+
+    def of(self, register: int) -> tuple[int | None, bool, int | None, int | None, int | None]:
+        """The history of a register, as `_Value` has it."""
+        until, read = self._reads.get(register, (None, None))
+        _, written = self._writes.get(register, (None, None))
+        is_next_turn = read is not None and read < self._start
+        return read, is_next_turn, until, self._touches.get(register), written
+
+    def _follow(
+        self,
+        sought: int,
+        steps: range,
+        look: Callable[[range, int, int], tuple[int, int]],
+        ways: Sequence[Sequence[int]],
+        direction: Literal[1, -1],
+    ) -> None:
+        """Look for registers in the steps, and then block by block where they are live.
+
+        `look` takes steps, their distance and what is sought; it returns what is sought still, and
+        the distance behind them.
+        """
+        number, (sought, distance) = self._block, look(steps, 0, sought)
+        seen: dict[int, int] = {}
+        pending: list[tuple[int, int, int]] = []
+        while True:
+            for way in ways[number]:
+                live = self._function.live_in.get(way if direction == 1 else number, 0)
+                new = sought & whole(live) & ~seen.get(way, 0)
+                if new and way in self._touched:
+                    seen[way] = seen.get(way, 0) | new
+                    heappush(pending, (distance, way, new))
+            if not pending:
+                return
+            distance, number, sought = heappop(pending)
+            block = self._function.blocks[number]
+            if sought & self._touched[number]:
+                inside = range(block.first, block.end)[::direction]
+                sought, distance = look(inside, distance, sought)
+            else:
+                distance += block.end - block.first
+
+    def _read_in(self, steps: range, distance: int, sought: int) -> tuple[int, int]:
+        """Note the first reads."""
+        for index in steps:
+            step = self._function.steps[index]
+            if sought & step.effect.reads:
+                found = whole(step.effect.reads) & sought
+                for register in each(found):
+                    known = self._reads.get(register)
+                    if known is None or distance < known[0]:
+                        self._reads[register] = distance, index
+                sought &= ~found
+            if index != self._start or distance:
+                sought &= ~step.effect.writes
+            distance += step.is_code
+        return sought, distance
+
+    def _written_in(self, steps: range, distance: int, sought: int) -> tuple[int, int]:
+        """Note the last touches and writes."""
+        for index in steps:
+            step = self._function.steps[index]
+            for register in each(sought & (step.effect.reads | step.effect.writes)):
+                self._touches[register] = min(self._touches.get(register, distance), distance)
+            if written := sought & step.effect.writes:
+                for register in each(written):
+                    if distance < self._writes.get(register, (distance + 1, 0))[0]:
+                        self._writes[register] = distance, index
+                sought &= ~whole(written)
+            distance += step.is_code
+        return sought, distance
 
 
 def _in_loop(register: int, loop: Loop | None, reads: int, writes: int) -> _InLoop:
@@ -102,7 +198,7 @@ def _variables(function: Function, at: int) -> dict[int, str]:
 
 
 def _grouped(
-    values: Iterable[_Value], locations: Locations, loop: Loop | None
+    values: Iterable[_Value], function: Function, loop: Loop | None
 ) -> Iterator[list[_Value]]:
     """Values of one class and variable that are written and read next at the same lines.
 
@@ -111,10 +207,10 @@ def _grouped(
     """
     groups: dict[tuple[object, _Lines], list[_Value]] = defaultdict(list)
     for value in values:
-        ways = (value.touches.written, value.touches.next_read)
-        where = [None if step is None else locations.of(step, loop) for step in ways]
-        lines: _Lines = tuple(at and (at.source or at.region) for at in where)
-        kind = _class_of(value.register), value.variable, value.in_loop, value.touches.next_turn
+        ways = (value.written, value.next_read)
+        where = [None if step is None else function.location(step, loop) for step in ways]
+        lines: _Lines = tuple(one and (one.source or one.region) for one in where)
+        kind = _class_of(value.register), value.variable, value.in_loop, value.next_turn
         groups[kind, lines].append(value)
     for (_, lines), group in groups.items():
         by_region = any(isinstance(line, str) for line in lines)
@@ -131,21 +227,19 @@ def _of_similar_length(group: list[_Value]) -> Iterator[list[_Value]]:
     yield group[start:]
 
 
-def _values(group: Sequence[_Value], locations: Locations, loop: Loop | None) -> LiveValues:
-    registers = 0
-    for value in group:
-        registers |= value.register
+def _values(group: Sequence[_Value], function: Function, loop: Loop | None) -> LiveValues:
+    registers = union(value.register for value in group)
     least = min(group, key=lambda value: value.untouched)
-    spans = [v.untouched for v in group if v.touches.until_read is not None]
-    written, read = least.touches.written, least.touches.next_read
+    spans = [value.untouched for value in group if value.until_read is not None]
+    written, read = least.written, least.next_read
     return LiveValues(
         register_class=_class_of(registers),
         registers=ranges(registers),
         total=sum(count(registers)),
         variable=least.variable,
-        written=None if written is None else locations.of(written, loop),
-        next_read=None if read is None else locations.of(read, loop),
-        next_turn=least.touches.next_turn,
+        written=None if written is None else function.location(written, loop),
+        next_read=None if read is None else function.location(read, loop),
+        next_turn=least.next_turn,
         untouched=min(spans, default=None),
         untouched_most=max(spans, default=None),
         in_loop=least.in_loop,

@@ -59,10 +59,10 @@ def compare(text: str, dump: str) -> Counter[str]:
             if match := re.fullmatch(r"\.LBB\d+_(\d+)", label):
                 numbers[int(match[1])] = block
         for number, block in numbers.items():
-            if number not in theirs[name] or block not in function.liveness.live_in:
+            if number not in theirs[name] or block not in function.live_in:
                 continue
             tally["blocks"] += 1
-            own, other = function.liveness.live_in[block], theirs[name][number]
+            own, other = function.live_in[block], theirs[name][number]
             for letter, part in (("V", VGPRS | AGPRS), ("S", SGPRS)):
                 for key, both in (
                     ("both", own & other),

@@ -206,7 +206,7 @@ def test_what_lives_before_an_instruction_alone(text: str, writes: str, reads: s
     every = named(f"{writes} {reads}")
     uses = "".join(f"\texp mrt0 {name}\n" for name in ranges(every))
     function = function_of(f"f:\n\t{text}\n{uses}\ts_endpgm\n")
-    assert function.liveness.needed[0] == named(reads) | every & ~named(writes)
+    assert function.needed[0] == named(reads) | every & ~named(writes)
 
 
 def test_every_row_has_its_cases() -> None:
