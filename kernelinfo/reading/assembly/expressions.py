@@ -64,8 +64,7 @@ class Definitions(dict[str, list[Definition]]):
         found = _SETS.match(text, offset)
         assert found
         first = lines.number(offset)
-        for line, directive in enumerate(_SET.finditer(found[0]), first):
-            name, expression = directive.groups(b"")
+        for line, (name, expression) in enumerate(_SET.findall(found[0]), first):
             if name and (line > first or is_directive(text, offset)):
                 self._add(unquoted(name), Definition(line, decode(expression)))
         return found.end()

@@ -72,7 +72,8 @@ def function_text(text: Text, start: int, end: int) -> bytes | None:
 def read_code(code: bytes) -> Code:
     """The instructions of one function, from its label on."""
     kinds = dict.fromkeys(_KINDS, 0)
-    for name, count in Counter(_INSTRUCTION.findall(code)).items():
+    counts = Counter(_INSTRUCTION.findall(code))
+    for name, count in counts.items():
         kinds[_KIND[name.strip()]] += count
     if _COMMENTED not in code:
         return Code(**kinds, spills=None, reloads=None, agpr_moves=None, loops=None)
@@ -82,7 +83,9 @@ def read_code(code: bytes) -> Code:
     if b"F" in code and _FOLDED in code:
         spills, reloads, loops = _spills(code)
     moves = code.count(_REUSED) if b"R" in code else 0
-    in_loops = _scratch_in_loops(code) if kinds["scratch"] or _SCRATCH_RESOURCE in code else 0
+    buffers = any(name.endswith(b"buffer_") for name in counts)
+    may_reach = kinds["scratch"] or (buffers and _SCRATCH_RESOURCE in code)
+    in_loops = _scratch_in_loops(code) if may_reach else 0
     return Code(
         **kinds,
         spills=spills,

@@ -90,75 +90,87 @@ _NUMBER = r"(?:0|[1-9][0-9]{0,17})"  # always below 2^63
 _STRING = r"""'[^'\n]*'|"[^"\\\n]*"|[A-Za-z_$/][^:#\n]*+"""
 _VALUE = rf"(?:!str +)?(?:{_STRING})|\[\]|{_NUMBER}(?= *\n)"
 _ROOT = re.compile(rf"([\w.]+):(?: +({_VALUE}) *\n(?! )|\n((?: +\S.*\n)++))")
-_ENTRY = re.compile(
-    rf"((  - |    )(\.\w+):(?: +({_VALUE}) *\n(?! {{5}})|\n((?: {{6}} *\S.*\n)++)))"
-)
-_KERNEL = re.compile(r"  - .*\n(?:    .*\n)*+")
-_NAME = re.compile(rf"\n    (\.name|\.symbol): +({_VALUE}) *(?=\n(?! {{5}}))")
+_ENTRY = re.compile(rf"(    (\.\w+):(?: +({_VALUE}) *\n(?! {{5}})|\n((?: {{6}} *\S.*\n)++)))")
+_NAME = re.compile(rf"\n    \.\w+: +({_VALUE}) *(?=\n(?! {{5}}))")
 _KIND = re.compile(r"^(?: {6}- | {8})\.value_kind: +(\w+)$", re.MULTILINE)
 _NUMBERS = re.compile(rf"( *)- {_NUMBER}\n(?:\1- {_NUMBER}\n)*")
+_KERNELS = "amdhsa.kernels:\n"
 
 
 def _compilers(text: str) -> Metadata:
     """What the compiler wrote; raises `ValueError` where a real parser must decide."""
-    if any(mark in text for mark in _OTHER_BREAKS) or yaml_values.FORBIDDEN.search(text):
-        raise ValueError
-    if not _QUOTED_WITHIN_LINES.fullmatch(text):
-        raise ValueError
-    offset = 4 if text.startswith("---\n") else 0
     values: dict[str, str] = {}
-    blocks: dict[str, tuple[str, int]] = {}
-    while root := _ROOT.match(text, offset):
+    blocks: dict[str, str] = {}
+    roots, line = text, 0
+    if (start := text.find(_KERNELS)) >= 0:
+        begin = start + len(_KERNELS) - 1
+        end = text.find("\namdhsa.", begin) + 1 or len(text)
+        blocks["amdhsa.kernels"] = text[begin:end]
+        roots, line = text[:start] + text[end:], text.count("\n", 0, begin) + 1
+    _refuse_unusual(roots)
+    offset = 4 if roots.startswith("---\n") else 0
+    while root := _ROOT.match(roots, offset):
         key, value, block = root.groups()
         if key in blocks or key in values:
             raise ValueError
         if value is None:
-            blocks[key] = block, root.start(3)
+            blocks[key] = block
         else:
             values[key] = value
         offset = root.end()
-    block, start = blocks.get("amdhsa.kernels", ("", 0))
-    if offset < len(text) or not (block or values.get("amdhsa.kernels") == "[]"):
+    version = blocks.get("amdhsa.version", "")
+    if offset < len(roots) or (version and not _NUMBERS.fullmatch(version)):
         raise ValueError
-    version, _ = blocks.get("amdhsa.version", ("", 0))
-    if (version and not _NUMBERS.fullmatch(version)) or "amdhsa.target" in blocks:
+    is_empty = values.get("amdhsa.kernels") == "[]"
+    if "amdhsa.target" in blocks or not ("amdhsa.kernels" in blocks or is_empty):
         raise ValueError
-    line = text.count("\n", 0, start)
     target = values.get("amdhsa.target")
     return Metadata(
-        _kernels(block, line),
+        [] if is_empty else _kernels(blocks["amdhsa.kernels"], line),
         _text(target) if target else None,
         _numbers(version) or None,
     )
 
 
+def _refuse_unusual(text: str) -> None:
+    """Raise `ValueError` for breaks, characters and quotes that the compiler does not write."""
+    if any(mark in text for mark in _OTHER_BREAKS) or yaml_values.FORBIDDEN.search(text):
+        raise ValueError
+    if not _QUOTED_WITHIN_LINES.fullmatch(text):
+        raise ValueError
+
+
 def _kernels(block: str, line: int) -> list[Kernel]:
-    """Those of the block that begins on that line."""
+    """Those of the block, which begins with a line's end, before that line."""
+    before, *elements = block.removesuffix("\n").split("\n  - ")
+    if before or not (block.endswith("\n") and elements):
+        raise ValueError
     kernels: list[Kernel] = []
-    length = 0
-    for written in _KERNEL.findall(block):
+    for element in elements:
         # What kernels have of their own is cut out: of the rest, much is the same in many.
-        common, *names = _NAME.split(written)
-        common += "".join(names[2::3])
-        own = {key: _text(name) for key, name in zip(names[::3], names[1::3], strict=True)}
+        common, own = f"\n    {element}\n", {}
+        for key in (".name", ".symbol"):
+            at = common.rfind(f"\n    {key}:")
+            if at >= 0 and (name := _NAME.match(common, at)):
+                _refuse_unusual(name[1])
+                own[key] = _text(name[1])
+                common = common[:at] + common[name.end() :]
         read = _read_common if len(common) < _SHORT else _read_common.__wrapped__
         others, facts, complaints = read(common)
         values = others | own
         symbol = kernel_symbol(values.get(".symbol"), values.get(".name"))
         kernels.append(Kernel(symbol, facts, complaints, line))
-        line += written.count("\n")
-        length += len(written)
-    if length < len(block):  # between them is something else
-        raise ValueError
+        line += element.count("\n") + 1
     return kernels
 
 
 @lru_cache(maxsize=1 << 12)
 def _read_common(common: str) -> tuple[dict[object, object], Facts, list[str]]:
     """The keys of a kernel and their facts, worked out once for equal statements."""
+    _refuse_unusual(common)
     kernel: dict[object, object] = {}
-    length = 0
-    for entry, _, key, value, nested in _ENTRY.findall(common):
+    length = 1
+    for entry, key, value, nested in _ENTRY.findall(common):
         length += len(entry)
         if value:
             kernel[key] = _text(value) if key in yaml_values.TEXT_KEYS else _scalar(value)

@@ -205,10 +205,10 @@ class ModuleText:
         if kernel.directives:
             self.warn(f"kernel {symbol!r}: .amdhsa_kernel stands here again, not read", offset)
             return
+        self._label(kernel, labels.label_offset(self._text, symbol, floor, offset, offset))
         kernel.directives = Stated(block, self._lines.number(offset))
         if not ended:
             self.warn(f"kernel {symbol!r}: .amdhsa_kernel has no end", offset)
-        self._label(kernel, labels.label_offset(self._text, symbol, floor, offset, offset))
 
     def _take_code_t(self, offset: int) -> None:
         # It stands first in the code, directly behind the kernel's label.

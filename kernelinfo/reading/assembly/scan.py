@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import mmap
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 
 Text = bytes | mmap.mmap
@@ -69,21 +70,22 @@ def searchable(data: Text | memoryview) -> Text:
 
 
 class Lines:
-    """Line numbers of byte offsets."""
+    """Line numbers of byte offsets; quick where they are asked for in the order of the text."""
 
     def __init__(self, text: Text) -> None:
         self._text = text
-        self._of_windows = [1]
-        """The line on which a window begins, of those that were asked for."""
+        self._known = [(0, 1)]
+        """Offsets and their lines, of those that were asked for and some between."""
 
     def number(self, offset: int) -> int:
         """The 1-based number of the line that `offset`, a byte offset, is on."""
-        # A memory map can neither count nor lend a part of itself: copy, a little at a time.
-        known, window = self._of_windows, offset // _WINDOW
-        while len(known) <= window:
-            end = len(known) * _WINDOW
-            known.append(known[-1] + self._text[end - _WINDOW : end].count(b"\n"))
-        return known[window] + self._text[window * _WINDOW : offset].count(b"\n")
+        known = self._known
+        while (last := known[-1])[0] < offset:
+            # A memory map can neither count nor lend a part of itself: copy, a little at a time.
+            end = min(last[0] + _WINDOW, offset)
+            known.append((end, last[1] + self._text[last[0] : end].count(b"\n")))
+        start, line = known[bisect_right(known, (offset, len(self._text))) - 1]
+        return line + self._text[start:offset].count(b"\n")
 
 
 def marks(text: Text) -> Iterator[tuple[int, str]]:
