@@ -57,13 +57,14 @@ def analyse(paths: Iterable[str], options: Options) -> Iterator[Item]:
 def analyse_some(paths: Iterable[str], options: Options) -> Iterator[Item]:
     """The same of files only some of which hold kernels: not to hold any is no problem."""
     from kernelinfo.reading import containers
-    from kernelinfo.reading.containers.files import is_empty
+    from kernelinfo.reading.containers.files import File, size
     from kernelinfo.reading.containers.magic import is_named_as_code
 
     paths = tuple(paths)
     analysis, counts = Analysis(options, paths), []
     for path in paths:
-        if os.path.isfile(path) and is_empty(path) and not is_named_as_code(path):
+        is_empty = os.path.isfile(path) and not size(File(path, named=True))
+        if is_empty and not is_named_as_code(path):
             continue
         counts.append(PathCounts(path))
         for blob in containers.open_paths([path], required=False, within=options.bounds):

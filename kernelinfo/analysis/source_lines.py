@@ -9,7 +9,7 @@ from kernelinfo.kernel import CodeObject
 from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.budget import Bounds
 from kernelinfo.reading.facts import SourceLine
-from kernelinfo.reading.repository import in_repository
+from kernelinfo.reading.paths import in_repository
 
 Lines = dict[str, SourceLine]
 """By symbol."""

@@ -20,7 +20,7 @@ from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds
 from kernelinfo.reading.containers import magic
 from kernelinfo.reading.containers.streams import Decompressed
-from kernelinfo.reading.document import read_document
+from kernelinfo.reading.paths import read_document
 
 FIELDS = {
     "kernel_name": "kernel",

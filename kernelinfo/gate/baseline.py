@@ -16,7 +16,7 @@ from kernelinfo.errors import BaselineError, ReadError
 from kernelinfo.kernel import CodeObject, Result
 from kernelinfo.occupancy.limits import RESOURCES, Resource
 from kernelinfo.part_files import SUFFIX, remove_old_parts
-from kernelinfo.reading.document import read_document
+from kernelinfo.reading.paths import read_document
 
 _NAME, _VERSION = "kernelinfo-baseline", 1
 _SCHEMA = f"{_NAME}/{_VERSION}"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.kernel.pattern import matches
-from kernelinfo.reading.path_pattern import fits
+from kernelinfo.reading.paths import fits
 
 _MOST_NAMED = 2
 """Paths that are named; of more, and of files of many, their number is."""

@@ -12,7 +12,7 @@ from kernelinfo.kernel.vector_registers import Value, VectorRegisters, vector_re
 from kernelinfo.occupancy.placement import Demand, align, total_vgprs
 from kernelinfo.occupancy.targets import Target, Vgprs
 from kernelinfo.reading.facts import SOURCES, Fact, FactName, Facts, KernelFacts
-from kernelinfo.reading.repository import in_repository
+from kernelinfo.reading.paths import in_repository
 
 
 def combine(facts: KernelFacts, code_object: CodeObject, target: Target | None) -> Kernel:

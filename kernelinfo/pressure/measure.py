@@ -29,7 +29,7 @@ from kernelinfo.reading.code_object.descriptor import SIZE
 from kernelinfo.reading.containers import Found as Opened
 from kernelinfo.reading.containers import open_paths
 from kernelinfo.reading.facts import SourceLine
-from kernelinfo.reading.repository import in_repository
+from kernelinfo.reading.paths import in_repository
 
 
 class Measured(NamedTuple):

@@ -47,9 +47,8 @@ def arguments_of(blob: Blob) -> Arguments:
 
     Raises `ReadError` where the metadata cannot be read.
     """
-    if bytes(blob.data[:4]) == b"\x7fELF":
-        return _of_code_object(blob.data)
-    return _of_assembly(blob.data)
+    is_elf = bytes(blob.data[:4]) == b"\x7fELF"
+    return _of_code_object(blob.data) if is_elf else _of_assembly(blob.data)
 
 
 def _of_code_object(data: memoryview) -> Arguments:

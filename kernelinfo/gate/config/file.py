@@ -9,7 +9,7 @@ from typing import Any
 
 from kernelinfo.errors import ConfigError, ReadError
 from kernelinfo.gate.config.lines import KeyPath, lines_of
-from kernelinfo.reading.document import read_document
+from kernelinfo.reading.paths import read_document
 
 OWN, SHARED = "kernelinfo.toml", "pyproject.toml"
 

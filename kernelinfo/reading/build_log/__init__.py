@@ -7,7 +7,7 @@ llvm/lib/Target/AMDGPU/AMDGPUAsmPrinter.cpp, `emitResourceUsageRemarks`.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from kernelinfo.errors import TooManyKernelsError
@@ -47,7 +47,10 @@ def read(
         for statement in log.statements(text):
             blocks.take(statement)
         if _RECORD.search(text):
-            _take_records(text, blocks, warnings)
+            from kernelinfo.reading.build_log import records  # few inputs need YAML
+
+            for statement in records.statements(text, warnings):
+                blocks.take(statement)
     except TooManyKernelsError as error:
         warnings.add(str(error))
     if failed := _FAILED.search(text):
@@ -72,24 +75,11 @@ def read(
         )
 
 
-def _take_records(text: Text, blocks: Blocks, warnings: ReadWarnings) -> None:
-    from kernelinfo.reading.build_log import records  # few inputs need YAML
-
-    for found in records.statements(text):
-        if isinstance(found, records.Unread):
-            warnings.add(found.reason, found.line)
-        else:
-            blocks.take(found)
-
-
 def _by_occurrence(kernels: Iterator[KernelFacts]) -> list[list[KernelFacts]]:
     """The first kernels of each name, the second ones, and so on."""
     seen: Counter[str] = Counter()
-    found: list[list[KernelFacts]] = []
+    found = defaultdict[int, list[KernelFacts]](list)
     for kernel in kernels:
-        occurrence = seen[kernel.symbol]
+        found[seen[kernel.symbol]].append(kernel)
         seen[kernel.symbol] += 1
-        if occurrence == len(found):
-            found.append([])
-        found[occurrence].append(kernel)
-    return found
+    return list(found.values())

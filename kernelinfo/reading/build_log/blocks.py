@@ -106,8 +106,6 @@ class Blocks:
             if self._orphans == 1:
                 message = "numbers without a function's name: the log begins inside a kernel"
                 self._warnings.add(message, statement.line)
-        elif block.names > 1:
-            self._skip(block, statement)
         else:
             self._add(block, statement)
 
@@ -125,29 +123,23 @@ class Blocks:
             self._warnings.add(message, block.name.line)
         block.names += 1
 
-    def _skip(self, block: _Block, statement: Statement) -> None:
+    def _add(self, block: _Block, statement: Statement) -> None:
+        if block.names == 1:
+            before = block.values.get(statement.key)
+            if before is not None and before.value != statement.value:
+                values = f"{before.value:.40} and {statement.value:.40}; neither is taken"
+                message = f"{block.name.value!r:.200}: {statement.key} is {values}"
+                self._warnings.add(message, statement.line)
+                statement = statement._replace(value="")
+            block.values[statement.key] = statement
         block.ends += statement.key == _LAST
         if block.ends == block.names:
-            del self._open[statement.location]
-
-    def _add(self, block: _Block, statement: Statement) -> None:
-        before = block.values.get(statement.key)
-        if before is not None and before.value != statement.value:
-            values = f"{before.value:.40} and {statement.value:.40}"
-            message = f"{block.name.value!r:.200}: {statement.key} is {values}; neither is taken"
-            self._warnings.add(message, statement.line)
-            statement = statement._replace(value="")
-        block.values[statement.key] = statement
-        if statement.key == _LAST:
-            block.ends = 1
             del self._open[statement.location]
 
     @property
     def are_all_functions(self) -> bool:
         """Whether there are functions, and none of them is a kernel."""
-        return bool(self._all) and all(
-            block.is_complete and not block.is_kernel for block in self._all
-        )
+        return bool(self._all) and all(b.is_complete and not b.is_kernel for b in self._all)
 
     def kernels(self, target: Target | None) -> Iterator[KernelFacts]:
         """Each kernel, in the order of the log. Functions, of which LLVM 15 and 16 tell too, have
@@ -166,7 +158,7 @@ class Blocks:
         for statement in block.values.values():
             line = statement.line - block.name.line
             if statement.key == _DYNAMIC_STACK and statement.value in _FLAGS:
-                value: int | bool = _FLAGS[statement.value]
+                value = _FLAGS[statement.value]
                 facts["dynamic_stack"] = Fact("dynamic_stack", value, "remark", line)
             elif statement.key in _COUNTS:
                 name, most = _COUNTS[statement.key]

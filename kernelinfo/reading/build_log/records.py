@@ -13,9 +13,10 @@ from collections.abc import Iterator, Mapping
 import yaml
 
 from kernelinfo.errors import ReadError
-from kernelinfo.light_typing import Any, NamedTuple
+from kernelinfo.light_typing import Any
 from kernelinfo.reading.assembly.scan import Lines, Text, decode
 from kernelinfo.reading.build_log.blocks import NAME, NOWHERE, Location, Statement
+from kernelinfo.reading.facts import ReadWarnings
 
 _START = re.compile(rb"^--- ![^\n]*\n", re.MULTILINE)
 _PASS = re.compile(rb"[^\n]{0,80}\n?Pass: +kernel-resource-usage\s")
@@ -35,19 +36,11 @@ _KEYS: Mapping[str, str] = {
 }
 
 
-class Unread(NamedTuple):
-    """A document that is not read."""
-
-    line: int
-    """Of the text, 1-based."""
-    reason: str
-
-
 _Loader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-def statements(text: Text) -> Iterator[Statement | Unread]:
-    """What the documents of the pass state, and those that cannot be read."""
+def statements(text: Text, warnings: ReadWarnings) -> Iterator[Statement]:
+    """What the documents of the pass state; those that cannot be read are added to `warnings`."""
     lines = Lines(text)
     for found in _START.finditer(text):
         if _PASS.match(text, found.end()):
@@ -59,7 +52,7 @@ def statements(text: Text) -> Iterator[Statement | Unread]:
                 if statement := _statement(decode(document[0]) + "\n", line):
                     yield statement
             except ReadError as error:
-                yield Unread(line, str(error))
+                warnings.add(str(error), line)
 
 
 def _statement(document: str, line: int) -> Statement | None:

@@ -65,7 +65,8 @@ def open_file(
         return
     blob = files.load(file.path, within)
     if isinstance(blob, Problem):
-        if file.named or magic.is_named_as_code(file.path) or not files.is_empty(file.path):
+        is_empty = blob.message == files.EMPTY
+        if file.named or magic.is_named_as_code(file.path) or not is_empty:
             yield blob
         return
     if magic.is_named_as_code(file.path) and files.is_all_zero(blob):
@@ -76,27 +77,20 @@ def open_file(
         yield shrunk
 
 
-def open_blob(blob: Blob, among: Sequence[str], *, required: bool) -> Iterator[Found]:
+def open_blob(blob: Blob, among: Sequence[str] = (), *, required: bool = True) -> Iterator[Found]:
     """The code in an outermost file; not to hold any is a problem if it is `required`."""
-    if required:
-        yield from _named(blob, among)
-    else:
-        yield from _contents(blob, among, required=False)
+    empty = True
+    for item in _contents(blob, among, required=required):
+        empty = False
+        yield item
+    if empty and required:
+        format = magic.format_of(bytes(blob.data[: magic.HEAD_BYTES]))
+        yield problem(blob, magic.WITHOUT_CODE.get(format or "", _WITHOUT_CODE))
 
 
 def open_bytes(data: bytes, path: str, within: Bounds = BY_DEFAULT) -> Iterator[Found]:
     """The code in `data`, which messages call `path`."""
-    yield from _named(files.whole(path, memoryview(data), within), ())
-
-
-def _named(blob: Blob, among: Sequence[str]) -> Iterator[Found]:
-    empty = True
-    for item in _contents(blob, among, required=True):
-        empty = False
-        yield item
-    if empty:
-        format = magic.format_of(bytes(blob.data[: magic.HEAD_BYTES]))
-        yield problem(blob, magic.WITHOUT_CODE.get(format or "", _WITHOUT_CODE))
+    yield from open_blob(files.whole(path, memoryview(data), within))
 
 
 def _contents(blob: Blob, among: Sequence[str], *, required: bool) -> Iterator[Found]:

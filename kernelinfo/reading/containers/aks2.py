@@ -21,25 +21,13 @@ from struct import Struct
 from struct import error as StructError
 
 from kernelinfo.errors import ReadError
-from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.blob import Blob, Launch, Problem
 from kernelinfo.reading.containers import bounds
-from kernelinfo.reading.containers.parts import part, problem
-from kernelinfo.reading.containers.streams import Decompressed
+from kernelinfo.reading.containers.parts import Room, part, problem
+from kernelinfo.reading.containers.streams import held
 
 _HEADER = Struct("<4xIII")
 _ENTRY = Struct("<IIIII")
-
-
-class _Entry(NamedTuple):
-    """One kernel of the directory."""
-
-    lds_bytes: int
-    threads: int
-    offset: int
-    """Behind the directory."""
-    size: int
-    name: str
 
 
 def read(blob: Blob) -> Iterator[Blob | Problem]:
@@ -54,32 +42,26 @@ def read(blob: Blob) -> Iterator[Blob | Problem]:
     except ReadError as error:
         yield problem(blob, f"damaged AKS2 pack: {error}")
         return
-    # Images that share their bytes could multiply them without end.
-    budget = bounds.REPETITION * len(content)
-    for entry in entries:
-        start = directory + entry.offset
-        image = content[start : start + entry.size]
-        budget -= len(image)
-        if len(image) < entry.size or budget < 0:
-            yield problem(blob, "an image outside of its AKS2 pack", at=None, member=entry.name)
+    room = Room(len(content))
+    for lds_bytes, threads, offset, image_size, name in entries:
+        start = directory + offset
+        image = content[start : start + image_size]
+        if not room.has(len(image)) or len(image) < image_size:
+            yield problem(blob, "an image outside of its AKS2 pack", at=None, member=name)
         elif image:
-            is_known = entry.lds_bytes or entry.threads
-            launch = Launch(entry.lds_bytes, entry.threads) if is_known else Launch(None, None)
-            found = part(blob, "aks2", image, at=None, member=entry.name)
-            yield found._replace(launch=launch)
+            launch = Launch(lds_bytes, threads) if lds_bytes or threads else Launch(None, None)
+            yield part(blob, "aks2", image, at=None, member=name)._replace(launch=launch)
 
 
 def _content(blob: Blob, size: int) -> memoryview:
-    packed = blob.data[_HEADER.size :]
-    held = blob.bounds.held_bytes(len(packed), nested=blob.offset is None)
-    content = Decompressed("xz", packed, min(size, held), blob.budget).read_all()
+    content = held("xz", blob, blob.data[_HEADER.size :], size).read_all()
     if len(content) != size:
         raise ReadError(f"{len(content)} bytes where its header says {size}")
     return content
 
 
-def _entries(content: memoryview, count: int, size: int) -> list[_Entry]:
-    """Those of the directory, which fill it."""
+def _entries(content: memoryview, count: int, size: int) -> list[tuple[int, int, int, int, str]]:
+    """LDS, threads, offset behind the directory, size and name of each image; they fill it."""
     if size > min(len(content), bounds.AKS2_DIRECTORY_BYTES) or count * _ENTRY.size > size:
         raise ReadError(f"it claims {count} kernels in a directory of {size} bytes")
     entries, at = [], 0
@@ -90,7 +72,7 @@ def _entries(content: memoryview, count: int, size: int) -> list[_Entry]:
         at += _ENTRY.size + length
         name = bytes(content[at - length : at]).rstrip(b"\0")
         text = name.decode("utf-8", "backslashreplace")
-        entries.append(_Entry(lds_bytes, threads, offset, image, text))
+        entries.append((lds_bytes, threads, offset, image, text))
     if at != size:
         raise ReadError(f"its entries take {at} bytes of a directory of {size}")
     return entries

@@ -18,7 +18,6 @@ import os
 import re
 from collections.abc import Iterator
 
-from kernelinfo.errors import ReadError
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.containers import bounds, files, magic
@@ -28,83 +27,86 @@ _HEADER_BYTES = 60
 _SIZE = re.compile(rb"(\d{1,10}) *")
 _SYMBOL_TABLES = ("/", "/SYM64/", "__.SYMDEF", "__.SYMDEF SORTED", "__.SYMDEF_64")
 _LONG_NAMES = "//"
+_DAMAGED = "damaged archive: no member header where one should be; not read from here"
 _LEADS_NOWHERE = "a member whose name is not in the archive; build it again"
 
 
-class _Header(NamedTuple):
-    name: str
+class _Member(NamedTuple):
+    name: str | None
+    """As its header has it; None where no header is, as from there on."""
+    at: int
     size: int
 
 
 def read(blob: Blob) -> Iterator[Blob | Problem]:
     """The members that may hold code."""
-    data, at = blob.data, len(magic.ARCHIVE)
-    is_thin = bytes(data[:at]) == magic.THIN_ARCHIVE
     long_names = b""
-    thin_members: dict[str, None] = {}
-    while at < len(data):
-        try:
-            short, size = _header(bytes(data[at : at + _HEADER_BYTES]))
-        except ReadError as error:
-            yield problem(blob, str(error), at=at)
+    thin: dict[str, None] = {}
+    for short, at, size in _members(blob.data):
+        content = blob.data[at : at + size]
+        if short is None:
+            yield problem(blob, _DAMAGED, at=at)
             return
-        at += _HEADER_BYTES
-        if is_thin and short not in (*_SYMBOL_TABLES, _LONG_NAMES):
+        if _is_elsewhere(blob.data, short):
             if name := _gnu_name(short, long_names):
-                thin_members[name] = None
+                thin[name] = None
             else:
                 yield problem(blob, _LEADS_NOWHERE, at=at, member=short)
             continue
-        content = data[at : at + size]
         if len(content) < size:
             message = f"a member cut off after {len(content)} of {size} bytes"
             yield problem(blob, message, at=at, member=short)
         if short == _LONG_NAMES:
             long_names = bytes(content)
         elif short not in _SYMBOL_TABLES:
-            name, skipped = _name(short, content, long_names)
-            if skipped > len(content):
-                yield problem(blob, "a name longer than its member", at=at)
-            elif not name:
-                yield problem(blob, _LEADS_NOWHERE, at=at, member=short)
-            content = content[skipped:]
-            if may_hold_code(blob, bytes(content[: magic.HEAD_BYTES]), name, len(content)):
-                yield part(
-                    blob,
-                    "archive",
-                    content,
-                    at=at + skipped,
-                    member=name or short,
-                    one_of_many=True,
-                )
-        at += size + size % 2
-    yield from _thin(blob, list(thin_members))
+            yield from _stored(blob, short, content, at, long_names)
+    yield from _thin(blob, list(thin))
 
 
 def thin_members(data: memoryview) -> list[str]:
     """The files that a thin archive names, as far as it can be read; none of another archive."""
-    at, long_names, found = len(magic.ARCHIVE), b"", dict[str, None]()
-    while bytes(data[: len(magic.ARCHIVE)]) == magic.THIN_ARCHIVE and at < len(data):
-        try:
-            short, size = _header(bytes(data[at : at + _HEADER_BYTES]))
-        except ReadError:
-            break
-        at += _HEADER_BYTES
-        if short not in (*_SYMBOL_TABLES, _LONG_NAMES):
-            found[_gnu_name(short, long_names)] = None
-            continue
+    long_names, found = b"", dict[str, None]()
+    for short, at, size in _members(data):
         if short == _LONG_NAMES:
             long_names = bytes(data[at : at + size])
-        at += size + size % 2
+        elif short and _is_elsewhere(data, short):
+            found[_gnu_name(short, long_names)] = None
     return list(found)
 
 
-def _header(header: bytes) -> _Header:
-    size = _SIZE.fullmatch(header[48:58])
-    if len(header) < _HEADER_BYTES or header[58:] != b"`\n" or not size:
-        raise ReadError("damaged archive: no member header where one should be; not read from here")
-    name = header[:16].rstrip(b" ").decode("utf-8", "backslashreplace")
-    return _Header(name, int(size[1]))
+def _members(data: memoryview) -> Iterator[_Member]:
+    at = len(magic.ARCHIVE)
+    while at < len(data):
+        header = bytes(data[at : at + _HEADER_BYTES])
+        size = _SIZE.fullmatch(header[48:58])
+        if len(header) < _HEADER_BYTES or header[58:] != b"`\n" or not size:
+            yield _Member(None, at, 0)
+            return
+        name = header[:16].rstrip(b" ").decode("utf-8", "backslashreplace")
+        at += _HEADER_BYTES
+        yield _Member(name, at, int(size[1]))
+        if not _is_elsewhere(data, name):
+            at += int(size[1]) + int(size[1]) % 2
+
+
+def _is_elsewhere(data: memoryview, name: str) -> bool:
+    """Whether an archive is thin and a member is another file."""
+    is_thin = data[: len(magic.ARCHIVE)] == magic.THIN_ARCHIVE
+    return is_thin and name not in (*_SYMBOL_TABLES, _LONG_NAMES)
+
+
+def _stored(
+    blob: Blob, short: str, content: memoryview, at: int, long_names: bytes
+) -> Iterator[Blob | Problem]:
+    name, skipped = _name(short, content, long_names)
+    if skipped > len(content):
+        yield problem(blob, "a name longer than its member", at=at)
+    elif not name:
+        yield problem(blob, _LEADS_NOWHERE, at=at, member=short)
+    content = content[skipped:]
+    if may_hold_code(blob, bytes(content[: magic.HEAD_BYTES]), name, len(content)):
+        member, at = name or short, at + skipped
+        yield part(blob, "archive", content, at=at, member=member, one_of_many=True)
 
 
 def _name(short: str, content: memoryview, long_names: bytes) -> tuple[str, int]:
@@ -144,6 +146,5 @@ def _thin(blob: Blob, names: list[str]) -> Iterator[Blob | Problem]:
             own = blob._replace(budget=file.budget)
             yield part(own, "archive", file.data, at=None, member=name, one_of_many=True)
             if shrunk := files.shrunk(file):
-                yield problem(
-                    blob, f"member of a thin archive: {shrunk.message}", at=None, member=name
-                )
+                message = f"member of a thin archive: {shrunk.message}"
+                yield problem(blob, message, at=None, member=name)

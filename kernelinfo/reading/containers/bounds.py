@@ -12,8 +12,7 @@ LONGEST_NAME = 4096
 """Bytes of an entry's id or a member's name; real ids have less than 100."""
 
 REPETITION = 2
-"""Times its own size that a container may hand out. Entries that share their bytes could multiply
-them without end."""
+"""Times its own size that a container may hand out."""
 
 ZSTD_WINDOW_LOG = 27
 """128 MiB. clang compresses with long-distance matching: the window is as large as the content."""

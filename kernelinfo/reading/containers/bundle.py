@@ -20,7 +20,7 @@ from kernelinfo.errors import ReadError
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.containers import bounds, ccob, magic
-from kernelinfo.reading.containers.parts import after_zeros, part, problem, rest
+from kernelinfo.reading.containers.parts import Room, after_zeros, part, problem, rest
 
 _MAGIC = magic.BUNDLE + b"|" + magic.COMPRESSED_BUNDLE + rb"[\1-\3]\0[\0\1]\0"
 _NOT_FOR_AMD = re.compile(r"host|[^-]*-nvptx|sycl-(?!.*amd)")
@@ -46,7 +46,7 @@ def read(blob: Blob) -> Iterator[Blob | Problem]:
         following = rest(blob, at)
         head = bytes(following.data[: magic.HEAD_BYTES])
         try:
-            if ccob.accepts(head):
+            if head.startswith(magic.COMPRESSED_BUNDLE):
                 length = yield from ccob.unpack(following)
             elif magic.is_bundle(head):
                 length = yield from _unbundle(following)
@@ -78,7 +78,7 @@ def is_for_amd(id: str) -> bool:
 
 def length_of(blob: Blob) -> int:
     """Bytes of the first bundle; raises `ReadError` where it is damaged."""
-    if ccob.accepts(bytes(blob.data[:4])):
+    if blob.data[:4] == magic.COMPRESSED_BUNDLE:
         return ccob.length_of(blob)
     return _length(*_entries(blob))
 
@@ -92,8 +92,7 @@ def _unbundle(blob: Blob) -> Generator[Blob | Problem, None, int]:
         yield problem(blob, "a bundle without entries")
     if repeated := len(entries) - len({entry.id for entry in entries}):
         yield problem(blob, f"{repeated} of its entries has the id of another; all are read")
-    # Entries that share their bytes could multiply them without end.
-    budget = bounds.REPETITION * size
+    room = Room(size)
     for id, at, entry_size in entries:
         if not is_for_amd(id) or not entry_size:
             continue
@@ -101,8 +100,7 @@ def _unbundle(blob: Blob) -> Generator[Blob | Problem, None, int]:
         if len(inside) < entry_size:
             message = f"a bundle entry that lies outside its bundle of {size} bytes"
             yield problem(blob, message, at=at, member=id)
-        budget -= len(inside)
-        if budget < 0:
+        if not room.has(len(inside)):
             message = "bundle entries repeat the same bytes; not read from here on"
             yield problem(blob, message, at=at, member=id)
             break

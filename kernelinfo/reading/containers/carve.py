@@ -12,8 +12,8 @@ from struct import Struct
 from kernelinfo.errors import ReadError
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.blob import Blob, Note, Problem
-from kernelinfo.reading.containers import bounds, bundle, ccob, files, magic
-from kernelinfo.reading.containers.parts import UNKNOWN_DATA, part, problem, rest
+from kernelinfo.reading.containers import bundle, ccob, files, magic
+from kernelinfo.reading.containers.parts import UNKNOWN_DATA, Room, part, problem, rest
 from kernelinfo.reading.elf import (
     EM_AMDGPU,
     PT_NOTE,
@@ -47,16 +47,14 @@ def read(blob: Blob) -> Iterator[Blob | Problem | Note]:
     """The code objects and bundles in the data, and how many headers of some have none behind."""
     end = found = 0
     unsound: list[int] = []
-    # Headers that claim the same tables could multiply them without end.
-    budget = bounds.REPETITION * len(blob.data)
+    room = Room(len(blob.data))
     for at in _starts(blob):
         if at < end:
             continue
         following = rest(blob, at)
         extent = _elf_extent(following.data)
         if extent:
-            budget -= extent.tables
-            fits = budget >= 0 and extent.size <= len(following.data)
+            fits = room.has(extent.tables) and extent.size <= len(following.data)
             size = extent.size if fits and _is_sound(following.data[: extent.size]) else 0
         else:
             size = _bundle_size(following)

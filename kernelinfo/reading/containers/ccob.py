@@ -21,13 +21,14 @@ from kernelinfo.light_typing import TYPE_CHECKING, NamedTuple
 from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.containers import magic
 from kernelinfo.reading.containers.parts import part, problem
-from kernelinfo.reading.containers.streams import Decompressed, Method
+from kernelinfo.reading.containers.streams import Decompressed, Method, held
 
 if TYPE_CHECKING:
     from threading import Thread
 
 _START = Struct("<4sHH")
 _METHODS: tuple[Method, ...] = ("zlib", "zstd")
+_CUT_OFF = "a compressed bundle cut off within its header; build it again"
 _NO_CHECKSUM = bytes(8)
 _LARGE_BYTES = 1 << 20
 _MOST_WAITING = 16
@@ -91,14 +92,9 @@ class _Md5:
             self._sum.update(piece)
 
 
-def accepts(head: bytes) -> bool:
-    """By the magic number alone, so that a damaged one is reported."""
-    return head.startswith(magic.COMPRESSED_BUNDLE)
-
-
 def is_header(head: bytes) -> bool:
     """Whether these bytes, found by chance, begin one."""
-    if not accepts(head) or len(head) < _START.size:
+    if not head.startswith(magic.COMPRESSED_BUNDLE) or len(head) < _START.size:
         return False
     _, version, method = _START.unpack_from(head)
     return version in _LAYOUTS and method < len(_METHODS)
@@ -109,7 +105,9 @@ def length_of(blob: Blob) -> int:
     header = _header(blob.data)
     if header.length is not None:
         return header.length
-    stream = _stream(blob, header, nested=False)
+    packed = blob.data[header.size :]
+    limit = min(header.content, blob.bounds.held_bytes(len(packed)))
+    stream = Decompressed(header.method, packed, limit, blob.budget)
     while stream.read():
         pass
     return header.size + stream.consumed
@@ -121,7 +119,8 @@ def unpack(blob: Blob) -> Generator[Blob | Problem, None, int]:
     Raises `ReadError` where nothing tells that.
     """
     header = _header(blob.data)
-    stream = _stream(blob, header, nested=blob.offset is None)
+    packed = blob.data[header.size : header.length]
+    stream = held(header.method, blob, packed, header.content)
     has_checksum = header.checksum != _NO_CHECKSUM
     is_cut_off = header.length is not None and header.length > len(blob.data)
     if is_cut_off:
@@ -148,21 +147,15 @@ def unpack(blob: Blob) -> Generator[Blob | Problem, None, int]:
     return header.length or header.size + stream.consumed
 
 
-def _stream(blob: Blob, header: _Header, *, nested: bool) -> Decompressed:
-    packed = blob.data[header.size : header.length]
-    limit = min(header.content, blob.bounds.held_bytes(len(packed), nested=nested))
-    return Decompressed(header.method, packed, limit, blob.budget)
-
-
 def _header(data: memoryview) -> _Header:
     if len(data) < _START.size:
-        raise ReadError("a compressed bundle cut off within its header; build it again")
+        raise ReadError(_CUT_OFF)
     _, version, method = _START.unpack_from(data)
     layout = _LAYOUTS.get(version)
     if layout is None:
         raise ReadError(f"compressed bundle of version {version}; versions 1 to 3 are known")
     if len(data) < layout.size:
-        raise ReadError("a compressed bundle cut off within its header; build it again")
+        raise ReadError(_CUT_OFF)
     if method >= len(_METHODS):
         raise ReadError(f"compressed bundle of method {method}; 0, zlib, and 1, zstd, are known")
     *length, content, checksum = layout.unpack_from(data)

@@ -23,7 +23,7 @@ from struct import unpack_from
 
 from kernelinfo.reading.blob import Blob, Elsewhere, Problem
 from kernelinfo.reading.containers import bounds, magic
-from kernelinfo.reading.containers.device_sections import Section, parts
+from kernelinfo.reading.containers.host_binary import Section, parts
 from kernelinfo.reading.containers.parts import problem
 
 _SIGNATURE = b"PE\0\0"

@@ -8,29 +8,21 @@ from kernelinfo.errors import ReadError
 from kernelinfo.reading.blob import Blob, Note, Problem
 from kernelinfo.reading.containers import magic, tar
 from kernelinfo.reading.containers.parts import after_zeros, part, problem
-from kernelinfo.reading.containers.streams import Decompressed, Method
-
-METHODS: dict[bytes, Method] = {
-    magic.GZIP: "gzip",
-    magic.ZSTD: "zstd",
-    magic.XZ: "xz",
-    magic.BZIP2: "bzip2",
-}
+from kernelinfo.reading.containers.streams import MAGICS, Decompressed, held
 
 
 def read(blob: Blob) -> Iterator[Blob | Problem | Note]:
     """The one file in it, or the members of the tar in it."""
     head = bytes(blob.data[: magic.HEAD_BYTES])
-    method = next(name for start, name in METHODS.items() if head.startswith(start))
-    size = len(blob.data)
+    method = next(name for name, start in MAGICS.items() if head.startswith(start))
+    most, size = blob.bounds.streamed_bytes(len(blob.data)), len(blob.data)
     try:
-        stream = Decompressed(method, blob.data, blob.bounds.streamed_bytes(size), blob.budget)
+        stream = Decompressed(method, blob.data, most, blob.budget)
         if magic.is_tar(stream.read(magic.HEAD_BYTES)):
-            stream = Decompressed(method, blob.data, blob.bounds.streamed_bytes(size), blob.budget)
+            stream = Decompressed(method, blob.data, most, blob.budget)
             yield from tar.unpack(part(blob, method, blob.data, at=None), stream)
         else:
-            limit = blob.bounds.held_bytes(size, nested=blob.offset is None)
-            stream = Decompressed(method, blob.data, limit, blob.budget)
+            stream = held(method, blob, blob.data)
             yield part(blob, method, stream.read_all(), at=None)
     except ReadError as error:
         yield problem(blob, str(error))

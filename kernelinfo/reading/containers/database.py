@@ -17,7 +17,7 @@ from kernelinfo.errors import ReadError
 from kernelinfo.reading.blob import Blob, Note, Problem
 from kernelinfo.reading.containers import bounds
 from kernelinfo.reading.containers.parts import part, problem
-from kernelinfo.reading.containers.streams import Decompressed
+from kernelinfo.reading.containers.streams import held
 
 _QUERIES = {
     "kern_db": "SELECT kernel_name, kernel_args, kernel_blob, uncompressed_size, kernel_hash "
@@ -159,9 +159,7 @@ def _plain(blob: Blob, data: object, size: object) -> memoryview:
         raise ReadError("a row of a kernel whose code is no blob; not read")
     if not size:
         return memoryview(data)
-    held = blob.bounds.held_bytes(len(data), nested=blob.offset is None)
-    stream = Decompressed("bzip2", memoryview(data), min(size, held), blob.budget)
-    plain = stream.read_all()
+    plain = held("bzip2", blob, memoryview(data), size).read_all()
     if len(plain) != size:
         raise ReadError(f"{len(plain)} bytes of code where its row says {size}; not read")
     return plain

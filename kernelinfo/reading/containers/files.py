@@ -15,9 +15,11 @@ from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds, KernelBudget
 from kernelinfo.reading.containers import bounds
-from kernelinfo.reading.path_pattern import ANY_FOLDERS, fits
+from kernelinfo.reading.paths import ANY_FOLDERS, fits
 
 STANDARD_INPUT = "-"
+EMPTY = "is empty; build it again"
+"""The problem of a file without bytes."""
 
 _MOST_NAMES = 1 << 12
 """Of a folder, that are compared with one that is not there."""
@@ -110,14 +112,6 @@ def size(file: File) -> int:
         return 0
 
 
-def is_empty(path: str) -> bool:
-    """True for a file that is there and has no bytes."""
-    try:
-        return not os.path.getsize(path)
-    except (OSError, ValueError):
-        return False
-
-
 def load(path: str, within: Bounds = BY_DEFAULT) -> Blob | Problem:
     """All bytes of a regular file, or of standard input."""
     if path == STANDARD_INPUT:
@@ -134,7 +128,7 @@ def load(path: str, within: Bounds = BY_DEFAULT) -> Blob | Problem:
         if not stat.S_ISREG(status.st_mode):
             return Problem(path, "is no regular file; give a file, a directory or -")
         if not status.st_size:
-            return Problem(path, "is empty; build it again")
+            return Problem(path, EMPTY)
         with open(path, "rb", buffering=0) as file:
             if status.st_size <= bounds.COPIED_BYTES:
                 return whole(path, memoryview(file.read(status.st_size)), within)
@@ -211,12 +205,9 @@ def _walk(directory: str, seen: set[tuple[int, int]]) -> Iterator[File | Problem
 def _problem(path: str, error: OSError) -> Problem:
     message = (error.strerror or str(error)).lower()
     folder = os.path.dirname(path)
-    if (
-        error.errno == errno.ENOENT
-        and os.path.isdir(folder or ".")
-        and os.access(folder or ".", os.R_OK)
-    ):
-        names = islice(os.scandir(folder or "."), _MOST_NAMES)
+    inside = folder or "."
+    if error.errno == errno.ENOENT and os.path.isdir(inside) and os.access(inside, os.R_OK):
+        names = islice(os.scandir(inside), _MOST_NAMES)
         suggestion = did_you_mean(path, (os.path.join(folder, entry.name) for entry in names))
         message += f"; {suggestion}" if suggestion else ""
     return Problem(path, message)

@@ -18,7 +18,6 @@ from itertools import islice
 from struct import Struct
 
 from kernelinfo.errors import ReadError
-from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.blob import Blob, Elsewhere, Missing, Note, Problem
 from kernelinfo.reading.containers import bounds, files, kpack, magic
 from kernelinfo.reading.containers.parts import part, problem
@@ -34,23 +33,12 @@ _TARGET = r"gfx[0-9a-f]+(?:-[0-9a-z]+)*(?::[a-z]+[+-])*"
 _SUFFIX = ".kpack"
 
 
-class Wrappers(NamedTuple):
-    """What the wrappers of a host file refer to."""
-
-    units: tuple[int, ...]
-    """Of the library, in archives."""
-    has_own_code: bool
-    """Whether another refers to code in the file itself."""
-
-
-def wrappers(data: memoryview) -> Wrappers:
-    """Those of a section."""
-    units, own = [], False
-    for start, unit in _WRAPPER.iter_unpack(data[: len(data) - len(data) % _WRAPPER.size]):
-        if start == _WITHOUT_CODE:
-            units.append(unit)
-        own |= start == _WITH_CODE
-    return Wrappers(tuple(dict.fromkeys(units)), own)
+def wrappers(data: memoryview) -> tuple[tuple[int, ...], bool]:
+    """The units of the library that a section's wrappers refer to in archives, and whether another
+    refers to code in the file itself."""
+    found = list(_WRAPPER.iter_unpack(data[: len(data) - len(data) % _WRAPPER.size]))
+    units = dict.fromkeys(unit for start, unit in found if start == _WITHOUT_CODE)
+    return tuple(units), any(start == _WITH_CODE for start, _ in found)
 
 
 def reference(blob: Blob, marker: memoryview, units: tuple[int, ...] | None) -> Elsewhere:
@@ -123,8 +111,7 @@ def _lost_units(host: Elsewhere, seen: Mapping[str, set[str]]) -> Iterator[Probl
     units = {unit: {host.name, host.binary(unit)} for unit in host.units or ()}
     found = set().union(*seen.values())
     if lost := [unit for unit, names in units.items() if not found & names]:
-        message = f"{host.binary(lost[0])} is in none of its kpack archives"
-        yield problem(host.blob, message)
+        yield problem(host.blob, f"{host.binary(lost[0])} is in none of its kpack archives")
     for processor, binaries in seen.items():
         own = [unit for unit in units if unit not in lost and not binaries & units[unit]]
         if own:

@@ -27,12 +27,14 @@ from kernelinfo.errors import ReadError
 from kernelinfo.light_typing import Any, NamedTuple
 from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.containers import bounds
-from kernelinfo.reading.containers.parts import part, problem
-from kernelinfo.reading.containers.streams import Decompressed
+from kernelinfo.reading.containers.parts import Room, part, problem
+from kernelinfo.reading.containers.streams import held
 
 _HEADER = Struct("<4sIQ")
 _COUNT = Struct("<I")
 _VERSION = 1
+_Extent = tuple[int | None, int | None]
+"""Offset and size in the archive, compressed or not; None where they are not stated."""
 _NOT_COMPRESSED, _ZSTD = "none", "zstd-per-kernel"
 
 
@@ -48,13 +50,6 @@ class Entry(NamedTuple):
     @property
     def member(self) -> str:
         return f"{self.binary}/{self.target}"
-
-
-class _Extent(NamedTuple):
-    """Bytes in the archive, compressed or not."""
-
-    offset: int
-    size: int
 
 
 def read(blob: Blob) -> Iterator[Blob | Problem]:
@@ -80,50 +75,40 @@ class Archive:
         if scheme not in (_NOT_COMPRESSED, _ZSTD):
             raise ReadError(f"kpack archive compressed by {scheme!r:.100}; none and zstd are known")
         self._is_compressed = scheme == _ZSTD
-        extents = self._frames(table) if self._is_compressed else _blobs(table)
-        self._extents: list[_Extent | None] = list(extents)
+        self._extents = list(self._frames(table) if self._is_compressed else _blobs(table))
 
     def code_objects(self, entries: tuple[Entry, ...]) -> Iterator[Blob | Problem]:
         """The bytes of these entries; those that share an ordinal are one."""
-        # Blobs that share their bytes could multiply them without end.
-        budget = bounds.REPETITION * len(self._blob.data)
+        room = Room(len(self._blob.data))
         first: dict[int, Entry] = {}
         for entry in entries:
             first.setdefault(entry.ordinal, entry)
         for entry in first.values():
             try:
-                extent = self._extent(entry)
-                budget -= extent.size
-                if budget < 0:
-                    raise ReadError("kpack entries repeat the same bytes; not read from here on")
-                content = self._content(extent, entry)
+                at, data = self._stored(entry)
+                if not room.has(len(data)):
+                    message = "kpack entries repeat the same bytes; not read from here on"
+                    yield problem(self._blob, message, at=None, member=entry.member)
+                    return
+                if self._is_compressed:
+                    at, data = None, held("zstd", self._blob, data, entry.size).read_all()
             except ReadError as error:
                 yield problem(self._blob, str(error), at=None, member=entry.member)
-                if budget < 0:
-                    return
                 continue
-            if len(content) != entry.size:
-                wrong = f"{len(content)} bytes where its table says {entry.size}"
+            if len(data) != entry.size:
+                wrong = f"{len(data)} bytes where its table says {entry.size}"
                 yield problem(self._blob, wrong, at=None, member=entry.member)
-            at = None if self._is_compressed else extent.offset
-            yield part(self._blob, "kpack", content, at=at, member=entry.member)
+            yield part(self._blob, "kpack", data, at=at, member=entry.member)
 
-    def _extent(self, entry: Entry) -> _Extent:
+    def _stored(self, entry: Entry) -> tuple[int | None, memoryview]:
+        """Where an entry lies in the archive, and its bytes, compressed or not."""
         count = len(self._extents)
         if not 0 <= entry.ordinal < count:
             raise ReadError(f"kpack entry of ordinal {entry.ordinal}, where there are {count}")
-        extent = self._extents[entry.ordinal]
-        if extent is None or extent.offset + extent.size > len(self._blob.data):
+        at, size = self._extents[entry.ordinal]
+        if at is None or size is None or at + size > len(self._blob.data):
             raise ReadError("kpack entry whose bytes lie outside of its archive; not read")
-        return extent
-
-    def _content(self, extent: _Extent, entry: Entry) -> memoryview:
-        data = self._blob.data[extent.offset : extent.offset + extent.size]
-        if not self._is_compressed:
-            return data
-        held = self._blob.bounds.held_bytes(len(data), nested=self._blob.offset is None)
-        stream = Decompressed("zstd", data, min(entry.size, held), self._blob.budget)
-        return stream.read_all()
+        return at, self._blob.data[at : at + size]
 
     def _entries(self, binaries: object) -> Iterator[Entry]:
         """Those that are sound; the others are one problem."""
@@ -158,7 +143,7 @@ class Archive:
                 message = f"damaged kpack archive: frame {number} of {count} is not in its block"
                 self.problems.append(problem(self._blob, message))
                 return
-            yield _Extent(at - length, length)
+            yield at - length, length
 
 
 def _table(data: memoryview) -> Mapping[str, object]:
@@ -184,10 +169,9 @@ def _table(data: memoryview) -> Mapping[str, object]:
 
 def unpack_first(data: memoryview) -> Any:
     """The MessagePack value that the bytes begin with. Raises `ReadError` where there is none."""
+    most = max(len(data), 1)
     unpacker = msgpack.Unpacker(
-        max_buffer_size=max(len(data), 1),
-        strict_map_key=False,
-        unicode_errors="backslashreplace",
+        max_buffer_size=most, strict_map_key=False, unicode_errors="backslashreplace"
     )
     unpacker.feed(data)
     try:
@@ -201,20 +185,16 @@ def _entry(binary: object, target: object, stated: object) -> Entry | None:
     if not (isinstance(binary, str) and isinstance(target, str) and isinstance(stated, Mapping)):
         return None
     ordinal, size = _whole(stated.get("ordinal")), _whole(stated.get("original_size"))
-    if ordinal is None or size is None:
-        return None
-    return Entry(binary, target, ordinal, size)
+    return None if ordinal is None or size is None else Entry(binary, target, ordinal, size)
 
 
-def _blobs(table: Mapping[str, object]) -> Iterator[_Extent | None]:
-    """None for one that states no bytes."""
+def _blobs(table: Mapping[str, object]) -> Iterator[_Extent]:
     blobs = table.get("blobs")
     if not isinstance(blobs, list):
         raise ReadError("damaged kpack archive: its table has no list of blobs")
     for blob in blobs:
         stated = blob if isinstance(blob, Mapping) else {}
-        offset, size = _whole(stated.get("offset")), _whole(stated.get("size"))
-        yield None if offset is None or size is None else _Extent(offset, size)
+        yield _whole(stated.get("offset")), _whole(stated.get("size"))
 
 
 def _whole(value: object) -> int | None:

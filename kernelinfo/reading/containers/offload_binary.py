@@ -26,7 +26,7 @@ from struct import error as StructError
 from kernelinfo.errors import ReadError
 from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.containers import bounds, magic
-from kernelinfo.reading.containers.parts import after_zeros, part, problem, rest
+from kernelinfo.reading.containers.parts import Room, after_zeros, part, problem, rest
 
 _HEADER = Struct("<4xIQQQ")
 _ENTRY = Struct("<8xQQQQ")
@@ -61,8 +61,7 @@ def _unpack(blob: Blob) -> Generator[Blob | Problem, None, int]:
     if count > blob.bounds.entries:
         raise ReadError(blob.bounds.too_many(count))
     data = blob.data[:length]
-    # Images that share their bytes could multiply them without end.
-    budget = bounds.REPETITION * length
+    room = Room(length)
     for index in range(count):
         strings_at, strings, at, size = _ENTRY.unpack_from(data, _within(data, table, index, 40))
         try:
@@ -78,8 +77,7 @@ def _unpack(blob: Blob) -> Generator[Blob | Problem, None, int]:
         if len(image) < size:
             message = f"an image of {size} bytes outside its OffloadBinary of {length}"
             yield problem(blob, message, at=at, member=member)
-        budget -= len(image)
-        if budget < 0:
+        if not room.has(len(image)):
             message = "images repeat the same bytes; not read from here on"
             yield problem(blob, message, at=at, member=member)
             break

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from kernelinfo.reading.blob import Blob, Note, Problem
-from kernelinfo.reading.containers import magic
+from kernelinfo.reading.containers import bounds, magic
 
 DATA_SECTION = "section"
 """The container of a host file's data that are to be searched for code objects."""
@@ -13,6 +13,21 @@ UNKNOWN_DATA = "data"
 """The container of code that was found by its headers, in data that no reader knows."""
 
 _NOT_ZERO = re.compile(rb"[^\0]")
+
+
+class Room:
+    """What a container may hand out: twice its own bytes.
+
+    Parts that share their bytes could multiply them without end.
+    """
+
+    def __init__(self, own: int) -> None:
+        self._left = bounds.REPETITION * own
+
+    def has(self, given: int) -> bool:
+        """Whether there was room for so many more bytes, which are taken."""
+        self._left -= given
+        return self._left >= 0
 
 
 def part(

@@ -21,9 +21,8 @@ from struct import error as StructError
 from kernelinfo.errors import ReadError
 from kernelinfo.reading.blob import Blob, Note, Problem
 from kernelinfo.reading.containers import bounds, cpio, magic
-from kernelinfo.reading.containers.compressed import METHODS
 from kernelinfo.reading.containers.parts import part, problem, rest
-from kernelinfo.reading.containers.streams import Decompressed, Method, View
+from kernelinfo.reading.containers.streams import MAGICS, Decompressed, Method, View
 
 _LEAD_BYTES = 96
 _HEADER = Struct(">4s4xII")
@@ -64,8 +63,8 @@ def _payload(blob: Blob) -> Iterator[Blob | Problem | Note]:
     if magic.is_cpio(head) or head.startswith(cpio.STRIPPED):
         yield from cpio.unpack(blob, View(blob.data))
         return
-    methods: dict[bytes, Method] = METHODS | {_LZMA_ALONE: "xz"}
-    method = next((name for start, name in methods.items() if head.startswith(start)), None)
+    starts: tuple[tuple[Method, bytes], ...] = (*MAGICS.items(), ("xz", _LZMA_ALONE))
+    method = next((name for name, start in starts if head.startswith(start)), None)
     if method is None:
         raise ReadError("an RPM package whose payload is no cpio archive; unpack it by rpm2cpio")
     limit = blob.bounds.streamed_bytes(len(blob.data))

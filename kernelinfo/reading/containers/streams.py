@@ -6,14 +6,27 @@ import io
 import sys
 import zlib
 from collections.abc import Callable
-from typing import Protocol
 
 from kernelinfo.errors import ReadError
-from kernelinfo.light_typing import Literal
+from kernelinfo.light_typing import Any, Literal
+from kernelinfo.reading.blob import Blob
 from kernelinfo.reading.budget import DecompressionBudget
 from kernelinfo.reading.containers import bounds, magic
 
 Method = Literal["zlib", "deflate", "gzip", "zstd", "xz", "bzip2"]
+
+_WINDOW_BITS: dict[Method, int] = {
+    "zlib": zlib.MAX_WBITS,
+    "deflate": -zlib.MAX_WBITS,
+    "gzip": 16 + zlib.MAX_WBITS,
+}
+MAGICS: dict[Method, bytes] = {
+    "gzip": magic.GZIP,
+    "zstd": magic.ZSTD,
+    "xz": magic.XZ,
+    "bzip2": magic.BZIP2,
+}
+"""The first bytes of those of which several streams may follow each other."""
 
 # Of one step, compressed or not. Small, so that little is left over behind a stream.
 _PIECE_BYTES = 1 << 18
@@ -65,7 +78,7 @@ class Decompressed(io.RawIOBase):
         self._budget = budget
         self._fed = 0
         self._streams = 1
-        self._stream, self._error = _OPENERS[method]()
+        self._stream, self._error = _opened(method)
 
     def read(self, size: int = _PIECE_BYTES) -> bytes:
         """So many bytes; fewer only at the end."""
@@ -95,7 +108,7 @@ class Decompressed(io.RawIOBase):
             fresh = self._data[self._fed : self._fed + _PIECE_BYTES]
             self._fed += len(fresh)
         try:
-            piece = self._stream.decompress(fresh, size)
+            piece: bytes = self._stream.decompress(fresh, size)
         except (self._error, EOFError) as error:
             raise ReadError(f"damaged {self._method} data ({error}); not read") from error
         if hungry and not fresh and not piece and not self._stream.eof:
@@ -106,7 +119,7 @@ class Decompressed(io.RawIOBase):
         if not self._stream.eof:
             return False
         self.consumed = self._fed - len(self._stream.unused_data)
-        start = _MAGICS.get(self._method)
+        start = MAGICS.get(self._method)
         following = self._data[self.consumed : self.consumed + 8]
         if start is None or not bytes(following).startswith(start):
             return True
@@ -114,18 +127,8 @@ class Decompressed(io.RawIOBase):
         self._streams += 1
         if self._streams > bounds.STREAMS + (self._limit - self._left) // bounds.STREAM_BYTES:
             raise ReadError(f"{self._streams} {self._method} streams with next to nothing in them")
-        self._stream, self._error = _OPENERS[self._method]()
+        self._stream, self._error = _opened(self._method)
         return False
-
-
-class _Stream(Protocol):
-    @property
-    def eof(self) -> bool: ...
-    @property
-    def needs_input(self) -> bool: ...
-    @property
-    def unused_data(self) -> bytes: ...
-    def decompress(self, data: memoryview, max_length: int) -> bytes: ...
 
 
 class _Zlib:
@@ -150,22 +153,18 @@ class _Zlib:
         return self._stream.decompress(self._stream.unconsumed_tail or data, max_length)
 
 
-_Opened = tuple[_Stream, type[Exception]]
+def _opened(method: Method) -> tuple[Any, type[Exception]]:
+    """A decompressor like those of `bz2`, and what it raises for damaged data."""
+    if method in _WINDOW_BITS:
+        return _Zlib(_WINDOW_BITS[method]), zlib.error
+    if method == "xz":
+        import lzma
 
+        return lzma.LZMADecompressor(memlimit=bounds.XZ_MEMORY_BYTES), lzma.LZMAError
+    if method == "bzip2":
+        import bz2
 
-def _zlib() -> _Opened:
-    return _Zlib(zlib.MAX_WBITS), zlib.error
-
-
-def _deflate() -> _Opened:
-    return _Zlib(-zlib.MAX_WBITS), zlib.error
-
-
-def _gzip() -> _Opened:
-    return _Zlib(16 + zlib.MAX_WBITS), zlib.error
-
-
-def _zstd() -> _Opened:
+        return bz2.BZ2Decompressor(), OSError
     if sys.version_info >= (3, 14):
         from compression import zstd
     else:
@@ -175,30 +174,8 @@ def _zstd() -> _Opened:
     return zstd.ZstdDecompressor(options=options), zstd.ZstdError
 
 
-def _xz() -> _Opened:
-    import lzma
-
-    return lzma.LZMADecompressor(memlimit=bounds.XZ_MEMORY_BYTES), lzma.LZMAError
-
-
-def _bzip2() -> _Opened:
-    import bz2
-
-    return bz2.BZ2Decompressor(), OSError
-
-
-_OPENERS: dict[Method, Callable[[], _Opened]] = {
-    "zlib": _zlib,
-    "deflate": _deflate,
-    "gzip": _gzip,
-    "zstd": _zstd,
-    "xz": _xz,
-    "bzip2": _bzip2,
-}
-# Of those of which several streams may follow each other.
-_MAGICS: dict[Method, bytes] = {
-    "gzip": magic.GZIP,
-    "zstd": magic.ZSTD,
-    "xz": magic.XZ,
-    "bzip2": magic.BZIP2,
-}
+def held(method: Method, blob: Blob, data: memoryview, size: int | None = None) -> Decompressed:
+    """Compressed data in a blob, of which at most `size` bytes, and as many as may be in memory,
+    are decompressed."""
+    limit = blob.bounds.held_bytes(len(data), nested=blob.offset is None)
+    return Decompressed(method, data, limit if size is None else min(size, limit), blob.budget)

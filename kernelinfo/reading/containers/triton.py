@@ -68,7 +68,7 @@ def with_launch(
         facts = _facts(*blob.launch)
         if blob.launch.lds_bytes is None:
             facts = (*facts, Fact("dynamic_lds", True, "sidecar"))
-        return tuple(_with(facts, kernel) for kernel in kernels)
+        return tuple(k._replace(facts=Facts(k.facts + facts)) for k in kernels)
     sidecar = None if blob.containers else read_sidecar(blob.path)
     if sidecar is None:
         return kernels
@@ -78,7 +78,10 @@ def with_launch(
         named = f"it is for the kernel {shortened(sidecar.kernel)}"
         raise ReadError(f"Triton's JSON next to it is not read: {named}")
     facts = _facts(sidecar.lds_bytes, sidecar.workgroup_size)
-    return tuple(_with(facts, k) if k.symbol == sidecar.kernel else k for k in kernels)
+    return tuple(
+        k._replace(facts=Facts(k.facts + facts)) if k.symbol == sidecar.kernel else k
+        for k in kernels
+    )
 
 
 def _facts(lds_bytes: int | None, workgroup_size: int | None) -> tuple[Fact, ...]:
@@ -88,10 +91,6 @@ def _facts(lds_bytes: int | None, workgroup_size: int | None) -> tuple[Fact, ...
     if workgroup_size:
         facts.append(Fact("required_workgroup", (workgroup_size, 1, 1), "sidecar"))
     return tuple(facts)
-
-
-def _with(facts: tuple[Fact, ...], kernel: KernelFacts) -> KernelFacts:
-    return kernel._replace(facts=Facts(kernel.facts + facts))
 
 
 def _load(path: str) -> Any:

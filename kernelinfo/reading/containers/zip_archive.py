@@ -9,9 +9,9 @@ from struct import unpack_from
 from kernelinfo.errors import ReadError
 from kernelinfo.light_typing import TYPE_CHECKING
 from kernelinfo.reading.blob import Blob, Note, Problem
-from kernelinfo.reading.containers import bounds, magic
-from kernelinfo.reading.containers.parts import left_out, may_hold_code, part, problem
-from kernelinfo.reading.containers.streams import Decompressed, Method, View
+from kernelinfo.reading.containers import magic
+from kernelinfo.reading.containers.parts import Room, left_out, may_hold_code, part, problem
+from kernelinfo.reading.containers.streams import Method, View, held
 
 if TYPE_CHECKING:
     from zipfile import ZipInfo
@@ -29,14 +29,12 @@ def read(blob: Blob) -> Iterator[Blob | Problem | Note]:
     except Exception as error:  # whatever zipfile raises for a damaged directory
         yield problem(blob, f"damaged zip ({error}); not read")
         return
-    # Members that share their bytes could multiply them without end.
-    budget = bounds.REPETITION * len(blob.data)
+    room = Room(len(blob.data))
     for info in members:
         kind = stat.S_IFMT(info.external_attr >> 16)
         if info.filename.endswith("/") or kind not in (0, stat.S_IFREG):
             continue
-        budget -= info.compress_size
-        if budget < 0:
+        if not room.has(info.compress_size):
             yield problem(blob, "zip members repeat the same bytes; not read from here on")
             return
         try:
@@ -70,8 +68,7 @@ def _bytes_of(blob: Blob, info: ZipInfo) -> tuple[memoryview | None, int | None]
     method = _METHODS.get(info.compress_type)
     if method is None:
         raise ReadError(f"a member compressed by method {info.compress_type}; unpack it")
-    limit = blob.bounds.held_bytes(len(data), nested=blob.offset is None)
-    head = Decompressed(method, data, limit, blob.budget).read(magic.HEAD_BYTES)
+    head = held(method, blob, data).read(magic.HEAD_BYTES)
     if not may_hold_code(blob, head, info.filename, info.file_size):
         return None, None
-    return Decompressed(method, data, limit, blob.budget).read_all(), None
+    return held(method, blob, data).read_all(), None

@@ -6,7 +6,7 @@ from pathlib import PurePath
 
 from kernelinfo.kernel import Kernel
 from kernelinfo.light_typing import NamedTuple
-from kernelinfo.reading.repository import path_in_repository
+from kernelinfo.reading.paths import path_in_repository
 
 
 class Location(NamedTuple):

@@ -1,0 +1,78 @@
+"""Paths: patterns of them, as the user's repository knows them, and files that are read whole."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from functools import cache
+
+from kernelinfo.errors import ReadError
+from kernelinfo.light_typing import TYPE_CHECKING
+from kernelinfo.reading.facts import SourceLine
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ANY_FOLDERS = "**"
+
+
+def fits(path: str, pattern: str) -> bool:
+    """True if the pattern matches the path, or a folder that the path is in.
+
+    `*`, `?` and `[...]` match within one name, `**` any number of folders, none included.
+    """
+    names = path.split("/")
+    return any(_fits(names[:end], pattern.split("/")) for end in range(1, len(names) + 1))
+
+
+def _fits(names: Sequence[str], pattern: Sequence[str]) -> bool:
+    if not pattern:
+        return not names
+    if pattern[0] == ANY_FOLDERS:
+        rest = range(len(names) + 1)
+        return any(_fits(names[start:], pattern[1:]) for start in rest)
+    return bool(names) and fnmatchcase(names[0], pattern[0]) and _fits(names[1:], pattern[1:])
+
+
+def in_repository(source: SourceLine) -> SourceLine:
+    """The same path, relative to the repository's root where it lies inside.
+
+    The root is the nearest folder with a `.git` from the current one upwards. A relative path is
+    the compiler's, from a folder of its own, and stays.
+    """
+    inside = os.path.isabs(source.file) and path_in_repository(source.file)
+    return source._replace(file=inside) if inside else source
+
+
+def path_in_repository(path: str) -> str | None:
+    """A path, if relative then to the current folder, from the repository's root; None outside."""
+    try:
+        root = _root(os.getcwd())
+    except OSError:  # the current folder was deleted
+        return None
+    if root is None:
+        return None
+    inside = os.path.relpath(path, root)
+    return None if inside.startswith(os.pardir) else inside
+
+
+@cache
+def _root(folder: str) -> str | None:
+    parent = os.path.dirname(folder)
+    if os.path.exists(os.path.join(folder, ".git")):
+        return folder
+    return None if parent == folder else _root(parent)
+
+
+def read_document(path: Path, most: int) -> bytes:
+    """All bytes of a regular file of at most so many.
+
+    Raises `ReadError` for what is larger, or no regular file: a FIFO would wait for a writer.
+    Raises `OSError` where it cannot be read.
+    """
+    if path.exists() and not path.is_file():
+        raise ReadError("is no regular file; give another file")
+    if path.stat().st_size > most:
+        raise ReadError(f"has more than {most} bytes; give another file")
+    return path.read_bytes()
