@@ -10,13 +10,14 @@ from kernelinfo.kernel.traits import Traits
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.occupancy import Occupancy, targets
 from kernelinfo.reading.blob import Problem
+from kernelinfo.reading.facts import Code
 from kernelinfo.rules import Rule, findings
 
 _MOST_KNOWN = 1 << 12
 
 
 class _Shared(NamedTuple):
-    """What all kernels with the same traits have in common under one launch."""
+    """What all kernels with the same traits and code have in common under one launch."""
 
     traits: Traits
     """On the target of `--as`, where that is given."""
@@ -31,11 +32,12 @@ class Judge:
     def __init__(self, options: Options) -> None:
         self._options = options
         rules = options.selection.rules()
-        self._of_traits = tuple(rule for rule in rules if not rule.needs_kernel)
+        self._of_traits = tuple(r for r in rules if not (r.needs_kernel or r.needs_code))
+        self._of_code = tuple(rule for rule in rules if rule.needs_code)
         self._of_kernel = tuple(rule for rule in rules if rule.needs_kernel)
         self._of_any_target = tuple(rule for rule in rules if not rule.needs_target)
-        self._known: dict[tuple[Traits, int | None], _Shared] = {}
-        """By the traits as read, and the workgroup size that is configured for the kernel."""
+        self._known: dict[tuple[Traits, Code | None, int | None], _Shared] = {}
+        """By traits and code as read, and the workgroup size that is configured for the kernel."""
 
     def judge(self, kernel: Kernel) -> Result | Problem:
         """The result of one kernel; a `Problem` where its launch or target makes no sense."""
@@ -43,7 +45,8 @@ class Judge:
             return Result(kernel, None, tuple(findings(kernel, None, self._of_any_target)))
         sizes = self._options.workgroup_sizes
         size = _configured_size(kernel, sizes) if sizes else None
-        shared = self._known.get((kernel.traits, size))
+        key = kernel.traits, kernel.code, size
+        shared = self._known.get(key)
         if shared is None:
             try:
                 shared = self._share(kernel, size)
@@ -53,14 +56,14 @@ class Judge:
                 return Problem(origin.path, message, origin.member, origin.offset)
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
-            self._known[kernel.traits, size] = shared
+            self._known[key] = shared
         if shared.traits is not kernel.traits:
             kernel = kernel._replace(traits=shared.traits)
         found = shared.findings
         if shared.occupancy is None:
             return Result(kernel, None, found)
         if own := _found(self._of_kernel, kernel, shared.occupancy):
-            found = tuple(sorted((*found, *own), key=lambda finding: finding.rule))
+            found = _in_order(*found, *own)
         return Result(kernel, shared.occupancy, found)
 
     def _share(self, kernel: Kernel, configured_size: int | None) -> _Shared:
@@ -77,7 +80,8 @@ class Judge:
             trap_handler=options.trap_handler,
         )
         found = _found(self._of_traits, kernel.traits, occupancy)
-        return _Shared(kernel.traits, occupancy, tuple(found))
+        found += _found(self._of_code, kernel.traits, occupancy, kernel.code)
+        return _Shared(kernel.traits, occupancy, _in_order(*found))
 
     def _is_of_other_sizes(self, traits: Traits) -> bool:
         """Whether a size given for many kernels is none that these are compiled for."""
@@ -87,11 +91,14 @@ class Judge:
         return not demand.is_compiled_for(size)
 
 
-def _found(
-    rules: tuple[Rule, ...], subject: Kernel | Traits, occupancy: Occupancy
-) -> list[Finding]:
+def _found(rules: tuple[Rule, ...], *subject: object) -> list[Finding]:
     """What rules that all take such a subject find in it."""
-    return [rule.finding(remark) for rule in rules for remark in rule.check(subject, occupancy)]
+    return [rule.finding(remark) for rule in rules for remark in rule.check(*subject)]
+
+
+def _in_order(*found: Finding) -> tuple[Finding, ...]:
+    """By the numbers of the rules."""
+    return tuple(sorted(found, key=lambda finding: finding.rule))
 
 
 def _configured_size(kernel: Kernel, sizes: tuple[tuple[str, int], ...]) -> int | None:

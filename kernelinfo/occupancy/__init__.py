@@ -15,10 +15,12 @@ from kernelinfo.occupancy.limits import (
     Resource,
     allocated_sgprs,
     allocated_vgprs,
+    fitting,
     lds_of,
     limits,
     most_lds_of_a_workgroup,
     resident,
+    rounded,
     scratch_per_wave,
     trap_sgprs,
 )
@@ -60,13 +62,12 @@ class Occupancy(NamedTuple):
     at_most_because: tuple[str, ...]
     """Why the result is an upper bound, in words; empty when it is exact."""
     allocated: Allocated
-    limits: tuple[Limit, ...]
     limiters: tuple[Resource, ...]
     """All that bind: ties are the normal case."""
-    next: tuple[Step, ...]
-    headroom: Headroom
-    range: Range | None
-    """None when the workgroup size is not in question, or no size can start."""
+    steps: tuple[Step, ...]
+    """`next`, its changes counted from what is allocated."""
+    placement: Placement
+    demand: Demand
 
     @property
     def launchable(self) -> bool:
@@ -76,8 +77,34 @@ class Occupancy(NamedTuple):
     def exact(self) -> bool:
         return not self.at_most_because
 
+    @property
+    def limits(self) -> tuple[Limit, ...]:
+        """What each resource allows."""
+        return limits(self.placement, self.demand)
 
-@lru_cache(maxsize=1 << 14)  # a library's kernels share a few thousand demands
+    @property
+    def next(self) -> tuple[Step, ...]:
+        """What each resource that binds has to come down to for one more workgroup."""
+        if not self.steps:
+            return ()
+        used = {limit.resource: limit.used for limit in self.limits}
+        return tuple(
+            [step._replace(change=step.at_most - used[step.resource]) for step in self.steps]
+        )
+
+    @property
+    def headroom(self) -> Headroom:
+        """What more the kernel may use without losing a workgroup."""
+        return headroom(self.placement, self.demand, fitting(self.placement, self.limits))
+
+    @property
+    def range(self) -> Range | None:
+        """None when the workgroup size is not in question, or no size can start."""
+        if _too_much(self.placement, self.demand):
+            return None
+        return size_range(self.placement, self.limits)
+
+
 def occupancy(target: Target, demand: Demand, launch: Launch) -> Occupancy:
     """The occupancy of `demand` on `target`.
 
@@ -92,15 +119,22 @@ def occupancy(target: Target, demand: Demand, launch: Launch) -> Occupancy:
     if target.members:
         return _best_member(target, demand, launch)
     at = placement(target, demand, launch)
+    of_granules = _occupancy(at, rounded(at, demand), tuple(_too_much(at, demand)))
+    return Occupancy(*of_granules[:-1], demand)
+
+
+@lru_cache(maxsize=1 << 14)  # a library's different demands are a third as many in whole granules
+def _occupancy(at: Placement, demand: Demand, too_much: tuple[str, ...]) -> Occupancy:
+    """The occupancy of a demand in whole granules; `too_much` is what no wave or workgroup has."""
     domain = at.domain
-    wave_slots = domain.simds * target.waves.slots_per_simd
+    wave_slots = domain.simds * at.target.waves.slots_per_simd
     bounds = limits(at, demand)
-    waves = min([resident(at, limit) for limit in bounds if limit.waves is not None])
-    obstacles, size = _obstacles(at, demand, bounds), launch.workgroup_size
+    waves, size = fitting(at, bounds), at.launch.workgroup_size
+    obstacles = _obstacles(at, demand, bounds, too_much)
     placed = 0 if obstacles else waves
     return Occupancy(
-        target=target.name,
-        launch=launch,
+        target=at.target.name,
+        launch=at.launch,
         per=domain.per,
         simds=domain.simds,
         wave_slots=wave_slots,
@@ -111,7 +145,6 @@ def occupancy(target: Target, demand: Demand, launch: Launch) -> Occupancy:
         obstacles=obstacles,
         at_most_because=_at_most_because(at, demand, bounds),
         allocated=allocated(at, demand),
-        limits=bounds,
         limiters=tuple(
             [
                 limit.resource
@@ -119,9 +152,9 @@ def occupancy(target: Target, demand: Demand, launch: Launch) -> Occupancy:
                 if limit.waves is not None and resident(at, limit) == waves
             ]
         ),
-        next=next_steps(at, demand, bounds, waves) if demand.is_compiled_for(size) else (),
-        headroom=headroom(at, demand, waves),
-        range=None if _too_much(at, demand) else size_range(at, bounds),
+        steps=next_steps(at, demand, bounds, waves) if demand.is_compiled_for(size) else (),
+        placement=at,
+        demand=demand,
     )
 
 
@@ -133,9 +166,11 @@ def _best_member(target: Target, demand: Demand, launch: Launch) -> Occupancy:
     return best._replace(target=target.name, at_most_because=(reason, *best.at_most_because))
 
 
-def _obstacles(at: Placement, demand: Demand, bounds: tuple[Limit, ...]) -> tuple[str, ...]:
+def _obstacles(
+    at: Placement, demand: Demand, bounds: tuple[Limit, ...], too_much: tuple[str, ...]
+) -> tuple[str, ...]:
     """Why no workgroup of this launch can start."""
-    found = [*_other_size(demand, at.launch.workgroup_size), *_too_much(at, demand)]
+    found = [*_other_size(demand, at.launch.workgroup_size), *too_much]
     if at.launch.workgroup_size > (most := at.target.waves.max_workgroup_size):
         size = at.launch.workgroup_size
         found.insert(0, f"a workgroup has at most {most} workitems, not {size}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from kernelinfo.errors import LaunchError
-from kernelinfo.light_typing import Literal, NamedTuple
+from kernelinfo.light_typing import Any, Literal, NamedTuple
 from kernelinfo.occupancy.targets import Target
 
 Assumption = Literal[
@@ -121,6 +121,7 @@ class Placement:
         tg_split: bool,
         dynamic_vgpr_block: int,
     ) -> None:
+        self._of = target, launch, wave_size, wgp_mode, tg_split, dynamic_vgpr_block
         self.target = target
         self.launch = launch
         self.wave_size = wave_size
@@ -135,12 +136,18 @@ class Placement:
             most = block * self.vgpr_file.most_dynamic_blocks
             self.vgpr_file = self.vgpr_file._replace(granule=block, addressable=most)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Another process unpickles its own object of it."""
+        return _place, self._of
+
     def whole(self, waves: int) -> int:
         """Of `waves` waves in the domain those in whole workgroups, unless these may be split."""
         return waves if self.is_split else waves // self.group * self.group
 
 
-_place = lru_cache(maxsize=1 << 12)(Placement)
+@lru_cache(maxsize=1 << 12)
+def _place(*of: Any) -> Placement:
+    return Placement(*of)
 
 
 def placement(target: Target, demand: Demand, launch: Launch) -> Placement:

@@ -25,7 +25,8 @@ class Rule(NamedTuple):
     number: str
     severity: Severity
     check: Callable[..., Iterator[Remark]]
-    """Takes `Traits`, or the whole `Kernel` where it reads more, and the `Occupancy`."""
+    """Takes `Traits`, or the whole `Kernel` where it reads more, and the `Occupancy`; then `Code`
+    if it reads that."""
     on: bool = True
     """Whether it speaks without being asked to."""
     fixed: bool = False
@@ -37,8 +38,13 @@ class Rule(NamedTuple):
 
     @property
     def needs_kernel(self) -> bool:
-        """True if it reads more of a kernel than its traits: name, code, lines, code object."""
+        """True if it reads what kernels of equal traits do not share: name, lines, code object."""
         return "Kernel" in self.check.__annotations__.values()
+
+    @property
+    def needs_code(self) -> bool:
+        """True if it reads the counts of instructions, which code objects have not."""
+        return "code" in self.check.__annotations__
 
     @property
     def needs_target(self) -> bool:
@@ -137,7 +143,8 @@ def findings(
     """What the rules find in one kernel."""
     for rule in rules:
         subject = kernel if rule.needs_kernel else kernel.traits
-        for remark in rule.check(subject, occupancy):
+        code = (kernel.code,) if rule.needs_code else ()
+        for remark in rule.check(subject, occupancy, *code):
             yield rule.finding(remark)
 
 

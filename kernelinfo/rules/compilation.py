@@ -9,10 +9,11 @@ from kernelinfo.kernel.traits import Traits
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.occupancy.limits import most_vgprs
 from kernelinfo.occupancy.placement import Launch, align, placement
+from kernelinfo.reading.facts import Code
 from kernelinfo.rules.remark import Remark, waves_per_simd
 
 
-def agpr_without_mfma(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
+def agpr_without_mfma(traits: Traits, occupancy: Occupancy, code: Code | None) -> Iterator[Remark]:
     """AGPRs are used, and no matrix instruction is there to use them.
 
     What it finds: in assembly text, AGPRs in a kernel without MFMA, SMFMAC and calls.
@@ -20,7 +21,7 @@ def agpr_without_mfma(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
     scratch; where both share one file, they count against occupancy all the same.
     What to do: nothing, if those waves are not missed; else the same as for spills.
     """
-    code, agprs = kernel.code, kernel.used.agprs
+    agprs = traits.used.agprs
     if code is None or not agprs or code.matrix or code.calls:
         return
     held = ""
@@ -75,8 +76,9 @@ def missing_launch_bound(traits: Traits, occupancy: Occupancy) -> Iterator[Remar
     come.
     What to do: state the real size by `__launch_bounds__`.
     """
-    target, demand, step = traits.target, traits.demand, step_in_use(traits)
-    if target is None or demand is None or step is None or not traits.spills.vgprs:
+    target, demand = traits.target, traits.demand
+    step = step_in_use(traits) if traits.spills.vgprs else None
+    if target is None or demand is None or step is None:
         return
     largest = target.waves.max_workgroup_size
     if traits.workgroup.declared_max != largest or traits.workgroup.required is not None:
@@ -99,9 +101,11 @@ def waves_hint_too_high(traits: Traits, occupancy: Occupancy) -> Iterator[Remark
     waves that cannot be resident, and the spills buy nothing.
     What to do: lower that number to the waves that are resident.
     """
-    spilled, room = traits.spills.vgprs, occupancy.headroom.vgprs
-    used = traits.used.vgprs
-    if not spilled or room is None or used is None or room < spilled or not occupancy.exact:
+    spilled, used = traits.spills.vgprs, traits.used.vgprs
+    if not spilled or used is None or not occupancy.exact:
+        return
+    room = occupancy.headroom.vgprs
+    if room is None or room < spilled:
         return
     asked = next((limit.used for limit in occupancy.limits if limit.resource == "vgpr"), used)
     yield Remark(

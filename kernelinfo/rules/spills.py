@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kernelinfo.kernel import Kernel, Spills
-from kernelinfo.kernel.traits import Traits
+from kernelinfo.kernel.traits import Spills, Traits
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.occupancy.limits import REGISTER_BYTES
+from kernelinfo.reading.facts import Code
 from kernelinfo.rules.remark import Remark
 
 _FEW_VGPRS = 4
@@ -21,7 +21,7 @@ _LARGE_BYTES = 256
 """Per lane: more is rarely an accident of the calling convention."""
 
 
-def vgpr_spill(kernel: Kernel, occupancy: Occupancy | None) -> Iterator[Remark]:
+def vgpr_spill(traits: Traits, occupancy: Occupancy | None, code: Code | None) -> Iterator[Remark]:
     """VGPRs did not fit and are kept in scratch memory or in AGPRs.
 
     What it finds: a spill count above 0 in the metadata; a note when only a few spilled.
@@ -29,9 +29,9 @@ def vgpr_spill(kernel: Kernel, occupancy: Occupancy | None) -> Iterator[Remark]:
     Why it matters: every reload costs a memory access for a whole wave.
     What to do: look where the reloads are (`explain`); a looser launch bound gives more registers.
     """
-    in_loop = kernel.code is not None and kernel.code.loops
-    if (spilled := kernel.spills.vgprs) and not in_loop:
-        scratch = kernel.used.scratch_bytes_per_lane
+    in_loop = code is not None and code.loops
+    if (spilled := traits.spills.vgprs) and not in_loop:
+        scratch = traits.used.scratch_bytes_per_lane
         where = f", {scratch} B of scratch per lane" if scratch else ", none of them to scratch"
         yield Remark(
             f"{spilled} {'VGPR' if spilled == 1 else 'VGPRs'} spilled{where}",
@@ -40,7 +40,9 @@ def vgpr_spill(kernel: Kernel, occupancy: Occupancy | None) -> Iterator[Remark]:
         )
 
 
-def scratch_without_spill(kernel: Kernel, occupancy: Occupancy | None) -> Iterator[Remark]:
+def scratch_without_spill(
+    traits: Traits, occupancy: Occupancy | None, code: Code | None
+) -> Iterator[Remark]:
     """Scratch memory that register spills do not explain.
 
     What it finds: scratch in a kernel that is known to spill nothing, or more of it than its
@@ -51,18 +53,18 @@ def scratch_without_spill(kernel: Kernel, occupancy: Occupancy | None) -> Iterat
     written once and rarely read.
     What to do: index the array by constants (unroll the loop), or inline the call.
     """
-    scratch, spills = kernel.used.scratch_bytes_per_lane or 0, kernel.spills
-    if spills.vgprs is None or spills.sgprs is None or kernel.flags.dynamic_stack:
+    scratch, spills = traits.used.scratch_bytes_per_lane or 0, traits.spills
+    if spills.vgprs is None or spills.sgprs is None or traits.flags.dynamic_stack:
         return
     spilled = spills.vgprs + spills.sgprs
     explained = REGISTER_BYTES * spilled + _FRAME_BYTES if spilled else 0
     if scratch > explained:
         beyond = f"beyond {_spilled(spills)}" if spilled else "without spills"
-        calls = kernel.code is None or kernel.code.calls
+        calls = code is None or code.calls
         what = "an array or a call frame" if calls else "an array"
         text = f"{scratch} B of scratch per lane {beyond}: {what}"
         # A clause of reloads has their comment once: with spills the count is none of the array's.
-        in_loops = 0 if spilled or kernel.code is None else kernel.code.scratch_in_loops or 0
+        in_loops = 0 if spilled or code is None else code.scratch_in_loops or 0
         if in_loops:
             text += f", touched {in_loops} {'time' if in_loops == 1 else 'times'} inside loops"
         yield Remark(
@@ -123,7 +125,7 @@ def indirect_call(traits: Traits, occupancy: Occupancy | None) -> Iterator[Remar
         )
 
 
-def spill_in_loop(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
+def spill_in_loop(traits: Traits, occupancy: Occupancy, code: Code | None) -> Iterator[Remark]:
     """Spilled registers are stored or loaded inside a loop.
 
     What it finds: in assembly text, the compiler's "Folded Spill" and "Folded Reload" comments
@@ -133,7 +135,7 @@ def spill_in_loop(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
     around a loop are paid once.
     What to do: keep less alive across that loop, or let the kernel have more VGPRs.
     """
-    loops = kernel.code.loops if kernel.code else None
+    loops = code.loops if code else None
     if not loops:
         return
     worst = max(loops, key=lambda loop: (loop.depth, loop.reloads + loop.spills))
@@ -147,9 +149,9 @@ def spill_in_loop(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
         text += f" at depth {worst.depth}"
     if others := len(loops) - 1:
         text += f", more in {others} other loop{'' if others == 1 else 's'}"
-    if spilled := kernel.spills.vgprs:
+    if spilled := traits.spills.vgprs:
         text += f" ({spilled} VGPRs spilled"
-        scratch = kernel.used.scratch_bytes_per_lane or 0
+        scratch = traits.used.scratch_bytes_per_lane or 0
         spilled_bytes = REGISTER_BYTES * spilled
         # A spilled register may share its place, or be in an AGPR: then the bytes say nothing.
         text += f", {spilled_bytes} of {scratch} B)" if spilled_bytes <= scratch else ")"

@@ -92,9 +92,9 @@ def lds_rounding_costs_workgroup(traits: Traits, occupancy: Occupancy) -> Iterat
 
 def lost_to_rounding(occupancy: Occupancy) -> int:
     """Workgroups that LDS lets in by its bytes and not by its granules; 0 where more limits."""
-    limit = next((limit for limit in occupancy.limits if limit.resource == "lds"), None)
-    if limit is None or occupancy.limiters != ("lds",) or not occupancy.workgroups:
+    if occupancy.limiters != ("lds",) or not occupancy.workgroups:
         return 0
+    limit = next(limit for limit in occupancy.limits if limit.resource == "lds")
     others = [o.workgroups for o in occupancy.limits if o is not limit and o.workgroups is not None]
     return min(limit.available // limit.used, *others) - occupancy.workgroups
 
@@ -111,7 +111,7 @@ def workgroup_leaves_slots(traits: Traits, occupancy: Occupancy) -> Iterator[Rem
     unsure = occupancy.allocated.vgprs is None or occupancy.allocated.lds_bytes is None
     if set(occupancy.limiters) - {"scratch"} != {"slots"} or traits.target is None or unsure:
         return
-    if occupancy.launchable and occupancy.range is None and occupancy.percent < 100:
+    if occupancy.launchable and occupancy.percent < 100 and occupancy.range is None:
         yield Remark(
             f"workgroups of {occupancy.launch.workgroup_size} fill {occupancy.waves} of "
             f"{occupancy.wave_slots} wave slots",
