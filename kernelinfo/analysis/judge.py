@@ -5,7 +5,7 @@ from __future__ import annotations
 from kernelinfo.analysis.options import Options
 from kernelinfo.errors import LaunchError
 from kernelinfo.kernel import Finding, Kernel, Result
-from kernelinfo.kernel.pattern import matches
+from kernelinfo.kernel.pattern import matching
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.occupancy import Occupancy, targets
@@ -36,6 +36,8 @@ class Judge:
         self._of_code = tuple(rule for rule in rules if rule.needs_code)
         self._of_kernel = tuple(rule for rule in rules if rule.needs_kernel)
         self._of_any_target = tuple(rule for rule in rules if not rule.needs_target)
+        self._sized = tuple(pattern for pattern, _ in options.workgroup_sizes)
+        self._sizes = dict(reversed(options.workgroup_sizes))  # the first of a pattern counts
         self._known: dict[tuple[Traits, Code | None, int | None], _Shared] = {}
         """By traits and code as read, and the workgroup size that is configured for the kernel."""
 
@@ -43,8 +45,7 @@ class Judge:
         """The result of one kernel; a `Problem` where its launch or target makes no sense."""
         if kernel.target is None:
             return Result(kernel, None, tuple(findings(kernel, None, self._of_any_target)))
-        sizes = self._options.workgroup_sizes
-        size = _configured_size(kernel, sizes) if sizes else None
+        size = self._configured_size(kernel) if self._sized else None
         key = kernel.traits, kernel.code, size
         shared = self._known.get(key)
         if shared is None:
@@ -83,6 +84,13 @@ class Judge:
         found += _found(self._of_code, kernel.traits, occupancy, kernel.code)
         return _Shared(kernel.traits, occupancy, _in_order(*found))
 
+    def _configured_size(self, kernel: Kernel) -> int | None:
+        """The size of the first pattern that fits; `*` names no kernel that requires its own."""
+        fitting = matching(self._sized, kernel.name, kernel.symbol)
+        if kernel.workgroup.required is not None:
+            fitting = tuple(pattern for pattern in fitting if pattern != "*")
+        return self._sizes[fitting[0]] if fitting else None
+
     def _is_of_other_sizes(self, traits: Traits) -> bool:
         """Whether a size given for many kernels is none that these are compiled for."""
         size, demand = self._options.workgroup_size, traits.demand
@@ -99,14 +107,3 @@ def _found(rules: tuple[Rule, ...], *subject: object) -> list[Finding]:
 def _in_order(*found: Finding) -> tuple[Finding, ...]:
     """By the numbers of the rules."""
     return tuple(sorted(found, key=lambda finding: finding.rule))
-
-
-def _configured_size(kernel: Kernel, sizes: tuple[tuple[str, int], ...]) -> int | None:
-    """The size of the first pattern that fits; `*` names no kernel that requires its own size."""
-    required = kernel.workgroup.required is not None
-    fitting = (
-        size
-        for pattern, size in sizes
-        if matches(pattern, kernel.name, kernel.symbol) and not (required and pattern == "*")
-    )
-    return next(fitting, None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kernelinfo.kernel import Kernel, Result
-from kernelinfo.kernel.pattern import matches
+from kernelinfo.kernel.pattern import matching
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.occupancy.limits import Resource
 from kernelinfo.reading import budget
@@ -72,13 +72,9 @@ class Options(NamedTuple):
 
 def is_asked_for(name: str, symbol: str, options: Options) -> bool:
     """Whether the kernel of this name, demangled and mangled, is one that the user means."""
-    if not (options.kernels or options.exclude):
-        return True
-
-    def named(patterns: tuple[str, ...]) -> bool:
-        return any(matches(pattern, name, symbol) for pattern in patterns)
-
-    return (not options.kernels or named(options.kernels)) and not named(options.exclude)
+    if options.kernels and not matching(options.kernels, name, symbol):
+        return False
+    return not (options.exclude and matching(options.exclude, name, symbol))
 
 
 def is_shown(result: Result, options: Options) -> bool:

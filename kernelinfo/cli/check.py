@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -129,8 +128,7 @@ def command(
     if show_config:
         write(_shown(own, {key: value for key, value in given.items() if value}), output)
         return
-    project = replace(
-        own,
+    project = own._replace(
         paths=tuple(paths or own.paths),
         baseline=baseline or own.baseline,
         strict_baseline=strict_baseline or own.strict_baseline,

@@ -62,7 +62,7 @@ def rules(incomplete: str) -> Offers:
 
 def levels(incomplete: str) -> Offers:
     """`KI201=`, and then a severity."""
-    from kernelinfo.gate.config import SEVERITIES
+    from kernelinfo.gate.config.keys import SEVERITIES
 
     rule, equals, _ = incomplete.partition("=")
     if equals:

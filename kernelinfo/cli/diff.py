@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -137,7 +136,7 @@ def _compare(
     """The comparison of two paths, with what could not be read of them."""
     (before, problems), (after, more) = (_build(path, wanted) for path in (old, new))
     found = compare(before, after, across_targets=across_targets, loose=loose)
-    return replace(found, problems=(*problems, *more), names=(old, new))
+    return found._replace(problems=(*problems, *more), names=(old, new))
 
 
 def _build(path: str, wanted: Options) -> tuple[Build, list[Problem]]:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
 
 from kernelinfo.errors import OptionError
-from kernelinfo.gate.config import SEVERITIES, Configuration, find_config, read_config
+from kernelinfo.gate.config import Configuration, find_config, read_config
+from kernelinfo.gate.config.keys import SEVERITIES
+from kernelinfo.light_typing import TYPE_CHECKING
 from kernelinfo.rules import Selection
-from kernelinfo.rules.severity import Severity
+
+if TYPE_CHECKING:
+    from kernelinfo.rules.severity import Severity
 
 
 def _found() -> Path | None:
@@ -38,7 +41,7 @@ def configuration(
         severities=own.selection.severities + tuple(_severity(text) for text in severity or ()),
     )
     selection.rules()
-    return replace(own, selection=selection)
+    return own._replace(selection=selection)
 
 
 def _names(options: list[str] | None) -> tuple[str, ...]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass, fields, replace
-from typing import Any, Literal
+from operator import attrgetter
 
 from kernelinfo.compare.changes import Move, moves, same_processor, why
 from kernelinfo.compare.summary import Build, KernelSummary
 from kernelinfo.kernel.names import base_name, stem, without_namespace, without_unit
-from kernelinfo.light_typing import NamedTuple
+from kernelinfo.light_typing import Any, Literal, NamedTuple
 from kernelinfo.reading.blob import Problem
 
 Match = Literal["exact", "name", "namespace", "base-name"]
@@ -22,8 +21,7 @@ Effect = Literal["worse", "mixed", "better", "changed", "moved", "same"]
 launch, or a number that only one build has; registers, LDS or code within their steps; nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(NamedTuple):
     """A kernel in the old and in the new build."""
 
     old: KernelSummary
@@ -43,7 +41,7 @@ class Pair:
     @property
     def moves(self) -> tuple[Move, ...]:
         """What is not as it was."""
-        return () if self.old == self.new else moves(self.old, self.new)
+        return moves(self.old, self.new)
 
     @property
     def effect(self) -> Effect:
@@ -83,8 +81,7 @@ class Totals(NamedTuple):
     scratch_bytes_per_lane: float
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(NamedTuple):
     """What became of the kernels of the old build."""
 
     pairs: tuple[Pair, ...]
@@ -146,15 +143,14 @@ def compare(
     but a base name that is unique. Who is paired with whom does not depend on the order of either
     build.
     """
-    levels = _LEVELS + _LOOSE_LEVELS if loose else _LEVELS
-    scopes = [_by_target(old, new)]
+    scopes = [_scopes_by_target(old, new)]
     if across_targets:
-        scopes.append(lambda _: "")
+        scopes.append(dict.fromkeys(scopes[0], ""))
     unstated: dict[str, Any] = dict.fromkeys((*old.unstated, *new.unstated))
     left = _Left(_kernels(old, unstated), _kernels(new, unstated))
     pairs: dict[int, Pair] = {}
     for scope in scopes:
-        for level in levels:
+        for level in _LEVELS + _LOOSE_LEVELS if loose else _LEVELS:
             if left.old and left.new:
                 pairs |= _matched(left, scope, level)
     return Comparison(
@@ -171,7 +167,7 @@ def _kernels(build: Build, unstated: dict[str, Any]) -> dict[int, KernelSummary]
     """The kernels by number, without what only one of the builds can say."""
     kernels = build.kernels
     if unstated:
-        kernels = tuple(replace(kernel, **unstated) for kernel in kernels)
+        kernels = tuple(kernel._replace(**unstated) for kernel in kernels)
     return dict(enumerate(kernels))
 
 
@@ -185,10 +181,10 @@ class _Level(NamedTuple):
 
 
 _LEVELS = (
-    _Level("exact", lambda kernel: kernel),
-    _Level("exact", lambda kernel: (kernel.name, kernel.symbol, kernel.code_object)),
-    _Level("exact", lambda kernel: (kernel.name, kernel.symbol, kernel.unit)),
-    _Level("exact", lambda kernel: (kernel.name, kernel.symbol)),
+    _Level("exact", attrgetter("content")),
+    _Level("exact", attrgetter("name", "symbol", "code_object")),
+    _Level("exact", attrgetter("name", "symbol", "unit")),
+    _Level("exact", attrgetter("name", "symbol")),
     _Level("name", lambda kernel: (without_unit(kernel.name), kernel.unit)),
     _Level("name", lambda kernel: without_unit(kernel.name)),
     _Level("namespace", lambda kernel: (_without_namespace(kernel), kernel.unit), unique=True),
@@ -196,11 +192,14 @@ _LEVELS = (
 )
 """The surest first. The first one keeps apart what did not change from its namesakes that did."""
 
-_LOOSE_LEVELS = (
-    _Level("base-name", lambda kernel: (stem(kernel.name), kernel.unit), unique=True),
-    _Level("base-name", lambda kernel: stem(kernel.name), unique=True),
-    _Level("base-name", lambda kernel: (base_name(kernel.name), kernel.unit), unique=True),
-    _Level("base-name", lambda kernel: base_name(kernel.name), unique=True),
+_LOOSE_LEVELS = tuple(
+    _Level("base-name", key, unique=True)
+    for key in (
+        lambda kernel: (stem(kernel.name), kernel.unit),
+        lambda kernel: stem(kernel.name),
+        lambda kernel: (base_name(kernel.name), kernel.unit),
+        lambda kernel: base_name(kernel.name),
+    )
 )
 
 
@@ -216,48 +215,42 @@ class _Left(NamedTuple):
     new: dict[int, KernelSummary]
 
 
-Scope = Callable[[KernelSummary], str]
-"""Kernels of different scopes are never the same."""
+Scopes = dict[str, str]
+"""By target; kernels of different scopes are never the same."""
 
 
-def _matched(left: _Left, scope: Scope, level: _Level) -> dict[int, Pair]:
+def _matched(left: _Left, scopes: Scopes, level: _Level) -> dict[int, Pair]:
     """The pairs of one level by their numbers in the new build; they are taken out of `left`."""
-    old, new = (_by_key(kernels, scope, level) for kernels in left)
+    old, new = (_by_key(kernels, scopes, level) for kernels in left)
     pairs = {}
     for key, theirs in new.items():
-        ours = old.get(key, [])
-        if level.unique and (len(ours), len(theirs)) != (1, 1):
+        ours = old.get(key, ())
+        if level.unique and len(ours) + len(theirs) != 2:
             continue
-        for before, after in zip(
-            _ordered(ours, left.old), _ordered(theirs, left.new), strict=False
-        ):
+        # By content, so that pairs do not depend on the build's order.
+        if len(ours) > 1:
+            ours = sorted(ours, key=lambda number: _order(left.old[number]))
+        if ours and len(theirs) > 1:
+            theirs = sorted(theirs, key=lambda number: _order(left.new[number]))
+        for before, after in zip(ours, theirs, strict=False):
             pairs[after] = Pair(left.old.pop(before), left.new.pop(after), level.match)
     return pairs
 
 
 def _by_key(
-    kernels: dict[int, KernelSummary], scope: Scope, level: _Level
+    kernels: dict[int, KernelSummary], scopes: Scopes, level: _Level
 ) -> dict[Hashable, list[int]]:
     numbers: dict[Hashable, list[int]] = defaultdict(list)
     for number, kernel in kernels.items():
-        numbers[scope(kernel), level.key(kernel)].append(number)
+        numbers[scopes[kernel.target], level.key(kernel)].append(number)
     return numbers
 
 
-def _ordered(numbers: list[int], kernels: dict[int, KernelSummary]) -> list[int]:
-    """The kernels of one key by content, so that pairs do not depend on the build's order."""
-    return sorted(numbers, key=lambda number: _content(kernels[number])) if numbers[1:] else numbers
+def _order(kernel: KernelSummary) -> tuple[tuple[bool, object], ...]:
+    return tuple((value is not None, value) for value in kernel.content)
 
 
-def _content(kernel: KernelSummary) -> tuple[tuple[bool, object], ...]:
-    values = (getattr(kernel, field.name) for field in _COMPARED)
-    return tuple((value is not None, value) for value in values)
-
-
-_COMPARED = tuple(field for field in fields(KernelSummary) if field.compare)
-
-
-def _by_target(old: Build, new: Build) -> Scope:
+def _scopes_by_target(old: Build, new: Build) -> Scopes:
     """The target; one scope where a processor's features changed and nothing else has them."""
     ours, theirs = (
         dict.fromkeys((*build.targets, *(kernel.target for kernel in build.kernels)))
@@ -270,7 +263,7 @@ def _by_target(old: Build, new: Build) -> Scope:
         for processor, targets in before.items()
         if len(targets) == len(after.get(processor, ())) == 1
     }
-    return lambda kernel: same.get(kernel.target, kernel.target)
+    return {target: same.get(target, target) for target in (*ours, *theirs)}
 
 
 def _by_processor(targets: Iterable[str]) -> dict[str, list[str]]:

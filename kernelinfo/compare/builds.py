@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from glob import has_magic
 
 from kernelinfo.analysis import Analysis, analyse
@@ -80,7 +79,7 @@ def chosen(found: Build, options: Options) -> Build:
         if is_asked_for(kernel.name, kernel.symbol, options)
         and (not options.targets or kernel.processor in options.targets)
     )
-    return replace(found, kernels=tuple(kernels))
+    return found._replace(kernels=tuple(kernels))
 
 
 def _of_report(report: Report) -> Build:

@@ -52,14 +52,14 @@ def moves(old: KernelSummary, new: KernelSummary) -> tuple[Move, ...]:
     Of one processor waves are compared. Another may have other slots and waves of another size:
     there the share of its slots is, and how large a wave is says nothing.
     """
+    before, after = _values(old), _values(new)
+    if before == after:
+        return ()
     aside = ("percent",) if same_processor(old, new) else ("waves_per_simd", "wave_size")
-    measured = zip(_FIELDS, _values(old), _values(new), strict=True)
     return tuple(
-        [
-            Move(measure, was, now)
-            for measure, was, now in measured
-            if was != now and measure not in aside
-        ]
+        Move(measure, was, now)
+        for measure, was, now in zip(_FIELDS, before, after, strict=True)
+        if was != now and measure not in aside
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any, cast
 
 from kernelinfo.analysis.counts import PathCounts
@@ -58,7 +57,8 @@ def read_saved(blob: Blob, options: Options, tell: Tell) -> Build:
         if options.targets and one.processor not in options.targets:
             counts.of_other_targets += 1
             continue
-        found.append(replace(one, code_object=path_under(root, kernel.path, kernel.member)))
+        code_object = path_under(root, kernel.path, kernel.member)
+        found.append(one._replace(code_object=code_object))
         made_otherwise = made_otherwise or _contradiction(kernel, options)
         compilers.update(kernel.compilers)
     if made_otherwise:

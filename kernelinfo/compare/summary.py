@@ -5,20 +5,20 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
 
 from kernelinfo.kernel import CodeObject, Result
 from kernelinfo.kernel.numbers import NUMBERS
+from kernelinfo.kernel.traits import Traits
+from kernelinfo.light_typing import Any, NamedTuple
+from kernelinfo.occupancy import Occupancy
 from kernelinfo.occupancy.limits import Resource
 from kernelinfo.reading import stamps
 from kernelinfo.reading.facts import SourceLine
 from kernelinfo.reading.target_id import target_id
 
 
-@dataclass(frozen=True, slots=True)
-class KernelSummary:
+class KernelSummary(NamedTuple):
     """One kernel of one build; None where its input did not say."""
 
     target: str
@@ -49,14 +49,19 @@ class KernelSummary:
     vgpr_spills: int | None
     sgpr_spills: int | None
     code_bytes: int | None
-    source: SourceLine | None = field(default=None, compare=False)
-    """Its source line, shown and not compared."""
     reserved_sgprs: int | None = None
     """By the hardware, per wave, without the trap handler's."""
     wave_size: int | None = None
     """Lanes."""
     exact: bool | None = None
     """False where the occupancy is an upper bound."""
+    source: SourceLine | None = None
+    """Its source line, shown and not compared."""
+
+    @property
+    def content(self) -> tuple[object, ...]:
+        """All that is compared."""
+        return self[:-1]
 
     @property
     def processor(self) -> str:
@@ -69,8 +74,7 @@ class KernelSummary:
         return _unit(self.code_object, self.processor)
 
 
-@dataclass(frozen=True, slots=True)
-class Build:
+class Build(NamedTuple):
     """All kernels of one build, in the order of reading."""
 
     kernels: tuple[KernelSummary, ...]
@@ -89,25 +93,40 @@ def build(results: Iterable[Result], name_of: Callable[[CodeObject], str]) -> Bu
     kernels: list[KernelSummary] = []
     compilers: set[str] = set()
     of: CodeObject | None = None
+    known: dict[tuple[Traits, int], tuple[Occupancy | None, KernelSummary]] = {}
+    """Of equal traits under one occupancy, which is kept so that its id stays its own."""
     for result in results:
-        if result.kernel.code_object is not of:
-            of = result.kernel.code_object
+        kernel, occupancy = result.kernel, result.occupancy
+        if kernel.code_object is not of:
+            of = kernel.code_object
             called, target = name_of(of), target_id(of.target, of.features)
             compilers.update(stamps.compilers(of.stamps))
-        kernels.append(_summary(result, called, target))
+        key = kernel.traits, id(occupancy)
+        if key not in known:
+            known[key] = occupancy, _summary(result)
+        kernels.append(
+            known[key][1]._replace(
+                target=target,
+                name=kernel.name,
+                symbol=kernel.symbol,
+                code_object=called,
+                code_bytes=kernel.code_bytes,
+                source=kernel.source,
+            )
+        )
     return Build(tuple(kernels), tuple(sorted(compilers)))
 
 
-def _summary(result: Result, code_object: str, target: str) -> KernelSummary:
-    kernel, occupancy = result.kernel, result.occupancy
+def _summary(result: Result) -> KernelSummary:
+    """A kernel's numbers, without what is its own."""
+    occupancy = result.occupancy
     numbers: dict[str, Any] = {number.field: number.of(result) for number in NUMBERS}
     return KernelSummary(
-        target=target,
-        name=kernel.name,
-        symbol=kernel.symbol,
-        code_object=code_object,
+        target="",
+        name="",
+        symbol="",
+        code_object="",
         limiters=occupancy.limiters if occupancy else (),
-        source=kernel.source,
         exact=occupancy.exact if occupancy else None,
         **numbers,
     )

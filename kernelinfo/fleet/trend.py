@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 import duckdb
@@ -186,4 +185,4 @@ def _build(movers: Iterable[KernelSummary], sums: _Sums | None) -> Build:
 
 def _summaries(rows: list[dict[str, Any]]) -> Iterator[KernelSummary]:
     for saved in read_rows(rows):
-        yield replace(saved.summary, code_object=path_under("", saved.path, saved.member))
+        yield saved.summary._replace(code_object=path_under("", saved.path, saved.member))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -11,7 +10,7 @@ from kernelinfo.compare import Comparison, Pair, compare
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.gate import budget, ratchet
 from kernelinfo.gate.baseline import pinnable, read_baseline
-from kernelinfo.gate.config import Configuration
+from kernelinfo.gate.config import Budget, Configuration
 from kernelinfo.gate.expectation import (
     judgeable,
     nothing_judged,
@@ -70,18 +69,15 @@ class _Judgement:
         self._now = pinnable(self._results, self._folder)
         self._comparison: Comparison | None = None
         if baseline is not None:
-            self._comparison = compare(read_baseline(baseline), self._now)
+            self._comparison = compare(read_baseline(baseline, self._now.kernels), self._now)
         compared = self._comparison.pairs if self._comparison else ()
         self._pairs: dict[int, Pair] = {id(pair.new): pair for pair in compared}
         self._toolchain = Toolchain(
             self._comparison.old_compilers if self._comparison else (),
             (result.kernel.code_object for result in self._results),
         )
-        self._budgets = {
-            id(kernel): budget.budget_of(kernel, configuration.budgets)
-            for kernel in self._now.kernels
-        }
-        used = set(map(id, self._budgets.values()))
+        self._budgets = budget.of_each(self._now.kernels, configuration.budgets)
+        used = set(map(id, self._budgets))
         self._idle_budgets = tuple(one for one in configuration.budgets if id(one) not in used)
         """Those that are the first for no kernel."""
         self._unnumbered: list[str] = []
@@ -89,10 +85,7 @@ class _Judgement:
         self._problems: list[Problem] = list(report.problems)
 
     def outcome(self) -> Outcome:
-        judged = tuple(
-            self._judged(result, summary)
-            for result, summary in zip(self._results, self._now.kernels, strict=True)
-        )
+        judged = tuple(map(self._judged, self._results, self._now.kernels, self._budgets))
         self._problems += self._unmet()
         return Outcome(
             judged=judged,
@@ -140,26 +133,30 @@ class _Judgement:
         ):
             yield f"not checked: {what}"
 
-    def _judged(self, result: Result, summary: KernelSummary) -> Judged:
-        own = self._configuration.selection.chosen(self._findings(result, summary))
-        findings = (*result.findings, *own)
+    def _judged(self, result: Result, summary: KernelSummary, allowed: Budget | None) -> Judged:
+        findings = result.findings
+        if own := [*self._of_budget(result, summary, allowed), *self._of_baseline(result, summary)]:
+            findings = (*findings, *self._configuration.selection.chosen(own))
         if not findings:
             return Judged(result)
         counted, excused = self._suppressions.sort_out(summary, findings)
         return Judged(result._replace(findings=counted), excused)
 
-    def _findings(self, result: Result, summary: KernelSummary) -> Iterator[Finding]:
-        """What budget and baseline say of a kernel."""
-        kernel = result.kernel
-        allowed = self._budgets[id(summary)]
+    def _of_budget(
+        self, result: Result, summary: KernelSummary, allowed: Budget | None
+    ) -> Iterator[Finding]:
         if allowed is not None:
-            self._cannot_tell(kernel, "its budget", budget.unsaid(summary, allowed))
+            self._cannot_tell(result.kernel, "its budget", budget.unsaid(summary, allowed))
             yield from budget.broken(summary, allowed, self._file)
+
+    def _of_baseline(self, result: Result, summary: KernelSummary) -> Iterator[Finding]:
         if self._comparison is None:
             return
-        pair = self._pairs.get(id(summary))
+        pair, kernel = self._pairs.get(id(summary)), result.kernel
         if pair is None:
             yield ratchet.unbaselined()
+            return
+        if pair.old.content == summary.content:
             return
         gate = self._configuration.gate
         self._cannot_tell(kernel, "the baseline", ratchet.unsaid(pair, gate))
@@ -199,7 +196,7 @@ class _Judgement:
             if notice.finding.rule == VANISHED:
                 counted = counted or (notice.finding,)
             for finding in counted:
-                yield replace(notice, finding=finding)
+                yield notice._replace(finding=finding)
 
     def _all_notices(self) -> Iterator[Notice]:
         file = self._file or None

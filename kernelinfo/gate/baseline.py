@@ -6,15 +6,14 @@ import json
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import MISSING, fields
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path, PurePath
-from typing import Any, cast
 
 from kernelinfo.compare.summary import Build, KernelSummary, build, path_under
 from kernelinfo.errors import BaselineError, ReadError
 from kernelinfo.kernel import CodeObject, Result
-from kernelinfo.occupancy.limits import RESOURCES, Resource
+from kernelinfo.light_typing import Any
+from kernelinfo.occupancy.limits import RESOURCES
 from kernelinfo.part_files import SUFFIX, remove_old_parts
 from kernelinfo.reading.paths import read_document
 
@@ -25,10 +24,8 @@ _BEGINNING = 64
 _DELETE = "delete it and pin anew with --update-baseline"
 _CONFLICT = ("<<<<<<< ", ">>>>>>> ")
 
-_KEYS = {field.name: str(field.type) for field in fields(KernelSummary) if field.compare}
 _MOST_BYTES = 256 << 20
 """Some hundred for each kernel."""
-_REQUIRED = {field.name for field in fields(KernelSummary) if field.default is MISSING}
 _TYPES: dict[str, tuple[type, ...]] = {
     "str": (str,),
     "int | None": (int, type(None)),
@@ -36,6 +33,11 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "bool | None": (bool, type(None)),
     "tuple[Resource, ...]": (list,),
 }
+_KEYS = {key: _TYPES[KernelSummary.__annotations__[key]] for key in KernelSummary._fields[:-1]}
+"""All fields that are compared, each with the types that it has in JSON."""
+_REQUIRED = _KEYS.keys() - KernelSummary._field_defaults
+_IDENTITY = 4
+"""Keys that stand before a kernel's numbers."""
 
 
 def is_baseline(path: str) -> bool:
@@ -46,8 +48,11 @@ def is_baseline(path: str) -> bool:
         return _NAME.encode() in file.read(_BEGINNING)
 
 
-def read_baseline(path: Path) -> Build:
-    """What the file pins. Raises `BaselineError` for a file that is none, or of a newer version."""
+def read_baseline(path: Path, build: Iterable[KernelSummary] = ()) -> Build:
+    """What the file pins. A line that pins a kernel of `build` as it is stands for that kernel.
+
+    Raises `BaselineError` for a file that is none, or of a newer version.
+    """
     try:
         text = read_document(path, _MOST_BYTES).decode()
     except OSError as error:
@@ -61,7 +66,8 @@ def read_baseline(path: Path) -> Build:
         message = f"{path}: has conflict markers of a merge; settle them, or take either side and "
         raise BaselineError(f"{message}run `kernelinfo check --update-baseline`")
     try:
-        document = json.loads(text)
+        same, others = _without_known(text, build)
+        document = json.loads(others)
     except (ValueError, RecursionError) as error:
         raise BaselineError(f"{path}: is damaged, {error}; restore it, or {_DELETE}") from None
     _check_schema(path, document)
@@ -69,7 +75,10 @@ def read_baseline(path: Path) -> Build:
         kernels, toolchain = document["kernels"], document["toolchain"]
         if not all(isinstance(stamp, str) for stamp in toolchain):
             raise ValueError("toolchain")
-        return Build(tuple(_summary(kernel) for kernel in kernels), tuple(toolchain))
+        changed = [_summary(kernel) for kernel in kernels if kernel is not None]
+        if len(same) + len(changed) != len(kernels):
+            raise ValueError("null")
+        return Build((*same, *changed), tuple(toolchain))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         message = f"{path}: is damaged at {error}; restore it, or {_DELETE}"
         raise BaselineError(message) from None
@@ -150,21 +159,41 @@ def _lines(pinned: Build) -> Iterator[str]:
 
 def _line(kernel: KernelSummary) -> str:
     """Target and name first, so that lines sorted as text are kernels in their order."""
-    return json.dumps({key: getattr(kernel, key) for key in _KEYS})
+    target, name, symbol, code_object = map(json.dumps, kernel[:_IDENTITY])
+    identity = f'"target": {target}, "name": {name}, "symbol": {symbol}'
+    return f'{{{identity}, "code_object": {code_object}, {_numbers(kernel[_IDENTITY:-1])}'
+
+
+@lru_cache(maxsize=1 << 12)
+def _numbers(values: tuple[object, ...]) -> str:
+    """The rest of a line, which many kernels share."""
+    return json.dumps(dict(zip([*_KEYS][_IDENTITY:], values, strict=True)))[1:]
+
+
+def _without_known(text: str, build: Iterable[KernelSummary]) -> tuple[list[KernelSummary], str]:
+    """The kernels whose own lines the text has, and the text with null instead of these lines."""
+    known = {_line(kernel): kernel for kernel in build}
+    found, lines = [], text.split("\n")
+    for number, line in enumerate(lines):
+        kernel = known.get(pinned := line.strip(" ,"))
+        if kernel is not None:
+            found.append(kernel)
+            lines[number] = line.replace(pinned, "null")
+    return found, "\n".join(lines)
 
 
 def _summary(kernel: Any) -> KernelSummary:
     if wrong := (kernel.keys() - _KEYS.keys()) | (_REQUIRED - kernel.keys()):
         raise ValueError(f"{kernel.get('name', '?')}: {', '.join(sorted(wrong))}")
     for key, value in kernel.items():
-        if type(value) not in _TYPES[_KEYS[key]]:
+        if type(value) not in _KEYS[key]:
             raise ValueError(f"{kernel['name']}: {key}")
         if isinstance(value, int | float) and not 0 <= value < 1 << 64:  # NaN is not, either
             raise ValueError(f"{kernel['name']}: {key} is no number of 64 bits")
     limiters = kernel["limiters"]
     if not all(limiter in tuple(RESOURCES) for limiter in limiters):
         raise ValueError(f"{kernel['name']}: limiters")
-    return KernelSummary(**{**kernel, "limiters": cast(tuple[Resource, ...], tuple(limiters))})
+    return KernelSummary(**{**kernel, "limiters": tuple(limiters)})
 
 
 def _check_schema(path: Path, document: Any) -> None:

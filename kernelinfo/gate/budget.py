@@ -7,23 +7,28 @@ from collections.abc import Iterable, Iterator, Sequence
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.gate.config import Budget
 from kernelinfo.kernel import Finding
-from kernelinfo.kernel.pattern import matches
+from kernelinfo.kernel.pattern import matching
 from kernelinfo.rules.documented import documented
 
 _BUDGET = documented("KI206")
 
 
-def budget_of(kernel: KernelSummary, budgets: Sequence[Budget]) -> Budget | None:
-    """The first that is for this kernel and its target."""
-    return next(
-        (
-            budget
-            for budget in budgets
-            if budget.target in (None, kernel.processor)
-            and matches(budget.kernel, kernel.name, kernel.symbol)
-        ),
-        None,
-    )
+def of_each(
+    kernels: Iterable[KernelSummary], budgets: Sequence[Budget]
+) -> tuple[Budget | None, ...]:
+    """For each kernel the first that is for it and its target."""
+    patterns = tuple(budget.kernel for budget in budgets)
+    return tuple(_first(kernel, patterns, budgets) for kernel in kernels)
+
+
+def _first(
+    kernel: KernelSummary, patterns: tuple[str, ...], budgets: Sequence[Budget]
+) -> Budget | None:
+    fitting = matching(patterns, kernel.name, kernel.symbol)
+    for budget in budgets if fitting else ():
+        if budget.kernel in fitting and budget.target in (None, kernel.processor):
+            return budget
+    return None
 
 
 def broken(kernel: KernelSummary, budget: Budget, file: str) -> Iterator[Finding]:
@@ -48,11 +53,11 @@ def hidden(
     budget: Budget, budgets: Sequence[Budget], kernels: Iterable[KernelSummary]
 ) -> Finding | None:
     """The finding for a budget whose kernels all belong to earlier ones; None if it has none."""
-    own = [kernel for kernel in kernels if budget_of(kernel, [budget])]
+    kernels = tuple(kernels)
+    own = [one for one, found in zip(kernels, of_each(kernels, [budget]), strict=True) if found]
     if not own:
         return None
-    earlier = (budget_of(kernel, budgets) for kernel in own)
-    names = ", ".join(dict.fromkeys(one.kernel for one in earlier if one is not None))
+    names = ", ".join(dict.fromkeys(one.kernel for one in of_each(own, budgets) if one))
     return _BUDGET.found(
         f"all its kernels belong to an earlier budget ({names}): this one guards nothing",
         "put it before that, for the first that matches counts",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from kernelinfo.analysis.source_lines import lines_of_all
 from kernelinfo.gate.outcome import Judged, Outcome
 from kernelinfo.kernel import Report
@@ -34,9 +32,9 @@ def located(outcome: Outcome, within: Bounds = BY_DEFAULT) -> Outcome:
         source = lines.get(kernel.code_object, {}).get(kernel.symbol)
         if source is None:
             return one
-        return replace(one, result=one.result._replace(kernel=kernel._replace(source=source)))
+        return one._replace(result=one.result._replace(kernel=kernel._replace(source=source)))
 
     judged = tuple(map(placed, outcome.judged))
     all_problems = (*outcome.problems, *problems)
     report = Report(tuple(one.result for one in judged), all_problems, outcome.report.repeats)
-    return replace(outcome, judged=judged, problems=all_problems, report=report)
+    return outcome._replace(judged=judged, problems=all_problems, report=report)

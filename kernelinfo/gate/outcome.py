@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from kernelinfo.compare import Comparison, Pair
+from kernelinfo.gate.config.keys import SEVERITIES
 from kernelinfo.kernel import Finding, Report, Result
+from kernelinfo.light_typing import TYPE_CHECKING, NamedTuple
 from kernelinfo.reading.blob import Problem
-from kernelinfo.rules.severity import Severity
 
-SEVERITIES: tuple[Severity, ...] = ("note", "warning", "error")
-"""The mildest first."""
+if TYPE_CHECKING:
+    from kernelinfo.rules.severity import Severity
+
 VANISHED = "KI502"
 """A kernel of the baseline that is gone: the gate then cannot answer (exit code 2)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Suppressed:
+class Suppressed(NamedTuple):
     """A finding that the configuration excuses."""
 
     finding: Finding
@@ -26,8 +26,7 @@ class Suppressed:
     """ISO date of the last day; None for ever."""
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
+class Judged(NamedTuple):
     """One kernel as the gate sees it."""
 
     result: Result
@@ -35,8 +34,7 @@ class Judged:
     suppressed: tuple[Suppressed, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Notice:
+class Notice(NamedTuple):
     """A finding about something other than a kernel that is there: one gone, a suppression."""
 
     finding: Finding
@@ -48,8 +46,7 @@ class Notice:
     line: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """The answer of `kernelinfo check`."""
 
     judged: tuple[Judged, ...]

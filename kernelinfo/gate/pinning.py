@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from kernelinfo.compare import Pair, compare
@@ -13,12 +12,12 @@ from kernelinfo.gate.config import Configuration
 from kernelinfo.gate.expectation import judgeable, too_few
 from kernelinfo.gate.scope import EVERYTHING, Scope
 from kernelinfo.kernel import Report
+from kernelinfo.light_typing import NamedTuple
 
 _NOTHING = Build((), ())
 
 
-@dataclass(frozen=True, slots=True)
-class Update:
+class Update(NamedTuple):
     """What becomes of a baseline."""
 
     pinned: Build
@@ -44,8 +43,9 @@ def pin(
     if problems or not found:
         first = f", {problems[0].path}: {problems[0].message}" if problems else ""
         raise BaselineError(f"{baseline}: left as it is, for not all could be read{first}")
-    old = read_baseline(baseline) if baseline.exists() else _NOTHING
-    return update(old, pinnable(found, baseline.parent), scope, baseline.parent)
+    now = pinnable(found, baseline.parent)
+    old = read_baseline(baseline, now.kernels) if baseline.exists() else _NOTHING
+    return update(old, now, scope, baseline.parent)
 
 
 def update(old: Build, now: Build, scope: Scope, folder: Path) -> Update:
@@ -56,6 +56,6 @@ def update(old: Build, now: Build, scope: Scope, folder: Path) -> Update:
     return Update(
         pinned=Build((*now.kernels, *kept), tuple(sorted(compilers))),
         new=found.new,
-        changed=tuple(pair for pair in found.pairs if pair.old != pair.new),
+        changed=tuple(pair for pair in found.pairs if pair.old.content != pair.new.content),
         dropped=tuple(kernel for kernel in found.gone if scope.holds(kernel, folder)),
     )

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from kernelinfo.compare.summary import KernelSummary
-from kernelinfo.kernel.pattern import matches
+from kernelinfo.kernel.pattern import matching
+from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.paths import fits
 
 _MOST_NAMED = 2
 """Paths that are named; of more, and of files of many, their number is."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(NamedTuple):
     """A part of the project, or all of it."""
 
     paths: tuple[str, ...] = ()
@@ -46,9 +44,13 @@ class Scope:
 
     def holds(self, kernel: KernelSummary, folder: Path) -> bool:
         """True if the run covers a kernel of a baseline in `folder`."""
-        asked = not self.kernels or any(_names(self.kernels, kernel))
-        asked = asked and (not self.targets or kernel.processor in self.targets)
-        return asked and not any(_names(self.exclude, kernel)) and self._covers(kernel, folder)
+        name, symbol = kernel.name, kernel.symbol
+        return (
+            (not self.kernels or bool(matching(self.kernels, name, symbol)))
+            and (not self.targets or kernel.processor in self.targets)
+            and not matching(self.exclude, name, symbol)
+            and self._covers(kernel, folder)
+        )
 
     def _covers(self, kernel: KernelSummary, folder: Path) -> bool:
         location = os.path.abspath(folder / kernel.code_object.partition(" › ")[0])
@@ -62,7 +64,3 @@ class Scope:
 
 
 EVERYTHING = Scope()
-
-
-def _names(patterns: tuple[str, ...], kernel: KernelSummary) -> Iterator[bool]:
-    return (matches(pattern, kernel.name, kernel.symbol) for pattern in patterns)

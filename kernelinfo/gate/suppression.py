@@ -9,7 +9,7 @@ from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.gate.config import Suppression
 from kernelinfo.gate.outcome import Suppressed
 from kernelinfo.kernel import Finding
-from kernelinfo.kernel.pattern import matches
+from kernelinfo.kernel.pattern import matching
 from kernelinfo.rules import is_of
 from kernelinfo.rules.documented import documented
 
@@ -21,6 +21,7 @@ class Suppressions:
 
     def __init__(self, suppressions: Sequence[Suppression], today: date) -> None:
         self._all = suppressions
+        self._patterns = tuple(suppression.kernel for suppression in suppressions)
         self._today = today
         self._met: set[int] = set()
 
@@ -29,8 +30,14 @@ class Suppressions:
     ) -> tuple[tuple[Finding, ...], tuple[Suppressed, ...]]:
         """The findings that count, and those that are excused."""
         counted, excused = [], []
+        names = matching(self._patterns, kernel.name, kernel.symbol)
+        own = [
+            one
+            for one in self._all
+            if one.kernel in names and one.target in (None, kernel.processor)
+        ]
         for finding in findings:
-            fitting = [s for s in self._all if _fits(s, kernel, finding)]
+            fitting = [one for one in own if is_of(finding, one.rule)]
             self._met.update(map(id, fitting))
             valid = next((s for s in fitting if not self._has_expired(s)), None)
             if valid is None:
@@ -53,11 +60,3 @@ class Suppressions:
 
     def _has_expired(self, suppression: Suppression) -> bool:
         return suppression.until is not None and suppression.until < self._today
-
-
-def _fits(suppression: Suppression, kernel: KernelSummary, finding: Finding) -> bool:
-    return (
-        is_of(finding, suppression.rule)
-        and suppression.target in (None, kernel.processor)
-        and matches(suppression.kernel, kernel.name, kernel.symbol)
-    )

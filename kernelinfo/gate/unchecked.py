@@ -8,7 +8,7 @@ from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.gate.config import Budget, Configuration
 from kernelinfo.gate.expectation import chooses, unbuilt
 from kernelinfo.kernel import Result
-from kernelinfo.kernel.pattern import matches
+from kernelinfo.kernel.pattern import matching
 
 
 def left_out(
@@ -46,10 +46,7 @@ def ignored(configuration: Configuration) -> Iterator[str]:
 
 def unmatched_sizes(found: Sequence[Result], configuration: Configuration) -> tuple[str, ...]:
     """The patterns of [workgroup-size] that name no kernel, or only those of earlier patterns."""
-    idle = dict.fromkeys(pattern for pattern, _ in configuration.workgroup_sizes)
-    for kernel in (result.kernel for result in found if idle):
-        patterns = (pattern for pattern, _ in configuration.workgroup_sizes)
-        first = next((p for p in patterns if matches(p, kernel.name, kernel.symbol)), None)
-        if first is not None:
-            idle.pop(first, None)
-    return tuple(idle)
+    patterns = tuple(pattern for pattern, _ in configuration.workgroup_sizes)
+    kernels = (result.kernel for result in found if patterns)
+    used = {fit for one in kernels for fit in matching(patterns, one.name, one.symbol)[:1]}
+    return tuple(pattern for pattern in patterns if pattern not in used)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from fnmatch import fnmatchcase
-from functools import cache
+import re
+from collections.abc import Callable
+from fnmatch import translate
+from functools import cache, lru_cache
 
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel.names import qualified, stem
@@ -15,7 +16,13 @@ if TYPE_CHECKING:
 
 
 def matches(pattern: str, name: str, symbol: str) -> bool:
-    """Whether a pattern names a kernel, by any spelling that people know it by.
+    """Whether a pattern names a kernel; see `matching`."""
+    return bool(matching((pattern,), name, symbol))
+
+
+@lru_cache(maxsize=1 << 16)
+def matching(patterns: tuple[str, ...], name: str, symbol: str) -> tuple[str, ...]:
+    """Those of the patterns that name a kernel, by any spelling that people know it by.
 
     These are its demangled name, the same without return type and parameters, without namespaces
     too, and its mangled name. A pattern is such a spelling as it is, a glob over all of one (`*`,
@@ -23,26 +30,19 @@ def matches(pattern: str, name: str, symbol: str) -> bool:
     time linear in the name (RE2: no look-around, no back references).
     Raises `OptionError` for a regular expression that is none.
     """
-    if pattern == "*":
-        return True
-    if pattern.startswith("re:"):
-        found = _compiled(pattern[3:]).search
-        return any(found(spelling) for spelling in _spellings(name, symbol))
-    return any(
-        spelling == pattern or fnmatchcase(spelling, pattern)
-        for spelling in _spellings(name, symbol)
-    )
-
-
-def _spellings(name: str, symbol: str) -> Iterator[str]:
-    yield name
-    if symbol != name:
-        yield symbol
-        yield qualified(name)
-        yield stem(name)
+    spellings = (name,) if symbol == name else (name, symbol, qualified(name), stem(name))
+    return tuple([pattern for pattern in patterns if any(map(_search(pattern), spellings))])
 
 
 @cache
+def _search(pattern: str) -> Callable[[str], object]:
+    """A function that is true of a spelling that the pattern names."""
+    if pattern.startswith("re:"):
+        search: Callable[[str], object] = _compiled(pattern[3:]).search
+        return search
+    return re.compile(rf"{re.escape(pattern)}\Z|{translate(pattern)}").match
+
+
 def _compiled(pattern: str) -> re2.Pattern:
     import re2
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +82,7 @@ def test_names_are_text(opened: Opened, tmp_path: Path) -> None:
 
     kernels = kernelinfo.diff(FIXTURES / OLD, FIXTURES / NEW).pairs
     pairs = tuple(
-        Pair(replace(pair.old, name=name), replace(pair.new, name=name, symbol=name))
+        Pair(pair.old._replace(name=name), pair.new._replace(name=name, symbol=name))
         for name, pair in zip(HOSTILE, kernels, strict=False)
     )
     written = tmp_path / "diff.html"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -39,7 +38,7 @@ PLAIN = KernelSummary(
 
 
 def kernel(name: str, **values: Any) -> KernelSummary:
-    return replace(PLAIN, **{"name": name, "symbol": name, **values})
+    return PLAIN._replace(**{"name": name, "symbol": name, **values})
 
 
 def kernels(*found: KernelSummary | str) -> Build:
@@ -103,7 +102,7 @@ def test_swapping_the_builds_swaps_gone_and_new(old: Build, new: Build, across: 
     there = compare(old, new, across_targets=across)
     back = compare(new, old, across_targets=across)
     assert (there.gone, there.new) == (back.new, back.gone)
-    swapped = Counter(replace(pair, old=pair.new, new=pair.old) for pair in there.pairs)
+    swapped = Counter(pair._replace(old=pair.new, new=pair.old) for pair in there.pairs)
     assert swapped == Counter(back.pairs)
 
 

@@ -50,7 +50,7 @@ def test_a_bound_below_0_is_refused() -> None:
 
 
 def test_every_measure_is_of_a_summary() -> None:
-    assert {measure.field for measure in MEASURES} <= set(KernelSummary.__dataclass_fields__)
+    assert {measure.field for measure in MEASURES} <= set(KernelSummary._fields)
 
 
 def judged(*budgets: Budget, of: Numbers) -> Outcome:

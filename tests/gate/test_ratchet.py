@@ -32,7 +32,7 @@ def judged(
     with tempfile.TemporaryDirectory() as folder:
         baseline = Path(folder, "baseline.json")
         write_baseline(baseline, pin(report(before), baseline, Configuration()).pinned)
-        return check(report(after), replace(configuration, baseline=baseline))
+        return check(report(after), configuration._replace(baseline=baseline))
 
 
 def rules(outcome: Outcome) -> list[tuple[str, str]]:

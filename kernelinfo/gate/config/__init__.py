@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
-from typing import Any, Literal, get_args
 
 from kernelinfo.errors import ConfigError
 from kernelinfo.gate.config.file import OWN, SHARED, ConfigFile, read_file
@@ -15,11 +13,12 @@ from kernelinfo.gate.config.lines import KeyPath
 from kernelinfo.gate.config.measures import MEASURES, Allowance, Bound
 from kernelinfo.gate.config.validation import Complaint, Validation, spelled
 from kernelinfo.kernel.numbers import Number
-from kernelinfo.light_typing import NamedTuple
+from kernelinfo.light_typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from kernelinfo.rules import BY_DEFAULT, Selection
-from kernelinfo.rules.severity import Severity
 
-SEVERITIES: tuple[Severity, ...] = get_args(Severity)
+if TYPE_CHECKING:
+    from kernelinfo.rules.severity import Severity
+
 ToolchainChange = Literal["report", "strict"]
 
 
@@ -53,8 +52,15 @@ class Suppression(NamedTuple):
     line: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Configuration:
+def _gate(values: dict[str, Any]) -> Gate:
+    allowed = ((measure, values[key]) for key, measure in GATED)
+    return Gate(
+        tuple((measure, allowance) for measure, allowance in allowed if allowance is not None),
+        values["toolchain-change"],
+    )
+
+
+class Configuration(NamedTuple):
     """All that a file may say; without one, what holds by default."""
 
     file: Path | None = None
@@ -70,7 +76,7 @@ class Configuration:
     selection: Selection = BY_DEFAULT
     workgroup_sizes: tuple[tuple[str, int], ...] = ()
     budgets: tuple[Budget, ...] = ()
-    gate: Gate = field(default_factory=lambda: _gate(Validation().table({}, KEYS, ())["gate"]))
+    gate: Gate = _gate(Validation().table({}, KEYS, ())["gate"])
     suppressions: tuple[Suppression, ...] = ()
 
 
@@ -149,12 +155,4 @@ def _configuration(file: ConfigFile, values: dict[str, Any]) -> Configuration:
             )
             for one in values["suppress"]
         ),
-    )
-
-
-def _gate(values: dict[str, Any]) -> Gate:
-    allowed = ((measure, values[key]) for key, measure in GATED)
-    return Gate(
-        tuple((measure, allowance) for measure, allowance in allowed if allowance is not None),
-        values["toolchain-change"],
     )

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from kernelinfo.errors import ConfigError, ReadError
 from kernelinfo.gate.config.lines import KeyPath, lines_of
+from kernelinfo.light_typing import Any, NamedTuple
 from kernelinfo.reading.paths import read_document
 
 OWN, SHARED = "kernelinfo.toml", "pyproject.toml"
 
 
-@dataclass(frozen=True)
-class ConfigFile:
+class ConfigFile(NamedTuple):
     """A configuration as it is written."""
 
     path: Path
@@ -24,13 +21,9 @@ class ConfigFile:
     inside: KeyPath
     """Where in the file its table is."""
 
-    @cached_property
-    def _lines(self) -> dict[KeyPath, int]:
-        return lines_of(self.text)
-
     def line(self, path: KeyPath) -> int | None:
         """The line that sets a key; None for one that is not set, or whose line is not known."""
-        return self._lines.get(self.inside + path)
+        return lines_of(self.text).get(self.inside + path)
 
 
 def read_file(path: Path) -> ConfigFile | None:

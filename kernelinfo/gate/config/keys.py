@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from functools import partial
-from typing import Any
 
 from kernelinfo.gate.config.measures import (
     ALLOWANCE,
@@ -19,9 +18,15 @@ from kernelinfo.gate.config.measures import (
     parse_bound,
 )
 from kernelinfo.kernel.pattern import matches
-from kernelinfo.light_typing import NamedTuple
+from kernelinfo.light_typing import TYPE_CHECKING, Any, NamedTuple
 from kernelinfo.occupancy.devices import target_named
 from kernelinfo.rules import named
+
+if TYPE_CHECKING:
+    from kernelinfo.rules.severity import Severity
+
+SEVERITIES: tuple[Severity, ...] = ("note", "warning", "error")
+"""The mildest first."""
 
 
 class Scalar(NamedTuple):
@@ -110,7 +115,7 @@ _PATTERN = Scalar('a name, a glob such as "gemm_*" or "re:REGEX"', read=_pattern
 _RULE = Scalar('a rule such as "KI101", "KI1" or "vgpr-spill"', read=_rule)
 _RULES = Many(_RULE, 'a list such as ["KI101", "KI2"]')
 _TARGET = Scalar('a target such as "gfx90a"', read=lambda text: target_named(text).name)
-_SEVERITY = Scalar('"note", "warning" or "error"', choices=("note", "warning", "error"))
+_SEVERITY = Scalar('"note", "warning" or "error"', choices=SEVERITIES)
 _COUNT = Scalar("a whole number from 0 on", (int,), least=0)
 _WORKGROUP = Scalar("a whole number of workitems from 1 on", (int,), least=1)
 _SWITCH = Scalar("true or false", (bool,))

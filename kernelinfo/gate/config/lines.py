@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from functools import lru_cache
+
+from kernelinfo.light_typing import Any
 
 KeyPath = tuple[str | int, ...]
 """Keys and indices of arrays from the top: `("budget", 1, "kernel")`."""
 
 
+@lru_cache(maxsize=1)
 def lines_of(text: str) -> dict[KeyPath, int]:
     """The 1-based line of every key, table and element that valid TOML sets.
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Literal
 
 from kernelinfo.kernel.numbers import BY_FIELD, NUMBERS, Number
-from kernelinfo.light_typing import NamedTuple
+from kernelinfo.light_typing import Literal, NamedTuple
 
 Sign = Literal["<=", ">=", "=="]
 

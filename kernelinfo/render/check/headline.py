@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from kernelinfo.gate.outcome import SEVERITIES, Outcome
+from kernelinfo.gate.config.keys import SEVERITIES
+from kernelinfo.gate.outcome import Outcome
 from kernelinfo.render.names import printable
 from kernelinfo.render.words import plural
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any
 
-from kernelinfo.gate.outcome import SEVERITIES, Outcome
+from kernelinfo.gate.config.keys import SEVERITIES
+from kernelinfo.gate.outcome import Outcome
 from kernelinfo.kernel import Item
 from kernelinfo.render import View, html
 from kernelinfo.render.check.claims import Claim, claims

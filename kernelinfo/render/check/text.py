@@ -7,7 +7,8 @@ from itertools import groupby
 from typing import TypeVar
 
 from kernelinfo.compare import Pair
-from kernelinfo.gate.outcome import SEVERITIES, Outcome
+from kernelinfo.gate.config.keys import SEVERITIES
+from kernelinfo.gate.outcome import Outcome
 from kernelinfo.render import View
 from kernelinfo.render.check.claims import Claim, claims
 from kernelinfo.render.check.headline import headline

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 
 from hypothesis import strategies as st
 
 from kernelinfo import Finding, Options, Problem, Report, Result, analyse
-from kernelinfo.gate.outcome import SEVERITIES, Judged, Notice, Outcome, Suppressed
+from kernelinfo.gate.config.keys import SEVERITIES
+from kernelinfo.gate.outcome import Judged, Notice, Outcome, Suppressed
 from kernelinfo.reading.facts import SourceLine
 
 from ...conftest import FIXTURES
@@ -29,7 +29,7 @@ def outcome_of(*paths: object, **changes: object) -> Outcome:
     report = read(*map(str, paths))
     judged = tuple(Judged(result) for result in report.results)
     outcome = Outcome(judged, (), report.problems, report, "warning")
-    return replace(outcome, **changes)  # type: ignore[arg-type]
+    return outcome._replace(**changes)  # type: ignore[arg-type]
 
 
 def excusing(outcome: Outcome, rule: str, reason: str) -> Outcome:
@@ -40,7 +40,7 @@ def excusing(outcome: Outcome, rule: str, reason: str) -> Outcome:
         gone = tuple(f for f in one.result.findings if f.rule == rule)
         excused = tuple(Suppressed(finding, reason, "2027-03-31") for finding in gone)
         judged.append(Judged(one.result._replace(findings=kept), one.suppressed + excused))
-    return replace(outcome, judged=tuple(judged))
+    return outcome._replace(judged=tuple(judged))
 
 
 texts = st.text(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 from typing import Any
 
 from hypothesis import given
@@ -32,7 +31,7 @@ def claims_of(shown: dict[str, Any], title: str) -> list[list[Any]]:
 
 def test_many_claims_are_counted_and_the_worst_listed() -> None:
     outcome = outcome_of(TUTORIAL)
-    shown = gate(replace(outcome, judged=outcome.judged * 40))
+    shown = gate(outcome._replace(judged=outcome.judged * 40))
     _, count, claims = shown["lists"][1]
     assert (count, len(claims)) == (80, 50)
 
@@ -47,7 +46,7 @@ def test_what_fails_is_listed_with_its_kernel_and_line() -> None:
 
 
 def test_what_is_excused_is_listed_with_its_reason() -> None:
-    shown = gate(replace(excusing(outcome_of(TUTORIAL), "KI302", "known"), fail_on="error"))
+    shown = gate(excusing(outcome_of(TUTORIAL), "KI302", "known")._replace(fail_on="error"))
     assert shown["passed"] is True
     (excused,) = claims_of(shown, "Suppressed")
     assert excused[6] == "known (until 2027-03-31)"

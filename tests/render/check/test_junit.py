@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
@@ -85,7 +84,7 @@ def test_notices_are_cases_of_the_gate() -> None:
     expired = Finding("KI505", "suppression-expired", "error", "ended 2026-01-01")
     unused = Finding("KI506", "suppression-unused", "note", "matches nothing")
     notices = (Notice(expired, "KI101 a*"), Notice(unused, "KI101 b*"))
-    told = list(cases(replace(outcome_of(TUTORIAL), judged=(), notices=notices)))
+    told = list(cases(outcome_of(TUTORIAL)._replace(judged=(), notices=notices)))
     assert [(case.name, case.is_passed) for case in told] == [
         ("KI505 KI101 a*", False),
         ("KI506 KI101 b*", True),
@@ -94,7 +93,7 @@ def test_notices_are_cases_of_the_gate() -> None:
 
 def test_a_vanished_kernel_is_an_error_however_mild() -> None:
     gone = Notice(Finding(VANISHED, "kernel-vanished", "note", "not in the build"), "axpy(float*)")
-    (case,) = cases(replace(outcome_of(TUTORIAL), judged=(), notices=(gone,)))
+    (case,) = cases(outcome_of(TUTORIAL)._replace(judged=(), notices=(gone,)))
     (error,) = case.result
     assert isinstance(error, Error)
 
@@ -103,7 +102,7 @@ def test_kernels_of_one_name_stay_two_cases() -> None:
     outcome = outcome_of(TUTORIAL)
     last = outcome.judged[3].result
     twin = last._replace(kernel=last.kernel._replace(symbol="_Z9sgprboundiPd.intern"))
-    told = cases(replace(outcome, judged=(Judged(last), Judged(twin))))
+    told = cases(outcome._replace(judged=(Judged(last), Judged(twin))))
     assert [case.name for case in told] == [
         "sgprbound(int, double*) [_Z9sgprboundiPd]",
         "sgprbound(int, double*) [_Z9sgprboundiPd.intern]",

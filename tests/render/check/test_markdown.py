@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 from hypothesis import given
@@ -60,7 +59,7 @@ def test_the_kernels_that_fail_are_a_table() -> None:
 
 
 def test_a_passed_gate_takes_one_line() -> None:
-    outcome = replace(outcome_of(TUTORIAL), fail_on="error")
+    outcome = outcome_of(TUTORIAL)._replace(fail_on="error")
     assert markdown(outcome) == "**kernelinfo passed: 2 warnings · 4 kernels**\n"
 
 
@@ -71,7 +70,7 @@ def test_many_are_folded_after_twenty() -> None:
         Judged(one.result._replace(kernel=one.result.kernel._replace(name=f"sgprbound<{index}>")))
         for index in range(27)
     )
-    text = markdown(replace(outcome, judged=many))
+    text = markdown(outcome._replace(judged=many))
     first, rest = tables(text)
     assert (len(first), len(rest)) == (1 + 20, 1 + 7)
     assert "<details><summary>7 more kernels</summary>" in text
@@ -88,7 +87,7 @@ def test_what_is_excused_is_folded_with_its_reason() -> None:
 
 def test_notices_and_problems_are_listed() -> None:
     unused = Finding("KI506", "suppression-unused", "note", "matches nothing")
-    text = markdown(replace(outcome_of(BROKEN), notices=(Notice(unused, "KI101 rwkv*"),)))
+    text = markdown(outcome_of(BROKEN)._replace(notices=(Notice(unused, "KI101 rwkv*"),)))
     assert "* KI506 note: `KI101 rwkv*`: matches nothing\n" in text
     assert f"* `{BROKEN}`: " in text
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote_to_bytes, urlsplit
@@ -73,10 +72,9 @@ def test_a_result_names_its_kernel() -> None:
 def test_the_best_place_that_is_known(path: Path, where: tuple[str, bool]) -> None:
     outcome = outcome_of(path)
     finding = Finding("KI101", "vgpr-spill", "warning", "12 VGPRs spilled")
-    judged = replace(
-        outcome.judged[0], result=outcome.judged[0].result._replace(findings=(finding,))
-    )
-    (result,) = run_of(replace(outcome, judged=(judged,)))["results"]
+    first = outcome.judged[0]
+    judged = first._replace(result=first.result._replace(findings=(finding,)))
+    (result,) = run_of(outcome._replace(judged=(judged,)))["results"]
     location = result["locations"][0]["physicalLocation"]
     assert location["artifactLocation"]["uri"].endswith(where[0])
     assert ("region" in location) == where[1]
@@ -130,7 +128,7 @@ def test_problems_make_the_run_unsuccessful() -> None:
 def test_a_notice_stands_where_to_look() -> None:
     unused = Finding("KI506", "suppression-unused", "note", "matches nothing")
     notice = Notice(unused, "KI101 rwkv*", path="kernelinfo.toml", line=7)
-    (result,) = run_of(replace(outcome_of(TUTORIAL), judged=(), notices=(notice,)))["results"]
+    (result,) = run_of(outcome_of(TUTORIAL)._replace(judged=(), notices=(notice,)))["results"]
     location = result["locations"][0]["physicalLocation"]
     assert location["artifactLocation"]["uri"] == "kernelinfo.toml"
     assert location["region"] == {"startLine": 7}
@@ -140,8 +138,8 @@ def test_names_are_neither_placeholders_nor_links() -> None:
     outcome = outcome_of(TUTORIAL)
     last = outcome.judged[3].result
     kernel = last.kernel._replace(name="f<{0}>[here](https://example.org)")
-    judged = replace(outcome.judged[3], result=last._replace(kernel=kernel))
-    text = run_of(replace(outcome, judged=(judged,)))["results"][0]["message"]["text"]
+    judged = outcome.judged[3]._replace(result=last._replace(kernel=kernel))
+    text = run_of(outcome._replace(judged=(judged,)))["results"][0]["message"]["text"]
     assert text.startswith("f<{{0}}>[here\\](https://example.org)")
 
 
