@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import settings
 
 from kernelinfo.occupancy import targets
+from kernelinfo.reading.facts import Code, KernelFacts, Module
 
 # What CI tries must not change from one run to the next; by hand every run tries something new. How
 # long one try takes says more of the machine than of the code.
@@ -31,6 +33,20 @@ def every_file() -> list[str]:
     roots = [FIXTURES / "assembly", FIXTURES / "code_object", FIXTURES / "container"]
     roots += [FIXTURES / "broken", CORPUS, HOSTILE]
     return sorted(str(path) for root in roots for path in root.rglob("*") if path.is_file())
+
+
+def with_code(
+    modules: Iterable[Module],
+) -> list[tuple[Module, list[KernelFacts], list[Code | None]]]:
+    """Each module, apart from its kernels, and their instructions, read now."""
+    return [
+        (
+            module._replace(kernels=()),
+            [kernel._replace(read_code=None) for kernel in module.kernels],
+            [kernel.read_code() if kernel.read_code else None for kernel in module.kernels],
+        )
+        for module in modules
+    ]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

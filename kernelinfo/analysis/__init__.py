@@ -30,6 +30,7 @@ from kernelinfo.reading.containers.triton import with_launch
 from kernelinfo.reading.facts import KernelFacts, Module, SourceLine
 from kernelinfo.reading.stamps import compiler_of
 from kernelinfo.reading.target_id import parse_target_id
+from kernelinfo.rules import may_ask_for_code
 
 if TYPE_CHECKING:
     from kernelinfo.analysis.copies import Copies
@@ -279,11 +280,17 @@ class Analysis:
         except ReadError as error:
             yield Problem(blob.path, str(error))
         yield from self._mangled_names(kernels, blob)
-        combined = (combine(kernel, code_object, target) for kernel in kernels)
+        combined = (self._with_code(combine(k, code_object, target), k) for k in kernels)
         if self._copies is None or code_object.kind != "code-object":
             yield from combined
         else:
             yield from self._copies.merged(list(combined))
+
+    def _with_code(self, kernel: Kernel, facts: KernelFacts) -> Kernel:
+        """The kernel with its instructions, where they are asked for."""
+        if facts.read_code and (self._options.instructions or may_ask_for_code(kernel.traits)):
+            return kernel._replace(code=facts.read_code())
+        return kernel
 
     def _mangled_names(self, kernels: Iterable[KernelFacts], blob: Blob) -> Iterator[Note]:
         """A note, once a run, if the C++ names of kernels cannot be demangled."""

@@ -46,6 +46,9 @@ class Options(NamedTuple):
     locate: Callable[[Kernel], bool] | None = None
     """For which kernels of code objects the source line is sought in the debug information, which
     takes up to a second each object. Assembly text is read for it anyway."""
+    instructions: bool = True
+    """Whether the instructions of assembly are counted in all kernels, or only where a rule asks:
+    that takes as long as all else."""
     arguments: Callable[[Kernel], bool] | None = None
     """For which kernels the arguments are read, which takes the whole metadata."""
     bounds: Bounds = budget.BY_DEFAULT

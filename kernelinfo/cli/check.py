@@ -25,7 +25,7 @@ from kernelinfo.gate.outcome import Outcome
 from kernelinfo.gate.pinning import pin
 from kernelinfo.gate.scope import Scope
 from kernelinfo.kernel import Report
-from kernelinfo.render import CHECK_FORMATS, View
+from kernelinfo.render import CHECK_FORMATS, SHOW_INSTRUCTIONS, View
 from kernelinfo.render.check import check_renderer
 from kernelinfo.render.check.pinned import render_update
 from kernelinfo.render.config import render_config
@@ -148,6 +148,7 @@ def command(
         exclude=tuple(exclude or ()),
         targets=tuple(target or ()),
         all_copies=all_copies,
+        instructions=format in SHOW_INSTRUCTIONS,
     )
     part = subset or _names_part(paths, own)
     scope = Scope(

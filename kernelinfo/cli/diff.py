@@ -105,6 +105,7 @@ def command(
         exclude=tuple(exclude or ()),
         targets=tuple(target or ()),
         all_copies=all_copies,
+        instructions=False,
     )
     targets = run_as.split(",") if run_as else [None]
     comparisons = [

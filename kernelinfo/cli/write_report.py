@@ -12,7 +12,7 @@ from kernelinfo.cli import progress
 from kernelinfo.cli.output import Problems, write
 from kernelinfo.kernel import Item
 from kernelinfo.light_typing import TYPE_CHECKING, Any
-from kernelinfo.render import View, format_module
+from kernelinfo.render import SHOW_INSTRUCTIONS, View, format_module
 
 if TYPE_CHECKING:
     from kernelinfo.analysis.parallel import Rows
@@ -34,6 +34,7 @@ def write_report(
     `jobs` is the number of processes; 0 for as many as pay. `sort_by` is a column of the table.
     """
     problems, module = Problems(verbose=verbose), format_module(format)
+    options = options._replace(instructions=format in SHOW_INSTRUCTIONS)
     rows = getattr(module, "rows", None)
     if rows and not verbose and not sort_by:
         rows = partial(rows, view=view)

@@ -73,7 +73,8 @@ class Kernel(NamedTuple):
     line: int | None
     """1-based line of the kernel's label in assembly text."""
     code: Code | None
-    """Counts of its instructions; None where they are not read."""
+    """Counts of its instructions; None where they are not read: in code objects, and where neither
+    a rule nor `Options.instructions` asks for them."""
     source: SourceLine | None
     """None without debug information."""
     arguments: tuple[Argument, ...] | None = None

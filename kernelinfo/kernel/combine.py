@@ -16,7 +16,7 @@ from kernelinfo.reading.paths import in_repository
 
 
 def combine(facts: KernelFacts, code_object: CodeObject, target: Target | None) -> Kernel:
-    """One kernel from all facts of it; what none of them states is None.
+    """One kernel from all facts of it, without its instructions; what none of them states is None.
 
     Sources that should agree and do not are kept in `Traits.disagreements`.
     """
@@ -28,7 +28,7 @@ def combine(facts: KernelFacts, code_object: CodeObject, target: Target | None) 
         code_size=facts.code_size,
         begins=facts.begins,
         line=facts.line,
-        code=facts.code,
+        code=None,
         source=None if facts.source is None else in_repository(facts.source),
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from kernelinfo.light_typing import Any, Literal, NamedTuple
 
@@ -151,8 +151,8 @@ class KernelFacts(NamedTuple):
     assembly text."""
     line: int | None = None
     """1-based line of the kernel's label in the assembly text."""
-    code: Code | None = None
-    """None where the instructions are not read: in code objects."""
+    read_code: Callable[[], Code | None] | None = None
+    """Counts the instructions, in as much time as all else takes; None in code objects."""
     source: SourceLine | None = None
     """None without debug information."""
 

@@ -38,6 +38,8 @@ class View(NamedTuple):
 
 FORMATS = ("text", "json", "jsonl", "csv", "markdown", "html")
 """Of reports: each a module of this package with a function `render`."""
+SHOW_INSTRUCTIONS = ("json", "html")
+"""Those, in which the instructions of every kernel are counted."""
 CHECK_FORMATS = (*FORMATS, "sarif", "github", "gitlab", "junit")
 """Of `check`: each a module of `kernelinfo.render.check`, or else the report's."""
 DIFF_FORMATS = ("text", "json", "jsonl", "csv", "markdown", "html")

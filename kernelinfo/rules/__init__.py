@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from kernelinfo.errors import OptionError
-from kernelinfo.kernel import Finding, Kernel
+from kernelinfo.kernel import Finding, Kernel, Traits
 from kernelinfo.light_typing import TYPE_CHECKING, NamedTuple
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.rules import compilation, failures, spills, waves
@@ -146,6 +146,11 @@ def findings(
         code = (kernel.code,) if rule.needs_code else ()
         for remark in rule.check(subject, occupancy, *code):
             yield rule.finding(remark)
+
+
+def may_ask_for_code(traits: Traits) -> bool:
+    """Whether a rule may read the instructions: without scratch and AGPRs none does."""
+    return traits.used.scratch_bytes_per_lane != 0 or bool(traits.used.agprs)
 
 
 def find(name: str) -> Rule | Documented | None:

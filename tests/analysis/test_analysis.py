@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 import kernelinfo.reading
-from kernelinfo import Options, Problem
+from kernelinfo import Options, Problem, Result, Selection
 from kernelinfo.analysis import Analysis, analyse
 from kernelinfo.analysis.counts import PathCounts
 from kernelinfo.reading.blob import Blob, Missing
 from kernelinfo.reading.budget import DecompressionBudget
 from kernelinfo.reading.facts import Facts, Features, KernelFacts, Module
-from tests.conftest import FIXTURES
+from tests.conftest import CORPUS, FIXTURES
 
 
 def test_an_unknown_target_under_another_id_is_two_problems(
@@ -59,3 +59,20 @@ def test_host_files_without_archives_are_counted_over_all_processes() -> None:
     assert isinstance(problem, Problem)
     assert problem.path == "liba.so"
     assert problem.message.endswith("(so of 2 more)")
+
+
+@pytest.mark.parametrize("folder", [FIXTURES / "assembly", CORPUS / "core"])
+def test_rules_find_the_same_where_instructions_are_read_for_them_alone(folder: Path) -> None:
+    if not folder.exists():
+        pytest.skip("the shared corpus is not beside this checkout")
+    paths = [str(path) for path in sorted(folder.glob("*.s"))]
+    options = Options(selection=Selection(select=("KI",)))
+    counted, asked = (
+        [item for item in analyse(paths, one) if isinstance(item, Result)]
+        for one in (options, options._replace(instructions=False))
+    )
+    assert [result.findings for result in asked] == [result.findings for result in counted]
+    without, fewer = (
+        sum(result.kernel.code is None for result in results) for results in (asked, counted)
+    )
+    assert fewer < without < len(asked)

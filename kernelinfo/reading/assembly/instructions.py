@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable
 
 from kernelinfo.occupancy.limits import REGISTER_BYTES
-from kernelinfo.reading.assembly.scan import Text, before
+from kernelinfo.reading.assembly.scan import Text, before, release
 from kernelinfo.reading.facts import Code, LoopSpills
 
 _END = b".Lfunc_end"
@@ -59,6 +60,7 @@ def function_text(text: Text, start: int, end: int) -> bytes | None:
     Without what a log puts before each line; None where that is not always the same.
     """
     code = text[start:end]
+    release(text, start, end)
     end = code.find(_END, max(code.find(b"."), 0))  # one byte is sought ten times as fast
     if end >= 0:
         code = code[:end]
@@ -69,7 +71,12 @@ def function_text(text: Text, start: int, end: int) -> bytes | None:
     return code.replace(newline, b"\n") if newline in code else None
 
 
-def read_code(code: bytes) -> Code:
+def read_code(function: Callable[[], bytes | None]) -> Code | None:
+    """The instructions of the function whose text, from its label on, `function` gives."""
+    return None if (code := function()) is None else count_code(code)
+
+
+def count_code(code: bytes) -> Code:
     """The instructions of one function, from its label on."""
     kinds = dict.fromkeys(_KINDS, 0)
     counts = Counter(_INSTRUCTION.findall(code))

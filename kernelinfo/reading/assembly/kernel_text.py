@@ -45,7 +45,7 @@ class KernelText:
         self.code_t: Stated | None = None
         self.config: Stated | None = None
         self.metadata: _Begun = _NOTHING, 0
-        self.code: Code | None = None
+        self.read_code: Callable[[], Code | None] | None = None
         self.source: SourceLine | None = None
 
 
@@ -125,7 +125,7 @@ class Evaluation:
                 "symbol": symbols[1],
             },
             line=kernel.line,
-            code=kernel.code,
+            read_code=kernel.read_code,
             source=kernel.source,
         )
 

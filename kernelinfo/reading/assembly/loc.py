@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Callable
 
 from kernelinfo.reading.assembly.scan import Text, decode
 from kernelinfo.reading.facts import SourceLine
@@ -58,14 +59,14 @@ class SourceFiles:
             if declared.keys() == {b"file", b"line"}:
                 self._declared[int(function[1])] = declared[b"file"], declared[b"line"]
 
-    def position(self, code: bytes) -> SourceLine | None:
+    def position(self, function: Callable[[], bytes | None]) -> SourceLine | None:
         """The line of a kernel: of its declaration, or else as far as its instructions tell.
 
-        `code` begins at its label. LLVM up to 16 states the function's own line with column 0
-        before all others. Later ones begin with the first instruction, which may be an inlined
-        function's; the kernel's own file is then that of its end.
+        `function` gives its text, from its label on. LLVM up to 16 states the function's own line
+        with column 0 before all others. Later ones begin with the first instruction, which may be
+        an inlined function's; the kernel's own file is then that of its end.
         """
-        if not self._parts or _MARK not in code:
+        if not self._parts or (code := function()) is None or _MARK not in code:
             return None
         begins = re.search(_BEGINS, code)
         if begins and (declared := self._declared.get(int(begins[1]))):

@@ -37,7 +37,6 @@ from kernelinfo.reading.assembly.scan import (
     is_directive,
     line_at,
     line_end,
-    release,
 )
 from kernelinfo.reading.facts import Fact, Features, Module
 from kernelinfo.reading.metadata import code_object_version, kernel_facts_v2, unknown_version
@@ -256,15 +255,14 @@ class ModuleText:
                 self._warnings.add(again, line + within)
             kernel.metadata = facts, line + within
 
-    def _read_code(self, end: int) -> None:
-        """Read each kernel's instructions, which end at the latest where the next one's begin."""
+    def _find_code(self, end: int) -> None:
+        """Find each kernel's instructions, which end at the latest where the next one's begin."""
         starts = {k.label: k for k in self._kernels.values() if k.label is not None}
         self._files.read_declarations(self._start, end)
         for offset, after in pairwise([*sorted(starts), end]):
-            if (code := function_text(self._text, offset, after)) is not None:
-                starts[offset].code = read_code(code)
-                starts[offset].source = self._files.position(code)
-            release(self._text, self._start, offset)
+            kernel, function = starts[offset], partial(function_text, self._text, offset, after)
+            kernel.read_code = partial(read_code, function)
+            kernel.source = self._files.position(function)
 
     def warn(self, message: str, offset: int) -> None:
         """Note what does not fit at `offset`."""
@@ -290,7 +288,7 @@ class ModuleText:
         # An unknown version is a new one: the code may run with XNACK.
         xnack = features.xnack not in ("off", "unsupported")
         evaluation = Evaluation(self._definitions, target, self._warnings, xnack=xnack)
-        self._read_code(end)
+        self._find_code(end)
         found, shaders = without_shaders(self._kernels.values())
         for shader, line in shaders:
             self._warnings.add(f"{shader!r} has no descriptor: passed over as a shader", line)

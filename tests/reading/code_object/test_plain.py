@@ -15,7 +15,7 @@ from kernelinfo.reading.code_object import note_metadata
 from kernelinfo.reading.code_object.notes import read_notes
 from kernelinfo.reading.containers import open_paths
 from kernelinfo.reading.elf import read_elf
-from tests.conftest import every_file
+from tests.conftest import every_file, with_code
 
 _ELF = b"\x7fELF"
 
@@ -63,14 +63,14 @@ def test_blocks_of_text(texts: list[bytes], monkeypatch: pytest.MonkeyPatch) -> 
         for known in (directives._block, info_block._read, metadata_yaml._read_common):
             known.cache_clear()
 
-    short = [list(assembly.read(text)) for text in texts]
-    assert sum(len(module.kernels) for modules in short for module in modules) > 100
+    short = [with_code(assembly.read(text)) for text in texts]
+    assert sum(len(kernels) for modules in short for _, kernels, _ in modules) > 100
     # No block is plain, and no metadata the compiler's.
     monkeypatch.setattr(directives, "number", lambda expression: None)
     monkeypatch.setattr(metadata_yaml, "_compilers", refuse)
     forget()
     try:
         for text, modules in zip(texts, short, strict=True):
-            assert list(assembly.read(text)) == modules
+            assert with_code(assembly.read(text)) == modules
     finally:
         forget()
