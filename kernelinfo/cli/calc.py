@@ -19,9 +19,9 @@ from kernelinfo.occupancy.placement import Demand, Launch
 from kernelinfo.occupancy.targets import Target
 from kernelinfo.render import View
 from kernelinfo.render.curves import curve_title, point_documents, render_curve, render_sizes
-from kernelinfo.render.device import device_lines
 from kernelinfo.render.explain import render_numbers
 from kernelinfo.render.json import occupancy_document
+from kernelinfo.render.notes import device_notes
 from kernelinfo.render.records import render_records
 
 _USUAL = options.Sizes(256, 256)
@@ -140,7 +140,7 @@ def command(
     record |= occupancy_document(found)
     if product is not None:
         filling = devices.fill(product, found, demand.wave_size, grid)
-        notes += device_lines(filling, found.per)
+        notes += device_notes(filling, found.per)
         record["device"] = asdict(filling)
     if as_llvm is not None:
         attributes = llvm.Attributes((sizes.least, sizes.most), trap_handler=launch.trap_handler)

@@ -15,8 +15,7 @@ from kernelinfo.compare.builds import chosen, read_build
 from kernelinfo.compare.summary import Build
 from kernelinfo.gate.baseline import is_baseline, read_baseline
 from kernelinfo.reading.blob import Problem
-from kernelinfo.render import DIFF_FORMATS
-from kernelinfo.render.diff import renderer
+from kernelinfo.render import DIFF_FORMATS, renderer
 
 FailOn = Literal["regression", "change"]
 
@@ -124,7 +123,7 @@ def command(
 
         write(render_side_by_side(run_as.split(","), comparisons, format, view), output)
     elif comparison.pairs or (comparison.gone and comparison.new):
-        write(renderer(format)(comparison, view), output)
+        write(renderer(f"diff.{format}")(comparison, view), output)
     if any(one.problems for one in comparisons):
         raise typer.Exit(CANNOT_ANSWER)
     if any(fails(one, fail_on) for one in comparisons):

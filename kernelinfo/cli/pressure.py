@@ -16,8 +16,7 @@ from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Kernel
 from kernelinfo.pressure.function import Function
 from kernelinfo.pressure.measure import Look, Measured, measure
-from kernelinfo.render import PRESSURE_FORMATS
-from kernelinfo.render.pressure import Detail, renderer
+from kernelinfo.render import PRESSURE_FORMATS, renderer
 
 EXAMPLES = """\
 Examples:
@@ -100,8 +99,8 @@ def command(
     for _ in problems.watch(item for item in found if not isinstance(item, Measured)):
         pass  # printed
     if measured or format == "json":
-        detail = Detail(kernel is not None, register_class)
-        write(renderer(format)(found, view, detail), output)
+        view = view._replace(whole=kernel is not None, register_class=register_class)
+        write(renderer(f"pressure.{format}")(found, view), output)
     problems.exit()
 
 

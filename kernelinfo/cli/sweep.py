@@ -18,8 +18,7 @@ from kernelinfo.cli.output import CANNOT_ANSWER, complain, make_view, write
 from kernelinfo.cli.progress import counted
 from kernelinfo.errors import OptionError
 from kernelinfo.occupancy.targets import find
-from kernelinfo.render import SWEEP_FORMATS
-from kernelinfo.render.sweep import renderer
+from kernelinfo.render import SWEEP_FORMATS, renderer
 from kernelinfo.sweep.compilers import find_compiler
 from kernelinfo.sweep.inputs import read_input
 from kernelinfo.sweep.module import open_module
@@ -135,7 +134,7 @@ def command(
         ),
     )
     found = _sweep(file, request, compiler, arch, timeout, jobs or os.cpu_count() or 1)
-    write(renderer(format)(found, view), output)
+    write(renderer(f"sweep.{format}")(found, view), output)
     if found.has_failed:
         complain(f"{file}: no variant was compiled: {found.kernels[0].variants[-1].error}")
         sys.exit(CANNOT_ANSWER)

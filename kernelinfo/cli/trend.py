@@ -11,8 +11,7 @@ from kernelinfo.cli import options
 from kernelinfo.cli.diff import FailOnOption, fails
 from kernelinfo.cli.output import CANNOT_ANSWER, CLAIM, complain, make_view, write
 from kernelinfo.fleet import require_libraries
-from kernelinfo.render import TREND_FORMATS
-from kernelinfo.render.trend import renderer
+from kernelinfo.render import TREND_FORMATS, renderer
 from kernelinfo.render.words import plural
 
 if TYPE_CHECKING:
@@ -72,7 +71,7 @@ def command(
     )
     names_of_builds = tuple(builds.split(",")) if builds else ()
     found = ask(Dataset(dataset), Question(chosen, names_of_builds, since, moved))
-    write(renderer(format)(found, view), output)
+    write(renderer(f"trend.{format}")(found, view), output)
     _exit(found, fails(found.whole, fail_on))
 
 

@@ -28,6 +28,11 @@ class Headroom(NamedTuple):
     sgprs: int | None
     lds_bytes: int | None
 
+    def of(self, resource: Resource) -> int | None:
+        """That of one resource, in the unit of its limit."""
+        named = {"vgpr": self.vgprs, "sgpr": self.sgprs, "lds": self.lds_bytes}
+        return named.get(resource)
+
 
 class Range(NamedTuple):
     """The occupancy over all workgroup sizes that the kernel allows, in whole waves."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from importlib import import_module
 
-from kernelinfo.kernel import Item
 from kernelinfo.light_typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    from kernelinfo.pressure.registers import RegisterClass
     from kernelinfo.render.name_style import NameStyle
     from kernelinfo.rules import Selection
 
@@ -34,6 +34,10 @@ class View(NamedTuple):
     """Kernels come in the order that the user wants."""
     selection: Selection | None = None
     """The rules that a page asks again where its sliders move; None for those on by default."""
+    whole: bool = False
+    """Of live registers, kernels are shown whole: the user has named one."""
+    register_class: RegisterClass | None = None
+    """Of live registers, values of this class are shown; None for vector registers."""
 
 
 FORMATS = ("text", "json", "jsonl", "csv", "markdown", "html")
@@ -53,7 +57,7 @@ TREND_FORMATS = ("text", "json", "csv", "html")
 RECORD_FORMATS = ("text", "json", "jsonl", "csv", "markdown")
 """Of answers that hold no kernels."""
 
-Renderer = Callable[[Iterable[Item], View], Iterator[str]]
+Renderer = Callable[[Any, View], Iterator[str]]
 
 
 def format_module(name: str) -> Any:
@@ -65,6 +69,6 @@ def format_module(name: str) -> Any:
 
 
 def renderer(name: str) -> Renderer:
-    """The `render` function of a format of `FORMATS`."""
+    """The `render` function of a format of `FORMATS`; of other answers by `diff.json` and so on."""
     render: Renderer = format_module(name).render
     return render

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
-from kernelinfo.kernel import Finding, Kernel, Result
+from kernelinfo.kernel import Kernel, Result
 from kernelinfo.kernel.compiler_number import CompilerNumber
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.occupancy.calculator import vgpr_steps
@@ -13,14 +13,17 @@ from kernelinfo.occupancy.placement import Demand, waves_of
 from kernelinfo.occupancy.targets import Device, Target
 from kernelinfo.reading.facts import SOURCES, Fact, FactName
 from kernelinfo.render import View
-from kernelinfo.render.arguments import argument_parts
-from kernelinfo.render.code import code_parts
-from kernelinfo.render.device import device_lines
-from kernelinfo.render.findings import next_step
-from kernelinfo.render.launch_sizes import launch_lines
-from kernelinfo.render.names import folded, name_of, printable
-from kernelinfo.render.paint import Span, cells, left, paint, right, wrap
-from kernelinfo.render.profiler import expected
+from kernelinfo.render.findings import in_words, next_step
+from kernelinfo.render.names import heading, name_of, printable
+from kernelinfo.render.notes import (
+    Notes,
+    argument_parts,
+    code_parts,
+    device_notes,
+    expected,
+    launch_notes,
+)
+from kernelinfo.render.paint import Span, aligned, cells, left, painted, wrap
 from kernelinfo.render.words import bare, block, number, percent, plural, size, waves_per_simd
 
 _COLUMNS = ("resource", "used", "allocated", "out of", "allows", "slack")
@@ -28,17 +31,14 @@ _LABEL = 8
 _ROOM = 8
 """Columns that text needs to hang in."""
 
-Notes = Sequence[tuple[str, str]]
-"""Labels and texts of further lines."""
-
 
 def render_kernel(
     result: Result,
     view: View,
     device: Device | None,
     grid: int | None,
-    pressure: Notes = (),
-    further: Notes = (),
+    pressure: Notes,
+    further: Notes,
 ) -> Iterator[str]:
     """The explanation of one kernel, line by line; `grid` workgroups on a device."""
     kernel, occupancy = result.kernel, result.occupancy
@@ -51,41 +51,26 @@ def render_kernel(
     on = own if target is None or target.name == own else f"{own}, what if on {target.name}"
     lines: list[list[Span]] = []
     if occupancy is not None and kernel.traits.demand is not None and target is not None:
-        lines += working(target, kernel.traits.demand, occupancy, result)
-        lines += _noted(launch_lines(target, kernel.traits.demand, occupancy))
+        lines += _working(target, kernel.traits.demand, occupancy, result)
+        lines += _noted(launch_notes(target, kernel.traits.demand, occupancy))
         lines += _noted(pressure)
         if kernel.code is not None and (parts := code_parts(kernel.code)):
             lines += _listed("code", parts, " · ", view.width)
         if device is not None and (filling := result.filling(device, grid)):
-            lines += _noted(device_lines(filling, occupancy.per))
+            lines += _noted(device_notes(filling, occupancy.per))
         lines += _sources(kernel, view.width)
         if expectation := expected(result, device):
             lines += _listed("expect", expectation, "; ", view.width)
         lines += _noted(further)
     if kernel.arguments:
         lines += _listed("args", argument_parts(kernel.arguments), ", ", view.width)
-    for line in [*_heading(name_of(kernel, view.names), f"{on}  {where}", view), []]:
-        yield paint(line, view.color) + "\n"
-    findings = [_finding(finding) for finding in result.findings]
-    if view.fold:
-        findings = [*_hanging(findings, view.width)]
+    findings = [_labelled(f.rule, f"{f.severity}: {in_words(f)}") for f in result.findings]
     footnote = _hanging(_footnote(occupancy), view.width)
-    for line in [*_hanging(lines, view.width), *findings, *footnote]:
-        yield paint(line, view.color) + "\n"
-
-
-def _finding(finding: Finding) -> list[Span]:
-    text = finding.message + (f"; {finding.hint}" if finding.hint else "")
-    return _labelled(finding.rule, f"{finding.severity}: {text}")
-
-
-def _heading(name: str, about: str, view: View) -> Iterator[list[Span]]:
-    """A name and its location in one line; in two on a terminal where both do not fit."""
-    if view.fold and cells(name) + 3 + cells(about) > view.width:
-        yield from ([(line, "bold")] for line in folded(name, view.width, 2))
-        yield from wrap([(f"   {about}", "")], view.width, 3)
-    else:
-        yield [(name, "bold"), (f"   {about}", "")]
+    yield from painted(heading(name_of(kernel, view.names), f"{on}  {where}", view), view)
+    yield "\n"
+    yield from painted(_hanging(lines, view.width), view)
+    yield from painted(_hanging(findings, view.width) if view.fold else findings, view)
+    yield from painted(footnote, view)
 
 
 def _hanging(lines: Iterable[list[Span]], width: int) -> Iterator[list[Span]]:
@@ -96,33 +81,28 @@ def _hanging(lines: Iterable[list[Span]], width: int) -> Iterator[list[Span]]:
 
 
 def render_numbers(
-    target: Target, demand: Demand, occupancy: Occupancy, view: View, notes: Notes = ()
+    target: Target, demand: Demand, occupancy: Occupancy, view: View, notes: Notes
 ) -> Iterator[str]:
     """The same for numbers that belong to no kernel."""
-    yield paint([(f"{target.name} ({target.family})", "bold")], view.color) + "\n\n"
-    lines = [*working(target, demand, occupancy), *_noted(notes), *_footnote(occupancy)]
-    for line in _hanging(lines, view.width):
-        yield paint(line, view.color) + "\n"
+    lines = [*_working(target, demand, occupancy), *_noted(notes), *_footnote(occupancy)]
+    yield from painted([[(f"{target.name} ({target.family})", "bold")], []], view)
+    yield from painted(_hanging(lines, view.width), view)
 
 
-def working(
+def _working(
     target: Target,
     demand: Demand,
     occupancy: Occupancy,
     of: Result | None = None,
 ) -> list[list[Span]]:
     """The table of resources, the result, the steps, and what is uncertain."""
+    slots, *others = occupancy.limits
     kernel = of.kernel if of else None
-    rows = [_COLUMNS, *(_row(limit, occupancy, demand, kernel) for limit in occupancy.limits[1:])]
-    rows.append(_row(occupancy.limits[0], occupancy, demand, kernel))
-    widths = [max(cells(row[i]) for row in rows) for i in range(len(_COLUMNS))]
+    rows = [_COLUMNS, *(_row(limit, occupancy, demand, kernel) for limit in (*others, slots))]
     lines: list[list[Span]] = []
-    for index, row in enumerate(rows):
-        text = f" {left(row[0], widths[0])}  {right(row[1], widths[1])}  " + "  ".join(
-            left(cell, width) for cell, width in zip(row[2:-1], widths[2:-1], strict=True)
-        )
-        style = "bold" if index == 0 or "◄" in text else ""
-        lines.append([(f"{text}  ", style), (row[-1], style)])
+    for text, row in zip(aligned([row[:-1] for row in rows], "tnttt"), rows, strict=True):
+        style = "bold" if row == _COLUMNS or "◄" in text else ""
+        lines.append([(f" {text}  ", style), (row[-1], style)])
     lines.append(
         _labelled("result", _result(occupancy, of.compiler_number if of else None), "bold")
     )
@@ -152,46 +132,35 @@ def working(
 
 def _row(
     limit: Limit, occupancy: Occupancy, demand: Demand, kernel: Kernel | None
-) -> tuple[str, str, str, str, str, str]:
-    per = occupancy.per
-    marker = " ◄" if limit.resource in occupancy.limiters else ""
+) -> tuple[str, ...]:
+    """The cells of one resource, as _COLUMNS names them."""
+    per, label = occupancy.per, RESOURCES[limit.resource]
     allows = "no limit"
     if limit.waves_per_simd is not None:
+        marker = " ◄" if limit.resource in occupancy.limiters else ""
         allows = f"{waves_per_simd(limit.waves_per_simd)}{marker}"
     used, allocated = bare(limit.resource, limit.used), bare(limit.resource, limit.allocated)
-    granule = bare(limit.resource, limit.granule)
-    label = RESOURCES[limit.resource]
-    headroom = occupancy.headroom
+    in_granules = f"{allocated} (by {bare(limit.resource, limit.granule)})"
+    slack = _slack(limit, occupancy)
     match limit.resource:
         case "slots":
             group = waves_of(occupancy.launch.workgroup_size, demand.wave_size)
-            waves = "wave" if group == 1 else "waves"
-            label, used = "block", block(occupancy.launch)
-            allocated, out_of = f"{group} {waves}", f"{limit.available} slots per {per}"
-            return label, used, allocated, out_of, allows, _assumed(occupancy)
+            waves = f"{group} wave{'s' * (group > 1)}"
+            slots = f"{limit.available} slots per {per}"
+            assumed = _ASSUMED[occupancy.launch.assumption]
+            return "block", block(occupancy.launch), waves, slots, allows, assumed
         case "vgpr":
             in_code = kernel.used.vgprs if kernel else None
-            slack = _free(limit, headroom.vgprs, occupancy)
             if in_code is not None and in_code != limit.used:
                 slack = f"the code uses {in_code}; {slack}".removesuffix("; ")
-            return (
-                label,
-                used,
-                f"{allocated} (by {granule})",
-                f"{limit.available} per lane",
-                allows,
-                slack,
-            )
+            return label, used, in_granules, f"{limit.available} per lane", allows, slack
         case "sgpr":
             trap = occupancy.allocated.trap_sgprs
             allocated = f"{limit.allocated - trap} + {trap} ¹" if trap else allocated
-            slack = _free(limit, headroom.sgprs, occupancy)
             return label, used, allocated, f"{limit.available} per SIMD", allows, slack
         case "lds":
-            out_of = f"{size(limit.available)} per {per}"
-            allocated = f"{allocated} (by {granule})" if limit.allocated else allocated
-            slack = _free(limit, headroom.lds_bytes, occupancy)
-            return label, used, allocated, out_of, allows, slack
+            allocated = in_granules if limit.allocated else allocated
+            return label, used, allocated, f"{size(limit.available)} per {per}", allows, slack
         case "scratch":
             out_of = f"{limit.available} waves per {per}"
             return label, f"{used}/lane", f"{size(limit.allocated)}/wave", out_of, allows, ""
@@ -199,9 +168,10 @@ def _row(
             return label, used, allocated, f"{limit.available} per {per}", allows, ""
 
 
-def _free(limit: Limit, free: int | None, occupancy: Occupancy) -> str:
+def _slack(limit: Limit, occupancy: Occupancy) -> str:
+    """`+14 free; −26 gives 5 waves/SIMD`, as far as either is so."""
     parts = []
-    if free is not None and free > 0:
+    if (free := occupancy.headroom.of(limit.resource) or 0) > 0:
         parts.append(f"+{bare(limit.resource, free)} free")
     if len(occupancy.next) == 1 and occupancy.next[0].resource == limit.resource:
         step = occupancy.next[0]
@@ -218,10 +188,6 @@ _ASSUMED = {
     "hardware-max": "the hardware's maximum: none is declared",
     "graphics-stage": "a graphics stage: waves are launched one by one",
 }
-
-
-def _assumed(occupancy: Occupancy) -> str:
-    return _ASSUMED[occupancy.launch.assumption]
 
 
 def _result(occupancy: Occupancy, printed: CompilerNumber | None) -> str:
@@ -298,7 +264,7 @@ def _footnote(occupancy: Occupancy | None) -> list[list[Span]]:
 
 
 def _noted(notes: Notes) -> list[list[Span]]:
-    return [_labelled(label, text) for label, text in notes]
+    return [_labelled(*note) for note in notes]
 
 
 def _labelled(label: str, text: str, style: str = "") -> list[Span]:
@@ -307,12 +273,10 @@ def _labelled(label: str, text: str, style: str = "") -> list[Span]:
 
 def _listed(label: str, parts: list[str], separator: str, width: int) -> list[list[Span]]:
     """A labelled list, broken between its parts."""
-    lines, line = [], ""
+    lines, end = [""], separator.rstrip()
     for part in parts:
-        if line and cells(line + separator + part + separator.rstrip()) > width - _LABEL - 2:
-            lines.append(line + separator.rstrip())
-            line = ""
-        line += (separator if line else "") + part
-    lines.append(line)
-    labels = [label] + [""] * (len(lines) - 1)
-    return [_labelled(name, text) for name, text in zip(labels, lines, strict=True)]
+        if lines[-1] and cells(lines[-1] + separator + part + end) > width - _LABEL - 2:
+            lines[-1] += end
+            lines.append("")
+        lines[-1] += (separator if lines[-1] else "") + part
+    return [_labelled("" if at else label, text) for at, text in enumerate(lines)]

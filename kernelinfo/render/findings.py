@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 
@@ -11,7 +12,7 @@ from kernelinfo.occupancy import Occupancy
 from kernelinfo.occupancy.headroom import Step
 from kernelinfo.render import View
 from kernelinfo.render.names import folded
-from kernelinfo.render.paint import Span, cells, left, wrap
+from kernelinfo.render.paint import Span, cells, fitted, left
 from kernelinfo.render.words import amount, change, percent, plural, waves_per_simd
 
 if TYPE_CHECKING:
@@ -31,6 +32,17 @@ Head = tuple[Span, ...]
 """Rule and severity."""
 
 _NEXT: Head = (("next  ", "bold"),)
+
+
+def counts(findings: Iterable[Finding]) -> dict[Severity, str]:
+    """`2 errors`, `1 warning`: each severity that there is, the worst first."""
+    number = Counter(finding.severity for finding in findings)
+    return {one: plural(number[one], one) for one in SEVERITY_STYLES if number[one]}
+
+
+def worst_first(finding: Finding) -> tuple[int, str]:
+    """A key to sort findings by severity and rule."""
+    return [*SEVERITY_STYLES].index(finding.severity), finding.rule
 
 
 def of_each(results: Sequence[Result], label: Label, view: View) -> Iterator[list[Span]]:
@@ -56,11 +68,10 @@ def of_all(
     for result in shown:
         if text := _next(result):
             groups[_NEXT].setdefault(text, []).append(result)
-    worst = [*SEVERITY_STYLES].index
     pairs = [(finding, result) for result in results for finding in result.findings]
-    for finding, result in sorted(pairs, key=lambda p: (worst(p[0].severity), p[0].rule)):
+    for finding, result in sorted(pairs, key=lambda pair: worst_first(pair[0])):
         messages = groups.setdefault(_head(finding), {})
-        messages.setdefault(_text(finding), []).append(result)
+        messages.setdefault(in_words(finding), []).append(result)
     for head, messages in groups.items():
         for text, of in islice(messages.items(), _MESSAGES):
             more = f" and {plural(len(of) - 1, 'more kernel')}" if len(of) > 1 else ""
@@ -68,6 +79,12 @@ def of_all(
         if rest := sum(map(len, islice(messages.values(), _MESSAGES, None))):
             text = f"… and {plural(rest, 'more kernel')}; --top 0 tells of each"
             yield from _line((" ", ""), head, text, view)
+
+
+def hidden_kernels(count: int) -> Iterator[list[Span]]:
+    """That so many kernels are not shown; nothing if none is hidden."""
+    if count:
+        yield [(f" … {plural(count, 'more kernel')}; --top 0 shows all", "dim")]
 
 
 def next_step(occupancy: Occupancy, steps: tuple[Step, ...]) -> str:
@@ -96,7 +113,7 @@ def _said(result: Result) -> Iterator[tuple[Head, str]]:
     if text := _next(result):
         yield _NEXT, text
     if result.occupancy is not None:
-        yield from ((_head(finding), _text(finding)) for finding in result.findings)
+        yield from ((_head(finding), in_words(finding)) for finding in result.findings)
 
 
 def _next(result: Result) -> str:
@@ -108,12 +125,11 @@ def _head(finding: Finding) -> Head:
     return (f"{finding.rule} ", ""), (f"{finding.severity:<8}", style)
 
 
-def _text(finding: Finding) -> str:
+def in_words(finding: Finding) -> str:
+    """What is found and what to do."""
     return finding.message + (f"; {finding.hint}" if finding.hint else "")
 
 
 def _line(before: Span, head: Head, text: str, view: View) -> Iterator[list[Span]]:
-    """On a terminal broken where it is too long; elsewhere whole, for grep."""
-    line = [before, *head, (text, "")]
-    indent = sum(cells(part) for part, _ in line[:-1])
-    yield from wrap(line, view.width, indent) if view.fold else [line]
+    indent = sum(cells(part) for part, _ in (before, *head))
+    return fitted([before, *head, (text, "")], view, indent)

@@ -9,7 +9,7 @@ from kernelinfo.occupancy.calculator import Rung
 from kernelinfo.occupancy.targets import Target
 from kernelinfo.render import View
 from kernelinfo.render.curves import render_steps
-from kernelinfo.render.paint import Span, left, paint, wrap
+from kernelinfo.render.paint import Span, fitted, left, paint, painted
 from kernelinfo.render.records import render_table
 from kernelinfo.render.words import number, percent, size
 
@@ -42,32 +42,26 @@ def render_targets(found: list[Target], view: View) -> Iterator[str]:
 def render_constants(target: Target, view: View) -> Iterator[str]:
     """Every constant of a target, each topic with its source."""
     heading: list[Span] = [(f"{target.name} ({target.family})   ", "bold"), (target.products, "")]
-    yield from _folded(heading, 3, view)
+    yield from painted(fitted(heading, view, 3), view)
     for name, value in target._asdict().items():
         topics = (value,) if hasattr(value, "_asdict") else value
         if topics and isinstance(topics, tuple) and hasattr(topics[0], "_asdict"):
             for topic in topics:
-                yield from _topic(name, topic, view)
+                yield from painted(_topic(name, topic, view), view)
         elif name not in ("name", "family", "products") and value not in ("", (), None):
             text = f"0x{value:02x}" if name == "elf_mach" else str(value)
-            yield from _folded([(f" {left(name, 12)} {text}", "")], 14, view)
+            yield from painted(fitted([(f" {left(name, 12)} {text}", "")], view, 14), view)
 
 
-def _topic(name: str, topic: Any, view: View) -> Iterator[str]:
-    yield "\n" + paint([(f" {name}", "bold")], view.color) + "\n"
-    for field, value in topic._asdict().items():
-        if field != "believed":
-            yield from _folded([(f"   {left(field, 26)} {value}", "")], 30, view)
+def _topic(name: str, topic: Any, view: View) -> Iterator[list[Span]]:
+    yield from ([], [(f" {name}", "bold")])
+    rows = [row for row in topic._asdict().items() if row[0] != "believed"]
     for belief in getattr(topic, "believed", ()):
         until = f" before {belief.before}" if belief.before else ""
-        text = f"{belief.field} is {belief.value} ({belief.source})"
-        yield from _folded([(f"   {left(f'in {belief.by}{until}', 26)} {text}", "")], 30, view)
-
-
-def _folded(line: list[Span], indent: int, view: View) -> Iterator[str]:
-    """The line, broken between words where a terminal is too narrow for it."""
-    for part in wrap(line, view.width, indent) if view.fold else [line]:
-        yield paint(part, view.color) + "\n"
+        value = f"{belief.field} is {belief.value} ({belief.source})"
+        rows.append((f"in {belief.by}{until}", value))
+    for field, value in rows:
+        yield from fitted([(f"   {left(field, 26)} {value}", "")], view, 30)
 
 
 def render_limits(rungs: tuple[Rung, ...], title: str, color: bool) -> Iterator[str]:

@@ -11,7 +11,6 @@ from kernelinfo.kernel import CodeObject, Item, Kernel, Repeat, Report, Result
 from kernelinfo.kernel.numbers import NUMBERS
 from kernelinfo.light_typing import Any
 from kernelinfo.occupancy import Occupancy
-from kernelinfo.occupancy.limits import Limit
 from kernelinfo.reading.facts import Code, Fact, FactName
 from kernelinfo.render import View
 from kernelinfo.render.paint import without_commands_in_json
@@ -36,8 +35,12 @@ PROVENANCE: dict[str, str] = {
 
 
 def render(items: Iterable[Item], view: View) -> Iterator[str]:
-    report = Report.of(items)
-    yield without_commands_in_json(json.dumps(document(report), indent=1, ensure_ascii=True)) + "\n"
+    yield encoded(document(Report.of(items)))
+
+
+def encoded(value: Any) -> str:
+    """A JSON document with its newline; no CI service that shows it finds a command in it."""
+    return without_commands_in_json(json.dumps(value, indent=1)) + "\n"
 
 
 def document(report: Report) -> dict[str, Any]:
@@ -75,14 +78,9 @@ def flat(value: Any) -> dict[str, Any]:
 
 def code_object_document(code_object: CodeObject, repeats: Sequence[Repeat] = ()) -> dict[str, Any]:
     also = [
-        {
-            "path": repeat.path,
-            "container": repeat.containers,
-            "member": repeat.member,
-            "offset": repeat.offset,
-        }
-        for repeat in repeats
-        if repeat.first == code_object
+        {"path": one.path, "container": one.containers, "member": one.member, "offset": one.offset}
+        for one in repeats
+        if one.first == code_object
     ]
     values = flat(code_object) | {"features": flat(code_object.features), "also": also}
     del values["kernel_count"]
@@ -142,15 +140,15 @@ def occupancy_document(occupancy: Occupancy) -> dict[str, Any]:
             "wave_slots": occupancy.wave_slots,
         },
         "limiters": list(occupancy.limiters),
-        "limits": [_limit_document(limit) for limit in occupancy.limits],
+        "limits": [_without(flat(limit), "waves") for limit in occupancy.limits],
         "next": [flat(step) for step in occupancy.next],
         "headroom": flat(occupancy.headroom),
         "range": flat(occupancy.range) if occupancy.range else None,
     }
 
 
-def _limit_document(limit: Limit) -> dict[str, Any]:
-    return {key: value for key, value in flat(limit).items() if key != "waves"}
+def _without(values: dict[str, Any], key: str) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if name != key}
 
 
 def _code_document(code: Code) -> dict[str, Any]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from kernelinfo.kernel import Item, Report, Result
 from kernelinfo.render import View
+from kernelinfo.render.findings import counts
 from kernelinfo.render.names import name_of, printable
-from kernelinfo.render.words import block, limiters, number, percent, plural, size
+from kernelinfo.render.words import block, bound, known, limiters, number, percent, plural, size
 
 _HEADING = (
     *("kernel", "target", "waves/SIMD", "occupancy", "limited by"),
@@ -19,11 +19,8 @@ _HEADING = (
 def render(items: Iterable[Item], view: View) -> Iterator[str]:
     """Kernels with findings before the others, which are folded, as is what is beyond `top`."""
     report = Report.of(items)
-    severities = Counter(f.severity for result in report.results for f in result.findings)
-    parts = [
-        plural(severities[one], one) for one in ("error", "warning", "note") if severities[one]
-    ]
-    parts = [", ".join(parts) or "no findings", plural(len(report.results), "kernel")]
+    found = counts(finding for result in report.results for finding in result.findings)
+    parts = [", ".join(found.values()) or "no findings", plural(len(report.results), "kernel")]
     if report.problems:
         parts.append(f"{plural(len(report.problems), 'problem')}: not all was read")
     yield f"**kernelinfo: {' · '.join(parts)}**\n"
@@ -38,26 +35,20 @@ def render(items: Iterable[Item], view: View) -> Iterator[str]:
 def _row(result: Result, view: View) -> tuple[str, ...]:
     kernel, occupancy = result.kernel, result.occupancy
     allocated = occupancy.allocated if occupancy else None
-    lds_bytes = allocated.lds_bytes if allocated else kernel.used.lds_bytes
-    scratch_bytes = kernel.used.scratch_bytes_per_lane
-    bound = "" if occupancy is None or occupancy.exact else "≤"
+    at_most = bound(occupancy.exact) if occupancy else ""
     return (
         code(name_of(kernel, view.names)),
         code(kernel.code_object.target or "?"),
-        f"{bound}{number(occupancy.waves_per_simd)}" if occupancy else "?",
-        f"{bound}{percent(occupancy.percent)}" if occupancy else "?",
+        f"{at_most}{number(occupancy.waves_per_simd)}" if occupancy else "?",
+        f"{at_most}{percent(occupancy.percent)}" if occupancy else "?",
         limiters(occupancy) if occupancy else "?",
         block(occupancy.launch) if occupancy else "?",
-        _known(allocated.vgprs if allocated else kernel.used.vgprs),
-        _known(allocated.sgprs if allocated else kernel.used.sgprs),
-        "?" if lds_bytes is None else size(lds_bytes),
-        "?" if scratch_bytes is None else size(scratch_bytes),
+        known(allocated.vgprs if allocated else kernel.used.vgprs),
+        known(allocated.sgprs if allocated else kernel.used.sgprs),
+        size(allocated.lds_bytes if allocated else kernel.used.lds_bytes),
+        size(kernel.used.scratch_bytes_per_lane),
         "<br>".join(f"{f.rule} {f.severity}: {plain(f.message)}" for f in result.findings),
     )
-
-
-def _known(count: int | None) -> str:
-    return "?" if count is None else str(count)
 
 
 def table(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:

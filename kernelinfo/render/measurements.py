@@ -9,9 +9,9 @@ from kernelinfo.compare.measurement import Measurement
 from kernelinfo.compare.profile import Dispatch, Resources
 from kernelinfo.render import View
 from kernelinfo.render.names import folded, name_of, printable
-from kernelinfo.render.paint import Span, cells, paint, wrap
+from kernelinfo.render.paint import cells, fitted, paint, painted
 from kernelinfo.render.records import render_table
-from kernelinfo.render.words import limiters, percent, plural, size
+from kernelinfo.render.words import known, limiters, percent, plural, size
 
 
 def tie_problem(names: tuple[str, ...]) -> str:
@@ -38,29 +38,21 @@ def render_measurements(measured: tuple[Measurement, ...], view: View) -> Iterat
         name, found = name_of(one.kernel, view.names), one.occupancy
         limited = limiters(found)
         seen = "?" if one.percent is None else percent(one.percent)
+        resources, launch = one.dispatch.shape.resources, _launch(one.dispatch)
         rows += [
             (name, "predicted", *_cells(one.predicted), percent(found.percent), limited),
-            (
-                f"  {_launch(one.dispatch)}",
-                "measured",
-                *_cells(one.dispatch.shape.resources),
-                seen,
-                "",
-            ),
+            (f"  {launch}", "measured", *_cells(resources), seen, ""),
         ]
         short = name_of(one.kernel, "short")
-        remarks += [f"{short}, {_launch(one.dispatch)}: {remark}" for remark in one.remarks]
+        remarks += [f"{short}, {launch}: {remark}" for remark in one.remarks]
     yield from _rows(rows, view)
     if remarks:
         yield "\n"
     if absent := unmatched(measured):
         text = f"{plural(len(absent), 'kernel')} of the run in none of the files: "
-        remarks.append("")
-        remarks.append(text + ", ".join(absent))
+        remarks += ["", text + ", ".join(absent)]
     for remark in remarks:
-        line: list[Span] = [(f" {remark}", "")]
-        for part in wrap(line, view.width, 3) if view.fold else [line]:
-            yield paint(part, view.color) + "\n"
+        yield from painted(fitted([(f" {remark}", "")], view, 3), view)
 
 
 def _rows(rows: list[tuple[str, ...]], view: View) -> Iterator[str]:
@@ -86,8 +78,7 @@ def _launch(dispatch: Dispatch) -> str:
 
 def _cells(resources: Resources) -> list[str]:
     vgprs, agprs, sgprs, lds, scratch = resources
-    counts = ["?" if value is None else str(value) for value in (vgprs, agprs, sgprs)]
-    return [*counts, *("?" if value is None else size(value) for value in (lds, scratch))]
+    return [*map(known, (vgprs, agprs, sgprs)), size(lds), size(scratch)]
 
 
 def measurement_record(one: Measurement, view: View) -> dict[str, Any]:

@@ -9,11 +9,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from kernelinfo.kernel import Kernel
 from kernelinfo.kernel.names import parts, stem
 from kernelinfo.light_typing import TYPE_CHECKING
-from kernelinfo.render.paint import cells
+from kernelinfo.render.paint import Span, cells, wrap
 
 if TYPE_CHECKING:
     from kernelinfo.compare.summary import KernelSummary
+    from kernelinfo.render import View
     from kernelinfo.render.name_style import NameStyle
+    from kernelinfo.sweep.variants import SweptKernel
+
+    Named = Kernel | KernelSummary | SweptKernel
 
 
 def printable(text: str) -> str:
@@ -23,28 +27,25 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
-def name_of(kernel: Kernel | KernelSummary, style: NameStyle) -> str:
+def member_path(path: str, member: str | None) -> str:
+    """`libapp.so › kernel.co`; printable."""
+    return printable(f"{path} › {member}" if member else path)
+
+
+def name_of(kernel: Named, style: NameStyle) -> str:
     """The demangled name, short or full, or the mangled one; printable."""
     return printable(chosen_name(kernel, style))
 
 
-def styled(name: str, symbol: str, style: NameStyle) -> str:
-    """The same of a kernel of which only its names are known."""
-    return printable(_chosen(name, symbol, style))
-
-
-def chosen_name(kernel: Kernel | KernelSummary, style: NameStyle) -> str:
+def chosen_name(kernel: Named, style: NameStyle) -> str:
     """The demangled name, short or full, or the mangled one; as the input has it."""
-    return _chosen(kernel.name, kernel.symbol, style)
-
-
-def _chosen(name: str, symbol: str, style: NameStyle) -> str:
     if style == "mangled":
-        return symbol
-    return short(name) if style == "short" and name != symbol else name
+        return kernel.symbol
+    is_cpp = kernel.name != kernel.symbol
+    return short(kernel.name) if style == "short" and is_cpp else kernel.name
 
 
-def names_of(kernels: Iterable[Kernel | KernelSummary], style: NameStyle) -> Mapping[str, str]:
+def names_of(kernels: Iterable[Named], style: NameStyle) -> Mapping[str, str]:
     """The name of each symbol; where short ones would be equal, as much more as tells them apart.
 
     What differs in the parameters alone is written with them, up to the one that differs.
@@ -90,6 +91,15 @@ def folded(name: str, width: int, indent: int) -> list[str]:
 _PARTS = r".+?(?:, |::|[<(]|$)"
 _MARKS = ((", ",), ("<", "("), ("::",))
 """Where a line may end, the best first."""
+
+
+def heading(name: str, about: str, view: View) -> Iterator[list[Span]]:
+    """A name and what is said of it in one line; in two on a terminal that is too narrow."""
+    if view.fold and cells(name) + 3 + cells(about) > view.width:
+        yield from ([(line, "bold")] for line in folded(name, view.width, 2))
+        yield from wrap([(f"   {about}", "")], view.width, 3)
+    else:
+        yield [(name, "bold"), (f"   {about}", "")]
 
 
 _OPENS, _CLOSES = "(<[{", ")>]}"
@@ -154,14 +164,11 @@ def _with_parameters(names: Mapping[str, str]) -> dict[str, str]:
         (n for n in range(1, most) if len({each[:n] for each in lists.values()}) == len(lists)),
         most,
     )
-    return {
-        symbol: printable(f"{short(name)}({', '.join(_first(lists[symbol], count))})")
-        for symbol, name in names.items()
+    shown = {
+        symbol: ", ".join([*all[:count], *["…"] * (len(all) > count)])
+        for symbol, all in lists.items()
     }
-
-
-def _first(parameters: tuple[str, ...], count: int) -> tuple[str, ...]:
-    return parameters if len(parameters) <= count else (*parameters[:count], "…")
+    return {symbol: printable(f"{short(name)}({shown[symbol]})") for symbol, name in names.items()}
 
 
 def _parameters(name: str) -> tuple[str, ...]:

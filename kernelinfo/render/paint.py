@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+
+from kernelinfo.light_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kernelinfo.render import View
 
 Span = tuple[str, str]
 """Text and the rich style it has on a terminal; "" for none."""
 
-
 _NARROW = dict.fromkeys(map(ord, "■·…–−×≤›¹"), "x")
 """One column wide, and all that most reports have besides ASCII: rich takes long to import."""
-
 
 _HASH = re.compile(r"#(?=#)")
 _COMMAND = re.compile(r"##(?=\w*\[)|(?<!\S)::")
@@ -43,6 +46,12 @@ def paint(line: Iterable[Span], color: bool) -> str:
     return "".join(Style.parse(style).render(text) if style else text for text, style in spans)
 
 
+def painted(lines: Iterable[Iterable[Span]], view: View) -> Iterator[str]:
+    """Lines of output with their newlines."""
+    for line in lines:
+        yield paint(line, view.color) + "\n"
+
+
 _WORDS = re.compile(r"\S*\d \S+\s*|\S+\s*|\s+")
 """A number stays with what it counts."""
 
@@ -62,6 +71,11 @@ def wrap(line: Iterable[Span], width: int, indent: int) -> Iterator[list[Span]]:
     yield row
 
 
+def fitted(line: list[Span], view: View, indent: int) -> Iterator[list[Span]]:
+    """The line; on a terminal that is too narrow for it, broken between words."""
+    yield from wrap(line, view.width, indent) if view.fold else [line]
+
+
 def cells(text: str) -> int:
     """Columns that `text` takes on a terminal."""
     if text.translate(_NARROW).isascii():
@@ -77,3 +91,13 @@ def left(text: str, width: int) -> str:
 
 def right(text: str, width: int) -> str:
     return " " * (width - cells(text)) + text
+
+
+def aligned(rows: Sequence[Sequence[str]], kinds: str = "", gap: str = "  ") -> list[str]:
+    """Each row as a line of columns, those of kind `n` aligned to the right."""
+    widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
+    sides = [right if kind == "n" else left for kind in kinds or "t" * len(widths)]
+    return [
+        gap.join([side(cell, width) for side, cell, width in zip(sides, row, widths, strict=True)])
+        for row in rows
+    ]

@@ -8,7 +8,7 @@ from typing import Any
 
 from kernelinfo.render import View
 from kernelinfo.render.markdown import plain, table
-from kernelinfo.render.paint import cells, left, wrap
+from kernelinfo.render.paint import aligned, cells, fitted, paint
 
 
 def render_records(records: Sequence[Mapping[str, Any]], format: str) -> Iterator[str]:
@@ -41,13 +41,10 @@ def render_table(
     heading: Sequence[str], rows: Sequence[Sequence[str]], view: View | None = None
 ) -> Iterator[str]:
     """Left-aligned columns; the last is folded where `view` is a terminal's and too narrow."""
-    widths = [max(cells(row[i]) for row in (heading, *rows)) for i in range(len(heading))]
-    before = sum(widths[:-1]) + 2 * len(widths) - 1
-    for row in (heading, *rows):
-        padded = (left(text, width) for text, width in zip(row, widths, strict=True))
-        text = (" " + "  ".join(padded)).rstrip()
-        if view and view.fold and cells(text) > view.width:
-            for line in wrap([(text, "")], view.width, min(before, view.width // 2)):
-                yield "".join(part for part, _ in line).rstrip() + "\n"
-        else:
-            yield text + "\n"
+    rows = (heading, *rows)
+    lines = [f" {line}" for line in aligned(rows)]
+    before = cells(lines[0]) - max(cells(row[-1]) for row in rows)
+    for line in lines:
+        whole = [(line.rstrip(), "")]
+        for part in fitted(whole, view, min(before, view.width // 2)) if view else [whole]:
+            yield paint(part, False) + "\n"

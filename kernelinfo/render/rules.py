@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from inspect import cleandoc
 from typing import Literal
 
 from kernelinfo.render import View
+from kernelinfo.render.json import encoded
 from kernelinfo.render.records import render_table
 from kernelinfo.rules import ALL
 
@@ -34,4 +34,4 @@ def _json() -> Iterator[str]:
         }
         for rule in ALL
     ]
-    yield json.dumps(rows, indent=1) + "\n"
+    yield encoded(rows)

@@ -11,8 +11,8 @@ from kernelinfo.occupancy import Occupancy
 from kernelinfo.occupancy.limits import RESOURCES
 from kernelinfo.render import View
 from kernelinfo.render.names import folded
-from kernelinfo.render.paint import Span, cells, left, right
-from kernelinfo.render.words import block, limiters, number, size
+from kernelinfo.render.paint import Span, aligned, cells, left
+from kernelinfo.render.words import block, bound, known, limiters, number, size
 
 _BAR = 8
 _BAR_OF_A_CELL = " [■·]+$"
@@ -48,43 +48,37 @@ def table(
     called = [names[result.kernel.symbol] for result in results]
     columns = _columns(rows, with_target)
     if view.fold:
-        yield from _names_first(called, columns, results, view, with_target)
+        yield from _names_first(called, columns, results, view)
         return
-    widths = _widths(columns)
-    yield [(f" {_line(tuple(columns), widths)}  {_NAME}", "bold")]
-    for name, row, result in zip(called, zip(*columns.values(), strict=True), results, strict=True):
-        line = _line(row, widths)
-        yield [*_painted(f" {line}", row[-1], result, view), (f"  {name}", _style(result))]
+    heading, *lines = _lines(columns)
+    yield [(f" {heading}  {_NAME}", "bold")]
+    for name, line, result in zip(called, lines, results, strict=True):
+        yield [*_painted(f" {line}", result, view), (f"  {name}", _style(result))]
 
 
 def _names_first(
-    called: Sequence[str],
-    columns: Columns,
-    results: Sequence[Result],
-    view: View,
-    with_target: bool,
+    called: Sequence[str], columns: Columns, results: Sequence[Result], view: View
 ) -> Iterator[list[Span]]:
     taken = [cells(name) for name in (_NAME, *called)]
     columns = _fitted(columns, taken, view.width)
     room = min(max(taken), max(_room(columns, view.width), cells(_NAME)))
-    widths = _widths(columns)
-    yield [(f" {left(_NAME, room)} {_line(tuple(columns), widths)}".rstrip(), "bold")]
+    heading, *lines = _lines(columns)
+    yield [(f" {left(_NAME, room)} {heading}".rstrip(), "bold")]
     previous = ""
-    for name, row, result in zip(called, zip(*columns.values(), strict=True), results, strict=True):
-        name, previous = "" if with_target and name == previous else name, name
+    for name, line, result in zip(called, lines, results, strict=True):
+        name, previous = "" if _TARGET in columns and name == previous else name, name
         if cells(name) > room:
-            yield from ([(" " + line, "")] for line in folded(name, view.width - 1, 2))
+            yield from ([(" " + part, "")] for part in folded(name, view.width - 1, 2))
             name = ""
-        line = f" {left(name, room)} {_line(row, widths)}"
-        yield _painted(line, row[-1], result, view)
+        yield _painted(f" {left(name, room)} {line}", result, view)
 
 
-def _painted(line: str, limited_by: str, result: Result, view: View) -> list[Span]:
+def _painted(line: str, result: Result, view: View) -> list[Span]:
     """A row, on a terminal with its bar and its limiters set off."""
-    style = _style(result)
-    if style or not view.color:
-        return [(line, style)]
-    before, _, behind = line.rpartition(limited_by)
+    occupancy = result.occupancy
+    if not (view.color and occupancy and occupancy.launchable):
+        return [(line, _style(result))]
+    before, limited_by, behind = line.rpartition(limiters(occupancy))
     parts = [part for part in re.split(r"(■+|·+)", before) if part]
     spans: list[Span] = [(part, _BAR_STYLES.get(part[0], "")) for part in parts]
     return [*spans, (limited_by, "" if limited_by == _SLOTS else "magenta"), (behind, "")]
@@ -116,25 +110,20 @@ def _fitted(columns: Columns, names: list[int], width: int) -> Columns:
 
 def _room(columns: Columns, width: int) -> int:
     """What is left for names."""
-    return width - sum(_widths(columns)) - len(columns) - 2
+    return width - cells(_lines(columns)[0]) - 2
 
 
-def _widths(columns: Columns) -> list[int]:
-    return [max(map(cells, (heading, *column))) for heading, column in columns.items()]
-
-
-def _line(row: Sequence[str], widths: list[int]) -> str:
-    numbers = (right(text, width) for text, width in zip(row[:-1], widths, strict=False))
-    return " ".join([*numbers, f" {left(row[-1], widths[-1])}"])
+def _lines(columns: Columns) -> list[str]:
+    """The heading and the rows, all but targets and limiters aligned to the right."""
+    kinds = ("t" if _TARGET in columns else "n") + "n" * (len(columns) - 2) + "t"
+    rows = [tuple(columns), *zip(*columns.values(), strict=True)]
+    return aligned([(*row[:-1], f" {row[-1]}") for row in rows], kinds, " ")
 
 
 def _columns(rows: Sequence[Row], with_target: bool) -> Columns:
     headings = (_TARGET,) * with_target + _HEADING
     lines = [(row.targets,) * with_target + cells_of(row.result) for row in rows]
-    if with_target:
-        width = max(cells(targets) for targets, *_ in (headings, *lines))
-        headings, *lines = ((left(line[0], width), *line[1:]) for line in (headings, *lines))
-    return {heading: list(cells) for heading, *cells in zip(headings, *lines, strict=True)}
+    return {heading: cells for heading, *cells in zip(headings, *lines, strict=True)}
 
 
 def cells_of(result: Result) -> tuple[str, ...]:
@@ -144,19 +133,18 @@ def cells_of(result: Result) -> tuple[str, ...]:
     if occupancy is None:
         numbers = (used.vgprs, used.agprs, used.sgprs, used.lds_bytes, used.scratch_bytes_per_lane)
         why = "another block size" if kernel.target else "unknown target"
-        return ("?", *map(_or_unknown, numbers), "?", "?", why)
+        return ("?", *map(known, numbers), "?", "?", why)
     launch, allocated = occupancy.launch, occupancy.allocated
-    lds = None if used.lds_bytes is None else used.lds_bytes + launch.dynamic_lds_bytes
-    bound = "≤" if occupancy.launchable and not occupancy.exact else ""
+    at_most = bound(occupancy.exact or not occupancy.launchable)
     return (
         block(launch),
-        _or_unknown(allocated.vgprs),
-        _or_unknown(allocated.agprs),
-        _or_unknown(allocated.sgprs),
-        "?" if lds is None else size(lds),
-        "?" if used.scratch_bytes_per_lane is None else size(used.scratch_bytes_per_lane),
-        f"{bound}{number(occupancy.waves_per_simd)} {_bar(occupancy)}",
-        f"{bound}{occupancy.percent:.1f}%",
+        known(allocated.vgprs),
+        known(allocated.agprs),
+        known(allocated.sgprs),
+        size(None if used.lds_bytes is None else used.lds_bytes + launch.dynamic_lds_bytes),
+        size(used.scratch_bytes_per_lane),
+        f"{at_most}{number(occupancy.waves_per_simd)} {_bar(occupancy)}",
+        f"{at_most}{occupancy.percent:.1f}%",
         limiters(occupancy),
     )
 
@@ -165,10 +153,6 @@ def target_of(kernel: Kernel) -> str:
     """What it was compiled for; `gfx90a as gfx942` where that is not what is asked about."""
     own, target = kernel.code_object.target or "?", kernel.target
     return own if target is None or target.name == own else f"{own} as {target.name}"
-
-
-def _or_unknown(value: int | None) -> str:
-    return "?" if value is None else str(value)
 
 
 def _bar(occupancy: Occupancy) -> str:

@@ -7,9 +7,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from kernelinfo.kernel import CodeObject, Item, Report, Result
 from kernelinfo.render import View
-from kernelinfo.render.findings import SEVERITY_STYLES, Label, of_all, of_each
-from kernelinfo.render.names import names_of, printable
-from kernelinfo.render.paint import Span, cells, paint, wrap
+from kernelinfo.render.findings import (
+    SEVERITY_STYLES,
+    Label,
+    counts,
+    hidden_kernels,
+    of_all,
+    of_each,
+    worst_first,
+)
+from kernelinfo.render.names import heading, member_path, names_of, printable
+from kernelinfo.render.paint import Span, cells, fitted, painted, wrap
 from kernelinfo.render.table import Row, table, target_of
 from kernelinfo.render.words import compiler, plural
 
@@ -24,10 +32,8 @@ _REPEATS = 3
 def render(items: Iterable[Item], view: View) -> Iterator[str]:
     """The report as text; problems are counted here and listed on standard error."""
     report = Report.of(items)
-    if not report.results:
-        return
-    for line in _report(report, view):
-        yield paint(line, view.color) + "\n"
+    if report.results:
+        yield from painted(_report(report, view), view)
 
 
 def _report(report: Report, view: View) -> Iterator[list[Span]]:
@@ -44,8 +50,7 @@ def _report(report: Report, view: View) -> Iterator[list[Span]]:
     else:
         shown = [*report.results][: view.top or None]
         yield from _by_code_object(report, shown, names, view)
-    if hidden := len(report.results) - len(shown):
-        yield [(f" … {plural(hidden, 'more kernel')}; --top 0 shows all", "dim")]
+    yield from hidden_kernels(len(report.results) - len(shown))
     if not view.quiet:
         longest = 0 if brief else max(cells(names[result.kernel.symbol]) for result in shown)
         yield from _below(report, shown, label, view, longest)
@@ -114,7 +119,6 @@ def _heading(
     code_object: CodeObject, results: Sequence[Result], view: View, kernels: int | None = None
 ) -> Iterator[list[Span]]:
     """The code object, its target, compiler and number of kernels; that of `results` if None."""
-    where = _place(code_object.path, code_object.member)
     sizes = {f"wave{r.kernel.traits.demand.wave_size}" for r in results if r.kernel.traits.demand}
     about = [
         code_object.target or "unknown target",
@@ -127,12 +131,8 @@ def _heading(
         about[0] = f"{target.name} ({target.family})"
     elif target is not None:
         about[0] = f"{code_object.target}, what if on {target.name} ({target.family})"
-    details = "   " + " · ".join(text for text in about if text)
-    if view.fold and cells(where + details) > view.width:
-        yield [(where, "bold")]
-        yield from wrap([(details, "")], view.width, 3)
-    else:
-        yield [(where, "bold"), (details, "")]
+    where = member_path(code_object.path, code_object.member)
+    return heading(where, " · ".join(filter(None, about)), view)
 
 
 def _also(report: Report) -> Iterator[list[Span]]:
@@ -143,30 +143,22 @@ def _also(report: Report) -> Iterator[list[Span]]:
         text = f" {plural(copies, 'code object')} {state} what the assembly does"
         yield [(f"{text}, and {'counts' if copies == 1 else 'count'} once; --all-copies", "dim")]
     for repeat in exact[:_REPEATS]:
-        where, first = (_place(place.path, place.member) for place in (repeat, repeat.first))
+        where, first = (member_path(one.path, one.member) for one in (repeat, repeat.first))
         yield [(f" {where} is {first}, byte for byte", "dim")]
     if rest := len(exact[_REPEATS:]):
         yield [(f" … and {plural(rest, 'more code object')} counted once", "dim")]
 
 
-def _place(path: str, member: str | None) -> str:
-    return printable(f"{path} › {member}" if member else path)
-
-
-def _what(report: Report) -> str:
-    """The path, or how many there are."""
-    paths = {code_object.path for code_object in report.code_objects}
-    return printable(paths.pop()) if len(paths) == 1 else plural(len(paths), "file")
-
-
 def _overview(report: Report) -> list[Span]:
+    paths = {code_object.path for code_object in report.code_objects}
     targets = {target_of(kernel) for kernel in report.kernels}
     about = (
         targets.pop() if len(targets) == 1 else plural(len(targets), "target"),
         plural(len(report.code_objects), "code object"),
         plural(len(report.results), "kernel"),
     )
-    return [(_what(report), "bold"), ("   " + " · ".join(about), "")]
+    what = printable(paths.pop()) if len(paths) == 1 else plural(len(paths), "file")
+    return [(what, "bold"), ("   " + " · ".join(about), "")]
 
 
 _SIZES = {
@@ -203,34 +195,17 @@ def _label(report: Report, names: Mapping[str, str]) -> Label:
 
 
 def _summary(report: Report, view: View) -> Iterator[list[Span]]:
-    severities = Counter(f.severity for r in report.results for f in r.findings)
-    counts = [
-        (plural(severities[severity], severity), SEVERITY_STYLES[severity])
-        for severity in SEVERITY_STYLES
-        if severities[severity]
-    ]
+    """What was found and read, and which command explains occupancy and the worst rule."""
+    found = [finding for result in report.results for finding in result.findings]
     line: list[Span] = [(" ", "")]
-    for index, (text, style) in enumerate(counts):
-        line += [(", " if index else "", ""), (text, style)]
-    read = (
-        f"{plural(len(report.problems), 'problem')}: not all was read"
-        if report.problems
-        else "all read"
-    )
-    kernels, code_objects = len(report.results), len(report.code_objects)
-    read = f"{plural(kernels, 'kernel')} in {plural(code_objects, 'code object')} · {read}"
-    line.append((f"{' · ' if counts else ''}{read}", "bold red" if report.problems else ""))
+    for severity, count in counts(found).items():
+        line += [(", " if line[1:] else "", ""), (count, SEVERITY_STYLES[severity])]
+    problems = f"{plural(len(report.problems), 'problem')}: not all was read"
+    kernels = plural(len(report.results), "kernel")
+    code_objects = plural(len(report.code_objects), "code object")
+    read = f"{kernels} in {code_objects} · {problems if report.problems else 'all read'}"
+    line.append((f"{' · ' if line[1:] else ''}{read}", "bold red" if report.problems else ""))
     yield from wrap(line, view.width, 1)
-    footer: list[Span] = [(_footer(report), "dim")]
-    yield from wrap(footer, view.width, 1) if view.fold else [footer]
-
-
-def _footer(report: Report) -> str:
-    """The footer: which command explains occupancy and the first of the worst rules."""
-    worst = min(
-        (finding for result in report.results for finding in result.findings),
-        key=lambda finding: ([*SEVERITY_STYLES].index(finding.severity), finding.rule),
-        default=None,
-    )
-    rule = f"`kernelinfo explain {worst.rule}` or " if worst else ""
-    return f" occupancy is a ceiling, not a speed; {rule}`kernelinfo explain occupancy` says more"
+    rule = f"`kernelinfo explain {min(found, key=worst_first).rule}` or " if found else ""
+    more = f"{rule}`kernelinfo explain occupancy` says more"
+    yield from fitted([(f" occupancy is a ceiling, not a speed; {more}", "dim")], view, 1)

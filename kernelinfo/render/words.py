@@ -28,8 +28,20 @@ def plural(count: int, noun: str) -> str:
     return f"{grouped(count)} {noun}" + ("" if count == 1 else "s")
 
 
-def size(count: int) -> str:
-    """Bytes, in KiB where that is exact."""
+def known(count: int | None) -> str:
+    """The count; `?` where the input does not say."""
+    return "?" if count is None else str(count)
+
+
+def bound(exact: bool | None) -> str:
+    """`≤` before what is not exact."""
+    return "≤" if exact is False else ""
+
+
+def size(count: int | None) -> str:
+    """Bytes, in KiB where that is exact; `?` where the input does not say."""
+    if count is None:
+        return "?"
     if count and count % 1024 == 0:
         return f"{count // 1024} KiB"
     return f"{count} B" if count else "0"

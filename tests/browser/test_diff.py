@@ -10,8 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from kernelinfo.compare import Comparison, Pair
-from kernelinfo.render import View
-from kernelinfo.render.diff import renderer
+from kernelinfo.render import View, renderer
 
 from ..conftest import FIXTURES
 from ..render.test_html import HOSTILE
@@ -86,7 +85,7 @@ def test_names_are_text(opened: Opened, tmp_path: Path) -> None:
         for name, pair in zip(HOSTILE, kernels, strict=False)
     )
     written = tmp_path / "diff.html"
-    text = "".join(renderer("html")(Comparison(pairs, (), (), (), ()), View()))
+    text = "".join(renderer("diff.html")(Comparison(pairs, (), (), (), ()), View()))
     written.write_text(text, "utf-8")
     page = opened.open(written)
     expect(page.locator("table.kernels tbody tr")).to_have_count(len(HOSTILE))

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from importlib import import_module
 from importlib.util import find_spec
-from typing import cast
 
-from kernelinfo.gate.outcome import Outcome
-from kernelinfo.render import View, renderer
-
-CheckRenderer = Callable[[Outcome, View], Iterator[str]]
+from kernelinfo.render import Renderer, renderer
 
 
-def check_renderer(name: str) -> CheckRenderer:
-    """The `render` function of a format of `CHECK_FORMATS`; its module is imported only now.
+def check_renderer(name: str) -> Renderer:
+    """The `render` function of a format of `CHECK_FORMATS`.
 
     Formats without a module here are the report's, with what the gate found among the findings.
     """
-    module = f"{__name__}.{name}"
-    if find_spec(module):
-        return cast(CheckRenderer, import_module(module).render)
+    if find_spec(f"{__name__}.{name}"):
+        return renderer(f"check.{name}")
     render = renderer(name)
     return lambda outcome, view: render(outcome.report.results, view)

@@ -1,18 +1,31 @@
-"""The findings of an outcome one by one, with subject and location, for a CI system."""
+"""An outcome as CI systems take it: in one line, and its findings one by one, each located."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import PurePath
 
-from kernelinfo.gate.outcome import Notice, Outcome, Suppressed
-from kernelinfo.kernel import Finding, Result
+from kernelinfo.gate.outcome import Outcome, Suppressed
+from kernelinfo.kernel import Finding, Kernel, Result
+from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.blob import Problem
+from kernelinfo.reading.paths import path_in_repository
 from kernelinfo.reading.target_id import target_id
 from kernelinfo.render import View
-from kernelinfo.render.check.location import Location, location_in, location_of
+from kernelinfo.render.findings import counts, in_words
 from kernelinfo.render.names import name_of, printable
+from kernelinfo.render.words import plural
+
+
+class Location(NamedTuple):
+    """Where a finding is shown."""
+
+    path: str
+    """Relative to the repository's root where it lies inside; always with `/`."""
+    line: int | None
+    """1-based; None where only the file is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +46,27 @@ class Claim:
     @property
     def text(self) -> str:
         """What is found and what to do; printable, one line."""
-        return printable("; ".join(filter(None, (self.finding.message, self.finding.hint))))
+        return printable(in_words(self.finding))
 
     @property
     def sentence(self) -> str:
         """The same with what it is about."""
         target = f" ({printable(self.target)})" if self.target else ""
         return f"{self.subject}{target}: {self.text}"
+
+    @property
+    def where(self) -> str:
+        """`kernels.s:12`; printable, empty where no file is known."""
+        path, line = self.location or ("", None)
+        return printable(path if line is None else f"{path}:{line}")
+
+    @property
+    def excuse(self) -> str:
+        """Why it is suppressed, and until when; printable, empty where it counts."""
+        if self.suppressed is None:
+            return ""
+        until = f" (until {self.suppressed.until})" if self.suppressed.until else ""
+        return printable(self.suppressed.reason + until)
 
 
 def claims(outcome: Outcome, view: View) -> Iterator[Claim]:
@@ -51,22 +78,40 @@ def claims(outcome: Outcome, view: View) -> Iterator[Claim]:
             continue
         subject, origin = name_of(kernel, view.names), kernel.code_object
         target = target_id(origin.target, origin.features)
-        location = location_of(kernel)
-        for finding in result.findings:
+        location = _location_of(kernel)
+        found = [(finding, None) for finding in result.findings]
+        for finding, excused in (*found, *((one.finding, one) for one in judged.suppressed)):
             mark = _fingerprint(seen, finding.rule, target, kernel.name)
-            yield Claim(finding, subject, target, location, mark, result)
-        for one in judged.suppressed:
-            mark = _fingerprint(seen, one.finding.rule, target, kernel.name)
-            yield Claim(one.finding, subject, target, location, mark, result, one)
+            yield Claim(finding, subject, target, location, mark, result, excused)
     for notice in outcome.notices:
         mark = _fingerprint(seen, notice.finding.rule, notice.target or "", notice.subject)
-        location_of_notice = _location_of_notice(notice, outcome)
-        subject = printable(notice.subject)
-        yield Claim(notice.finding, subject, notice.target, location_of_notice, mark)
+        path = outcome.baseline if notice.path is None else notice.path
+        where = None if path is None else location_in(str(path), notice.line)
+        yield Claim(notice.finding, printable(notice.subject), notice.target, where, mark)
 
 
-def location_of_problem(problem: Problem) -> Location:
-    return location_in(problem.path, problem.line)
+def headline(outcome: Outcome) -> str:
+    """`failed: 2 errors, 1 warning · 40 kernels`: the answer, then what it rests on."""
+    answer = "failed" if outcome.failed else "passed"
+    if not outcome.answered:
+        answer = "cannot answer" if not outcome.failed else "failed, and cannot answer for all"
+    counted = [*counts(outcome.findings).values()]
+    if outcome.problems:
+        counted.insert(0, plural(len(outcome.problems), "problem"))
+    excused = sum(len(judged.suppressed) for judged in outcome.judged)
+    parts = [", ".join(counted) or "nothing found", plural(len(outcome.judged), "kernel")]
+    if excused:
+        parts.append(f"{excused} suppressed")
+    if outcome.passed_over:
+        parts.append(f"{plural(outcome.passed_over, 'kernel')} of other targets passed over")
+    if outcome.part:
+        parts.append(f"only of {printable(outcome.part)}")
+    return f"{answer}: {' · '.join(parts)}"
+
+
+def location_in(path: str, line: int | None = None) -> Location:
+    """A file as it was given on the command line."""
+    return Location(PurePath(path_in_repository(path) or path).as_posix(), line)
 
 
 def problem_text(problem: Problem) -> str:
@@ -75,10 +120,11 @@ def problem_text(problem: Problem) -> str:
     return member + printable(problem.message)
 
 
-def _location_of_notice(notice: Notice, outcome: Outcome) -> Location | None:
-    if notice.path is not None:
-        return location_in(notice.path, notice.line)
-    return None if outcome.baseline is None else location_in(str(outcome.baseline))
+def _location_of(kernel: Kernel) -> Location:
+    """The line that debug information names, else the one in the assembly, else the file."""
+    if kernel.source is not None:
+        return Location(PurePath(kernel.source.file).as_posix(), kernel.source.line)
+    return location_in(kernel.code_object.path, kernel.line)
 
 
 def _fingerprint(seen: Counter[tuple[str, ...]], *identity: str) -> str:

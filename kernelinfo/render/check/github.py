@@ -6,9 +6,7 @@ from collections.abc import Iterator
 
 from kernelinfo.gate.outcome import Outcome
 from kernelinfo.render import View
-from kernelinfo.render.check.claims import claims, location_of_problem, problem_text
-from kernelinfo.render.check.headline import headline
-from kernelinfo.render.check.location import Location
+from kernelinfo.render.check.claims import Location, claims, headline, location_in, problem_text
 from kernelinfo.render.names import printable
 from kernelinfo.rules.severity import Severity
 
@@ -30,7 +28,7 @@ def render(outcome: Outcome, view: View) -> Iterator[str]:
     for remark in outcome.remarks:
         yield _command("notice", None, "not covered", printable(remark))
     for problem in outcome.problems:
-        location = location_of_problem(problem)
+        location = location_in(problem.path, problem.line)
         yield _command("error", location, "cannot answer", problem_text(problem))
     yield f"kernelinfo: {headline(outcome)}\n"
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from hashlib import sha256
 from typing import Any, Literal
 
 from kernelinfo.gate.outcome import Outcome
 from kernelinfo.render import View
-from kernelinfo.render.check.claims import claims, location_of_problem, problem_text
-from kernelinfo.render.check.location import Location
+from kernelinfo.render.check.claims import Location, claims, location_in, problem_text
+from kernelinfo.render.json import encoded
 from kernelinfo.render.names import printable
-from kernelinfo.render.paint import without_commands_in_json
 from kernelinfo.rules.severity import Severity
 
 _SEVERITIES: dict[Severity, Literal["info", "minor", "major"]] = {
@@ -24,22 +22,19 @@ _SEVERITIES: dict[Severity, Literal["info", "minor", "major"]] = {
 
 def render(outcome: Outcome, view: View) -> Iterator[str]:
     """Every claim that is not excused and every problem, which is critical."""
-    issues = [
-        _issue(
-            claim.finding.name,
-            claim.sentence,
-            claim.fingerprint,
-            _SEVERITIES[claim.finding.severity],
-            claim.location,
-        )
-        for claim in claims(outcome, view)
-        if claim.suppressed is None
-    ]
-    problems = dict.fromkeys((location_of_problem(p), problem_text(p)) for p in outcome.problems)
+    issues = []
+    for claim in claims(outcome, view):
+        if claim.suppressed is None:
+            name, severity = claim.finding.name, _SEVERITIES[claim.finding.severity]
+            mark = claim.fingerprint
+            issues.append(_issue(name, claim.sentence, mark, severity, claim.location))
+    problems = dict.fromkeys(
+        (location_in(p.path, p.line), problem_text(p)) for p in outcome.problems
+    )
     for location, text in problems:
         mark = sha256(f"{location}\0{text}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
         issues.append(_issue("cannot-answer", text, mark, "critical", location))
-    yield without_commands_in_json(json.dumps(issues, indent=1)) + "\n"
+    yield encoded(issues)
 
 
 def _issue(

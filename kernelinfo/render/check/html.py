@@ -6,14 +6,12 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any
 
-from kernelinfo.gate.config.keys import SEVERITIES
 from kernelinfo.gate.outcome import Outcome
 from kernelinfo.kernel import Item
 from kernelinfo.render import View, html
-from kernelinfo.render.check.claims import Claim, claims
-from kernelinfo.render.check.headline import headline
-from kernelinfo.render.check.location import Location
+from kernelinfo.render.check.claims import Claim, claims, headline
 from kernelinfo.render.diff.rows import roll_up, rows
+from kernelinfo.render.findings import worst_first
 from kernelinfo.render.names import printable
 
 _SHOWN = 50
@@ -31,8 +29,9 @@ def render(outcome: Outcome, view: View) -> Iterator[str]:
 
 def _gate(outcome: Outcome, view: View) -> dict[str, Any]:
     """The outcome as JSON values; of each list its title, its length and the worst claims."""
+    comparison = outcome.comparison
     indices = {id(one.result): index for index, one in enumerate(outcome.judged)}
-    found = sorted(claims(outcome, view), key=_worst_first)
+    found = sorted(claims(outcome, view), key=lambda claim: worst_first(claim.finding))
     counted = [claim for claim in found if claim.suppressed is None]
     moved = [claim for claim in counted if claim.finding.rule in _SINCE_THE_BASELINE]
     others = (claim for claim in counted if claim.finding.rule not in _SINCE_THE_BASELINE)
@@ -46,7 +45,7 @@ def _gate(outcome: Outcome, view: View) -> dict[str, Any]:
     return {
         "headline": f"{headline(outcome)} · fails on {outcome.fail_on}",
         "passed": outcome.answered and not outcome.failed,
-        "since": _since(outcome),
+        "since": roll_up(comparison, rows(comparison)) if comparison else "",
         "lists": [
             listed(f"Since {printable(str(outcome.baseline))}", moved),
             listed("Fails", failing),
@@ -60,37 +59,8 @@ def _gate(outcome: Outcome, view: View) -> dict[str, Any]:
     }
 
 
-def _worst_first(claim: Claim) -> tuple[int, str]:
-    return -SEVERITIES.index(claim.finding.severity), claim.finding.rule
-
-
 def _row(claim: Claim, kernel: int | None) -> tuple[Any, ...]:
     """Severity, rule, index of the kernel or None, subject, text, location, excuse."""
-    finding = claim.finding
     subject = claim.subject + (f" ({printable(claim.target)})" if claim.target else "")
-    excuse = claim.suppressed and printable(
-        claim.suppressed.reason + (f" (until {until})" if (until := claim.suppressed.until) else "")
-    )
-    return (
-        finding.severity,
-        finding.rule,
-        kernel,
-        subject if kernel is None else "",
-        claim.text,
-        _at(claim.location),
-        excuse,
-    )
-
-
-def _at(location: Location | None) -> str:
-    if location is None:
-        return ""
-    path = printable(location.path)
-    return path if location.line is None else f"{path}:{location.line}"
-
-
-def _since(outcome: Outcome) -> str:
-    """All kernels since the baseline in a line; empty without one."""
-    if outcome.comparison is None:
-        return ""
-    return roll_up(outcome.comparison, rows(outcome.comparison))
+    about = (claim.finding.severity, claim.finding.rule, kernel, subject if kernel is None else "")
+    return (*about, claim.text, claim.where, claim.excuse or None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,12 +9,11 @@ from kernelinfo.gate.outcome import VANISHED, Notice, Outcome
 from kernelinfo.kernel import Report
 from kernelinfo.reading.blob import Problem
 from kernelinfo.render import View
-from kernelinfo.render.json import document, flat
-from kernelinfo.render.paint import without_commands_in_json
+from kernelinfo.render.json import document, encoded, flat
 
 
 def render(outcome: Outcome, view: View) -> Iterator[str]:
-    yield without_commands_in_json(json.dumps(check_document(outcome), indent=1)) + "\n"
+    yield encoded(check_document(outcome))
 
 
 def check_document(outcome: Outcome) -> dict[str, Any]:

@@ -11,9 +11,8 @@ from xml.etree.ElementTree import Element, SubElement
 from kernelinfo.gate.outcome import VANISHED, Outcome
 from kernelinfo.kernel import CodeObject, Result
 from kernelinfo.render import View
-from kernelinfo.render.check.claims import Claim, claims, location_of_problem, problem_text
-from kernelinfo.render.check.location import location_in
-from kernelinfo.render.names import name_of, printable
+from kernelinfo.render.check.claims import Claim, claims, location_in, problem_text
+from kernelinfo.render.names import member_path, name_of, printable
 
 
 def render(outcome: Outcome, view: View) -> Iterator[str]:
@@ -37,7 +36,7 @@ def render(outcome: Outcome, view: View) -> Iterator[str]:
         else:
             _fill(case, [claim], outcome)
     for problem in outcome.problems:
-        path, text = printable(location_of_problem(problem).path), problem_text(problem)
+        path, text = printable(location_in(problem.path, problem.line).path), problem_text(problem)
         case = SubElement(suite, "testcase", classname="kernelinfo.problems", name=path)
         SubElement(case, "error", message=text, type="cannot-answer").text = f"{path}: {text}"
     if len(suite):
@@ -49,8 +48,7 @@ def render(outcome: Outcome, view: View) -> Iterator[str]:
 
 
 def _location(code_object: CodeObject) -> str:
-    member = f" › {code_object.member}" if code_object.member else ""
-    return printable(location_in(code_object.path).path + member)
+    return member_path(location_in(code_object.path).path, code_object.member)
 
 
 def _class(code_object: CodeObject) -> str:
@@ -82,10 +80,7 @@ def _fill(case: Element, found: Sequence[Claim], outcome: Outcome) -> None:
 
 
 def _line(claim: Claim) -> str:
-    where = "" if claim.location is None else printable(claim.location.path)
-    if claim.location is not None and claim.location.line is not None:
-        where += f":{claim.location.line}"
-    return f"{where}: {claim.finding.rule} {claim.finding.severity}: {claim.sentence}"
+    return f"{claim.where}: {claim.finding.rule} {claim.finding.severity}: {claim.sentence}"
 
 
 def _excuse(claim: Claim) -> str:
@@ -95,13 +90,8 @@ def _excuse(claim: Claim) -> str:
 
 
 def _count(suites: Element) -> None:
+    counted = {"tests": "testcase", "failures": "failure", "errors": "error", "skipped": "skipped"}
     for suite in (*suites, suites):
-        suite.set("tests", _number(suite, "testcase"))
-        suite.set("failures", _number(suite, "failure"))
-        suite.set("errors", _number(suite, "error"))
-    for suite in suites:  # Jenkins' schema knows this of a suite alone
-        suite.set("skipped", _number(suite, "skipped"))
-
-
-def _number(suite: Element, tag: str) -> str:
-    return str(len(suite.findall(f".//{tag}")))
+        for attribute, tag in counted.items():
+            if suite is not suites or tag != "skipped":  # Jenkins' schema knows it of a suite alone
+                suite.set(attribute, str(len(suite.findall(f".//{tag}"))))

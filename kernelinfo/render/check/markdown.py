@@ -9,9 +9,7 @@ from kernelinfo.compare import Comparison
 from kernelinfo.gate.outcome import Outcome
 from kernelinfo.kernel import Result
 from kernelinfo.render import View
-from kernelinfo.render.check.claims import Claim, claims, problem_text
-from kernelinfo.render.check.headline import headline
-from kernelinfo.render.check.location import Location
+from kernelinfo.render.check.claims import Claim, claims, headline, problem_text
 from kernelinfo.render.diff.markdown import HEADING, cells_of
 from kernelinfo.render.diff.rows import AFFECTED, roll_up, rows
 from kernelinfo.render.markdown import code, folded, plain, table
@@ -50,7 +48,7 @@ def render(outcome: Outcome, view: View) -> Iterator[str]:
     yield from folded(f"{len(renamed)} renamed", ("was", "is", "target"), renamed)
     yield from _list("Could not be answered:", problems)
     excused = [
-        (code(c.subject), code(c.target or ""), f"{_rule(c)} {plain(c.text)}", _reason(c))
+        (code(c.subject), code(c.target or ""), f"{_rule(c)} {plain(c.text)}", plain(c.excuse))
         for c in all_claims
         if c.suppressed is not None
     ]
@@ -72,24 +70,12 @@ def _row(result: Result, found: Sequence[Claim]) -> tuple[str, ...]:
         code(first.target or ""),
         number(occupancy.waves_per_simd) if occupancy else "?",
         "<br>".join(f"{_rule(claim)} {plain(claim.text)}" for claim in found),
-        _at(first.location),
+        code(first.where),
     )
 
 
 def _rule(claim: Claim) -> str:
     return f"{claim.finding.rule} {claim.finding.severity}:"
-
-
-def _reason(claim: Claim) -> str:
-    assert claim.suppressed is not None
-    until = f" (until {claim.suppressed.until})" if claim.suppressed.until else ""
-    return plain(claim.suppressed.reason + until)
-
-
-def _at(location: Location | None) -> str:
-    if location is None:
-        return ""
-    return code(location.path if location.line is None else f"{location.path}:{location.line}")
 
 
 def _list(title: str, lines: Sequence[str]) -> Iterator[str]:

@@ -42,7 +42,7 @@ def _numbers(kernel: KernelSummary) -> str:
 
 def _changes(pair: Pair) -> str:
     changes = [
-        f"{_told(old)} → {_told(new)} {measure.noun}"
+        f"{_known(old)} → {_known(new)} {measure.noun}"
         for measure in MEASURES
         if (old := getattr(pair.old, measure.field)) != (new := getattr(pair.new, measure.field))
     ]
@@ -53,5 +53,5 @@ def _changes(pair: Pair) -> str:
     return ", ".join(changes)
 
 
-def _told(value: float | None) -> str:
+def _known(value: float | None) -> str:
     return "?" if value is None else f"{value:g}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from inspect import cleandoc
 from pathlib import Path, PurePath
@@ -14,10 +13,15 @@ from kernelinfo.gate.outcome import Outcome, Suppressed
 from kernelinfo.kernel import Finding, Result
 from kernelinfo.reading.blob import Problem
 from kernelinfo.render import View
-from kernelinfo.render.check.claims import Claim, claims, location_of_problem, problem_text
-from kernelinfo.render.check.location import Location
+from kernelinfo.render.check.claims import (
+    Claim,
+    Location,
+    claims,
+    location_in,
+    problem_text,
+)
+from kernelinfo.render.json import encoded
 from kernelinfo.render.names import name_of, printable
-from kernelinfo.render.paint import without_commands_in_json
 from kernelinfo.rules import find
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -44,7 +48,7 @@ def render(outcome: Outcome, view: View) -> Iterator[str]:
         "results": [_result(claim, numbers) for claim in all_claims],
     }
     document = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
-    yield without_commands_in_json(json.dumps(document, indent=1)) + "\n"
+    yield encoded(document)
 
 
 def _rule(finding: Finding) -> dict[str, Any]:
@@ -95,7 +99,7 @@ def _notification(problem: Problem) -> dict[str, Any]:
     return {
         "level": "error",
         "message": _message(problem_text(problem)),
-        "locations": _locations(location_of_problem(problem)),
+        "locations": _locations(location_in(problem.path, problem.line)),
     }
 
 

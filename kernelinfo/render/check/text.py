@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import TypeVar
 
@@ -10,11 +10,10 @@ from kernelinfo.compare import Pair
 from kernelinfo.gate.config.keys import SEVERITIES
 from kernelinfo.gate.outcome import Outcome
 from kernelinfo.render import View
-from kernelinfo.render.check.claims import Claim, claims
-from kernelinfo.render.check.headline import headline
-from kernelinfo.render.findings import SEVERITY_STYLES
+from kernelinfo.render.check.claims import Claim, claims, headline
+from kernelinfo.render.findings import SEVERITY_STYLES, worst_first
 from kernelinfo.render.names import printable
-from kernelinfo.render.paint import Span, paint
+from kernelinfo.render.paint import Span, paint, painted
 
 _T = TypeVar("_T")
 _OF_THE_GATE = ("KI206", "KI5")
@@ -24,8 +23,7 @@ _OF_THE_GATE = ("KI206", "KI5")
 def render(outcome: Outcome, view: View) -> Iterator[str]:
     """A line for each finding that fails, warns or is the gate's; those excused; the outcome."""
     if not view.quiet:
-        for line in _lines(outcome, view):
-            yield paint(line, view.color) + "\n"
+        yield from painted(_lines(outcome, view), view)
     style = "green" if outcome.answered and not outcome.failed else "bold red"
     headline_text = f"kernelinfo check {headline(outcome)} · fails on {outcome.fail_on} (--fail-on)"
     yield paint([(headline_text, style)], view.color) + "\n"
@@ -33,22 +31,15 @@ def render(outcome: Outcome, view: View) -> Iterator[str]:
 
 def _lines(outcome: Outcome, view: View) -> Iterator[list[Span]]:
     all_claims = list(claims(outcome, view))
-    counted = [
-        claim for claim in all_claims if claim.suppressed is None and _is_shown(claim, outcome)
-    ]
-    counted.sort(key=lambda claim: (-SEVERITIES.index(claim.finding.severity), claim.finding.rule))
-    for (severity, rule), of_rule in groupby(
-        counted, lambda claim: (claim.finding.severity, claim.finding.rule)
-    ):
-        found = list(of_rule)
-        yield from ([*_where(c), *_what(c), (c.sentence, "")] for c in _first(found, view))
-        yield from _rest(f"more {rule} of severity {severity}", found, view)
+    counted = [c for c in all_claims if c.suppressed is None and _is_shown(c, outcome)]
+    counted.sort(key=lambda claim: worst_first(claim.finding))
+    for _, of_rule in groupby(counted, lambda claim: worst_first(claim.finding)):
+        same = list(of_rule)
+        rest = f"more {same[0].finding.rule} of severity {same[0].finding.severity}"
+        yield from _first(same, _claim, rest, view)
     excused = [claim for claim in all_claims if claim.suppressed is not None]
-    yield from ([*_where(claim), *_excused(claim)] for claim in _first(excused, view))
-    yield from _rest("more suppressed", excused, view)
-    renamed = outcome.renamed
-    yield from ([(_renamed(pair), "dim")] for pair in _first(renamed, view))
-    yield from _rest("more renamed", renamed, view)
+    yield from _first(excused, _excused, "more suppressed", view)
+    yield from _first(outcome.renamed, _renamed, "more renamed", view)
 
 
 def _is_shown(claim: Claim, outcome: Outcome) -> bool:
@@ -57,35 +48,32 @@ def _is_shown(claim: Claim, outcome: Outcome) -> bool:
     return warns or outcome.fails(finding) or finding.rule.startswith(_OF_THE_GATE)
 
 
-def _where(claim: Claim) -> list[Span]:
-    """As compilers write it, for editors to follow."""
-    if claim.location is None:
-        return []
-    path, line = claim.location
-    return [(f"{printable(path)}:{line}: " if line else f"{printable(path)}: ", "bold")]
-
-
-def _what(claim: Claim) -> list[Span]:
+def _claim(claim: Claim) -> list[Span]:
     severity = claim.finding.severity
-    return [(f"{severity} ", SEVERITY_STYLES[severity]), (f"{claim.finding.rule} ", "")]
+    what = [(f"{severity} ", SEVERITY_STYLES[severity]), (f"{claim.finding.rule} ", "")]
+    return [*_where(claim), *what, (claim.sentence, "")]
 
 
 def _excused(claim: Claim) -> list[Span]:
-    assert claim.suppressed is not None
-    until = f" (until {claim.suppressed.until})" if claim.suppressed.until else ""
-    reason = f" · {printable(claim.suppressed.reason)}{until}"
-    return [(f"suppressed {claim.finding.rule} {claim.sentence}{reason}", "dim")]
+    text = f"suppressed {claim.finding.rule} {claim.sentence} · {claim.excuse}"
+    return [*_where(claim), (text, "dim")]
 
 
-def _renamed(pair: Pair) -> str:
+def _where(claim: Claim) -> list[Span]:
+    """As compilers write it, for editors to follow."""
+    return [(f"{claim.where}: ", "bold")] if claim.location else []
+
+
+def _renamed(pair: Pair) -> list[Span]:
     names = f"{printable(pair.old.name)} → {printable(pair.new.name)}"
-    return f"renamed {names} ({printable(pair.new.target)})"
+    return [(f"renamed {names} ({printable(pair.new.target)})", "dim")]
 
 
-def _first(found: Sequence[_T], view: View) -> Sequence[_T]:
-    return found[: view.top] if view.top else found
-
-
-def _rest(what: str, found: Sequence[object], view: View) -> Iterator[list[Span]]:
-    if hidden := len(found) - len(_first(found, view)):
+def _first(
+    found: Sequence[_T], line: Callable[[_T], list[Span]], what: str, view: View
+) -> Iterator[list[Span]]:
+    """The lines of the first, and how many more there are."""
+    shown = found[: view.top or None]
+    yield from map(line, shown)
+    if hidden := len(found) - len(shown):
         yield [(f"… {hidden} {what}; --top 0 shows all", "dim")]

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
 from kernelinfo.compare import Comparison
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.kernel.numbers import NUMBERS
 from kernelinfo.render import View
 from kernelinfo.render.csv import line
-from kernelinfo.render.diff.rows import Row, rows
-from kernelinfo.render.names import styled
+from kernelinfo.render.diff.rows import rows
+from kernelinfo.render.names import name_of
 
 _COLUMNS = tuple(number.column for number in NUMBERS)
 _SIDES = ("Old", "New")
@@ -21,13 +22,8 @@ def render(comparison: Comparison, view: View) -> Iterator[str]:
     of_sides = ("Kernel_Name", "Symbol", "Target", "Code_Object", *_COLUMNS)
     yield line(["Status", "Match", "Why", *(f"{s}_{name}" for name in of_sides for s in _SIDES)])
     for row in rows(comparison):
-        yield line(_cells(row, view))
-
-
-def _cells(row: Row, view: View) -> list[object]:
-    sides = [side(kernel, view) for kernel in (row.old, row.new)]
-    pairs = zip(*sides, strict=True)
-    return [row.status, row.match, row.why, *(value for pair in pairs for value in pair)]
+        pairs = zip(side(row.old, view), side(row.new, view), strict=True)
+        yield line([row.status, row.match, row.why, *chain.from_iterable(pairs)])
 
 
 def side(kernel: KernelSummary | None, view: View) -> list[object]:
@@ -35,8 +31,8 @@ def side(kernel: KernelSummary | None, view: View) -> list[object]:
     if kernel is None:
         return [None] * (4 + len(_COLUMNS))
     return [
-        styled(kernel.name, kernel.symbol, view.names),
-        styled(kernel.name, kernel.symbol, "mangled"),
+        name_of(kernel, view.names),
+        name_of(kernel, "mangled"),
         kernel.target,
         kernel.code_object,
         *(getattr(kernel, number.field) for number in NUMBERS),

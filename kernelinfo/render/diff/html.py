@@ -12,43 +12,23 @@ from kernelinfo.kernel.numbers import NUMBERS
 from kernelinfo.render import View
 from kernelinfo.render.diff.rows import headline, retargeted, roll_up, rows, toolchain, unread
 from kernelinfo.render.html.dataset import Titles, problem_rows
-from kernelinfo.render.html.page import page
+from kernelinfo.render.html.page import TABLE_SCRIPTS, page
 from kernelinfo.render.names import printable
 
-SCRIPTS = (
-    "words.js",
-    "dom.js",
-    "address.js",
-    "chart.js",
-    "table.js",
-    "controls.js",
-    "problems.js",
-    "slopes.js",
-    "diff.js",
-)
+SCRIPTS = (*TABLE_SCRIPTS, "problems.js", "slopes.js", "diff.js")
 _MEASURES = (*(number.field for number in NUMBERS), "exact")
 """Fields of `KernelSummary` that the page holds; it shows some, the rest in words."""
 
 
 def render(comparison: Comparison, view: View) -> Iterator[str]:
     found = rows(comparison)
-    old, new = (
-        Titles(filter(None, side), view.names)
-        for side in ((row.old for row in found), (row.new for row in found))
-    )
+    old = Titles((row.old for row in found if row.old), view.names)
+    new = Titles((row.new for row in found if row.new), view.names)
+    remarks = (of(comparison) for of in (retargeted, toolchain, unread))
     data = {
         "version": __version__,
         "headline": headline(found),
-        "about": [
-            text
-            for text in (
-                roll_up(comparison, found),
-                retargeted(comparison),
-                toolchain(comparison),
-                unread(comparison),
-            )
-            if text
-        ],
+        "about": [*filter(None, (roll_up(comparison, found), *remarks))],
         "measures": _MEASURES,
         "rows": [
             [row.status, printable(row.why), _side(row.old, old), _side(row.new, new)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,14 +10,13 @@ from kernelinfo.compare import Comparison
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.render import View
 from kernelinfo.render.diff.rows import AFFECTED, Row, counts, rows
-from kernelinfo.render.json import flat
-from kernelinfo.render.paint import without_commands_in_json
+from kernelinfo.render.json import encoded, flat
 
 SCHEMA = "kernelinfo-diff/1"
 
 
 def render(comparison: Comparison, view: View) -> Iterator[str]:
-    yield without_commands_in_json(json.dumps(document(comparison), indent=1)) + "\n"
+    yield encoded(document(comparison))
 
 
 def document(comparison: Comparison) -> dict[str, Any]:
@@ -61,4 +59,4 @@ def summary(kernel: KernelSummary | None) -> dict[str, Any] | None:
     """A kernel in one build; None where that does not have it."""
     if kernel is None:
         return None
-    return flat(kernel) | {"source": kernel.source._asdict() if kernel.source else None}
+    return flat(kernel) | {"source": kernel.source and kernel.source._asdict()}

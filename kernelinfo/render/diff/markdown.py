@@ -18,7 +18,7 @@ from kernelinfo.render.diff.rows import (
     unread,
 )
 from kernelinfo.render.markdown import code, folded, plain, table
-from kernelinfo.render.names import styled
+from kernelinfo.render.names import name_of
 from kernelinfo.render.words import plural
 
 _SHOWN = 20
@@ -37,13 +37,11 @@ def render(comparison: Comparison, view: View) -> Iterator[str]:
     yield from folded(plural(len(cells) - _SHOWN, "more kernel"), HEADING, cells[_SHOWN:])
     yield from folded("gone and new", HEADING, [cells_of(row, view) for row in rest])
     yield f"\n{plain(roll_up(comparison, found))}\n"
-    for remark in (retargeted(comparison), toolchain(comparison), unread(comparison)):
-        if remark:
-            yield f"\n{plain(remark)}\n"
+    remarks = (of(comparison) for of in (retargeted, toolchain, unread))
+    yield from (f"\n{plain(remark)}\n" for remark in remarks if remark)
 
 
 def cells_of(row: Row, view: View) -> tuple[str, ...]:
-    old, new = row.old or row.kernel, row.new or row.kernel
-    names = (code(styled(one.name, one.symbol, view.names)) for one in (old, new))
-    targets = (code(one.target) for one in (old, new))
+    names = (code(name_of(one, view.names)) for one in row.sides)
+    targets = (code(one.target) for one in row.sides)
     return row.status, arrow(*names), arrow(*targets), plain(row.why)

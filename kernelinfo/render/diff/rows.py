@@ -11,7 +11,7 @@ from kernelinfo.compare.changes import Move
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.render.names import printable
-from kernelinfo.render.words import compiler_name, plural, waves_per_simd
+from kernelinfo.render.words import bound, compiler_name, plural, waves_per_simd
 
 Status = Effect | Literal["renamed", "gone", "new"]
 
@@ -21,6 +21,8 @@ _ORDER: tuple[Status, ...] = (*AFFECTED, "gone", "new", "moved", "renamed")
 
 
 class Row(NamedTuple):
+    """A kernel that moved, is gone or new."""
+
     status: Status
     old: KernelSummary | None
     new: KernelSummary | None
@@ -34,6 +36,11 @@ class Row(NamedTuple):
         kernel = self.new or self.old
         assert kernel is not None
         return kernel
+
+    @property
+    def sides(self) -> tuple[KernelSummary, KernelSummary]:
+        """As it was and as it is; twice the same where it is gone or new."""
+        return self.old or self.kernel, self.new or self.kernel
 
 
 def rows(comparison: Comparison) -> list[Row]:
@@ -62,14 +69,12 @@ def headline(found: Sequence[Row]) -> str:
 def roll_up(comparison: Comparison, found: Sequence[Row]) -> str:
     """The whole library in a line, in the style of Mesa's shader-db."""
     old, new = comparison.totals
-    affected = sum(row.status in AFFECTED for row in found)
-    scratch = (old.scratch_bytes_per_lane, new.scratch_bytes_per_lane)
     parts = [
         f"kernels {spaced(len(comparison.pairs))}",
-        f"affected {spaced(affected)}",
+        f"affected {spaced(sum(row.status in AFFECTED for row in found))}",
         _roll_up_of_waves(comparison),
         f"spilling {spaced(old.spilling)} → {spaced(new.spilling)}",
-        f"scratch {_sizes(*scratch)}",
+        f"scratch {_sizes(old.scratch_bytes_per_lane, new.scratch_bytes_per_lane)}",
     ]
     return " · ".join(parts)
 
@@ -92,11 +97,11 @@ def _roll_up_of_waves(comparison: Comparison) -> str:
     return f"waves/SIMD {waves} ({sign}{abs(share):.1f} %)"
 
 
-def toolchain(comparison: Comparison) -> str | None:
-    """`clang 15.0.6 → clang 22.1.8`; None where the same compilers made both builds."""
-    if comparison.old_compilers == comparison.new_compilers:
-        return None
+def toolchain(comparison: Comparison) -> str:
+    """`clang 15.0.6 → clang 22.1.8`; empty where the same compilers made both builds."""
     builds = (comparison.old_compilers, comparison.new_compilers)
+    if builds[0] == builds[1]:
+        return ""
     before, after = (
         ", ".join(dict.fromkeys(compiler_name(stamp) for stamp in stamps)) or "unknown compiler"
         for stamps in builds
@@ -106,18 +111,17 @@ def toolchain(comparison: Comparison) -> str | None:
     return printable(f"{before} → {after}")
 
 
-def retargeted(comparison: Comparison) -> str | None:
-    """`gfx90a:xnack+ → gfx90a`; None where all targets stand."""
+def retargeted(comparison: Comparison) -> str:
+    """`gfx90a:xnack+ → gfx90a`; empty where all targets stand."""
     changes = (arrow(old, new) for old, new in sorted(comparison.retargeted))
-    return printable(", ".join(changes)) or None
+    return printable(", ".join(changes))
 
 
-def unread(comparison: Comparison) -> str | None:
-    """What to think of kernels gone or new where not all was read."""
-    if not comparison.problems:
-        return None
+def unread(comparison: Comparison) -> str:
+    """What to think of kernels gone or new; empty where all was read."""
     problems = plural(len(comparison.problems), "problem")
-    return f"{problems}: not all was read, kernels may be missing"
+    missing = f"{problems}: not all was read, kernels may be missing"
+    return missing if comparison.problems else ""
 
 
 def arrow(old: str, new: str) -> str:
@@ -146,7 +150,7 @@ def _worst_first(row: Row) -> tuple[object, ...]:
 def _waves(kernel: KernelSummary) -> str:
     if kernel.waves_per_simd is None:
         return "? waves/SIMD"
-    return ("≤" if kernel.exact is False else "") + waves_per_simd(kernel.waves_per_simd)
+    return bound(kernel.exact) + waves_per_simd(kernel.waves_per_simd)
 
 
 def spaced(value: float) -> str:

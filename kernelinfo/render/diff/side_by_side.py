@@ -8,16 +8,14 @@ from typing import Any
 from kernelinfo.compare import Comparison, Pair
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.errors import OptionError
-from kernelinfo.render import View
+from kernelinfo.render import RECORD_FORMATS, View
 from kernelinfo.render.diff.rows import arrow
-from kernelinfo.render.names import printable, styled
+from kernelinfo.render.names import name_of, printable
 from kernelinfo.render.records import render_records, render_table
-from kernelinfo.render.words import number, plural
+from kernelinfo.render.words import bound, number, plural
 
 Pairs = dict[str, dict[str, Pair]]
 """By name and target."""
-
-_FORMATS = ("text", "json", "jsonl", "csv", "markdown")
 
 
 def render_side_by_side(
@@ -27,13 +25,12 @@ def render_side_by_side(
 
     Raises `OptionError` for a format that has no table.
     """
-    if format not in _FORMATS:
+    if format not in RECORD_FORMATS:
         raise OptionError(f"--as {','.join(targets)} has no {format}; give one target")
     pairs: Pairs = {}
     for target, comparison in zip(targets, comparisons, strict=True):
         for pair in comparison.pairs:
-            name = styled(pair.new.name, pair.new.symbol, view.names)
-            pairs.setdefault(name, {})[target] = pair
+            pairs.setdefault(name_of(pair.new, view.names), {})[target] = pair
     if format == "text":
         return _text(targets, pairs, comparisons[0], view)
     return render_records(list(_records(targets, pairs)), format)
@@ -75,4 +72,4 @@ def _waves(kernel: KernelSummary) -> str:
     """`4`; `≤4` where that is an upper bound; `?` where it is not known."""
     if kernel.waves_per_simd is None:
         return "?"
-    return ("≤" if kernel.exact is False else "") + number(kernel.waves_per_simd)
+    return bound(kernel.exact) + number(kernel.waves_per_simd)

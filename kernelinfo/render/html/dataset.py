@@ -15,11 +15,10 @@ from kernelinfo.occupancy.placement import Demand
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.facts import SOURCES
 from kernelinfo.render import View, words
-from kernelinfo.render.code import code_parts
 from kernelinfo.render.html.hardware import hardware
 from kernelinfo.render.name_style import NameStyle
-from kernelinfo.render.names import name_of, names_of, printable
-from kernelinfo.render.profiler import expected
+from kernelinfo.render.names import member_path, name_of, names_of, printable
+from kernelinfo.render.notes import code_parts, expected
 from kernelinfo.rules import BY_DEFAULT
 
 MOST_OF_A_NAME = 4000
@@ -110,8 +109,8 @@ def dataset(report: Report, view: View) -> dict[str, Any]:
         "problems": problem_rows(report.problems),
         "repeats": [
             (
-                _location(copy.path, copy.member),
-                _location(copy.first.path, copy.first.member),
+                member_path(copy.path, copy.member),
+                member_path(copy.first.path, copy.first.member),
                 copy.is_exact,
             )
             for copy in report.repeats
@@ -146,12 +145,8 @@ class Titles:
 def _input(code_object: CodeObject) -> tuple[Any, ...]:
     target = code_object.target or ""
     stamp = words.compiler(code_object) or ""
-    location = _location(code_object.path, code_object.member)
+    location = member_path(code_object.path, code_object.member)
     return location, code_object.kind, printable(target), stamp, code_object.offset
-
-
-def _location(path: str, member: str | None) -> str:
-    return printable(f"{path} › {member}" if member else path)
 
 
 def _case(kernel: Kernel, occupancy: Occupancy) -> tuple[Any, ...]:

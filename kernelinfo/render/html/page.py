@@ -9,6 +9,9 @@ from jinja2 import Environment, PackageLoader
 
 from kernelinfo import __version__
 
+TABLE_SCRIPTS = ("words.js", "dom.js", "address.js", "chart.js", "table.js", "controls.js")
+"""Of a page whose table can be filtered and sorted."""
+
 
 def page(data: Mapping[str, Any], scripts: Sequence[str], kernels: int) -> Iterator[str]:
     """The page that holds `data` as JSON, and the scripts, each of which uses those before it."""

@@ -8,7 +8,6 @@ from kernelinfo.pressure.measure import Found, Measured
 from kernelinfo.render import View
 from kernelinfo.render.csv import line
 from kernelinfo.render.names import name_of
-from kernelinfo.render.pressure import Detail
 
 COLUMNS = (
     *("Kernel_Name", "Symbol", "Target", "Path", "Member", "Instructions", "VGPR_Used"),
@@ -18,7 +17,7 @@ COLUMNS = (
 )
 
 
-def render(items: Iterable[Found], view: View, detail: Detail) -> Iterator[str]:
+def render(items: Iterable[Found], view: View) -> Iterator[str]:
     """Empty cells are what the input does not say."""
     yield line(COLUMNS)
     for item in items:

@@ -13,14 +13,13 @@ from kernelinfo.render import View
 from kernelinfo.render.html.dataset import Titles, problem_rows
 from kernelinfo.render.html.page import page
 from kernelinfo.render.names import printable
-from kernelinfo.render.pressure import Detail
 from kernelinfo.render.pressure.dataset import dataset
 from kernelinfo.render.pressure.words import in_text
 
 SCRIPTS = ("words.js", "dom.js", "chart.js", "problems.js", "pressure.js", "pressure-page.js")
 
 
-def render(items: Iterable[Found], view: View, detail: Detail) -> Iterator[str]:
+def render(items: Iterable[Found], view: View) -> Iterator[str]:
     """The kernels, the highest peak first."""
     found = list(items)
     measured = [item for item in found if isinstance(item, Measured)]

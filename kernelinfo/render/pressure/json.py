@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -21,13 +20,12 @@ from kernelinfo.pressure.nouns import (
 )
 from kernelinfo.reading.blob import Problem
 from kernelinfo.render import View
-from kernelinfo.render.json import code_object_document, flat
-from kernelinfo.render.pressure import Detail
+from kernelinfo.render.json import code_object_document, encoded, flat
 
 SCHEMA = "kernelinfo/pressure/1"
 
 
-def render(items: Iterable[Found], view: View, detail: Detail) -> Iterator[str]:
+def render(items: Iterable[Found], view: View) -> Iterator[str]:
     found = list(items)
     measured = [item for item in found if isinstance(item, Measured)]
     inputs = list(dict.fromkeys(one.result.kernel.code_object for one in measured))
@@ -41,7 +39,7 @@ def render(items: Iterable[Found], view: View, detail: Detail) -> Iterator[str]:
             for one in measured
         ],
     }
-    yield json.dumps(document, indent=1) + "\n"
+    yield encoded(document)
 
 
 def kernel_document(one: Measured) -> dict[str, Any]:
@@ -53,7 +51,7 @@ def kernel_document(one: Measured) -> dict[str, Any]:
         "target": kernel.target.name if kernel.target else kernel.code_object.target,
         "kernel": True,
         **story_document(story),
-        "lds": _lds(one.lds) if one.lds else None,
+        "lds": one.lds and _lds(one.lds),
     }
 
 
@@ -64,9 +62,9 @@ def story_document(story: Story) -> dict[str, Any]:
         "reasons": story.reasons,
         "instructions": story.instructions,
         "used": story.used._asdict(),
-        "peak": _peak(story.peak) if story.peak else None,
+        "peak": story.peak and _peak(story.peak),
         "entry": story.entry,
-        "at": _located(story.at) if story.at else None,
+        "at": story.at and _located(story.at),
         "live_across": [_values(value) for value in story.live_across],
         "lines": [one.source._asdict() | _instructions(one.code) for one in story.lines],
         "loops": [_loop(loop) for loop in story.loops],
@@ -79,20 +77,15 @@ def story_document(story: Story) -> dict[str, Any]:
 
 def _lds(lds: Lds) -> dict[str, Any]:
     variables = [
-        {"name": v.name, "bytes": v.size, "source": v.source._asdict() if v.source else None}
+        {"name": v.name, "bytes": v.size, "source": v.source and v.source._asdict()}
         for v in lds.variables
     ]
     return {"bytes": lds.size, "variables": variables}
 
 
 def _located(at: Location) -> dict[str, Any]:
-    source = at.source._asdict() if at.source else None
+    source = at.source and at.source._asdict()
     return {"line": at.line, "address": at.address, "index": at.number, "source": source}
-
-
-def _place(at: Location | None) -> dict[str, Any] | None:
-    """Where a value is written or read."""
-    return None if at is None else _located(at)
 
 
 def _peak(peak: Peak) -> dict[str, Any]:
@@ -111,8 +104,8 @@ def _values(value: LiveValues) -> dict[str, Any]:
         "registers": value.registers,
         "count": value.total,
         "variable": value.variable,
-        "written": _place(value.written),
-        "next_read": _place(value.next_read),
+        "written": value.written and _located(value.written),
+        "next_read": value.next_read and _located(value.next_read),
         "next_turn": value.next_turn,
         "untouched": value.untouched,
         "in_loop": value.in_loop,

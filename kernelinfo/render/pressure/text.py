@@ -7,12 +7,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from kernelinfo.pressure.measure import Found, Measured
-from kernelinfo.pressure.nouns import Instructions, LiveValues, Location, LoopPressure, Story
+from kernelinfo.pressure.nouns import Instructions, LiveValues, Location, Story
 from kernelinfo.pressure.registers import Counts
 from kernelinfo.render import View
 from kernelinfo.render.names import name_of, printable
-from kernelinfo.render.paint import cells, left, paint, right, wrap
-from kernelinfo.render.pressure import Detail
+from kernelinfo.render.paint import aligned, left, paint, painted, wrap
 from kernelinfo.render.pressure.words import (
     in_text,
     inexact,
@@ -32,18 +31,18 @@ _COUNTS = ("instr", "peak", "spill st/ld", "copies", "matrix", "LDS", "mem", "sc
 _CLASSES = {"vgpr": "VGPRs", "agpr": "AGPRs", "sgpr": "SGPRs"}
 
 
-def render(items: Iterable[Found], view: View, detail: Detail) -> Iterator[str]:
+def render(items: Iterable[Found], view: View) -> Iterator[str]:
     """Several kernels in a table, the highest peak first; one kernel whole."""
     found = [item for item in items if isinstance(item, Measured)]
-    if len(found) == 1 or detail.one:
+    if len(found) == 1 or view.whole:
         for position, one in enumerate(found):
             yield "\n" if position else ""
-            yield from _whole(one, view, detail)
+            yield from _whole(one, view)
     elif found:
-        yield from _table(found, view)
+        yield from _kernels(found, view)
 
 
-def _table(found: Sequence[Measured], view: View) -> Iterator[str]:
+def _kernels(found: Sequence[Measured], view: View) -> Iterator[str]:
     found = sorted(found, key=lambda one: -_vector(one.story))
     rows = [("peak", "used", "AGPR", "SGPR", "instr", "at", "loop", "kernel")]
     for result, story, *_ in found[: view.top or None]:
@@ -60,10 +59,9 @@ def _table(found: Sequence[Measured], view: View) -> Iterator[str]:
                 name_of(result.kernel, view.names),
             )
         )
-    yield from _aligned(rows, "nnnnnttt", view)
+    yield from _table(rows, "nnnnnttt", view)
     yield " peak, used: vector registers of one lane; ≥: not exact, give KERNEL to see why\n"
-    if view.top and len(found) > view.top:
-        yield f" {len(found) - view.top} more kernels; --top 0 shows all\n"
+    yield _hidden(found, "kernels", view)
 
 
 def _vector(story: Story) -> int:
@@ -75,19 +73,18 @@ def _used(story: Story) -> int:
     return vgprs + agprs if story.files == "unified" else max(vgprs, agprs)
 
 
-def _whole(one: Measured, view: View, detail: Detail) -> Iterator[str]:
+def _whole(one: Measured, view: View) -> Iterator[str]:
     kernel, story = one.result.kernel, one.story
-    peak = story.peak
     yield paint([(name_of(kernel, view.names), "bold"), (f"   {_about(one)}", "")], view.color)
     yield "\n\n"
-    if peak is None or story.at is None:
+    if story.peak is None or story.at is None:
         yield from _labelled("peak", "no instructions", view)
         return
     yield from _peak(story, view)
     if one.lds:
         yield from _labelled("LDS", shared(one.lds), view)
     yield "\n"
-    yield from _values(story, view, detail)
+    yield from _values(story, story.at, view)
     yield from _loop_of_the_peak(story, view)
     yield from _lines(story, view)
     yield from _loops(story, view)
@@ -156,34 +153,25 @@ def unused_step(story: Story) -> str:
     )
 
 
-def _values(story: Story, view: View, detail: Detail) -> Iterator[str]:
-    near = story.at
-    assert near
-    assert story.peak
-    wanted = (detail.register_class,) if detail.register_class else ("vgpr", "agpr")
+def _values(story: Story, near: Location, view: View) -> Iterator[str]:
+    wanted = (view.register_class,) if view.register_class else ("vgpr", "agpr")
     values = [value for value in story.live_across if value.register_class in wanted]
-    title = "live there" if near == story.peak.at else f"live at {in_text(near)}"
+    is_peak = story.peak and near == story.peak.at
+    title = "live there" if is_peak else f"live at {in_text(near)}"
     if not values:
         named = " or ".join(_CLASSES[name] for name in wanted)
         yield from _labelled("", f"{title}: no {named}", view)
         return
-    variables = story.has_variables
-    heading = (
-        title,
-        "",
-        *(["variable"] if variables else []),
-        "written",
-        "next read",
-        "untouched for",
-    )
+    variable = ["variable"] * story.has_variables
+    heading = (title, "", *variable, "written", "next read", "untouched for")
     shown = values[: view.top or None]
-    rows = [heading, *(_value(value, near, variables) for value in shown)]
+    rows = [heading, *(_value(value, near, story.has_variables) for value in shown)]
     if others := values[len(shown) :]:
         most = max(value.untouched_most or 0 for value in others)
         count = sum(value.total for value in others)
         blank = [""] * (len(heading) - 3)
         rows.append((f"the other {count}", str(count), *blank, f"{most} or less"))
-    yield from _aligned(rows, "tn" + "t" * (len(heading) - 2), view)
+    yield from _table(rows, "tn" + "t" * (len(heading) - 2), view)
 
 
 def _value(value: LiveValues, near: Location, named: bool) -> tuple[str, ...]:
@@ -231,9 +219,8 @@ def _lines(story: Story, view: View) -> Iterator[str]:
         file = base if bases[base] == 1 else one.source.file
         rows.append((printable(f"{file}:{one.source.line}"), *_counts(one.code)))
     yield "\n"
-    yield from _aligned(rows, "t" + "n" * len(_COUNTS), view)
-    if view.top and len(story.lines) > view.top:
-        yield f" {len(story.lines) - view.top} more lines; --top 0 shows all\n"
+    yield from _table(rows, "t" + "n" * len(_COUNTS), view)
+    yield _hidden(story.lines, "lines", view)
 
 
 def _loops(story: Story, view: View) -> Iterator[str]:
@@ -243,15 +230,10 @@ def _loops(story: Story, view: View) -> Iterator[str]:
     loops = sorted(story.loops, key=lambda one: (-one.code.peak.vector, one.at.number))
     for one in loops[: view.top or None]:
         label = printable(one.label or "without a label")
-        rows.append((label, _where(one), str(one.depth), *_counts(one.code)))
+        rows.append((label, in_text(one.at), str(one.depth), *_counts(one.code)))
     yield "\n"
-    yield from _aligned(rows, "tt" + "n" * (len(_COUNTS) + 1), view)
-    if view.top and len(loops) > view.top:
-        yield f" {len(loops) - view.top} more loops; --top 0 shows all\n"
-
-
-def _where(loop: LoopPressure) -> str:
-    return in_text(loop.at)
+    yield from _table(rows, "tt" + "n" * (len(_COUNTS) + 1), view)
+    yield _hidden(loops, "loops", view)
 
 
 def _counts(code: Instructions) -> tuple[str, ...]:
@@ -276,17 +258,15 @@ def _missing(story: Story, kind: str, view: View) -> Iterator[str]:
 
 def _labelled(label: str, text: str, view: View) -> Iterator[str]:
     spans = [(f" {left(label, _LABEL) if label else ''}", ""), (text, "")]
-    for line in wrap(spans, view.width, _LABEL + 1 if label else 1):
-        yield paint(line, view.color) + "\n"
+    return painted(wrap(spans, view.width, _LABEL + 1 if label else 1), view)
 
 
-def _aligned(rows: Sequence[Sequence[str]], kinds: str, view: View) -> Iterator[str]:
-    """A table with a heading; columns of kind `n` are numbers, right-aligned."""
-    widths = [max(cells(row[column]) for row in rows) for column in range(len(kinds))]
-    for position, row in enumerate(rows):
-        padded = (
-            right(cell, width) if kind == "n" else left(cell, width)
-            for cell, width, kind in zip(row, widths, kinds, strict=True)
-        )
-        style = "" if position else "bold"
-        yield paint([((" " + "  ".join(padded)).rstrip(), style)], view.color) + "\n"
+def _table(rows: Sequence[Sequence[str]], kinds: str, view: View) -> Iterator[str]:
+    """A heading and rows; columns of kind `n` are numbers."""
+    heading, *lines = (f" {line}" for line in aligned(rows, kinds))
+    return painted([[(heading, "bold")], *([(line, "")] for line in lines)], view)
+
+
+def _hidden(found: Sequence[object], noun: str, view: View) -> str:
+    more = len(found) - (view.top or len(found))
+    return f" {more} more {noun}; --top 0 shows all\n" if more > 0 else ""

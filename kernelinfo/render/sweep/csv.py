@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from kernelinfo.kernel.rows import COLUMNS, row
 from kernelinfo.render import View
 from kernelinfo.render.csv import line
-from kernelinfo.render.names import styled
+from kernelinfo.render.names import name_of
 from kernelinfo.sweep.variants import Sweep, SweptKernel, Variant
 
 _ASKED = ("Asked_Waves", "Asked_Launch_Bounds", "Asked_Strategy", "Ignored", "Error")
@@ -25,7 +25,7 @@ def render(sweep: Sweep, view: View) -> Iterator[str]:
 
 def _report(kernel: SweptKernel, variant: Variant, view: View) -> tuple[object, ...]:
     """The kernel's columns; of a variant that failed only its names."""
-    names = (styled(kernel.name, kernel.symbol, view.names), kernel.symbol)
+    names = (name_of(kernel, view.names), kernel.symbol)
     if variant.result:
         return names + tuple(row(variant.result).values())[len(names) :]
     return names + (None,) * (len(COLUMNS) - len(names))

@@ -8,36 +8,20 @@ from jinja2 import Environment, PackageLoader
 
 from kernelinfo import __version__
 from kernelinfo.kernel import Result
-from kernelinfo.light_typing import NamedTuple
 from kernelinfo.render import View
-from kernelinfo.render.names import styled
+from kernelinfo.render.names import name_of
 from kernelinfo.render.sweep.rows import HEADING, LEGEND, Row, rows
 from kernelinfo.render.sweep.words import about, how_to_write, trade
 from kernelinfo.render.words import number
-from kernelinfo.sweep.variants import AS_COMPILED, Sweep, SweptKernel
+from kernelinfo.sweep.variants import Sweep, SweptKernel
 
 _WIDTH, _HEIGHT, _TOP = 320, 150, 16
 """Of a chart and of the room above its highest bar, in SVG's units."""
-
-
-class Bar(NamedTuple):
-    """One row in a chart."""
-
-    x: float
-    y: float
-    width: float
-    height: float
-    waves: str
-    value: int
-    label: str
-    is_compiled: bool
-
-
-class Chart(NamedTuple):
-    """One quantity against waves/SIMD."""
-
-    title: str
-    bars: tuple[Bar, ...]
+_QUANTITIES: dict[str, Callable[[Result], int | None]] = {
+    "VGPRs used": lambda result: result.kernel.used.vgprs,
+    "spilled VGPRs": lambda result: result.kernel.spills.vgprs,
+    "code, bytes": lambda result: result.kernel.code_bytes,
+}
 
 
 def render(sweep: Sweep, view: View) -> Iterator[str]:
@@ -57,8 +41,8 @@ def render(sweep: Sweep, view: View) -> Iterator[str]:
 def _kernel(sweep: Sweep, kernel: SweptKernel, view: View) -> dict[str, object]:
     found = rows(kernel)
     return {
-        "name": styled(kernel.name, kernel.symbol, view.names),
-        "rows": [(row.variants[0].asked == AS_COMPILED, row) for row in found],
+        "name": name_of(kernel, view.names),
+        "rows": found,
         "trade": trade(kernel),
         "write": list(how_to_write(sweep, kernel)),
         "notes": kernel.notes,
@@ -66,32 +50,34 @@ def _kernel(sweep: Sweep, kernel: SweptKernel, view: View) -> dict[str, object]:
     }
 
 
-def _charts(found: Sequence[Row]) -> list[Chart]:
-    made = [(row, row.variants[0].result) for row in found]
-    compiled = [(row, result) for row, result in made if result and result.occupancy]
-    compiled.sort(key=lambda one: one[1].occupancy.waves_per_simd if one[1].occupancy else 0)
+def _charts(found: Sequence[Row]) -> list[dict[str, object]]:
+    """Each quantity against waves/SIMD; none of a kernel that was compiled in one way alone."""
+    compiled = [
+        (result.occupancy.waves_per_simd, row, result)
+        for row in found
+        if (result := row.variants[0].result) and result.occupancy
+    ]
+    compiled.sort(key=lambda one: one[0])
     return [
-        Chart(title, _bars([(row, result, value(result)) for row, result in compiled]))
-        for title, value in _QUANTITIES.items()
+        {"title": title, "bars": _bars([(w, row, of(result) or 0) for w, row, result in compiled])}
+        for title, of in _QUANTITIES.items()
         if len(compiled) > 1
     ]
 
 
-_QUANTITIES: dict[str, Callable[[Result], int]] = {
-    "VGPRs used": lambda result: result.kernel.used.vgprs or 0,
-    "spilled VGPRs": lambda result: result.kernel.spills.vgprs or 0,
-    "code, bytes": lambda result: result.kernel.code_bytes or 0,
-}
-
-
-def _bars(values: Sequence[tuple[Row, Result, int]]) -> tuple[Bar, ...]:
+def _bars(values: Sequence[tuple[float, Row, int]]) -> list[dict[str, object]]:
+    """The rectangle of each value, its row and its waves."""
     most = max(value for _, _, value in values) or 1
     step = _WIDTH / len(values)
-    bars = []
-    for index, (row, result, value) in enumerate(values):
-        height = (_HEIGHT - _TOP) * value / most
-        waves = number(result.occupancy.waves_per_simd) if result.occupancy else "?"
-        corner = (index * step + step / 8, _HEIGHT - height, step * 3 / 4, height)
-        is_compiled = row.variants[0].asked == AS_COMPILED
-        bars.append(Bar(*corner, waves, value, row.label, is_compiled))
-    return tuple(bars)
+    return [
+        {
+            "x": index * step + step / 8,
+            "y": _HEIGHT - (_HEIGHT - _TOP) * value / most,
+            "width": step * 3 / 4,
+            "height": (_HEIGHT - _TOP) * value / most,
+            "waves": number(waves),
+            "value": value,
+            "row": row,
+        }
+        for index, (waves, row, value) in enumerate(values)
+    ]

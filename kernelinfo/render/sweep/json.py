@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
 from kernelinfo import __version__
 from kernelinfo.render import View
-from kernelinfo.render.json import kernel_document
+from kernelinfo.render.json import encoded, kernel_document
 from kernelinfo.sweep.variants import Sweep, SweptKernel, Variant
 
 SCHEMA = "kernelinfo/sweep/1"
@@ -29,7 +28,7 @@ def render(sweep: Sweep, view: View) -> Iterator[str]:
         "notes": sweep.notes,
         "kernels": [_kernel(kernel) for kernel in sweep.kernels],
     }
-    yield json.dumps(document, indent=1, ensure_ascii=True) + "\n"
+    yield encoded(document)
 
 
 def _kernel(kernel: SweptKernel) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from kernelinfo.render import View
 from kernelinfo.render.markdown import code, plain, table
-from kernelinfo.render.names import styled
+from kernelinfo.render.names import name_of
 from kernelinfo.render.sweep.rows import HEADING, LEGEND, rows
 from kernelinfo.render.sweep.words import about, how_to_write, trade
 from kernelinfo.sweep.variants import Sweep
@@ -17,12 +17,11 @@ def render(sweep: Sweep, view: View) -> Iterator[str]:
     yield "**kernelinfo sweep**\n\n"
     yield from (f"* {plain(' '.join(line.split()))}\n" for line in about(sweep))
     for kernel in sweep.kernels:
-        yield f"\n### {code(styled(kernel.name, kernel.symbol, view.names))}\n"
-        found = [(row.label, row) for row in rows(kernel)]
+        yield f"\n### {code(name_of(kernel, view.names))}\n"
         empty = ("",) * (len(HEADING) - 1)
         yield from table(
             ("asked for", *HEADING),
-            [(plain(text), *(row.cells or (plain(row.error), *empty))) for text, row in found],
+            [(plain(r.label), *(r.cells or (plain(r.error), *empty))) for r in rows(kernel)],
         )
         yield "\n"
         yield from (f"* {plain(note)}\n" for note in kernel.notes)

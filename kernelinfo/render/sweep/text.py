@@ -5,51 +5,37 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kernelinfo.render import View
-from kernelinfo.render.names import printable, styled
-from kernelinfo.render.paint import cells, left, paint, right, wrap
+from kernelinfo.render.names import name_of, printable
+from kernelinfo.render.paint import Span, aligned, painted, wrap
 from kernelinfo.render.sweep.rows import HEADING, LEGEND, Row, rows
 from kernelinfo.render.sweep.words import about, how_to_write, trade
-from kernelinfo.sweep.variants import AS_COMPILED, Sweep, SweptKernel
+from kernelinfo.sweep.variants import Sweep, SweptKernel
 
 
 def render(sweep: Sweep, view: View) -> Iterator[str]:
     """The header, then each kernel."""
-    for line in about(sweep):
-        yield line + "\n"
+    yield from (f"{line}\n" for line in about(sweep))
     for kernel in sweep.kernels:
-        yield from _kernel(sweep, kernel, view)
+        yield from painted(_kernel(sweep, kernel, view), view)
     yield f"\n {LEGEND}\n occupancy is a ceiling, not a speed\n"
 
 
-def _kernel(sweep: Sweep, kernel: SweptKernel, view: View) -> Iterator[str]:
-    yield (
-        "\n" + paint([(styled(kernel.name, kernel.symbol, view.names), "bold")], view.color) + "\n"
-    )
-    yield from _table(rows(kernel), view)
-    for note in kernel.notes:
-        yield from _wrapped(f" note: {printable(note)}", view)
-    yield from _wrapped(f" {trade(kernel)}", view)
+def _kernel(sweep: Sweep, kernel: SweptKernel, view: View) -> Iterator[list[Span]]:
+    yield from ([], [(name_of(kernel, view.names), "bold")])
+    yield from _table(rows(kernel))
+    for line in (*(f"note: {printable(note)}" for note in kernel.notes), trade(kernel)):
+        yield from wrap([(f" {line}", "")], view.width, 3)
     for language, text in how_to_write(sweep, kernel):
-        yield f" {language:<15} {text}\n"
+        yield [(f" {language:<15} {text}", "")]
 
 
-def _wrapped(line: str, view: View) -> Iterator[str]:
-    for part in wrap([(line, "")], view.width, 3):
-        yield paint(part, view.color) + "\n"
-
-
-def _table(found: tuple[Row, ...], view: View) -> Iterator[str]:
-    first = max(cells(text) for text in ("asked for", *(row.label for row in found)))
-    shown = [row.cells for row in found if row.cells]
-    widths = [max(cells(row[i]) for row in (HEADING, *shown)) for i in range(len(HEADING))]
-    yield paint([(f" {left('asked for', first)} {_line(HEADING, widths)}", "bold")], view.color)
-    yield "\n"
-    for row in found:
-        text = _line(row.cells, widths) if row.cells else f" {row.error}"
-        style = "bold" if row.variants[0].asked == AS_COMPILED else "" if row.cells else "red"
-        yield paint([(f" {left(row.label, first)} {text}", style)], view.color) + "\n"
-
-
-def _line(row: tuple[str, ...], widths: list[int]) -> str:
-    numbers = (right(text, width) for text, width in zip(row[:-1], widths, strict=False))
-    return " ".join([*numbers, f" {row[-1]}"])
+def _table(found: tuple[Row, ...]) -> Iterator[list[Span]]:
+    """A line a row; of variants that failed the error."""
+    labels = aligned([("asked for",), *((row.label,) for row in found)])
+    shown = [HEADING, *(row.cells for row in found if row.cells)]
+    kinds = "n" * (len(HEADING) - 1) + "t"
+    heading, *lines = aligned([(*row[:-1], f" {row[-1]}") for row in shown], kinds, " ")
+    yield [(f" {labels[0]} {heading}", "bold")]
+    for label, row in zip(labels[1:], found, strict=True):
+        style = "bold" if row.is_compiled else "" if row.cells else "red"
+        yield [(f" {label} {lines.pop(0) if row.cells else f' {row.error}'}", style)]

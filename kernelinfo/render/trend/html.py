@@ -8,19 +8,11 @@ from typing import Any
 from kernelinfo.fleet.history import History, Trend
 from kernelinfo.render import View
 from kernelinfo.render.html.dataset import Titles
-from kernelinfo.render.html.page import page
+from kernelinfo.render.html.page import TABLE_SCRIPTS, page
 from kernelinfo.render.names import printable
 from kernelinfo.render.trend.rows import TrendRow, headline, rows, step_in_words
 
-SCRIPTS = (
-    "words.js",
-    "dom.js",
-    "address.js",
-    "chart.js",
-    "table.js",
-    "controls.js",
-    "trend.js",
-)
+SCRIPTS = (*TABLE_SCRIPTS, "trend.js")
 _MEASURES = (
     *("waves_per_simd", "vgprs", "sgprs", "vgpr_spills", "scratch_bytes_per_lane"),
     "code_bytes",

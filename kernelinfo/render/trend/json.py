@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +10,7 @@ from kernelinfo.fleet.history import Step, Trend
 from kernelinfo.render import View
 from kernelinfo.render.diff import rows as diff
 from kernelinfo.render.diff.json import summary
+from kernelinfo.render.json import encoded
 from kernelinfo.render.trend.rows import TrendRow, rows
 
 SCHEMA = "kernelinfo/trend/1"
@@ -27,7 +27,7 @@ def render(trend: Trend, view: View) -> Iterator[str]:
         "steps": [_step(step) for step in trend.steps],
         "kernels": [_kernel(one) for one in found],
     }
-    yield json.dumps(document, indent=1) + "\n"
+    yield encoded(document)
 
 
 def _step(step: Step) -> dict[str, Any]:

@@ -37,15 +37,15 @@ def rows(trend: Trend) -> list[TrendRow]:
     found = []
     for row in diff.rows(trend.whole):
         history = by_kernel.pop(id(row.kernel))
-        found.append(TrendRow(row, history, moved_in(history, trend)))
+        found.append(TrendRow(row, history, _moved_in(history, trend)))
     back = [one for one in by_kernel.values() if any(pair.affected for _, pair in one.steps)]
     for history in sorted(back, key=lambda one: (one.latest.name, one.latest.target)):
         row = diff.Row("same", history.first, history.last, "", history.match)
-        found.append(TrendRow(row, history, moved_in(history, trend)))
+        found.append(TrendRow(row, history, _moved_in(history, trend)))
     return found
 
 
-def moved_in(history: History, trend: Trend) -> tuple[str, ...]:
+def _moved_in(history: History, trend: Trend) -> tuple[str, ...]:
     """The builds in which it moved, came or went."""
     steps = {build for build, _ in history.steps}
     kernels = history.kernels
@@ -68,18 +68,14 @@ def headline(trend: Trend, found: Sequence[TrendRow]) -> str:
 
 def step_in_words(step: Step) -> str:
     """`affected: 1 worse · clang 19.1.7 → clang 22.1.8`."""
-    comparison = step.comparison
-    parts = (
-        diff.headline(diff.rows(comparison)),
-        diff.retargeted(comparison),
-        diff.toolchain(comparison),
-    )
-    return " · ".join(part for part in parts if part)
+    of = step.comparison
+    parts = (diff.headline(diff.rows(of)), diff.retargeted(of), diff.toolchain(of))
+    return " · ".join(filter(None, parts))
 
 
 def sparkline(history: History) -> str:
     """A bar a build, from 0 to the most: of waves, or of what else moved; a blank without it."""
-    field = measure_of(history)
+    field = _measure_of(history)
     values: list[float | None]
     values = [getattr(kernel, field) if kernel else None for kernel in history.kernels]
     most = 100 if field == "percent" else max(filter(None, values), default=1)
@@ -89,7 +85,7 @@ def sparkline(history: History) -> str:
     )
 
 
-def measure_of(history: History) -> str:
+def _measure_of(history: History) -> str:
     """The field that a sparkline of this kernel shows."""
     moved = {move.measure for _, pair in history.steps for move in pair.moves}
     if "waves_per_simd" in moved:

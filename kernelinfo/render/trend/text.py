@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from kernelinfo.fleet.history import Trend
 from kernelinfo.render import View
 from kernelinfo.render.diff.rows import spaced
-from kernelinfo.render.diff.text import STYLES, name_of
+from kernelinfo.render.diff.text import STYLES, row_name
+from kernelinfo.render.findings import hidden_kernels
 from kernelinfo.render.names import printable
-from kernelinfo.render.paint import Span, cells, left, paint
+from kernelinfo.render.paint import Span, aligned, paint, painted
 from kernelinfo.render.records import render_table
 from kernelinfo.render.trend.rows import TrendRow, headline, rows, sparkline, step_in_words
 from kernelinfo.render.words import plural, size
@@ -26,8 +27,7 @@ def render(trend: Trend, view: View) -> Iterator[str]:
     if not view.quiet:
         yield from render_table(_HEADING, _builds(trend))
         yield "\n"
-    for line in _kernels(found, view):
-        yield paint(line, view.color) + "\n"
+    yield from painted(_kernels(found, view), view)
 
 
 def _builds(trend: Trend) -> list[tuple[str, ...]]:
@@ -48,21 +48,13 @@ def _builds(trend: Trend) -> list[tuple[str, ...]]:
 
 
 def _kernels(found: Sequence[TrendRow], view: View) -> Iterator[list[Span]]:
-    shown = found[: view.top] if view.top else found
+    shown = found[: view.top or None]
     several = len({one.history.latest.target for one in shown}) > 1
-    lines = [
-        (
-            one.row.status,
-            sparkline(one.history),
-            printable(", ".join(one.moved_in)),
-            name_of(one.row, view, several),
-            one.why,
-        )
-        for one in shown
-    ]
-    widths = [max((cells(line[n]) for line in lines), default=0) for n in range(3)]
-    for status, curve, builds, name, why in lines:
-        rest = f"  {left(curve, widths[1])}  {left(builds, widths[2])}  {name}  {why}"
-        yield [(f" {left(status, widths[0])}", STYLES.get(status, "")), (rest.rstrip(), "")]
-    if hidden := len(found) - len(shown):
-        yield [(f" … {plural(hidden, 'more kernel')}; --top 0 shows all", "dim")]
+    statuses = aligned([(one.row.status,) for one in shown])
+    curves = aligned(
+        [(sparkline(one.history), printable(", ".join(one.moved_in))) for one in shown]
+    )
+    for one, status, curve in zip(shown, statuses, curves, strict=True):
+        rest = f"  {curve}  {row_name(one.row, view, several)}  {one.why}"
+        yield [(f" {status}", STYLES.get(one.row.status, "")), (rest.rstrip(), "")]
+    yield from hidden_kernels(len(found) - len(shown))

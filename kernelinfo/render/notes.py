@@ -1,0 +1,158 @@
+"""What `explain` says of a kernel below its table, and pages next to it: in words."""
+
+from __future__ import annotations
+
+from kernelinfo.kernel import Result
+from kernelinfo.occupancy import Occupancy
+from kernelinfo.occupancy.curves import best_sizes
+from kernelinfo.occupancy.devices import Filling, Grid
+from kernelinfo.occupancy.limits import Resource, most_vgprs
+from kernelinfo.occupancy.placement import Demand, Launch, placement
+from kernelinfo.occupancy.targets import Device, Target
+from kernelinfo.reading.arguments import Argument
+from kernelinfo.reading.facts import Code
+from kernelinfo.render.names import printable
+from kernelinfo.render.words import percent, plural
+
+Notes = list[tuple[str, str]]
+"""A label and a text for each line."""
+
+_MOST_SIZES = 8
+_STALLS: dict[Resource, str] = {
+    "slots": "6.2.4 Insufficient SIMD Waveslots",
+    "vgpr": "6.2.5 Insufficient SIMD VGPRs",
+    "sgpr": "6.2.6 Insufficient SIMD SGPRs",
+    "lds": "6.2.7 Insufficient CU LDS",
+    "barriers": "6.2.8 Insufficient CU Barriers",
+}
+"""Number and name of the metric that says what kept workgroups waiting: rocprofiler-compute 3,
+analysis configuration of the gfx90x and gfx94x SoCs, panel 6.2, workgroup manager."""
+
+
+def argument_parts(arguments: tuple[Argument, ...]) -> list[str]:
+    """A kernel's arguments, each in words; those that the runtime passes are counted."""
+    words = [
+        f"{a.offset}: {a.type or a.kind or '?'} {a.name or ''}".rstrip() + f" ({a.size} B)"
+        for a in arguments
+        if not a.is_hidden
+    ]
+    hidden = sum(argument.is_hidden for argument in arguments)
+    return [printable(word) for word in words] + [f"{hidden} hidden"] * bool(hidden)
+
+
+def code_parts(code: Code) -> list[str]:
+    """Instructions by kind, as many as are written; what there is none of is left out."""
+    counted = {
+        "memory instruction": code.memory,
+        "scratch instruction": code.scratch,
+        "LDS instruction": code.lds,
+        "barrier": code.barriers,
+        "call": code.calls,
+    }
+    parts = [f"uses the matrix cores: {code.matrix} MFMA or WMMA"] if code.matrix else []
+    parts += [plural(count, noun) for noun, count in counted.items() if count]
+    if code.spills or code.reloads:
+        parts.append(f"spilling: {plural(code.spills or 0, 'store')}")
+        parts.append(plural(code.reloads or 0, "reload"))
+    if code.agpr_moves:
+        parts.append(f"{plural(code.agpr_moves, 'move')} of spills to AGPRs and back")
+    parts += [
+        f"{loop.spills + loop.reloads} of these in loop {loop.header} at depth {loop.depth}"
+        for loop in code.loops or ()
+    ]
+    return parts
+
+
+def launch_notes(target: Target, demand: Demand, occupancy: Occupancy) -> Notes:
+    """The best sizes and the VGPRs of launch bounds; of no generic target or graphics stage."""
+    if target.members or occupancy.launch.assumption == "graphics-stage":
+        return []
+    return [*_best(target, demand, occupancy.launch), ("bounds", _bounds(target, demand))]
+
+
+def _best(target: Target, demand: Demand, launch: Launch) -> Notes:
+    """The sizes up to the bound that reach the most waves, the largest first."""
+    most = launch.workgroup_size if demand.most_workgroup is None else demand.most_workgroup
+    sizes = launch._replace(workgroup_size=most, smallest_size=demand.least_workgroup)
+    points = best_sizes(target, demand, sizes)
+    if not points or demand.least_workgroup == most:
+        return []
+    best = [str(point.at[0]) for point in reversed(points)]
+    more = f" and {len(best) - _MOST_SIZES} more" if len(best) > _MOST_SIZES else ""
+    shown = ", ".join(best[:_MOST_SIZES]) + more
+    return [("best", f"workgroups of {shown} up to {most}: {percent(points[0].percent)}")]
+
+
+def _bounds(target: Target, demand: Demand) -> str:
+    """The most VGPRs with which a workgroup of the bound's size can start."""
+    size, parts = target.waves.max_workgroup_size, []
+    least = most_vgprs(placement(target, demand, Launch(1)), 1)
+    while size >= demand.wave_size:
+        at = placement(target, demand, Launch(size))
+        most = most_vgprs(at, at.group)
+        here = " ◄" if size == demand.most_workgroup else ""
+        parts.append(f"{size}: {most}{here}")
+        if most == least:
+            break
+        size //= 2
+    return f"__launch_bounds__(N) allows VGPRs  {'  '.join(parts)}"
+
+
+def device_notes(filling: Filling, per: str) -> Notes:
+    """A device full of workgroups, and the rounds that a grid takes."""
+    text = (
+        f"{filling.name}: {filling.domains} {per}s · "
+        f"{_workgroups(filling.workgroups)} fill it · "
+        f"{filling.waves} of {filling.wave_slots} waves"
+    )
+    rounds = [("grid", _rounds(filling.grid, filling.workgroups))] if filling.grid else []
+    return [("device", text), *rounds]
+
+
+def _rounds(grid: Grid, at_once: int) -> str:
+    launched = _workgroups(grid.workgroups)
+    ceiling = f"≤ {percent(grid.percent)} of the wave slots"
+    if not grid.full_rounds:
+        missing = percent(100 * grid.workgroups / at_once)
+        return f"{launched}: {missing} of what fits at once, {ceiling}"
+    rounds = f"{launched}: {grid.full_rounds} full round{'s' * (grid.full_rounds > 1)}"
+    if not grid.last_round:
+        return f"{rounds}, no tail"
+    share = percent(100 * grid.last_round / at_once)
+    return f"{rounds} and a tail of {grid.last_round} ({share} of one); {ceiling} on average"
+
+
+def _workgroups(count: int) -> str:
+    return "1 workgroup" if count == 1 else f"{count} workgroups"
+
+
+def expected(result: Result, device: Device | None = None) -> list[str]:
+    """What rocprofiler-compute should show, so that one run can confirm the prediction.
+
+    Panels 2.1.15, 6.2 and 7.1. Empty for parts that the profiler does not know.
+    """
+    target, occupancy = result.kernel.target, result.occupancy
+    device = device or result.device
+    if target is None or occupancy is None or device is None or not device.cus:
+        return []
+    if target.waves.dispatch_cap_per_cu or not occupancy.launchable:
+        return []
+    slots = occupancy.wave_slots * device.cus
+    waves = occupancy.waves * device.cus
+    lines = [
+        f"rocprof-compute 2.1.15 Wavefront Occupancy ≤ {percent(occupancy.percent)} "
+        f"({waves} of {slots} wavefronts on an {device.name})"
+    ]
+    stalled = [_STALLS[name] for name in occupancy.limiters if name in _STALLS]
+    idle = [metric.split(" ")[0] for metric in _STALLS.values() if metric not in stalled]
+    if stalled:
+        lines.append(f"{', '.join(stalled)} > 0 once the grid fills the device")
+    lines.append(f"the others of 6.2 ({', '.join(idle)}) = 0")
+    allocated = occupancy.allocated
+    registers = {
+        "7.1.5 VGPRs": allocated.arch_vgprs,
+        "7.1.6 AGPRs": allocated.agprs,
+        "7.1.7 SGPRs": allocated.sgprs,
+    }
+    lines += [f"{metric} {value}" for metric, value in registers.items() if value is not None]
+    return lines
