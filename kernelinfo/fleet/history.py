@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import get_args
 
 from kernelinfo.compare import Comparison, Match, Pair, compare
 from kernelinfo.compare.summary import Build, KernelSummary
 from kernelinfo.light_typing import NamedTuple
+
+_WAYS: tuple[Match, ...] = ("exact", "name", "namespace", "base-name")
+"""The strictest first."""
 
 
 class BuildTotals(NamedTuple):
@@ -61,8 +63,7 @@ class History(NamedTuple):
     @property
     def match(self) -> Match:
         """The loosest way in which it was known again."""
-        ways = get_args(Match)
-        return max((pair.match for _, pair in self.steps), key=ways.index, default="exact")
+        return max((pair.match for _, pair in self.steps), key=_WAYS.index, default="exact")
 
 
 class Trend(NamedTuple):
