@@ -6,6 +6,7 @@ LLVM's AMDGPUUsage, "Code Object Metadata", describes the keys; hand-written map
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from reprlib import repr as shortened
 
 from kernelinfo.reading.facts import Fact, FactName, FactValue
@@ -15,23 +16,16 @@ _MOST_REGISTERS = 1024
 _UINT32 = 0xFFFFFFFF
 
 
-def _between(value: object, least: int, most: int) -> int:
+def _between(least: int, most: int, value: object) -> int:
     # `type() is`: True is an int to Python, but no count.
     if type(value) is not int or not least <= value <= most:
         raise ValueError(f"not a whole number from {least} to {most}")
     return value
 
 
-def _registers(value: object) -> int:
-    return _between(value, 0, _MOST_REGISTERS)
-
-
-def _count(value: object) -> int:
-    return _between(value, 0, _UINT32)
-
-
-def _size(value: object) -> int:
-    return _between(value, 1, _UINT32)
+_registers = partial(_between, 0, _MOST_REGISTERS)
+_count = partial(_between, 0, _UINT32)
+_size = partial(_between, 1, _UINT32)
 
 
 def _workgroup(value: object) -> tuple[int, int, int]:

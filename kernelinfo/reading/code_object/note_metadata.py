@@ -9,7 +9,7 @@ from functools import lru_cache, partial
 import msgpack
 
 from kernelinfo.errors import ReadError, TooManyKernelsError
-from kernelinfo.light_typing import Any, NamedTuple
+from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.budget import UNBOUNDED, KernelBudget
 from kernelinfo.reading.code_object import packed
 from kernelinfo.reading.code_object.notes import Note, read_notes
@@ -24,8 +24,11 @@ from kernelinfo.reading.metadata import (
 )
 
 _USED = ("amdhsa.target", "amdhsa.version", "amdpal.pipelines")
-_OWN = {".name", ".symbol", ".args"}
-"""What kernels do not share with those that state the same."""
+_ARGUMENTS, _LDS, _NAME, _SYMBOL = (
+    bytes((0xA0 | len(key), *key))
+    for key in (b".args", b".group_segment_fixed_size", b".name", b".symbol")
+)
+"""Keys before, between and behind what kernels do not share with those that state the same."""
 _EMPTY = b"\xa0"
 
 
@@ -190,11 +193,7 @@ def _unpack_root(note: Note, warnings: list[ReadWarning]) -> _Root:
 
 
 def _read_root(content: memoryview, budget: KernelBudget = UNBOUNDED) -> _Root | None:
-    """The map of a note, without the kernels' arguments; None where it must be unpacked whole.
-
-    Four fifths of a library's notes are lists of arguments, of which there are few different ones;
-    of the rest, a third differs in more than names. Each different statement is unpacked once.
-    """
+    """The map of a note, kernel by kernel; None where it must be unpacked whole."""
     whole = bytes(content)
     unpacker = packed.walk(whole)
     others: dict[object, object] = {}
@@ -209,7 +208,7 @@ def _read_root(content: memoryview, budget: KernelBudget = UNBOUNDED) -> _Root |
                 if count > len(whole):
                     return None
                 budget.check(count)
-                kernels = [_kernel(unpacker, whole) for _ in range(count)]
+                kernels = [_kernel(packed.skipped(unpacker, whole)) for _ in range(count)]
             else:
                 bytes_of = packed.skipped(unpacker, whole)
                 others[key] = packed.value(bytes_of) if key in _USED else None
@@ -220,45 +219,60 @@ def _read_root(content: memoryview, budget: KernelBudget = UNBOUNDED) -> _Root |
     return _Root(others, kernels)
 
 
-def _kernel(unpacker: msgpack.Unpacker, whole: bytes) -> tuple[str, Facts]:
-    """Symbol and facts; raises `ValueError` where a value cannot be read."""
-    unpack, skip, tell = unpacker.unpack, unpacker.skip, unpacker.tell
-    own: dict[object, Any] = {}
-    common = b""
-    begin = tell()
-    for _ in range(packed.map_header(unpacker)):
-        key = unpack()
-        if key not in _OWN:
-            skip()
-            continue
-        at = tell()
-        common += whole[begin:at] + _EMPTY
-        if key == ".args":
-            skip()
-            own[key] = whole[at : tell()]
-        else:
-            own[key] = unpack()
-        begin = tell()
-    common += whole[begin : tell()]
-    symbol, name = own.get(".symbol", ""), own.get(".name", "")
-    if not (isinstance(symbol, str) and isinstance(name, str)):
-        raise ValueError
-    facts = _facts(common, _takes_dynamic_lds(own.get(".args", _EMPTY)))
-    return kernel_symbol(symbol, name), facts
+def _kernel(raw: bytes) -> tuple[str, Facts]:
+    """Symbol and facts of one kernel's map; raises `ValueError` where a value cannot be read.
+
+    Four fifths of it are arguments, of which there are few different ones. The rest, without names,
+    repeats as well: each different one is unpacked once. Whatever stands between, cut pieces that
+    are each one value, from what is then one map, are what stood in the map.
+    """
+    try:
+        common, arguments, symbol = _cut(raw)
+        return symbol, _facts(common, _takes_dynamic_lds(arguments))
+    except (msgpack.UnpackException, ValueError, IndexError):
+        symbol, facts = _unpacked(raw)
+        return symbol, Facts(facts)
+
+
+def _cut(raw: bytes) -> tuple[bytes, bytes, str]:
+    """A kernel's map with empty text for what is its own, its arguments, and its symbol.
+
+    Raises `ValueError` or `IndexError` where the keys are not in LLVM's order, by the alphabet.
+    """
+    pieces, arguments, end = [], _EMPTY, 0
+    if (key_at := raw.find(_ARGUMENTS)) >= 0:
+        begin = key_at + len(_ARGUMENTS)
+        end = raw.index(_LDS, begin)
+        pieces, arguments = [raw[:begin]], raw[begin:end]
+    name_at = raw.index(_NAME, end) + len(_NAME)
+    symbol_at = raw.index(_SYMBOL, name_at) + len(_SYMBOL)
+    name, name_end = packed.text(raw, name_at)
+    symbol, symbol_end = packed.text(raw, symbol_at)
+    pieces += raw[end:name_at], raw[name_end:symbol_at], raw[symbol_end:]
+    return _EMPTY.join(pieces), arguments, kernel_symbol(symbol, name)
 
 
 @lru_cache(maxsize=1 << 12)
 def _facts(common: bytes, dynamic_lds: bool) -> Facts:
-    """The facts of a map, by its bytes with empty text for what is each kernel's own."""
-    pairs = packed.value(common, object_pairs_hook=list)
-    assert isinstance(pairs, list)
-    kernel = dict(pairs)
-    _, facts, complaints = kernel_facts(kernel, offset=0)
-    if complaints or len(kernel) < len(pairs):
-        raise ValueError
+    """The facts of a map with empty text for what is each kernel's own."""
+    symbol, facts = _unpacked(common)
+    if symbol:
+        raise ValueError("a name cut elsewhere")
     if dynamic_lds:
         facts.append(Fact("dynamic_lds", True, "metadata", None, 0))
     return _shared(tuple(facts))
+
+
+def _unpacked(raw: bytes) -> tuple[str, list[Fact]]:
+    """Symbol and facts of a kernel's map; raises `ValueError` where a value cannot be read."""
+    pairs = packed.value(raw, object_pairs_hook=tuple)
+    if not isinstance(pairs, tuple):
+        raise ValueError("no map")
+    kernel = dict(pairs)
+    symbol, facts, complaints = kernel_facts(kernel, offset=0)
+    if complaints or len(kernel) < len(pairs):
+        raise ValueError("a value that cannot be read, or a key again")
+    return symbol, facts
 
 
 # Maps also differ in what no fact says: the size of arguments.

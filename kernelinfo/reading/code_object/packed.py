@@ -39,6 +39,20 @@ def skipped(unpacker: msgpack.Unpacker, whole: bytes) -> bytes:
     return whole[at : unpacker.tell()]
 
 
+def text(whole: bytes, at: int) -> tuple[str, int]:
+    """The text that begins there, and where it ends. Raises `ValueError` where none does."""
+    kind = whole[at]
+    if 0xA0 <= kind < 0xC0:
+        begin, size = at + 1, kind & 31
+    elif kind == 0xD9:
+        begin, size = at + 2, whole[at + 1]
+    elif kind == 0xDA:
+        begin, size = at + 3, whole[at + 1] << 8 | whole[at + 2]
+    else:
+        raise ValueError("no text, or a long one")
+    return whole[begin : begin + size].decode("utf-8", "backslashreplace"), begin + size
+
+
 def value(packed: bytes | memoryview, **how: object) -> object:
     """A value unpacked; raises `ValueError` for a large one, and what msgpack raises."""
     if len(packed) > _MOST_BYTES:

@@ -24,6 +24,10 @@ _DYNAMIC = Struct("<qQ")
 _SYMBOL = Struct("<IBBHQQ")
 
 
+_Place = tuple[int, int, int, int]
+"""The fields of a `Symbol`."""
+
+
 class Symbol(NamedTuple):
     """An ELF symbol; value and size in bytes."""
 
@@ -50,28 +54,40 @@ def kernel_symbols(elf: Elf, warnings: list[ReadWarning]) -> KernelSymbols:
     outside the file are named in `warnings`.
     """
     found = KernelSymbols({}, {})
-    for table, strings in _tables(elf, warnings):
+    loaders: tuple[int, set[_Place]] = 0, set()
+    for table, in_file in _tables(elf, warnings):
+        rows = _rows(table)
+        places = len(rows), {place for _, place in rows}
+        if places == loaders:
+            continue  # the linker's table names the same symbols
+        loaders, strings = places, bytes(in_file)
         # Symbols may share one long string; honest tables stay far below this many bytes.
         budget = 16 * len(strings)
         nameless = 0
-        whole = len(table) - len(table) % _SYMBOL.size
-        for name_at, info, _, section, value, size in _SYMBOL.iter_unpack(table[:whole]):
-            kind = info & 15
-            is_resource = kind == STT_NOTYPE and section == _SHN_ABS
-            if not section or (kind not in _KINDS and not is_resource):
-                continue
+        for name_at, place in rows:
+            kind, _, value, _ = place
             name = string_at(strings, name_at) if budget > 0 else None
             if name is None:
                 nameless += 1
                 continue
             budget -= len(name)
-            if is_resource:
+            if kind == STT_NOTYPE:
                 _add_resource(found.resources, name, value)
             elif name not in found.defined and (kind != STT_OBJECT or name.endswith(".kd")):
-                found.defined[name] = Symbol(kind, section, value, size)
+                found.defined[name] = Symbol(*place)
         if nameless:
             warnings.append(ReadWarning(f"{nameless} symbols without a name in the string table"))
     return found
+
+
+def _rows(table: memoryview) -> list[tuple[int, _Place]]:
+    """Where the name of each symbol begins that may be of a kernel, and what the symbol is."""
+    whole = len(table) - len(table) % _SYMBOL.size
+    return [
+        (name_at, (info & 15, section, value, size))
+        for name_at, info, _, section, value, size in _SYMBOL.iter_unpack(table[:whole])
+        if section and (info & 15 in _KINDS or (info & 15 == STT_NOTYPE and section == _SHN_ABS))
+    ]
 
 
 def _add_resource(resources: dict[str, list[tuple[str, int, None]]], name: str, value: int) -> None:
@@ -80,7 +96,7 @@ def _add_resource(resources: dict[str, list[tuple[str, int, None]]], name: str, 
         resources.setdefault(function, []).append((suffix, value, None))
 
 
-def _tables(elf: Elf, warnings: list[ReadWarning]) -> Iterator[tuple[memoryview, bytes]]:
+def _tables(elf: Elf, warnings: list[ReadWarning]) -> Iterator[tuple[memoryview, memoryview]]:
     """Each symbol table with its strings, the loader's first; ELF allows one of each kind."""
     read = set()
     first = {section.type: section for section in reversed(elf.sections)}
@@ -102,7 +118,7 @@ def _tables(elf: Elf, warnings: list[ReadWarning]) -> Iterator[tuple[memoryview,
                 message = f"{table_name}; read as entries of {_SYMBOL.size}"
                 warnings.append(ReadWarning(message, offset=section.offset))
             read.add(section.offset)
-            yield table, bytes(strings)
+            yield table, strings
     segment = next((s for s in elf.segments if s.type == PT_DYNAMIC), None)
     if segment is None:
         return
@@ -119,7 +135,7 @@ def _tables(elf: Elf, warnings: list[ReadWarning]) -> Iterator[tuple[memoryview,
             ReadWarning("damaged dynamic symbol table, not read", offset=segment.offset)
         )
     else:
-        yield table, bytes(strings)
+        yield table, strings
 
 
 def _count(elf: Elf, tags: dict[int, int]) -> int:
