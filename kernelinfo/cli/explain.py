@@ -24,7 +24,7 @@ from kernelinfo.occupancy.targets import Device
 from kernelinfo.reading.budget import Bounds
 from kernelinfo.render import View, renderer
 from kernelinfo.render.explain import render_kernel
-from kernelinfo.sweep.inputs import input_of
+from kernelinfo.sweep.ir import input_of
 
 EXAMPLES = """\
 Examples:

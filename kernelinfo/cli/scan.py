@@ -20,7 +20,8 @@ from kernelinfo.render.records import render_table
 from kernelinfo.render.words import plural
 
 if TYPE_CHECKING:
-    from kernelinfo.fleet.scanning import Cluster, Plan, Request
+    from kernelinfo.fleet.scanning import Cluster, Plan
+    from kernelinfo.fleet.worker import Request
 
 EXAMPLES = """\
 Examples:
@@ -80,14 +81,14 @@ def command(
     read is a row of the table `problems`. `kernelinfo trend` asks the dataset, and so does SQL.
     """
     require_libraries()
-    from kernelinfo.fleet import dataset, scanning
+    from kernelinfo.fleet import dataset, scanning, worker
 
     dataset.check_build_name(build)
     dataset.refuse_read_only(to)
     if scheduler is not None and workers is not None:
         raise OptionError("--workers starts workers here; leave it out with --scheduler")
     project = configuration(config=config)
-    request = scanning.Request(
+    request = worker.Request(
         urls=tuple(urls),
         dataset=dataset.Dataset(to),
         build=build,

@@ -20,7 +20,7 @@ from kernelinfo.errors import OptionError
 from kernelinfo.occupancy.targets import find
 from kernelinfo.render import SWEEP_FORMATS, renderer
 from kernelinfo.sweep.compilers import find_compiler
-from kernelinfo.sweep.inputs import read_input
+from kernelinfo.sweep.ir import read_input
 from kernelinfo.sweep.module import open_module
 from kernelinfo.sweep.processes import Processes
 from kernelinfo.sweep.sweeping import sweep

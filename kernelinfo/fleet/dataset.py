@@ -180,12 +180,17 @@ class Dataset:
 
     def _inputs(self, build: str) -> list[dict[str, Any]]:
         """All rows of `inputs`, the latest last."""
-        if not (files := self.files("inputs", build)):
+        query = f"SELECT {', '.join(INPUTS)} FROM {PARTS} ORDER BY Part"
+        rows = self._answer("inputs", build, query)
+        return [dict(zip(INPUTS, row, strict=True)) for row in rows]
+
+    def _answer(self, table: Table, build: str, query: str, **parameters: str) -> list[Any]:
+        """The rows that a query of all `PARTS` of a table gives; none where there is no part."""
+        if not (files := self.files(table, build)):
             return []
         with self.connect() as connection:
-            query = f"SELECT {', '.join(INPUTS)} FROM {PARTS} ORDER BY Part"
-            rows = connection.execute(query, {"files": files}).fetchall()
-        return [dict(zip(INPUTS, row, strict=True)) for row in rows]
+            found: list[Any] = connection.execute(query, {"files": files, **parameters}).fetchall()
+            return found
 
     def tidy(self, build: str) -> None:
         """Delete rows that a later part replaces, and parts that no row of `inputs` names.
@@ -216,23 +221,14 @@ class Dataset:
 
     def count(self, build: str, under: str) -> int:
         """Kernels of the files at an address, or below it."""
-        files = self.files("kernels", build)
-        if not files:
-            return 0
         query = f"SELECT count(*) FROM {PARTS} WHERE Url = $under OR starts_with(Url, $folder)"
-        parameters = {"files": files, "under": under, "folder": under.rstrip("/") + "/"}
-        with self.connect() as connection:
-            return int(connection.execute(query, parameters).fetchall()[0][0])
+        folder = under.rstrip("/") + "/"
+        return sum(n for (n,) in self._answer("kernels", build, query, under=under, folder=folder))
 
     def problems(self, build: str) -> list[tuple[Any, ...]]:
         """Url, member, offset, line and message of each problem of a build."""
-        if not (files := self.files("problems", build)):
-            return []
-        columns = 'Url, Member, "Offset", Line, Message'
-        with self.connect() as connection:
-            query = f"SELECT {columns} FROM {PARTS} ORDER BY ALL"
-            found: list[tuple[Any, ...]] = connection.execute(query, {"files": files}).fetchall()
-            return found
+        query = f'SELECT Url, Member, "Offset", Line, Message FROM {PARTS} ORDER BY ALL'
+        return self._answer("problems", build, query)
 
 
 PARTS = "read_parquet($files, hive_partitioning=false, union_by_name=true)"

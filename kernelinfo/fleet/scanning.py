@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import signal
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
-from tempfile import TemporaryDirectory
 
 import dask
 from distributed import Client, LocalCluster, as_completed
 from distributed.scheduler import KilledWorker
 
 from kernelinfo import __version__
-from kernelinfo.analysis.options import Options
-from kernelinfo.analysis.parallel import Rows
 from kernelinfo.errors import KernelinfoError, OptionError
 from kernelinfo.fleet.batches import Task, tasks, units
-from kernelinfo.fleet.dataset import Dataset, write_lines
 from kernelinfo.fleet.listing import InputFile, address, find, is_local
-from kernelinfo.fleet.worker import Done, Setup, input_rows, problem_row, read
+from kernelinfo.fleet.worker import Done, Request, input_rows, problem_row, read
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds
@@ -54,26 +49,6 @@ class Cluster(NamedTuple):
     """Its address; None starts workers here."""
     workers: int | None = None
     """Of this machine; None for as many as cores."""
-
-
-class Request(NamedTuple):
-    """What is asked for."""
-
-    urls: tuple[str, ...]
-    dataset: Dataset
-    build: str
-    options: Options
-    rows: Rows
-    """Writes kernels as JSON lines."""
-    timeout: float = 60
-    """Seconds for a file."""
-
-    @property
-    def written_options(self) -> str:
-        """The options that differ from the defaults, as `inputs` has them."""
-        default = Options()._asdict()
-        given = {k: v for k, v in self.options._asdict().items() if v != default[k]}
-        return json.dumps(given, default=repr, sort_keys=True)
 
 
 class Plan(NamedTuple):
@@ -124,21 +99,14 @@ def scan(request: Request, work: Plan, cluster: Cluster) -> Iterator[Done]:
     """Read what is to do; each task as it ends. Raises `KernelinfoError`."""
     request.dataset.tidy(request.build)
     run = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
-    setup = Setup(
-        dataset=request.dataset,
-        build=request.build,
-        options=request.options,
-        rows=request.rows,
-        written_options=request.written_options,
-        roots=tuple(address(url) for url in request.urls if is_local(url)),
-        archives=tuple(file.path for file in work.listed if file.path.endswith(".kpack")),
-        timeout=request.timeout,
-    )
-    _write_listing_problems(request, work, setup, run)
+    archives = tuple(file.path for file in work.listed if file.path.endswith(".kpack"))
+    roots = tuple(address(url) for url in request.urls if is_local(url))
+    request = request._replace(roots=roots, archives=archives)
+    _write_listing_problems(request, work, run)
     if work.to_read:
         with _client(cluster, request.options.bounds) as client:
             count = len(client.scheduler_info(n_workers=-1)["workers"]) or 1
-            yield from _Run(client, setup).all(tasks(work.to_read, count, run))
+            yield from _Run(client, request).all(tasks(work.to_read, count, run))
     request.dataset.tidy(request.build)
 
 
@@ -177,14 +145,14 @@ def _local_cluster(workers: int | None, bounds: Bounds) -> LocalCluster:
 class _Run:
     """The tasks of a run on their way through the engine."""
 
-    def __init__(self, client: Client, setup: Setup) -> None:
-        self._client, self._setup = client, setup
+    def __init__(self, client: Client, request: Request) -> None:
+        self._client, self._request = client, request
         self._shares: dict[str, list[Done]] = {}
         """Of files that several workers read, by part."""
 
     def all(self, work: Sequence[Task]) -> Iterator[Done]:
         """Every task, those whose worker ended again, alone."""
-        begun = self._client.map(read, work, setup=self._setup, pure=False)
+        begun = self._client.map(read, work, request=self._request, pure=False)
         futures = dict(zip(begun, work, strict=True))
         killed: list[Task] = []
         for future in as_completed(futures):
@@ -200,25 +168,23 @@ class _Run:
     def _alone(self, task: Task) -> Done:
         """One file, or what belongs to it, with no other task that could be blamed for it."""
         try:
-            done: Done = self._client.submit(read, task, setup=self._setup, pure=False).result()
+            done: Done = self._client.submit(read, task, request=self._request, pure=False).result()
             return done
         except KilledWorker:
             return self._given_up(task)
 
     def _given_up(self, task: Task) -> Done:
         """Write that a task's files end their worker."""
-        bound = self._setup.options.bounds.memory + _OWN_BYTES
-        limits = f"over {self._setup.timeout:g} s (--timeout) or {bound >> 20} MiB (--bound memory)"
+        bound = self._request.options.bounds.memory + _OWN_BYTES >> 20
+        limits = f"over {self._request.timeout:g} s (--timeout) or {bound} MiB (--bound memory)"
         message = f"ended the worker that read it: {limits}, or a crash; read it alone"
-        with TemporaryDirectory(prefix="kernelinfo-") as scratch:
-            rows = (problem_row(Problem("", message), f.address, f.path) for f in task.files)
-            write_lines(scratch, "problems", rows)
-            if task.shares == 1:
-                addresses = frozenset(file.address for file in task.files)
-                write_lines(scratch, "inputs", input_rows(task, self._setup, addresses))
-            name = f"{task.part}.{task.share}.ended"
-            self._setup.dataset.write_part(self._setup.build, name, scratch)
-        return Done(task, 0, (), frozenset(file.address for file in task.files))
+        addresses = frozenset(file.address for file in task.files)
+        self._request.write(
+            f"{task.part}.{task.share}.ended",
+            (problem_row(Problem("", message), file.address, file.path) for file in task.files),
+            input_rows(task, self._request, addresses) if task.shares == 1 else (),
+        )
+        return Done(task, 0, (), addresses)
 
     def _finished(self, done: Done) -> Done:
         """The same; the last share of a file says in `inputs` that it is done."""
@@ -229,13 +195,12 @@ class _Run:
         shares.append(done)
         if len(shares) == task.shares:
             fetched = frozenset.intersection(*(share.fetched for share in shares))
-            with TemporaryDirectory(prefix="kernelinfo-") as scratch:
-                write_lines(scratch, "inputs", input_rows(task, self._setup, fetched))
-                self._setup.dataset.write_part(self._setup.build, f"{task.part}.done", scratch)
+            rows = input_rows(task, self._request, fetched)
+            self._request.write(f"{task.part}.done", inputs=rows)
         return done
 
 
-def _write_listing_problems(request: Request, work: Plan, setup: Setup, run: str) -> None:
+def _write_listing_problems(request: Request, work: Plan, run: str) -> None:
     """Write what could not be listed, under the URL that was given; earlier ones go."""
     known = request.dataset.done(request.build)
     listed = {file.address for file in work.listed}
@@ -243,12 +208,9 @@ def _write_listing_problems(request: Request, work: Plan, setup: Setup, run: str
     if not work.problems and not any(root in known for root in roots):
         return
     part = f"{run}-listing"
-    with TemporaryDirectory(prefix="kernelinfo-") as scratch:
-        files = [InputFile(root, root, root, 0, None, True) for root in roots]
-        rows = (problem_row(problem, roots[0], problem.path) for problem in work.problems)
-        write_lines(scratch, "problems", rows)
-        write_lines(scratch, "inputs", input_rows(Task(part, tuple(files)), setup, frozenset()))
-        request.dataset.write_part(request.build, part, scratch)
+    files = tuple(InputFile(root, root, root, 0, None, True) for root in roots)
+    problems = (problem_row(problem, roots[0], problem.path) for problem in work.problems)
+    request.write(part, problems, input_rows(Task(part, files), request, frozenset()))
 
 
 def without_kernels(request: Request) -> Iterable[Problem]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import duckdb
@@ -50,9 +50,12 @@ def ask(dataset: Dataset, question: Question) -> Trend:
             choice = question.options.choice or "any name"
             raise KernelinfoError(f"{dataset.name}: no kernel matches {choice}")
         movers = _movers(connection, len(names), question.moved)
-    builds = [_build(movers.get(name, ()), sums.get(name)) for name in names]
+    builds = [_build(movers.get(name, ()), sums.get(name, _NOTHING)) for name in names]
     steps = steps_of(names, builds)
-    totals = tuple(_totals(dataset, name, sums.get(name)) for name in names)
+    totals = tuple(
+        BuildTotals._make((name, *sums.get(name, _NOTHING).totals, len(dataset.problems(name))))
+        for name in names
+    )
     return Trend(dataset.name, totals, steps, tuple(histories(steps, builds)))
 
 
@@ -130,8 +133,11 @@ class _Sums(NamedTuple):
 
     totals: tuple[Any, ...]
     """As `BuildTotals` has them, from `kernels` on."""
-    targets: list[str]
-    stamps: list[str]
+    targets: Sequence[str]
+    stamps: Sequence[str]
+
+
+_NOTHING = _Sums((0,) * 6, (), ())
 
 
 def _sums(connection: duckdb.DuckDBPyConnection) -> dict[str, _Sums]:
@@ -145,14 +151,9 @@ def _sums(connection: duckdb.DuckDBPyConnection) -> dict[str, _Sums]:
         " FROM kernels GROUP BY Build"
     )
     return {
-        name: _Sums(tuple(totals), targets or [], stamps or [])
+        name: _Sums(tuple(totals), targets or (), stamps or ())
         for name, *totals, targets, stamps in found.fetchall()
     }
-
-
-def _totals(dataset: Dataset, name: str, sums: _Sums | None) -> BuildTotals:
-    totals = sums.totals if sums else (0,) * 6
-    return BuildTotals._make((name, *totals, len(dataset.problems(name))))
 
 
 def _movers(
@@ -169,20 +170,19 @@ def _movers(
         f" GROUP BY h HAVING count(*) < {builds} OR min(n) <> max(n)"
     )
     query = f"SELECT Build, {_LISTED} FROM hashed WHERE h IN (FROM movers)"
-    found = connection.execute(query)
     rows = defaultdict[str, list[dict[str, Any]]](list)
-    for build, *values in found.fetchall():
+    for build, *values in connection.execute(query).fetchall():
         rows[build].append(dict(zip(COLUMNS, values, strict=True)))
-    return {build: list(_summaries(some)) for build, some in rows.items()}
+    return {
+        build: [
+            saved.summary._replace(code_object=path_under("", saved.path, saved.member))
+            for saved in read_rows(some)
+        ]
+        for build, some in rows.items()
+    }
 
 
-def _build(movers: Iterable[KernelSummary], sums: _Sums | None) -> Build:
+def _build(movers: Iterable[KernelSummary], sums: _Sums) -> Build:
     """The kernels of a build that moved in any step, and what holds of all its kernels."""
-    stamps, targets = (sums.stamps, sums.targets) if sums else ([], [])
-    compilers = {one for stamp in stamps for one in stamp.split(BETWEEN_COMPILERS)}
-    return Build(tuple(movers), tuple(sorted(compilers)), targets=tuple(targets))
-
-
-def _summaries(rows: list[dict[str, Any]]) -> Iterator[KernelSummary]:
-    for saved in read_rows(rows):
-        yield saved.summary._replace(code_object=path_under("", saved.path, saved.member))
+    compilers = {one for stamp in sums.stamps for one in stamp.split(BETWEEN_COMPILERS)}
+    return Build(tuple(movers), tuple(sorted(compilers)), targets=tuple(sums.targets))

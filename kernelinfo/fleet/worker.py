@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import faulthandler
 import gc
+import json
 import os
 import threading
 from collections.abc import Iterable, Iterator
@@ -33,27 +34,42 @@ _MOST_BYTES = 40 << 20
 """Of rows as JSON, as many as DuckDB writes within its memory."""
 _MOST_NAMES = 1 << 16
 """Demangled, that are kept for the next task."""
+Row = dict[str, object]
+"""Of a table, by column."""
 _one_at_a_time = threading.Lock()
 """A worker with several threads would need as many times the memory."""
 
 
-class Setup(NamedTuple):
-    """What all tasks of a run have in common."""
+class Request(NamedTuple):
+    """What is asked for, and what all tasks of a run have in common."""
 
+    urls: tuple[str, ...]
     dataset: Dataset
     build: str
     options: Options
     rows: Rows
     """Writes kernels as JSON lines."""
-    written_options: str
-    """As `inputs` has them."""
-    roots: tuple[str, ...]
-    """All that the run reads."""
-    archives: tuple[str, ...]
-    """Relative paths of kpack archives among the files, which hosts may name."""
-    timeout: float
+    timeout: float = 60
     """Seconds for a file."""
+    roots: tuple[str, ...] = ()
+    """All that is read of the machine that asks."""
+    archives: tuple[str, ...] = ()
+    """Relative paths of kpack archives among the files, which hosts may name."""
     version: str = __version__
+
+    @property
+    def written_options(self) -> str:
+        """The options that differ from the defaults, as `inputs` has them."""
+        default = Options()._asdict()
+        given = {k: v for k, v in self.options._asdict().items() if v != default[k]}
+        return json.dumps(given, default=repr, sort_keys=True)
+
+    def write(self, part: str, problems: Iterable[Row] = (), inputs: Iterable[Row] = ()) -> None:
+        """Write a part without kernels."""
+        with TemporaryDirectory(prefix="kernelinfo-") as scratch:
+            write_lines(scratch, "problems", problems)
+            write_lines(scratch, "inputs", inputs)
+            self.dataset.write_part(self.build, part, scratch)
 
 
 class Done(NamedTuple):
@@ -66,44 +82,44 @@ class Done(NamedTuple):
     """Addresses of files that could be fetched; others are tried again by the next run."""
 
 
-def read(task: Task, setup: Setup) -> Done:
+def read(task: Task, request: Request) -> Done:
     """Read the files of a task and write its part; what cannot be read is a row of `problems`."""
-    if setup.version != __version__:
-        wanted = f"the workers have kernelinfo {__version__}, this is {setup.version}"
+    if request.version != __version__:
+        wanted = f"the workers have kernelinfo {__version__}, this is {request.version}"
         raise KernelinfoError(f"{wanted}; install the same")
     with _one_at_a_time, _without_cycles(), TemporaryDirectory(prefix="kernelinfo-") as scratch:
-        reading = _Reading(task, setup, scratch)
+        reading = _Reading(task, request, scratch)
         write_lines(scratch, "opened", reading.opened_rows())
         names = (f"{task.part}.{task.share}.{number}" for number in count())
         for file in task.files:
-            with _limited(setup.timeout):
+            with _limited(request.timeout):
                 for text in reading.rows(file):
                     if append_lines(scratch, "kernels", text) > _MOST_BYTES:
-                        setup.dataset.write_part(setup.build, next(names), scratch)
+                        request.dataset.write_part(request.build, next(names), scratch)
         done = reading.done()
         write_lines(scratch, "problems", reading.problem_rows())
         if task.shares == 1:
-            write_lines(scratch, "inputs", input_rows(task, setup, done.fetched))
-        setup.dataset.write_part(setup.build, next(names), scratch)
+            write_lines(scratch, "inputs", input_rows(task, request, done.fetched))
+        request.dataset.write_part(request.build, next(names), scratch)
         if demangle.cache_info().currsize > _MOST_NAMES:
             demangle.cache_clear()  # a fleet has more names than a worker has room for
         return done
 
 
-def input_rows(task: Task, setup: Setup, fetched: frozenset[str]) -> Iterator[dict[str, object]]:
+def input_rows(task: Task, request: Request, fetched: frozenset[str]) -> Iterator[Row]:
     """The rows of `inputs` that say that the task's files are done."""
     for file in task.files:
         yield {
             "Url": file.address,
             "Size": file.size,
             "Modified": file.modified if file.address in fetched else None,
-            "Kernelinfo_Version": setup.version,
-            "Options": setup.written_options,
+            "Kernelinfo_Version": request.version,
+            "Options": request.written_options,
             "Part": task.part,
         }
 
 
-def problem_row(problem: Problem, url: str, path: str) -> dict[str, object]:
+def problem_row(problem: Problem, url: str, path: str) -> Row:
     """A row of `problems`."""
     return {
         "Url": url,
@@ -119,31 +135,30 @@ def problem_row(problem: Problem, url: str, path: str) -> dict[str, object]:
 class _Reading:
     """The reading of one task."""
 
-    def __init__(self, task: Task, setup: Setup, scratch: str) -> None:
-        self._task, self._setup = task, setup
-        found = opened(task.files, setup.roots, setup.archives, scratch)
+    def __init__(self, task: Task, request: Request, scratch: str) -> None:
+        self._task, self._request = task, request
+        found = opened(task.files, request.roots, request.archives, scratch)
         self._opened = dict(zip(task.files, found, strict=True))
         among = {
             path for one in self._opened.values() if isinstance(one, Opened) for path in one.among
         }
-        self._analysis = Analysis(setup.options, sorted(among))
+        self._analysis = Analysis(request.options, sorted(among))
         self._counts, self._kernels = PathCounts(""), 0
         self._problems = [one for one in self._opened.values() if isinstance(one, Problem)]
         self._lost = {problem.path for problem in self._problems}
 
     def rows(self, file: InputFile) -> Iterator[str]:
         """The kernels of a file, as text."""
-        if isinstance(found := self._opened[file], Opened):
-            yield from self._rows_of(found)
-
-    def _rows_of(self, opened: Opened) -> Iterator[str]:
+        opened = self._opened[file]
+        if isinstance(opened, Problem):
+            return
         try:
-            for blob in self._share(opened.blobs(self._setup.options.bounds)):
+            for blob in self._share(opened.blobs(self._request.options.bounds)):
                 items = list(self._analysis.analyse_blob(blob, self._counts))
                 self._problems += (item for item in items if isinstance(item, Problem))
                 results = [item for item in items if isinstance(item, Result)]
                 self._kernels += len(results)
-                yield "".join(self._setup.rows(results))
+                yield "".join(self._request.rows(results))
         except MemoryError:
             message = "needs more memory than the worker has; read it by `kernelinfo report`"
             self._problems.append(Problem(opened.path, message))
@@ -177,11 +192,11 @@ class _Reading:
         )
         return Done(self._task, self._kernels, notes, fetched)
 
-    def opened_rows(self) -> Iterator[dict[str, object]]:
+    def opened_rows(self) -> Iterator[Row]:
         for path, file in self._files().items():
             yield {"Opened": path, "Path": file.path, "Url": file.address}
 
-    def problem_rows(self) -> Iterator[dict[str, object]]:
+    def problem_rows(self) -> Iterator[Row]:
         files = self._files() | {file.address: file for file in self._task.files}
         for problem in self._problems:
             file = files[problem.path]

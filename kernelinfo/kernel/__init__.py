@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from kernelinfo.kernel.traits import Encoded, Flags, Spills, Traits, Used, Workgroup
+from kernelinfo.kernel.traits import Flags, Spills, Traits, Used, Workgroup
 from kernelinfo.light_typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from kernelinfo.occupancy import Allocated, Occupancy
 from kernelinfo.occupancy.targets import Device, Target
@@ -16,22 +16,6 @@ if TYPE_CHECKING:
     from kernelinfo.kernel.compiler_number import CompilerNumber
     from kernelinfo.occupancy.devices import Filling
     from kernelinfo.occupancy.headroom import Step
-
-__all__ = [
-    "CodeObject",
-    "Encoded",
-    "Finding",
-    "Flags",
-    "Item",
-    "Kernel",
-    "Repeat",
-    "Report",
-    "Result",
-    "Spills",
-    "Traits",
-    "Used",
-    "Workgroup",
-]
 
 
 class CodeObject(NamedTuple):
@@ -192,10 +176,22 @@ class Result(NamedTuple):
 
     @property
     def next(self) -> tuple[Step, ...]:
-        """The steps to the next higher occupancy that are worth taking."""
-        from kernelinfo.kernel.next_step import useful_steps
+        """The steps to the next higher occupancy that are worth taking.
 
-        return () if self.occupancy is None else useful_steps(self.occupancy, self.kernel.traits)
+        None where they ask for fewer registers of a kind that spills; without VGPRs that only pad
+        what LDS allows, which end with the LDS.
+        """
+        if self.occupancy is None:
+            return ()
+        spilled = {"vgpr": self.kernel.spills.vgprs, "sgpr": self.kernel.spills.sgprs}
+        if any(spilled.get(step.resource) for step in self.occupancy.next):
+            return ()
+        used, limits = self.kernel.used.vgprs, self.occupancy.limits
+        asked = next((limit.used for limit in limits if limit.resource == "vgpr"), None)
+        others = tuple(step for step in self.occupancy.next if step.resource != "vgpr")
+        is_padded = None not in (used, asked) and used != asked
+        ends_with_lds = not others or any(step.resource == "lds" for step in others)
+        return others if is_padded and ends_with_lds else self.occupancy.next
 
     @property
     def device(self) -> Device | None:

@@ -66,17 +66,13 @@ def why(kernel: Kernel, occupancy: Occupancy) -> Cause | None:
     """Why the compiler printed another number; None where it did not, or nothing explains it."""
     traits = kernel.traits
     printed, target, demand = traits.compiler_waves_per_simd, traits.target, traits.demand
-    if (
-        agrees(kernel, occupancy) is not False
-        or printed is None
-        or target is None
-        or demand is None
-    ):
+    if agrees(kernel, occupancy) is not False or printed is None or target is None:
         return None
-    if demand.vgprs is None or demand.lds_bytes is None:
+    if demand is None or demand.vgprs is None or demand.lds_bytes is None:
         return None
     stated = _stated_version(kernel)
-    for version in _versions(stated):
+    # The stated version, then the rest: a file names its front end, and forks mix versions.
+    for version in (stated, *_REVISIONS) if stated else _REVISIONS:
         known = llvm.target_in_llvm(target, version)
         for sizes, sgprs in product(_sizes(kernel, known), _sgprs(kernel, known)):
             # What is raised in the compiler's granule may be nothing in the hardware's.
@@ -98,13 +94,6 @@ def _stated_version(kernel: Kernel) -> int | None:
 
 _REVISIONS = (llvm.MAIN, 23, 22, 19, 18, 15)
 """The last versions before a formula changed, newest first."""
-
-
-def _versions(stated: int | None) -> Iterator[int]:
-    """The stated version, then the rest: a file names its front end, and forks mix versions."""
-    if stated is not None:
-        yield stated
-    yield from _REVISIONS
 
 
 def _sizes(kernel: Kernel, known: Target) -> Iterator[tuple[int, int]]:

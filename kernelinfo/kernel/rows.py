@@ -9,7 +9,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 
-from kernelinfo.kernel import CodeObject, Kernel, Result, Traits
+from kernelinfo.kernel import CodeObject, Kernel, Result
+from kernelinfo.kernel.traits import Traits
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.reading import stamps
 from kernelinfo.reading.target_id import target_id

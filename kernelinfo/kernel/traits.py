@@ -7,7 +7,7 @@ from math import prod
 from kernelinfo.errors import LaunchError, UnknownTargetError
 from kernelinfo.light_typing import NamedTuple, hashed_by_identity
 from kernelinfo.occupancy import Allocated, Occupancy, allocated, occupancy
-from kernelinfo.occupancy.placement import Demand, Launch, placement
+from kernelinfo.occupancy.placement import Assumption, Demand, Launch, placement
 from kernelinfo.occupancy.targets import Target
 from kernelinfo.occupancy.targets import known as known_targets
 from kernelinfo.reading.facts import Fact, FactName
@@ -109,20 +109,23 @@ class Traits(NamedTuple):
     ) -> Launch:
         """The workgroup size given, else configured, else required, else the declared maximum; one
         wave of a graphics stage, whatever is given."""
-        dynamic_lds = (self.launched_lds_bytes or 0) if dynamic_lds is None else dynamic_lds
-        if self.is_graphics_stage and self.demand is not None:
-            return Launch(self.demand.wave_size, "graphics-stage", dynamic_lds, trap_handler)
-        if workgroup_size is not None:
-            return Launch(workgroup_size, "option", dynamic_lds, trap_handler)
+        lds = (self.launched_lds_bytes or 0) if dynamic_lds is None else dynamic_lds
         required = prod(self.workgroup.required) if self.workgroup.required else None
-        if configured_size is not None and configured_size != required:
-            return Launch(configured_size, "config", dynamic_lds, trap_handler)
-        if required is not None:
-            return Launch(required, "required", dynamic_lds, trap_handler)
-        if self.workgroup.declared_max is not None:
-            return Launch(self.workgroup.declared_max, "declared-max", dynamic_lds, trap_handler)
-        most = self._known_target().waves.max_workgroup_size
-        return Launch(most, "hardware-max", dynamic_lds, trap_handler)
+        size: int | None
+        assumption: Assumption
+        if self.is_graphics_stage and self.demand is not None:
+            size, assumption = self.demand.wave_size, "graphics-stage"
+        elif workgroup_size is not None:
+            size, assumption = workgroup_size, "option"
+        elif configured_size not in (None, required):
+            size, assumption = configured_size, "config"
+        elif required is not None:
+            size, assumption = required, "required"
+        else:
+            size, assumption = self.workgroup.declared_max, "declared-max"
+        if size is None:
+            size, assumption = self._known_target().waves.max_workgroup_size, "hardware-max"
+        return Launch(size, assumption, lds, trap_handler)
 
     def occupancy(
         self,

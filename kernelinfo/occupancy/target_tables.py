@@ -131,7 +131,7 @@ def _parsed() -> dict[str, tuple[int, str | None, bytes]]:
     """By the name of each target its number, its v2 name with XNACK and its table; empty in a
     checkout."""
     try:
-        parsed: dict[str, Any] = marshal.loads(_data(parsed_name(_toml())))
+        parsed: dict[str, Any] = marshal.loads(_data(parsed_name(_data("targets.toml"))))
     except OSError:
         return {}
     return parsed
@@ -139,12 +139,7 @@ def _parsed() -> dict[str, tuple[int, str | None, bytes]]:
 
 @cache
 def _text() -> str:
-    return _toml().decode()
-
-
-@cache
-def _toml() -> bytes:
-    return _data("targets.toml")
+    return _data("targets.toml").decode()
 
 
 def _data(name: str) -> bytes:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from kernelinfo.errors import OptionError
-from kernelinfo.kernel import Finding, Kernel, Traits
+from kernelinfo.kernel import Finding, Kernel
+from kernelinfo.kernel.traits import Traits
 from kernelinfo.light_typing import TYPE_CHECKING, NamedTuple
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.rules import compilation, failures, spills, waves

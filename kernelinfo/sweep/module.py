@@ -13,7 +13,7 @@ from kernelinfo.reading.containers import open_bytes
 from kernelinfo.reading.containers.triton import read_sidecar
 from kernelinfo.sweep import ir
 from kernelinfo.sweep.compilers import Build, Compiler
-from kernelinfo.sweep.inputs import Input
+from kernelinfo.sweep.ir import Input
 from kernelinfo.sweep.processes import Processes
 
 _TRIPLES = ("amdgcn-amd-amdhsa", "amdgcn-amd-amdpal", "amdgcn-mesa-mesa3d")
@@ -54,13 +54,7 @@ class Module(NamedTuple):
 
         `changes` are by symbol and attribute name. Raises `CompilerError` or `ReadError`.
         """
-        build = Build(
-            self.triple,
-            self.target_id,
-            level,
-            self.file.is_optimised,
-            options,
-        )
+        build = Build(self.triple, self.target_id, level, self.file.is_optimised, options)
         text = ir.with_attributes(self.text, changes)
         command = self.compiler.to_assembly(build)
         assembly = self.processes.run(command, text.encode("utf-8", "surrogateescape"))
@@ -100,7 +94,9 @@ def open_module(
     text, triple = _text(file, data, triples, compiler, processes)
     if not any(ir.definitions(text)):
         raise ReadError(f"{file.path}: no kernel in it; give the IR of a module with kernels")
-    target_id = ir.target_id(text) or arch or _arch_of_sidecar(file)
+    target_id = ir.target_id(text) or arch
+    if target_id is None and (sidecar := read_sidecar(file.assembly)):  # Triton's JSON
+        target_id = sidecar.arch
     if target_id is None:
         raise ReadError(f"{file.path}: names no target; give one by --arch")
     return Module(file, text, triple, target_id, compiler, processes, reading)
@@ -120,9 +116,3 @@ def _text(
                 hint = f"; made by {file.producer}" if file.producer else ""
                 raise ReadError(f"{file.path}: {read_by}{hint}") from None
     raise ReadError(f"{file.path}: not for an AMD GPU; give the .bc whose name has amdgcn in it")
-
-
-def _arch_of_sidecar(file: Input) -> str | None:
-    """The processor that Triton's JSON next to the file names. Raises `ReadError`."""
-    sidecar = read_sidecar(file.assembly)
-    return sidecar.arch if sidecar else None

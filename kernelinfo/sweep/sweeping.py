@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor
 from itertools import product
 
 from kernelinfo.analysis import analyse
@@ -66,7 +66,10 @@ def sweep(
         return _outcome(module, changes, base.level, options)
 
     futures = [pool.submit(compile, asked) for asked in variants[1:]]
-    outcomes = [base.outcome, *_results(futures, progress)]
+    outcomes = [base.outcome]
+    for done, future in enumerate(futures):
+        progress(done, len(futures))
+        outcomes.append(future.result())
     kernels = tuple(
         SweptKernel(
             symbol,
@@ -77,17 +80,17 @@ def sweep(
         for symbol in wanted
     )
     return Sweep(
-        module.file.path,
-        module.file.producer,
-        module.compiler,
-        module.target_id,
-        base.level,
-        base.level_from,
-        base.driver,
-        module.file.is_optimised,
-        module.file.assembly if reference else None,
-        kernels,
-        notes,
+        path=module.file.path,
+        producer=module.file.producer,
+        compiler=module.compiler,
+        target_id=module.target_id,
+        level=base.level,
+        level_from=base.level_from,
+        driver=base.driver,
+        is_optimised=module.file.is_optimised,
+        assembly=module.file.assembly if reference else None,
+        kernels=kernels,
+        notes=notes,
     )
 
 
@@ -116,23 +119,16 @@ def _baseline(module: Module, request: Request, reference: Mapping[str, Result])
     """The module as compiled: the first way to compile it that reproduces `reference`, or -O3."""
     origin: Origin = "option" if request.level else "reproduced"
     unlike = []
-    for level, driver in _ways(module, request, bool(reference)):
+    levels = LEVELS if reference and not module.file.is_optimised else LEVELS[:1]
+    drivers = list(module.drivers) if reference else list(module.drivers)[:1]
+    for level, driver in product((request.level,) if request.level else levels, drivers):
         options = (*module.drivers[driver], *request.options)
         outcome = _outcome(module, {}, level, options)
         differences = _differences(reference, outcome)
         if reference and not differences and isinstance(outcome, Mapping):
             return Baseline(level, origin, driver, outcome, {})
-        unlike.append((level, driver, outcome, differences))
-    level, driver, outcome, differences = unlike[0]
-    origin = "option" if request.level else "assumed"
-    return Baseline(level, origin, driver, outcome, differences)
-
-
-def _ways(module: Module, request: Request, can_compare: bool) -> Iterator[tuple[str, str]]:
-    """Optimisation levels and drivers, the most usual first."""
-    levels = LEVELS if can_compare and not module.file.is_optimised else LEVELS[:1]
-    drivers = list(module.drivers) if can_compare else list(module.drivers)[:1]
-    yield from product((request.level,) if request.level else levels, drivers)
+        unlike.append(Baseline(level, origin, driver, outcome, differences))
+    return unlike[0] if request.level else unlike[0]._replace(level_from="assumed")
 
 
 def _outcome(
@@ -160,11 +156,9 @@ def _default_waves(module: Module, base: Outcome) -> tuple[int, ...]:
     """The steps of the target for waves of the size that the kernels have."""
     target = find(module.target_id.partition(":")[0])
     results = base.values() if isinstance(base, Mapping) else ()
-    sizes = {result.kernel.wave_size or target.waves.default_size for result in results}
-    found = {
-        waves for size in sizes or {target.waves.default_size} for waves in steps(target, size)
-    }
-    return tuple(sorted(found))
+    default = target.waves.default_size
+    sizes = {result.kernel.wave_size or default for result in results} or {default}
+    return tuple(sorted({waves for size in sizes for waves in steps(target, size)}))
 
 
 def _with_required_size(base: Outcome) -> dict[str, int]:
@@ -172,14 +166,6 @@ def _with_required_size(base: Outcome) -> dict[str, int]:
     results = base.values() if isinstance(base, Mapping) else ()
     sizes = {result.kernel.symbol: result.kernel.workgroup.required for result in results}
     return {symbol: x * y * z for symbol, size in sizes.items() if size for x, y, z in [size]}
-
-
-def _results(
-    futures: list[Future[Outcome]], progress: Callable[[int, int], None]
-) -> Iterator[Outcome]:
-    for done, future in enumerate(futures):
-        progress(done, len(futures))
-        yield future.result()
 
 
 def _variant(asked: Asked, outcome: Outcome, symbol: str) -> Variant:

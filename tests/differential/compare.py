@@ -14,7 +14,7 @@ from typing import Any
 
 from kernelinfo import Kernel, Options, Result, analyse
 from kernelinfo.kernel.compiler_number import agrees, why
-from kernelinfo.occupancy.compilers import Attributes, Printed, printed
+from kernelinfo.occupancy.compilers.llvm import Attributes, Printed, printed
 from kernelinfo.occupancy.placement import Demand
 
 from .compilers import Compiler, Setting

@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("fsspec", reason="the extra kernelinfo[fleet] is not installed")
 
-from kernelinfo.fleet import ranges
+from kernelinfo.fleet import remote as ranges
 from kernelinfo.reading.containers.mapping import IS_WATCHED
 
 pytestmark = pytest.mark.skipif(not IS_WATCHED, reason="large files are fetched whole here")

@@ -16,9 +16,16 @@ from hypothesis import strategies as st
 from kernelinfo import Kernel, Options, Result, analyse, arch
 from kernelinfo.kernel.compiler_number import agrees, why
 from kernelinfo.occupancy import occupancy
-from kernelinfo.occupancy.compilers import MAIN, Attributes, Printed, max_active_blocks, printed
 from kernelinfo.occupancy.compilers.counting import Case, fewest
-from kernelinfo.occupancy.compilers.llvm import FIRST, waves_per_simd
+from kernelinfo.occupancy.compilers.hip import max_active_blocks
+from kernelinfo.occupancy.compilers.llvm import (
+    FIRST,
+    MAIN,
+    Attributes,
+    Printed,
+    printed,
+    waves_per_simd,
+)
 from kernelinfo.occupancy.placement import Demand, Launch
 from kernelinfo.occupancy.targets import find, known
 from kernelinfo.rules import Selection

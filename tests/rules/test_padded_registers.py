@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 from kernelinfo import Kernel, load
-from kernelinfo.kernel import Used
+from kernelinfo.kernel.traits import Used
 from kernelinfo.occupancy import targets
 from kernelinfo.rules.waves import padded_registers
 

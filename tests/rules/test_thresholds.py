@@ -13,7 +13,8 @@ import pytest
 
 from kernelinfo import Kernel, load
 from kernelinfo.errors import OptionError
-from kernelinfo.kernel import Finding, Spills, Used
+from kernelinfo.kernel import Finding
+from kernelinfo.kernel.traits import Spills, Used
 from kernelinfo.occupancy.targets import find
 from kernelinfo.reading.facts import Code, Fact, FactName, LoopSpills, Source
 from kernelinfo.rules import Selection, findings, named

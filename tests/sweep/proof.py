@@ -15,7 +15,7 @@ from kernelinfo.errors import CompilerError
 from kernelinfo.kernel import Result
 from kernelinfo.occupancy.targets import find
 from kernelinfo.sweep.compilers import Compiler, find_compiler
-from kernelinfo.sweep.inputs import read_input
+from kernelinfo.sweep.ir import read_input
 from kernelinfo.sweep.module import Module, by_symbol, open_module
 from kernelinfo.sweep.processes import Processes
 

@@ -133,7 +133,10 @@ def _changed(name: CauseName, case: Case) -> Case:
         case "trap-sgprs" if version >= 23:
             return case._replace(launch=launch._replace(trap_handler=True))
         case "asked-sgprs" if version >= 23:
-            targets = tuple(_without_fixed_sgprs(target) for target in case.targets)
+            targets = tuple(
+                target._replace(sgprs=target.sgprs._replace(fixed_allocation=0))
+                for target in case.targets
+            )
             return case._replace(targets=targets)
         case "scratch-slots":
             return case._replace(demand=demand._replace(scratch_bytes_per_lane=0))
@@ -148,22 +151,15 @@ def _changed(name: CauseName, case: Case) -> Case:
             return case
 
 
-def _without_fixed_sgprs(target: Target) -> Target:
-    return target._replace(sgprs=target.sgprs._replace(fixed_allocation=0))
-
-
 def _with_belief(name: CauseName, target: Target, version: int) -> Target:
     known = llvm.target_in_llvm(target, version)
     if name == "vgpr-file":
         return target._replace(vgprs=known.vgprs)
     if name == "lds-granule":
         return target._replace(lds=known.lds)
-    domains = []
-    for domain, other in zip(target.domains, known.domains, strict=True):
-        if name == "lds-pool":
-            domains.append(domain._replace(lds_bytes=other.lds_bytes))
-        else:
-            domains.append(domain._replace(barriers=other.barriers))
+    field = "lds_bytes" if name == "lds-pool" else "barriers"
+    pairs = zip(target.domains, known.domains, strict=True)
+    domains = (own._replace(**{field: getattr(other, field)}) for own, other in pairs)
     return target._replace(domains=tuple(domains))
 
 

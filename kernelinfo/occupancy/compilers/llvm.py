@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from kernelinfo.light_typing import Any, NamedTuple
+from kernelinfo.light_typing import NamedTuple
 from kernelinfo.occupancy.beliefs import believed
 from kernelinfo.occupancy.placement import Demand, align, waves_of
-from kernelinfo.occupancy.targets import Domain, Lds, Target, Vgprs
+from kernelinfo.occupancy.targets import Domain, Target, Vgprs
 
 FIRST, MAIN = 13, 24
 """The oldest and the newest version whose formulas are known."""
@@ -87,11 +87,16 @@ def sizes_of(sizes: tuple[int, int] | None, target: Target) -> tuple[int, int]:
 @lru_cache(maxsize=1 << 9)
 def target_in_llvm(target: Target, version: int) -> Target:
     """The target with the constants of that LLVM version, right or wrong."""
+    lds = believed(target.lds.believed, "LLVM", version)
     return target._replace(
         members=(),
-        sgprs=target.sgprs._replace(encoding_granule=_encoding_in_llvm(target, version)),
+        # gfx10 on ignores the field that LLVM fills up to 21 all the same (#154666).
+        sgprs=target.sgprs._replace(
+            encoding_granule=target.sgprs.encoding_granule or (8 if version < 22 else 0)
+        ),
         vgprs=tuple(_file_in_llvm(file, version) for file in target.vgprs),
-        lds=target.lds._replace(**_lds_in_llvm(target.lds, version)),
+        # getOccupancyWithWorkGroupSizes rounds since #205637.
+        lds=target.lds._replace(**({"granule_bytes": 1} if version < 23 else lds)),
         domains=tuple(
             domain._replace(**believed(domain.believed, "LLVM", version))
             for domain in target.domains
@@ -103,17 +108,6 @@ def _file_in_llvm(file: Vgprs, version: int) -> Vgprs:
     if version < file.early_encoding_before:
         file = file._replace(encoding_granule=file.early_encoding_granule)
     return file._replace(**believed(file.believed, "LLVM", version))
-
-
-def _encoding_in_llvm(target: Target, version: int) -> int:
-    # gfx10 on ignores the field that LLVM fills up to 21 all the same (#154666).
-    return target.sgprs.encoding_granule or (8 if version < 22 else 0)
-
-
-def _lds_in_llvm(lds: Lds, version: int) -> dict[str, Any]:
-    if version < 23:
-        return {"granule_bytes": 1}  # getOccupancyWithWorkGroupSizes rounds since #205637
-    return believed(lds.believed, "LLVM", version)
 
 
 def waves_by_vgprs(known: Target, wave_size: int, vgprs: int) -> int:

@@ -10,8 +10,16 @@ from kernelinfo.kernel import Kernel, Result
 from kernelinfo.kernel.names import base_name
 from kernelinfo.render.names import printable
 from kernelinfo.render.words import compiler_name, number, plural, size, waves_per_simd
-from kernelinfo.sweep.tradeoff import Cost, Step, tradeoff
-from kernelinfo.sweep.variants import AS_COMPILED, Asked, Sweep, SweptKernel, Variant
+from kernelinfo.sweep.variants import (
+    AS_COMPILED,
+    Asked,
+    Cost,
+    Step,
+    Sweep,
+    SweptKernel,
+    Variant,
+    tradeoff,
+)
 
 
 def about(sweep: Sweep) -> Iterator[str]:
