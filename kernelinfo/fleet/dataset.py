@@ -161,10 +161,8 @@ class Dataset:
             os.replace(where, file)
 
     def write_part(self, build: str, name: str, scratch: str) -> None:
-        """Write the tables whose rows lie in a folder as `TABLE.jsonl`; `inputs` last.
-
-        The lines are deleted.
-        """
+        """Write the tables whose rows lie in a folder as `TABLE.jsonl`; `inputs` last. The lines
+        are deleted."""
         with self.connect(scratch) as connection:
             for table, query in _QUERIES.items():
                 rows = os.path.join(scratch, f"{table}.jsonl")

@@ -201,9 +201,7 @@ class Result(NamedTuple):
 
     def filling(self, device: Device, grid: int | None = None) -> Filling | None:
         """The device full of this kernel's workgroups; None where its occupancy is not known.
-
-        `grid` counts workgroups. Raises `LaunchError` for a grid of none.
-        """
+        `grid` counts workgroups. Raises `LaunchError` for a grid of none."""
         demand = self.kernel.traits.demand
         if self.occupancy is None or demand is None:
             return None

@@ -45,9 +45,7 @@ def checked(column: str) -> str:
 
 def sort(items: Iterable[Item], column: str) -> list[Item]:
     """The items, kernels by a column: names and waves from the least, amounts from the largest.
-
-    Kernels whose number is unknown come last. Raises `OptionError` for a column there is not.
-    """
+    Kernels whose number is unknown come last. Raises `OptionError` for a column there is not."""
     key = (_LEAST_FIRST | _LARGEST_FIRST)[checked(column)]
     known: list[tuple[Any, Item]] = []
     others: list[Item] = []

@@ -106,11 +106,8 @@ class Occupancy(NamedTuple):
 
 
 def occupancy(target: Target, demand: Demand, launch: Launch) -> Occupancy:
-    """The occupancy of `demand` on `target`.
-
-    Raises `LaunchError` for a workgroup without workitems or negative LDS, and `TargetsError`
-    for a wave size that the target does not have.
-    """
+    """The occupancy of `demand` on `target`. Raises `LaunchError` for a workgroup without workitems
+    or negative LDS, and `TargetsError` for a wave size that the target does not have."""
     if launch.workgroup_size < 1 or launch.dynamic_lds_bytes < 0:
         raise LaunchError(
             f"workgroup of {launch.workgroup_size} workitems and {launch.dynamic_lds_bytes} bytes "

@@ -45,9 +45,7 @@ class Arch:
         trap_handler: bool = True,
     ) -> Occupancy:
         """The occupancy of a kernel with these numbers, static and dynamic LDS in one.
-
-        `workgroup_size` in workitems, the rest as `demand` takes it.
-        """
+        `workgroup_size` in workitems, the rest as `demand` takes it."""
         demand = self.demand(
             vgprs=vgprs,
             agprs=agprs,
@@ -153,9 +151,7 @@ def vgpr_steps(
     target: Target, demand: Demand, occupancy: Occupancy
 ) -> tuple[tuple[int, float], ...]:
     """The most VGPRs per lane, AGPRs included, and the waves/SIMD that they allow, for each step.
-
-    From the highest occupancy down, of a kernel with this demand as it is launched.
-    """
+    From the highest occupancy down, of a kernel with this demand as it is launched."""
     rungs = Arch(target).limits(
         workgroup_size=min(occupancy.launch.workgroup_size, target.waves.max_workgroup_size),
         wave_size=demand.wave_size,

@@ -37,10 +37,8 @@ class Point:
 def curve(
     target: Target, demand: Demand, launch: Launch, variables: Sequence[Variable]
 ) -> tuple[Point, ...]:
-    """The points over all values of the variables, the last of which runs fastest.
-
-    LDS is static and dynamic in one; the launch's dynamic LDS is the least it can be.
-    """
+    """The points over all values of the variables, the last of which runs fastest. LDS is static
+    and dynamic in one; the launch's dynamic LDS is the least it can be."""
     ranges = [values(target, demand, launch, variable) for variable in variables]
     return tuple(
         _point(at, _at(target, demand, launch, dict(zip(variables, at, strict=True))))
@@ -84,9 +82,7 @@ def stretches(points: Sequence[Point], axis: int = 0) -> tuple[tuple[int, int], 
 
 def best_sizes(target: Target, demand: Demand, launch: Launch) -> tuple[Point, ...]:
     """The workgroup sizes, in whole waves, that reach the most waves; empty where none can start.
-
-    Of a range of sizes, only those in it.
-    """
+    Of a range of sizes, only those in it."""
     points = curve(target, demand, launch, ["workgroup-size"])
     if (least := launch.smallest_size) is not None:
         points = tuple(p for p in points if least <= p.at[0] <= launch.workgroup_size)

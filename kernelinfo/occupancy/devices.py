@@ -40,11 +40,8 @@ class Filling:
 
 
 def find(name: str) -> tuple[Target, Device]:
-    """The product of that name in any case, or the only one of a gfx target.
-
-    `MI250` means one of its dies, as the runtime does. Raises `OptionError` where there is none,
-    or several.
-    """
+    """The product of that name in any case, or the only one of a gfx target. `MI250` means one of
+    its dies, as the runtime does. Raises `OptionError` where there is none, or several."""
     products = {
         device.name: (target, device)
         for target in map(targets.find, targets.known())
@@ -72,10 +69,8 @@ def target_named(name: str) -> Target:
 
 
 def choose(arch: str | None, device: str | None) -> tuple[Target, Device | None]:
-    """The target of one or both names; a generic target is what its device makes of it.
-
-    Raises `OptionError` where they contradict each other or none is given.
-    """
+    """The target of one or both names; a generic target is what its device makes of it. Raises
+    `OptionError` where they contradict each other or none is given."""
     if device is None:
         if arch is None:
             raise OptionError("no target is named; give --arch or --device")
@@ -92,10 +87,8 @@ def runs_on(compiled: Target, target: Target) -> bool:
 
 
 def fill(device: Device, occupancy: Occupancy, wave_size: int, grid: int | None = None) -> Filling:
-    """The device full of workgroups of `occupancy`, of `wave_size` lanes a wave.
-
-    `grid` counts workgroups. Raises `LaunchError` for a grid of none.
-    """
+    """The device full of workgroups of `occupancy`, of `wave_size` lanes a wave. `grid` counts
+    workgroups. Raises `LaunchError` for a grid of none."""
     if grid is not None and grid < 1:
         raise LaunchError(f"grid of {grid} workgroups: give at least 1")
     domains = device.domains(occupancy.per)

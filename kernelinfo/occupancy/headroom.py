@@ -46,10 +46,8 @@ class Range(NamedTuple):
 def next_steps(
     at: Placement, demand: Demand, bounds: tuple[Limit, ...], waves: int
 ) -> tuple[Step, ...]:
-    """What every binding resource has to come down to for one more workgroup.
-
-    Empty where nothing the kernel uses would help: slots and barriers cannot be used less.
-    """
+    """What every binding resource has to come down to for one more workgroup. Empty where nothing
+    the kernel uses would help: slots and barriers cannot be used less."""
     more = waves + (1 if at.is_split else at.group)
     binding = [b for b in bounds if b.waves is not None and resident(at, b) == waves]
     if any(bound.resource not in MOST for bound in binding):

@@ -48,10 +48,8 @@ class Demand(NamedTuple):
         return most is None or self.least_workgroup <= workgroup_size <= most
 
     def with_registers(self, target: Target, arch_vgprs: int, agprs: int) -> Demand:
-        """The demand of code that uses these registers per lane on `target`.
-
-        Raises `LaunchError` for AGPRs where there are none.
-        """
+        """The demand of code that uses these registers per lane on `target`. Raises `LaunchError`
+        for AGPRs where there are none."""
         if agprs and target.agprs.file == "none":
             raise LaunchError(f"{target.name} has no AGPRs, not {agprs}")
         offset = None
@@ -107,10 +105,8 @@ def waves_of(workgroup_size: int, wave_size: int) -> int:
 
 
 class Placement:
-    """How the waves of one launch are placed on one target, whatever resources they use.
-
-    There is one object of each, and its hash is the object's: limits are looked up by it.
-    """
+    """How the waves of one launch are placed on one target, whatever resources they use. There is
+    one object of each, and its hash is the object's: limits are looked up by it."""
 
     def __init__(
         self,

@@ -24,10 +24,8 @@ def names() -> tuple[str, ...]:
 
 
 def table(name: str) -> dict[str, Any] | None:
-    """The values of one target, shared topics included; None where it has no table.
-
-    Only its own tables are parsed: the whole file would take longer than a small report.
-    """
+    """The values of one target, shared topics included; None where it has no table. Only its own
+    tables are parsed: the whole file would take longer than a small report."""
     if parsed := _parsed():
         found: dict[str, Any] | None = marshal.loads(parsed[name][2]) if name in parsed else None
         return found

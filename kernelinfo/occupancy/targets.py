@@ -112,10 +112,8 @@ class InstructionCache(NamedTuple):
 
 
 class Domain(NamedTuple):
-    """The block whose resources the waves of one workgroup share.
-
-    LLVM says "per CU" for it: "per whatever functional block the waves of a workgroup must share".
-    """
+    """The block whose resources the waves of one workgroup share. LLVM says "per CU" for it: "per
+    whatever functional block the waves of a workgroup must share"."""
 
     per: Literal["CU", "WGP"]
     simds: int
@@ -192,10 +190,8 @@ class Target(NamedTuple):
         return find, (self.name,)
 
     def vgpr_file(self, wave_size: int) -> Vgprs:
-        """The register file as waves of `wave_size` lanes see it.
-
-        Raises `TargetsError` where the target has no such waves.
-        """
+        """The register file as waves of `wave_size` lanes see it. Raises `TargetsError` where the
+        target has no such waves."""
         for file in self.vgprs:
             if file.wave_size == wave_size:
                 return file
@@ -217,10 +213,8 @@ def known() -> tuple[str, ...]:
 
 @cache
 def find(name: str) -> Target:
-    """The target of that name.
-
-    Raises `UnknownTargetError`, and `TargetsError` where its table is wrong.
-    """
+    """The target of that name. Raises `UnknownTargetError`, and `TargetsError` where its table is
+    wrong."""
     table = target_tables.table(name)
     if table is None:
         raise UnknownTargetError(name, known())

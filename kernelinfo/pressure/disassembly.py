@@ -34,10 +34,8 @@ _NEEDED = (
 
 
 def listings(data: memoryview, symbols: Set[str]) -> Iterator[tuple[str, Listing]]:
-    """The functions of these symbols, as far as they are disassembled, one at a time.
-
-    Raises `ReadError` where no disassembler is found, none reads this code, or one breaks off.
-    """
+    """The functions of these symbols, as far as they are disassembled, one at a time. Raises
+    `ReadError` where no disassembler is found, none reads this code, or one breaks off."""
     with tempfile.NamedTemporaryFile(prefix="kernelinfo-", suffix=".co") as file:
         file.write(data)
         file.flush()
@@ -68,10 +66,8 @@ def programs() -> list[str]:
 
 
 def _disassembled(program: str, path: str, symbols: Set[str]) -> Iterator[tuple[str, Listing]]:
-    """Each wanted function that the program prints; none where it knows no such code.
-
-    Raises `ReadError` where the program fails after it has printed some.
-    """
+    """Each wanted function that the program prints; none where it knows no such code. Raises
+    `ReadError` where the program fails after it has printed some."""
     command = [program, *_FLAGS, path]
     with subprocess.Popen(command, stdout=PIPE, stderr=DEVNULL) as process:
         try:

@@ -30,11 +30,8 @@ _STATED = re.compile(
 
 
 def from_directives(block: str) -> int:
-    """The register set by the text of `.amdhsa_kernel` or `.amd_kernel_code_t`.
-
-    System SGPRs are counted as if all of them were enabled; every register where no user SGPR is
-    stated.
-    """
+    """The register set by the text of `.amdhsa_kernel` or `.amd_kernel_code_t`. System SGPRs are
+    counted as if all of them were enabled; every register where no user SGPR is stated."""
     stated = {name.removeprefix("system_"): int(value) for name, value in _STATED.findall(block)}
     if not any(name.startswith("user_sgpr") for name in stated):
         return EVERY

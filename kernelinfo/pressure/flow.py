@@ -208,10 +208,8 @@ def find_loops(blocks: Sequence[Block]) -> tuple[Loop, ...]:
 
 
 def _dominators(order: Sequence[int], before: Sequence[Sequence[int]]) -> dict[int, int]:
-    """The immediate dominator of each block that is reached.
-
-    Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm".
-    """
+    """The immediate dominator of each block that is reached. Cooper, Harvey and Kennedy, "A Simple,
+    Fast Dominance Algorithm"."""
     rank = {block: position for position, block in enumerate(order)}
     found = {0: 0}
     changed = True

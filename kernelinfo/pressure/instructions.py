@@ -59,10 +59,8 @@ class Effect(NamedTuple):
 
 @lru_cache(maxsize=1 << 14)
 def effect(text: str) -> Effect:
-    """The effect of an instruction, written without comments but those that name registers.
-
-    The two halves of a dual instruction (`::`) both read before either writes.
-    """
+    """The effect of an instruction, written without comments but those that name registers. The two
+    halves of a dual instruction (`::`) both read before either writes."""
     first, dual, second = text.partition("::")
     found = _single(first)
     if not dual:

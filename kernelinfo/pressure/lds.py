@@ -40,10 +40,8 @@ class _Layout(NamedTuple):
 
 
 def lds_of(units: Iterable[Unit], symbol: str, size: int) -> Lds | None:
-    """The variables of a kernel that has `size` bytes of LDS; None without debug information.
-
-    They are all if their sizes, each aligned as its type is, add up to exactly that.
-    """
+    """The variables of a kernel that has `size` bytes of LDS; None without debug information. They
+    are all if their sizes, each aligned as its type is, add up to exactly that."""
     for unit in units:
         function = function_named(unit, symbol)
         if function is None:

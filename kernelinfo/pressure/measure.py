@@ -100,10 +100,8 @@ def _with_bytes(paths: Sequence[str], options: Options) -> Iterator[tuple[Item, 
 def measure_again(
     result: Result, look: Look = _LOOK, within: Bounds = BY_DEFAULT
 ) -> Measured | None:
-    """The live registers of one kernel of an assembly file, which is opened again.
-
-    None for a code object, which would need a program, and for standard input, which is read.
-    """
+    """The live registers of one kernel of an assembly file, which is opened again. None for a code
+    object, which would need a program, and for standard input, which is read."""
     wanted = result.kernel.code_object
     if wanted.kind != "assembly":
         return None

@@ -40,10 +40,8 @@ class Counts(NamedTuple):
 
 
 def span(letter: str, first: int, last: int, half: str | None = None) -> int:
-    """The registers `first` to `last` of a class: `v`, `a` or `s`.
-
-    `half` is `l` or `h` for 16 bits of each VGPR. Empty where a target has no such registers.
-    """
+    """The registers `first` to `last` of a class: `v`, `a` or `s`. `half` is `l` or `h` for 16 bits
+    of each VGPR. Empty where a target has no such registers."""
     width, start = {"v": (_VGPRS, _LOW), "a": (_AGPRS, _AGPR), "s": (_SGPRS, _SGPR)}[letter]
     if not first <= last < width:
         return 0
@@ -63,9 +61,7 @@ def named(operand: str) -> int:
 
 def named_by_compiler(text: str) -> list[int]:
     """The registers of each name as LLVM's own comments write them: `$vgpr4_vgpr5`, `$vgpr2_hi16`.
-
-    LLVM TargetRegisterInfo, `printReg`. Empty sets stand for what is no counted register.
-    """
+    LLVM TargetRegisterInfo, `printReg`. Empty sets stand for what is no counted register."""
     return [
         union(span(v, int(n), int(n), half[:1] or None) for v, n, half in _INTERNAL.findall(name))
         for name in re.findall(r"\$(\w+)", text)

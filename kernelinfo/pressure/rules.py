@@ -158,10 +158,8 @@ _DPP = re.compile(r"dpp8:|quad_perm:|row_|wave_|bank_mask:")
 
 
 def access(operation: Operation, encoding: str) -> Access:
-    """Which operands are written, and which of those are read as well.
-
-    `encoding` is the suffix of the mnemonic, empty where it has none: `_e64`, `_sdwa`, `_dpp`.
-    """
+    """Which operands are written, and which of those are read as well. `encoding` is the suffix of
+    the mnemonic, empty where it has none: `_e64`, `_sdwa`, `_dpp`."""
     decision, kept = _of_mnemonic(operation.mnemonic)
     found = decision if isinstance(decision, Access) else decision(operation)
     if found.written and (kept or _keeps(operation, encoding)):
@@ -194,10 +192,7 @@ def _keeps(operation: Operation, encoding: str) -> bool:
 
 
 def _writes_every_lane(modifiers: dict[str, str]) -> bool:
-    """True if no lane of a DPP instruction keeps its old value.
-
-    `bound_ctrl:0` is an older spelling of the bit that `bound_ctrl:1` sets (LLVM AMDGPUAsmParser,
-    `convertDppBoundCtrl`).
-    """
+    """True if no lane of a DPP instruction keeps its old value. `bound_ctrl:0` is an older spelling
+    of the bit that `bound_ctrl:1` sets (LLVM AMDGPUAsmParser, `convertDppBoundCtrl`)."""
     masks = (modifiers.get("row_mask", "0xf"), modifiers.get("bank_mask", "0xf"))
     return "bound_ctrl" in modifiers and masks == ("0xf", "0xf")

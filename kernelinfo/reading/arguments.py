@@ -43,10 +43,8 @@ Arguments = dict[str, tuple[Argument, ...]]
 
 
 def arguments_of(blob: Blob) -> Arguments:
-    """Those of the kernels of a code object or an assembly text, of version 3 on.
-
-    Raises `ReadError` where the metadata cannot be read.
-    """
+    """Those of the kernels of a code object or an assembly text, of version 3 on. Raises
+    `ReadError` where the metadata cannot be read."""
     is_elf = bytes(blob.data[:4]) == b"\x7fELF"
     return _of_code_object(blob.data) if is_elf else _of_assembly(blob.data)
 

@@ -24,11 +24,8 @@ class Entry(NamedTuple):
     children: list[Entry]
 
     def variables(self) -> Iterator[Entry]:
-        """Static variables of a function, those of its scopes included.
-
-        LLVM places them before parameters and other variables, of which those without a location
-        are not in the code.
-        """
+        """Static variables of a function, those of its scopes included. LLVM places them before
+        parameters and other variables, of which those without a location are not in the code."""
         for child in self.children:
             if child.tag == "DW_TAG_lexical_block":
                 yield from child.variables()

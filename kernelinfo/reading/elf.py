@@ -86,10 +86,8 @@ class Elf(NamedTuple):
         return self.bytes_at(section.offset, section.size)
 
     def offset_of(self, address: int) -> int | None:
-        """The offset in the file of a loaded address; None where the file has no byte for it.
-
-        By the segments, and by the sections where there are none.
-        """
+        """The offset in the file of a loaded address; None where the file has no byte for it. By
+        the segments, and by the sections where there are none."""
         for part in self.loaded:
             if part.address <= address < part.address + part.size:
                 offset = part.offset + address - part.address
@@ -105,10 +103,8 @@ class Elf(NamedTuple):
 
 
 def read_elf(data: memoryview, warnings: list[ReadWarning]) -> Elf:
-    """The header and both tables; what is wrong with a table is added to `warnings`.
-
-    Raises `ReadError` where not even the header is one of a 64-bit little-endian ELF file.
-    """
+    """The header and both tables; what is wrong with a table is added to `warnings`. Raises
+    `ReadError` where not even the header is one of a 64-bit little-endian ELF file."""
     ident = bytes(data[: len(_IDENT)])
     if ident != _IDENT[: len(ident)]:
         raise ReadError("not a 64-bit little-endian ELF file; AMD GPU code comes in no other")

@@ -82,10 +82,8 @@ class Fact(NamedTuple):
 
 
 class Facts(tuple[Fact, ...]):
-    """The facts of one kernel, or of several that state the same.
-
-    Its hash is that of the object, so that to ask what is known of it need not read it.
-    """
+    """The facts of one kernel, or of several that state the same. Its hash is that of the object,
+    so that to ask what is known of it need not read it."""
 
     __slots__ = ()
     __hash__ = object.__hash__

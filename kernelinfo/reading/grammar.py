@@ -90,10 +90,8 @@ def _read(name: str) -> bytes:
 
 
 def parse(tables: Tables, text: str, build: Build) -> Any:
-    """The value of the whole text; that of each part is made as soon as the part is complete.
-
-    Takes time linear in the text, and no recursion. Raises NoMatch.
-    """
+    """The value of the whole text; that of each part is made as soon as the part is complete. Takes
+    time linear in the text, and no recursion. Raises NoMatch."""
     patterns, actions, rules = tables
     states: list[int] = [START]
     values: list[Any] = []

@@ -18,10 +18,8 @@ ANY_FOLDERS = "**"
 
 
 def fits(path: str, pattern: str) -> bool:
-    """True if the pattern matches the path, or a folder that the path is in.
-
-    `*`, `?` and `[...]` match within one name, `**` any number of folders, none included.
-    """
+    """True if the pattern matches the path, or a folder that the path is in. `*`, `?` and `[...]`
+    match within one name, `**` any number of folders, none included."""
     names = path.split("/")
     return any(_fits(names[:end], pattern.split("/")) for end in range(1, len(names) + 1))
 
@@ -66,11 +64,8 @@ def _root(folder: str) -> str | None:
 
 
 def read_document(path: Path, most: int) -> bytes:
-    """All bytes of a regular file of at most so many.
-
-    Raises `ReadError` for what is larger, or no regular file: a FIFO would wait for a writer.
-    Raises `OSError` where it cannot be read.
-    """
+    """All bytes of a regular file of at most so many. Raises `ReadError` for what is larger, or no
+    regular file: a FIFO would wait for a writer. Raises `OSError` where it cannot be read."""
     if path.exists() and not path.is_file():
         raise ReadError("is no regular file; give another file")
     if path.stat().st_size > most:

@@ -23,18 +23,14 @@ def compilers(stamps: Iterable[str]) -> tuple[str, ...]:
 
 
 def makers(stamps: Iterable[str]) -> tuple[str, ...]:
-    """Those of compilers that may have made the kernels.
-
-    Linked bitcode, AMD's device libraries above all, brings the stamp of the compiler that made it.
-    """
+    """Those of compilers that may have made the kernels. Linked bitcode, AMD's device libraries
+    above all, brings the stamp of the compiler that made it."""
     return tuple(stamp for stamp in compilers(stamps) if not _DEVICE_LIBRARY.match(stamp))
 
 
 def compiler_of(stamps: Iterable[str]) -> str | None:
-    """The stamp of the compiler that made the kernels; None where no stamp is a compiler's.
-
-    Linked bitcode is of an older one, for no LLVM reads bitcode of a newer one.
-    """
+    """The stamp of the compiler that made the kernels; None where no stamp is a compiler's. Linked
+    bitcode is of an older one, for no LLVM reads bitcode of a newer one."""
     return max(makers(stamps), key=_age, default=None)
 
 

@@ -90,10 +90,8 @@ Compiler = Clang | Llvmlite
 
 
 def find_compiler(given: str | None, producer: str | None, processes: Processes) -> Compiler:
-    """The compiler named, ROCm's clang, a clang of the IR's version or newer, or llvmlite.
-
-    Raises `CompilerError` if there is none, or `given` is not a clang.
-    """
+    """The compiler named, ROCm's clang, a clang of the IR's version or newer, or llvmlite. Raises
+    `CompilerError` if there is none, or `given` is not a clang."""
     if given is not None and given != "llvmlite":
         return _clang(given, processes)
     for path in () if given else _candidates(_major(producer)):

@@ -142,10 +142,8 @@ def _unescaped(name: str) -> str:
 
 
 def with_attributes(text: str, changes: Mapping[str, Mapping[str, str]]) -> str:
-    """The module with function attributes set, by kernel symbol and attribute name.
-
-    Each changed kernel gets an attribute group of its own, so that no other function changes.
-    """
+    """The module with function attributes set, by kernel symbol and attribute name. Each changed
+    kernel gets an attribute group of its own, so that no other function changes."""
     groups = _groups(text)
     number = max((key for key in groups if key is not None), default=-1)
     pieces, added, position = [], [], 0

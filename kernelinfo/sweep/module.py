@@ -50,10 +50,8 @@ class Module(NamedTuple):
     def compile(
         self, changes: Mapping[str, Mapping[str, str]], level: str, options: tuple[str, ...]
     ) -> dict[str, Result]:
-        """Each kernel by its symbol, compiled with function attributes changed.
-
-        `changes` are by symbol and attribute name. Raises `CompilerError` or `ReadError`.
-        """
+        """Each kernel by its symbol, compiled with function attributes changed. `changes` are by
+        symbol and attribute name. Raises `CompilerError` or `ReadError`."""
         build = Build(self.triple, self.target_id, level, self.file.is_optimised, options)
         text = ir.with_attributes(self.text, changes)
         command = self.compiler.to_assembly(build)

@@ -47,11 +47,8 @@ class Baseline(NamedTuple):
 def sweep(
     module: Module, request: Request, pool: Executor, progress: Callable[[int, int], None]
 ) -> Sweep:
-    """Compile the module in every variant.
-
-    `progress` is called with the variants that are done and their number. Raises `ReadError` if no
-    kernel is wanted.
-    """
+    """Compile the module in every variant. `progress` is called with the variants that are done and
+    their number. Raises `ReadError` if no kernel is wanted."""
     wanted = _wanted(module, request)
     reference, notes = _reference(module)
     base = _baseline(module, request, reference)

@@ -70,10 +70,8 @@ class Request(NamedTuple):
     """How the assembly is read: the launch that occupancy is worked out for."""
 
     def variants(self, default_waves: tuple[int, ...]) -> tuple[Asked, ...]:
-        """As compiled first, then each combination of what is asked for.
-
-        Without any wish, the wishes are `default_waves`.
-        """
+        """As compiled first, then each combination of what is asked for. Without any wish, the
+        wishes are `default_waves`."""
         wishes = (self.waves, self.launch_bounds, self.strategies)
         waves = self.waves or (() if any(wishes) else default_waves)
         axes = (waves or (None,), self.launch_bounds or (None,), self.strategies or (None,))
@@ -200,9 +198,7 @@ def cost_of(result: Result) -> Cost:
 
 def tradeoff(kernel: SweptKernel) -> tuple[Step, ...]:
     """Steps to more waves, and those to as many or fewer that save something; fewest waves first.
-
-    Empty where the kernel as compiled was not made.
-    """
+    Empty where the kernel as compiled was not made."""
     base = kernel.variants[0].result
     if base is None or base.occupancy is None:
         return ()

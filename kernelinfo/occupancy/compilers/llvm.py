@@ -163,10 +163,8 @@ def waves_by_workgroup(
 
 
 def _range(slots: int, smallest: tuple[int, int], largest: tuple[int, int]) -> tuple[int, int]:
-    """Waves of a domain between two sizes, each as (waves of a workgroup, workgroups).
-
-    A closed form, not a search: it can name a number that no size reaches.
-    """
+    """Waves of a domain between two sizes, each as (waves of a workgroup, workgroups). A closed
+    form, not a search: it can name a number that no size reaches."""
     (small, many), (large, few) = smallest, largest
     least, greatest = large * few, small * many
     if least >= greatest:

@@ -94,10 +94,8 @@ class Blocks:
         self._orphans = 0
 
     def take(self, statement: Statement) -> None:
-        """Add a statement to the function that was last named at the same location.
-
-        Raises `TooManyKernelsError`.
-        """
+        """Add a statement to the function that was last named at the same location. Raises
+        `TooManyKernelsError`."""
         block = self._open.get(statement.location)
         if statement.key == NAME:
             self._begin(block, statement)

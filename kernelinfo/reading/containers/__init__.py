@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
 
-from kernelinfo.errors import InflationError
+from kernelinfo.errors import InflationError, ReadError
 from kernelinfo.reading.blob import Blob, Elsewhere, Missing, Note, Problem
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds
 from kernelinfo.reading.containers import files, magic
@@ -26,7 +26,7 @@ from another input, one whose code is not there, and what is worth knowing."""
 
 Reader = Callable[[Blob], Iterator[Found]]
 """Yields what a container holds, one container deeper each; nothing where none of it is for AMD
-GPUs."""
+GPUs. Raises `ReadError` where it is damaged and no more of it can be read."""
 
 
 def open_paths(
@@ -113,10 +113,8 @@ def _contents(blob: Blob, among: Sequence[str], *, required: bool) -> Iterator[F
 
 
 def _numbered(blob: Blob, members: Counter[str]) -> Blob:
-    """The blob, where its member alone tells it from those before, as `LIBRARY/#2/ENTRY`.
-
-    What lies in compressed data has no offset, and bundles of several sources have equal entries.
-    """
+    """The blob, where its member alone tells it from those before, as `LIBRARY/#2/ENTRY`. What lies
+    in compressed data has no offset, and bundles of several sources have equal entries."""
     if blob.offset is not None:
         return blob
     member = blob.member or ""
@@ -161,8 +159,7 @@ def _unpack(blob: Blob, *, required: bool) -> Iterator[Found]:
         message = f"containers nested more than {deepest} deep; --bound nesting=N reads deeper"
         yield problem(blob, message)
         return
-    read: Reader = import_module(f"{__name__}.{format}").read
-    for item in read(blob):
+    for item in _members(blob, format):
         if not isinstance(item, Blob):
             yield item
         elif item.containers[-1] == DATA_SECTION:
@@ -171,6 +168,15 @@ def _unpack(blob: Blob, *, required: bool) -> Iterator[Found]:
             yield from _unpack(item, required=False)
         else:
             yield from _unpack(item, required=required or format != "compressed")
+
+
+def _members(blob: Blob, format: str) -> Iterator[Found]:
+    """What a container holds; how it is damaged is a problem."""
+    read: Reader = import_module(f"{__name__}.{format}").read
+    try:
+        yield from read(blob)
+    except ReadError as error:
+        yield problem(blob, str(error))
 
 
 def _of_unknown_format(blob: Blob, *, required: bool) -> Iterator[Found]:

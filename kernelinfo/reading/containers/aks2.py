@@ -37,11 +37,9 @@ def read(blob: Blob) -> Iterator[Blob | Problem]:
         content = _content(blob, size)
         entries = _entries(content, count, directory)
     except StructError:
-        yield problem(blob, "an AKS2 pack cut off within its header; build it again")
-        return
+        raise ReadError("an AKS2 pack cut off within its header; build it again") from None
     except ReadError as error:
-        yield problem(blob, f"damaged AKS2 pack: {error}")
-        return
+        raise ReadError(f"damaged AKS2 pack: {error}") from error
     room = Room(len(content))
     for lds_bytes, threads, offset, image_size, name in entries:
         start = directory + offset

@@ -36,10 +36,8 @@ class Entry(NamedTuple):
 
 
 def read(blob: Blob) -> Iterator[Blob | Problem]:
-    """The entries of one bundle, or of several that follow each other, zeros between them.
-
-    Each bundle says how long it is. Only where that is damaged is the next one sought by its magic.
-    """
+    """The entries of one bundle, or of several that follow each other, zeros between them. Each
+    bundle says how long it is. Only where that is damaged is the next one sought by its magic."""
     at: int | None = 0
     damaged = 0
     while at is not None:

@@ -48,11 +48,8 @@ class _Header(NamedTuple):
 
 
 class _Md5:
-    """The checksum of all pieces that it hears before it is closed.
-
-    That of a large content is made by a thread: it takes as long as to decompress, and neither
-    needs the interpreter.
-    """
+    """The checksum of all pieces that it hears before it is closed. That of a large content is made
+    by a thread: it takes as long as to decompress, and neither needs the interpreter."""
 
     def __init__(self, size: int) -> None:
         # Imported here, as is a thread's: that takes longer than to read an assembly text.
@@ -114,10 +111,8 @@ def length_of(blob: Blob) -> int:
 
 
 def unpack(blob: Blob) -> Generator[Blob | Problem, None, int]:
-    """The bundle in it; returns its compressed length.
-
-    Raises `ReadError` where nothing tells that.
-    """
+    """The bundle in it; returns its compressed length. Raises `ReadError` where nothing tells
+    that."""
     header = _header(blob.data)
     packed = blob.data[header.size : header.length]
     stream = held(header.method, blob, packed, header.content)

@@ -21,10 +21,10 @@ from collections.abc import Iterator
 from struct import error as StructError
 from struct import unpack_from
 
+from kernelinfo.errors import ReadError
 from kernelinfo.reading.blob import Blob, Elsewhere, Problem
 from kernelinfo.reading.containers import bounds, magic
 from kernelinfo.reading.containers.host_binary import Section, parts
-from kernelinfo.reading.containers.parts import problem
 
 _SIGNATURE = b"PE\0\0"
 
@@ -42,7 +42,7 @@ def read(blob: Blob) -> Iterator[Blob | Problem | Elsewhere]:
             header += 4
         yield from parts(blob, list(_sections(blob.data, header)))
     except StructError:
-        yield problem(blob, "PE or COFF file cut off within its headers; build it again")
+        raise ReadError("PE or COFF file cut off within its headers; build it again") from None
 
 
 def _sections(data: memoryview, header: int) -> Iterator[Section]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kernelinfo.errors import ReadError
 from kernelinfo.reading.blob import Blob, Note, Problem
 from kernelinfo.reading.containers import magic, tar
 from kernelinfo.reading.containers.parts import after_zeros, part, problem
@@ -16,19 +15,14 @@ def read(blob: Blob) -> Iterator[Blob | Problem | Note]:
     head = bytes(blob.data[: magic.HEAD_BYTES])
     method = next(name for name, start in MAGICS.items() if head.startswith(start))
     most, size = blob.bounds.streamed_bytes(len(blob.data)), len(blob.data)
-    try:
+    stream = Decompressed(method, blob.data, most, blob.budget)
+    if magic.is_tar(stream.read(magic.HEAD_BYTES)):
         stream = Decompressed(method, blob.data, most, blob.budget)
-        if magic.is_tar(stream.read(magic.HEAD_BYTES)):
-            stream = Decompressed(method, blob.data, most, blob.budget)
-            yield from tar.unpack(part(blob, method, blob.data, at=None), stream)
-        else:
-            stream = held(method, blob, blob.data)
-            yield part(blob, method, stream.read_all(), at=None)
-    except ReadError as error:
-        yield problem(blob, str(error))
-        return
+        yield from tar.unpack(part(blob, method, blob.data, at=None), stream)
+    else:
+        stream = held(method, blob, blob.data)
+        yield part(blob, method, stream.read_all(), at=None)
     following = after_zeros(blob.data, stream.consumed) if stream.consumed else None
     if following is not None:
-        yield problem(
-            blob, f"{size - following} bytes behind {method} data; not read", at=following
-        )
+        message = f"{size - following} bytes behind {method} data; not read"
+        yield problem(blob, message, at=following)

@@ -43,10 +43,8 @@ def read(blob: Blob) -> Iterator[Blob | Problem | Note]:
 
 
 def unpack(blob: Blob, file: View | Decompressed) -> Iterator[Blob | Problem | Note]:
-    """The members of the archive that `file` reads; those of a `View` are slices of `blob`.
-
-    Raises `ReadError` where the file does.
-    """
+    """The members of the archive that `file` reads; those of a `View` are slices of `blob`. Raises
+    `ReadError` where the file does."""
     at = 0
     names: set[str] = set()
     for _ in range(bounds.CPIO_MEMBERS):

@@ -153,10 +153,8 @@ def whole(path: str, data: memoryview, within: Bounds = BY_DEFAULT) -> Blob:
 
 
 def forget(blob: Blob) -> None:
-    """Let go of what was read of a mapped file, so that memory does not grow with its size.
-
-    Whoever looks at the bytes again reads them from the file again.
-    """
+    """Let go of what was read of a mapped file, so that memory does not grow with its size. Whoever
+    looks at the bytes again reads them from the file again."""
     mapped = blob.data.obj
     if isinstance(mapped, mmap.mmap) and blob.offset is not None:
         start = blob.offset - blob.offset % mmap.PAGESIZE

@@ -108,12 +108,7 @@ def read(blob: Blob) -> Iterator[Blob | Problem | Elsewhere]:
         sections = (Section(s.name, s.offset, elf.bytes_of(s)) for s in elf.sections if s.size)
         yield from parts(blob, sections)
         return
-    try:
-        reference = hipk.without_sections(blob, elf)
-    except ReadError as error:
-        yield problem(blob, str(error))
-        return
-    if reference:
+    if reference := hipk.without_sections(blob, elf):
         yield reference
     else:
         yield from _found(blob)

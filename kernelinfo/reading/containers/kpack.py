@@ -54,11 +54,7 @@ class Entry(NamedTuple):
 
 def read(blob: Blob) -> Iterator[Blob | Problem]:
     """Every code object once, under the first binary that names it."""
-    try:
-        archive = Archive(blob)
-    except ReadError as error:
-        yield problem(blob, str(error))
-        return
+    archive = Archive(blob)
     yield from archive.problems
     yield from archive.code_objects(archive.entries)
 

@@ -16,10 +16,8 @@ _NOT_ZERO = re.compile(rb"[^\0]")
 
 
 class Room:
-    """What a container may hand out: twice its own bytes.
-
-    Parts that share their bytes could multiply them without end.
-    """
+    """What a container may hand out: twice its own bytes. Parts that share their bytes could
+    multiply them without end."""
 
     def __init__(self, own: int) -> None:
         self._left = bounds.REPETITION * own

@@ -21,7 +21,7 @@ from struct import error as StructError
 from kernelinfo.errors import ReadError
 from kernelinfo.reading.blob import Blob, Note, Problem
 from kernelinfo.reading.containers import bounds, cpio, magic
-from kernelinfo.reading.containers.parts import part, problem, rest
+from kernelinfo.reading.containers.parts import part, rest
 from kernelinfo.reading.containers.streams import MAGICS, Decompressed, Method, View
 
 _LEAD_BYTES = 96
@@ -33,13 +33,9 @@ _LZMA_ALONE = b"\x5d\0\0"
 
 def read(blob: Blob) -> Iterator[Blob | Problem | Note]:
     """The files that may hold code."""
-    try:
-        signature = _header_end(blob.data, _LEAD_BYTES)
-        start = _header_end(blob.data, signature + -signature % 8)
-        payload = part(rest(blob, start), "rpm", blob.data[start:], at=0)
-        yield from _payload(payload)
-    except ReadError as error:
-        yield problem(blob, str(error))
+    signature = _header_end(blob.data, _LEAD_BYTES)
+    start = _header_end(blob.data, signature + -signature % 8)
+    yield from _payload(part(rest(blob, start), "rpm", blob.data[start:], at=0))
 
 
 def _header_end(data: memoryview, at: int) -> int:
@@ -56,7 +52,7 @@ def _header_end(data: memoryview, at: int) -> int:
 
 
 def _payload(blob: Blob) -> Iterator[Blob | Problem | Note]:
-    """Raises `ReadError` where it is of no known kind, or damaged."""
+    """The files in the archive."""
     head = bytes(blob.data[: magic.HEAD_BYTES])
     if not head:
         raise ReadError("an RPM package without a payload")

@@ -21,10 +21,8 @@ _MANY_DIGITS = re.compile(rb"[0-9]{65}")
 
 
 class _Forward(io.RawIOBase):
-    """A file for `tarfile`, which steps over sizes that headers claim, however far.
-
-    Reading on behind the end raises `EOFError`.
-    """
+    """A file for `tarfile`, which steps over sizes that headers claim, however far. Reading on
+    behind the end raises `EOFError`."""
 
     def __init__(self, file: View | Decompressed) -> None:
         self._file = file
@@ -60,10 +58,8 @@ def read(blob: Blob) -> Iterator[Blob | Problem | Note]:
 
 
 def unpack(blob: Blob, file: View | Decompressed) -> Iterator[Blob | Problem | Note]:
-    """The members in the tar that `file` reads; those of a `View` are slices of `blob`.
-
-    Raises `ReadError` where the file does.
-    """
+    """The members in the tar that `file` reads; those of a `View` are slices of `blob`. Raises
+    `ReadError` where the file does."""
     import tarfile
 
     header = b""

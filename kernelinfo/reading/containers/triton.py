@@ -37,10 +37,8 @@ class Sidecar(NamedTuple):
 
 
 def read_sidecar(path: str) -> Sidecar | None:
-    """The sidecar of the code object or assembly at this path.
-
-    None where there is none. Raises `ReadError` where it is damaged or contradicts itself.
-    """
+    """The sidecar of the code object or assembly at this path. None where there is none. Raises
+    `ReadError` where it is damaged or contradicts itself."""
     stem, suffix = os.path.splitext(path)
     if suffix not in _SUFFIXES:
         return None
@@ -60,10 +58,8 @@ def read_sidecar(path: str) -> Sidecar | None:
 def with_launch(
     kernels: tuple[KernelFacts, ...], blob: Blob, target: str | None
 ) -> tuple[KernelFacts, ...]:
-    """The kernels of a blob with the launch that Triton's JSON or a pack of AOTriton states.
-
-    Raises `ReadError` where the JSON cannot be read, or is of another target or kernel.
-    """
+    """The kernels of a blob with the launch that Triton's JSON or a pack of AOTriton states. Raises
+    `ReadError` where the JSON cannot be read, or is of another target or kernel."""
     if blob.launch is not None:
         facts = _facts(*blob.launch)
         if blob.launch.lds_bytes is None:

@@ -27,8 +27,7 @@ def read(blob: Blob) -> Iterator[Blob | Problem | Note]:
     try:
         members = zipfile.ZipFile(View(blob.data)).infolist()
     except Exception as error:  # whatever zipfile raises for a damaged directory
-        yield problem(blob, f"damaged zip ({error}); not read")
-        return
+        raise ReadError(f"damaged zip ({error}); not read") from error
     room = Room(len(blob.data))
     for info in members:
         kind = stat.S_IFMT(info.external_attr >> 16)
