@@ -14,8 +14,8 @@ class ReadError(KernelinfoError):
     """Bytes that are not what they claim to be, or cannot be read at all."""
 
 
-class InflationError(KernelinfoError):
-    """A file whose compressed parts give more in all than any file may."""
+class FileBudgetError(KernelinfoError):
+    """A file whose containers give more in all than any file may."""
 
 
 class TooManyKernelsError(ReadError):

@@ -37,7 +37,7 @@ class PathCounts:
     """Counts for one input path."""
 
     __slots__ = (
-        "folders", "found", "leftovers", "missing", "not_shown", "notes", "of_other_sizes",
+        "folders", "found", "last_unlisted", "leftovers", "missing", "not_shown", "notes", "of_other_sizes",
         "of_other_targets", "passed_over", "path", "problems", "problems_of", "repeated",
         "unchosen", "unlisted",
     )  # fmt: skip
@@ -71,6 +71,8 @@ class PathCounts:
         """By file."""
         self.unlisted: Counter[str] = Counter()
         """By file, problems that are not listed, because they are too many."""
+        self.last_unlisted: dict[str, Problem] = {}
+        """By file; where a bound ends the reading, the last problem is which."""
 
     def add(self, more: PathCounts) -> None:
         """Add the counts of another process for the same path."""
@@ -86,6 +88,7 @@ class PathCounts:
         self.problems += more.problems
         self.unchosen |= more.unchosen
         self.unlisted += more.unlisted
+        self.last_unlisted |= more.last_unlisted
         for notes in more.notes.values():
             self.note(*notes)
 
@@ -96,6 +99,7 @@ class PathCounts:
         if self.problems_of[problem.path] <= _MOST_PROBLEMS:
             return True
         self.unlisted[problem.path] += 1
+        self.last_unlisted[problem.path] = problem
         return False
 
     def pass_over(self, name: str) -> None:
@@ -127,7 +131,9 @@ class PathCounts:
         if self.missing:
             yield Missing.problem(self.missing)
         for path, count in self.unlisted.items():
-            yield Problem(path, f"{count} more problems are not listed; mend these first")
+            if count > 1:
+                yield Problem(path, f"{count - 1} more problems are not listed; mend these first")
+            yield self.last_unlisted[path]
 
     def no_kernel_problem(self, options: Options) -> Problem | None:
         """A `Problem` if no chosen kernel was found."""

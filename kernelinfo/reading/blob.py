@@ -9,7 +9,7 @@ from kernelinfo.reading.budget import (
     BY_DEFAULT,
     UNBOUNDED,
     Bounds,
-    DecompressionBudget,
+    FileBudget,
     KernelBudget,
 )
 
@@ -28,7 +28,7 @@ class Blob(NamedTuple):
 
     path: str
     data: memoryview
-    budget: DecompressionBudget
+    budget: FileBudget
     """Of the outermost file."""
     containers: tuple[str, ...] = ()
     """What the bytes were wrapped in, outermost first: `("fatbin",)`."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 
-from kernelinfo.errors import InflationError, TooManyKernelsError
+from kernelinfo.errors import FileBudgetError, TooManyKernelsError
 from kernelinfo.light_typing import NamedTuple
 
 _FREE_BYTES = 64 << 20
 _FREE_BYTES_OF_ALL = 2 * _FREE_BYTES
 _NESTED = 8
 _BYTES_PER_KERNEL = 1 << 10
+_BYTES_PER_MEMBER = 1 << 8
 
 
 class Bounds(NamedTuple):
@@ -30,6 +31,9 @@ class Bounds(NamedTuple):
     """Bytes of a file of a directory, or of a member of an archive, that is searched for code
     objects where no reader knows it. Files that are named are searched whole."""
 
+    members: int = 100_000
+    """Of all containers of one file, and headers of code in it that lead nowhere; where it has more
+    times 256 bytes than that, one for each of them."""
     kernels: int = 20_000
     """Of one file; where it has more KiB of code than that, one for each of them. Kernels of
     libraries take more, those of a log half as much, and hostile ones a few bytes."""
@@ -49,32 +53,44 @@ class Bounds(NamedTuple):
         most = self.memory // _NESTED if nested else self.memory
         return min(self.streamed_bytes(compressed), most)
 
-    def budget(self, file_bytes: int) -> DecompressionBudget:
-        """For all compressed parts of a file of that size. Thousands of small traps, each within
-        its own bound, would take hours."""
-        return DecompressionBudget(max(_FREE_BYTES_OF_ALL, self.streamed_bytes(file_bytes)))
+    def budget(self, file_bytes: int) -> FileBudget:
+        """For all containers of a file of that size. Thousands of small traps, each within its own
+        bound, would take hours."""
+        return FileBudget(
+            max(_FREE_BYTES_OF_ALL, self.streamed_bytes(file_bytes)),
+            max(self.members, file_bytes // _BYTES_PER_MEMBER),
+        )
 
 
 BY_DEFAULT = Bounds()
 
 
-class DecompressionBudget:
-    """How many bytes all compressed parts of one file together may give."""
+class FileBudget:
+    """How many decompressed bytes and members all containers of one file together may give."""
 
-    __slots__ = ("left", "most")
+    __slots__ = ("_members", "_most_members", "left", "most")
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, most_members: int = sys.maxsize) -> None:
         self.most = most
         self.left = most
-        """Below 0 where they gave more."""
+        """Bytes; below 0 where they gave more."""
+        self._most_members = self._members = most_members
 
     def spend(self, given: int) -> None:
-        """Note what was decompressed. Raises `InflationError` where that is too much."""
+        """Note what was decompressed. Raises `FileBudgetError` where that is too much."""
         self.left -= given
         if self.left < 0:
             allowed = f"the {self.most} bytes allowed for all of a file"
             message = f"its compressed parts give more than {allowed}; not read from here on"
-            raise InflationError(f"{message}; --bound ratio=N allows more")
+            raise FileBudgetError(f"{message}; --bound ratio=N allows more")
+
+    def spend_member(self) -> None:
+        """Note one more. Raises `FileBudgetError` where that is one too many."""
+        self._members -= 1
+        if self._members < 0:
+            message = f"more than {self._most_members} members, or headers that lead nowhere"
+            hint = "not read from here on; --bound members=N reads more"
+            raise FileBudgetError(f"{message}; {hint}")
 
 
 class KernelBudget:

@@ -12,7 +12,7 @@ from kernelinfo import Options, Problem, Result, Selection
 from kernelinfo.analysis import Analysis, analyse
 from kernelinfo.analysis.counts import PathCounts
 from kernelinfo.reading.blob import Blob, Missing
-from kernelinfo.reading.budget import DecompressionBudget
+from kernelinfo.reading.budget import FileBudget
 from kernelinfo.reading.facts import Facts, Features, KernelFacts, Module
 from tests.conftest import CORPUS, FIXTURES
 
@@ -25,7 +25,7 @@ def test_an_unknown_target_under_another_id_is_two_problems(
     blob = Blob(
         "library.so",
         memoryview(b""),
-        DecompressionBudget(0),
+        FileBudget(0),
         member="hipv4-amdgcn-amd-amdhsa--gfx90a",
     )
     items = list(Analysis(Options()).analyse_blob(blob, PathCounts("library.so")))

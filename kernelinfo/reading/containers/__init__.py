@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
 
-from kernelinfo.errors import InflationError, ReadError
+from kernelinfo.errors import FileBudgetError, ReadError
 from kernelinfo.reading.blob import Blob, Elsewhere, Missing, Note, Problem
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds
 from kernelinfo.reading.containers import files, magic
@@ -94,7 +94,7 @@ def open_bytes(data: bytes, path: str, within: Bounds = BY_DEFAULT) -> Iterator[
 
 
 def _contents(blob: Blob, among: Sequence[str], *, required: bool) -> Iterator[Found]:
-    """The code in an outermost file, as far as its compressed parts may be read."""
+    """The code in an outermost file, as far as its containers may be read."""
     hosts: list[Elsewhere] = []
     entries: list[str] = []
     members: Counter[str] = Counter()
@@ -108,7 +108,7 @@ def _contents(blob: Blob, among: Sequence[str], *, required: bool) -> Iterator[F
             yield _numbered(item, members) if isinstance(item, Blob) else item
         for host in hosts:
             yield from _elsewhere(host, entries, among)
-    except InflationError as error:
+    except FileBudgetError as error:
         yield problem(blob, str(error))
 
 
@@ -160,6 +160,7 @@ def _unpack(blob: Blob, *, required: bool) -> Iterator[Found]:
         yield problem(blob, message)
         return
     for item in _members(blob, format):
+        blob.budget.spend_member()
         if not isinstance(item, Blob):
             yield item
         elif item.containers[-1] == DATA_SECTION:

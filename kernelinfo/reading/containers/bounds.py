@@ -29,6 +29,9 @@ XZ_MEMORY_BYTES = 256 << 20
 COPIED_BYTES = 16 << 20
 """Files up to this size are read at once; larger ones are mapped."""
 
+ZIP_DIRECTORY_BYTES = 16 << 20
+"""Of a zip, or an eighth of it; an entry takes about 130."""
+
 PAX_BYTES = 1 << 20
 """Of one header of a tar; a path, times and attributes take a few hundred."""
 
@@ -65,6 +68,3 @@ about thirty."""
 
 RPM_HEADER_BYTES = 256 << 20
 """Of one header, as many as rpm reads."""
-
-CPIO_MEMBERS = 1_000_000
-"""Of one archive."""

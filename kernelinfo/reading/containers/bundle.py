@@ -22,7 +22,7 @@ from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.containers import bounds, ccob, magic
 from kernelinfo.reading.containers.parts import Room, after_zeros, part, problem, rest
 
-_MAGIC = magic.BUNDLE + b"|" + magic.COMPRESSED_BUNDLE + rb"[\1-\3]\0[\0\1]\0"
+MAGICS = (magic.BUNDLE, magic.COMPRESSED_BUNDLE + rb"[\1-\3]\0[\0\1]\0")
 _NOT_FOR_AMD = re.compile(r"host|[^-]*-nvptx|sycl-(?!.*amd)")
 
 
@@ -65,7 +65,7 @@ def read(blob: Blob) -> Iterator[Blob | Problem]:
 
 def _start(data: memoryview, at: int) -> int:
     """Where the next bundle begins, or the data end."""
-    found = re.compile(_MAGIC).search(data, at)
+    found = re.compile(b"|".join(MAGICS)).search(data, at)
     return found.start() if found else len(data)
 
 

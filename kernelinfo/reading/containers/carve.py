@@ -6,16 +6,16 @@ to notes or symbols, or an offload bundle that ends within them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from struct import Struct
 
 from kernelinfo.errors import ReadError
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.blob import Blob, Note, Problem
-from kernelinfo.reading.containers import bundle, ccob, files, magic
+from kernelinfo.reading.containers import bundle, files, magic
 from kernelinfo.reading.containers.parts import UNKNOWN_DATA, Room, part, problem, rest
 from kernelinfo.reading.elf import (
-    EM_AMDGPU,
     PT_NOTE,
     SHT_DYNSYM,
     SHT_NOBITS,
@@ -25,12 +25,16 @@ from kernelinfo.reading.elf import (
 )
 from kernelinfo.reading.facts import ReadWarning
 
-_ELF = magic.ELF + b"\x02\x01\x01"
-_MAGICS = (_ELF, magic.BUNDLE, magic.COMPRESSED_BUNDLE)
-_OVERLAP = max(map(len, _MAGICS)) - 1
+_HEADERS = (
+    re.compile(magic.ELF + rb"\x02\x01\x01(?=[\0\x40-\x42].{10}\xe0\0)", re.DOTALL),
+    *map(re.compile, bundle.MAGICS),
+)
+"""Of code objects for AMDGPU (e_machine 224, 0xe0) and bundles; each is sought on its own, which
+is three times as fast."""
+_OVERLAP = 24
+"""Bytes that the longest of them has, at least."""
 _WINDOW = 1 << 20
-_HEADER = Struct("<7xB8xHHIQQQIHHHHHH")
-_OS_ABIS = (0, 0x40, 0x41, 0x42)
+_HEADER = Struct("<32xQQIHHHHHH")
 _SEGMENT = Struct("<8xQ16xQ16x")
 _TABLES = (SHT_NOTE, SHT_SYMTAB, SHT_DYNSYM)
 
@@ -51,6 +55,7 @@ def read(blob: Blob) -> Iterator[Blob | Problem | Note]:
     for at in _starts(blob):
         if at < end:
             continue
+        blob.budget.spend_member()
         following = rest(blob, at)
         extent = _elf_extent(following.data)
         if extent:
@@ -76,29 +81,20 @@ def read(blob: Blob) -> Iterator[Blob | Problem | Note]:
 
 
 def _starts(blob: Blob) -> Iterator[int]:
-    """Where a magic stands, in order."""
+    """Where such headers begin, in order."""
     for start in range(0, len(blob.data), _WINDOW):
         following = rest(blob, start)
         window = bytes(following.data[: _WINDOW + _OVERLAP])
         files.forget(following._replace(data=following.data[:_WINDOW]))
-        found = (at for magic in _MAGICS for at in _each(window, magic) if at < _WINDOW)
-        yield from (start + at for at in sorted(found))
-
-
-def _each(window: bytes, magic: bytes) -> Iterator[int]:
-    at = window.find(magic)
-    while at >= 0:
-        yield at
-        at = window.find(magic, at + 1)
+        found = (match.start() for header in _HEADERS for match in header.finditer(window))
+        yield from (start + at for at in sorted(found) if at < _WINDOW)
 
 
 def _elf_extent(data: memoryview) -> _Extent | None:
-    """None where no ELF header for AMDGPU begins the data."""
-    if len(data) < _HEADER.size or bytes(data[: len(_ELF)]) != _ELF:
+    """None where no ELF header begins the data."""
+    if len(data) < _HEADER.size or bytes(data[: len(magic.ELF)]) != magic.ELF:
         return None
-    os_abi, _, machine, _, _, segments_at, sections_at, _, size, *counts = _HEADER.unpack_from(data)
-    if os_abi not in _OS_ABIS or machine != EM_AMDGPU:
-        return None
+    segments_at, sections_at, _, size, *counts = _HEADER.unpack_from(data)
     segment_bytes, segments, section_bytes, sections, _ = counts
     tables = segment_bytes * segments + section_bytes * sections
     ends = [size, segments_at + segment_bytes * segments, sections_at + section_bytes * sections]
@@ -126,9 +122,6 @@ def _is_sound(data: memoryview) -> bool:
 
 def _bundle_size(blob: Blob) -> int:
     """Bytes of the bundle that the data begin with; 0 where none that is whole does."""
-    head = bytes(blob.data[: magic.HEAD_BYTES])
-    if not head.startswith(magic.BUNDLE) and not ccob.is_header(head):
-        return 0
     try:
         size = bundle.length_of(blob)
     except ReadError:

@@ -47,7 +47,7 @@ def unpack(blob: Blob, file: View | Decompressed) -> Iterator[Blob | Problem | N
     `ReadError` where the file does."""
     at = 0
     names: set[str] = set()
-    for _ in range(bounds.CPIO_MEMBERS):
+    while True:
         try:
             member, length = _member(file)
         except ReadError as error:
@@ -64,7 +64,6 @@ def unpack(blob: Blob, file: View | Decompressed) -> Iterator[Blob | Problem | N
         at += _padded(member.size)
         if isinstance(file, View):
             file.seek(at)
-    yield problem(blob, f"more than {bounds.CPIO_MEMBERS} members; not read from here on")
 
 
 def _member(file: View | Decompressed) -> tuple[_Member | None, int]:
@@ -98,6 +97,8 @@ def _content(
     """The bytes of one member, which `file` has passed then if it is a stream."""
     name, mode, size = member
     wanted = stat.S_ISREG(mode) and size > 0
+    if not wanted:
+        blob.budget.spend_member()
     if isinstance(file, View):
         data = blob.data[at : at + size]
         if len(data) < size:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from kernelinfo.errors import ReadError
 from kernelinfo.light_typing import Any, Literal
 from kernelinfo.reading.blob import Blob
-from kernelinfo.reading.budget import DecompressionBudget
+from kernelinfo.reading.budget import FileBudget
 from kernelinfo.reading.containers import bounds, magic
 
 Method = Literal["zlib", "deflate", "gzip", "zstd", "xz", "bzip2"]
@@ -33,10 +33,14 @@ _PIECE_BYTES = 1 << 18
 
 
 class View(io.RawIOBase):
-    """A file over bytes, which are not copied."""
+    """A file over bytes, which are not copied.
 
-    def __init__(self, data: memoryview) -> None:
+    Raises `ReadError` where more than `most` of them are read at once.
+    """
+
+    def __init__(self, data: memoryview, most: int = sys.maxsize) -> None:
         self._data = data
+        self._most = most
         self._at = 0
 
     def readable(self) -> bool:
@@ -53,6 +57,8 @@ class View(io.RawIOBase):
         return self._at
 
     def read(self, size: int = -1) -> bytes:
+        if size > self._most:
+            raise ReadError(f"a table of {size} bytes, more than the {self._most} allowed")
         end = len(self._data) if size < 0 else self._at + size
         piece = bytes(self._data[self._at : end])
         self._at += len(piece)
@@ -63,11 +69,11 @@ class Decompressed(io.RawIOBase):
     """What compressed bytes hold: one stream, or several that follow each other.
 
     Raises `ReadError` where they are damaged, end too early, or give more than `limit` bytes, and
-    `InflationError` where all of their file give more than its `budget`.
+    `FileBudgetError` where all of their file give more than its `budget`.
     """
 
     def __init__(
-        self, method: Method, data: memoryview, limit: int, budget: DecompressionBudget
+        self, method: Method, data: memoryview, limit: int, budget: FileBudget
     ) -> None:
         self.consumed = 0
         """Compressed bytes up to the end of the last stream."""

@@ -99,6 +99,8 @@ def unpack(blob: Blob, file: View | Decompressed) -> Iterator[Blob | Problem | N
                 tar.members.clear()  # type: ignore[attr-defined]  # it would keep every header
                 if info.isreg() and info.size:
                     yield from _member(blob, tar, info, stored=isinstance(file, View))
+                else:
+                    blob.budget.spend_member()
             if any(header):  # tarfile ends at it as at the zeros of an honest end
                 at = tar.offset if isinstance(file, View) else None
                 yield problem(blob, "no tar header where one should follow", at=at)

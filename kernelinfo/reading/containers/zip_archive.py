@@ -25,7 +25,8 @@ def read(blob: Blob) -> Iterator[Blob | Problem | Note]:
     import zipfile
 
     try:
-        members = zipfile.ZipFile(View(blob.data)).infolist()
+        most = max(bounds.ZIP_DIRECTORY_BYTES, len(blob.data) // 8)
+        members = zipfile.ZipFile(View(blob.data, most)).infolist()
     except Exception as error:  # whatever zipfile raises for a damaged directory
         raise ReadError(f"damaged zip ({error}); not read") from error
     room = Room(len(blob.data))

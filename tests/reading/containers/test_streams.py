@@ -13,7 +13,7 @@ from collections.abc import Callable
 import pytest
 
 from kernelinfo.errors import ReadError
-from kernelinfo.reading.budget import DecompressionBudget
+from kernelinfo.reading.budget import FileBudget
 from kernelinfo.reading.containers import bounds, streams
 from kernelinfo.reading.containers.streams import Decompressed, Method, View
 
@@ -39,7 +39,7 @@ each = pytest.mark.parametrize("method", METHODS)
 
 def decompressed(method: Method, behind: bytes = b"", limit: int = len(PLAIN)) -> Decompressed:
     data = memoryview(METHODS[method](PLAIN) + behind)
-    return Decompressed(method, data, limit, DecompressionBudget(2 * limit))
+    return Decompressed(method, data, limit, FileBudget(2 * limit))
 
 
 @each
@@ -89,12 +89,12 @@ def test_streams_of_nothing_end(method: Method, inside: bytes, monkeypatch: Patc
     monkeypatch.setattr(bounds, "STREAMS", 100)
     data = memoryview(METHODS[method](inside) * 1000)
     with pytest.raises(ReadError, match=f"101 {method} streams with next to nothing in them"):
-        Decompressed(method, data, 1 << 20, DecompressionBudget(1 << 20)).read_all()
+        Decompressed(method, data, 1 << 20, FileBudget(1 << 20)).read_all()
 
 
 @pytest.mark.parametrize("method", ["gzip", "zstd"])
 def test_many_streams_that_give_something(method: Method, monkeypatch: Patch) -> None:
     monkeypatch.setattr(bounds, "STREAMS", 8)
     data = memoryview(METHODS[method](bytes(64 << 10)) * 50)
-    whole = Decompressed(method, data, 1 << 30, DecompressionBudget(1 << 30)).read_all()
+    whole = Decompressed(method, data, 1 << 30, FileBudget(1 << 30)).read_all()
     assert len(whole) == 50 * 64 << 10
