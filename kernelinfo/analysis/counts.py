@@ -37,9 +37,9 @@ class PathCounts:
     """Counts for one input path."""
 
     __slots__ = (
-        "folders", "found", "last_unlisted", "leftovers", "missing", "not_shown", "notes", "of_other_sizes",
-        "of_other_targets", "passed_over", "path", "problems", "problems_of", "repeated",
-        "unchosen", "unlisted",
+        "folders", "found", "last_unlisted", "leftovers", "missing", "not_shown", "notes",
+        "of_other_sizes", "of_other_targets", "passed_over", "path", "problems", "problems_of",
+        "repeated", "unchosen", "unlisted",
     )  # fmt: skip
 
     def __init__(self, path: str) -> None:
@@ -131,9 +131,9 @@ class PathCounts:
         if self.missing:
             yield Missing.problem(self.missing)
         for path, count in self.unlisted.items():
-            if count > 1:
-                yield Problem(path, f"{count - 1} more problems are not listed; mend these first")
-            yield self.last_unlisted[path]
+            last = self.last_unlisted[path]
+            message = f"{count} more problems are not listed, of which this is the last: "
+            yield last._replace(message=message + last.message)
 
     def no_kernel_problem(self, options: Options) -> Problem | None:
         """A `Problem` if no chosen kernel was found."""

@@ -221,7 +221,7 @@ Bound = Annotated[
         "--bound",
         metavar="NAME=N",
         callback=_checked,
-        help="Raise a bound on input (nesting, entries, ratio, memory, members, kernels). Repeatable.",
+        help="Raise a bound (nesting, entries, ratio, memory, members, kernels). Repeatable.",
     ),
 ]
 Deep = Annotated[

@@ -12,6 +12,7 @@ _FREE_BYTES_OF_ALL = 2 * _FREE_BYTES
 _NESTED = 8
 _BYTES_PER_KERNEL = 1 << 10
 _BYTES_PER_MEMBER = 1 << 8
+_STATEMENTS_PER_KERNEL = 20
 
 
 class Bounds(NamedTuple):
@@ -36,7 +37,8 @@ class Bounds(NamedTuple):
     times 256 bytes than that, one for each of them."""
     kernels: int = 20_000
     """Of one file; where it has more KiB of code than that, one for each of them. Kernels of
-    libraries take more, those of a log half as much, and hostile ones a few bytes."""
+    libraries take more, those of a log half as much, and hostile ones a few bytes. Text may have as
+    many functions that are linked later, and twenty times as many definitions."""
 
     def too_many(self, entries: int) -> str:
         """The message of a table that is too long to be read."""
@@ -94,14 +96,20 @@ class FileBudget:
 
 
 class KernelBudget:
-    """How many kernels all code of one file together may state."""
+    """How many kernels, and statements of text, all code of one file together may state."""
 
-    __slots__ = ("_bytes", "_found", "_most")
+    __slots__ = ("_bytes", "_found", "_most", "_statements")
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._bytes = 0
         self._found = 0
+        self._statements = 0
+
+    @property
+    def most(self) -> int:
+        """Kernels that the code may state."""
+        return max(self._most, self._bytes // _BYTES_PER_KERNEL)
 
     def add_code(self, size: int) -> None:
         """Allow for so many bytes of code."""
@@ -109,16 +117,27 @@ class KernelBudget:
 
     def check(self, kernels: int) -> None:
         """Raises `TooManyKernelsError` where so many more are too many."""
-        most = max(self._most, self._bytes // _BYTES_PER_KERNEL)
-        if self._found + kernels > most:
-            message = f"more than {most} kernels in {self._bytes} bytes of code"
-            hint = "not read from here on; --bound kernels=N reads more"
-            raise TooManyKernelsError(f"{message}; {hint}")
+        self._limit(self._found + kernels, self.most, "kernels")
 
     def spend(self, kernels: int = 1) -> None:
         """Note so many kernels. Raises `TooManyKernelsError` where they are too many."""
         self.check(kernels)
         self._found += kernels
+
+    def check_list(self, kernels: int) -> None:
+        """Raises `TooManyKernelsError` where one list has more than all code may."""
+        self._limit(kernels, self.most, "kernels")
+
+    def spend_statements(self, count: int) -> None:
+        """Note so many definitions of text. Raises `TooManyKernelsError` like `spend`."""
+        self._statements += count
+        self._limit(self._statements, _STATEMENTS_PER_KERNEL * self.most, "statements")
+
+    def _limit(self, found: int, most: int, what: str) -> None:
+        if found > most:
+            message = f"more than {most} {what} in {self._bytes} bytes of code"
+            hint = "not read from here on; --bound kernels=N reads more"
+            raise TooManyKernelsError(f"{message}; {hint}")
 
 
 UNBOUNDED = KernelBudget(sys.maxsize)

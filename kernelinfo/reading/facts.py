@@ -173,8 +173,9 @@ class ReadWarnings:
     def add(self, message: str, line: int | None = None) -> None:
         """Add a warning, or count it where there are too many."""
         self._count += 1
+        self._last = ReadWarning(message, line)
         if self._count <= _MOST_WARNINGS:
-            self._new.append(ReadWarning(message, line))
+            self._new.append(self._last)
 
     def take(self) -> tuple[ReadWarning, ...]:
         """Those that were added since the last call."""
@@ -183,10 +184,11 @@ class ReadWarnings:
         return taken
 
     def rest(self) -> tuple[ReadWarning, ...]:
-        """A warning on how many more there were, if there were."""
+        """The last of those that are not shown, which may say why reading ended, and how many more
+        there were."""
         more = self._count - _MOST_WARNINGS
-        message = f"{more} more warnings on this text are not shown; mend these first"
-        return (ReadWarning(message),) if more > 0 else ()
+        message = f"{more} more warnings on this text, of which this is the last: "
+        return (self._last._replace(message=message + self._last.message),) if more > 0 else ()
 
 
 class Features(NamedTuple):

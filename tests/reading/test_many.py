@@ -1,11 +1,14 @@
 """Hundreds of thousands of anything end in one line, soon and in little memory.
 
 Each row of the table: a file of 2,000 of them, how many kernels are read where 50 are allowed, or
-one for each KiB, and the line. What no option bounds is tried with as many as it takes.
+one for each KiB, and the line. What no option bounds is tried with as many as it takes, and
+members, of which 3,000 are allowed, with 4,000.
 """
 
 from __future__ import annotations
 
+import io
+import zipfile
 from struct import pack, pack_into
 from typing import NamedTuple
 
@@ -27,6 +30,8 @@ TARGET = '\t.amdgcn_target "amdgcn-amd-amdhsa--gfx90a"\n'
 BEGIN = f"{TARGET}\t.amdgpu_metadata\n---\namdhsa.kernels:\n"
 END = "...\n\t.end_amdgpu_metadata\n"
 TOO_MANY = "not read from here on; --bound kernels=N reads more"
+TOO_MANY_MEMBERS = "more than 3000 members, or headers that lead nowhere; not read from here on"
+TOO_MANY_STATEMENTS = "statements in"
 ALLOWED = -1
 """As many as are allowed."""
 
@@ -58,6 +63,16 @@ def text(*lines: str) -> bytes:
 def metadata_text(lines: str, times: int = len(MANY)) -> bytes:
     """Metadata with lines for each of the many, under a first kernel."""
     return (BEGIN + "".join(lines.format(number) for number in range(times)) + END).encode()
+
+
+def shared_zip(times: int) -> bytes:
+    """A zip whose directory names its one member so often."""
+    with zipfile.ZipFile(file := io.BytesIO(), "w") as zipped:
+        zipped.writestr("k.co", b"\x7fELF")
+    data = file.getvalue()[:-22]
+    at = data.index(b"PK\1\2")
+    directory = data[at:] * times
+    return data[:at] + directory + pack("<4s4H2IH", b"PK\5\6", 0, 0, 1, 1, len(directory), at, 0)
 
 
 class Case(NamedTuple):
@@ -118,7 +133,35 @@ CASES = {
     "damaged members": Case(
         archive(*[member(f"{n}.co/", b"\x7fELF") for n in MANY]),
         0,
-        "1000 more problems are not listed",
+        "1000 more problems are not listed, of which this is the last: ELF file cut off",
+    ),
+    "damaged members, and more": Case(
+        archive(*[member(f"{n}.co/", b"\x7fELF") for n in range(4000)]), 0, TOO_MANY_MEMBERS
+    ),
+    "members of archives in an archive": Case(
+        archive(*[member("a/", archive(*[member("k/", b"\x1f\x8b")] * 50))] * 80),
+        0,
+        TOO_MANY_MEMBERS,
+    ),
+    "members of a zip that share their bytes": Case(shared_zip(4000), 0, TOO_MANY_MEMBERS),
+    "entries of a zip": Case(shared_zip(400_000), 0, "a table of 20000000 bytes"),
+    "stray magics of compressed bundles": Case(
+        b"\1data" + b"CCOB\1\0\0\0" * 4000, 0, TOO_MANY_MEMBERS
+    ),
+    "stray magics of bundles": Case(
+        b"\1data" + b"__CLANG_OFFLOAD_BUNDLE__" * 4000, 0, TOO_MANY_MEMBERS
+    ),
+    "functions that are linked later": Case(
+        text("\t.amdgpu_info k{0}\n\t.amdgpu_num_vgpr 8\n\t.end_amdgpu_info\n"), 0, TOO_MANY
+    ),
+    "metadata of one kernel again and again": Case(
+        metadata_text("  - .name: k\n    .symbol: k.kd\n"), 1, TOO_MANY
+    ),
+    "assignments": Case(text("a{0} = 1\n"), 0, TOO_MANY_STATEMENTS),
+    "definitions in a row": Case(text("\t.set a{0}, 1\n"), 0, TOO_MANY_STATEMENTS),
+    "stamps": Case(text('\t.ident "{0}"\n'), 0, TOO_MANY_STATEMENTS),
+    "empty metadata": Case(
+        text("\t.amdgpu_metadata\n\t.end_amdgpu_metadata\n"), 0, TOO_MANY_STATEMENTS
     ),
 }
 
@@ -126,7 +169,7 @@ CASES = {
 @pytest.mark.parametrize("what", CASES)
 def test_one_line_for_many(what: str) -> None:
     data, kernels, line = CASES[what]
-    items = read(data, Bounds(kernels=50))
+    items = read(data, Bounds(kernels=50, members=3000))
     problems = [item.message for item in items if isinstance(item, Problem)]
     assert any(line in message for message in problems), problems[:5]
     assert len(problems) <= 1001

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from kernelinfo.errors import TooManyKernelsError
 from kernelinfo.reading.assembly import macros
 from kernelinfo.reading.assembly.kernel_text import WholeText
 from kernelinfo.reading.assembly.module_text import ModuleText
 from kernelinfo.reading.assembly.scan import (
+    ASSIGNMENT,
+    BEGIN,
     BUNDLE,
     Lines,
     Text,
@@ -20,6 +22,9 @@ from kernelinfo.reading.assembly.scan import (
 )
 from kernelinfo.reading.budget import UNBOUNDED, KernelBudget
 from kernelinfo.reading.facts import Features, Module, ReadWarnings
+
+_DIRECTIVE = 3
+"""Definitions that take as long to read."""
 
 
 def read(
@@ -40,7 +45,7 @@ def read(
     module = ModuleText(whole, 0, part)
     offset, end = 0, len(text)
     try:
-        for offset, kind in macros.outside_macros(text, marks(text)):
+        for offset, kind in macros.outside_macros(text, _counted(marks(text), budget)):
             if kind == BUNDLE:
                 mark, _, entry = decode(line_at(text, offset)).partition(" ")
                 begins = mark == f"{BUNDLE}START__"
@@ -68,3 +73,10 @@ def read(
     yield from module.finish(end, arch)
     if rest := warnings.rest():
         yield Module("assembly", None, Features(), None, (), (), rest)
+
+
+def _counted(marks: Iterable[tuple[int, str]], budget: KernelBudget) -> Iterator[tuple[int, str]]:
+    """The marks; raises `TooManyKernelsError` where they are too many."""
+    for offset, kind in marks:
+        budget.spend_statements(1 if kind in (ASSIGNMENT, BEGIN) else _DIRECTIVE)
+        yield offset, kind

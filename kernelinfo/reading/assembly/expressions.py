@@ -12,6 +12,7 @@ from kernelinfo.occupancy.targets import Target
 from kernelinfo.reading.assembly.arithmetic import Unresolved, Value, apply, wrap
 from kernelinfo.reading.assembly.labels import unquoted
 from kernelinfo.reading.assembly.scan import Lines, Text, before, decode, is_directive, line_at
+from kernelinfo.reading.budget import UNBOUNDED, KernelBudget
 from kernelinfo.reading.grammar import MOST_TOKENS, Build, NoMatch, TooLong, load_tables, parse
 
 
@@ -59,10 +60,16 @@ class Definitions(dict[str, list[Definition]]):
     """What an assembly text sets by `.set NAME, VALUE` or `NAME = VALUE`: by symbol, in the order
     of the text."""
 
-    def add_sets(self, text: Text, offset: int, lines: Lines) -> int:
-        """Add the directives in a row at `offset`; return the offset of their end."""
+    def add_sets(
+        self, text: Text, offset: int, lines: Lines, budget: KernelBudget = UNBOUNDED
+    ) -> int:
+        """Add the directives in a row at `offset`; return the offset of their end.
+
+        Raises `TooManyKernelsError`.
+        """
         found = _SETS.match(text, offset)
         assert found
+        budget.spend_statements(found[0].count(b"\n"))
         first = lines.number(offset)
         for line, (name, expression) in enumerate(_SET.findall(found[0]), first):
             if name and (line > first or is_directive(text, offset)):

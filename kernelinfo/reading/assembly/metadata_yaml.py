@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache, partial
@@ -63,16 +64,16 @@ in_text: Reading = partial(kernel_facts, line=0)
 """Of code object v3 on, in assembly text."""
 
 
-def parse(text: str, reading: Reading = in_text) -> Metadata:
-    """The metadata that `text`, one YAML document, holds.
+def parse(text: str, reading: Reading = in_text, most: int = sys.maxsize) -> Metadata:
+    """The metadata that `text`, one YAML document, holds, with its first `most` kernels.
 
     Raises `ValueError`, with the reason in words, for what is no YAML, for aliases and for nesting
     that no metadata has.
     """
     if reading is in_text:
         with suppress(ValueError):
-            return _compilers(text)
-    return _any_yaml(text, reading)
+            return _compilers(text, most)
+    return _any_yaml(text, reading, most)
 
 
 _START = re.compile(r"(.*)---[ \t]*\n")
@@ -97,7 +98,7 @@ _NUMBERS = re.compile(rf"( *)- {_NUMBER}\n(?:\1- {_NUMBER}\n)*")
 _KERNELS = "amdhsa.kernels:\n"
 
 
-def _compilers(text: str) -> Metadata:
+def _compilers(text: str, most: int = sys.maxsize) -> Metadata:
     """What the compiler wrote; raises `ValueError` where a real parser must decide."""
     values: dict[str, str] = {}
     blocks: dict[str, str] = {}
@@ -126,7 +127,7 @@ def _compilers(text: str) -> Metadata:
         raise ValueError
     target = values.get("amdhsa.target")
     return Metadata(
-        [] if is_empty else _kernels(blocks["amdhsa.kernels"], line),
+        [] if is_empty else _kernels(blocks["amdhsa.kernels"], line, most),
         _text(target) if target else None,
         _numbers(version) or None,
     )
@@ -140,13 +141,13 @@ def _refuse_unusual(text: str) -> None:
         raise ValueError
 
 
-def _kernels(block: str, line: int) -> list[Kernel]:
+def _kernels(block: str, line: int, most: int) -> list[Kernel]:
     """Those of the block, which begins with a line's end, before that line."""
     before, *elements = block.removesuffix("\n").split("\n  - ")
     if before or not (block.endswith("\n") and elements):
         raise ValueError
     kernels: list[Kernel] = []
-    for element in elements:
+    for element in elements[:most]:
         # What kernels have of their own is cut out: of the rest, much is the same in many.
         common, own = f"\n    {element}\n", {}
         for key in (".name", ".symbol"):
@@ -216,7 +217,7 @@ def root_of(text: str) -> tuple[dict[object, object], yaml.Node]:
     return root, node
 
 
-def _any_yaml(text: str, reading: Reading = in_text) -> Metadata:
+def _any_yaml(text: str, reading: Reading = in_text, most: int = sys.maxsize) -> Metadata:
     root, node = root_of(text)
     name = "amdhsa.kernels" if "amdhsa.kernels" in root else "Kernels"
     elements = root.get(name, [])
@@ -226,7 +227,7 @@ def _any_yaml(text: str, reading: Reading = in_text) -> Metadata:
     for key, entry in node.value:  # of a key that stands twice the last counts
         written = entry.value if key.value == name else written
     kernels: list[Kernel] = []
-    for element, item in zip(elements, written, strict=True):
+    for element, item in list(zip(elements, written, strict=True))[:most]:
         symbol, facts, complaints = reading(element if isinstance(element, dict) else {})
         kernels.append(Kernel(symbol, Facts(facts), complaints, item.start_mark.line))
     target, version = root.get("amdhsa.target"), root.get("amdhsa.version", root.get("Version"))

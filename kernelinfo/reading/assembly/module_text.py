@@ -59,14 +59,14 @@ class ModuleText:
     """One module, while its text is gone through."""
 
     def __init__(self, whole: WholeText, start: int, bundle_id: str) -> None:
-        self._text, self._lines, self._warnings, budget = whole
+        self._text, self._lines, self._warnings, self._budget = whole
         self._start = start
         self._bundle_id = bundle_id
         self._targets: dict[str, TargetId] = {}
         self._version: int | None = None
         self._stamps: list[str] = []
         self._definitions = Definitions()
-        self._kernels = KernelTexts(budget)
+        self._kernels = KernelTexts(self._budget)
         self._files = SourceFiles(self._text)
         # Metadata is read at its end: the directive that began it, and the start of its text.
         self._metadata: tuple[str, int] | None = None
@@ -110,7 +110,7 @@ class ModuleText:
         elif kind == ASSIGNMENT:
             self._definitions.add_assignment(self._text, offset, self._lines)
         elif kind in ("set", "equ"):
-            self._read = self._definitions.add_sets(self._text, offset, self._lines)
+            self._read = self._definitions.add_sets(self._text, offset, self._lines, self._budget)
         elif is_directive(self._text, offset):
             self._take_directive(offset, kind)
 
@@ -140,6 +140,7 @@ class ModuleText:
                 if string:
                     self._stamps.append(decode(string[1]))
             case "amdgpu_info":
+                self._budget.spend()
                 if wrong := self._linking.take_function(self._text, offset, operand):
                     self.warn(wrong, offset)
             case "amdgpu_lds":
@@ -233,7 +234,7 @@ class ModuleText:
                 root, _ = metadata_yaml.root_of(yaml)
                 self._pipelines = shader_registers.of_metadata(root), line
                 return
-            found = metadata_yaml.parse(yaml, _METADATA[kind])
+            found = metadata_yaml.parse(yaml, _METADATA[kind], self._budget.most + 1)
         except ValueError as error:
             self.warn(f"the metadata cannot be read: {error}", start)
             return
@@ -254,6 +255,7 @@ class ModuleText:
                 again = f"kernel {symbol!r}: stands again in the metadata; the last counts"
                 self._warnings.add(again, line + within)
             kernel.metadata = facts, line + within
+        self._budget.check_list(len(found.kernels))
 
     def _find_code(self, end: int) -> None:
         """Find each kernel's instructions, which end at the latest where the next one's begin."""

@@ -133,11 +133,16 @@ def _thin(blob: Blob, names: list[str]) -> Iterator[Blob | Problem]:
         yield problem(blob, message)
         return
     folder = os.path.dirname(os.path.realpath(blob.path))
+    absent: list[str] = []
     for name in names:
         path = os.path.realpath(os.path.join(folder, name.replace("\0", "\\0")))
         if os.path.commonpath((folder, path)) != folder:
             message = "a member outside the folder of its thin archive; not read"
             yield problem(blob, message, at=None, member=name)
+            continue
+        if not os.path.lexists(path):
+            blob.budget.spend_member()
+            absent.append(name)
             continue
         file = files.load(path, blob.bounds)
         if isinstance(file, Problem):
@@ -148,3 +153,7 @@ def _thin(blob: Blob, names: list[str]) -> Iterator[Blob | Problem]:
             if shrunk := files.shrunk(file):
                 message = f"member of a thin archive: {shrunk.message}"
                 yield problem(blob, message, at=None, member=name)
+    if absent:
+        more = f"; nor are {len(absent) - 1} more" if len(absent) > 1 else ""
+        message = f"member of a thin archive: no such file{more}; build it again"
+        yield problem(blob, message, at=None, member=absent[0])

@@ -72,9 +72,7 @@ class Decompressed(io.RawIOBase):
     `FileBudgetError` where all of their file give more than its `budget`.
     """
 
-    def __init__(
-        self, method: Method, data: memoryview, limit: int, budget: FileBudget
-    ) -> None:
+    def __init__(self, method: Method, data: memoryview, limit: int, budget: FileBudget) -> None:
         self.consumed = 0
         """Compressed bytes up to the end of the last stream."""
         self._method = method

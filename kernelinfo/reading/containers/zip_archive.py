@@ -9,7 +9,7 @@ from struct import unpack_from
 from kernelinfo.errors import ReadError
 from kernelinfo.light_typing import TYPE_CHECKING
 from kernelinfo.reading.blob import Blob, Note, Problem
-from kernelinfo.reading.containers import magic
+from kernelinfo.reading.containers import bounds, magic
 from kernelinfo.reading.containers.parts import Room, left_out, may_hold_code, part, problem
 from kernelinfo.reading.containers.streams import Method, View, held
 

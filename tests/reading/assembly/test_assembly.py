@@ -737,5 +737,6 @@ def test_a_text_of_nothing_but_mistakes_is_told_as_far_as_anybody_reads() -> Non
     first, last = modules(text)
     assert len(first.warnings) == 1000
     assert [warning.message for warning in last.warnings] == [
-        "2000 more warnings on this text are not shown; mend these first"
+        "2000 more warnings on this text, of which this is the last: "
+        "kernel 'k': .amdhsa_kernel stands here again, not read"
     ]

@@ -154,6 +154,12 @@ def test_thin_members_that_are_not_read(folder: Path, name: str, message: str) -
     assert message in first
 
 
+def test_absent_thin_members_are_one_line(folder: Path) -> None:
+    (folder / "lib.a").write_bytes(thin(*[f"{n}.co" for n in range(2000)]))
+    _, [message] = opened_path(folder / "lib.a")
+    assert message == "member of a thin archive: no such file; nor are 1999 more; build it again"
+
+
 def test_a_thin_member_named_often_is_read_once(folder: Path) -> None:
     (folder / "lib.a").write_bytes(thin(*["below/k.co"] * 1000))
     blobs, messages = opened_path(folder / "lib.a")
