@@ -14,10 +14,10 @@ PACKAGE = Path(__file__).parent.parent / "kernelinfo"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 FOUNDATION = {
+    "atomic_write",
     "errors",
     "light_typing",
     "package_file",
-    "part_files",
     "manual",
     "__init__.__version__",
 }

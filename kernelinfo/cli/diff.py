@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
@@ -142,7 +141,7 @@ def _compare(
 def _build(path: str, wanted: Options) -> tuple[Build, list[Problem]]:
     """The build at a path, or that a baseline pins."""
     if is_baseline(path):
-        return chosen(read_baseline(Path(path)), wanted), []
+        return chosen(read_baseline(path), wanted), []
     return read_build(path, wanted)
 
 

@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from kernelinfo.analysis.extraction import Extract, extract
+from kernelinfo.atomic_write import atomic_write
 from kernelinfo.cli import options
-from kernelinfo.cli.atomic_write import atomic_write
 from kernelinfo.cli.output import Problems, write
 from kernelinfo.errors import OptionError
 from kernelinfo.reading.blob import Problem

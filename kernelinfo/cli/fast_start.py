@@ -1,4 +1,4 @@
-"""`kernelinfo [report] PATH...`, maybe with `--format` and `-o`: answered without typer.
+"""`kernelinfo [report] PATH...` and `kernelinfo check [PATH]...`, answered without typer.
 
 That is what is run most, and to import typer takes longer than to read a file. Other options and
 other commands are typer's, which takes formats and spellings from the same lists.
@@ -11,16 +11,33 @@ import os
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli.output import make_view
 from kernelinfo.light_typing import NamedTuple
-from kernelinfo.render import FORMATS
+from kernelinfo.render import CHECK_FORMATS, FORMATS
 
 FORMAT_OPTION = ("--format",)
 OUTPUT_OPTION = ("-o", "--output")
+CONFIG_OPTION = ("--config",)
+BASELINE_OPTION = ("--baseline",)
+EXIT_ZERO_OPTION = ("--exit-zero",)
+
+_REPORT = {**dict.fromkeys(FORMAT_OPTION, "format"), **dict.fromkeys(OUTPUT_OPTION, "output")}
+_OPTIONS = {
+    "report": _REPORT,
+    "check": {
+        **_REPORT,
+        **dict.fromkeys(CONFIG_OPTION, "config"),
+        **dict.fromkeys(BASELINE_OPTION, "baseline"),
+    },
+}
+"""Options that take a value, by their spelling."""
+_FORMATS = {"report": FORMATS, "check": CHECK_FORMATS}
 
 
 class _Call(NamedTuple):
+    command: str
     paths: list[str]
-    format: str
-    output: str | None
+    given: dict[str, str]
+    """Values of options."""
+    exit_zero: bool
 
 
 def answers(arguments: list[str]) -> bool:
@@ -28,6 +45,11 @@ def answers(arguments: list[str]) -> bool:
     call = _read(arguments)
     if call is None or _is_special():
         return False
+    (_check if call.command == "check" else _report)(call)
+    return True
+
+
+def _report(call: _Call) -> None:
     from kernelinfo.cli.write_report import write_report
 
     options = Options()
@@ -36,36 +58,47 @@ def answers(arguments: list[str]) -> bool:
 
         project = configuration()
         options = Options(selection=project.selection, workgroup_sizes=project.workgroup_sizes)
-    write_report(call.paths, options, make_view(output=call.output), call.format, call.output)
-    return True
+    format, output = call.given.get("format", FORMATS[0]), call.given.get("output")
+    write_report(call.paths, options, make_view(output=output), format, output)
+
+
+def _check(call: _Call) -> None:
+    from kernelinfo.cli.project import configuration
+    from kernelinfo.cli.write_check import write_check
+
+    config, baseline, output = (call.given.get(name) for name in ("config", "baseline", "output"))
+    own = configuration(config=config)
+    project = own._replace(paths=tuple(call.paths) or own.paths, baseline=baseline or own.baseline)
+    view, format = make_view(output=output), call.given.get("format")
+    write_check(own, project, Options(), view, format, output, exit_zero=call.exit_zero)
 
 
 def _read(arguments: list[str]) -> _Call | None:
     """None where typer is needed."""
     from kernelinfo.cli import COMMANDS
 
-    words = iter(arguments)
-    if arguments[:1] == ["report"]:
-        next(words)
+    words, command = iter(arguments), "report"
+    if arguments and arguments[0] in _OPTIONS:
+        command = next(words)
     elif arguments and (arguments[0] in COMMANDS or _may_be_misspelled(arguments[0])):
         return None
     paths: list[str] = []
-    format = FORMATS[0]
-    output = None
+    given: dict[str, str] = {}
+    exit_zero = False
     for word in words:
-        if word in FORMAT_OPTION:
-            format = next(words, "")
-            if format not in FORMATS:
+        if option := _OPTIONS[command].get(word):
+            given[option] = next(words, "")
+            if not given[option] or given[option].startswith("-"):
                 return None
-        elif word in OUTPUT_OPTION:
-            output = next(words, "")
-            if not output or output.startswith("-"):
-                return None
+        elif command == "check" and word in EXIT_ZERO_OPTION:
+            exit_zero = True
         elif word.startswith("-") and word != "-":
             return None
         else:
             paths.append(word)
-    return _Call(paths, format, output) if paths else None
+    if given.get("format", FORMATS[0]) not in _FORMATS[command]:
+        return None
+    return _Call(command, paths, given, exit_zero) if paths or command == "check" else None
 
 
 def _may_be_misspelled(word: str) -> bool:

@@ -77,7 +77,7 @@ def write(pieces: Iterable[str], output: str | None) -> None:
     `OptionError` where the file cannot be written, and `OSError` where standard output cannot.
     """
     if output is not None:
-        from kernelinfo.cli.atomic_write import atomic_write
+        from kernelinfo.atomic_write import atomic_write
 
         try:
             with atomic_write(os.path.realpath(output)) as file:

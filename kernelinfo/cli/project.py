@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 from kernelinfo.errors import OptionError
 from kernelinfo.gate.config import Configuration, find_config, read_config
+from kernelinfo.gate.config.file import FilePath
 from kernelinfo.gate.config.keys import SEVERITIES
 from kernelinfo.light_typing import TYPE_CHECKING
 from kernelinfo.rules import Selection
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from kernelinfo.rules.severity import Severity
 
 
-def _found() -> Path | None:
+def _found() -> str | None:
     """The configuration for the current folder; None also where that was deleted."""
     try:
-        return find_config(Path.cwd())
+        return find_config(os.getcwd())
     except FileNotFoundError:
         return None
 
@@ -27,7 +27,7 @@ def configuration(
     select: list[str] | None = None,
     ignore: list[str] | None = None,
     severity: list[str] | None = None,
-    config: Path | None = None,
+    config: FilePath | None = None,
 ) -> Configuration:
     """What the project configures, with the command line's rules where that says something.
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from kernelinfo.cli import completion
+from kernelinfo.cli.fast_start import CONFIG_OPTION
 
 Select = Annotated[
     list[str] | None,
@@ -36,7 +37,7 @@ Severities = Annotated[
 Config = Annotated[
     Path | None,
     typer.Option(
-        "--config",
+        *CONFIG_OPTION,
         metavar="FILE",
         help="Read FILE instead of the nearest kernelinfo.toml or pyproject.toml.",
     ),

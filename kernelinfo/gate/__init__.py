@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from datetime import date
-from pathlib import Path
 
 from kernelinfo.compare import Comparison, Pair, compare
 from kernelinfo.compare.summary import KernelSummary
@@ -65,7 +65,7 @@ class _Judgement:
         self._suppressions = Suppressions(configuration.suppressions, today)
         self._file = str(configuration.file or "")
         baseline = configuration.baseline
-        self._folder = baseline.parent if baseline else Path()
+        self._folder = os.path.dirname(baseline or "") or "."
         self._now = pinnable(self._results, self._folder)
         self._comparison: Comparison | None = None
         if baseline is not None:
@@ -199,8 +199,8 @@ class _Judgement:
                 yield notice._replace(finding=finding)
 
     def _all_notices(self) -> Iterator[Notice]:
-        file = self._file or None
-        baseline = str(self._configuration.baseline)
+        baseline = str(self._configuration.baseline or "") or None
+        file = self._file or baseline
         for kernel in self._missed():
             yield Notice(ratchet.vanished(kernel), kernel.name, kernel.target, baseline)
         if changed := self._toolchain.changed(self._configuration.gate.toolchain_change):

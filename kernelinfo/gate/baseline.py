@@ -7,14 +7,14 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache, partial
-from pathlib import Path, PurePath
 
+from kernelinfo.atomic_write import atomic_write
 from kernelinfo.compare.summary import Build, KernelSummary, build, path_under
 from kernelinfo.errors import BaselineError, ReadError
+from kernelinfo.gate.config.file import FilePath
 from kernelinfo.kernel import CodeObject, Result
 from kernelinfo.light_typing import Any
 from kernelinfo.occupancy.limits import RESOURCES
-from kernelinfo.part_files import SUFFIX, remove_old_parts
 from kernelinfo.reading.paths import read_document
 
 _NAME, _VERSION = "kernelinfo-baseline", 1
@@ -48,7 +48,7 @@ def is_baseline(path: str) -> bool:
         return _NAME.encode() in file.read(_BEGINNING)
 
 
-def read_baseline(path: Path, build: Iterable[KernelSummary] = ()) -> Build:
+def read_baseline(path: FilePath, build: Iterable[KernelSummary] = ()) -> Build:
     """What the file pins. A line that pins a kernel of `build` as it is stands for that kernel.
 
     Raises `BaselineError` for a file that is none, or of a newer version.
@@ -84,41 +84,22 @@ def read_baseline(path: Path, build: Iterable[KernelSummary] = ()) -> Build:
         raise BaselineError(message) from None
 
 
-def write_baseline(path: Path, pinned: Build) -> None:
+def write_baseline(path: FilePath, pinned: Build) -> None:
     """Replace the file in one step: it is the old or the new one, never a part of either.
 
     Raises `BaselineError` where that is not possible.
     """
-    import tempfile
-
-    whole = Path(os.path.realpath(path))
-    remove_old_parts(str(whole.parent), f".{whole.name}.")
     try:
-        mode = whole.stat().st_mode & 0o777 if whole.exists() else 0o666 & ~_umask()
-        with tempfile.NamedTemporaryFile(
-            "w",
-            encoding="utf-8",
-            newline="\n",
-            dir=whole.parent,
-            prefix=f".{whole.name}.",
-            suffix=SUFFIX,
-            delete=False,
-        ) as file:
-            try:
-                file.writelines(_lines(pinned))
-                file.flush()
-                os.fsync(file.fileno())
-                os.chmod(file.name, mode)
-                os.replace(file.name, whole)
-            except BaseException:
-                os.unlink(file.name)
-                raise
+        with atomic_write(os.path.realpath(path)) as file:
+            file.writelines(line.encode() for line in _lines(pinned))
+            file.flush()
+            os.fsync(file.fileno())
     except OSError as error:
         raise BaselineError(f"{path}: {error.strerror}; give another file") from None
 
 
 @contextmanager
-def updating(path: Path) -> Iterator[None]:
+def updating(path: FilePath) -> Iterator[None]:
     """Keep others from updating a baseline between its reading and its writing; they wait.
 
     Its folder is locked, which leaves no file behind; not on Windows, nor where the file system has
@@ -139,7 +120,7 @@ def updating(path: Path) -> Iterator[None]:
         os.close(folder)
 
 
-def pinnable(results: Iterable[Result], folder: Path) -> Build:
+def pinnable(results: Iterable[Result], folder: FilePath) -> Build:
     """The build as a baseline in `folder` has it: its paths are the same on every machine.
 
     They are relative to `folder`; of what lies elsewhere only the file's name is kept.
@@ -196,7 +177,7 @@ def _summary(kernel: Any) -> KernelSummary:
     return KernelSummary(**{**kernel, "limiters": tuple(limiters)})
 
 
-def _check_schema(path: Path, document: Any) -> None:
+def _check_schema(path: FilePath, document: Any) -> None:
     schema = document.get("schema") if isinstance(document, dict) else None
     if schema == _SCHEMA:
         return
@@ -207,18 +188,11 @@ def _check_schema(path: Path, document: Any) -> None:
     raise BaselineError(f"{path}: is no baseline; give another file, or {_DELETE}")
 
 
-def _location(folder: Path, code_object: CodeObject) -> str:
+def _location(folder: FilePath, code_object: CodeObject) -> str:
     try:
         relative = os.path.relpath(code_object.path, folder)
     except OSError:  # the current folder was deleted
         relative = os.pardir
     if relative.startswith(os.pardir):
         relative = os.path.basename(code_object.path)
-    return path_under("", PurePath(relative).as_posix(), code_object.member)
-
-
-def _umask() -> int:
-    """It can only be read by setting it."""
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
+    return path_under("", relative.replace(os.sep, "/"), code_object.member)

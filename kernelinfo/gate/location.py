@@ -13,9 +13,7 @@ from kernelinfo.reading.facts import SourceLine
 def located(outcome: Outcome, within: Bounds = BY_DEFAULT) -> Outcome:
     """The same outcome, with what debug information says of the kernels that fail."""
     wanted = {
-        one.result.kernel.code_object
-        for one in outcome.judged
-        if any(map(outcome.fails, one.result.findings)) and one.result.kernel.source is None
+        one.result.kernel.code_object for one in outcome.failing if one.result.kernel.source is None
     }
     lines: dict[object, dict[str, SourceLine]] = {}
     problems: list[Problem] = []

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from kernelinfo.compare import Comparison, Pair
+from kernelinfo.gate.config.file import FilePath
 from kernelinfo.gate.config.keys import SEVERITIES
 from kernelinfo.kernel import Finding, Report, Result
 from kernelinfo.light_typing import TYPE_CHECKING, NamedTuple
@@ -60,7 +59,7 @@ class Outcome(NamedTuple):
     """Kernels of targets that the configuration does not ask for."""
     comparison: Comparison | None = None
     """With the baseline; None without one."""
-    baseline: Path | None = None
+    baseline: FilePath | None = None
     part: str = ""
     """What of the build was judged, in words; empty for all of it."""
     remarks: tuple[str, ...] = ()
@@ -71,6 +70,11 @@ class Outcome(NamedTuple):
         """Kernels that were known again under another namespace than the baseline's."""
         pairs = self.comparison.pairs if self.comparison else ()
         return tuple(pair for pair in pairs if pair.match == "namespace")
+
+    @property
+    def failing(self) -> tuple[Judged, ...]:
+        """The kernels that fail."""
+        return tuple(one for one in self.judged if any(map(self.fails, one.result.findings)))
 
     @property
     def findings(self) -> tuple[Finding, ...]:

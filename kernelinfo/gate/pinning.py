@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
 
 from kernelinfo.compare import Pair, compare
 from kernelinfo.compare.summary import Build, KernelSummary
 from kernelinfo.errors import BaselineError
 from kernelinfo.gate.baseline import pinnable, read_baseline
 from kernelinfo.gate.config import Configuration
+from kernelinfo.gate.config.file import FilePath
 from kernelinfo.gate.expectation import judgeable, too_few
 from kernelinfo.gate.scope import EVERYTHING, Scope
 from kernelinfo.kernel import Report
@@ -28,7 +29,7 @@ class Update(NamedTuple):
 
 def pin(
     report: Report,
-    baseline: Path,
+    baseline: FilePath,
     configuration: Configuration,
     scope: Scope = EVERYTHING,
     at_least: int | None = None,
@@ -43,12 +44,13 @@ def pin(
     if problems or not found:
         first = f", {problems[0].path}: {problems[0].message}" if problems else ""
         raise BaselineError(f"{baseline}: left as it is, for not all could be read{first}")
-    now = pinnable(found, baseline.parent)
-    old = read_baseline(baseline, now.kernels) if baseline.exists() else _NOTHING
-    return update(old, now, scope, baseline.parent)
+    folder = os.path.dirname(baseline) or "."
+    now = pinnable(found, folder)
+    old = read_baseline(baseline, now.kernels) if os.path.exists(baseline) else _NOTHING
+    return update(old, now, scope, folder)
 
 
-def update(old: Build, now: Build, scope: Scope, folder: Path) -> Update:
+def update(old: Build, now: Build, scope: Scope, folder: FilePath) -> Update:
     """Pin `now` in `folder`; what the run could not see stays as it was."""
     found = compare(old, now)
     kept = tuple(kernel for kernel in found.gone if not scope.holds(kernel, folder))

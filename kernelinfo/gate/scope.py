@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 from kernelinfo.compare.summary import KernelSummary
+from kernelinfo.gate.config.file import FilePath
 from kernelinfo.kernel.pattern import matching
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.paths import fits
@@ -42,7 +42,7 @@ class Scope(NamedTuple):
         given = (f"{option} {value}" for option, values in options.items() for value in values)
         return ", ".join((*paths, *given))
 
-    def holds(self, kernel: KernelSummary, folder: Path) -> bool:
+    def holds(self, kernel: KernelSummary, folder: FilePath) -> bool:
         """True if the run covers a kernel of a baseline in `folder`."""
         name, symbol = kernel.name, kernel.symbol
         return (
@@ -52,8 +52,8 @@ class Scope(NamedTuple):
             and self._covers(kernel, folder)
         )
 
-    def _covers(self, kernel: KernelSummary, folder: Path) -> bool:
-        location = os.path.abspath(folder / kernel.code_object.partition(" › ")[0])
+    def _covers(self, kernel: KernelSummary, folder: FilePath) -> bool:
+        location = os.path.abspath(os.path.join(folder, kernel.code_object.partition(" › ")[0]))
         given = [os.path.abspath(path) for path in self.paths]
         return not given or any(
             location == path

@@ -8,11 +8,7 @@ from fnmatch import fnmatchcase
 from functools import cache
 
 from kernelinfo.errors import ReadError
-from kernelinfo.light_typing import TYPE_CHECKING
 from kernelinfo.reading.facts import SourceLine
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ANY_FOLDERS = "**"
 
@@ -63,11 +59,12 @@ def _root(folder: str) -> str | None:
     return None if parent == folder else _root(parent)
 
 
-def read_document(path: Path, most: int) -> bytes:
+def read_document(path: str | os.PathLike[str], most: int) -> bytes:
     """All bytes of a regular file of at most so many. Raises `ReadError` for what is larger, or no
     regular file: a FIFO would wait for a writer. Raises `OSError` where it cannot be read."""
-    if path.exists() and not path.is_file():
+    if os.path.exists(path) and not os.path.isfile(path):
         raise ReadError("is no regular file; give another file")
-    if path.stat().st_size > most:
-        raise ReadError(f"has more than {most} bytes; give another file")
-    return path.read_bytes()
+    with open(path, "rb") as file:
+        if os.stat(file.fileno()).st_size > most:
+            raise ReadError(f"has more than {most} bytes; give another file")
+        return file.read()

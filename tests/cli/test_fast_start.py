@@ -41,6 +41,13 @@ def told(folder: Path, *arguments: str) -> tuple[str, str, int]:
         ("report", "report", "--format", "json"),
         (TEXT, "--format", "html", "-o", "report.html"),
         (TEXT, "-o", "nowhere/report.txt"),
+        ("check", TEXT),
+        ("check",),
+        ("check", "--exit-zero", TEXT, "--format", "sarif", "-o", "found.sarif"),
+        ("check", OBJECT, BROKEN, "--format", "csv", "--exit-zero"),
+        ("check", OBJECT, "--config", "nowhere.toml"),
+        ("check", OBJECT, "--baseline", "nowhere.json"),
+        ("check", OBJECT, "--format", "xml"),
     ],
     ids=lambda arguments: " ".join(Path(argument).name for argument in arguments),
 )
@@ -56,9 +63,13 @@ def test_the_parser_of_options_says_the_same(arguments: tuple[str, ...], tmp_pat
         ((TEXT,), {"typer", "lark", "elftools", "msgpack", "dataclasses", "json"}),
         ((OBJECT, "--format", "jsonl", "-o", "k.jsonl"), {"typer", "elftools", "dataclasses"}),
         (("--version",), {"typer", "kernelinfo.analysis", "kernelinfo.occupancy"}),
-        (("check", TEXT), {"elftools", "lark", "msgpack", "rich"}),
+        (
+            ("check", TEXT),
+            {"typer", "elftools", "lark", "msgpack", "rich", "dataclasses"},
+        ),
+        (("diff", TEXT, TEXT), {"elftools", "lark", "msgpack", "rich"}),
     ],
-    ids=["object", "text", "jsonl", "version", "check"],
+    ids=["object", "text", "jsonl", "version", "check", "diff"],
 )
 def test_a_command_imports_no_more_than_it_uses(
     arguments: tuple[str, ...], absent: set[str], tmp_path: Path

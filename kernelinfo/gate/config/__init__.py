@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 from datetime import date
-from pathlib import Path
 
 from kernelinfo.errors import ConfigError
-from kernelinfo.gate.config.file import OWN, SHARED, ConfigFile, read_file
+from kernelinfo.gate.config.file import OWN, SHARED, ConfigFile, FilePath, read_file
 from kernelinfo.gate.config.keys import GATED, KEYS
 from kernelinfo.gate.config.lines import KeyPath
 from kernelinfo.gate.config.measures import MEASURES, Allowance, Bound
@@ -63,12 +62,12 @@ def _gate(values: dict[str, Any]) -> Gate:
 class Configuration(NamedTuple):
     """All that a file may say; without one, what holds by default."""
 
-    file: Path | None = None
+    file: FilePath | None = None
     paths: tuple[str, ...] = ()
     """From the current folder."""
     targets: tuple[str, ...] = ()
     """Empty for all."""
-    baseline: Path | None = None
+    baseline: FilePath | None = None
     strict_baseline: bool = False
     fail_on: Severity = "warning"
     min_kernels: int = 1
@@ -80,9 +79,9 @@ class Configuration(NamedTuple):
     suppressions: tuple[Suppression, ...] = ()
 
 
-def read_config(path: str | os.PathLike[str]) -> Configuration:
+def read_config(path: FilePath) -> Configuration:
     """What a file says. Raises `ConfigError`, which names all that is wrong with it."""
-    file = read_file(Path(path))
+    file = read_file(path)
     if file is None:
         raise ConfigError(f"{path}: has no [tool.kernelinfo]; add it, or write {OWN}")
     validation = Validation()
@@ -93,22 +92,25 @@ def read_config(path: str | os.PathLike[str]) -> Configuration:
     return _configuration(file, values)
 
 
-def find_config(folder: Path) -> Path | None:
-    """The nearest file that configures, from `folder` upwards."""
-    for parent in (folder, *folder.parents):
-        if (own := parent / OWN).is_file():
-            return own
-        if (shared := parent / SHARED).is_file() and read_file(shared) is not None:
-            return shared
-    return None
+def find_config(folder: str) -> str | None:
+    """The nearest file that configures, from the absolute path of a folder upwards."""
+    if os.path.isfile(own := os.path.join(folder, OWN)):
+        return own
+    if shared := _shared(folder):
+        return shared
+    parent = os.path.dirname(folder)
+    return None if parent == folder else find_config(parent)
 
 
-def shadowed_by(file: Path) -> Path | None:
+def shadowed_by(file: FilePath) -> str | None:
     """The `pyproject.toml` whose [tool.kernelinfo] a `kernelinfo.toml` next to it takes over."""
-    shared = file.parent / SHARED
-    if file.name != OWN or not shared.is_file():
-        return None
-    return shared if read_file(shared) is not None else None
+    return _shared(os.path.dirname(file)) if os.path.basename(file) == OWN else None
+
+
+def _shared(folder: str) -> str | None:
+    """The `pyproject.toml` of a folder, if it configures."""
+    path = os.path.join(folder, SHARED)
+    return path if os.path.isfile(path) and read_file(path) is not None else None
 
 
 def _located(file: ConfigFile, complaint: Complaint) -> str:
@@ -119,7 +121,7 @@ def _located(file: ConfigFile, complaint: Complaint) -> str:
 
 def _configuration(file: ConfigFile, values: dict[str, Any]) -> Configuration:
     def next_to_file(path: str) -> str:
-        return os.path.relpath(file.path.parent / path)
+        return os.path.relpath(os.path.join(os.path.dirname(file.path), path))
 
     def line(path: KeyPath) -> int | None:
         return file.line(path)
@@ -128,7 +130,7 @@ def _configuration(file: ConfigFile, values: dict[str, Any]) -> Configuration:
         file=file.path,
         paths=tuple(next_to_file(path) for path in values["paths"]),
         targets=values["target"],
-        baseline=Path(next_to_file(values["baseline"])) if "baseline" in values else None,
+        baseline=next_to_file(values["baseline"]) if "baseline" in values else None,
         strict_baseline=values["strict-baseline"],
         fail_on=values["fail-on"],
         min_kernels=values["expect"]["min-kernels"],

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
 
 from kernelinfo.errors import ConfigError, ReadError
 from kernelinfo.gate.config.lines import KeyPath, lines_of
 from kernelinfo.light_typing import Any, NamedTuple
 from kernelinfo.reading.paths import read_document
 
+FilePath = str | os.PathLike[str]
 OWN, SHARED = "kernelinfo.toml", "pyproject.toml"
 
 
 class ConfigFile(NamedTuple):
     """A configuration as it is written."""
 
-    path: Path
+    path: str
     text: str
     table: dict[str, Any]
     inside: KeyPath
@@ -26,13 +27,15 @@ class ConfigFile(NamedTuple):
         return lines_of(self.text).get(self.inside + path)
 
 
-def read_file(path: Path) -> ConfigFile | None:
+def read_file(path: FilePath) -> ConfigFile | None:
     """The file; None for a `pyproject.toml` without `[tool.kernelinfo]`. Raises `ConfigError`."""
     import tomllib
 
+    path = os.fspath(path)
+    shared = os.path.basename(path) == SHARED
     try:
         data = read_document(path, 16 << 20)
-        if path.name == SHARED and b"kernelinfo" not in data:  # nor need it be valid
+        if shared and b"kernelinfo" not in data:  # nor need it be valid
             return None
         text = data.decode()
         document = tomllib.loads(text)
@@ -42,7 +45,7 @@ def read_file(path: Path) -> ConfigFile | None:
         raise ConfigError(f"{path}: {error}") from None
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: {error}; write valid TOML") from None
-    if path.name != SHARED:
+    if not shared:
         return ConfigFile(path, text, document, ())
     tool = document.get("tool", {})
     table = tool.get("kernelinfo") if isinstance(tool, dict) else None

@@ -19,7 +19,6 @@ from kernelinfo.gate.config.measures import (
 )
 from kernelinfo.kernel.pattern import matches
 from kernelinfo.light_typing import TYPE_CHECKING, Any, NamedTuple
-from kernelinfo.occupancy.devices import target_named
 from kernelinfo.rules import named
 
 if TYPE_CHECKING:
@@ -94,6 +93,12 @@ def _pattern(text: str) -> str:
     return text
 
 
+def _target(text: str) -> str:
+    from kernelinfo.occupancy.devices import target_named  # which few configurations need
+
+    return target_named(text).name
+
+
 def _rule(text: str) -> str:
     named(text)
     return text
@@ -114,7 +119,7 @@ def _day(value: str | date) -> date:
 _PATTERN = Scalar('a name, a glob such as "gemm_*" or "re:REGEX"', read=_pattern)
 _RULE = Scalar('a rule such as "KI101", "KI1" or "vgpr-spill"', read=_rule)
 _RULES = Many(_RULE, 'a list such as ["KI101", "KI2"]')
-_TARGET = Scalar('a target such as "gfx90a"', read=lambda text: target_named(text).name)
+_TARGET = Scalar('a target such as "gfx90a"', read=_target)
 _SEVERITY = Scalar('"note", "warning" or "error"', choices=SEVERITIES)
 _COUNT = Scalar("a whole number from 0 on", (int,), least=0)
 _WORKGROUP = Scalar("a whole number of workitems from 1 on", (int,), least=1)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import PurePath
 
-from kernelinfo.gate.outcome import Outcome, Suppressed
+from kernelinfo.gate.outcome import Notice, Outcome, Suppressed
 from kernelinfo.kernel import Finding, Kernel, Result
-from kernelinfo.light_typing import NamedTuple
+from kernelinfo.light_typing import TYPE_CHECKING, NamedTuple
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.paths import path_in_repository
 from kernelinfo.reading.target_id import target_id
@@ -17,6 +16,9 @@ from kernelinfo.render import View
 from kernelinfo.render.findings import counts, in_words
 from kernelinfo.render.names import name_of, printable
 from kernelinfo.render.words import plural
+
+if TYPE_CHECKING:
+    from kernelinfo.render.name_style import NameStyle
 
 
 class Location(NamedTuple):
@@ -28,20 +30,45 @@ class Location(NamedTuple):
     """1-based; None where only the file is known."""
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """A finding, what it is about, and where that is."""
+class Claim(NamedTuple):
+    """A finding and what it is about; the rest is worked out where it is shown."""
 
     finding: Finding
-    subject: str
-    """The kernel's name, or what else it is about; printable."""
+    about: Result | Notice
+    name: str
+    """Of the kernel, or of what else it is about."""
     target: str | None
-    location: Location | None
-    fingerprint: str
-    """The same for this rule, target and name on every machine, wherever the kernel moves."""
-    result: Result | None = None
-    """None where it is about no kernel that was read."""
+    """With features, where it is about a kernel."""
+    style: NameStyle
+    number: int
+    """From 1 on, among claims of the same rule, target and name."""
     suppressed: Suppressed | None = None
+
+    @property
+    def result(self) -> Result | None:
+        """None where it is about no kernel that was read."""
+        return self.about if isinstance(self.about, Result) else None
+
+    @property
+    def subject(self) -> str:
+        """The name in the user's style; printable."""
+        return name_of(self.result.kernel, self.style) if self.result else printable(self.name)
+
+    @property
+    def location(self) -> Location | None:
+        """None where it is not known."""
+        if isinstance(self.about, Result):
+            return _location_of(self.about.kernel)
+        return None if self.about.path is None else location_in(self.about.path, self.about.line)
+
+    @property
+    def fingerprint(self) -> str:
+        """The same for this rule, target and name on every machine, wherever the kernel moves."""
+        from hashlib import sha256  # loads OpenSSL, and few formats ask
+
+        identity = self.finding.rule, self.target or "", self.name
+        parts = identity if self.number == 1 else (*identity, str(self.number))
+        return sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
     @property
     def text(self) -> str:
@@ -71,23 +98,27 @@ class Claim:
 
 def claims(outcome: Outcome, view: View) -> Iterator[Claim]:
     """All findings in the order of reading, those that are excused after the others of a kernel."""
-    seen: Counter[tuple[str, ...]] = Counter()
-    for judged in outcome.judged:
-        result, kernel = judged.result, judged.result.kernel
-        if not (result.findings or judged.suppressed):
+    seen: Counter[tuple[str, str, str]] = Counter()
+
+    def claim(
+        finding: Finding,
+        about: Result | Notice,
+        name: str,
+        target: str | None,
+        suppressed: Suppressed | None = None,
+    ) -> Claim:
+        seen[identity := (finding.rule, target or "", name)] += 1
+        return Claim(finding, about, name, target, view.names, seen[identity], suppressed)
+
+    for result, excused in outcome.judged:
+        if not (result.findings or excused):
             continue
-        subject, origin = name_of(kernel, view.names), kernel.code_object
+        name, origin = result.kernel.name, result.kernel.code_object
         target = target_id(origin.target, origin.features)
-        location = _location_of(kernel)
-        found = [(finding, None) for finding in result.findings]
-        for finding, excused in (*found, *((one.finding, one) for one in judged.suppressed)):
-            mark = _fingerprint(seen, finding.rule, target, kernel.name)
-            yield Claim(finding, subject, target, location, mark, result, excused)
+        yield from (claim(finding, result, name, target) for finding in result.findings)
+        yield from (claim(one.finding, result, name, target, one) for one in excused)
     for notice in outcome.notices:
-        mark = _fingerprint(seen, notice.finding.rule, notice.target or "", notice.subject)
-        path = outcome.baseline if notice.path is None else notice.path
-        where = None if path is None else location_in(str(path), notice.line)
-        yield Claim(notice.finding, printable(notice.subject), notice.target, where, mark)
+        yield claim(notice.finding, notice, notice.subject, notice.target)
 
 
 def headline(outcome: Outcome) -> str:
@@ -125,12 +156,3 @@ def _location_of(kernel: Kernel) -> Location:
     if kernel.source is not None:
         return Location(PurePath(kernel.source.file).as_posix(), kernel.source.line)
     return location_in(kernel.code_object.path, kernel.line)
-
-
-def _fingerprint(seen: Counter[tuple[str, ...]], *identity: str) -> str:
-    """A digest of rule, target and name; of repeated ones with their number."""
-    from hashlib import sha256  # loads OpenSSL, and few formats ask
-
-    seen[identity] += 1
-    parts = identity if seen[identity] == 1 else (*identity, str(seen[identity]))
-    return sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 from kernelinfo.compare import Pair
 from kernelinfo.compare.summary import KernelSummary
+from kernelinfo.gate.config.file import FilePath
 from kernelinfo.gate.config.measures import MEASURES
 from kernelinfo.gate.pinning import Update
 from kernelinfo.render import View
@@ -14,7 +14,7 @@ from kernelinfo.render.names import printable
 from kernelinfo.render.words import plural
 
 
-def render_update(update: Update, baseline: Path, view: View) -> Iterator[str]:
+def render_update(update: Update, baseline: FilePath, view: View) -> Iterator[str]:
     """New kernels with their numbers, changed ones from → to, dropped ones; then how many."""
     if not view.quiet:
         yield from _listed("new", [(kernel, _numbers(kernel)) for kernel in update.new], view)

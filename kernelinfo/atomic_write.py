@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 
-from kernelinfo.light_typing import TYPE_CHECKING
-from kernelinfo.part_files import SUFFIX, remove_old_parts
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from typing import BinaryIO
+
+_SUFFIX = ".part"
+_DAY = 86_400
 
 
 @contextmanager
@@ -25,8 +29,8 @@ def atomic_write(path: str) -> Iterator[BinaryIO]:
             yield file
         return
     folder, name = os.path.split(path)
-    remove_old_parts(folder, f"{name}.")
-    part = f"{path}.{os.getpid()}{SUFFIX}"
+    _remove_old_parts(folder, f"{name}.")
+    part = f"{path}.{os.getpid()}{_SUFFIX}"
     try:
         with open(part, "xb") as file:
             yield file
@@ -38,3 +42,21 @@ def atomic_write(path: str) -> Iterator[BinaryIO]:
         with suppress(OSError):
             os.unlink(part)
         raise
+
+
+def _remove_old_parts(folder: str, prefix: str) -> None:
+    """Remove what killed runs left: `.part` files of this prefix, older than a day."""
+    for name in _old_parts(folder or "."):
+        if name.startswith(prefix):
+            with suppress(OSError):
+                os.unlink(os.path.join(folder, name))
+
+
+@cache  # a run may write thousands of files into one folder
+def _old_parts(folder: str) -> tuple[str, ...]:
+    begun = time.time() - _DAY
+    try:
+        parts = [entry for entry in os.scandir(folder) if entry.name.endswith(_SUFFIX)]
+        return tuple(part.name for part in parts if part.stat().st_mtime < begun)
+    except OSError:  # which writing reports
+        return ()

@@ -1,0 +1,119 @@
+"""A check from reading to the exit code, for the fast start and for typer."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+
+from kernelinfo.analysis import analyse_some
+from kernelinfo.analysis.options import Options
+from kernelinfo.cli import progress
+from kernelinfo.cli.output import CANNOT_ANSWER, CLAIM, Problems, complain, tell, write
+from kernelinfo.cli.write_report import read
+from kernelinfo.errors import OptionError
+from kernelinfo.gate import check
+from kernelinfo.gate.config import Configuration, shadowed_by
+from kernelinfo.gate.scope import Scope
+from kernelinfo.kernel import Report
+from kernelinfo.render import SHOW_INSTRUCTIONS, View
+from kernelinfo.render.check import check_renderer
+
+
+def write_check(
+    own: Configuration,
+    project: Configuration,
+    options: Options,
+    view: View,
+    format: str | None = None,
+    output: str | None = None,
+    *,
+    exit_zero: bool = False,
+    update_baseline: bool = False,
+    min_kernels: int | None = None,
+    subset: bool = False,
+    jobs: int = 0,
+    verbose: bool = False,
+) -> None:
+    """Write the outcome of checking `project.paths`; end the program with its exit code.
+
+    `own` is what the project configures, `project` the same under what the command line says, which
+    goes before `options`.
+    """
+    if not project.paths:
+        raise OptionError("nothing to check; give a path, or `paths` in kernelinfo.toml")
+    options = options._replace(
+        selection=project.selection,
+        workgroup_sizes=project.workgroup_sizes,
+        instructions=format in SHOW_INSTRUCTIONS,
+    )
+    scope = Scope(
+        project.paths if subset or _is_part(project.paths, own.paths) else (),
+        options.kernels,
+        options.exclude,
+        options.targets,
+        may_hold_none=subset,
+    )
+    items = analyse_some(project.paths, options) if subset else read(project.paths, options, jobs)
+    watched = Problems(verbose=verbose).watch(items)
+    report = Report.of(progress.shown(watched, project.paths))
+    if update_baseline:
+        _update(report, project, scope, min_kernels, view, output)
+        return
+    outcome = check(report, project, scope=scope, at_least=min_kernels)
+    if any(one.result.kernel.code_object.kind == "code-object" for one in outcome.failing):
+        from kernelinfo.gate.location import located
+
+        outcome = located(outcome, options.bounds)
+    for problem in outcome.problems[len(report.problems) :]:
+        tell(problem)
+    for remark in (*_unread_configuration(own), *outcome.remarks):
+        complain(remark)
+    view = view._replace(selection=project.selection)
+    on_github = os.environ.get("GITHUB_ACTIONS") == "true"
+    write(check_renderer(format or ("github" if on_github else "text"))(outcome, view), output)
+    if on_github and format is None and (summary := os.environ.get("GITHUB_STEP_SUMMARY")):
+        _add_to(summary, check_renderer("markdown")(outcome, view))
+    if not outcome.answered:
+        sys.exit(CANNOT_ANSWER)
+    if outcome.failed and not exit_zero:
+        sys.exit(CLAIM)
+
+
+def _is_part(paths: Sequence[str], configured: Sequence[str]) -> bool:
+    """True if the command line names other paths than the configuration."""
+    given, own = ({os.path.abspath(path) for path in one} for one in (paths, configured))
+    return bool(own) and given != own
+
+
+def _unread_configuration(project: Configuration) -> Iterator[str]:
+    if project.file and (other := shadowed_by(project.file)):
+        yield f"note: {other}: [tool.kernelinfo] is not read where {project.file} is; keep one"
+
+
+def _add_to(summary: str, pieces: Iterator[str]) -> None:
+    try:
+        with open(summary, "a", encoding="utf-8", errors="backslashreplace") as file:
+            file.writelines(pieces)
+    except OSError as error:
+        raise OptionError(f"$GITHUB_STEP_SUMMARY, {summary}: {error.strerror}") from None
+
+
+def _update(
+    report: Report,
+    project: Configuration,
+    scope: Scope,
+    at_least: int | None,
+    view: View,
+    output: str | None,
+) -> None:
+    from kernelinfo.gate.baseline import updating, write_baseline
+    from kernelinfo.gate.pinning import pin
+    from kernelinfo.render.check.pinned import render_update
+
+    if project.baseline is None:
+        raise OptionError("--update-baseline needs a file; give --baseline, or `baseline` in TOML")
+    with updating(project.baseline):
+        update = pin(report, project.baseline, project, scope, at_least)
+        write_baseline(project.baseline, update.pinned)
+    write(render_update(update, project.baseline, view), output)
