@@ -49,19 +49,19 @@ class KernelSummary(NamedTuple):
     vgpr_spills: int | None
     sgpr_spills: int | None
     code_bytes: int | None
+    source: SourceLine | None = None
+    """Its source line, shown and not compared."""
     reserved_sgprs: int | None = None
     """By the hardware, per wave, without the trap handler's."""
     wave_size: int | None = None
     """Lanes."""
     exact: bool | None = None
     """False where the occupancy is an upper bound."""
-    source: SourceLine | None = None
-    """Its source line, shown and not compared."""
 
     @property
     def content(self) -> tuple[object, ...]:
-        """All that is compared."""
-        return self[:-1]
+        """All that is compared, in the order of `COMPARED`."""
+        return self[:_SOURCE] + self[_SOURCE + 1 :]
 
     @property
     def processor(self) -> str:
@@ -72,6 +72,10 @@ class KernelSummary(NamedTuple):
     def unit(self) -> str:
         """The code object's path and member without the target: one for all targets of a file."""
         return _unit(self.code_object, self.processor)
+
+
+_SOURCE = KernelSummary._fields.index("source")
+COMPARED = tuple(name for name in KernelSummary._fields if name != "source")
 
 
 class Build(NamedTuple):

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from functools import lru_cache, partial
 
 from kernelinfo.atomic_write import atomic_write
-from kernelinfo.compare.summary import Build, KernelSummary, build, path_under
+from kernelinfo.compare.summary import COMPARED, Build, KernelSummary, build, path_under
 from kernelinfo.errors import BaselineError, ReadError
 from kernelinfo.gate.config.file import FilePath
 from kernelinfo.kernel import CodeObject, Result
@@ -33,7 +33,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "bool | None": (bool, type(None)),
     "tuple[Resource, ...]": (list,),
 }
-_KEYS = {key: _TYPES[KernelSummary.__annotations__[key]] for key in KernelSummary._fields[:-1]}
+_KEYS = {key: _TYPES[KernelSummary.__annotations__[key]] for key in COMPARED}
 """All fields that are compared, each with the types that it has in JSON."""
 _REQUIRED = _KEYS.keys() - KernelSummary._field_defaults
 _IDENTITY = 4
@@ -142,13 +142,13 @@ def _line(kernel: KernelSummary) -> str:
     """Target and name first, so that lines sorted as text are kernels in their order."""
     target, name, symbol, code_object = map(json.dumps, kernel[:_IDENTITY])
     identity = f'"target": {target}, "name": {name}, "symbol": {symbol}'
-    return f'{{{identity}, "code_object": {code_object}, {_numbers(kernel[_IDENTITY:-1])}'
+    return f'{{{identity}, "code_object": {code_object}, {_numbers(kernel.content[_IDENTITY:])}'
 
 
 @lru_cache(maxsize=1 << 12)
 def _numbers(values: tuple[object, ...]) -> str:
     """The rest of a line, which many kernels share."""
-    return json.dumps(dict(zip([*_KEYS][_IDENTITY:], values, strict=True)))[1:]
+    return json.dumps(dict(zip(COMPARED[_IDENTITY:], values, strict=True)))[1:]
 
 
 def _without_known(text: str, build: Iterable[KernelSummary]) -> tuple[list[KernelSummary], str]:
