@@ -19,10 +19,9 @@ from kernelinfo.cli.progress import counted
 from kernelinfo.errors import OptionError
 from kernelinfo.occupancy.targets import find
 from kernelinfo.render import SWEEP_FORMATS, renderer
-from kernelinfo.sweep.compilers import find_compiler
+from kernelinfo.sweep.compilers import Processes, find_compiler
 from kernelinfo.sweep.ir import read_input
 from kernelinfo.sweep.module import open_module
-from kernelinfo.sweep.processes import Processes
 from kernelinfo.sweep.sweeping import sweep
 from kernelinfo.sweep.variants import STRATEGIES, Request, Sweep
 

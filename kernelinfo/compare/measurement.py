@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 from kernelinfo.compare.profile import Dispatch, Resources
 from kernelinfo.kernel import Kernel
 from kernelinfo.occupancy import Occupancy
-from kernelinfo.occupancy.beliefs import believed
 from kernelinfo.occupancy.devices import Filling, fill
 from kernelinfo.occupancy.placement import align
-from kernelinfo.occupancy.targets import Device, Target
+from kernelinfo.occupancy.targets import Device, Target, believed
 from kernelinfo.rules import Selection, findings
 
 _TOLERANCE = 1.0

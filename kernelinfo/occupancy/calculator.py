@@ -106,7 +106,7 @@ class Arch:
         at = placement(target, demand, launch)
         domain, group = at.domain, at.group
         most_groups = occupancy(target, demand, launch).workgroups
-        rungs: list[Rung] = []
+        rungs: dict[tuple[int, int | None, int], Rung] = {}
         for per_simd in range(target.waves.slots_per_simd, 0, -1):
             waves = min(per_simd * domain.simds // group, most_groups) * group
             if not waves:
@@ -118,9 +118,9 @@ class Arch:
                 most_sgprs(at, waves) if target.sgprs.per_simd else None,
                 most_lds(at, waves),
             )
-            if not rungs or (rung.vgprs, rung.sgprs, rung.lds_bytes) != _asks(rungs[-1]):
-                rungs.append(rung)
-        return tuple(rungs)
+            asks = rung.vgprs, rung.sgprs, rung.lds_bytes
+            rungs.setdefault(asks, rung)  # the highest occupancy that takes no more
+        return tuple(rungs.values())
 
     def _wave_size(self, wave_size: int | None) -> int:
         sizes = [file.wave_size for file in self.target.vgprs]
@@ -163,10 +163,6 @@ def vgpr_steps(
     for rung in rungs:
         steps.setdefault(rung.vgprs, rung.waves_per_simd)
     return tuple(steps.items())
-
-
-def _asks(rung: Rung) -> tuple[int, int | None, int]:
-    return rung.vgprs, rung.sgprs, rung.lds_bytes
 
 
 def arch(name: str) -> Arch:

@@ -9,8 +9,11 @@ from os.path import dirname, join
 from zlib import crc32
 
 from kernelinfo.errors import TargetsError
-from kernelinfo.light_typing import Any
+from kernelinfo.light_typing import TYPE_CHECKING, Any
 from kernelinfo.package_file import read_package_file
+
+if TYPE_CHECKING:
+    from kernelinfo.occupancy.targets import Domain, Lds, Target, Vgprs
 
 
 def are_parsed() -> bool:
@@ -100,6 +103,46 @@ def check_types(kind: Any, value: Any, where: str) -> None:
         raise TargetsError(f"{where}: {kind.__name__} was expected, not {value!r}")
     elif kind is str and not value.strip():
         raise TargetsError(f"{where}: is empty")
+
+
+def contradictions(target: Target) -> list[str]:
+    """What cannot be true at once in one table; empty when it makes sense."""
+    files, sgprs, lds, agprs = target.vgprs, target.sgprs, target.lds, target.agprs
+    per_simd = {file.wave_size: file.per_simd for file in files}
+    with_beliefs: tuple[Vgprs | Lds | Domain, ...] = (*files, lds, *target.domains)
+    checks = {
+        "a VGPR granule does not divide its file": all(
+            f.per_simd % f.granule == 0 == f.granule % f.encoding_granule for f in files
+        ),
+        "an early encoding granule is none that was replaced": all(
+            f.encoding_granule % (f.early_encoding_granule or f.encoding_granule) == 0
+            and f.early_encoding_granule != f.encoding_granule
+            for f in files
+        ),
+        "an early encoding granule needs the release that replaced it": all(
+            (f.early_encoding_granule > 0) == (f.early_encoding_before > 0) for f in files
+        ),
+        "a wave addresses more VGPRs than there are": all(
+            f.addressable <= f.per_simd for f in files
+        ),
+        "waves of 64 do not see half of what waves of 32 see": set(per_simd) != {32, 64}
+        or 2 * per_simd[64] == per_simd[32],
+        "the default wave size has no register file": target.waves.default_size in per_simd,
+        "a unified register file needs an offset granule and the most VGPRs and AGPRs of a wave": (
+            {agprs.offset_granule > 0, agprs.addressable > 0} == {agprs.file == "unified"}
+        ),
+        "the SGPR granule does not fit the file": sgprs.per_simd % sgprs.granule == 0,
+        "the LDS granule does not divide LDS": all(
+            d.lds_bytes % lds.granule_bytes == 0 for d in target.domains
+        ),
+        "a workgroup may have more LDS than there is": lds.bytes_per_workgroup
+        <= target.domains[0].lds_bytes,
+        "a domain stands twice": len({d.per for d in target.domains}) == len(target.domains),
+        "a belief is about no field of its topic": all(
+            belief.field in topic._fields for topic in with_beliefs for belief in topic.believed
+        ),
+    }
+    return [complaint for complaint, holds in checks.items() if not holds]
 
 
 @cache

@@ -7,7 +7,26 @@ from functools import cache
 from kernelinfo.errors import TargetsError, UnknownTargetError
 from kernelinfo.light_typing import Any, Literal, NamedTuple, hashed_by_identity
 from kernelinfo.occupancy import target_tables
-from kernelinfo.occupancy.beliefs import Belief
+
+
+class Belief(NamedTuple):
+    """Another value of one field of a topic, as versions of some software have it."""
+
+    by: Literal["LLVM", "HIP", "rocprofiler-sdk"]
+    before: int
+    """The first version without it: LLVM's major one, HIP's year; 0 if every version has it."""
+    field: str
+    value: int
+    source: str
+
+
+def believed(beliefs: tuple[Belief, ...], by: str, version: int = 0) -> dict[str, Any]:
+    """The values that `version` has instead of the hardware's, by the names of their fields."""
+    return {
+        belief.field: belief.value
+        for belief in beliefs
+        if belief.by == by and (version < belief.before or not belief.before)
+    }
 
 
 class Waves(NamedTuple):
@@ -241,7 +260,7 @@ def _target(name: str, table: dict[str, Any]) -> Target:
     if not target_tables.are_parsed():  # the wheel's build has looked at its own
         target_tables.check_types(Target, table, where)
     target: Target = _row(Target, table)
-    if not target_tables.are_parsed() and (wrong := contradictions(target)):
+    if not target_tables.are_parsed() and (wrong := target_tables.contradictions(target)):
         raise TargetsError(f"{where}: {wrong[0]}")
     return target
 
@@ -267,43 +286,3 @@ def _row(kind: Any, value: Any) -> Any:
     if isinstance(value, dict):
         return kind(**{key: _row(_KINDS.get(key), one) for key, one in value.items()})
     return value
-
-
-def contradictions(target: Target) -> list[str]:
-    """What cannot be true at once in one table; empty when it makes sense."""
-    files, sgprs, lds, agprs = target.vgprs, target.sgprs, target.lds, target.agprs
-    per_simd = {file.wave_size: file.per_simd for file in files}
-    with_beliefs: tuple[Vgprs | Lds | Domain, ...] = (*files, lds, *target.domains)
-    checks = {
-        "a VGPR granule does not divide its file": all(
-            f.per_simd % f.granule == 0 == f.granule % f.encoding_granule for f in files
-        ),
-        "an early encoding granule is none that was replaced": all(
-            f.encoding_granule % (f.early_encoding_granule or f.encoding_granule) == 0
-            and f.early_encoding_granule != f.encoding_granule
-            for f in files
-        ),
-        "an early encoding granule needs the release that replaced it": all(
-            (f.early_encoding_granule > 0) == (f.early_encoding_before > 0) for f in files
-        ),
-        "a wave addresses more VGPRs than there are": all(
-            f.addressable <= f.per_simd for f in files
-        ),
-        "waves of 64 do not see half of what waves of 32 see": set(per_simd) != {32, 64}
-        or 2 * per_simd[64] == per_simd[32],
-        "the default wave size has no register file": target.waves.default_size in per_simd,
-        "a unified register file needs an offset granule and the most VGPRs and AGPRs of a wave": (
-            {agprs.offset_granule > 0, agprs.addressable > 0} == {agprs.file == "unified"}
-        ),
-        "the SGPR granule does not fit the file": sgprs.per_simd % sgprs.granule == 0,
-        "the LDS granule does not divide LDS": all(
-            d.lds_bytes % lds.granule_bytes == 0 for d in target.domains
-        ),
-        "a workgroup may have more LDS than there is": lds.bytes_per_workgroup
-        <= target.domains[0].lds_bytes,
-        "a domain stands twice": len({d.per for d in target.domains}) == len(target.domains),
-        "a belief is about no field of its topic": all(
-            belief.field in topic._fields for topic in with_beliefs for belief in topic.believed
-        ),
-    }
-    return [complaint for complaint, holds in checks.items() if not holds]

@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterator
 from functools import cached_property
 
-from kernelinfo.pressure.entry import from_directives
 from kernelinfo.pressure.function import Function
 from kernelinfo.pressure.listing import Listing, read_listing
-from kernelinfo.pressure.registers import EVERY
+from kernelinfo.pressure.registers import EVERY, from_directives
 from kernelinfo.reading.assembly.arithmetic import Unresolved
 from kernelinfo.reading.assembly.debug_entries import read_units
 from kernelinfo.reading.assembly.expressions import Definitions, Evaluator

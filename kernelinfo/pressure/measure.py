@@ -16,12 +16,11 @@ from kernelinfo.light_typing import NamedTuple
 from kernelinfo.occupancy.calculator import vgpr_steps
 from kernelinfo.pressure.assembly import AssemblyText
 from kernelinfo.pressure.curve import Curve, curve
-from kernelinfo.pressure.entry import from_descriptor
 from kernelinfo.pressure.function import Function
 from kernelinfo.pressure.lds import Lds, lds_of
 from kernelinfo.pressure.listing import Listing
 from kernelinfo.pressure.nouns import Step, Story
-from kernelinfo.pressure.registers import EVERY
+from kernelinfo.pressure.registers import EVERY, from_descriptor
 from kernelinfo.pressure.story import Storyteller
 from kernelinfo.reading.blob import Blob, Note, Problem
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds
@@ -60,10 +59,7 @@ _LOOK = Look()
 
 
 def measure(
-    paths: Sequence[str],
-    options: Options,
-    wanted: Callable[[Kernel], bool],
-    look: Look = _LOOK,
+    paths: Sequence[str], options: Options, wanted: Callable[[Kernel], bool], look: Look = _LOOK
 ) -> Iterator[Found]:
     """Every wanted kernel of the paths, and what could not be read or measured."""
     blob: Blob | None = None

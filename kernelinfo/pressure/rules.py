@@ -109,11 +109,7 @@ WRITTEN: tuple[tuple[str, str, _Decision], ...] = (
         _FIRST,
     ),
     ("LDS without a result", r"ds_.*", _NONE),
-    (
-        "two results",
-        r"v_div_scale_.*|v_mad_u64_u32|v_mad_i64_i32|v_mad_co_.*",
-        _FIRST_TWO,
-    ),
+    ("two results", r"v_div_scale_.*|v_mad_u64_u32|v_mad_i64_i32|v_mad_co_.*", _FIRST_TWO),
     (
         "sum and carry",
         r"v_(?:add|sub|subrev)_(?:co_)?[ui]32|v_(?:addc|subb|subbrev)_(?:co_)?u32|v_.*_co_ci_u32",

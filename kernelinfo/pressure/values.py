@@ -10,15 +10,7 @@ from kernelinfo.light_typing import Literal, NamedTuple
 from kernelinfo.pressure.flow import Loop, predecessors
 from kernelinfo.pressure.function import Function
 from kernelinfo.pressure.nouns import LiveValues
-from kernelinfo.pressure.registers import (
-    OF_CLASS,
-    RegisterClass,
-    count,
-    each,
-    ranges,
-    union,
-    whole,
-)
+from kernelinfo.pressure.registers import OF_CLASS, RegisterClass, count, each, ranges, union, whole
 
 _SIMILAR = 0.9
 """Of values in one group, the shortest time untouched as a part of the longest."""

@@ -12,9 +12,8 @@ from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.containers import open_bytes
 from kernelinfo.reading.containers.triton import read_sidecar
 from kernelinfo.sweep import ir
-from kernelinfo.sweep.compilers import Build, Compiler
+from kernelinfo.sweep.compilers import Build, Compiler, Processes
 from kernelinfo.sweep.ir import Input
-from kernelinfo.sweep.processes import Processes
 
 _TRIPLES = ("amdgcn-amd-amdhsa", "amdgcn-amd-amdpal", "amdgcn-mesa-mesa3d")
 

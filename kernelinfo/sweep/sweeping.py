@@ -16,15 +16,7 @@ from kernelinfo.kernel.names import demangle
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.occupancy.targets import find
 from kernelinfo.sweep.module import Module, by_symbol
-from kernelinfo.sweep.variants import (
-    Asked,
-    Origin,
-    Request,
-    Sweep,
-    SweptKernel,
-    Variant,
-    steps,
-)
+from kernelinfo.sweep.variants import Asked, Origin, Request, Sweep, SweptKernel, Variant, steps
 
 LEVELS = ("3", "2", "1", "s")
 """Tried in this order until one reproduces the assembly next to the input."""

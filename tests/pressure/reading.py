@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from kernelinfo.pressure.entry import from_directives
 from kernelinfo.pressure.function import Function
 from kernelinfo.pressure.listing import read_listing
+from kernelinfo.pressure.registers import from_directives
 from kernelinfo.reading.assembly.loc import SourceFiles
 
 _DESCRIBED = re.compile(r"^\s*\.amdhsa_kernel (\S+)\n(.*?)\.end_amdhsa_kernel", re.M | re.S)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from kernelinfo.pressure.entry import from_descriptor, from_directives
 from kernelinfo.pressure.function import Function
-from kernelinfo.pressure.registers import EVERY, named, ranges
+from kernelinfo.pressure.registers import EVERY, from_descriptor, from_directives, named, ranges
 
 from .reading import function_of
 

@@ -14,10 +14,9 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.errors import CompilerError
 from kernelinfo.kernel import Result
 from kernelinfo.occupancy.targets import find
-from kernelinfo.sweep.compilers import Compiler, find_compiler
+from kernelinfo.sweep.compilers import Compiler, Processes, find_compiler
 from kernelinfo.sweep.ir import read_input
 from kernelinfo.sweep.module import Module, by_symbol, open_module
-from kernelinfo.sweep.processes import Processes
 
 from .kernels import PRELUDE, RandomKernel, random_asked, random_kernel
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from kernelinfo.errors import CompilerError
-from kernelinfo.sweep.processes import Processes
+from kernelinfo.sweep.compilers import Processes
 
 from ..compiling import bitcode, needs_clang
 
@@ -55,7 +55,7 @@ def test_a_failure_is_one_line(tmp_path: Path, text: str, message: str) -> None:
 
 
 def test_output_without_end_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kernelinfo.sweep.processes._MOST_OUTPUT", 1 << 20)
+    monkeypatch.setattr("kernelinfo.sweep.compilers._MOST_OUTPUT", 1 << 20)
     with Processes(60) as processes, pytest.raises(CompilerError, match="more than 1048576 bytes"):
         processes.run([script(tmp_path / "compiler", "yes")])
 

@@ -11,35 +11,14 @@ from collections.abc import Collection, Mapping
 from functools import lru_cache
 from itertools import combinations
 
-from kernelinfo.light_typing import Literal, NamedTuple
+from kernelinfo.light_typing import NamedTuple
 from kernelinfo.occupancy.compilers import llvm
 from kernelinfo.occupancy.limits import Limit, Resource, lds_of, limits
 from kernelinfo.occupancy.placement import Demand, Launch, placement, waves_of
 from kernelinfo.occupancy.targets import Target
 
-CauseName = Literal[
-    "unlaunchable",
-    "required-size",
-    "best-size",
-    "declared-size",
-    "static-lds",
-    "generic-target",
-    "vgpr-file",
-    "no-trap-sgprs",
-    "trap-sgprs",
-    "sgpr-table",
-    "asked-sgprs",
-    "lds-pool",
-    "lds-granule",
-    "barriers",
-    "scratch-slots",
-    "tg-split",
-    "whole-workgroups",
-    "rounded-up",
-    "waves-per-cu",
-    "closed-form",
-    "other-version",
-]
+CauseName = str
+"""A key of `CAUSES`."""
 CAUSES: dict[CauseName, str] = {
     "unlaunchable": "does not check that a workgroup can start",
     "required-size": "takes the launch bound's largest workgroup, not the size that is required",

@@ -7,10 +7,9 @@ CUs in WGP mode) and #10618 (SGPRs of the trap handler).
 
 from __future__ import annotations
 
-from kernelinfo.occupancy.beliefs import believed
 from kernelinfo.occupancy.limits import lds_of
 from kernelinfo.occupancy.placement import Demand, Launch, align
-from kernelinfo.occupancy.targets import Target
+from kernelinfo.occupancy.targets import Target, believed
 
 _LAST_UNFIXED = 2025
 """Targets that HIP's table lacks up to that year get the VGPR file of gfx9."""

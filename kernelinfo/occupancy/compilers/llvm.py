@@ -10,9 +10,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 from kernelinfo.light_typing import NamedTuple
-from kernelinfo.occupancy.beliefs import believed
 from kernelinfo.occupancy.placement import Demand, align, waves_of
-from kernelinfo.occupancy.targets import Domain, Target, Vgprs
+from kernelinfo.occupancy.targets import Domain, Target, Vgprs, believed
 
 FIRST, MAIN = 13, 24
 """The oldest and the newest version whose formulas are known."""
