@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from kernelinfo.cli import options
-from kernelinfo.cli.output import make_view, write
+from kernelinfo.cli.options import FORMAT_OF_RECORDS, NAMED_TARGET, takes
+from kernelinfo.cli.output import write
 from kernelinfo.occupancy import targets
+from kernelinfo.render import View
 from kernelinfo.render.hardware import render_constants, render_targets, target_document
 from kernelinfo.render.records import render_records
 
@@ -17,17 +18,18 @@ Examples:
 """
 
 
+@takes("format output color")
 def command(
-    gfx: options.NamedTarget = None,
-    format: options.FormatOfRecords = "text",
-    output: options.Output = None,
-    color: options.Color = "auto",
+    gfx: str | None = NAMED_TARGET,
+    format: str = FORMAT_OF_RECORDS,
+    *,
+    view: View,
+    output: str | None,
 ) -> None:
     """Show the hardware constants of a target, with sources.
 
     Without a target, all that are known in a line each.
     """
-    view = make_view(color=color, output=output)
     names = targets.known() if gfx is None else (gfx,)
     found = [targets.find(name) for name in names]
     if format != "text":

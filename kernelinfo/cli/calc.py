@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import typer
 
-from kernelinfo.cli import completion, options
-from kernelinfo.cli.output import make_view, write
+from kernelinfo.cli import completion
+from kernelinfo.cli.options import FORMAT_OF_RECORDS, takes, target_option
+from kernelinfo.cli.output import write
+from kernelinfo.cli.values import Sizes, parse_bytes, parse_sizes
 from kernelinfo.errors import LaunchError, OptionError
 from kernelinfo.occupancy import devices, occupancy
 from kernelinfo.occupancy.calculator import Arch
@@ -24,7 +26,7 @@ from kernelinfo.render.json import occupancy_document
 from kernelinfo.render.notes import device_notes
 from kernelinfo.render.records import render_records
 
-_USUAL = options.Sizes(256, 256)
+_USUAL = Sizes(256, 256)
 
 
 EXAMPLES = """\
@@ -37,69 +39,64 @@ Examples:
 """
 
 
+@takes(
+    "arch device vgpr agpr sgpr lds dynamic_lds scratch workgroup_size grid wave cu_mode",
+    "dynamic_vgpr_block no_trap_handler vary best as_llvm as_hip format output color width",
+)
 def command(
-    arch: options.ArchOrDevice = None,
-    device: options.Device = None,
-    vgpr: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Set the architectural VGPRs per lane.")
-    ] = 0,
-    agpr: Annotated[int, typer.Option(metavar="N", min=0, help="Set the AGPRs per lane.")] = 0,
-    sgpr: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Set the SGPRs per wave, VCC included.")
-    ] = 0,
-    lds: Annotated[
-        int,
-        typer.Option(
-            metavar="BYTES", parser=options.parse_bytes, help="Set the LDS per workgroup."
-        ),
-    ] = 0,
-    dynamic_lds: options.DynamicLds = None,
-    scratch: Annotated[
-        int,
-        typer.Option(metavar="BYTES", parser=options.parse_bytes, help="Set the scratch per lane."),
-    ] = 0,
-    workgroup_size: options.WorkgroupSizes = None,
-    grid: options.Grid = None,
-    wave: options.WaveSize = None,
-    cu_mode: options.CuMode = False,
-    dynamic_vgpr_block: options.DynamicVgprBlock = 0,
-    no_trap_handler: options.NoTrapHandler = False,
-    vary: Annotated[
-        str | None,
-        typer.Option(
-            metavar="WHAT[,WHAT]",
-            autocompletion=completion.variables,
-            help=f"Draw the curve over {', '.join(VARIABLES)}, or the grid of two of them.",
-        ),
-    ] = None,
-    best: Annotated[
-        bool, typer.Option("--best", help="List the workgroup sizes that reach the most waves.")
-    ] = False,
-    as_llvm: Annotated[
-        int | None,
-        typer.Option(
-            metavar="VERSION",
-            min=llvm.FIRST,
-            max=llvm.MAIN,
-            help="Print what that version of LLVM would print; 24 is main.",
-        ),
-    ] = None,
-    as_hip: Annotated[
-        Literal["before", "after"] | None,
-        typer.Option(
-            help="Print what HIP's occupancy function returns, before or after 2026's fixes."
-        ),
-    ] = None,
-    format: options.FormatOfRecords = "text",
-    output: options.Output = None,
-    color: options.Color = "auto",
-    width: options.Width = None,
+    arch: str | None = target_option("--arch", "Set the target, unless --device does."),
+    vgpr: int = typer.Option(0, metavar="N", min=0, help="Set the architectural VGPRs per lane."),
+    agpr: int = typer.Option(0, metavar="N", min=0, help="Set the AGPRs per lane."),
+    sgpr: int = typer.Option(0, metavar="N", min=0, help="Set the SGPRs per wave, VCC included."),
+    lds: int = typer.Option(
+        0, metavar="BYTES", parser=parse_bytes, help="Set the LDS per workgroup."
+    ),
+    scratch: int = typer.Option(
+        0, metavar="BYTES", parser=parse_bytes, help="Set the scratch per lane."
+    ),
+    workgroup_size: Sizes | None = typer.Option(
+        None,
+        "--workgroup-size",
+        "--block",
+        metavar="N|XxYxZ|MIN..MAX",
+        parser=parse_sizes,
+        help="Set the workitems of a workgroup; for a range, show the best and the worst; 256.",
+    ),
+    vary: str | None = typer.Option(
+        None,
+        metavar="WHAT[,WHAT]",
+        autocompletion=completion.variables,
+        help=f"Draw the curve over {', '.join(VARIABLES)}, or the grid of two of them.",
+    ),
+    best: bool = typer.Option(
+        False, "--best", help="List the workgroup sizes that reach the most waves."
+    ),
+    as_llvm: int | None = typer.Option(
+        None,
+        metavar="VERSION",
+        min=llvm.FIRST,
+        max=llvm.MAIN,
+        help="Print what that version of LLVM would print; 24 is main.",
+    ),
+    as_hip: Literal["before", "after"] | None = typer.Option(
+        None, help="Print what HIP's occupancy function returns, before or after 2026's fixes."
+    ),
+    format: str = FORMAT_OF_RECORDS,
+    *,
+    view: View,
+    device: str | None,
+    dynamic_lds: int | None,
+    grid: int | None,
+    wave: int | None,
+    cu_mode: bool,
+    dynamic_vgpr_block: int,
+    no_trap_handler: bool,
+    output: str | None,
 ) -> None:
     """Compute the occupancy of given numbers.
 
     What is not given is not asked for: no LDS, no scratch; workgroups have 256 workitems.
     """
-    view = make_view(color=color, width=width, output=output)
     target, product = devices.choose(arch, device)
     if grid is not None and product is None:
         raise OptionError(f"--grid {grid} fills no device; name one by --device")
@@ -187,7 +184,7 @@ def _curve(
     launch: Launch,
     variables: list[Variable],
     best: bool,
-    format: options.FormatOfRecords,
+    format: str,
     view: View,
 ) -> Iterator[str]:
     if best:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from kernelinfo.analysis.options import Options
-from kernelinfo.cli import options, selection
 from kernelinfo.cli.fast_start import BASELINE_OPTION, EXIT_ZERO_OPTION
-from kernelinfo.cli.output import make_view, write
-from kernelinfo.cli.project import configuration
+from kernelinfo.cli.options import format_option, takes
+from kernelinfo.cli.output import write
 from kernelinfo.cli.write_check import write_check
-from kernelinfo.render import CHECK_FORMATS
+from kernelinfo.gate.config import Configuration
+from kernelinfo.render import CHECK_FORMATS, View
 from kernelinfo.rules.severity import Severity
 
 EXAMPLES = """\
@@ -25,121 +24,88 @@ Examples:
 """
 
 
+@takes(
+    "arch target workgroup_size dynamic_lds no_trap_handler kernels exclude all_copies bound deep",
+    "select ignore severity config format output jobs names color width top quiet verbose",
+)
 def command(
-    paths: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[PATH]...", help="Check these instead of the configuration's `paths`."
-        ),
-    ] = None,
-    baseline: Annotated[
-        Path | None,
-        typer.Option(
-            *BASELINE_OPTION, metavar="FILE", help="Compare with FILE, made by --update-baseline."
-        ),
-    ] = None,
-    update_baseline: Annotated[
-        bool, typer.Option("--update-baseline", help="Pin this build, and list what that changes.")
-    ] = False,
-    strict_baseline: Annotated[
-        bool, typer.Option("--strict-baseline", help="Fail on improvements, too.")
-    ] = False,
-    fail_on: Annotated[
-        Severity | None, typer.Option(help="Set the mildest severity that fails.")
-    ] = None,
-    exit_zero: Annotated[
-        bool,
-        typer.Option(*EXIT_ZERO_OPTION, help="Exit with 0 instead of 1; never instead of 2."),
-    ] = False,
-    min_kernels: Annotated[
-        int | None, typer.Option(metavar="N", min=0, help="Fail with 2 if fewer kernels are found.")
-    ] = None,
-    subset: Annotated[
-        bool,
-        typer.Option(
-            "--subset",
-            help="The paths are some files of many, as pre-commit gives them: what is not for "
-            "AMD GPUs is passed over, and nothing is missed that is elsewhere.",
-        ),
-    ] = False,
-    show_config: Annotated[
-        bool,
-        typer.Option("--show-config", help="Show the settings in force and where each comes from."),
-    ] = False,
-    arch: options.Arch = None,
-    target: options.Targets = None,
-    workgroup_size: options.WorkgroupSize = None,
-    dynamic_lds: options.DynamicLds = None,
-    no_trap_handler: options.NoTrapHandler = False,
-    kernel: options.Kernels = None,
-    exclude: options.Exclude = None,
-    all_copies: options.AllCopies = False,
-    bound: options.Bound = None,
-    deep: options.Deep = False,
-    select: selection.Select = None,
-    ignore: selection.Ignore = None,
-    severity: selection.Severities = None,
-    config: selection.Config = None,
-    format: Annotated[
-        str | None,
-        options.format_option(
-            CHECK_FORMATS, "Choose the output format; text, and on GitHub Actions github."
-        ),
-    ] = None,
-    output: options.Output = None,
-    jobs: options.Jobs = 0,
-    names: options.Names = "full",
-    color: options.Color = "auto",
-    width: options.Width = None,
-    top: Annotated[
-        int,
-        typer.Option(metavar="N", min=0, help="Show at most N findings of each rule; 0 shows all."),
-    ] = 50,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Show the outcome alone.")] = False,
-    verbose: Annotated[
-        bool, typer.Option("-v", "--verbose", help="List on standard error what is read.")
-    ] = False,
+    paths: list[str] | None = typer.Argument(
+        None, metavar="[PATH]...", help="Check these instead of the configuration's `paths`."
+    ),
+    baseline: Path | None = typer.Option(
+        None,
+        *BASELINE_OPTION,
+        metavar="FILE",
+        help="Compare with FILE, made by --update-baseline.",
+    ),
+    update_baseline: bool = typer.Option(
+        False, "--update-baseline", help="Pin this build, and list what that changes."
+    ),
+    strict_baseline: bool = typer.Option(
+        False, "--strict-baseline", help="Fail on improvements, too."
+    ),
+    fail_on: Severity | None = typer.Option(None, help="Set the mildest severity that fails."),
+    exit_zero: bool = typer.Option(
+        False, *EXIT_ZERO_OPTION, help="Exit with 0 instead of 1; never instead of 2."
+    ),
+    min_kernels: int | None = typer.Option(
+        None, metavar="N", min=0, help="Fail with 2 if fewer kernels are found."
+    ),
+    subset: bool = typer.Option(
+        False,
+        "--subset",
+        help="The paths are some files of many, as pre-commit gives them: what is not for "
+        "AMD GPUs is passed over, and nothing is missed that is elsewhere.",
+    ),
+    show_config: bool = typer.Option(
+        False, "--show-config", help="Show the settings in force and where each comes from."
+    ),
+    format: str | None = format_option(
+        CHECK_FORMATS, None, "Choose the output format; text, and on GitHub Actions github."
+    ),
+    top: int = typer.Option(
+        50, metavar="N", min=0, help="Show at most N findings of each rule; 0 shows all."
+    ),
+    quiet: bool = typer.Option(False, "-q", "--quiet", help="Show the outcome alone."),
+    *,
+    wanted: Options,
+    project: Configuration,
+    view: View,
+    select: list[str] | None,
+    ignore: list[str] | None,
+    severity: list[str] | None,
+    output: str | None,
+    jobs: int,
+    verbose: bool,
 ) -> None:
     """Check kernels for CI: rules, budgets, a baseline."""
-    view = make_view(names=names, color=color, width=width, output=output, top=top, quiet=quiet)
-    own = configuration(select, ignore, severity, config)
+    selection = project.selection
     given = {
         "paths": paths,
         "baseline": baseline and str(baseline),
         "strict-baseline": strict_baseline or None,
         "fail-on": fail_on,
         "min-kernels": min_kernels,
-        "select": select and own.selection.select,
-        "ignore": ignore and own.selection.ignore,
-        "severity": severity and dict(own.selection.severities),
+        "select": select and selection.select,
+        "ignore": ignore and selection.ignore,
+        "severity": severity and dict(selection.severities),
     }
     if show_config:
         from kernelinfo.gate.config.file import read_file
         from kernelinfo.render.config import render_config
 
-        file = read_file(own.file) if own.file else None
+        file = read_file(project.file) if project.file else None
         write(render_config(file, {key: value for key, value in given.items() if value}), output)
         return
-    project = own._replace(
-        paths=tuple(paths or own.paths),
-        baseline=baseline or own.baseline,
-        strict_baseline=strict_baseline or own.strict_baseline,
-        fail_on=fail_on or own.fail_on,
-    )
-    wanted = Options(
-        bounds=options.chosen_bounds(bound, deep),
-        arch=arch,
-        workgroup_size=workgroup_size,
-        dynamic_lds_bytes=dynamic_lds,
-        trap_handler=not no_trap_handler,
-        kernels=tuple(kernel or ()),
-        exclude=tuple(exclude or ()),
-        targets=tuple(target or ()),
-        all_copies=all_copies,
+    checked = project._replace(
+        paths=tuple(paths or project.paths),
+        baseline=baseline or project.baseline,
+        strict_baseline=strict_baseline or project.strict_baseline,
+        fail_on=fail_on or project.fail_on,
     )
     write_check(
-        own,
         project,
+        checked,
         wanted,
         view,
         format,

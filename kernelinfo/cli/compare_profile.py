@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from kernelinfo.analysis import analyse
 from kernelinfo.analysis.options import Options
-from kernelinfo.cli import options
-from kernelinfo.cli.output import Problems, make_view, write
+from kernelinfo.cli.options import FORMAT_OF_RECORDS, PATHS, takes
+from kernelinfo.cli.output import Problems, write
 from kernelinfo.compare.matching import measure
 from kernelinfo.compare.measurement import Measurement
 from kernelinfo.compare.profile import read
@@ -18,6 +17,7 @@ from kernelinfo.errors import ReadError
 from kernelinfo.kernel import Result
 from kernelinfo.occupancy import devices
 from kernelinfo.reading.blob import Problem
+from kernelinfo.render import View
 from kernelinfo.render.measurements import (
     measurement_record,
     render_measurements,
@@ -34,27 +34,21 @@ Examples:
 """
 
 
+@takes(
+    "arch target device no_trap_handler kernels exclude bound deep",
+    "format output names color width",
+)
 def command(
-    run: Annotated[
-        Path,
-        typer.Argument(
-            metavar="RUN", help="rocprofv3's kernel trace or database, or pmc_perf.csv."
-        ),
-    ],
-    paths: options.Paths,
-    arch: options.Arch = None,
-    target: options.Targets = None,
-    device: options.Device = None,
-    no_trap_handler: options.NoTrapHandler = False,
-    kernel: options.Kernels = None,
-    exclude: options.Exclude = None,
-    bound: options.Bound = None,
-    deep: options.Deep = False,
-    format: options.FormatOfRecords = "text",
-    output: options.Output = None,
-    names: options.Names = "full",
-    color: options.Color = "auto",
-    width: options.Width = None,
+    run: Path = typer.Argument(
+        metavar="RUN", help="rocprofv3's kernel trace or database, or pmc_perf.csv."
+    ),
+    paths: list[str] = PATHS,
+    format: str = FORMAT_OF_RECORDS,
+    *,
+    wanted: Options,
+    view: View,
+    device: str | None,
+    output: str | None,
 ) -> None:
     """Compare what a profiler measured with what is predicted.
 
@@ -62,22 +56,13 @@ def command(
     pmc_perf.csv or of rocprof v1's CSV, with the kernel of that name in the files, and what
     explains a difference.
     """
-    view = make_view(names=names, color=color, width=width, output=output)
     product = devices.find(device) if device is not None else None
-    bounds = options.chosen_bounds(bound, deep)
-    dispatches = read(run, bounds)
-    wanted = Options(
-        arch=arch,
-        targets=tuple(target or ()),
-        kernels=tuple(kernel or ()),
-        exclude=tuple(exclude or ()),
-        bounds=bounds,
-    )
+    dispatches = read(run, wanted.bounds)
     problems = Problems()
     found = [
         item.kernel for item in problems.watch(analyse(paths, wanted)) if isinstance(item, Result)
     ]
-    measured = measure(dispatches, found, product, not no_trap_handler)
+    measured = measure(dispatches, found, product, wanted.trap_handler)
     ties = _ties(measured)
     if not any(one.kernel for one in measured):
         if ties:

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
 import typer
 
 from kernelinfo.analysis.options import Options
-from kernelinfo.cli import completion, options
-from kernelinfo.cli.output import CANNOT_ANSWER, CLAIM, complain, make_view, tell, write
+from kernelinfo.cli import completion
+from kernelinfo.cli.options import format_option, takes
+from kernelinfo.cli.output import CANNOT_ANSWER, CLAIM, complain, tell, write
+from kernelinfo.cli.values import parse_targets
 from kernelinfo.compare import Comparison, compare
 from kernelinfo.compare.builds import chosen, read_build
 from kernelinfo.compare.summary import Build
 from kernelinfo.gate.baseline import is_baseline, read_baseline
 from kernelinfo.reading.blob import Problem
-from kernelinfo.render import DIFF_FORMATS, renderer
+from kernelinfo.render import DIFF_FORMATS, View, renderer
 
 FailOn = Literal["regression", "change"]
 
-FailOnOption = Annotated[
-    FailOn | None,
-    typer.Option(
-        help="Exit with 1 for a regression: waves lost, spills or scratch gained, a kernel "
-        "gone; or for any change: a kernel affected, gone or new. Without it, never.",
-    ),
-]
-
+FAIL_ON = typer.Option(
+    None,
+    help="Exit with 1 for a regression: waves lost, spills or scratch gained, a kernel gone; or "
+    "for any change: a kernel affected, gone or new. Without it, never.",
+)
 _SIDE = "A file, folder or glob of code, a saved report (JSON, JSON lines, CSV), or a baseline."
 
 
@@ -39,72 +38,42 @@ Examples:
 """
 
 
-def _targets(text: str) -> str:
-    """The gfx names of targets or products in a list with commas, as such a list."""
-    return ",".join(options.parse_target(name.strip()) for name in text.split(","))
-
-
+@takes(
+    "arch target run_as workgroup_size dynamic_lds no_trap_handler kernels exclude all_copies",
+    "bound deep format output names color width top quiet",
+)
 def command(
-    old: Annotated[str, typer.Argument(metavar="OLD", help=_SIDE)],
-    new: Annotated[str, typer.Argument(metavar="NEW", help="The other build, likewise.")],
-    across_targets: Annotated[
-        bool,
-        typer.Option("--across-targets", help="Pair kernels by name whatever their target."),
-    ] = False,
-    loose: Annotated[
-        bool,
-        typer.Option(
-            "--loose",
-            help="Also pair kernels whose base name alone is the same and unique; marked as such.",
-        ),
-    ] = False,
-    fail_on: FailOnOption = None,
-    arch: options.Arch = None,
-    target: options.Targets = None,
-    run_as: Annotated[
-        str | None,
-        typer.Option(
-            "--as",
-            metavar="GFX[,GFX...]",
-            parser=_targets,
-            autocompletion=completion.gfx,
-            help="Ask what if the same registers ran there; several targets side by side.",
-        ),
-    ] = None,
-    workgroup_size: options.WorkgroupSize = None,
-    dynamic_lds: options.DynamicLds = None,
-    no_trap_handler: options.NoTrapHandler = False,
-    kernel: options.Kernels = None,
-    exclude: options.Exclude = None,
-    all_copies: options.AllCopies = False,
-    bound: options.Bound = None,
-    deep: options.Deep = False,
-    format: Annotated[str, options.format_option(DIFF_FORMATS)] = "text",
-    output: options.Output = None,
-    names: options.Names = "full",
-    color: options.Color = "auto",
-    width: options.Width = None,
-    top: options.Top = 50,
-    quiet: options.Quiet = False,
+    old: str = typer.Argument(metavar="OLD", help=_SIDE),
+    new: str = typer.Argument(metavar="NEW", help="The other build, likewise."),
+    across_targets: bool = typer.Option(
+        False, "--across-targets", help="Pair kernels by name whatever their target."
+    ),
+    loose: bool = typer.Option(
+        False,
+        "--loose",
+        help="Also pair kernels whose base name alone is the same and unique; marked as such.",
+    ),
+    fail_on: FailOn | None = FAIL_ON,
+    run_as: str | None = typer.Option(
+        None,
+        "--as",
+        metavar="GFX[,GFX...]",
+        parser=parse_targets,
+        autocompletion=completion.gfx,
+        help="Ask what if the same registers ran there; several targets side by side.",
+    ),
+    format: str = format_option(DIFF_FORMATS),
+    *,
+    wanted: Options,
+    view: View,
+    output: str | None,
 ) -> None:
     """Compare two builds: what moved, and why.
 
     Kernels are paired, also across renames; those affected stand first, each with what moved and
     the limit that it moved under. A report saved before stands for the build it was made of.
     """
-    view = make_view(names=names, color=color, width=width, output=output, top=top, quiet=quiet)
-    wanted = Options(
-        bounds=options.chosen_bounds(bound, deep),
-        arch=arch,
-        workgroup_size=workgroup_size,
-        dynamic_lds_bytes=dynamic_lds,
-        trap_handler=not no_trap_handler,
-        kernels=tuple(kernel or ()),
-        exclude=tuple(exclude or ()),
-        targets=tuple(target or ()),
-        all_copies=all_copies,
-        instructions=False,
-    )
+    wanted = wanted._replace(instructions=False)
     targets = run_as.split(",") if run_as else [None]
     comparisons = [
         _compare(old, new, wanted._replace(run_as=one), across_targets=across_targets, loose=loose)

@@ -6,16 +6,17 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from inspect import cleandoc
-from typing import Annotated
+from pathlib import Path
 
 import typer
 
 from kernelinfo import manual, rules
 from kernelinfo.analysis import analyse
 from kernelinfo.analysis.options import Options
-from kernelinfo.cli import completion, options, selection
+from kernelinfo.cli import completion
 from kernelinfo.cli.naming import Others, is_named, listed
-from kernelinfo.cli.output import Problems, make_view, write
+from kernelinfo.cli.options import takes
+from kernelinfo.cli.output import Problems, write
 from kernelinfo.cli.project import configuration
 from kernelinfo.errors import OptionError, did_you_mean
 from kernelinfo.kernel import Item, Kernel, Result
@@ -36,42 +37,35 @@ Examples:
 """
 
 
+@takes(
+    "arch target bound deep run_as workgroup_size dynamic_lds device grid no_trap_handler",
+    "select ignore severity config format output names color width",
+)
 def command(
-    path: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="PATH|RULE|TOPIC",
-            autocompletion=completion.subjects,
-            help="A file, KI101, or a page of the manual; without it, list the pages.",
-        ),
-    ] = None,
-    kernel: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="KERNEL",
-            autocompletion=completion.kernels,
-            help="Its name, with parameters or without, or a glob.",
-        ),
-    ] = None,
-    arch: options.Arch = None,
-    target: options.Targets = None,
-    bound: options.Bound = None,
-    deep: options.Deep = False,
-    run_as: options.RunAs = None,
-    workgroup_size: options.WorkgroupSize = None,
-    dynamic_lds: options.DynamicLds = None,
-    device: options.Device = None,
-    grid: options.Grid = None,
-    no_trap_handler: options.NoTrapHandler = False,
-    select: selection.Select = None,
-    ignore: selection.Ignore = None,
-    severity: selection.Severities = None,
-    config: selection.Config = None,
-    format: options.Format = "text",
-    output: options.Output = None,
-    names: options.Names = "full",
-    color: options.Color = "auto",
-    width: options.Width = None,
+    path: str | None = typer.Argument(
+        None,
+        metavar="PATH|RULE|TOPIC",
+        autocompletion=completion.subjects,
+        help="A file, KI101, or a page of the manual; without it, list the pages.",
+    ),
+    kernel: str | None = typer.Argument(
+        None,
+        metavar="KERNEL",
+        autocompletion=completion.kernels,
+        help="Its name, with parameters or without, or a glob.",
+    ),
+    *,
+    wanted: Options,
+    view: View,
+    run_as: str | None,
+    device: str | None,
+    grid: int | None,
+    select: list[str] | None,
+    ignore: list[str] | None,
+    severity: list[str] | None,
+    config: Path | None,
+    format: str,
+    output: str | None,
 ) -> None:
     """Explain one kernel, one rule, or a topic of the manual.
 
@@ -93,21 +87,13 @@ def command(
         raise OptionError(
             "--grid needs --device, and both need --format text; calc has them as data"
         )
-    view = make_view(names=names, color=color, width=width, output=output)
     project = configuration(select, ignore, severity, config)
-    bounds = options.chosen_bounds(bound, deep)
 
     def is_chosen(found: Kernel) -> bool:
         return kernel is None or is_named(found.name, found.symbol, kernel)
 
-    wanted = Options(
-        bounds=bounds,
-        arch=arch,
-        targets=tuple(target or ()),
+    wanted = wanted._replace(
         run_as=run_as,
-        workgroup_size=workgroup_size,
-        dynamic_lds_bytes=dynamic_lds,
-        trap_handler=not no_trap_handler,
         locate=is_chosen,
         arguments=is_chosen,
         one_kernel=True,
@@ -130,10 +116,10 @@ def command(
         assert kernel is not None
         chosen += problems.watch([others.problem(path, kernel)])
     if format == "text":
-        pressure = partial(_pressure, within=bounds)
+        pressure = partial(_pressure, within=wanted.bounds)
         write(_explanations(chosen, view, product, grid, input_of(path), pressure), output)
     elif format == "html":
-        write(_page(chosen, view._replace(selection=project.selection), bounds), output)
+        write(_page(chosen, view._replace(selection=project.selection), wanted.bounds), output)
     else:
         write(renderer(format)(chosen, view), output)
     problems.exit()

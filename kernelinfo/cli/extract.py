@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from typing import Annotated
 
 import typer
 
 from kernelinfo.analysis.extraction import Extract, extract
+from kernelinfo.analysis.options import Options
 from kernelinfo.atomic_write import atomic_write
-from kernelinfo.cli import options
+from kernelinfo.cli.options import PATHS, takes
 from kernelinfo.cli.output import Problems, write
 from kernelinfo.errors import OptionError
 from kernelinfo.reading.blob import Problem
@@ -24,15 +24,13 @@ Examples:
 """
 
 
+@takes("target bound deep force")
 def command(
-    paths: options.Paths,
-    output: Annotated[
-        str, typer.Option("-o", "--output", metavar="DIR", help="Write to this folder.")
-    ],
-    target: options.Targets = None,
-    bound: options.Bound = None,
-    deep: options.Deep = False,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
+    paths: list[str] = PATHS,
+    output: str = typer.Option(..., "-o", "--output", metavar="DIR", help="Write to this folder."),
+    force: bool = typer.Option(False, "--force", help="Overwrite existing files."),
+    *,
+    wanted: Options,
 ) -> None:
     """Write the code objects inside containers as files.
 
@@ -44,16 +42,8 @@ def command(
     except OSError as error:
         raise OptionError(f"{output}: {error.strerror}; give another folder") from None
     problems = Problems()
-    write(
-        problems.reported(
-            _written(
-                extract(paths, tuple(target or ()), options.chosen_bounds(bound, deep)),
-                output,
-                force,
-            )
-        ),
-        None,
-    )
+    found = extract(paths, wanted.targets, wanted.bounds)
+    write(problems.reported(_written(found, output, force)), None)
     problems.exit()
 
 

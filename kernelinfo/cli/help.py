@@ -13,7 +13,7 @@ DEFAULT_COMMAND = "report"
 
 _SECTIONS = {
     "Kernels": (
-        "kernel", "exclude", "target", "limited_by", "spilling", "unique", "all_copies",
+        "kernels", "exclude", "target", "limited_by", "spilling", "unique", "all_copies",
         "source_lines",
     ),
     "Registers and memory": ("vgpr", "agpr", "sgpr", "lds", "scratch"),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated
 
 import typer
 
-from kernelinfo.cli import options
-from kernelinfo.cli.output import make_view, write
+from kernelinfo.cli.options import FORMAT_OF_RECORDS, NAMED_TARGET, takes, target_option
+from kernelinfo.cli.output import write
+from kernelinfo.cli.values import named_target, parse_workgroup
 from kernelinfo.occupancy.calculator import arch as find_arch
+from kernelinfo.render import View
 from kernelinfo.render.hardware import render_limits
 from kernelinfo.render.records import render_records
 
@@ -22,34 +23,35 @@ Examples:
 """
 
 
+@takes(
+    "arch workgroup_size wave cu_mode dynamic_vgpr_block no_trap_handler format output color",
+)
 def command(
-    gfx: options.NamedTarget = None,
-    arch: options.ArchInstead = None,
-    workgroup_size: Annotated[
-        int,
-        typer.Option(
-            "--workgroup-size",
-            "--block",
-            metavar="N|XxYxZ",
-            parser=options.parse_workgroup,
-            help="Set the workitems of a workgroup.",
-        ),
-    ] = 256,
-    wave: options.WaveSize = None,
-    cu_mode: options.CuMode = False,
-    dynamic_vgpr_block: options.DynamicVgprBlock = 0,
-    no_trap_handler: options.NoTrapHandler = False,
-    format: options.FormatOfRecords = "text",
-    output: options.Output = None,
-    color: options.Color = "auto",
+    gfx: str | None = NAMED_TARGET,
+    arch: str | None = target_option("--arch", "Set the target, as the argument does."),
+    workgroup_size: int = typer.Option(
+        256,
+        "--workgroup-size",
+        "--block",
+        metavar="N|XxYxZ",
+        parser=parse_workgroup,
+        help="Set the workitems of a workgroup.",
+    ),
+    format: str = FORMAT_OF_RECORDS,
+    *,
+    view: View,
+    wave: int | None,
+    cu_mode: bool,
+    dynamic_vgpr_block: int,
+    no_trap_handler: bool,
+    output: str | None,
 ) -> None:
     """Show the most registers and LDS for each occupancy.
 
     How many VGPRs, SGPRs and how much LDS a kernel may use to reach each number of waves per
     SIMD, and the staircase of waves against VGPRs.
     """
-    view = make_view(color=color, output=output)
-    name = options.named_target(gfx, arch)
+    name = named_target(gfx, arch)
     target = find_arch(name)
     rungs = target.limits(
         workgroup_size=workgroup_size,

@@ -1,248 +1,44 @@
-"""The options that several commands share, and how their values are read."""
+"""The options that several commands share, each declared once, and what they come to."""
 
 from __future__ import annotations
 
-import re
-import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Annotated, Any
+from collections.abc import Callable, Sequence
+from inspect import Parameter, Signature, signature
+from pathlib import Path
+from typing import Any, get_type_hints
 
 import typer
+from typer.models import ParameterInfo
 
-from kernelinfo.cli import completion
-from kernelinfo.cli.fast_start import FORMAT_OPTION, OUTPUT_OPTION
-from kernelinfo.errors import OptionError
-from kernelinfo.occupancy.devices import target_named
-from kernelinfo.reading.budget import BY_DEFAULT, Bounds
-from kernelinfo.render import FORMATS, RECORD_FORMATS
+from kernelinfo.analysis.options import Options
+from kernelinfo.cli import completion, values
+from kernelinfo.cli.fast_start import CONFIG_OPTION, FORMAT_OPTION, OUTPUT_OPTION
+from kernelinfo.cli.output import make_view
+from kernelinfo.light_typing import TYPE_CHECKING
+from kernelinfo.render import FORMATS, RECORD_FORMATS, View
 from kernelinfo.render.name_style import NameStyle
 
-_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+if TYPE_CHECKING:
+    from kernelinfo.gate.config import Configuration
 
-
-def parse_bytes(text: str | int) -> int:
-    """Bytes, with `k`, `KiB`, `M` and the like for multiples of 1024."""
-    match = re.fullmatch(r"(\d{1,12})\s*([kmg]?)(?:i?b)?", str(text).strip().lower())
-    if match is None:
-        raise typer.BadParameter(f"{text!r} is no number of bytes; write 4096, 64k or 64KiB")
-    return int(match[1]) * _UNITS[match[2]]
-
-
-def parse_workgroup(text: str | int) -> int:
-    """Workitems, as one number or as `XxYxZ`."""
-    text = str(text).strip()
-    if re.fullmatch(r"\d{1,9}(x\d{1,9}){0,2}", text) is None:
-        raise typer.BadParameter(f"{text!r} is no workgroup size; write 256 or 16x16x1")
-    size = 1
-    for side in text.split("x"):
-        size *= int(side)
-    if size < 1:
-        raise typer.BadParameter("a workgroup has at least one workitem")
-    return size
-
-
-@dataclass(frozen=True, slots=True)
-class Sizes:
-    """Workgroup sizes in workitems; one size where both are the same."""
-
-    least: int
-    most: int
-
-
-def parse_sizes(text: str | Sizes) -> Sizes:
-    """One size, or a range: `64..1024`, `64:1024` or `64-1024`."""
-    if isinstance(text, Sizes):
-        return text
-    first, separator, last = re.sub(r"\.\.|[:-]", " ", text.strip(), count=1).partition(" ")
-    sizes = Sizes(parse_workgroup(first), parse_workgroup(last if separator else first))
-    if sizes.least > sizes.most:
-        raise typer.BadParameter(f"{text!r} ends before it begins; write 64..1024")
-    return sizes
-
-
-def parse_target(text: str) -> str:
-    """The gfx name of a target or product. Raises `KernelinfoError` for one that is not known."""
-    return target_named(text).name
+Command = Callable[..., None]
 
 
 def target_option(name: str, help: str) -> Any:
     """An option that takes targets and products."""
     return typer.Option(
+        None,
         name,
         metavar="GFX|PRODUCT",
-        parser=parse_target,
+        parser=values.parse_target,
         autocompletion=completion.gfx,
         help=help,
     )
 
 
-Paths = Annotated[
-    list[str],
-    typer.Argument(metavar="PATH...", help="Files, directories, globs, or - for stdin."),
-]
-Arch = Annotated[
-    str | None,
-    target_option("--arch", "Set the target of inputs that do not name one."),
-]
-AllCopies = Annotated[
-    bool,
-    typer.Option(
-        "--all-copies",
-        help="List code objects, too, that state what an assembly next to them does.",
-    ),
-]
-NamedTarget = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="[GFX|PRODUCT]",
-        parser=parse_target,
-        autocompletion=completion.gfx,
-        help="The target: gfx942, MI300X.",
-    ),
-]
-ArchInstead = Annotated[
-    str | None,
-    target_option("--arch", "Set the target, as the argument does."),
-]
-Targets = Annotated[
-    list[str] | None,
-    target_option("--target", "Keep kernels compiled for this target. Repeatable."),
-]
-ArchOrDevice = Annotated[
-    str | None,
-    target_option("--arch", "Set the target, unless --device does."),
-]
-Device = Annotated[
-    str | None,
-    typer.Option(
-        "--device",
-        metavar="NAME",
-        autocompletion=completion.products,
-        help="Set a product, such as MI300X, and count what fills its CUs.",
-    ),
-]
-Grid = Annotated[
-    int | None,
-    typer.Option("--grid", metavar="N", min=1, help="Set the workgroups launched on --device."),
-]
-WorkgroupSizes = Annotated[
-    Sizes | None,
-    typer.Option(
-        "--workgroup-size",
-        "--block",
-        metavar="N|XxYxZ|MIN..MAX",
-        parser=parse_sizes,
-        help="Set the workitems of a workgroup; for a range, show the best and the worst; 256.",
-    ),
-]
-DynamicVgprBlock = Annotated[
-    int,
-    typer.Option(
-        "--dynamic-vgpr-block",
-        metavar="16|32",
-        min=0,
-        help="Allocate VGPRs in blocks while waves run (gfx12); count the waves that start.",
-    ),
-]
-RunAs = Annotated[
-    str | None,
-    target_option("--as", "Ask what if the same registers ran on this target."),
-]
-WorkgroupSize = Annotated[
-    int | None,
-    typer.Option(
-        "--workgroup-size",
-        "--block",
-        metavar="N|XxYxZ",
-        parser=parse_workgroup,
-        help="Set the workitems of a workgroup that the host really launches.",
-    ),
-]
-DynamicLds = Annotated[
-    int | None,
-    typer.Option(
-        "--dynamic-lds",
-        metavar="BYTES",
-        parser=parse_bytes,
-        help="Set the LDS per workgroup that the host adds at launch; takes k, KiB and M.",
-    ),
-]
-NoTrapHandler = Annotated[
-    bool,
-    typer.Option(
-        "--no-trap-handler", help="Leave out the 16 SGPRs per wave of ROCm's trap handler."
-    ),
-]
-Kernels = Annotated[
-    list[str] | None,
-    typer.Option(
-        "-k",
-        "--kernel",
-        metavar="GLOB",
-        help="Keep kernels of this name, demangled or mangled; re:REGEX too. Repeatable.",
-    ),
-]
-Exclude = Annotated[
-    list[str] | None,
-    typer.Option("--exclude", metavar="GLOB", help="Drop kernels of this name. Repeatable."),
-]
-
-
-def named_target(positional: str | None, option: str | None) -> str:
-    """The target that is named in one way or the other. Raises `OptionError`."""
-    if positional and option and positional != option:
-        raise OptionError(f"{positional} is not --arch {option}; name one target")
-    if name := positional or option:
-        return name
-    raise OptionError("no target is named; give one, such as gfx942 or MI300X")
-
-
-def chosen_bounds(given: list[str] | None, deep: bool = False) -> Bounds:
-    """Those of `--bound` and `--deep`."""
-    chosen = {}
-    for text in given or ():
-        name, _, number = text.partition("=")
-        if name not in Bounds._fields or not number.isdecimal() or len(number) > 18:
-            names = ", ".join(f"{name}={most}" for name, most in BY_DEFAULT._asdict().items())
-            raise typer.BadParameter(f"{text!r} is no bound; by default they are {names}")
-        chosen[name] = int(number)
-    return Bounds(**chosen | ({"carved": sys.maxsize} if deep else {}))
-
-
-def _checked(given: list[str] | None) -> list[str] | None:
-    chosen_bounds(given)
-    return given
-
-
-Bound = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--bound",
-        metavar="NAME=N",
-        callback=_checked,
-        help="Raise a bound (nesting, entries, ratio, memory, members, kernels). Repeatable.",
-    ),
-]
-Deep = Annotated[
-    bool,
-    typer.Option(
-        "--deep", help="Search files of folders for code objects, however large they are."
-    ),
-]
-
-
-Jobs = Annotated[
-    int,
-    typer.Option(
-        metavar="N",
-        min=0,
-        help="Read with N processes; by default as many as pay, one but for long jsonl and csv.",
-    ),
-]
-
-
-def format_option(formats: Sequence[str], help: str = "Choose the output format.") -> Any:
+def format_option(
+    formats: Sequence[str], default: str | None = "text", help: str = "Choose the output format."
+) -> Any:
     """`--format` of a command that writes these."""
 
     def parse(text: str) -> str:
@@ -251,6 +47,7 @@ def format_option(formats: Sequence[str], help: str = "Choose the output format.
         return text
 
     return typer.Option(
+        default,
         *FORMAT_OPTION,
         metavar=f"[{'|'.join(formats)}]",
         parser=parse,
@@ -259,43 +56,203 @@ def format_option(formats: Sequence[str], help: str = "Choose the output format.
     )
 
 
-Format = Annotated[str, format_option(FORMATS)]
-FormatOfRecords = Annotated[str, format_option(RECORD_FORMATS)]
-Output = Annotated[
-    str | None,
-    typer.Option(*OUTPUT_OPTION, metavar="FILE", help="Write to FILE, not to standard output."),
-]
-Names = Annotated[NameStyle, typer.Option("--names", help="Choose how kernel names are written.")]
-NamesOrShort = Annotated[
-    NameStyle | None,
-    typer.Option(
-        "--names",
-        help="Choose how kernel names are written; full, and short for many on a terminal.",
-    ),
-]
-Color = Annotated[
-    str,
-    typer.Option(
-        "--color",
+PATHS = typer.Argument(metavar="PATH...", help="Files, directories, globs, or - for stdin.")
+NAMED_TARGET = typer.Argument(
+    None,
+    metavar="[GFX|PRODUCT]",
+    parser=values.parse_target,
+    autocompletion=completion.gfx,
+    help="The target: gfx942, MI300X.",
+)
+FORMAT_OF_RECORDS = format_option(RECORD_FORMATS)
+
+
+class _Shared:
+    """The options by the names of their parameters; each stands where a command takes it."""
+
+    arch: str | None = target_option("--arch", "Set the target of inputs that do not name one.")
+    target: list[str] | None = target_option(
+        "--target", "Keep kernels compiled for this target. Repeatable."
+    )
+    run_as: str | None = target_option("--as", "Ask what if the same registers ran on this target.")
+    workgroup_size: int | None = typer.Option(
+        None,
+        "--workgroup-size",
+        "--block",
+        metavar="N|XxYxZ",
+        parser=values.parse_workgroup,
+        help="Set the workitems of a workgroup that the host really launches.",
+    )
+    dynamic_lds: int | None = typer.Option(
+        None,
+        metavar="BYTES",
+        parser=values.parse_bytes,
+        help="Set the LDS per workgroup that the host adds at launch; takes k, KiB and M.",
+    )
+    device: str | None = typer.Option(
+        None,
+        metavar="NAME",
+        autocompletion=completion.products,
+        help="Set a product, such as MI300X, and count what fills its CUs.",
+    )
+    grid: int | None = typer.Option(
+        None, metavar="N", min=1, help="Set the workgroups launched on --device."
+    )
+    wave: int | None = typer.Option(
+        None, metavar="32|64", help="Set the lanes in a wave; the target's own by default."
+    )
+    cu_mode: bool = typer.Option(
+        False, "--cu-mode", help="Use CU mode where WGP mode is the default."
+    )
+    dynamic_vgpr_block: int = typer.Option(
+        0,
+        metavar="16|32",
+        min=0,
+        help="Allocate VGPRs in blocks while waves run (gfx12); count the waves that start.",
+    )
+    no_trap_handler: bool = typer.Option(
+        False, "--no-trap-handler", help="Leave out the 16 SGPRs per wave of ROCm's trap handler."
+    )
+    kernels: list[str] | None = typer.Option(
+        None,
+        "-k",
+        "--kernel",
+        metavar="GLOB",
+        help="Keep kernels of this name, demangled or mangled; re:REGEX too. Repeatable.",
+    )
+    exclude: list[str] | None = typer.Option(
+        None, metavar="GLOB", help="Drop kernels of this name. Repeatable."
+    )
+    all_copies: bool = typer.Option(
+        False,
+        "--all-copies",
+        help="List code objects, too, that state what an assembly next to them does.",
+    )
+    bound: list[str] | None = typer.Option(
+        None,
+        metavar="NAME=N",
+        callback=values.checked_bounds,
+        help="Raise a bound (nesting, entries, ratio, memory, members, kernels). Repeatable.",
+    )
+    deep: bool = typer.Option(
+        False, "--deep", help="Search files of folders for code objects, however large they are."
+    )
+    select: list[str] | None = typer.Option(
+        None,
+        metavar="RULE,...",
+        autocompletion=completion.rules,
+        help="Apply only these rules: KI101, KI2, vgpr-spill.",
+    )
+    ignore: list[str] | None = typer.Option(
+        None, metavar="RULE,...", autocompletion=completion.rules, help="Skip these rules."
+    )
+    severity: list[str] | None = typer.Option(
+        None,
+        metavar="RULE=LEVEL",
+        autocompletion=completion.levels,
+        help="Set note, warning or error for a rule. Repeatable.",
+    )
+    config: Path | None = typer.Option(
+        None,
+        *CONFIG_OPTION,
+        metavar="FILE",
+        help="Read FILE instead of the nearest kernelinfo.toml or pyproject.toml.",
+    )
+    format: str = format_option(FORMATS)
+    output: str | None = typer.Option(
+        None, *OUTPUT_OPTION, metavar="FILE", help="Write to FILE, not to standard output."
+    )
+    names: NameStyle = typer.Option("full", help="Choose how kernel names are written.")
+    color: str = typer.Option(
+        "auto",
         metavar="auto|always|never",
         autocompletion=completion.colors,
         help="Choose when to use colour; auto honours NO_COLOR.",
-    ),
-]
-Width = Annotated[
-    int | None,
-    typer.Option(
-        "--width", metavar="N", min=40, help="Set the width in columns; the terminal's by default."
-    ),
-]
-Top = Annotated[int, typer.Option("--top", metavar="N", min=0, help="Show N kernels; 0 shows all.")]
-Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Show the table alone.")]
-WaveSize = Annotated[
-    int | None,
-    typer.Option(
-        "--wave", metavar="32|64", help="Set the lanes in a wave; the target's own by default."
-    ),
-]
-CuMode = Annotated[
-    bool, typer.Option("--cu-mode", help="Use CU mode where WGP mode is the default.")
-]
+    )
+    width: int | None = typer.Option(
+        None, metavar="N", min=40, help="Set the width in columns; the terminal's by default."
+    )
+    top: int = typer.Option(50, metavar="N", min=0, help="Show N kernels; 0 shows all.")
+    quiet: bool = typer.Option(False, "-q", "--quiet", help="Show the table alone.")
+    verbose: bool = typer.Option(
+        False, "-v", "--verbose", help="List on standard error what is read."
+    )
+    jobs: int = typer.Option(
+        0,
+        metavar="N",
+        min=0,
+        help="Read with N processes; by default as many as pay, one but for long jsonl and csv.",
+    )
+
+
+_PARAMETERS = {
+    name: Parameter(name, Parameter.KEYWORD_ONLY, annotation=type, default=vars(_Shared)[name])
+    for name, type in get_type_hints(_Shared).items()
+}
+
+
+def takes(*names: str) -> Callable[[Command], Command]:
+    """A command with these options in this order, which is that of its help.
+
+    Each is a shared one or a parameter of the command's own; own ones that are not named come
+    first. The command may ask for any of them, and for `view`, `project` and `wanted`, which
+    several of them make together.
+    """
+    order = " ".join(names).split()
+
+    def decorate(command: Command) -> Command:
+        asked = signature(command, eval_str=True).parameters
+        own = {
+            name: one.replace(kind=Parameter.KEYWORD_ONLY)
+            for name, one in asked.items()
+            if isinstance(one.default, ParameterInfo)
+        }
+
+        def run(**given: Any) -> None:
+            made = {name: make(given) for name, make in _MADE.items() if name in asked}
+            command(**{name: one for name, one in (given | made).items() if name in asked})
+
+        parameters = {name: one for name, one in own.items() if name not in order}
+        parameters |= {name: own.get(name) or _PARAMETERS[name] for name in order}
+        run.__signature__ = Signature([*parameters.values()])  # type: ignore[attr-defined]
+        run.__doc__ = command.__doc__
+        return run
+
+    return decorate
+
+
+def _view(given: dict[str, Any]) -> View:
+    """How the output is to look."""
+    names = ("names", "color", "width", "output", "top", "group", "quiet")
+    return make_view(**{name: given[name] for name in names if name in given})
+
+
+def _project(given: dict[str, Any]) -> Configuration:
+    """What the project configures, with the rules that the command line chooses."""
+    from kernelinfo.cli.project import configuration
+
+    names = ("select", "ignore", "severity", "config")
+    return configuration(**{name: given[name] for name in names if name in given})
+
+
+def _wanted(given: dict[str, Any]) -> Options:
+    """Which kernels are read, and how they are launched."""
+    return Options(
+        arch=given.get("arch"),
+        run_as=given.get("run_as"),
+        workgroup_size=given.get("workgroup_size"),
+        dynamic_lds_bytes=given.get("dynamic_lds"),
+        trap_handler=not given.get("no_trap_handler"),
+        kernels=tuple(given.get("kernels") or ()),
+        exclude=tuple(given.get("exclude") or ()),
+        targets=tuple(given.get("target") or ()),
+        all_copies=given.get("all_copies", False),
+        bounds=values.parse_bounds(given.get("bound"), given.get("deep", False)),
+    )
+
+
+_MADE: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "view": _view,
+    "project": _project,
+    "wanted": _wanted,
+}

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Annotated, Literal
+from typing import Literal
 
 import typer
 
 from kernelinfo.analysis.options import Options
-from kernelinfo.cli import completion, options
+from kernelinfo.cli import completion
 from kernelinfo.cli.naming import Others, is_named
-from kernelinfo.cli.output import Problems, make_view, write
+from kernelinfo.cli.options import format_option, takes
+from kernelinfo.cli.output import Problems, write
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Kernel
 from kernelinfo.pressure.function import Function
 from kernelinfo.pressure.measure import Look, Measured, measure
-from kernelinfo.render import PRESSURE_FORMATS, renderer
+from kernelinfo.render import PRESSURE_FORMATS, View, renderer
 
 EXAMPLES = """\
 Examples:
@@ -27,49 +28,37 @@ Examples:
 """
 
 
+@takes(
+    "arch target workgroup_size no_trap_handler kernels exclude bound deep",
+    "format output names color width top",
+)
 def command(
-    path: Annotated[
-        str,
-        typer.Argument(metavar="PATH", help="Assembly, or a code object in whatever holds it."),
-    ],
-    kernel: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="KERNEL",
-            autocompletion=completion.kernels,
-            help="Its name, with parameters or without, or a glob; without it all, a line each.",
-        ),
-    ] = None,
-    at: Annotated[
-        str | None,
-        typer.Option(
-            "--at",
-            metavar="LINE|FILE:LINE",
-            help="List what is live at this line of the assembly or of the source, not at the "
-            "peak.",
-        ),
-    ] = None,
-    register_class: Annotated[
-        Literal["vgpr", "agpr", "sgpr"] | None,
-        typer.Option("--class", help="List live registers of this class only."),
-    ] = None,
-    arch: options.Arch = None,
-    target: options.Targets = None,
-    workgroup_size: options.WorkgroupSize = None,
-    no_trap_handler: options.NoTrapHandler = False,
-    kernels: options.Kernels = None,
-    exclude: options.Exclude = None,
-    bound: options.Bound = None,
-    deep: options.Deep = False,
-    format: Annotated[str, options.format_option(PRESSURE_FORMATS)] = "text",
-    output: options.Output = None,
-    names: options.Names = "full",
-    color: options.Color = "auto",
-    width: options.Width = None,
-    top: Annotated[
-        int,
-        typer.Option("--top", metavar="N", min=0, help="Show N rows of each table; 0 shows all."),
-    ] = 8,
+    path: str = typer.Argument(
+        metavar="PATH", help="Assembly, or a code object in whatever holds it."
+    ),
+    kernel: str | None = typer.Argument(
+        None,
+        metavar="KERNEL",
+        autocompletion=completion.kernels,
+        help="Its name, with parameters or without, or a glob; without it all, a line each.",
+    ),
+    at: str | None = typer.Option(
+        None,
+        "--at",
+        metavar="LINE|FILE:LINE",
+        help="List what is live at this line of the assembly or of the source, not at the peak.",
+    ),
+    register_class: Literal["vgpr", "agpr", "sgpr"] | None = typer.Option(
+        None, "--class", help="List live registers of this class only."
+    ),
+    format: str = format_option(PRESSURE_FORMATS),
+    top: int = typer.Option(
+        8, "--top", metavar="N", min=0, help="Show N rows of each table; 0 shows all."
+    ),
+    *,
+    wanted: Options,
+    view: View,
+    output: str | None,
 ) -> None:
     """Show which values hold the registers, and where.
 
@@ -77,16 +66,6 @@ def command(
     it, those untouched for longest first; and pressure, spills and copies for each source line and
     loop. Needs nothing but the assembly; a code object needs llvm-objdump.
     """
-    view = make_view(names=names, color=color, width=width, output=output, top=top)
-    wanted = Options(
-        bounds=options.chosen_bounds(bound, deep),
-        arch=arch,
-        workgroup_size=workgroup_size,
-        trap_handler=not no_trap_handler,
-        kernels=tuple(kernels or ()),
-        exclude=tuple(exclude or ()),
-        targets=tuple(target or ()),
-    )
     problems = Problems()
     look = Look(curve=format == "html", lds=kernel is not None)
     if at is not None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
 import typer
 
-from kernelinfo.cli import options
-from kernelinfo.cli.output import make_view, write
+from kernelinfo.cli.options import takes
+from kernelinfo.cli.output import write
+from kernelinfo.render import View
 from kernelinfo.render.rules import render_rules
 
 EXAMPLES = """\
@@ -18,11 +19,14 @@ Examples:
 """
 
 
+@takes("format output")
 def command(
-    format: Annotated[
-        Literal["text", "json"], typer.Option("--format", help="Choose the output format.")
-    ] = "text",
-    output: options.Output = None,
+    format: Literal["text", "json"] = typer.Option(
+        "text", "--format", help="Choose the output format."
+    ),
+    *,
+    view: View,
+    output: str | None,
 ) -> None:
     """List every rule with its severity."""
-    write(render_rules(format, make_view(output=output)), output)
+    write(render_rules(format, view), output)

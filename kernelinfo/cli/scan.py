@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from kernelinfo.analysis.options import Options
-from kernelinfo.cli import options, selection
+from kernelinfo.cli.options import takes
 from kernelinfo.cli.output import CANNOT_ANSWER, complain, make_view, tell, write
 from kernelinfo.cli.progress import scanned
-from kernelinfo.cli.project import configuration
 from kernelinfo.errors import OptionError
 from kernelinfo.fleet import require_libraries
+from kernelinfo.gate.config import Configuration
 from kernelinfo.reading.blob import Note, Problem
 from kernelinfo.render import jsonl
 from kernelinfo.render.records import render_table
@@ -35,44 +35,33 @@ _SHOWN = 20
 """Problems; all are in the dataset."""
 
 
+@takes(
+    "target arch workgroup_size dynamic_lds no_trap_handler kernels exclude bound deep config quiet"
+)
 def command(
-    urls: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="URL...", help="Files, folders, globs, or URLs that fsspec reads: s3://…"
-        ),
-    ],
-    to: Annotated[str, typer.Option("--to", metavar="DIR|URL", help="Write the dataset there.")],
-    build: Annotated[str, typer.Option("--build", metavar="NAME", help="Name this build.")],
-    scheduler: Annotated[
-        str | None,
-        typer.Option(
-            metavar="tcp://HOST:PORT",
-            help="Join a cluster of dask; by default workers are started here.",
-        ),
-    ] = None,
-    workers: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=1, help="Start N workers; as many as cores by default."),
-    ] = None,
-    timeout: Annotated[
-        float,
-        typer.Option(metavar="SECONDS", min=0.1, help="Give up a file that takes longer."),
-    ] = 60,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="List files, sizes and what is to do; read nothing.")
-    ] = False,
-    target: options.Targets = None,
-    arch: options.Arch = None,
-    workgroup_size: options.WorkgroupSize = None,
-    dynamic_lds: options.DynamicLds = None,
-    no_trap_handler: options.NoTrapHandler = False,
-    kernel: options.Kernels = None,
-    exclude: options.Exclude = None,
-    bound: options.Bound = None,
-    deep: options.Deep = False,
-    config: selection.Config = None,
-    quiet: options.Quiet = False,
+    urls: list[str] = typer.Argument(
+        metavar="URL...", help="Files, folders, globs, or URLs that fsspec reads: s3://…"
+    ),
+    to: str = typer.Option(..., "--to", metavar="DIR|URL", help="Write the dataset there."),
+    build: str = typer.Option(..., "--build", metavar="NAME", help="Name this build."),
+    scheduler: str | None = typer.Option(
+        None,
+        metavar="tcp://HOST:PORT",
+        help="Join a cluster of dask; by default workers are started here.",
+    ),
+    workers: int | None = typer.Option(
+        None, metavar="N", min=1, help="Start N workers; as many as cores by default."
+    ),
+    timeout: float = typer.Option(
+        60, metavar="SECONDS", min=0.1, help="Give up a file that takes longer."
+    ),
+    dry_run: bool = typer.Option(
+        False, "--dry-run", help="List files, sizes and what is to do; read nothing."
+    ),
+    *,
+    wanted: Options,
+    project: Configuration,
+    quiet: bool,
 ) -> None:
     """Read a fleet of builds into one Parquet dataset.
 
@@ -87,21 +76,13 @@ def command(
     dataset.refuse_read_only(to)
     if scheduler is not None and workers is not None:
         raise OptionError("--workers starts workers here; leave it out with --scheduler")
-    project = configuration(config=config)
     request = worker.Request(
         urls=tuple(urls),
         dataset=dataset.Dataset(to),
         build=build,
-        options=Options(
-            arch=arch,
-            workgroup_size=workgroup_size,
+        options=wanted._replace(
             workgroup_sizes=project.workgroup_sizes,
-            dynamic_lds_bytes=dynamic_lds,
-            trap_handler=not no_trap_handler,
-            kernels=tuple(kernel or ()),
-            exclude=tuple(exclude or ()),
-            targets=tuple(target or ()),
-            bounds=scanning.bounded(options.chosen_bounds(bound, deep)),
+            bounds=scanning.bounded(wanted.bounds),
             selection=project.selection,
         ),
         rows=partial(jsonl.rows, view=make_view()),

@@ -7,18 +7,17 @@ import re
 import signal
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from typing import Annotated
 
 import typer
 
 from kernelinfo.analysis.options import Options
-from kernelinfo.cli import options
 from kernelinfo.cli.naming import is_named
-from kernelinfo.cli.output import CANNOT_ANSWER, complain, make_view, write
+from kernelinfo.cli.options import format_option, takes
+from kernelinfo.cli.output import CANNOT_ANSWER, complain, write
 from kernelinfo.cli.progress import counted
 from kernelinfo.errors import OptionError
 from kernelinfo.occupancy.targets import find
-from kernelinfo.render import SWEEP_FORMATS, renderer
+from kernelinfo.render import SWEEP_FORMATS, View, renderer
 from kernelinfo.sweep.compilers import Processes, find_compiler
 from kernelinfo.sweep.ir import read_input
 from kernelinfo.sweep.module import open_module
@@ -43,70 +42,48 @@ def _numbers(option: str, text: str | None) -> tuple[int, ...]:
     return tuple(map(int, text.split(",")))
 
 
+@takes(
+    "arch workgroup_size dynamic_lds no_trap_handler format output names color width",
+)
 def command(
-    file: Annotated[
-        str, typer.Argument(metavar="FILE", help="LLVM IR: .bc, .ll, or Triton's .llir.")
-    ],
-    kernel: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="KERNEL", help="Its name, with parameters or without, or a glob; all kernels."
-        ),
-    ] = None,
-    waves: Annotated[
-        str | None,
-        typer.Option(
-            metavar="N,…",
-            help="Ask for these waves/SIMD; by default each at which the target has a VGPR step.",
-        ),
-    ] = None,
-    launch_bounds: Annotated[
-        str | None,
-        typer.Option(metavar="N,…", help="Set the workitems of the largest workgroup."),
-    ] = None,
-    strategy: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME,…",
-            help=f"Scheduling strategies: default, {', '.join(STRATEGIES)}.",
-        ),
-    ] = None,
-    level: Annotated[
-        str | None,
-        typer.Option(
-            "-O",
-            metavar="0|1|2|3|s|z",
-            help="Optimisation level; the one that reproduces the assembly next to FILE, or 3.",
-        ),
-    ] = None,
-    mllvm: Annotated[
-        list[str] | None,
-        typer.Option(metavar="OPTION", help="Pass an LLVM option to every variant. Repeatable."),
-    ] = None,
-    compiler: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PATH", help="A clang, or llvmlite; by default ROCm's or one on PATH."
-        ),
-    ] = None,
-    timeout: Annotated[
-        float, typer.Option(metavar="SECONDS", min=0.1, help="Limit the time of each variant.")
-    ] = 60,
-    jobs: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", min=1, help="Run N compilers at once; as many as cores by default."
-        ),
-    ] = None,
-    arch: options.Arch = None,
-    workgroup_size: options.WorkgroupSize = None,
-    dynamic_lds: options.DynamicLds = None,
-    no_trap_handler: options.NoTrapHandler = False,
-    format: Annotated[str, options.format_option(SWEEP_FORMATS)] = "text",
-    output: options.Output = None,
-    names: options.Names = "full",
-    color: options.Color = "auto",
-    width: options.Width = None,
+    file: str = typer.Argument(metavar="FILE", help="LLVM IR: .bc, .ll, or Triton's .llir."),
+    kernel: str | None = typer.Argument(
+        None, metavar="KERNEL", help="Its name, with parameters or without, or a glob; all kernels."
+    ),
+    waves: str | None = typer.Option(
+        None,
+        metavar="N,…",
+        help="Ask for these waves/SIMD; by default each at which the target has a VGPR step.",
+    ),
+    launch_bounds: str | None = typer.Option(
+        None, metavar="N,…", help="Set the workitems of the largest workgroup."
+    ),
+    strategy: str | None = typer.Option(
+        None, metavar="NAME,…", help=f"Scheduling strategies: default, {', '.join(STRATEGIES)}."
+    ),
+    level: str | None = typer.Option(
+        None,
+        "-O",
+        metavar="0|1|2|3|s|z",
+        help="Optimisation level; the one that reproduces the assembly next to FILE, or 3.",
+    ),
+    mllvm: list[str] | None = typer.Option(
+        None, metavar="OPTION", help="Pass an LLVM option to every variant. Repeatable."
+    ),
+    compiler: str | None = typer.Option(
+        None, metavar="PATH", help="A clang, or llvmlite; by default ROCm's or one on PATH."
+    ),
+    timeout: float = typer.Option(
+        60, metavar="SECONDS", min=0.1, help="Limit the time of each variant."
+    ),
+    jobs: int | None = typer.Option(
+        None, metavar="N", min=1, help="Run N compilers at once; as many as cores by default."
+    ),
+    format: str = format_option(SWEEP_FORMATS),
+    *,
+    wanted: Options,
+    view: View,
+    output: str | None,
 ) -> None:
     """Ask the compiler for other occupancies.
 
@@ -114,11 +91,10 @@ def command(
     `amdgpu_waves_per_eu`, launch bounds or scheduling strategies, and each result is a row:
     registers, spills, scratch, reloads in loops, code size, waves/SIMD. Nothing is written to disk.
     """
-    view = make_view(names=names, color=color, width=width, output=output)
     if level is not None and level not in ("0", "1", "2", "3", "s", "z"):
         raise OptionError(f"-O{level}: give 0, 1, 2, 3, s or z")
-    if arch is not None:
-        find(arch)
+    if wanted.arch is not None:
+        find(wanted.arch)
     request = Request(
         waves=_numbers("--waves", waves),
         launch_bounds=_numbers("--launch-bounds", launch_bounds),
@@ -126,13 +102,9 @@ def command(
         level=level,
         options=tuple(mllvm or ()),
         is_wanted=None if kernel is None else lambda name, symbol: is_named(name, symbol, kernel),
-        reading=Options(
-            workgroup_size=workgroup_size,
-            dynamic_lds_bytes=dynamic_lds,
-            trap_handler=not no_trap_handler,
-        ),
+        reading=wanted._replace(arch=None),
     )
-    found = _sweep(file, request, compiler, arch, timeout, jobs or os.cpu_count() or 1)
+    found = _sweep(file, request, compiler, wanted.arch, timeout, jobs or os.cpu_count() or 1)
     write(renderer(f"sweep.{format}")(found, view), output)
     if found.has_failed:
         complain(f"{file}: no variant was compiled: {found.kernels[0].variants[-1].error}")

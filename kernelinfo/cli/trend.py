@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from kernelinfo.analysis.options import Options
-from kernelinfo.cli import options
-from kernelinfo.cli.diff import FailOnOption, fails
-from kernelinfo.cli.output import CANNOT_ANSWER, CLAIM, complain, make_view, write
+from kernelinfo.cli.diff import FAIL_ON, FailOn, fails
+from kernelinfo.cli.options import format_option, takes
+from kernelinfo.cli.output import CANNOT_ANSWER, CLAIM, complain, write
 from kernelinfo.fleet import require_libraries
-from kernelinfo.render import TREND_FORMATS, renderer
+from kernelinfo.render import TREND_FORMATS, View, renderer
 from kernelinfo.render.words import plural
 
 if TYPE_CHECKING:
@@ -26,35 +26,26 @@ Examples:
 """
 
 
+@takes("target kernels exclude format output names color width top quiet")
 def command(
-    dataset: Annotated[
-        str, typer.Argument(metavar="DIR|URL", help="The dataset that `kernelinfo scan` made.")
-    ],
-    since: Annotated[
-        str | None, typer.Option(metavar="BUILD", help="Begin with this build.")
-    ] = None,
-    builds: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A,B,…",
-            help="Compare these builds in this order; all by default, 7.10 behind 7.9.",
-        ),
-    ] = None,
-    moved: Annotated[
-        bool,
-        typer.Option("--moved", help="List kernels whose registers, LDS or code alone moved, too."),
-    ] = False,
-    fail_on: FailOnOption = None,
-    target: options.Targets = None,
-    kernel: options.Kernels = None,
-    exclude: options.Exclude = None,
-    format: Annotated[str, options.format_option(TREND_FORMATS)] = "text",
-    output: options.Output = None,
-    names: options.Names = "full",
-    color: options.Color = "auto",
-    width: options.Width = None,
-    top: options.Top = 50,
-    quiet: options.Quiet = False,
+    dataset: str = typer.Argument(
+        metavar="DIR|URL", help="The dataset that `kernelinfo scan` made."
+    ),
+    since: str | None = typer.Option(None, metavar="BUILD", help="Begin with this build."),
+    builds: str | None = typer.Option(
+        None,
+        metavar="A,B,…",
+        help="Compare these builds in this order; all by default, 7.10 behind 7.9.",
+    ),
+    moved: bool = typer.Option(
+        False, "--moved", help="List kernels whose registers, LDS or code alone moved, too."
+    ),
+    fail_on: FailOn | None = FAIL_ON,
+    format: str = format_option(TREND_FORMATS),
+    *,
+    wanted: Options,
+    view: View,
+    output: str | None,
 ) -> None:
     """Show how kernels moved from build to build.
 
@@ -65,12 +56,8 @@ def command(
     from kernelinfo.fleet.dataset import Dataset
     from kernelinfo.fleet.trend import Question, ask
 
-    view = make_view(names=names, color=color, width=width, output=output, top=top, quiet=quiet)
-    chosen = Options(
-        kernels=tuple(kernel or ()), exclude=tuple(exclude or ()), targets=tuple(target or ())
-    )
     names_of_builds = tuple(builds.split(",")) if builds else ()
-    found = ask(Dataset(dataset), Question(chosen, names_of_builds, since, moved))
+    found = ask(Dataset(dataset), Question(wanted, names_of_builds, since, moved))
     write(renderer(f"trend.{format}")(found, view), output)
     _exit(found, fails(found.whole, fail_on))
 

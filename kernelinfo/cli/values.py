@@ -1,0 +1,92 @@
+"""How the values of options are read."""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass
+
+import typer
+
+from kernelinfo.errors import OptionError
+from kernelinfo.occupancy.devices import target_named
+from kernelinfo.reading.budget import BY_DEFAULT, Bounds
+
+_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+
+
+def parse_bytes(text: str | int) -> int:
+    """Bytes, with `k`, `KiB`, `M` and the like for multiples of 1024."""
+    match = re.fullmatch(r"(\d{1,12})\s*([kmg]?)(?:i?b)?", str(text).strip().lower())
+    if match is None:
+        raise typer.BadParameter(f"{text!r} is no number of bytes; write 4096, 64k or 64KiB")
+    return int(match[1]) * _UNITS[match[2]]
+
+
+def parse_workgroup(text: str | int) -> int:
+    """Workitems, as one number or as `XxYxZ`."""
+    text = str(text).strip()
+    if re.fullmatch(r"\d{1,9}(x\d{1,9}){0,2}", text) is None:
+        raise typer.BadParameter(f"{text!r} is no workgroup size; write 256 or 16x16x1")
+    size = 1
+    for side in text.split("x"):
+        size *= int(side)
+    if size < 1:
+        raise typer.BadParameter("a workgroup has at least one workitem")
+    return size
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """Workgroup sizes in workitems; one size where both are the same."""
+
+    least: int
+    most: int
+
+
+def parse_sizes(text: str | Sizes) -> Sizes:
+    """One size, or a range: `64..1024`, `64:1024` or `64-1024`."""
+    if isinstance(text, Sizes):
+        return text
+    first, separator, last = re.sub(r"\.\.|[:-]", " ", text.strip(), count=1).partition(" ")
+    sizes = Sizes(parse_workgroup(first), parse_workgroup(last if separator else first))
+    if sizes.least > sizes.most:
+        raise typer.BadParameter(f"{text!r} ends before it begins; write 64..1024")
+    return sizes
+
+
+def parse_target(text: str) -> str:
+    """The gfx name of a target or product. Raises `KernelinfoError` for one that is not known."""
+    return target_named(text).name
+
+
+def parse_targets(text: str) -> str:
+    """The gfx names of targets or products in a list with commas, as such a list."""
+    return ",".join(parse_target(name.strip()) for name in text.split(","))
+
+
+def parse_bounds(given: list[str] | None, deep: bool = False) -> Bounds:
+    """Those of `--bound` and `--deep`."""
+    chosen = {}
+    for text in given or ():
+        name, _, number = text.partition("=")
+        if name not in Bounds._fields or not number.isdecimal() or len(number) > 18:
+            names = ", ".join(f"{name}={most}" for name, most in BY_DEFAULT._asdict().items())
+            raise typer.BadParameter(f"{text!r} is no bound; by default they are {names}")
+        chosen[name] = int(number)
+    return Bounds(**chosen | ({"carved": sys.maxsize} if deep else {}))
+
+
+def checked_bounds(given: list[str] | None) -> list[str] | None:
+    """As they are given, once it is known that they can be read."""
+    parse_bounds(given)
+    return given
+
+
+def named_target(positional: str | None, option: str | None) -> str:
+    """The target that is named in one way or the other. Raises `OptionError`."""
+    if positional and option and positional != option:
+        raise OptionError(f"{positional} is not --arch {option}; name one target")
+    if name := positional or option:
+        return name
+    raise OptionError("no target is named; give one, such as gfx942 or MI300X")
