@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 
 from kernelinfo.analysis.counts import (
     OtherTarget,
@@ -15,7 +14,6 @@ from kernelinfo.analysis.counts import (
 )
 from kernelinfo.analysis.judge import Judge
 from kernelinfo.analysis.options import Options, is_asked_for, is_shown
-from kernelinfo.analysis.source_lines import lines_of
 from kernelinfo.errors import ReadError, UnknownTargetError
 from kernelinfo.kernel import CodeObject, Item, Kernel, Repeat, Report, Result
 from kernelinfo.kernel.combine import combine
@@ -23,7 +21,6 @@ from kernelinfo.kernel.names import has_demangler
 from kernelinfo.light_typing import TYPE_CHECKING
 from kernelinfo.occupancy import targets
 from kernelinfo.occupancy.targets import Target
-from kernelinfo.reading.arguments import Arguments, arguments_of
 from kernelinfo.reading.blob import Blob, Elsewhere, Missing, Note, Problem
 from kernelinfo.reading.containers.parts import UNKNOWN_DATA
 from kernelinfo.reading.containers.triton import with_launch
@@ -34,6 +31,7 @@ from kernelinfo.rules import may_ask_for_code
 
 if TYPE_CHECKING:
     from kernelinfo.analysis.copies import Copies
+    from kernelinfo.reading.arguments import Arguments
     from kernelinfo.reading.containers import Found
 
 
@@ -216,6 +214,8 @@ class Analysis:
                 continue
             if locate and item.code_object.kind == "code-object" and locate(item):
                 if lines is None:
+                    from kernelinfo.analysis.source_lines import lines_of
+
                     lines = {}
                     try:
                         lines = lines_of(blob)
@@ -224,6 +224,10 @@ class Analysis:
                 item = item._replace(source=lines.get(item.symbol))
             if list_arguments and list_arguments(item):
                 if arguments is None:
+                    from contextlib import suppress
+
+                    from kernelinfo.reading.arguments import arguments_of
+
                     arguments = {}
                     with suppress(ReadError):  # which the reader has reported already
                         arguments = arguments_of(blob)

@@ -8,7 +8,6 @@ from kernelinfo.kernel.traits import Flags, Spills, Traits, Used, Workgroup
 from kernelinfo.light_typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from kernelinfo.occupancy import Allocated, Occupancy
 from kernelinfo.occupancy.targets import Device, Target
-from kernelinfo.reading.arguments import Argument
 from kernelinfo.reading.blob import Note, Problem
 from kernelinfo.reading.facts import Code, Fact, Features, Source, SourceLine
 
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from kernelinfo.kernel.compiler_number import CompilerNumber
     from kernelinfo.occupancy.devices import Filling
     from kernelinfo.occupancy.headroom import Step
+    from kernelinfo.reading.arguments import Argument
 
 
 class CodeObject(NamedTuple):

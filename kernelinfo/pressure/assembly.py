@@ -9,16 +9,15 @@ from functools import cached_property
 from kernelinfo.pressure.function import Function
 from kernelinfo.pressure.listing import Listing, read_listing
 from kernelinfo.pressure.registers import EVERY, from_directives
-from kernelinfo.reading.assembly.arithmetic import Unresolved
 from kernelinfo.reading.assembly.debug_entries import read_units
-from kernelinfo.reading.assembly.expressions import Definitions, Evaluator
-from kernelinfo.reading.assembly.labels import label_offset
+from kernelinfo.reading.assembly.expressions import Definitions, Evaluator, Unresolved
 from kernelinfo.reading.assembly.loc import SourceFiles
 from kernelinfo.reading.assembly.scan import (
     ASSIGNMENT,
     Lines,
     Text,
     decode,
+    label_offset,
     line_end,
     lines_from,
     marks,

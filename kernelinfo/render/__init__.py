@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from importlib import import_module
 
 from kernelinfo.light_typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -65,7 +64,8 @@ def format_module(name: str) -> Any:
 
     Its `render` writes a whole report. One with `HEADING` and `rows` can write it in parts.
     """
-    return import_module(f"{__name__}.{name}")
+    # `importlib.import_module` does the same, and is a module to import itself.
+    return __import__(f"{__name__}.{name}", fromlist=["render"])
 
 
 def renderer(name: str) -> Renderer:

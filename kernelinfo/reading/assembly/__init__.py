@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from kernelinfo.errors import TooManyKernelsError
-from kernelinfo.reading.assembly import macros
 from kernelinfo.reading.assembly.kernel_text import WholeText
 from kernelinfo.reading.assembly.module_text import ModuleText
 from kernelinfo.reading.assembly.scan import (
@@ -18,6 +17,7 @@ from kernelinfo.reading.assembly.scan import (
     is_directive,
     line_at,
     marks,
+    outside_macros,
     searchable,
 )
 from kernelinfo.reading.budget import UNBOUNDED, KernelBudget
@@ -45,7 +45,7 @@ def read(
     module = ModuleText(whole, 0, part)
     offset, end = 0, len(text)
     try:
-        for offset, kind in macros.outside_macros(text, _counted(marks(text), budget)):
+        for offset, kind in outside_macros(text, _counted(marks(text), budget)):
             if kind == BUNDLE:
                 mark, _, entry = decode(line_at(text, offset)).partition(" ")
                 begins = mark == f"{BUNDLE}START__"

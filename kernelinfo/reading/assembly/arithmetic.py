@@ -6,23 +6,9 @@ import operator
 from collections.abc import Callable, Sequence
 from functools import reduce
 
-from kernelinfo.light_typing import NamedTuple
 from kernelinfo.occupancy.placement import extra_sgprs, total_vgprs
 from kernelinfo.occupancy.targets import Target
-
-
-class Unresolved(NamedTuple):
-    """A value that the text does not give."""
-
-    reason: str
-
-
-Value = int | Unresolved
-
-
-def wrap(value: int) -> int:
-    """`value` as 64 bits hold it, signed."""
-    return (value + (1 << 63)) % (1 << 64) - (1 << 63)
+from kernelinfo.reading.assembly.expressions import Unresolved, Value, wrap
 
 
 def apply(name: str, values: Sequence[Value], target: Target | None) -> Value:

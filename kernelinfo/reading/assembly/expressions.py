@@ -9,11 +9,31 @@ from functools import lru_cache
 
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.occupancy.targets import Target
-from kernelinfo.reading.assembly.arithmetic import Unresolved, Value, apply, wrap
-from kernelinfo.reading.assembly.labels import unquoted
-from kernelinfo.reading.assembly.scan import Lines, Text, before, decode, is_directive, line_at
+from kernelinfo.reading.assembly.scan import (
+    Lines,
+    Text,
+    before,
+    decode,
+    is_directive,
+    line_at,
+    unquoted,
+)
 from kernelinfo.reading.budget import UNBOUNDED, KernelBudget
 from kernelinfo.reading.grammar import MOST_TOKENS, Build, NoMatch, TooLong, load_tables, parse
+
+
+class Unresolved(NamedTuple):
+    """A value that the text does not give."""
+
+    reason: str
+
+
+Value = int | Unresolved
+
+
+def wrap(value: int) -> int:
+    """`value` as 64 bits hold it, signed."""
+    return (value + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
 class Definition(NamedTuple):
@@ -126,6 +146,8 @@ class Evaluator:
             frame = frames[-1]
             for step in frame.steps:
                 if isinstance(step, Call):
+                    from kernelinfo.reading.assembly.arithmetic import apply  # few texts calculate
+
                     first = len(frame.values) - step.arguments
                     result = apply(step.function, frame.values[first:], self._target)
                     frame.values[first:] = [result]

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from functools import lru_cache
 
 from kernelinfo.light_typing import Any, NamedTuple
 from kernelinfo.occupancy.targets import Target
-from kernelinfo.reading.assembly import directives, info_block, shader_registers
-from kernelinfo.reading.assembly.arithmetic import Unresolved
+from kernelinfo.reading.assembly import directives, info_block
 from kernelinfo.reading.assembly.directives import UINT32, Block, Stated, Statement
-from kernelinfo.reading.assembly.expressions import Definitions, Evaluator, number
+from kernelinfo.reading.assembly.expressions import Definitions, Evaluator, Unresolved, number
 from kernelinfo.reading.assembly.scan import Lines, Text
 from kernelinfo.reading.budget import KernelBudget
 from kernelinfo.reading.facts import Code, Fact, Facts, KernelFacts, ReadWarnings, SourceLine
@@ -62,6 +61,25 @@ class KernelTexts(dict[str, KernelText]):
         return kernel
 
 
+class Ending:
+    """The metadata with which the compiler ends a module for HSA, listing all its kernels."""
+
+    def __init__(self) -> None:
+        self.is_due = False
+        self.is_there = False
+
+    def check(self, kernels: Iterable[KernelText], last_line: int, warnings: ReadWarnings) -> None:
+        """Note a module that breaks off, or has kernels that its metadata does not list."""
+        described = [kernel for kernel in kernels if kernel.directives] if self.is_due else []
+        if described and not self.is_there:
+            warnings.add("no metadata ends the module: it is cut off; build it again", last_line)
+            return
+        for kernel in described:
+            if kernel.directives and not kernel.metadata[1]:
+                message = f"kernel {kernel.symbol!r}: not in the module's metadata; build it again"
+                warnings.add(message, kernel.directives.line)
+
+
 def without_shaders(
     functions: Collection[KernelText],
 ) -> tuple[list[KernelText], list[tuple[str, int]]]:
@@ -106,7 +124,7 @@ class Evaluation:
             symbol, kernel.directives, directives.kernel_facts, target, self._xnack
         )
         code_t = self._facts(symbol, kernel.code_t, directives.code_t_facts, target)
-        config = self._facts(symbol, kernel.config, shader_registers.config_facts, target)
+        config = self._facts(symbol, kernel.config, _config_facts, target)
         wave_size = _wave_size(described[0], code_t[0], kernel.metadata[0])
         info = self._facts(symbol, kernel.info, info_block.facts, target, wave_size)
         symbols = self._symbols(symbol)
@@ -198,6 +216,12 @@ def _of_plain(block: Block, reading: Callable[..., list[Fact]], *circumstances: 
         return number(statement.value)
 
     return Facts(reading(block.statements, value, *circumstances))
+
+
+def _config_facts(*arguments: Any) -> list[Fact]:
+    from kernelinfo.reading.assembly.shader_registers import config_facts  # of drivers of graphics
+
+    return config_facts(*arguments)
 
 
 def _counted_from(line: int, facts: Facts, begin: int) -> Facts:

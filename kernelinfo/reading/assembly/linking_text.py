@@ -17,11 +17,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from kernelinfo.occupancy.targets import Target
 from kernelinfo.reading.assembly import directives
 from kernelinfo.reading.assembly.expressions import number
-from kernelinfo.reading.assembly.labels import described_kernel
-from kernelinfo.reading.assembly.scan import Text
-from kernelinfo.reading.object_linking import Function
+from kernelinfo.reading.assembly.scan import Text, described_kernel
+from kernelinfo.reading.budget import KernelBudget
+from kernelinfo.reading.facts import KernelFacts
+from kernelinfo.reading.object_linking import NOTE, Function, with_callees
 
 _NUMBERS = {
     "flags": "flags",
@@ -36,18 +38,22 @@ _VARIABLE = re.compile(rb"(.*),[ \t]*(\d{1,10})[ \t]*,[ \t]*\d+\s*$")
 class LinkingText:
     """The functions and LDS variables of one module, while its text is gone through."""
 
-    def __init__(self) -> None:
+    def __init__(self, budget: KernelBudget) -> None:
+        self._budget = budget
         self._functions: dict[str, Function] = {}
         self._variables: dict[str, int] = {}
         """Bytes, by name."""
 
-    def take_variable(self, operand: bytes) -> None:
-        """Take up what stands behind `.amdgpu_lds`."""
+    def take(self, text: Text, offset: int, kind: str, operand: bytes) -> str:
+        """Take up what a directive states; what is wrong with it, or nothing."""
+        if kind == "amdgpu_info":
+            return self._take_function(text, offset, operand)
         if found := _VARIABLE.match(operand):
             self._variables[described_kernel(found[1])] = int(found[2])
+        return ""
 
-    def take_function(self, text: Text, offset: int, operand: bytes) -> str:
-        """Take up the block that `.amdgpu_info` begins; what is wrong with it, or nothing."""
+    def _take_function(self, text: Text, offset: int, operand: bytes) -> str:
+        self._budget.spend()
         block, ended = directives.read_linking_info(text, offset)
         name = described_kernel(operand)
         function = self._functions[name] = Function(is_open=not ended)
@@ -63,7 +69,15 @@ class LinkingText:
                 function.is_open = True
         return "" if ended else f"kernel {name!r}: .amdgpu_info has no end"
 
-    def functions(self) -> Mapping[str, Function]:
+    def with_callees(
+        self, kernels: list[KernelFacts], target: Target | None, *, xnack: bool
+    ) -> tuple[list[KernelFacts], tuple[str, ...]]:
+        """The kernels, each with what all that it calls states, and what is to be noted of that."""
+        if not (functions := self._stated()):
+            return kernels, ()
+        return with_callees(kernels, functions, target, xnack=xnack), (NOTE,)
+
+    def _stated(self) -> Mapping[str, Function]:
         """What is stated of each function, by name; one that uses a variable of unknown size is
         open."""
         for function in self._functions.values():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from functools import lru_cache, partial
 
 from kernelinfo.light_typing import TYPE_CHECKING, NamedTuple
@@ -71,8 +70,10 @@ def parse(text: str, reading: Reading = in_text, most: int = sys.maxsize) -> Met
     that no metadata has.
     """
     if reading is in_text:
-        with suppress(ValueError):
+        try:
             return _compilers(text, most)
+        except ValueError:
+            return _any_yaml(text, most=most)
     return _any_yaml(text, reading, most)
 
 
@@ -86,13 +87,11 @@ _END = re.compile(r"\.\.\.(?<!.\.\.\.)[ \t]*$", re.MULTILINE)
 _QUOTED_WITHIN_LINES = re.compile(
     r"""(?:[^'"]*+(?:'[^'\n]*+'|"[^"\n]*+"))*+[^'"]*+""",
 )
-_OTHER_BREAKS = "\r\x85\u2028\u2029"
 _NUMBER = r"(?:0|[1-9][0-9]{0,17})"  # always below 2^63
 _STRING = r"""'[^'\n]*'|"[^"\\\n]*"|[A-Za-z_$/][^:#\n]*+"""
 _VALUE = rf"(?:!str +)?(?:{_STRING})|\[\]|{_NUMBER}(?= *\n)"
 _ROOT = re.compile(rf"([\w.]+):(?: +({_VALUE}) *\n(?! )|\n((?: +\S.*\n)++))")
 _ENTRY = re.compile(rf"(    (\.\w+):(?: +({_VALUE}) *\n(?! {{5}})|\n((?: {{6}} *\S.*\n)++)))")
-_NAME = re.compile(rf"\n    \.\w+: +({_VALUE}) *(?=\n(?! {{5}}))")
 _KIND = re.compile(r"^(?: {6}- | {8})\.value_kind: +(\w+)$", re.MULTILINE)
 _NUMBERS = re.compile(rf"( *)- {_NUMBER}\n(?:\1- {_NUMBER}\n)*")
 _KERNELS = "amdhsa.kernels:\n"
@@ -134,10 +133,8 @@ def _compilers(text: str, most: int = sys.maxsize) -> Metadata:
 
 
 def _refuse_unusual(text: str) -> None:
-    """Raise `ValueError` for breaks, characters and quotes that the compiler does not write."""
-    if any(mark in text for mark in _OTHER_BREAKS) or yaml_values.FORBIDDEN.search(text):
-        raise ValueError
-    if not _QUOTED_WITHIN_LINES.fullmatch(text):
+    """Raise `ValueError` for characters and quotes that the compiler seldom or never writes."""
+    if not (text.replace("\n", "").isprintable() and _QUOTED_WITHIN_LINES.fullmatch(text)):
         raise ValueError
 
 
@@ -151,10 +148,10 @@ def _kernels(block: str, line: int, most: int) -> list[Kernel]:
         # What kernels have of their own is cut out: of the rest, much is the same in many.
         common, own = f"\n    {element}\n", {}
         for key in (".name", ".symbol"):
-            at = common.rfind(f"\n    {key}:")
-            if at >= 0 and (name := _NAME.match(common, at)):
-                _refuse_unusual(name[1])
-                own[key] = _text(name[1])
+            at = common.rfind(f"\n    {key}:") + 1
+            if (name := _ENTRY.match(common, at)) and name[2] == key and name[3]:
+                _refuse_unusual(name[3])
+                own[key] = _text(name[3])
                 common = common[:at] + common[name.end() :]
         read = _read_common if len(common) < _SHORT else _read_common.__wrapped__
         others, facts, complaints = read(common)

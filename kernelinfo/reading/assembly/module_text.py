@@ -7,27 +7,19 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import pairwise
 
-from kernelinfo.reading.assembly import (
-    directives,
-    info_block,
-    labels,
-    macros,
-    metadata_yaml,
-    shader_registers,
-)
+from kernelinfo.light_typing import TYPE_CHECKING
+from kernelinfo.reading.assembly import directives, info_block, metadata_yaml, scan
 from kernelinfo.reading.assembly.directives import Stated
-from kernelinfo.reading.assembly.ending import Ending
 from kernelinfo.reading.assembly.expressions import Definitions
 from kernelinfo.reading.assembly.instructions import function_text, read_code
 from kernelinfo.reading.assembly.kernel_text import (
+    Ending,
     Evaluation,
     KernelText,
     KernelTexts,
     WholeText,
     without_shaders,
 )
-from kernelinfo.reading.assembly.linking_text import LinkingText
-from kernelinfo.reading.assembly.loc import SourceFiles
 from kernelinfo.reading.assembly.scan import (
     ASSIGNMENT,
     BEGIN,
@@ -40,9 +32,13 @@ from kernelinfo.reading.assembly.scan import (
 )
 from kernelinfo.reading.facts import Fact, Features, Module
 from kernelinfo.reading.metadata import code_object_version, kernel_facts_v2, unknown_version
-from kernelinfo.reading.object_linking import NOTE, with_callees
 from kernelinfo.reading.stamps import distinct
 from kernelinfo.reading.target_id import TargetId, parse_isa_version, parse_target_id
+
+if TYPE_CHECKING:
+    from kernelinfo.reading.assembly.linking_text import LinkingText
+    from kernelinfo.reading.assembly.loc import SourceFiles
+    from kernelinfo.reading.assembly.shader_registers import Pipelines
 
 _METADATA: dict[str, metadata_yaml.Reading] = {
     "amdgpu_metadata": metadata_yaml.in_text,
@@ -67,14 +63,14 @@ class ModuleText:
         self._stamps: list[str] = []
         self._definitions = Definitions()
         self._kernels = KernelTexts(self._budget)
-        self._files = SourceFiles(self._text)
+        self._files: SourceFiles | None = None
         # Metadata is read at its end: the directive that began it, and the start of its text.
         self._metadata: tuple[str, int] | None = None
         self._ending = Ending()
-        self._linking = LinkingText()
+        self._linking: LinkingText | None = None
         # The registers of the function that begins next; those of all functions, and their line.
         self._config: Stated | None = None
-        self._pipelines: tuple[shader_registers.Pipelines, int] | None = None
+        self._pipelines: tuple[Pipelines, int] | None = None
         # Up to where all is read.
         self._read = start
         # Names are not sought before these: the end of the last info block; where a function last
@@ -96,6 +92,9 @@ class ModuleText:
             self._begin = offset
             return
         if kind == "file":
+            from kernelinfo.reading.assembly.loc import SourceFiles
+
+            self._files = self._files or SourceFiles(self._text)
             self._files.take(offset)
             return
         ends = kind.startswith("end_")
@@ -105,8 +104,8 @@ class ModuleText:
             return  # what looks like more is text of the metadata
         if kind == INFO:
             self._take_info(offset)
-        elif kind == macros.UNEXPANDED:
-            self.warn(macros.complaint(self._text, offset), offset)
+        elif kind == scan.UNEXPANDED:
+            self.warn(scan.macro_complaint(self._text, offset), offset)
         elif kind == ASSIGNMENT:
             self._definitions.add_assignment(self._text, offset, self._lines)
         elif kind in ("set", "equ"):
@@ -120,7 +119,7 @@ class ModuleText:
         string = _STRING.match(operand) if b'"' in operand else None
         match kind:
             case "amdhsa_kernel":
-                self._take_descriptor(offset, labels.described_kernel(operand))
+                self._take_descriptor(offset, scan.described_kernel(operand))
             case "amd_kernel_code_t":
                 self._take_code_t(offset)
             case "amdgcn_target" | "amd_amdgpu_isa":
@@ -139,18 +138,21 @@ class ModuleText:
             case "ident":
                 if string:
                     self._stamps.append(decode(string[1]))
-            case "amdgpu_info":
-                self._budget.spend()
-                if wrong := self._linking.take_function(self._text, offset, operand):
+            case "amdgpu_info" | "amdgpu_lds":
+                from kernelinfo.reading.assembly.linking_text import LinkingText
+
+                self._linking = self._linking or LinkingText(self._budget)
+                if wrong := self._linking.take(self._text, offset, kind, operand):
                     self.warn(wrong, offset)
-            case "amdgpu_lds":
-                self._linking.take_variable(operand)
             case "AMDGPU.config":
-                block = shader_registers.read_config(self._text, offset)
+                from kernelinfo.reading.assembly.shader_registers import read_config
+
+                block = read_config(self._text, offset)
                 self._config = Stated(block, self._lines.number(offset))
             case "amd_amdgpu_pal_metadata":
-                pipelines = shader_registers.of_pairs(decode(operand))
-                self._pipelines = pipelines, self._lines.number(offset)
+                from kernelinfo.reading.assembly.shader_registers import of_pairs
+
+                self._pipelines = of_pairs(decode(operand)), self._lines.number(offset)
             case "amdgpu_metadata" | "amd_amdgpu_hsa_metadata" | "amdgpu_pal_metadata":
                 self._metadata = kind, line_end(self._text, offset) + 1
 
@@ -188,14 +190,14 @@ class ModuleText:
         """Name of the function whose info block stands at `offset`, and where its label stands, if
         that is not known yet."""
         if self._begin >= floor:
-            name = labels.begun_function(self._text, self._begin)
+            name = scan.begun_function(self._text, self._begin)
             if (known := self._kernels.get(name)) and known.line is not None:
                 return name, None
-            return name, labels.label_offset(self._text, name, self._begin, offset, offset)
+            return name, scan.label_offset(self._text, name, self._begin, offset, offset)
         name, described = self._described
         if name and described > floor:
             return name, None
-        return labels.last_label(self._text, floor, offset)
+        return scan.last_label(self._text, floor, offset)
 
     def _take_descriptor(self, offset: int, symbol: str) -> None:
         block, ended = directives.read_kernel(self._text, offset)
@@ -205,14 +207,14 @@ class ModuleText:
         if kernel.directives:
             self.warn(f"kernel {symbol!r}: .amdhsa_kernel stands here again, not read", offset)
             return
-        self._label(kernel, labels.label_offset(self._text, symbol, floor, offset, offset))
+        self._label(kernel, scan.label_offset(self._text, symbol, floor, offset, offset))
         kernel.directives = Stated(block, self._lines.number(offset))
         if not ended:
             self.warn(f"kernel {symbol!r}: .amdhsa_kernel has no end", offset)
 
     def _take_code_t(self, offset: int) -> None:
         # It stands first in the code, directly behind the kernel's label.
-        label = labels.last_label(self._text, max(self._informed, offset - 4096), offset)
+        label = scan.last_label(self._text, max(self._informed, offset - 4096), offset)
         line = self._lines.number(offset)
         kernel = self._kernels[label[0] if label else f"kernel at line {line}"]
         block, _ = directives.read_code_t(self._text, offset)
@@ -231,8 +233,10 @@ class ModuleText:
         line = self._lines.number(start)
         try:
             if kind == "amdgpu_pal_metadata":
+                from kernelinfo.reading.assembly.shader_registers import of_metadata
+
                 root, _ = metadata_yaml.root_of(yaml)
-                self._pipelines = shader_registers.of_metadata(root), line
+                self._pipelines = of_metadata(root), line
                 return
             found = metadata_yaml.parse(yaml, _METADATA[kind], self._budget.most + 1)
         except ValueError as error:
@@ -260,11 +264,12 @@ class ModuleText:
     def _find_code(self, end: int) -> None:
         """Find each kernel's instructions, which end at the latest where the next one's begin."""
         starts = {k.label: k for k in self._kernels.values() if k.label is not None}
-        self._files.read_declarations(self._start, end)
+        if self._files:
+            self._files.read_declarations(self._start, end)
         for offset, after in pairwise([*sorted(starts), end]):
             kernel, function = starts[offset], partial(function_text, self._text, offset, after)
             kernel.read_code = partial(read_code, function)
-            kernel.source = self._files.position(function)
+            kernel.source = self._files.position(function) if self._files else None
 
     def warn(self, message: str, offset: int) -> None:
         """Note what does not fit at `offset`."""
@@ -299,8 +304,9 @@ class ModuleText:
             for kernel in found:
                 kernel.metadata = pipelines.facts(kernel.symbol, target), line
         kernels = [evaluation.kernel(kernel) for kernel in found]
-        if functions := self._linking.functions():
-            kernels = with_callees(kernels, functions, target, xnack=xnack)
+        notes: tuple[str, ...] = ()
+        if self._linking:
+            kernels, notes = self._linking.with_callees(kernels, target, xnack=xnack)
         yield Module(
             kind="assembly",
             target=target_id.processor if target_id else None,
@@ -309,6 +315,6 @@ class ModuleText:
             stamps=distinct(self._stamps),
             kernels=tuple(kernels),
             warnings=warnings + self._warnings.take(),
-            notes=(NOTE,) if functions else (),
+            notes=notes,
             offset=self._start,
         )

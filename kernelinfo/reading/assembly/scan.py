@@ -1,4 +1,5 @@
-"""Where in an assembly text something stands, found in one pass and never split into lines."""
+"""Where in an assembly text something stands, found in one pass and never split into lines; what
+its functions are called."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ import codecs
 import mmap
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 Text = bytes | mmap.mmap
 
@@ -54,6 +55,21 @@ _MARKS: tuple[tuple[bytes, re.Pattern[bytes], str], ...] = (
 one is sought ten times as fast. A directive's kind is its name."""
 # Where a comment or a string begins, what follows is no directive.
 _NO_CODE = re.compile(rb';|//|/\*|"|[\w.$@]$')
+
+UNEXPANDED = "unexpanded"
+"""The kind of a macro's body that states a kernel; the mark stands where the body begins."""
+
+_BEGINS = {"macro", "rept", "irp", "irpc"}
+_ENDS = {"endm", "endr"}
+_KERNEL = {"amdhsa_kernel", "amd_kernel_code_t", INFO}
+
+# Few texts need these; to compile one takes as long as to read a block.
+_LABEL = rb'(?m)^[ \t]*("(?:\\.|[^"\\\n])*"|[^\s;":]+):(?=\s|$)'
+_LOCAL = rb"\.L|BB\d"
+_COMMENT = re.compile(rb"(?<!\s)\s++(?:;|//|/\*).*")
+# LLVM MCAsmInfo::isValidUnquotedName
+_UNQUOTED = re.compile(r"[\w.$@]+", re.ASCII)
+_FAR = 1 << 16
 
 
 def searchable(data: Text | memoryview) -> Text:
@@ -111,6 +127,41 @@ def marks(text: Text) -> Iterator[tuple[int, str]]:
             release(text, 0, start - _RELEASED)
 
 
+def outside_macros(text: Text, marks: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """The marks outside bodies of macros and repetitions, which only the assembler expands.
+
+    A body that states a kernel gives one mark of its own, `UNEXPANDED`. One without an end reaches
+    to the end of the text, or of its part of a bundle.
+    """
+    depth = start = 0
+    states_kernel = False
+    for offset, kind in marks:
+        if kind in _BEGINS or kind in _ENDS:
+            if is_directive(text, offset):
+                start = start if depth else offset
+                depth = max(depth + (1 if kind in _BEGINS else -1), 0)
+        elif kind == BUNDLE:
+            depth = 0
+        elif depth:
+            states_kernel |= kind in _KERNEL
+        if states_kernel and not depth:
+            yield start, UNEXPANDED
+            states_kernel = False
+        if not depth and kind not in _BEGINS and kind not in _ENDS:
+            yield offset, kind
+    if states_kernel:
+        yield start, UNEXPANDED
+
+
+def macro_complaint(text: Text, offset: int) -> str:
+    """What to say of a macro's body that begins at `offset`."""
+    begins = decode(line_at(text, offset)[:60].strip())
+    return (
+        f"kernels made by `{begins}` are not read: only the assembler expands it; "
+        "give the object assembled from this text"
+    )
+
+
 def release(text: Text, start: int, end: int) -> None:
     """Let go of a part of a mapped file, so that memory does not grow with its size.
 
@@ -166,3 +217,58 @@ def line_end(text: Text, offset: int) -> int:
 def decode(name: bytes) -> str:
     """Text for people; bytes that are no UTF-8 become escapes."""
     return name.decode("utf-8", "backslashreplace")
+
+
+def begun_function(text: Text, begin: int) -> str:
+    """The function that begins at `begin`, by LLVM's own comment.
+
+    The comment holds the name raw: unquoted, whatever characters it has.
+    """
+    return decode(line_at(text, begin + len(BEGIN)).rstrip())
+
+
+def last_label(text: Text, floor: int, offset: int) -> tuple[str, int] | None:
+    """The last label between `floor` and `offset` that is not local, and where it stands."""
+    last = None
+    for label in re.compile(_LABEL).finditer(text, floor, offset):
+        if not re.match(_LOCAL, label[1]):
+            last = unquoted(label[1]), label.start(1)
+    return last
+
+
+def label_offset(text: Text, name: str, floor: int, offset: int, after: int) -> int | None:
+    """Where the label `name:` stands: between `floor` and `offset`, or else soon after `after`.
+
+    Compilers print a descriptor after the code; people write it before.
+    """
+    label = name if _UNQUOTED.fullmatch(name) else _quoted(name)
+    sought = label.encode() + b":"
+    for start, end in (floor, offset), (after, after + _FAR):
+        found = text.find(sought, start, end)
+        while found >= 0:
+            if found == 0 or text[found - 1 : found].isspace():
+                return found
+            found = text.find(sought, found + 1, end)
+    return None
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace("\\", r"\\").replace('"', r"\"") + '"'
+
+
+def unquoted(written: bytes) -> str:
+    """The name that an assembler reads where `written` stands, quoted or not."""
+    if not written.startswith(b'"'):
+        return decode(written)
+    return decode(re.sub(rb"\\(.)", rb"\1", written[1:-1]))
+
+
+def described_kernel(operand: bytes) -> str:
+    """The kernel that `.amdhsa_kernel` names: the rest of its line.
+
+    LLVM prints the name raw even where it holds blanks, quotes or semicolons; a comment is taken
+    for one only behind a blank. People may quote it.
+    """
+    name = _COMMENT.sub(b"", operand).strip()
+    quoted = len(name) > 1 and name.startswith(b'"') and name.endswith(b'"')
+    return unquoted(name) if quoted else decode(name)

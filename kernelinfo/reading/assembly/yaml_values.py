@@ -27,7 +27,7 @@ _WORDS: dict[str, bool | None] = {
     **dict.fromkeys(("false", "no", "off", "n"), False),
 }
 _TEXT_TAGS = {"!", "!str", "tag:yaml.org,2002:str"}
-FORBIDDEN = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]")
+_FORBIDDEN = "[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]"
 """Characters that YAML does not allow unless escaped."""
 
 
@@ -36,7 +36,7 @@ def without_control_characters(text: str) -> str:
 
     LLVM writes DEL as it is, in double quotes, where the escape means the same.
     """
-    return FORBIDDEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return re.sub(_FORBIDDEN, lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def value(node: Any) -> object:
@@ -71,5 +71,6 @@ def plain_value(written: str) -> object:
 
 
 def _integer(written: str) -> int:
-    octal = re.fullmatch(r"([-+]?)0([0-7]+)", written)
-    return int(f"{octal[1]}0o{octal[2]}" if octal else written, 0)
+    digits = written.lstrip("-+")
+    is_octal = digits[0] == "0" and digits[1:].isdecimal()
+    return int(written, 8 if is_octal else 0)

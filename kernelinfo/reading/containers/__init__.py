@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from importlib import import_module
 
 from kernelinfo.errors import FileBudgetError, ReadError
 from kernelinfo.reading.blob import Blob, Elsewhere, Missing, Note, Problem
@@ -173,6 +172,8 @@ def _unpack(blob: Blob, *, required: bool) -> Iterator[Found]:
 
 def _members(blob: Blob, format: str) -> Iterator[Found]:
     """What a container holds; how it is damaged is a problem."""
+    from importlib import import_module
+
     read: Reader = import_module(f"{__name__}.{format}").read
     try:
         yield from read(blob)

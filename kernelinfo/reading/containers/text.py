@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import codecs
 import re
-import zlib
-from contextlib import suppress
 
 from kernelinfo.reading.blob import Blob, Problem
 
@@ -14,17 +12,17 @@ _MARKS = re.compile(
     rb"\.amd(?:gcn_target|hsa_|_kernel_code_t|_amdgpu_|gpu_(?:metadata|hsa_kernel|pal_metadata))"
     rb"|\.hsa_code_object_|; Kernel info:|\.section\s+\.AMDGPU\."
 )
-_RESOURCE_USAGE = re.compile(rb"Function Name: |Pass: +kernel-resource-usage")
+_RESOURCE_USAGE = rb"Function Name: |Pass: +kernel-resource-usage"
 _RECORD = b"--- !"
 _FLAG = "-Rpass-analysis=kernel-resource-usage"
 _LOOKED_AT = 1 << 20
 _BINARY_BYTES = 1 << 12
 """A zero byte in the first of them tells that data are no text."""
-_LOG = re.compile(rb"(?:warning|remark|error): |^\[\d+/\d+\] |^\[ *\d+%\] ", re.MULTILINE)
+_LOG = rb"(?m)(?:warning|remark|error): |^\[\d+/\d+\] |^\[ *\d+%\] "
 _ZLIB = (b"\x78\x01", b"\x78\x9c", b"\x78\xda")
 _MAPS = (*(bytes([first]) for first in range(0x80, 0x90)), b"\xde", b"\xdf")
 """First bytes of MessagePack maps."""
-_CATALOGUE = re.compile(rb"[\xa0-\xbf](?:solutions|library|codeObjectFile)")
+_CATALOGUE = rb"[\xa0-\xbf](?:solutions|library|codeObjectFile)"
 _CATALOGUE_BYTES = 1 << 12
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
@@ -39,7 +37,7 @@ def read(blob: Blob) -> Blob | Problem:
         return Problem(blob.path, _reason(blob.data), blob.member, blob.offset)
     if _MARKS.search(blob.data):
         return blob
-    if _RESOURCE_USAGE.search(blob.data):
+    if re.search(_RESOURCE_USAGE, blob.data):
         from kernelinfo.reading import build_log  # most texts are assembly
 
         if build_log.accepts(blob.data):
@@ -58,7 +56,7 @@ def _reason(data: memoryview) -> str:
         return "host code; give the *-hip-amdgcn-*.s beside it"
     if start.startswith(_RECORD):
         return f"no resource usage in this optimization record; compile with {_FLAG}, too"
-    if _LOG.search(start):
+    if re.search(_LOG, start):
         return f"no resource usage in this log; compile with {_FLAG}"
     return "no AMDGPU assembly found; give what the compiler left for the device"
 
@@ -67,7 +65,10 @@ def _is_catalogue(start: bytes) -> bool:
     """Whether data begin as Tensile's list of what code objects hold does: a MessagePack map, which
     newer versions compress by zlib."""
     if start.startswith(_ZLIB):
+        import zlib
+        from contextlib import suppress
+
         with suppress(zlib.error):
             start = zlib.decompressobj().decompress(start, _CATALOGUE_BYTES)
     head = start[:_CATALOGUE_BYTES]
-    return head.startswith(_MAPS) and _CATALOGUE.search(head) is not None
+    return head.startswith(_MAPS) and re.search(_CATALOGUE, head) is not None
