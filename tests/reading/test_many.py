@@ -118,6 +118,15 @@ CASES = {
         ALLOWED,
         TOO_MANY,
     ),
+    "remarks of a log": Case(
+        b"a:1:1: Function Name: k\n" + b"a:1:1:     VGPRs: 1\n" * 2000, 1, TOO_MANY_STATEMENTS
+    ),
+    "what looks like a log": Case(b"Function Name: k\n" * 400_000, 0, TOO_MANY_STATEMENTS),
+    "records of an optimization": Case(
+        b"--- !Analysis\nPass: kernel-resource-usage\nName: NumVGPR\n...\n" * 2000,
+        0,
+        TOO_MANY_STATEMENTS,
+    ),
     "notes": Case(with_notes(note(b"x", b"AMD\0", 99) * 5000), 2, "more than 4096 notes"),
     "notes without a name": Case(with_notes(pack("<4I", 0, 4, 3, 0) * 5000), 2, "not listed"),
     "empty lists in a note": Case(

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from kernelinfo.errors import TooManyKernelsError
 from kernelinfo.reading.assembly.scan import Lines, Text, searchable
-from kernelinfo.reading.budget import UNBOUNDED, KernelBudget
+from kernelinfo.reading.budget import BY_DEFAULT, UNBOUNDED, KernelBudget
 from kernelinfo.reading.build_log import log
 from kernelinfo.reading.build_log.blocks import Blocks
 from kernelinfo.reading.facts import Features, KernelFacts, Module, ReadWarnings
@@ -26,10 +26,15 @@ _FUNCTIONS = "reports functions but no kernel, whose report would end with its L
 
 
 def accepts(text: Text | memoryview) -> bool:
-    """Whether a text holds resource usage as a compiler reports it."""
+    """Whether a text holds resource usage as a compiler reports it, or too much that looks so."""
     text = searchable(text)
-    named = text.find(b"Function Name: ") >= 0
-    return (named and any(log.statements(text))) or _RECORD.search(text) is not None
+    if _RECORD.search(text):
+        return True
+    try:
+        named = text.find(b"Function Name: ") >= 0
+        return named and any(log.statements(text, KernelBudget(BY_DEFAULT.kernels)))
+    except TooManyKernelsError:
+        return True
 
 
 def read(
@@ -44,12 +49,12 @@ def read(
     warnings = ReadWarnings()
     blocks = Blocks(warnings, budget)
     try:
-        for statement in log.statements(text):
+        for statement in log.statements(text, budget):
             blocks.take(statement)
         if _RECORD.search(text):
             from kernelinfo.reading.build_log import records  # few inputs need YAML
 
-            for statement in records.statements(text, warnings):
+            for statement in records.statements(text, warnings, budget):
                 blocks.take(statement)
     except TooManyKernelsError as error:
         warnings.add(str(error))

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator
 
 from kernelinfo.reading.assembly.scan import Lines, Text, decode
+from kernelinfo.reading.budget import KernelBudget
 from kernelinfo.reading.build_log.blocks import NAME, Location, Statement
 
 _KEYS = re.compile(
@@ -29,12 +30,18 @@ _OPTION = re.compile(r" \[-Rpass[\w=-]*\]\s*$")
 _INDENT = "    "
 _MOST_BEFORE = 1024
 _MOST_AFTER = 1 << 16
+_REMARK = 2
+"""Definitions of assembly that take as long to read."""
 
 
-def statements(text: Text) -> Iterator[Statement]:
-    """What the remarks of a log state, in its order; time linear in the text."""
+def statements(text: Text, budget: KernelBudget) -> Iterator[Statement]:
+    """What the remarks of a log state, in its order; time linear in the text.
+
+    Raises `TooManyKernelsError`.
+    """
     lines, at = Lines(text), 0
     while found := _KEYS.search(text, at):
+        budget.spend_statements(_REMARK)
         start = found.start()
         ending = _LINE_END.search(text, found.end(), found.end() + _MOST_AFTER)
         at = ending.start() if ending else min(found.end() + _MOST_AFTER, len(text))

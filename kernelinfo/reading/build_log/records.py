@@ -10,18 +10,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-import yaml
-
 from kernelinfo.errors import ReadError
-from kernelinfo.light_typing import Any
 from kernelinfo.reading.assembly.scan import Lines, Text, decode
+from kernelinfo.reading.budget import KernelBudget
 from kernelinfo.reading.build_log.blocks import NAME, NOWHERE, Location, Statement
 from kernelinfo.reading.facts import ReadWarnings
 
 _START = re.compile(rb"^--- ![^\n]*\n", re.MULTILINE)
 _PASS = re.compile(rb"[^\n]{0,80}\n?Pass: +kernel-resource-usage\s")
+_END = re.compile(rb"\n(?:(\.\.\.)|---)")
+_FIELD = re.compile(r"^(\w+):[ \t]*(.*(?:\n[ \t].*)*)", re.MULTILINE)
+_ARGUMENT = re.compile(r"^ *- (\w+):[ \t]*(.*)", re.MULTILINE)
+_LOCATION = re.compile(r"\{\s*File: *(.*),\s+Line: (\d{1,9}),\s+Column: (\d{1,9})\s*\}")
+_ESCAPED = re.compile(r'\\(?:(["\\/ ])|x(..)|u(.{4})|U(.{8})|.)')
 _MOST_BYTES = 1 << 16
 """Of one document; real ones have about 300."""
+_RECORD = 3
+"""Definitions of assembly that take as long to read."""
 _KEYS: Mapping[str, str] = {
     "FunctionName": NAME,
     "NumSGPR": "SGPRs",
@@ -36,70 +41,66 @@ _KEYS: Mapping[str, str] = {
 }
 
 
-_Loader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+def statements(text: Text, warnings: ReadWarnings, budget: KernelBudget) -> Iterator[Statement]:
+    """What the documents of the pass state; those that cannot be read are added to `warnings`.
 
-
-def statements(text: Text, warnings: ReadWarnings) -> Iterator[Statement]:
-    """What the documents of the pass state; those that cannot be read are added to `warnings`."""
+    Raises `TooManyKernelsError`.
+    """
     lines = Lines(text)
     for found in _START.finditer(text):
         if _PASS.match(text, found.end()):
+            budget.spend_statements(_RECORD)
             line = lines.number(found.start())
-            document = text[found.end() : found.end() + _MOST_BYTES].partition(b"\n...")
             try:
-                if not document[1]:
-                    raise ReadError("the record is cut off")
-                if statement := _statement(decode(document[0]) + "\n", line):
+                if statement := _statement(_document(text, found.end()), line):
                     yield statement
             except ReadError as error:
                 warnings.add(str(error), line)
 
 
+def _document(text: Text, start: int) -> str:
+    """The lines up to the document's end; raises `ReadError` where it has none."""
+    end = _END.search(text, start, start + _MOST_BYTES)
+    if not (end and end[1]):
+        raise ReadError("the record is cut off")
+    return decode(text[start : end.start()].replace(b"\r\n", b"\n"))
+
+
 def _statement(document: str, line: int) -> Statement | None:
-    """None for a number that is not known. Raises `ReadError` for what is no such record."""
-    record = _record(document)
-    key = _KEYS.get(str(record.get("Name")))
+    """None for a number that is not known. Raises `ReadError` for what no compiler writes."""
+    fields: dict[str, str] = dict(_FIELD.findall(document))
+    name = _scalar(fields.get("Name", ""))
+    if not name.isalnum():
+        raise ReadError("the record has no name")
+    key = _KEYS.get(name)
     if key is None:
         return None
-    name, arguments = str(record["Name"]), record.get("Args")
-    maps = [a for a in arguments if isinstance(a, dict)] if isinstance(arguments, list) else []
-    stated = [argument[name] for argument in maps if name in argument]
+    arguments = _ARGUMENT.findall(fields.get("Args", ""))
+    stated = [_scalar(value) for argument, value in arguments if argument == name]
     if not stated:
         raise ReadError(f"the record states no {name}")
-    function = str(record.get("Function"))
-    if key == NAME and str(stated[-1]) != function:
+    function = _scalar(fields.get("Function", ""))
+    if key == NAME and stated[-1] != function:
         raise ReadError(f"the record is of {function!r:.100} and names {stated[-1]!r:.100}")
-    return Statement(_location(record.get("DebugLoc")), key, str(stated[-1]), line)
+    return Statement(_location(fields.get("DebugLoc", "")), key, stated[-1], line)
 
 
-def _record(document: str) -> Mapping[str, Any]:
-    """Scalars as they are written; raises `ReadError` for what is none."""
+def _scalar(written: str) -> str:
+    """A value of YAML without its quotes and escapes."""
+    written = written.strip()
+    if written[:1] == "'":
+        return written[1:-1].replace("''", "'")
+    return _ESCAPED.sub(_unescaped, written[1:-1]) if written[:1] == '"' else written
+
+
+def _unescaped(escaped: re.Match[str]) -> str:
+    mark, *digits = escaped.groups("")
     try:
-        events = yaml.parse(document, _Loader) if "*" in document else ()
-        if any(isinstance(event, yaml.AliasEvent) for event in events):
-            raise ReadError("the record has aliases, which no compiler writes")
-        root = yaml.compose(document, _Loader)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise ReadError("the record is no YAML") from error
-    found = _written(root) if root is not None else None
-    if not isinstance(found, dict):
-        raise ReadError("the record is no map")
-    return found
+        return mark or chr(int("".join(digits), 16))
+    except (ValueError, OverflowError):
+        raise ReadError(f"the record has the escape {escaped[0]!r}") from None
 
 
-def _written(node: Any) -> Any:
-    """A node's lists and maps, with scalars as text."""
-    if node.id == "sequence":
-        return [_written(item) for item in node.value]
-    if node.id == "mapping":
-        return {key.value: _written(value) for key, value in node.value if key.id == "scalar"}
-    return str(node.value)
-
-
-def _location(location: object) -> Location:
-    if not isinstance(location, dict):
-        return NOWHERE
-    line, column = (str(location.get(key, "")) for key in ("Line", "Column"))
-    if not (line.isdecimal() and column.isdecimal() and len(line) < 10 and len(column) < 10):
-        return NOWHERE
-    return Location(str(location.get("File")), int(line), int(column))
+def _location(written: str) -> Location:
+    found = _LOCATION.fullmatch(written.strip())
+    return Location(_scalar(found[1]), int(found[2]), int(found[3])) if found else NOWHERE
