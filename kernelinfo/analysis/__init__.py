@@ -29,6 +29,8 @@ from kernelinfo.reading.stamps import compiler_of
 from kernelinfo.reading.target_id import parse_target_id
 from kernelinfo.rules import may_ask_for_code
 
+_FoundInBlob = Kernel | Problem | Repeat | Note | OtherTarget
+
 if TYPE_CHECKING:
     from kernelinfo.analysis.copies import Copies
     from kernelinfo.reading.arguments import Arguments
@@ -131,35 +133,47 @@ class Analysis:
         if isinstance(blob, Missing):
             counts.missing.append(blob)
             return
-        for item in self._detailed(blob) if isinstance(blob, Blob) else [blob]:
-            if isinstance(item, Note):
-                counts.note(item)
-                continue
-            if isinstance(item, Kernel) and not is_asked_for(item.name, item.symbol, self._options):
-                counts.pass_over(item.name)
-                continue
-            if isinstance(item, OtherTarget):
-                counts.of_other_targets += item.kernels
-                continue
-            judged = self._judge.judge(item) if isinstance(item, Kernel) else item
-            if isinstance(judged, Problem):
-                if not counts.lists(judged):
-                    continue
-                if is_left_by_compiler(judged):
-                    counts.leftovers.append(judged)
-                    continue
-            elif isinstance(judged, Repeat):
+        for found in self._found(blob):
+            item = self._result(found, counts) if isinstance(found, Kernel) else found
+            if isinstance(item, Result):
+                yield item
+            elif isinstance(item, Repeat):
                 counts.repeated += 1
-            else:
-                counts.found += 1
-            if isinstance(judged, Result) and judged.occupancy is None and judged.kernel.target:
-                counts.of_other_sizes += 1
-            if isinstance(judged, Result) and not is_shown(judged, self._options):
-                counts.not_shown += 1
-                continue
-            yield judged
+                yield item
+            elif isinstance(item, Note):
+                counts.note(item)
+            elif isinstance(item, OtherTarget):
+                counts.of_other_targets += item.kernels
+            elif item is not None and counts.lists(item):
+                if is_left_by_compiler(item):
+                    counts.leftovers.append(item)
+                else:
+                    yield item
         if counts.found > before:
             counts.folders.add(os.path.dirname(blob.path))
+
+    def _found(self, blob: Blob | Problem | Note) -> Iterator[_FoundInBlob]:
+        if not isinstance(blob, Blob):
+            return iter((blob,))
+        if self._options.locate or self._options.arguments:
+            return self._detailed(blob)
+        return self.kernels(blob)
+
+    def _result(self, kernel: Kernel, counts: PathCounts) -> Result | Problem | None:
+        """The result of a kernel; None where it is not chosen, or not shown."""
+        if not is_asked_for(kernel.name, kernel.symbol, self._options):
+            counts.pass_over(kernel.name)
+            return None
+        result = self._judge.judge(kernel)
+        if isinstance(result, Problem):
+            return result
+        counts.found += 1
+        if result.occupancy is None and result.kernel.target:
+            counts.of_other_sizes += 1
+        if is_shown(result, self._options):
+            return result
+        counts.not_shown += 1
+        return None
 
     def conflicting_entry(self, blob: Blob) -> str | None:
         """The first entry of the same file and processor, where its id names other features.
@@ -175,7 +189,7 @@ class Analysis:
         other = parse_target_id(first)
         return first if other and dict(other.settings).keys() != named else None
 
-    def kernels(self, blob: Blob) -> Iterator[Kernel | Problem | Repeat | Note | OtherTarget]:
+    def kernels(self, blob: Blob) -> Iterator[_FoundInBlob]:
         """The kernels of one blob, not judged, and what could not be read of it."""
         from kernelinfo import reading
 
@@ -196,14 +210,17 @@ class Analysis:
                 for warning in module.warnings:
                     offset = None if warning.offset is None else (blob.offset or 0) + warning.offset
                     yield Problem(blob.path, warning.message, blob.member, offset, warning.line)
+                if not self._options.unique:
+                    yield from self._of_module(module, blob)
+                    continue
                 for item in self._of_module(module, blob):
-                    if self._options.unique and isinstance(item, Kernel):
+                    if isinstance(item, Kernel):
                         self._first_copies[digest] = item.code_object
                     yield item
         except ReadError as error:
             yield Problem(blob.path, str(error), blob.member, blob.offset)
 
-    def _detailed(self, blob: Blob) -> Iterator[Kernel | Problem | Repeat | Note | OtherTarget]:
+    def _detailed(self, blob: Blob) -> Iterator[_FoundInBlob]:
         """The kernels, with source lines and arguments for those that the options choose."""
         locate, list_arguments = self._options.locate, self._options.arguments
         lines: dict[str, SourceLine] | None = None
@@ -234,9 +251,7 @@ class Analysis:
                 item = item._replace(arguments=arguments.get(item.symbol, ()))
             yield item
 
-    def _of_module(
-        self, module: Module, blob: Blob
-    ) -> Iterator[Kernel | Problem | Repeat | Note | OtherTarget]:
+    def _of_module(self, module: Module, blob: Blob) -> Iterator[_FoundInBlob]:
         if not module.kernels:
             return
         arch, name = self._options.arch, module.target or self._options.arch

@@ -43,7 +43,7 @@ class Judge:
 
     def judge(self, kernel: Kernel) -> Result | Problem:
         """The result of one kernel; a `Problem` where its launch or target makes no sense."""
-        if kernel.target is None:
+        if kernel.traits.target is None:
             return Result(kernel, None, tuple(findings(kernel, None, self._of_any_target)))
         size = self._configured_size(kernel) if self._sized else None
         key = kernel.traits, kernel.code, size

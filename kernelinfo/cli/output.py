@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterable, Iterator
 
 from kernelinfo.errors import OptionError
-from kernelinfo.kernel import CodeObject, Item, Result
+from kernelinfo.kernel import CodeObject, Item, Repeat, Result
 from kernelinfo.light_typing import TYPE_CHECKING
 from kernelinfo.reading.blob import Note, Problem
 from kernelinfo.render import View
@@ -127,15 +127,12 @@ class Problems:
     def watch(self, items: Iterable[Item]) -> Iterator[Item]:
         code_object = None
         for item in items:
-            if isinstance(item, Problem | Note):
+            if isinstance(item, Result):
+                if self._verbose and item.kernel.code_object is not code_object:
+                    code_object = item.kernel.code_object
+                    _tell(code_object, f"read as {code_object.kind} for {code_object.target}")
+            elif not isinstance(item, Repeat):
                 self._print(item)
-            elif (
-                isinstance(item, Result)
-                and self._verbose
-                and item.kernel.code_object is not code_object
-            ):
-                code_object = item.kernel.code_object
-                _tell(code_object, f"read as {code_object.kind} for {code_object.target}")
             yield item
 
     def reported(self, pieces: Iterable[str | Problem | Note]) -> Iterator[str]:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from itertools import chain
 
-from kernelinfo.kernel import CodeObject, Kernel, Result
+from kernelinfo.kernel import CodeObject, Finding, Kernel, Result
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.reading import stamps
@@ -19,7 +20,7 @@ Value = str | int | float | tuple[str, ...] | None
 Values = tuple[Value, ...]
 Names = tuple[str, ...]
 Spell = Callable[[Names, Values], str]
-"""The text of some neighbouring columns. It should remember: neighbours repeat."""
+"""The text of some neighbouring columns."""
 
 FORMULA = re.compile(r"'*\s*(?:[=+\-@＝＋－＠]|::)")
 """How a CSV cell begins that a spreadsheet could take for a formula, or a CI service for a command,
@@ -73,9 +74,11 @@ COLUMNS: Names = (
 
 BETWEEN_COMPILERS = "; "
 
+_Shared = tuple[Occupancy | None, tuple[Finding, ...], str, str, str]
+"""Occupancy and findings, and the text of resources, occupancy and findings."""
 _MOST_KNOWN = 1 << 12
-_known: dict[tuple[Traits, Spell], tuple[Occupancy | None, str, str]] = {}
-"""What kernels of equal traits share. Kept, as a process writes many rows a few at a time."""
+_known: dict[tuple[Traits, Spell], _Shared] = {}
+"""Kept, as a process writes many rows a few at a time."""
 
 
 def row(result: Result) -> dict[str, Value]:
@@ -100,37 +103,49 @@ def lines(results: Iterable[Result], name: Callable[[Kernel], str], spell: Spell
     What equal kernels share is worked out and spelled once. `name` gives `Kernel_Name`.
     """
     code_object: CodeObject | None = None
+    no_source = spell(_SOURCE, (None, None))
     for result in results:
         kernel = result.kernel
         if kernel.code_object is not code_object:
             code_object = kernel.code_object
             origin = spell(_ORIGIN, _origin(kernel))
             build = spell(_BUILD, _build(code_object))
-        resources, reached = _shared(kernel.traits, result.occupancy, spell)
+        _, _, resources, reached, findings = _shared(result, spell)
         yield ",".join(
             (
-                spell(_KERNEL, (name(kernel), kernel.symbol)),
+                _text(spell, _KERNEL, name(kernel), kernel.symbol),
                 origin,
                 resources,
-                spell(_SIZE, (kernel.code_bytes,)),
+                _text(spell, _SIZE, kernel.code_bytes),
                 reached,
                 build,
-                spell(_SOURCE, _source(kernel)),
-                spell(_FINDINGS, _findings(result)),
+                spell(_SOURCE, _source(kernel)) if kernel.source else no_source,
+                findings,
             )
         )
 
 
-def _shared(traits: Traits, occupancy: Occupancy | None, spell: Spell) -> tuple[str, str]:
-    """The text of resources and occupancy."""
-    known = _known.get((traits, spell))
-    if known is None or known[0] is not occupancy:
+@lru_cache(maxsize=1 << 14)
+def _text(spell: Spell, names: Names, *values: str | int | None) -> str:
+    """The text of what is each kernel's own, and yet repeats."""
+    return spell(names, values)
+
+
+def _shared(result: Result, spell: Spell) -> _Shared:
+    """The text that kernels of equal traits share."""
+    kernel, occupancy, findings = result
+    known = _known.get((kernel.traits, spell))
+    if known is None or known[0] is not occupancy or known[1] is not findings:
         if len(_known) >= _MOST_KNOWN:
             _known.clear()
-        resources = spell(_RESOURCES, _resources(traits, occupancy))
-        known = occupancy, resources, spell(_OCCUPANCY, _reached(occupancy))
-        _known[traits, spell] = known
-    return known[1:]
+        known = _known[kernel.traits, spell] = (
+            occupancy,
+            findings,
+            spell(_RESOURCES, _resources(kernel.traits, occupancy)),
+            spell(_OCCUPANCY, _reached(occupancy)),
+            spell(_FINDINGS, _findings(result)),
+        )
+    return known
 
 
 def _origin(kernel: Kernel) -> Values:
@@ -167,7 +182,7 @@ def _resources(traits: Traits, occupancy: Occupancy | None) -> Values:
 def _reached(occupancy: Occupancy | None) -> Values:
     if occupancy is None:
         return (None,) * len(_OCCUPANCY)
-    step = occupancy.next[0] if occupancy.next else None
+    step = next(iter(occupancy.next), None)
     return (
         occupancy.waves_per_simd,
         occupancy.percent,

@@ -23,6 +23,7 @@ from kernelinfo.occupancy.limits import (
     rounded,
     scratch_per_wave,
     trap_sgprs,
+    used,
 )
 from kernelinfo.occupancy.placement import Demand, Launch, Placement, align, placement
 from kernelinfo.occupancy.targets import Target, find
@@ -87,9 +88,12 @@ class Occupancy(NamedTuple):
         """What each resource that binds has to come down to for one more workgroup."""
         if not self.steps:
             return ()
-        used = {limit.resource: limit.used for limit in self.limits}
+        amounts = used(self.demand, self.launch)
         return tuple(
-            [step._replace(change=step.at_most - used[step.resource]) for step in self.steps]
+            [
+                Step(resource, at_most, at_most - (amounts[resource] or 0), waves, percent)
+                for resource, at_most, _, waves, percent in self.steps
+            ]
         )
 
     @property

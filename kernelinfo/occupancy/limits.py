@@ -127,6 +127,16 @@ def lds_of(demand: Demand, launch: Launch) -> int | None:
     return None if demand.lds_bytes is None else demand.lds_bytes + launch.dynamic_lds_bytes
 
 
+def used(demand: Demand, launch: Launch) -> dict[Resource, int | None]:
+    """Amounts of what a kernel can use less of, each in the unit of its limit's `used`."""
+    return {
+        "vgpr": demand.vgprs,
+        "sgpr": demand.sgprs,
+        "lds": lds_of(demand, launch),
+        "scratch": demand.scratch_bytes_per_lane,
+    }
+
+
 @_remembered
 def lds(at: Placement, asked: int | None) -> Limit | None:
     """The LDS that the workgroups of one domain share; `asked` is static and dynamic."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Iterator
-from functools import lru_cache, partial
+from functools import partial
 
 from kernelinfo.kernel import Item, Result
 from kernelinfo.kernel.rows import COLUMNS, FORMULA, Names, Values, lines
@@ -26,7 +26,6 @@ def rows(items: Iterable[Item], view: View) -> Iterator[str]:
         yield f"{row}\n"
 
 
-@lru_cache(maxsize=1 << 14)
 def _spell(names: Names, values: Values) -> str:
     # With a cell more, as one that is empty and alone would be written in quotes.
     return line((*values, None)).removesuffix(",\n")

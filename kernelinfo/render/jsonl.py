@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache, partial
 
 from kernelinfo.kernel import Item, Result
-from kernelinfo.kernel.rows import Names, Values, lines
+from kernelinfo.kernel.rows import Names, Value, Values, lines
 from kernelinfo.render import View
 from kernelinfo.render.names import chosen_name
 from kernelinfo.render.paint import without_commands_in_json
@@ -31,6 +31,10 @@ def rows(items: Iterable[Item], view: View) -> Iterator[str]:
         yield f"{{{line}}}\n"
 
 
-@lru_cache(maxsize=1 << 14)
 def _spell(names: Names, values: Values) -> str:
-    return without_commands_in_json(_encode(dict(zip(names, values, strict=True)))[1:-1])
+    return ",".join([f'"{name}":{_json(value)}' for name, value in zip(names, values, strict=True)])
+
+
+@lru_cache(maxsize=1 << 14, typed=True)  # True is no 1
+def _json(value: Value) -> str:
+    return without_commands_in_json(_encode(value))
