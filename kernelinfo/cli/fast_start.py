@@ -121,15 +121,17 @@ def _may_be_configured() -> bool:
         if os.path.exists(os.path.join(folder, "kernelinfo.toml")):
             return True
         shared = os.path.join(folder, "pyproject.toml")
-        if os.path.exists(shared) and _may_mention_us(shared):
+        if os.path.exists(shared) and _may_configure(shared):
             return True
         folder, parent = os.path.dirname(folder), folder
     return False
 
 
-def _may_mention_us(path: str) -> bool:
+def _may_configure(path: str) -> bool:
+    from kernelinfo.reading.paths import may_configure
+
     try:
         with open(path, "rb") as file:
-            return b"kernelinfo" in file.read()
+            return may_configure(file.read())
     except OSError:
         return True

@@ -68,3 +68,10 @@ def read_document(path: str | os.PathLike[str], most: int) -> bytes:
         if os.stat(file.fileno()).st_size > most:
             raise ReadError(f"has more than {most} bytes; give another file")
         return file.read()
+
+
+def may_configure(pyproject: bytes) -> bool:
+    """False if a `pyproject.toml` has no `[tool.kernelinfo]`, told without parsing it."""
+    dense = pyproject.translate(None, b" \t\"'")
+    parent = b"[tool]" in dense or b"tool={" in dense
+    return b"tool.kernelinfo" in dense or (parent and b"kernelinfo" in dense)

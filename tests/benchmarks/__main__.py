@@ -44,9 +44,8 @@ def row(
 
     `other` is the interpreter of the version to compare with, instead of the case's own peer.
     """
-    if (not other and not all(map(shutil.which, case.tools))) or not (
-        path := case.make(folder, short)
-    ):
+    has_tools = other or all(map(shutil.which, case.tools))
+    if not (has_tools and has(python, case.extra) and (path := case.make(folder, short))):
         return None
     arguments = [word.format(path) for word in case.arguments]
     ours = [kernelinfo(python), *arguments]
@@ -59,6 +58,12 @@ def row(
     peer = "the other version" if other else case.peer_name
     cells = [case.name, peer, case.processes, *ratios, counted]
     return "| " + " | ".join(map(str, cells)) + " |"
+
+
+def has(python: str, module: str) -> bool:
+    """True if that interpreter can import the module, or none is named."""
+    import_it = f"import {module or 'sys'}"
+    return not subprocess.run([python, "-c", import_it], capture_output=True).returncode
 
 
 def growth(series: Series, python: str, folder: Path, runs: int, short: bool) -> Iterator[str]:
@@ -103,7 +108,12 @@ def printed(line: str) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("only", nargs="*", help="lines whose name has one of these words in it")
-    parser.add_argument("--python", default=sys.executable, help="where kernelinfo is installed")
+    parser.add_argument(
+        "--python",
+        type=os.path.abspath,
+        default=sys.executable,
+        help="where kernelinfo is installed",
+    )
     parser.add_argument("--against", metavar="WHEEL", help="another version to run in pairs with")
     parser.add_argument("--pairs", type=int, default=7)
     parser.add_argument("--folder", type=Path, help="keep the inputs there for the next time")

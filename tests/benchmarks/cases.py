@@ -51,6 +51,8 @@ class Case(NamedTuple):
     marks: tuple[bytes, bytes] = (b"", b"")
     """By which lines kernels are counted in both outputs; nothing where one has none."""
 
+    extra: str = ""
+    """Without this module, of one of kernelinfo's extras, the line is left out."""
     is_short: bool = False
     """So short that its instructions are counted, too."""
 
@@ -101,9 +103,10 @@ PIPELINE = (OBJDUMP, READELF)
 READ_NOTES = f'find "$0" -name "*.co" -print0 | xargs -0 {READELF} --notes'
 
 
-def start(name: str, path: Path, *arguments: str) -> Case:
+def start(name: str, path: Path, *arguments: str, tools: tuple[str, ...] = ()) -> Case:
     """A command that takes little more than its start, against the bare interpreter."""
-    return Case(name, "`python -c pass`", (), fixture(path), arguments, bare_python, is_short=True)
+    make = fixture(path)
+    return Case(name, "`python -c pass`", tools, make, arguments, bare_python, is_short=True)
 
 
 def of_library(name: str, of: str, arguments: tuple[str, ...], mark: bytes = JSON_LINE) -> Case:
@@ -136,6 +139,37 @@ CASES = (
     start("`explain`, small `.s`", inputs.SMALL_TEXT, "explain", "{}", "vgprbound"),
     start("`diff`, small `.s`", inputs.SMALL_TEXT, "diff", "{}", "{}"),
     start("`pressure`, small `.s`", inputs.SMALL_TEXT, "pressure", "{}", "vgprbound"),
+    start("`extract`, a bundle", inputs.BUNDLE, "extract", "{}", "-o", "objects"),
+    start("`compare-profile`", inputs.SMALL_OBJECT, "compare-profile", str(inputs.TRACE), "{}"),
+    start(
+        "`sweep`",
+        inputs.IR,
+        "sweep",
+        "{}",
+        "--arch",
+        "gfx1010",
+        "--waves",
+        "4",
+        tools=(inputs.CLANG,),
+    ),
+    Case(
+        "`scan`, small `.s`",
+        "`python -c pass`",
+        (),
+        inputs.folder_of_small_text,
+        ("scan", "{}", "--to", "dataset", "--build", "1", "--workers", "1", "-q"),
+        bare_python,
+        extra="duckdb",
+    ),
+    Case(
+        "`trend`, two builds",
+        "`python -c pass`",
+        (),
+        inputs.dataset,
+        ("trend", "{}"),
+        bare_python,
+        extra="duckdb",
+    ),
     start("`limits`", inputs.SMALL_TEXT, "limits", "gfx942"),
     start("`calc`", inputs.SMALL_TEXT, "calc", "--arch", "gfx942", "--vgpr", "96"),
     start("`arch`", inputs.SMALL_TEXT, "arch"),

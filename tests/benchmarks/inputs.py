@@ -17,6 +17,9 @@ FIXTURES = Path(__file__).parents[2] / "fixtures"
 LIBRARIES = Path("/usr/lib/x86_64-linux-gnu")
 SMALL_TEXT = FIXTURES / "assembly" / "occupancy-hip-amdgcn-amd-amdhsa-gfx90a.s"
 SYMBOLIC_TEXT = FIXTURES / "assembly" / "variety-clang22-gfx90a.s"
+BUNDLE = FIXTURES / "container" / "tiny.hipfb"
+TRACE = FIXTURES / "profile" / "kernel_trace.csv"
+IR = FIXTURES / "src" / "required.ll"
 SMALL_OBJECT = FIXTURES / "code_object" / "occupancy-hip-amdgcn-amd-amdhsa-gfx90a.out"
 
 _DISTINCT = 100
@@ -74,6 +77,24 @@ def objects(folder: Path, files: int) -> Path | None:
             original, name = path.read_bytes(), f"k{number:05}".encode()
             for copy in range(number + distinct, files, distinct):
                 (made / f"{copy:05}.co").write_bytes(original.replace(name, b"k%05d" % copy))
+    return made
+
+
+def folder_of_small_text(folder: Path, short: bool) -> Path:
+    """A folder with the small assembly alone."""
+    made = folder / "small"
+    made.mkdir(exist_ok=True)
+    shutil.copy(SMALL_TEXT, made)
+    return made
+
+
+def dataset(folder: Path, short: bool) -> Path | None:
+    """A dataset of two builds of the small assembly; None without the extra `fleet`."""
+    made, build = folder / "dataset", folder_of_small_text(folder, short)
+    scan = (sys.executable, "-m", "kernelinfo", "scan", build, "--to", made, "--workers", "1")
+    for number in "12":
+        if subprocess.run([*scan, "--build", number], capture_output=True).returncode:
+            return None
     return made
 
 

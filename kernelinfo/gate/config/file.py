@@ -7,7 +7,7 @@ import os
 from kernelinfo.errors import ConfigError, ReadError
 from kernelinfo.gate.config.lines import KeyPath, lines_of
 from kernelinfo.light_typing import Any, NamedTuple
-from kernelinfo.reading.paths import read_document
+from kernelinfo.reading.paths import may_configure, read_document
 
 FilePath = str | os.PathLike[str]
 OWN, SHARED = "kernelinfo.toml", "pyproject.toml"
@@ -35,7 +35,7 @@ def read_file(path: FilePath) -> ConfigFile | None:
     shared = os.path.basename(path) == SHARED
     try:
         data = read_document(path, 16 << 20)
-        if shared and b"kernelinfo" not in data:  # nor need it be valid
+        if shared and not may_configure(data):  # nor need it be valid
             return None
         text = data.decode()
         document = tomllib.loads(text)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from pathlib import Path
 
 import pytest
 
+from kernelinfo.reading.paths import may_configure
 from tests.conftest import FIXTURES
 from tests.test_golden import run
 
@@ -104,3 +106,20 @@ def test_explain_has_the_same_options(tmp_path: Path) -> None:
     assert "KI106" in out
     assert "KI302" not in out
     assert "14 of these in loop .LBB3_2 at depth 1" in out
+
+
+@pytest.mark.parametrize(
+    ("text", "may"),
+    [
+        ('[project]\nname = "kernelinfo"\n[tool.ruff]\ntyping-modules = ["kernelinfo.x"]\n', False),
+        ("[tool.kernelinfo]\n", True),
+        ("[[tool.kernelinfo.budget]]\n", True),
+        ("[ tool . 'kernelinfo' ]\n", True),
+        ('[tool]\nkernelinfo.select = ["KI001"]\n', True),
+        ('tool = { "kernelinfo" = { min-kernels = 1 } }\n', True),
+        ("tool.kernelinfo.min-kernels = 1\n", True),
+    ],
+)
+def test_a_project_of_the_name_alone_configures_nothing(text: str, may: bool) -> None:
+    assert may_configure(text.encode()) is may
+    assert ("kernelinfo" in tomllib.loads(text).get("tool", {})) is may
