@@ -74,10 +74,8 @@ def analyse_some(paths: Iterable[str], options: Options) -> Iterator[Item]:
 
 
 def load(source: str | os.PathLike[str] | bytes, options: Options | None = None) -> Report:
-    """The report of one path, or of the bytes of one code object or assembly text.
-
-    Raises `KernelinfoError` rather than returning part of what was asked for.
-    """
+    """The report of one path, or of the bytes of one code object or assembly text. Raises
+    `KernelinfoError` rather than returning part of what was asked for."""
     from kernelinfo.reading import containers
 
     options = options or Options()
@@ -93,11 +91,8 @@ def load(source: str | os.PathLike[str] | bytes, options: Options | None = None)
 
 
 class Analysis:
-    """One run over several paths.
-
-    Raises `UnknownTargetError` for a target of `options` that is not known, and `OptionError` for
-    a rule.
-    """
+    """One run over several paths. Raises `UnknownTargetError` for a target of `options` that is not
+    known, and `OptionError` for a rule."""
 
     def __init__(self, options: Options, among: Sequence[str] = ()) -> None:
         """`among` are all paths of the run: copies of one compilation in them count once."""
@@ -176,10 +171,8 @@ class Analysis:
         return None
 
     def conflicting_entry(self, blob: Blob) -> str | None:
-        """The first entry of the same file and processor, where its id names other features.
-
-        Every blob must pass here, in the order of reading.
-        """
+        """The first entry of the same file and processor, where its id names other features. Every
+        blob must pass here, in the order of reading."""
         member = blob.member or ""
         entry = parse_target_id(member)
         if entry is None:

@@ -20,7 +20,7 @@ from kernelinfo.render.records import render_table
 from kernelinfo.render.words import plural
 
 if TYPE_CHECKING:
-    from kernelinfo.fleet.scanning import Cluster, Plan
+    from kernelinfo.fleet.scanning import Plan
     from kernelinfo.fleet.worker import Request
 
 EXAMPLES = """\
@@ -92,7 +92,7 @@ def command(
     if dry_run:
         write(_listing(work), None)
         return
-    summary = _run(request, work, scanning.Cluster(scheduler, workers))
+    summary = _run(request, work, scheduler, workers)
     if not quiet:
         write([summary], None)
     _exit(request, list(scanning.without_kernels(request)))
@@ -111,14 +111,14 @@ def _listing(work: Plan) -> list[str]:
     ]
 
 
-def _run(request: Request, work: Plan, cluster: Cluster) -> str:
+def _run(request: Request, work: Plan, scheduler: str | None, workers: int | None) -> str:
     """Do what is to do; what was done, in a line."""
     from kernelinfo.fleet.scanning import scan
 
     kernels = 0
     notes: dict[str, list[Note]] = {}
     with scanned(sum(file.size for file in work.files)) as advance:
-        for done in scan(request, work, cluster):
+        for done in scan(request, work, scheduler, workers):
             kernels += done.kernels
             advance(sum(f.size for f in done.task.files) // done.task.shares, kernels)
             for note in done.notes:

@@ -20,8 +20,7 @@ from kernelinfo.occupancy.targets import find
 from kernelinfo.render import SWEEP_FORMATS, View, renderer
 from kernelinfo.sweep.compilers import Processes, find_compiler
 from kernelinfo.sweep.ir import read_input
-from kernelinfo.sweep.module import open_module
-from kernelinfo.sweep.sweeping import sweep
+from kernelinfo.sweep.sweeping import open_module, sweep
 from kernelinfo.sweep.variants import STRATEGIES, Request, Sweep
 
 EXAMPLES = """\

@@ -9,11 +9,9 @@ from kernelinfo.analysis.copies import ASSEMBLY
 from kernelinfo.fleet.listing import InputFile, is_local
 from kernelinfo.light_typing import NamedTuple
 
-_LEAST_BYTES, _MOST_BYTES = 4 << 20, 256 << 20
-"""Of a task."""
+_LEAST_BYTES, _MOST_BYTES = 4 << 20, 256 << 20  # of a task
 _TASKS_A_WORKER = 8
-_FILE_BYTES = 64 << 10
-"""What it costs to open a file, as if it were that much longer."""
+_FILE_BYTES = 64 << 10  # what it costs to open a file, as if it were that much longer
 SHARED_BYTES = 512 << 20
 """A larger file goes to several workers, each of which takes some of its code objects."""
 _SHARES_A_WORKER = 4
@@ -26,8 +24,7 @@ class Task(NamedTuple):
     part: str
     files: tuple[InputFile, ...]
     share: int = 0
-    shares: int = 1
-    """Into how many tasks the one file is cut."""
+    shares: int = 1  # into how many tasks the one file is cut
 
     def by_unit(self) -> list[Task]:
         """The same, what belongs together on its own; of a share of a file the share."""

@@ -25,8 +25,7 @@ from kernelinfo.light_typing import Literal
 from kernelinfo.package_file import read_package_file
 
 Table = Literal["kernels", "problems", "inputs"]
-Columns = dict[str, str]
-"""DuckDB's types by name."""
+Columns = dict[str, str]  # DuckDB's types by name
 
 _SUFFIX = ".parquet"
 _BUILD_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
@@ -56,8 +55,7 @@ PROBLEMS: Columns = {
     "Kernelinfo_Version": "VARCHAR",
 }
 _OPENED: Columns = {"Opened": "VARCHAR", "Path": "VARCHAR", "Url": "VARCHAR"}
-_MEMORY = "160MB"
-"""Of DuckDB in a worker; what is larger is sorted on its disk."""
+_MEMORY = "160MB"  # of DuckDB in a worker; what is larger is sorted on its disk
 
 
 def check_build_name(name: str) -> None:

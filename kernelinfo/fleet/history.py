@@ -8,8 +8,7 @@ from kernelinfo.compare import Comparison, Match, Pair, compare
 from kernelinfo.compare.summary import Build, KernelSummary
 from kernelinfo.light_typing import NamedTuple
 
-_WAYS: tuple[Match, ...] = ("exact", "name", "namespace", "base-name")
-"""The strictest first."""
+_WAYS: tuple[Match, ...] = ("exact", "name", "namespace", "base-name")  # the strictest first
 
 
 class BuildTotals(NamedTuple):
@@ -18,14 +17,11 @@ class BuildTotals(NamedTuple):
     name: str
     kernels: int
     waves_per_simd: float
-    spilling: int
-    """Kernels."""
+    spilling: int  # kernels
     scratch_bytes_per_lane: int
-    vgprs: int
-    """Used, per lane."""
+    vgprs: int  # used, per lane
     code_bytes: int
-    problems: int
-    """What could not be read, for which kernels may be missing."""
+    problems: int  # what could not be read, for which kernels may be missing
 
 
 class Step(NamedTuple):
@@ -70,11 +66,9 @@ class Trend(NamedTuple):
     """How kernels moved through the builds of a dataset."""
 
     dataset: str
-    builds: tuple[BuildTotals, ...]
-    """In their order."""
+    builds: tuple[BuildTotals, ...]  # in their order
     steps: tuple[Step, ...]
-    histories: tuple[History, ...]
-    """Of the kernels that moved in any step, are gone or new."""
+    histories: tuple[History, ...]  # of the kernels that moved in any step, are gone or new
 
     @property
     def whole(self) -> Comparison:

@@ -20,25 +20,18 @@ from kernelinfo.reading.containers import files
 _FILE = "file://"
 _STAMPS = ("ETag", "etag", "md5Hash", "LastModified", "Last-Modified", "mtime", "modified")
 """Keys of fsspec's `info` that change with a file's content, the surest first."""
-_QUESTIONS = 16
-"""Files whose size is asked for at once, where a listing does not have it."""
+_QUESTIONS = 16  # files whose size is asked for at once, where a listing does not have it
 
 
 class InputFile(NamedTuple):
     """One file to read."""
 
-    root: str
-    """The URL that it was found under, as given."""
-    url: str
-    """Where it is read; a path of this machine for local files."""
-    path: str
-    """Relative to the root; the name of a file that was given itself."""
-    size: int
-    """Bytes."""
-    modified: str | None
-    """ETag or time of modification; None reads the file again in every run."""
-    named: bool
-    """By the user, or by a glob; else found in a folder."""
+    root: str  # the URL that it was found under, as given
+    url: str  # where it is read; a path of this machine for local files
+    path: str  # relative to the root; the name of a file that was given itself
+    size: int  # bytes
+    modified: str | None  # ETag or time of modification; None reads the file again in every run
+    named: bool  # by the user, or by a glob; else found in a folder
 
     @property
     def address(self) -> str:

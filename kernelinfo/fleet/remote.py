@@ -27,18 +27,15 @@ from kernelinfo.reading.containers.archive import thin_members
 from kernelinfo.reading.containers.files import File
 from kernelinfo.reading.containers.mapping import IS_WATCHED, MAP_FIXED, Mapping, filled_by, libc
 
-WHOLE_BYTES = 8 << 20
-"""A file of a store that is no longer is fetched whole."""
+WHOLE_BYTES = 8 << 20  # a file of a store that is no longer is fetched whole
 
 
 class Opened(NamedTuple):
     """A file that can be read."""
 
-    path: str
-    """Of this machine; of a file that is read by range nothing is there."""
+    path: str  # of this machine; of a file that is read by range nothing is there
     file: InputFile
-    among: tuple[str, ...]
-    """All that is read with it, as paths of this machine."""
+    among: tuple[str, ...]  # all that is read with it, as paths of this machine
     by_range: bool = False
 
     def blobs(self, within: Bounds) -> Iterator[Found]:
@@ -146,10 +143,8 @@ def _touch(path: str) -> None:
         pass
 
 
-BLOCK = 256 << 10
-"""Bytes that are fetched at once."""
-_MOST_BLOCKS = 256
-"""That are held at once; the first that came goes."""
+BLOCK = 256 << 10  # bytes that are fetched at once
+_MOST_BLOCKS = 256  # that are held at once; the first that came goes
 
 
 @contextmanager
@@ -169,12 +164,9 @@ class RemoteMapping(Mapping):
     """A whole file that `source` reads."""
 
     source: IO[bytes]
-    nothing: int
-    """The descriptor of the empty file."""
-    held: dict[int, None]
-    """Blocks that are here, the first that came first."""
-    failure: Exception | None
-    """Why zeros stand where bytes should be."""
+    nothing: int  # the descriptor of the empty file
+    held: dict[int, None]  # blocks that are here, the first that came first
+    failure: Exception | None  # why zeros stand where bytes should be
 
     def has_shrunk(self) -> bool:
         """False: of a store, `failure` says it."""

@@ -25,8 +25,7 @@ from kernelinfo.reading.budget import BY_DEFAULT, Bounds
 HELD_BYTES = 160 << 20
 """Of decompressed code that a worker holds at once, unless `--bound memory=N` says otherwise."""
 _WORKER_BYTES = 512_000_000
-_OWN_BYTES = _WORKER_BYTES - HELD_BYTES
-"""Of a worker without what it decompresses."""
+_OWN_BYTES = _WORKER_BYTES - HELD_BYTES  # of a worker without what it decompresses
 _PATIENCE = "20s"
 _ENGINE = {
     # A worker that ends ends what sits on it; which file it was, is found one by one.
@@ -42,23 +41,12 @@ _ENGINE = {
 """Of the workers that a scan starts itself; a given scheduler has its own."""
 
 
-class Cluster(NamedTuple):
-    """Who does the work."""
-
-    scheduler: str | None = None
-    """Its address; None starts workers here."""
-    workers: int | None = None
-    """Of this machine; None for as many as cores."""
-
-
 class Plan(NamedTuple):
     """What is to do."""
 
     listed: tuple[InputFile, ...]
-    to_read: tuple[tuple[InputFile, ...], ...]
-    """What belongs together, if one of it is new."""
-    problems: tuple[Problem, ...]
-    """Of the listing."""
+    to_read: tuple[tuple[InputFile, ...], ...]  # what belongs together, if one of it is new
+    problems: tuple[Problem, ...]  # of the listing
 
     @property
     def files(self) -> list[InputFile]:
@@ -95,8 +83,14 @@ def plan(request: Request) -> Plan:
 _READ_BY = ("Kernelinfo_Version", "Options")
 
 
-def scan(request: Request, work: Plan, cluster: Cluster) -> Iterator[Done]:
-    """Read what is to do; each task as it ends. Raises `KernelinfoError`."""
+def scan(
+    request: Request, work: Plan, scheduler: str | None = None, workers: int | None = None
+) -> Iterator[Done]:
+    """Read what is to do; each task as it ends. Raises `KernelinfoError`.
+
+    `scheduler` is the address of one; without it, so many workers, or as many as cores, are
+    started on this machine.
+    """
     request.dataset.tidy(request.build)
     run = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
     archives = tuple(file.path for file in work.listed if file.path.endswith(".kpack"))
@@ -104,24 +98,24 @@ def scan(request: Request, work: Plan, cluster: Cluster) -> Iterator[Done]:
     request = request._replace(roots=roots, archives=archives)
     _write_listing_problems(request, work, run)
     if work.to_read:
-        with _client(cluster, request.options.bounds) as client:
+        with _client(scheduler, workers, request.options.bounds) as client:
             count = len(client.scheduler_info(n_workers=-1)["workers"]) or 1
             yield from _Run(client, request).all(tasks(work.to_read, count, run))
     request.dataset.tidy(request.build)
 
 
 @contextmanager
-def _client(cluster: Cluster, bounds: Bounds) -> Iterator[Client]:
+def _client(scheduler: str | None, workers: int | None, bounds: Bounds) -> Iterator[Client]:
     with ExitStack() as stack:
-        if cluster.scheduler is None:
+        if scheduler is None:
             stack.enter_context(dask.config.set(_ENGINE))
-            local = stack.enter_context(_local_cluster(cluster.workers, bounds))
+            local = stack.enter_context(_local_cluster(workers, bounds))
             yield stack.enter_context(Client(local))
             return
         try:
-            client = Client(cluster.scheduler, timeout=_PATIENCE)
+            client = Client(scheduler, timeout=_PATIENCE)
         except (OSError, ValueError) as error:
-            message = f"--scheduler {cluster.scheduler}: {error}; start one by `dask scheduler`"
+            message = f"--scheduler {scheduler}: {error}; start one by `dask scheduler`"
             raise KernelinfoError(message) from None
         yield stack.enter_context(client)
 

@@ -131,8 +131,7 @@ def _choose(connection: duckdb.DuckDBPyConnection, options: Options) -> None:
 class _Sums(NamedTuple):
     """Of one build."""
 
-    totals: tuple[Any, ...]
-    """As `BuildTotals` has them, from `kernels` on."""
+    totals: tuple[Any, ...]  # as `BuildTotals` has them, from `kernels` on
     targets: Sequence[str]
     stamps: Sequence[str]
 

@@ -28,14 +28,10 @@ from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.blob import Blob, Missing, Note, Problem
 from kernelinfo.reading.containers import Found
 
-_TOGETHER = 8
-"""Neighbouring code objects of a shared file that go to the same worker."""
-_MOST_BYTES = 40 << 20
-"""Of rows as JSON, as many as DuckDB writes within its memory."""
-_MOST_NAMES = 1 << 16
-"""Demangled, that are kept for the next task."""
-Row = dict[str, object]
-"""Of a table, by column."""
+_TOGETHER = 8  # neighbouring code objects of a shared file that go to the same worker
+_MOST_BYTES = 40 << 20  # of rows as JSON, as many as DuckDB writes within its memory
+_MOST_NAMES = 1 << 16  # demangled, that are kept for the next task
+Row = dict[str, object]  # of a table, by column
 _one_at_a_time = threading.Lock()
 """A worker with several threads would need as many times the memory."""
 

@@ -222,8 +222,7 @@ class Repeat(NamedTuple):
     """Byte for byte; else it states what the assembly `first` does."""
 
 
-Item = Result | Problem | Repeat | Note
-"""What an analysis finds, one after the other."""
+Item = Result | Problem | Repeat | Note  # what an analysis finds, one after the other
 
 
 class Report(NamedTuple):

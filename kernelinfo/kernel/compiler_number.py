@@ -22,8 +22,7 @@ class Cause(NamedTuple):
     """What the compiler does otherwise; together these give its number, and no fewer do."""
 
     names: tuple[CauseName, ...]
-    version: int
-    """The major version of LLVM whose formula gives the number."""
+    version: int  # the major version of LLVM whose formula gives the number
 
     @property
     def text(self) -> str:

@@ -13,8 +13,7 @@ from select import select
 
 _SECONDS = 2
 _MEMORY_BYTES = 256 << 20
-_MOST_LOST = 3
-"""Names that may take too much before no more are tried."""
+_MOST_LOST = 3  # names that may take too much before no more are tried
 
 _lost: list[str] = []
 

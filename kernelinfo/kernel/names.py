@@ -7,15 +7,12 @@ from functools import cache, lru_cache
 
 from kernelinfo.light_typing import NamedTuple
 
-_LONGEST = 16_384
-"""Bytes of a mangled name beyond which nobody would read the demangled one."""
-_KNOWN = 1 << 16
-"""Names that are demangled and cut once."""
+_LONGEST = 16_384  # bytes of a mangled name beyond which nobody would read the demangled one
+_KNOWN = 1 << 16  # names that are demangled and cut once
 _MARK = r"\boperator(?:\(\)|\[\]|<=>|<<=?|>>=?|->\*?|[<>]=?)|\bdecltype\(|[ :()<>\[\]{}]"
 
 _LONGEST_DEMANGLED = 1 << 17
-_HARMLESS = 1 << 22
-"""Characters."""
+_HARMLESS = 1 << 22  # characters
 
 _REPEAT = re.compile(r"[ST][0-9A-Z]*_")
 _EXPANSION = "Dp"
@@ -70,12 +67,9 @@ def _most(symbol: str) -> float:
 class Parts(NamedTuple):
     """Where the parts of a demangled name lie."""
 
-    qualified: int
-    """Where its namespaces begin, behind a return type."""
-    stem: int
-    """Where the name itself begins: `gemm<float, 3>`."""
-    end: int
-    """Where its parameters follow."""
+    qualified: int  # where its namespaces begin, behind a return type
+    stem: int  # where the name itself begins: `gemm<float, 3>`
+    end: int  # where its parameters follow
 
 
 @lru_cache(_KNOWN)

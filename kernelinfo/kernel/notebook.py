@@ -8,8 +8,7 @@ from html import escape
 from kernelinfo.kernel import Result
 from kernelinfo.kernel.rows import Value, row
 
-_SHOWN = 60
-"""Rows; pandas shows as many."""
+_SHOWN = 60  # rows; pandas shows as many
 _COLUMNS = {
     "Kernel_Name": "kernel",
     "Target": "target",

@@ -31,8 +31,7 @@ _LEAST_FIRST: dict[str, Callable[[Result], Any]] = {
     "waves": _of_occupancy(lambda found: found.waves_per_simd),
     "limiters": _of_occupancy(lambda found: found.limiters),
 }
-COLUMNS = (*_LEAST_FIRST, *_LARGEST_FIRST)
-"""What `sort` takes."""
+COLUMNS = (*_LEAST_FIRST, *_LARGEST_FIRST)  # what `sort` takes
 
 
 def checked(column: str) -> str:
@@ -47,13 +46,8 @@ def sort(items: Iterable[Item], column: str) -> list[Item]:
     """The items, kernels by a column: names and waves from the least, amounts from the largest.
     Kernels whose number is unknown come last. Raises `OptionError` for a column there is not."""
     key = (_LEAST_FIRST | _LARGEST_FIRST)[checked(column)]
-    known: list[tuple[Any, Item]] = []
-    others: list[Item] = []
-    for item in items:
-        value = key(item) if isinstance(item, Result) else None
-        if value is None:
-            others.append(item)
-        else:
-            known.append((value, item))
+    keyed: list[tuple[Any, Item]]
+    keyed = [(key(item) if isinstance(item, Result) else None, item) for item in items]
+    known = [pair for pair in keyed if pair[0] is not None]
     known.sort(key=lambda pair: pair[0], reverse=column in _LARGEST_FIRST)
-    return [*(item for _, item in known), *others]
+    return [item for _, item in (*known, *(pair for pair in keyed if pair[0] is None))]

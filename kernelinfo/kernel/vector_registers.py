@@ -8,15 +8,13 @@ from kernelinfo.light_typing import Any, NamedTuple
 from kernelinfo.occupancy.targets import Target
 from kernelinfo.reading.facts import FactName
 
-Value = Callable[[FactName], Any]
-"""The value that counts of a fact, None where no source states it."""
+Value = Callable[[FactName], Any]  # the value that counts of a fact, None where no source states it
 
 
 class VectorRegisters(NamedTuple):
     """Registers per lane that the code uses; None where the input does not say."""
 
-    total: int | None
-    """As the target counts them: the sum in a unified file, else the larger count."""
+    total: int | None  # as the target counts them: the sum in a unified file, else the larger count
     arch: int | None
     agprs: int | None
 

@@ -26,16 +26,12 @@ class Grid:
 class Filling:
     """What one kernel and launch fill a device with: one full wave of workgroups."""
 
-    name: str
-    """Of the product."""
-    domains: int
-    """CUs, or WGPs."""
-    workgroups: int
-    """Resident at once on the whole device."""
+    name: str  # of the product
+    domains: int  # CUs, or WGPs
+    workgroups: int  # resident at once on the whole device
     waves: int
     wave_slots: int
-    percent: float
-    """Of the wave slots."""
+    percent: float  # of the wave slots
     grid: Grid | None = None
 
 

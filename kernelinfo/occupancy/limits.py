@@ -23,8 +23,7 @@ RESOURCES: dict[Resource, str] = {
     "scratch": "scratch",
 }
 """As the field writes them."""
-REGISTER_BYTES = 4
-"""Of a VGPR in one lane, on every target."""
+REGISTER_BYTES = 4  # of a VGPR in one lane, on every target
 
 
 class Limit(NamedTuple):

@@ -32,10 +32,8 @@ _CALLED = re.compile(r"([\w.$]+)@(?:rel32|gotpcrel32)@lo")
 """A function or variable whose address an instruction takes."""
 _MOST_CALLEES = 8
 _FUNCTION = re.compile(rb"^[ \t]*+\.type[ \t]+([\w.$]+),@function[^\n]*\n(?=\1:)", re.MULTILINE)
-_NEAR = 1 << 12
-"""Bytes behind a kernel's label within which its amd_kernel_code_t begins."""
-_MOST_DESCRIPTOR = 1 << 14
-"""Bytes of its text."""
+_NEAR = 1 << 12  # bytes behind a kernel's label within which its amd_kernel_code_t begins
+_MOST_DESCRIPTOR = 1 << 14  # bytes of its text
 
 
 class AssemblyText:

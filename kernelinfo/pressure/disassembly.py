@@ -25,8 +25,7 @@ _NAMED = re.compile(r"llvm-objdump-(\d{1,3})$")
 _FUNCTION = re.compile(rb"(?:[0-9a-f]{8,16} )?<(.+)>:\s*$")
 _LOCAL = re.compile(rb"L\d+$")
 _SECONDS = 60
-_MOST_BYTES = 1 << 28
-"""Of one function's text."""
+_MOST_BYTES = 1 << 28  # of one function's text
 _NEEDED = (
     "pressure of a code object needs llvm-objdump (LLVM 14 or newer; ROCm and the llvm packages"
     " have it); the .s of --save-temps needs nothing"
@@ -87,8 +86,7 @@ def _disassembled(program: str, path: str, symbols: Set[str]) -> Iterator[tuple[
             raise
 
 
-_Function = tuple[str, list[str]]
-"""A symbol and its lines."""
+_Function = tuple[str, list[str]]  # a symbol and its lines
 
 
 def _next(functions: Iterator[_Function], process: subprocess.Popen[bytes]) -> _Function | None:

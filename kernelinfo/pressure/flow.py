@@ -17,8 +17,7 @@ _INDIRECT = ("s_setpc", "s_set_pc", "s_add_pc")
 _LONG = re.compile(r"\(?([\w.$@]+)-\.?L?post_(?:getpc|addpc)\d*", re.IGNORECASE)
 _OFFSET = re.compile(r"-?(?:0x[0-9a-f]+|\d+)$", re.IGNORECASE)
 _EXEC = ("exec", "exec_lo", "exec_hi")
-_BACK = 8
-"""Instructions between the address of a long branch and its jump, more than LLVM writes."""
+_BACK = 8  # instructions between the address of a long branch and its jump, more than LLVM writes
 
 
 class Block(NamedTuple):
@@ -180,12 +179,9 @@ def _saved_before(steps: Sequence[Step]) -> str:
 class Loop(NamedTuple):
     """One natural loop, as LLVM's own LoopInfo finds them."""
 
-    header: int
-    """A block."""
-    blocks: frozenset[int]
-    """Inner loops included."""
-    depth: int
-    """1 for an outermost loop."""
+    header: int  # a block
+    blocks: frozenset[int]  # inner loops included
+    depth: int  # 1 for an outermost loop
 
 
 def find_loops(blocks: Sequence[Block]) -> tuple[Loop, ...]:

@@ -19,8 +19,7 @@ class Live(NamedTuple):
     """The registers that are live around one step; each a register set."""
 
     before: int
-    after: int
-    """What is needed behind it, and what it writes."""
+    after: int  # what is needed behind it, and what it writes
 
     @property
     def counts(self) -> Counts:

@@ -45,16 +45,13 @@ _EXEC = ("exec", "exec_lo")
 class Effect(NamedTuple):
     """What one instruction does, as far as registers and control flow are concerned."""
 
-    mnemonic: str
-    """Without the encoding."""
+    mnemonic: str  # without the encoding
     operands: tuple[str, ...]
-    writes: int
-    """A register set, as the next."""
+    writes: int  # a register set, as the next
     reads: int
     kind: Kind
     exec_change: ExecChange | None
-    inexact: str | None
-    """Why its registers cannot be known from the text."""
+    inexact: str | None  # why its registers cannot be known from the text
 
 
 @lru_cache(maxsize=1 << 14)

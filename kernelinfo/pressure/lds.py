@@ -18,8 +18,7 @@ class LdsVariable(NamedTuple):
     """A variable in LDS."""
 
     name: str
-    size: int
-    """Bytes per workgroup."""
+    size: int  # bytes per workgroup
     source: SourceLine | None
 
 

@@ -61,22 +61,17 @@ class Variable(NamedTuple):
     """From one step on, a variable of the source is in these registers."""
 
     step: int
-    name: str
-    """`swell:x` for x of the inlined function swell."""
-    registers: int
-    """A register set; empty where it is in none any more."""
+    name: str  # `swell:x` for x of the inlined function swell
+    registers: int  # a register set; empty where it is in none any more
 
 
 class Listing(NamedTuple):
     """One function."""
 
     steps: tuple[Step, ...]
-    labels: Mapping[str, int]
-    """The step that follows each label."""
-    variables: tuple[Variable, ...]
-    """In the order of the text."""
-    reasons: tuple[str, ...]
-    """Why what is computed of it may not be exact."""
+    labels: Mapping[str, int]  # the step that follows each label
+    variables: tuple[Variable, ...]  # in the order of the text
+    reasons: tuple[str, ...]  # why what is computed of it may not be exact
 
 
 def without_comments(line: str) -> str:

@@ -15,13 +15,12 @@ from kernelinfo.kernel.pattern import matches
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.occupancy.calculator import vgpr_steps
 from kernelinfo.pressure.assembly import AssemblyText
-from kernelinfo.pressure.curve import Curve, curve
 from kernelinfo.pressure.function import Function
 from kernelinfo.pressure.lds import Lds, lds_of
 from kernelinfo.pressure.listing import Listing
 from kernelinfo.pressure.nouns import Step, Story
 from kernelinfo.pressure.registers import EVERY, from_descriptor
-from kernelinfo.pressure.story import Storyteller
+from kernelinfo.pressure.story import Curve, Storyteller, curve
 from kernelinfo.reading.blob import Blob, Note, Problem
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds
 from kernelinfo.reading.code_object.descriptor import SIZE
@@ -36,14 +35,11 @@ class Measured(NamedTuple):
 
     result: Result
     story: Story
-    curve: Curve | None
-    """Where it was asked for."""
-    lds: Lds | None
-    """Where it was asked for, and debug information describes the kernel."""
+    curve: Curve | None  # where it was asked for
+    lds: Lds | None  # where it was asked for, and debug information describes the kernel
 
 
-Found = Measured | Problem | Note
-"""What a measurement comes to, one after the other."""
+Found = Measured | Problem | Note  # what a measurement comes to, one after the other
 
 
 class Look(NamedTuple):

@@ -34,8 +34,7 @@ _INTERNAL = re.compile(r"(v|a|s)gpr(\d{1,4})(?:_(lo|hi)16)?(?![a-z0-9])")
 class Counts(NamedTuple):
     """Registers of each class."""
 
-    vgprs: int
-    """A VGPR of which one half is in the set counts whole."""
+    vgprs: int  # a VGPR of which one half is in the set counts whole
     agprs: int
     sgprs: int
 
@@ -138,8 +137,7 @@ _USER = {
     "user_sgpr_private_segment_size": 1,
 }
 """SGPRs that each directive takes where it is 1."""
-_SYSTEM = 5
-"""Workgroup ids x, y and z, workgroup information and the scratch offset, an SGPR each."""
+_SYSTEM = 5  # workgroup ids x, y and z, workgroup information and the scratch offset, an SGPR each
 _STATED = re.compile(
     r"(?:\.amdhsa_|enable_)?(user_sgpr_\w+|(?:system_)?vgpr_workitem_id)\s*(?:=\s*|\s)(\d{1,3})\b"
 )

@@ -17,11 +17,9 @@ from kernelinfo.light_typing import NamedTuple
 class Operation(NamedTuple):
     """One instruction, taken apart."""
 
-    mnemonic: str
-    """Without the encoding: no `_e32`, `_e64`, `_sdwa`, `_dpp`."""
+    mnemonic: str  # without the encoding: no `_e32`, `_e64`, `_sdwa`, `_dpp`
     operands: tuple[str, ...]
-    modifiers: tuple[str, ...]
-    """What follows the last operand: `offset:16`, `glc`, `row_mask:0xf`."""
+    modifiers: tuple[str, ...]  # what follows the last operand: `offset:16`, `glc`, `row_mask:0xf`
 
 
 class Access(NamedTuple):

@@ -12,8 +12,7 @@ from kernelinfo.pressure.function import Function
 from kernelinfo.pressure.nouns import LiveValues
 from kernelinfo.pressure.registers import OF_CLASS, RegisterClass, count, each, ranges, union, whole
 
-_SIMILAR = 0.9
-"""Of values in one group, the shortest time untouched as a part of the longest."""
+_SIMILAR = 0.9  # of values in one group, the shortest time untouched as a part of the longest
 
 _Lines = tuple[object, ...]
 """Where a value is written and read next: source lines, or their relation to the loop."""

@@ -38,8 +38,7 @@ class Argument(NamedTuple):
         return (self.kind or "").startswith("hidden_")
 
 
-Arguments = dict[str, tuple[Argument, ...]]
-"""By the kernel's symbol."""
+Arguments = dict[str, tuple[Argument, ...]]  # by the kernel's symbol
 
 
 def arguments_of(blob: Blob) -> Arguments:

@@ -87,10 +87,8 @@ class Missing(NamedTuple):
 
     path: str
     member: str | None
-    archives: str
-    """As the file refers to them."""
-    place: str
-    """Where they are not: `here`, `in this file`."""
+    archives: str  # as the file refers to them
+    place: str  # where they are not: `here`, `in this file`
 
     @staticmethod
     def problem(hosts: Sequence[Missing]) -> Problem:

@@ -140,5 +140,4 @@ class KernelBudget:
             raise TooManyKernelsError(f"{message}; {hint}")
 
 
-UNBOUNDED = KernelBudget(sys.maxsize)
-"""Of code that nobody sent."""
+UNBOUNDED = KernelBudget(sys.maxsize)  # of code that nobody sent

@@ -35,8 +35,7 @@ class Entry(NamedTuple):
                 yield child
 
 
-Unit = Mapping[int, Entry]
-"""Every entry of one compilation unit, by its offset in the unit."""
+Unit = Mapping[int, Entry]  # every entry of one compilation unit, by its offset in the unit
 
 _NAMES = ("DW_AT_abstract_origin", "DW_AT_specification")
 

@@ -18,8 +18,7 @@ from kernelinfo.reading.facts import ReadWarning
 ET_REL = 1
 EM_AMDGPU = 224
 SHT_PROGBITS, SHT_SYMTAB, SHT_RELA, SHT_NOTE, SHT_NOBITS, SHT_DYNSYM = 1, 2, 4, 7, 8, 11
-PT_LOAD, PT_DYNAMIC, PT_NOTE = 1, 2, 4
-"""Numbers of the gABI, and of LLVM's BinaryFormat/ELF.h."""
+PT_LOAD, PT_DYNAMIC, PT_NOTE = 1, 2, 4  # numbers of the gABI, and of LLVM's BinaryFormat/ELF.h
 
 _COMPRESSED = 0x800  # SHF_COMPRESSED
 _IDENT = b"\x7fELF\x02\x01"
@@ -55,8 +54,7 @@ class Segment(NamedTuple):
     type: int
     address: int
     offset: int
-    size: int
-    """In the file; more in memory is zeros."""
+    size: int  # in the file; more in memory is zeros
 
 
 class Elf(NamedTuple):
@@ -70,8 +68,7 @@ class Elf(NamedTuple):
     flags: int
     sections: tuple[Section, ...]
     segments: tuple[Segment, ...]
-    loaded: tuple[Segment | Section, ...]
-    """Those that have addresses, and bytes in the file."""
+    loaded: tuple[Segment | Section, ...]  # those that have addresses, and bytes in the file
 
     def bytes_at(self, offset: int, size: int) -> memoryview | None:
         """`size` bytes from `offset` on; None where the file has not so many there."""

@@ -101,14 +101,10 @@ class SourceLine(NamedTuple):
 class LoopSpills(NamedTuple):
     """Spill instructions in one loop, inner loops not counted."""
 
-    header: str
-    """Label of the loop's header: `.LBB3_2`."""
-    depth: int
-    """1 for an outermost loop."""
-    spills: int
-    """Stores to scratch."""
-    reloads: int
-    """Loads from scratch."""
+    header: str  # label of the loop's header: `.LBB3_2`
+    depth: int  # 1 for an outermost loop
+    spills: int  # stores to scratch
+    reloads: int  # loads from scratch
 
 
 class Code(NamedTuple):

@@ -25,8 +25,7 @@ _REPLACED: tuple[FactName, ...] = (
     "compiler_waves_per_simd",
 )
 """What descriptors, metadata and kernel info state of one function alone."""
-_UNKNOWN = (Fact("indirect_call", True, "linking-info"),)
-"""Of a kernel of which nothing is stated."""
+_UNKNOWN = (Fact("indirect_call", True, "linking-info"),)  # of a kernel of which nothing is stated
 
 
 class Function:
@@ -52,8 +51,7 @@ class _Reach(NamedTuple):
     """A function with everything that it reaches."""
 
     functions: Collection[Function]
-    scratch: int
-    """Bytes per lane along the deepest path of calls."""
+    scratch: int  # bytes per lane along the deepest path of calls
     is_open: bool
     is_recursive: bool
 

@@ -27,8 +27,7 @@ class TargetId(NamedTuple):
 
     processor: str
     settings: tuple[tuple[str, _Setting], ...] = ()
-    odd: str = ""
-    """What stands behind the processor and is no feature."""
+    odd: str = ""  # what stands behind the processor and is no feature
 
     @property
     def hardware(self) -> Target | None:

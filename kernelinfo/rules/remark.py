@@ -10,10 +10,8 @@ if TYPE_CHECKING:
 
 class Remark(NamedTuple):
     message: str
-    hint: str = ""
-    """What to do, where there is something to do."""
-    severity: Severity | None = None
-    """Where it differs from the rule's own."""
+    hint: str = ""  # what to do, where there is something to do
+    severity: Severity | None = None  # where it differs from the rule's own
 
 
 def waves_per_simd(value: float) -> str:

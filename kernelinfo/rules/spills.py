@@ -10,15 +10,12 @@ from kernelinfo.occupancy.limits import REGISTER_BYTES
 from kernelinfo.reading.facts import Code
 from kernelinfo.rules.remark import Remark
 
-_FEW_VGPRS = 4
-"""Spilled VGPRs that rarely cost anything: often one value saved across a call."""
-_MANY_SGPRS = 64
-"""Spilled SGPRs fill the lanes of one VGPR in wave64; more take further VGPRs."""
+_FEW_VGPRS = 4  # spilled VGPRs that rarely cost anything: often one value saved across a call
+_MANY_SGPRS = 64  # spilled SGPRs fill the lanes of one VGPR in wave64; more take further VGPRs
 _FRAME_BYTES = 16
 """What a spilling kernel may have besides: the stack is aligned to it, and a register that the
 compiler needs for addresses may have its slot."""
-_LARGE_BYTES = 256
-"""Per lane: more is rarely an accident of the calling convention."""
+_LARGE_BYTES = 256  # per lane: more is rarely an accident of the calling convention
 
 
 def vgpr_spill(traits: Traits, occupancy: Occupancy | None, code: Code | None) -> Iterator[Remark]:

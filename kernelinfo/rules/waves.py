@@ -11,12 +11,9 @@ from kernelinfo.occupancy.limits import allocated_vgprs
 from kernelinfo.occupancy.placement import Launch, placement
 from kernelinfo.rules.remark import Remark, waves_per_simd
 
-_NEAR_VGPRS, _NEAR_LDS = 0.05, 0.1
-"""Of the step, how far the kernel may be above it."""
-_WORTH = 1.2
-"""Times the waves of now: one wave more on top of eight is not worth a word."""
-_MANY_WORKGROUPS = 4
-"""Resident workgroups from which on one more hardly counts."""
+_NEAR_VGPRS, _NEAR_LDS = 0.05, 0.1  # of the step, how far the kernel may be above it
+_WORTH = 1.2  # times the waves of now: one wave more on top of eight is not worth a word
+_MANY_WORKGROUPS = 4  # resident workgroups from which on one more hardly counts
 
 
 def near_next_step(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:

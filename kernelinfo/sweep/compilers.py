@@ -24,10 +24,8 @@ from kernelinfo.errors import CompilerError
 from kernelinfo.light_typing import NamedTuple
 
 _MOST_OUTPUT = 1 << 29
-_LAST_COMPLAINTS = 1 << 16
-"""Bytes of standard output and of standard error that are kept."""
-_LONGEST_MESSAGE = 300
-"""Characters."""
+_LAST_COMPLAINTS = 1 << 16  # bytes of standard output and of standard error that are kept
+_LONGEST_MESSAGE = 300  # characters
 
 
 class Processes:
@@ -142,32 +140,25 @@ def _message(complaints: bytes, code: int) -> str:
     return f"killed by signal {-code}" if code < 0 else f"failed with exit code {code}"
 
 
-_NEWEST = 60
-"""clang-13 to clang-60 are looked for on PATH."""
-_ROCM = "/opt/rocm"
-"""Where ROCm is without ROCM_PATH, as for hipcc."""
+_NEWEST = 60  # clang-13 to clang-60 are looked for on PATH
+_ROCM = "/opt/rocm"  # where ROCm is without ROCM_PATH, as for hipcc
 
 
 class Build(NamedTuple):
     """How IR becomes assembly."""
 
     triple: str
-    target_id: str
-    """`gfx90a:xnack-`"""
-    level: str
-    """`3` of -O3."""
-    is_optimised: bool
-    """True if only code generation is left to do."""
-    options: tuple[str, ...] = ()
-    """LLVM's own, as `-mllvm` takes them."""
+    target_id: str  # `gfx90a:xnack-`
+    level: str  # `3` of -O3
+    is_optimised: bool  # True if only code generation is left to do
+    options: tuple[str, ...] = ()  # LLVM's own, as `-mllvm` takes them
 
 
 class Clang(NamedTuple):
     """A clang on this machine."""
 
     path: str
-    version: str
-    """`Debian clang version 22.1.8 (1~deb12u1)`"""
+    version: str  # `Debian clang version 22.1.8 (1~deb12u1)`
 
     def to_text(self, triple: str) -> list[str]:
         """The command that prints IR as text, unchanged; it fails for modules of other triples."""

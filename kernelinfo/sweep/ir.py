@@ -84,19 +84,16 @@ _GROUP = re.compile(r"^attributes #(\d+) = \{(.*)\}$", re.M)
 _QUOTED = re.compile(r'"[^"]*"')
 _REFERENCE = re.compile(r" #(\d+)(?= )")
 _BEFORE_ATTRIBUTES = re.compile(r"(?: (?:local_)?unnamed_addr)?(?: addrspace\(\d+\))?")
-_FEATURES = ("sramecc", "xnack")
-"""Those of a target id, in its order (AMDGPUUsage, "Target ID")."""
+_FEATURES = ("sramecc", "xnack")  # those of a target id, in its order (AMDGPUUsage, "Target ID")
 
 
 class Definition(NamedTuple):
     """Where a kernel's attributes are referred to."""
 
     symbol: str
-    group: int | None
-    """Number of its attribute group; None if it has none."""
+    group: int | None  # number of its attribute group; None if it has none
     start: int
-    end: int
-    """The reference ` #0` is `text[start:end]`; without a group, both are where it belongs."""
+    end: int  # the reference ` #0` is `text[start:end]`; without a group, both are where it belongs
 
 
 def definitions(text: str) -> Iterator[Definition]:

@@ -91,8 +91,7 @@ class Variant(NamedTuple):
     """One kernel as the compiler made it for one request."""
 
     asked: Asked
-    result: Result | None
-    """None if there is an error."""
+    result: Result | None  # None if there is an error
     error: str | None = None
 
     @property
@@ -130,18 +129,14 @@ class Sweep(NamedTuple):
     """The kernels of one input in every variant."""
 
     path: str
-    producer: str | None
-    """The compiler that made the input."""
+    producer: str | None  # the compiler that made the input
     compiler: Compiler
     target_id: str
     level: str
     level_from: Origin
-    driver: str
-    """`clang`, or `hipcc`, which adds LLVM options of its own."""
-    is_optimised: bool
-    """True if only code generation was run."""
-    assembly: str | None
-    """The assembly next to the input that the first variant was compared with."""
+    driver: str  # `clang`, or `hipcc`, which adds LLVM options of its own
+    is_optimised: bool  # True if only code generation was run
+    assembly: str | None  # the assembly next to the input that the first variant was compared with
     kernels: tuple[SweptKernel, ...]
     notes: tuple[str, ...] = ()
 
@@ -154,12 +149,9 @@ class Sweep(NamedTuple):
 class Cost(NamedTuple):
     """What a kernel pays for registers that it does not have; differences may be negative."""
 
-    scratch_bytes: int
-    """Per lane."""
-    reloads: int
-    """Loads of spilled registers from scratch inside loops."""
-    spills: int
-    """VGPRs and SGPRs spilled."""
+    scratch_bytes: int  # per lane
+    reloads: int  # loads of spilled registers from scratch inside loops
+    spills: int  # VGPRs and SGPRs spilled
 
     @property
     def costs(self) -> bool:

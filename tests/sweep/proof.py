@@ -16,7 +16,7 @@ from kernelinfo.kernel import Result
 from kernelinfo.occupancy.targets import find
 from kernelinfo.sweep.compilers import Compiler, Processes, find_compiler
 from kernelinfo.sweep.ir import read_input
-from kernelinfo.sweep.module import Module, by_symbol, open_module
+from kernelinfo.sweep.sweeping import Module, by_symbol, open_module
 
 from .kernels import PRELUDE, RandomKernel, random_asked, random_kernel
 

@@ -17,8 +17,7 @@ from kernelinfo.occupancy.limits import Limit, Resource, lds_of, limits
 from kernelinfo.occupancy.placement import Demand, Launch, placement, waves_of
 from kernelinfo.occupancy.targets import Target
 
-CauseName = str
-"""A key of `CAUSES`."""
+CauseName = str  # a key of `CAUSES`
 CAUSES: dict[CauseName, str] = {
     "unlaunchable": "does not check that a workgroup can start",
     "required-size": "takes the launch bound's largest workgroup, not the size that is required",

@@ -11,8 +11,7 @@ from kernelinfo.occupancy.limits import lds_of
 from kernelinfo.occupancy.placement import Demand, Launch, align
 from kernelinfo.occupancy.targets import Target, believed
 
-_LAST_UNFIXED = 2025
-"""Targets that HIP's table lacks up to that year get the VGPR file of gfx9."""
+_LAST_UNFIXED = 2025  # targets that HIP's table lacks up to that year get the VGPR file of gfx9
 
 
 def max_active_blocks(target: Target, demand: Demand, launch: Launch, *, fixed: bool = True) -> int:

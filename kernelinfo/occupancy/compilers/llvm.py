@@ -13,8 +13,7 @@ from kernelinfo.light_typing import NamedTuple
 from kernelinfo.occupancy.placement import Demand, align, waves_of
 from kernelinfo.occupancy.targets import Domain, Target, Vgprs, believed
 
-FIRST, MAIN = 13, 24
-"""The oldest and the newest version whose formulas are known."""
+FIRST, MAIN = 13, 24  # the oldest and the newest version whose formulas are known
 
 
 class Attributes(NamedTuple):

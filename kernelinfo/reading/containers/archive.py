@@ -18,7 +18,6 @@ import os
 import re
 from collections.abc import Iterator
 
-from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.containers import bounds, files, magic
 from kernelinfo.reading.containers.parts import may_hold_code, part, problem
@@ -29,13 +28,6 @@ _SYMBOL_TABLES = ("/", "/SYM64/", "__.SYMDEF", "__.SYMDEF SORTED", "__.SYMDEF_64
 _LONG_NAMES = "//"
 _DAMAGED = "damaged archive: no member header where one should be; not read from here"
 _LEADS_NOWHERE = "a member whose name is not in the archive; build it again"
-
-
-class _Member(NamedTuple):
-    name: str | None
-    """As its header has it; None where no header is, as from there on."""
-    at: int
-    size: int
 
 
 def read(blob: Blob) -> Iterator[Blob | Problem]:
@@ -74,17 +66,19 @@ def thin_members(data: memoryview) -> list[str]:
     return list(found)
 
 
-def _members(data: memoryview) -> Iterator[_Member]:
+def _members(data: memoryview) -> Iterator[tuple[str | None, int, int]]:
+    """Name, offset and size of each member as its header has them; a name of None where no header
+    is, as from there on."""
     at = len(magic.ARCHIVE)
     while at < len(data):
         header = bytes(data[at : at + _HEADER_BYTES])
         size = _SIZE.fullmatch(header[48:58])
         if len(header) < _HEADER_BYTES or header[58:] != b"`\n" or not size:
-            yield _Member(None, at, 0)
+            yield None, at, 0
             return
         name = header[:16].rstrip(b" ").decode("utf-8", "backslashreplace")
         at += _HEADER_BYTES
-        yield _Member(name, at, int(size[1]))
+        yield name, at, int(size[1])
         if not _is_elsewhere(data, name):
             at += int(size[1]) + int(size[1]) % 2
 

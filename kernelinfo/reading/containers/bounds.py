@@ -2,48 +2,30 @@
 
 from __future__ import annotations
 
-MOST_STRINGS = 4096
-"""Of one image of an OffloadBinary; real ones have two."""
-MOST_DAMAGED = 16
-"""Bundles of one run, after which no more are sought."""
-LONGEST_NAME = 4096
-"""Bytes of an entry's id or a member's name; real ids have less than 100."""
-REPETITION = 2
-"""Times its own size that a container may hand out."""
+MOST_STRINGS = 4096  # of one image of an OffloadBinary; real ones have two
+MOST_DAMAGED = 16  # bundles of one run, after which no more are sought
+LONGEST_NAME = 4096  # bytes of an entry's id or a member's name; real ids have less than 100
+REPETITION = 2  # times its own size that a container may hand out
 ZSTD_WINDOW_LOG = 27
 """128 MiB. clang compresses with long-distance matching: the window is as large as the content."""
-STREAMS = 4096
-"""Compressed streams that may follow each other, however little each gives."""
-STREAM_BYTES = 16 << 10
-"""What more of them have to give on average; those of bgzip give 64 KiB."""
-XZ_MEMORY_BYTES = 256 << 20
-"""Four times what `xz -9` asks for."""
-COPIED_BYTES = 16 << 20
-"""Files up to this size are read at once; larger ones are mapped."""
-ZIP_DIRECTORY_BYTES = 16 << 20
-"""Of a zip, or an eighth of it; an entry takes about 130."""
-PAX_BYTES = 1 << 20
-"""Of one header of a tar; a path, times and attributes take a few hundred."""
-STANDARD_INPUT_BYTES = 256 << 20
-"""It has no size to ask for, and maybe no end."""
-SIDECAR_BYTES = 1 << 20
-"""Of a JSON file next to a code object; real ones have less than 2 KB."""
+STREAMS = 4096  # compressed streams that may follow each other, however little each gives
+STREAM_BYTES = 16 << 10  # what more of them have to give on average; those of bgzip give 64 KiB
+XZ_MEMORY_BYTES = 256 << 20  # four times what `xz -9` asks for
+COPIED_BYTES = 16 << 20  # files up to this size are read at once; larger ones are mapped
+ZIP_DIRECTORY_BYTES = 16 << 20  # of a zip, or an eighth of it; an entry takes about 130
+PAX_BYTES = 1 << 20  # of one header of a tar; a path, times and attributes take a few hundred
+STANDARD_INPUT_BYTES = 256 << 20  # it has no size to ask for, and maybe no end
+SIDECAR_BYTES = 1 << 20  # of a JSON file next to a code object; real ones have less than 2 KB
 KPACK_TABLE_BYTES = 64 << 20
 """Of a kpack archive's table of contents, which is unpacked at once; an entry takes about 100."""
-KPACK_FRAMES = 1 << 20
-"""Compressed kernels of one kpack archive, as many as ROCm's runtime reads."""
+KPACK_FRAMES = 1 << 20  # compressed kernels of one kpack archive, as many as ROCm's runtime reads
 KPACK_MARKER_BYTES = 64 << 10
 """Of a host library's reference to its kpack archives, as many as ROCm's runtime reads."""
-SEARCH_PATHS = 256
-"""Of one host library, and archives that one of its patterns may name."""
-AKS2_DIRECTORY_BYTES = 16 << 20
-"""Of one AKS2 pack; an entry takes about 100."""
-DATABASE_BLOB_BYTES = 256 << 20
-"""Of one value in a database."""
-DATABASE_ROWS = 1_000_000
-"""Of one table; MIOpen's largest databases have some ten thousand."""
+SEARCH_PATHS = 256  # of one host library, and archives that one of its patterns may name
+AKS2_DIRECTORY_BYTES = 16 << 20  # of one AKS2 pack; an entry takes about 100
+DATABASE_BLOB_BYTES = 256 << 20  # of one value in a database
+DATABASE_ROWS = 1_000_000  # of one table; MIOpen's largest databases have some ten thousand
 DATABASE_STEPS = 100_000_000
 """Of SQLite's virtual machine, for one database: a damaged one could keep it forever. A row takes
 about thirty."""
-RPM_HEADER_BYTES = 256 << 20
-"""Of one header, as many as rpm reads."""
+RPM_HEADER_BYTES = 256 << 20  # of one header, as many as rpm reads

@@ -30,8 +30,7 @@ class Entry(NamedTuple):
     """One target's bytes in a bundle."""
 
     id: str
-    offset: int
-    """From the magic."""
+    offset: int  # from the magic
     size: int
 
 

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from struct import Struct
 
 from kernelinfo.errors import ReadError
-from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.blob import Blob, Note, Problem
 from kernelinfo.reading.containers import bundle, files, magic
 from kernelinfo.reading.containers.parts import UNKNOWN_DATA, Room, part, problem, rest
@@ -31,20 +30,11 @@ _HEADERS = (
 )
 """Of code objects for AMDGPU (e_machine 224, 0xe0) and bundles; each is sought on its own, which
 is three times as fast."""
-_OVERLAP = 24
-"""Bytes that the longest of them has, at least."""
+_OVERLAP = 24  # bytes that the longest of them has, at least
 _WINDOW = 1 << 20
 _HEADER = Struct("<32xQQIHHHHHH")
 _SEGMENT = Struct("<8xQ16xQ16x")
 _TABLES = (SHT_NOTE, SHT_SYMTAB, SHT_DYNSYM)
-
-
-class _Extent(NamedTuple):
-    """How far an ELF file reaches, by its own header, in bytes from its start."""
-
-    size: int
-    tables: int
-    """Of the size."""
 
 
 def read(blob: Blob) -> Iterator[Blob | Problem | Note]:
@@ -59,8 +49,9 @@ def read(blob: Blob) -> Iterator[Blob | Problem | Note]:
         following = rest(blob, at)
         extent = _elf_extent(following.data)
         if extent:
-            fits = room.has(extent.tables) and extent.size <= len(following.data)
-            size = extent.size if fits and _is_sound(following.data[: extent.size]) else 0
+            size, tables = extent
+            fits = room.has(tables) and size <= len(following.data)
+            size = size if fits and _is_sound(following.data[:size]) else 0
         else:
             size = _bundle_size(following)
         if size:
@@ -71,9 +62,8 @@ def read(blob: Blob) -> Iterator[Blob | Problem | Note]:
         elif extent:
             unsound.append(at)
     if found:
-        yield Note(
-            blob.path, "found by its header in data of a kind that is not known", blob.member
-        )
+        message = "found by its header in data of a kind that is not known"
+        yield Note(blob.path, message, blob.member)
     if unsound:
         more = f" and {len(unsound) - 1} more" if len(unsound) > 1 else ""
         message = f"a code object cut off or damaged, by its header{more}; not read"
@@ -90,7 +80,7 @@ def _starts(blob: Blob) -> Iterator[int]:
         yield from (start + at for at in sorted(found) if at < _WINDOW)
 
 
-def _elf_extent(data: memoryview) -> _Extent | None:
+def _elf_extent(data: memoryview) -> tuple[int, int] | None:
     """None where no ELF header begins the data."""
     if len(data) < _HEADER.size or bytes(data[: len(magic.ELF)]) != magic.ELF:
         return None
@@ -101,7 +91,7 @@ def _elf_extent(data: memoryview) -> _Extent | None:
     if segment_bytes == _SEGMENT.size and ends[1] <= len(data):
         table = data[segments_at : ends[1]]
         ends += [offset + length for offset, length in _SEGMENT.iter_unpack(table)]
-    return _Extent(max(ends), tables)
+    return max(ends), tables
 
 
 def _is_sound(data: memoryview) -> bool:

@@ -31,19 +31,15 @@ _METHODS: tuple[Method, ...] = ("zlib", "zstd")
 _CUT_OFF = "a compressed bundle cut off within its header; build it again"
 _NO_CHECKSUM = bytes(8)
 _LARGE_BYTES = 1 << 20
-_MOST_WAITING = 16
-"""Pieces that are decompressed and not yet summed up."""
+_MOST_WAITING = 16  # pieces that are decompressed and not yet summed up
 _LAYOUTS = {1: Struct("<8xI8s"), 2: Struct("<8xII8s"), 3: Struct("<8xQQ8s")}
 
 
 class _Header(NamedTuple):
-    size: int
-    """Of the header itself."""
+    size: int  # of the header itself
     method: Method
-    length: int | None
-    """With the header; None in version 1, where the end of the stream decides."""
-    content: int
-    """Bytes of the plain bundle."""
+    length: int | None  # with the header; None in version 1, where the end of the stream decides
+    content: int  # bytes of the plain bundle
     checksum: bytes
 
 

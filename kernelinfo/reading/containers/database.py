@@ -28,8 +28,7 @@ _QUERIES = {
 decompressed and their MD5 sum."""
 _WAL_FLAGS = slice(18, 20)
 _LEGACY = b"\1\1"
-_ROW_NUMBERS = -1 << 63, (1 << 63) - 1
-"""The least and the most."""
+_ROW_NUMBERS = -1 << 63, (1 << 63) - 1  # the least and the most
 _STEPS = 1 << 16
 _LONGEST_REASON = 100
 _DAMAGE = (sqlite3.Error, UnicodeDecodeError, OverflowError, MemoryError)

@@ -18,26 +18,20 @@ from kernelinfo.reading.containers import bounds
 from kernelinfo.reading.paths import ANY_FOLDERS, fits
 
 STANDARD_INPUT = "-"
-EMPTY = "is empty; build it again"
-"""The problem of a file without bytes."""
+EMPTY = "is empty; build it again"  # the problem of a file without bytes
 
-_MOST_NAMES = 1 << 12
-"""Of a folder, that are compared with one that is not there."""
+_MOST_NAMES = 1 << 12  # of a folder, that are compared with one that is not there
 _SMALL_BYTES = 1 << 16
-_LEADS_NOWHERE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
-"""Errors of links without an end."""
-_ZEROS_BYTES = 1 << 20
-"""Of a file's beginning; code has none of that length there."""
+_LEADS_NOWHERE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)  # errors of links without an end
+_ZEROS_BYTES = 1 << 20  # of a file's beginning; code has none of that length there
 
 
 class File(NamedTuple):
     """A file to look into."""
 
     path: str
-    named: bool
-    """By the user, or by a glob; else found in a directory."""
-    bytes: int | None = None
-    """Its size when it was found in a directory."""
+    named: bool  # by the user, or by a glob; else found in a directory
+    bytes: int | None = None  # its size when it was found in a directory
 
 
 def find(path: str) -> Iterator[File | Problem]:

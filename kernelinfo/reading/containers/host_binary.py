@@ -27,12 +27,9 @@ class Section(NamedTuple):
     """A section of a host file."""
 
     name: str
-    offset: int
-    """From the start of the host file."""
-    data: memoryview | None
-    """None where they are not in the file."""
-    end: int = 0
-    """Where its padding ends, by the header; beyond a file that was cut off."""
+    offset: int  # from the start of the host file
+    data: memoryview | None  # None where they are not in the file
+    end: int = 0  # where its padding ends, by the header; beyond a file that was cut off
 
 
 def parts(blob: Blob, sections: Iterable[Section]) -> Iterator[Blob | Problem | Elsewhere]:

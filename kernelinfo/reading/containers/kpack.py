@@ -44,8 +44,7 @@ class Entry(NamedTuple):
     binary: str
     target: str
     ordinal: int
-    size: int
-    """Bytes once decompressed."""
+    size: int  # bytes once decompressed
 
     @property
     def member(self) -> str:

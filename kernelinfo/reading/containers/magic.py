@@ -20,13 +20,11 @@ SPIRV = b"\x03\x02\x23\x07"
 _BITCODE = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
 _COFF_X86_64 = b"\x64\x86"
 
-HEAD_BYTES = 512
-"""As many as the last of them, a tar's, needs."""
+HEAD_BYTES = 512  # as many as the last of them, a tar's, needs
 
 _NAME_OF_TEXT = r"(?i)\.(s|asm|amdgcn|isa|txt|log|opt\.ya?ml)(\.(gz|zst|xz|bz2))?$"
 
-Accepts = Callable[[bytes], bool]
-"""Whether data that begin so are of a format."""
+Accepts = Callable[[bytes], bool]  # whether data that begin so are of a format
 
 
 def begins(*magics: bytes) -> Accepts:
@@ -70,8 +68,7 @@ in which they are asked."""
 WITHOUT_CODE = {"database": "a database without kernels; give one of MIOpen's or rocFFT's"}
 """By module: what to say of a file of its format in which there is nothing for AMD GPUs."""
 
-_WITHOUT_NUMBERS = "unread"
-"""Bitcode is no problem where it is one of many files."""
+_WITHOUT_NUMBERS = "unread"  # bitcode is no problem where it is one of many files
 
 
 def format_of(head: bytes) -> str | None:

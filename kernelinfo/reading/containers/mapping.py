@@ -21,15 +21,13 @@ from typing import Any
 _SA_SIGINFO = 4
 MAP_FIXED = 0x10
 _BUS_ADRERR = 2
-_CODE_AT, _ADDRESS_AT = 8, 16
-"""Bytes, in siginfo_t."""
+_CODE_AT, _ADDRESS_AT = 8, 16  # bytes, in siginfo_t
 
 
 IS_WATCHED = sys.platform == "linux" and sys.maxsize > 1 << 32
 """Whether what is gone is replaced on this system."""
 
-Fill = Callable[[int], None]
-"""Puts something where a byte at an address is gone; must not raise."""
+Fill = Callable[[int], None]  # puts something where a byte at an address is gone; must not raise
 
 
 class Mapping(mmap.mmap):
@@ -51,8 +49,7 @@ class Mapping(mmap.mmap):
         return self.size() < len(self)
 
 
-_mapped: list[tuple[range, Fill]] = []
-"""The latest last: addresses are used again."""
+_mapped: list[tuple[range, Fill]] = []  # the latest last: addresses are used again
 
 
 @contextmanager

@@ -141,17 +141,13 @@ class _Zlib:
     def __init__(self, window_bits: int) -> None:
         self._stream = zlib.decompressobj(window_bits)
 
-    @property
-    def eof(self) -> bool:
-        return self._stream.eof
+    def __getattr__(self, name: str) -> Any:
+        """`eof` and `unused_data`."""
+        return getattr(self._stream, name)
 
     @property
     def needs_input(self) -> bool:
         return not self._stream.unconsumed_tail
-
-    @property
-    def unused_data(self) -> bytes:
-        return self._stream.unused_data
 
     def decompress(self, data: memoryview, max_length: int) -> bytes:
         return self._stream.decompress(self._stream.unconsumed_tail or data, max_length)

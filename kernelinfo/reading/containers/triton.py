@@ -20,20 +20,16 @@ from kernelinfo.reading.facts import Fact, Facts, KernelFacts
 _MOST_LDS_BYTES = 1 << 20
 _MOST_WORKITEMS = 1024
 _SUFFIXES = (".hsaco", ".amdgcn")
-_KEYS = ("name", "target", "num_warps", "shared")
-"""A map with none of these is not Triton's."""
+_KEYS = ("name", "target", "num_warps", "shared")  # a map with none of these is not Triton's
 
 
 class Sidecar(NamedTuple):
     """The launch of the one kernel that it describes."""
 
     kernel: str
-    arch: str | None
-    """Processor, for example gfx942."""
-    lds_bytes: int | None
-    """Of one workgroup, all of it given at launch."""
-    workgroup_size: int | None
-    """Workitems: `num_warps` waves of `warp_size` lanes."""
+    arch: str | None  # processor, for example gfx942
+    lds_bytes: int | None  # of one workgroup, all of it given at launch
+    workgroup_size: int | None  # workitems: `num_warps` waves of `warp_size` lanes
 
 
 def read_sidecar(path: str) -> Sidecar | None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from kernelinfo.pressure.curve import Point
 from kernelinfo.pressure.measure import Measured
 from kernelinfo.pressure.nouns import Location, LoopPressure
+from kernelinfo.pressure.story import Point
 from kernelinfo.render.names import printable
 from kernelinfo.render.pressure.words import in_short, located
 
