@@ -9,20 +9,8 @@ from kernelinfo import __version__
 from kernelinfo.errors import KernelinfoError, OptionError, did_you_mean
 
 COMMANDS = (
-    "report",
-    "explain",
-    "pressure",
-    "diff",
-    "check",
-    "calc",
-    "limits",
-    "extract",
-    "sweep",
-    "scan",
-    "trend",
-    "compare-profile",
-    "rules",
-    "arch",
+    *("report", "explain", "pressure", "diff", "check", "calc", "limits", "extract", "sweep"),
+    *("scan", "trend", "compare-profile", "rules", "arch"),
 )
 """Each a module of this package with a function `command` and its EXAMPLES."""
 

@@ -9,8 +9,7 @@ from kernelinfo.render import View
 from kernelinfo.render.hardware import render_constants, render_targets, target_document
 from kernelinfo.render.records import render_records
 
-EXAMPLES = """\
-Examples:
+EXAMPLES = """
   kernelinfo arch                                 # all targets
   kernelinfo arch gfx942
   kernelinfo arch MI300X

@@ -29,8 +29,7 @@ from kernelinfo.render.records import render_records
 _USUAL = Sizes(256, 256)
 
 
-EXAMPLES = """\
-Examples:
+EXAMPLES = """
   kernelinfo calc --arch gfx90a --vgpr 122 --sgpr 70
   kernelinfo calc --arch gfx942 --vgpr 96 --lds 40k --block 512
   kernelinfo calc --arch gfx942 --lds 20k --vary vgpr      # the curve

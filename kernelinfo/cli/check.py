@@ -15,8 +15,7 @@ from kernelinfo.gate.config import Configuration
 from kernelinfo.render import CHECK_FORMATS, View
 from kernelinfo.rules.severity import Severity
 
-EXAMPLES = """\
-Examples:
+EXAMPLES = """
   kernelinfo check build/                         # the rules alone
   kernelinfo check build/ --baseline base.json --update-baseline
   kernelinfo check build/ --baseline base.json    # against what was
@@ -33,10 +32,7 @@ def command(
         None, metavar="[PATH]...", help="Check these instead of the configuration's `paths`."
     ),
     baseline: Path | None = typer.Option(
-        None,
-        *BASELINE_OPTION,
-        metavar="FILE",
-        help="Compare with FILE, made by --update-baseline.",
+        None, *BASELINE_OPTION, metavar="FILE", help="Compare with FILE, made by --update-baseline."
     ),
     update_baseline: bool = typer.Option(
         False, "--update-baseline", help="Pin this build, and list what that changes."

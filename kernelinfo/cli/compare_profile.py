@@ -17,17 +17,10 @@ from kernelinfo.errors import ReadError
 from kernelinfo.kernel import Result
 from kernelinfo.occupancy import devices
 from kernelinfo.reading.blob import Problem
-from kernelinfo.render import View
-from kernelinfo.render.measurements import (
-    measurement_record,
-    render_measurements,
-    tie_problem,
-    unmatched,
-)
+from kernelinfo.render import View, measurements
 from kernelinfo.render.records import render_records
 
-EXAMPLES = """\
-Examples:
+EXAMPLES = """
   kernelinfo compare-profile run.csv kernels.s
   kernelinfo compare-profile run.csv build/ --device MI250
   kernelinfo compare-profile run.csv kernels.s -k 'vgpr*' --format csv
@@ -67,18 +60,25 @@ def command(
     if not any(one.kernel for one in measured):
         if ties:
             raise ReadError(f"{run}: {ties[0]}")
-        ran = ", ".join(unmatched(measured)[:3])
+        ran = ", ".join(measurements.unmatched(measured)[:3])
         where = f"in the files given for {product[1].name}" if product else "in the files given"
         raise ReadError(f"{run}: no kernel of the run is {where}; it ran {ran}")
     problems.report(Problem(str(run), tie) for tie in ties)
     if format == "text":
-        write(render_measurements(measured, view), output)
+        write(measurements.render_measurements(measured, view), output)
     else:
-        write(render_records([measurement_record(one, view) for one in measured], format), output)
+        write(
+            render_records(
+                [measurements.measurement_record(one, view) for one in measured], format
+            ),
+            output,
+        )
     problems.exit()
 
 
 def _ties(measured: tuple[Measurement, ...]) -> list[str]:
     """Why launches have no prediction, each reason once."""
-    tied = (tie_problem(one.tied) for one in measured if one.tied and one.kernel is None)
+    tied = (
+        measurements.tie_problem(one.tied) for one in measured if one.tied and one.kernel is None
+    )
     return list(dict.fromkeys(tied))

@@ -28,8 +28,7 @@ FAIL_ON = typer.Option(
 _SIDE = "A file, folder or glob of code, a saved report (JSON, JSON lines, CSV), or a baseline."
 
 
-EXAMPLES = """\
-Examples:
+EXAMPLES = """
   kernelinfo diff before.s after.s
   kernelinfo diff before.s after.s --fail-on regression    # for CI
   kernelinfo diff before.s after.s --as gfx90a,MI300X      # side by side

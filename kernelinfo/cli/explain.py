@@ -27,8 +27,7 @@ from kernelinfo.render import View, renderer
 from kernelinfo.render.explain import render_kernel
 from kernelinfo.sweep.ir import input_of
 
-EXAMPLES = """\
-Examples:
+EXAMPLES = """
   kernelinfo explain kernels.s vgprbound
   kernelinfo explain kernels.s 'sgpr*' --block 512
   kernelinfo explain kernels.s vgprbound --device MI250 --grid 1000
@@ -191,7 +190,7 @@ def _page(items: list[Item], view: View, within: Bounds) -> Iterator[str]:
     """The HTML page, of one kernel of an assembly file with its curve of live registers."""
     from kernelinfo.pressure.measure import Look, measure_again
     from kernelinfo.render import html
-    from kernelinfo.render.pressure.dataset import dataset
+    from kernelinfo.render.pressure.html import dataset
 
     results = [item for item in items if isinstance(item, Result)]
     measured = None

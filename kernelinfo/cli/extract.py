@@ -16,8 +16,7 @@ from kernelinfo.errors import OptionError
 from kernelinfo.reading.blob import Problem
 from kernelinfo.render.words import plural
 
-EXAMPLES = """\
-Examples:
+EXAMPLES = """
   kernelinfo extract libapp.so -o objects
   kernelinfo extract build/ -o objects --force
   kernelinfo extract libapp.so -o objects-gfx90a --target gfx90a

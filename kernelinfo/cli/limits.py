@@ -14,8 +14,7 @@ from kernelinfo.render import View
 from kernelinfo.render.hardware import render_limits
 from kernelinfo.render.records import render_records
 
-EXAMPLES = """\
-Examples:
+EXAMPLES = """
   kernelinfo limits gfx942
   kernelinfo limits MI250X --block 1024
   kernelinfo limits gfx1100 --wave 64 --cu-mode
@@ -23,9 +22,7 @@ Examples:
 """
 
 
-@takes(
-    "arch workgroup_size wave cu_mode dynamic_vgpr_block no_trap_handler format output color",
-)
+@takes("arch workgroup_size wave cu_mode dynamic_vgpr_block no_trap_handler format output color")
 def command(
     gfx: str | None = NAMED_TARGET,
     arch: str | None = target_option("--arch", "Set the target, as the argument does."),

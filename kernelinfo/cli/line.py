@@ -57,5 +57,5 @@ def command_line(commands: Iterable[str]) -> typer.Typer:
     line.callback()(_root)
     for name in commands:
         module = import_module(f"kernelinfo.cli.{name.replace('-', '_')}")
-        line.command(name, cls=Command, epilog=module.EXAMPLES)(module.command)
+        line.command(name, cls=Command, epilog=f"Examples:{module.EXAMPLES}")(module.command)
     return line

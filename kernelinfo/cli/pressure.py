@@ -19,8 +19,7 @@ from kernelinfo.pressure.function import Function
 from kernelinfo.pressure.measure import Look, Measured, measure
 from kernelinfo.render import PRESSURE_FORMATS, View, renderer
 
-EXAMPLES = """\
-Examples:
+EXAMPLES = """
   kernelinfo pressure kernels.s                  # one line a kernel
   kernelinfo pressure kernels.s vgprbound        # which values hold registers
   kernelinfo pressure kernels.s vgprbound --at 511 --class sgpr

@@ -15,8 +15,7 @@ from kernelinfo.occupancy.limits import RESOURCES, Resource
 from kernelinfo.render import View
 from kernelinfo.render.name_style import NameStyle
 
-EXAMPLES = """\
-Examples:
+EXAMPLES = """
   kernelinfo kernels.s
   kernelinfo build/ -k 'vgpr*' -k 'lds*'          # some kernels of a folder
   kernelinfo build/ --target MI210 --sort vgpr    # a target, the largest first

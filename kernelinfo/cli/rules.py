@@ -11,8 +11,7 @@ from kernelinfo.cli.output import write
 from kernelinfo.render import View
 from kernelinfo.render.rules import render_rules
 
-EXAMPLES = """\
-Examples:
+EXAMPLES = """
   kernelinfo rules
   kernelinfo rules --format json
   kernelinfo explain KI302                        # one of them in full

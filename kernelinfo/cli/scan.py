@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from kernelinfo.fleet.scanning import Plan
     from kernelinfo.fleet.worker import Request
 
-EXAMPLES = """\
-Examples:
+EXAMPLES = """
   kernelinfo scan build/ --to fleet --build 2026-11-22
   kernelinfo scan s3://nightly/7.1 --to s3://ci/fleet --build 7.1
   kernelinfo scan https://host/rocm/lib/ --to fleet --build 7.1 --dry-run

@@ -23,8 +23,7 @@ from kernelinfo.sweep.ir import read_input
 from kernelinfo.sweep.sweeping import open_module, sweep
 from kernelinfo.sweep.variants import STRATEGIES, Request, Sweep
 
-EXAMPLES = """\
-Examples:
+EXAMPLES = """
   kernelinfo sweep kernels.bc                     # hipcc --save-temps leaves it
   kernelinfo sweep kernels.bc vgprbound --waves 4,5,8
   kernelinfo sweep kernels.bc --launch-bounds 128,256 --strategy default,max-ilp
@@ -41,9 +40,7 @@ def _numbers(option: str, text: str | None) -> tuple[int, ...]:
     return tuple(map(int, text.split(",")))
 
 
-@takes(
-    "arch workgroup_size dynamic_lds no_trap_handler format output names color width",
-)
+@takes("arch workgroup_size dynamic_lds no_trap_handler format output names color width")
 def command(
     file: str = typer.Argument(metavar="FILE", help="LLVM IR: .bc, .ll, or Triton's .llir."),
     kernel: str | None = typer.Argument(

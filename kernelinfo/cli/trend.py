@@ -17,8 +17,7 @@ from kernelinfo.render.words import plural
 if TYPE_CHECKING:
     from kernelinfo.fleet.history import Trend
 
-EXAMPLES = """\
-Examples:
+EXAMPLES = """
   kernelinfo trend fleet
   kernelinfo trend fleet --since 2026-11-17 --target gfx942 -k 'gemm*'
   kernelinfo trend fleet --builds 7.1,7.2 --fail-on regression

@@ -61,11 +61,7 @@ def curve_title(
 
 
 def render_curve(
-    title: str,
-    variables: Sequence[Variable],
-    points: Sequence[Point],
-    per: str,
-    view: View,
+    title: str, variables: Sequence[Variable], points: Sequence[Point], per: str, view: View
 ) -> Iterator[str]:
     """The steps of one variable, one a line, and their curve.
 

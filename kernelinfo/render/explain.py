@@ -90,10 +90,7 @@ def render_numbers(
 
 
 def _working(
-    target: Target,
-    demand: Demand,
-    occupancy: Occupancy,
-    of: Result | None = None,
+    target: Target, demand: Demand, occupancy: Occupancy, of: Result | None = None
 ) -> list[list[Span]]:
     """The table of resources, the result, the steps, and what is uncertain."""
     slots, *others = occupancy.limits

@@ -28,8 +28,7 @@ def render(items: Iterable[Item], view: View) -> Iterator[str]:
     rows = [_row(result, view) for result in ordered]
     telling = sum(1 for result in ordered if result.findings) or len(rows)
     shown = min(telling, view.top or telling)
-    yield from table(_HEADING, rows[:shown])
-    yield from folded(plural(len(rows) - shown, "more kernel"), _HEADING, rows[shown:])
+    yield from kernel_table(_HEADING, rows, shown)
 
 
 def _row(result: Result, view: View) -> tuple[str, ...]:
@@ -57,6 +56,14 @@ def table(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str
         yield "\n"
         for cells in (heading, ("---",) * len(heading), *rows):
             yield f"| {' | '.join(cells)} |\n"
+
+
+def kernel_table(
+    heading: Sequence[str], rows: Sequence[Sequence[str]], shown: int = 20
+) -> Iterator[str]:
+    """A row a kernel; those beyond the first open at a click."""
+    yield from table(heading, rows[:shown])
+    yield from folded(plural(len(rows) - shown, "more kernel"), heading, rows[shown:])
 
 
 def folded(title: str, heading: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:

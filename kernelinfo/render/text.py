@@ -6,16 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from kernelinfo.kernel import CodeObject, Item, Report, Result
-from kernelinfo.render import View
-from kernelinfo.render.findings import (
-    SEVERITY_STYLES,
-    Label,
-    counts,
-    hidden_kernels,
-    of_all,
-    of_each,
-    worst_first,
-)
+from kernelinfo.render import View, findings
 from kernelinfo.render.names import heading, member_path, names_of, printable
 from kernelinfo.render.paint import Span, cells, fitted, painted, wrap
 from kernelinfo.render.table import Row, table, target_of
@@ -50,13 +41,15 @@ def _report(report: Report, view: View) -> Iterator[list[Span]]:
     else:
         shown = [*report.results][: view.top or None]
         yield from _by_code_object(report, shown, names, view)
-    yield from hidden_kernels(len(report.results) - len(shown))
+    yield from findings.hidden_kernels(len(report.results) - len(shown))
     if not view.quiet:
         longest = 0 if brief else max(cells(names[result.kernel.symbol]) for result in shown)
         yield from _below(report, shown, label, view, longest)
 
 
-def _above(report: Report, label: Label, view: View, *, counted: bool) -> Iterator[list[Span]]:
+def _above(
+    report: Report, label: findings.Label, view: View, *, counted: bool
+) -> Iterator[list[Span]]:
     """What stands above one table of all kernels, with a summary if they are `counted`."""
     if len(report.code_objects) == 1:
         yield from _heading(report.code_objects[0], report.results, view)
@@ -70,7 +63,7 @@ def _above(report: Report, label: Label, view: View, *, counted: bool) -> Iterat
 
 
 def _below(
-    report: Report, shown: list[Result], label: Label, view: View, longest: int
+    report: Report, shown: list[Result], label: findings.Label, view: View, longest: int
 ) -> Iterator[list[Span]]:
     """Legend, next steps, findings and counts; `longest` is the width of the longest full name."""
     yield from _also(report)
@@ -80,9 +73,9 @@ def _below(
         yield from wrap([(text, "dim")], view.width, 1 + text.startswith(" ≤") * 2)
     yield []
     if len(shown) < len(report.results):
-        lines = [*of_all(shown, report.results, label, view)]
+        lines = [*findings.of_all(shown, report.results, label, view)]
     else:
-        lines = [*of_each(shown, label, view)]
+        lines = [*findings.of_each(shown, label, view)]
     yield from [*lines, []] if lines else []
     yield from _summary(report, view)
 
@@ -183,7 +176,7 @@ def _legend(shown: list[Result]) -> Iterator[str]:
         yield f" ≤ {reason}"
 
 
-def _label(report: Report, names: Mapping[str, str]) -> Label:
+def _label(report: Report, names: Mapping[str, str]) -> findings.Label:
     """The short name, with the target where there are several."""
     several = len({code_object.target for code_object in report.code_objects}) > 1
 
@@ -198,14 +191,14 @@ def _summary(report: Report, view: View) -> Iterator[list[Span]]:
     """What was found and read, and which command explains occupancy and the worst rule."""
     found = [finding for result in report.results for finding in result.findings]
     line: list[Span] = [(" ", "")]
-    for severity, count in counts(found).items():
-        line += [(", " if line[1:] else "", ""), (count, SEVERITY_STYLES[severity])]
+    for severity, count in findings.counts(found).items():
+        line += [(", " if line[1:] else "", ""), (count, findings.SEVERITY_STYLES[severity])]
     problems = f"{plural(len(report.problems), 'problem')}: not all was read"
     kernels = plural(len(report.results), "kernel")
     code_objects = plural(len(report.code_objects), "code object")
     read = f"{kernels} in {code_objects} · {problems if report.problems else 'all read'}"
     line.append((f"{' · ' if line[1:] else ''}{read}", "bold red" if report.problems else ""))
     yield from wrap(line, view.width, 1)
-    rule = f"`kernelinfo explain {min(found, key=worst_first).rule}` or " if found else ""
+    rule = f"`kernelinfo explain {min(found, key=findings.worst_first).rule}` or " if found else ""
     more = f"{rule}`kernelinfo explain occupancy` says more"
     yield from fitted([(f" occupancy is a ceiling, not a speed; {more}", "dim")], view, 1)

@@ -12,11 +12,9 @@ from kernelinfo.render import View
 from kernelinfo.render.check.claims import Claim, claims, headline, problem_text
 from kernelinfo.render.diff.markdown import HEADING, cells_of
 from kernelinfo.render.diff.rows import AFFECTED, roll_up, rows
-from kernelinfo.render.markdown import code, folded, plain, table
+from kernelinfo.render.markdown import code, folded, kernel_table, plain
 from kernelinfo.render.words import number, plural
 
-_SHOWN = 20
-"""Rows before the rest is folded."""
 _FAILING = ("kernel", "target", "waves/SIMD", "finding", "at")
 _EXCUSED = ("kernel", "target", "finding", "reason")
 
@@ -31,8 +29,7 @@ def render(outcome: Outcome, view: View) -> Iterator[str]:
         for result, found in groupby(failing, lambda claim: claim.result)
         if result is not None
     ]
-    yield from table(_FAILING, fails[:_SHOWN])
-    yield from folded(plural(len(fails) - _SHOWN, "more kernel"), _FAILING, fails[_SHOWN:])
+    yield from kernel_table(_FAILING, fails)
     if outcome.comparison is not None:
         yield from _moved(outcome.comparison, view)
     notes = [

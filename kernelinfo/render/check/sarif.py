@@ -13,13 +13,7 @@ from kernelinfo.gate.outcome import Outcome, Suppressed
 from kernelinfo.kernel import Finding, Result
 from kernelinfo.reading.blob import Problem
 from kernelinfo.render import View
-from kernelinfo.render.check.claims import (
-    Claim,
-    Location,
-    claims,
-    location_in,
-    problem_text,
-)
+from kernelinfo.render.check.claims import Claim, Location, claims, location_in, problem_text
 from kernelinfo.render.json import encoded
 from kernelinfo.render.names import name_of, printable
 from kernelinfo.rules import find

@@ -11,8 +11,8 @@ from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.kernel.numbers import NUMBERS
 from kernelinfo.render import View
 from kernelinfo.render.diff.rows import headline, retargeted, roll_up, rows, toolchain, unread
+from kernelinfo.render.html import TABLE_SCRIPTS, page
 from kernelinfo.render.html.dataset import Titles, problem_rows
-from kernelinfo.render.html.page import TABLE_SCRIPTS, page
 from kernelinfo.render.names import printable
 
 SCRIPTS = (*TABLE_SCRIPTS, "problems.js", "slopes.js", "diff.js")

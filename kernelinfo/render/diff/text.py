@@ -6,16 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from kernelinfo.compare import Comparison
 from kernelinfo.render import View
-from kernelinfo.render.diff.rows import (
-    Row,
-    arrow,
-    headline,
-    retargeted,
-    roll_up,
-    rows,
-    toolchain,
-    unread,
-)
+from kernelinfo.render.diff import rows as diff
 from kernelinfo.render.findings import hidden_kernels
 from kernelinfo.render.names import folded, name_of, printable
 from kernelinfo.render.paint import Span, cells, fitted, left, painted
@@ -27,11 +18,11 @@ _ROOM = 40
 
 
 def render(comparison: Comparison, view: View) -> Iterator[str]:
-    return painted(_lines(comparison, rows(comparison), view), view)
+    return painted(_lines(comparison, diff.rows(comparison), view), view)
 
 
-def _lines(comparison: Comparison, found: list[Row], view: View) -> Iterator[list[Span]]:
-    heading = (headline(found), retargeted(comparison), toolchain(comparison))
+def _lines(comparison: Comparison, found: list[diff.Row], view: View) -> Iterator[list[Span]]:
+    heading = (diff.headline(found), diff.retargeted(comparison), diff.toolchain(comparison))
     if comparison.names:
         yield from fitted([(printable(" → ".join(comparison.names)), "")], view, 1)
     yield from fitted([(" · ".join(filter(None, heading)), "bold")], view, 1)
@@ -42,12 +33,12 @@ def _lines(comparison: Comparison, found: list[Row], view: View) -> Iterator[lis
         yield []
     if view.quiet:
         return
-    yield from fitted([(f" {roll_up(comparison, found)}", "")], view, 1)
-    if warning := unread(comparison):
+    yield from fitted([(f" {diff.roll_up(comparison, found)}", "")], view, 1)
+    if warning := diff.unread(comparison):
         yield [(f" {warning}", "bold red")]
 
 
-def _table(shown: Sequence[Row], view: View) -> Iterator[list[Span]]:
+def _table(shown: Sequence[diff.Row], view: View) -> Iterator[list[Span]]:
     several = len({_target(row) for row in shown}) > 1
     names = [row_name(row, view, several) for row in shown]
     width = max([0, *(cells(name) for name in names if cells(name) <= _ROOM)])
@@ -62,11 +53,11 @@ def _table(shown: Sequence[Row], view: View) -> Iterator[list[Span]]:
         yield from fitted([status, (line, "")], view, _INDENT)
 
 
-def row_name(row: Row, view: View, with_target: bool) -> str:
+def row_name(row: diff.Row, view: View, with_target: bool) -> str:
     """`old → new` where it has another name or target now."""
-    name = arrow(*(name_of(kernel, view.names) for kernel in row.sides))
+    name = diff.arrow(*(name_of(kernel, view.names) for kernel in row.sides))
     return f"{name} {_target(row)}" if with_target else name
 
 
-def _target(row: Row) -> str:
-    return printable(arrow(*(kernel.target for kernel in row.sides)))
+def _target(row: diff.Row) -> str:
+    return printable(diff.arrow(*(kernel.target for kernel in row.sides)))

@@ -6,39 +6,24 @@ would not give hatching, labels for screen readers, print, and both colour schem
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from jinja2 import Environment, PackageLoader
+
+from kernelinfo import __version__
 from kernelinfo.kernel import Item, Report
 from kernelinfo.render import View
 from kernelinfo.render.html.dataset import dataset
-from kernelinfo.render.html.page import page
 
-SCRIPTS = (
-    "model.js",
-    "steps.js",
-    "occupancy.js",
-    "words.js",
-    "dom.js",
-    "address.js",
-    "report.js",
-    "chart.js",
-    "curves.js",
-    "unit.js",
-    "whatif.js",
-    "outcome.js",
-    "findings.js",
-    "resources.js",
-    "kernel.js",
-    "controls.js",
-    "filters.js",
-    "table.js",
-    "columns.js",
-    "scatter.js",
-    "problems.js",
-    "fleet.js",
-    "main.js",
+_SCRIPTS = (
+    *("model.js", "steps.js", "occupancy.js", "words.js", "dom.js", "address.js", "report.js"),
+    *("chart.js", "curves.js", "unit.js", "whatif.js", "outcome.js", "findings.js", "resources.js"),
+    *("kernel.js", "controls.js", "filters.js", "table.js", "columns.js", "scatter.js"),
+    *("problems.js", "fleet.js", "main.js"),
 )
+TABLE_SCRIPTS = ("words.js", "dom.js", "address.js", "chart.js", "table.js", "controls.js")
+"""Of a page whose table can be filtered and sorted."""
 
 
 def render(
@@ -49,8 +34,14 @@ def render(
     `pressure` has the curve of live registers of some kernels, by their number; `gate` the outcome
     of a check.
     """
-    report = Report.of(items)
-    parts = parts or {}
-    scripts = (*SCRIPTS[:-1], *(f"{part}.js" for part in parts), SCRIPTS[-1])
-    data = dataset(report, view)
-    yield from page({**data, **parts}, scripts, len(report.results))
+    report, parts = Report.of(items), parts or {}
+    scripts = (*_SCRIPTS[:-1], *(f"{part}.js" for part in parts), _SCRIPTS[-1])
+    return page({**dataset(report, view), **parts}, scripts, len(report.results))
+
+
+def page(data: Mapping[str, Any], scripts: Sequence[str], kernels: int) -> Iterator[str]:
+    """The page that holds `data` as JSON, and the scripts, each of which uses those before it."""
+    environment = Environment(loader=PackageLoader("kernelinfo.render", "html"), autoescape=True)
+    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
+    template = environment.get_template("page.html")
+    yield from template.generate(version=__version__, kernels=kernels, scripts=scripts, data=data)

@@ -32,7 +32,13 @@ _FACTS: dict[str, str] = {number.field: number.noun or number.unit for number in
 """The facts that the page shows with their sources, in the order shown."""
 
 
-class Shared:
+_COLUMNS = (
+    *("title", "input", "case", "used", "spills", "findings", "source", "code", "expected"),
+    *("compiler", "facts"),
+)
+
+
+class _Shared:
     """Values that rows refer to by their index; each is held once."""
 
     def __init__(self) -> None:
@@ -49,8 +55,8 @@ class Shared:
 def dataset(report: Report, view: View) -> dict[str, Any]:
     """The report as JSON values; `columns` names what stands where in the rows of `kernels`."""
     named = Titles(report.kernels, view.names)
-    inputs, cases, titles = Shared(), Shared(), Shared()
-    findings, texts = Shared(), Shared()
+    inputs, cases, titles = _Shared(), _Shared(), _Shared()
+    findings, texts = _Shared(), _Shared()
 
     def kernel_row(result: Result) -> list[Any]:
         kernel, occupancy = result.kernel, result.occupancy
@@ -58,12 +64,7 @@ def dataset(report: Report, view: View) -> dict[str, Any]:
             titles.index(named.of(kernel)),
             inputs.index(_input(kernel.code_object)),
             None if occupancy is None else cases.index(_case(kernel, occupancy)),
-            [
-                kernel.used.vgprs,
-                kernel.used.agprs,
-                kernel.used.sgprs,
-                kernel.used.lds_bytes,
-            ],
+            [kernel.used.vgprs, kernel.used.agprs, kernel.used.sgprs, kernel.used.lds_bytes],
             [kernel.spills.vgprs, kernel.spills.sgprs, kernel.used.scratch_bytes_per_lane],
             [
                 findings.index((f.rule, f.name, f.severity, printable(f.message), f.hint))
@@ -76,23 +77,10 @@ def dataset(report: Report, view: View) -> dict[str, Any]:
             _facts(kernel),
         ]
 
-    columns = (
-        "title",
-        "input",
-        "case",
-        "used",
-        "spills",
-        "findings",
-        "source",
-        "code",
-        "expected",
-        "compiler",
-        "facts",
-    )
     rows = [kernel_row(result) for result in report.results]
     return {
         "version": __version__,
-        "columns": columns,
+        "columns": _COLUMNS,
         "kernels": rows,
         "titles": titles.values,
         "inputs": inputs.values,
@@ -108,11 +96,7 @@ def dataset(report: Report, view: View) -> dict[str, Any]:
         ],
         "problems": problem_rows(report.problems),
         "repeats": [
-            (
-                member_path(copy.path, copy.member),
-                member_path(copy.first.path, copy.first.member),
-                copy.is_exact,
-            )
+            (*(member_path(one.path, one.member) for one in (copy, copy.first)), copy.is_exact)
             for copy in report.repeats
         ],
         "targets": hardware(),
@@ -185,7 +169,7 @@ def _source(kernel: Kernel) -> str:
     return "" if kernel.line is None else f"line {kernel.line}"
 
 
-def _compiler(result: Result, texts: Shared) -> list[int] | None:
+def _compiler(result: Result, texts: _Shared) -> list[int] | None:
     """The compiler's own waves per SIMD, and the index of the text on why it differs or not."""
     number = result.compiler_number
     if number is None or number.agrees is None:

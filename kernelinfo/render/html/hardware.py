@@ -7,24 +7,10 @@ from typing import Any
 from kernelinfo.occupancy import targets
 
 _NOT_COUNTED = {
-    "source",
-    "confidence",
-    "elf_mach",
-    "encoding_granule",
-    "early_encoding_granule",
-    "early_encoding_before",
-    "believed",
-    "xnack",
-    "sramecc",
-    "named_barriers",
-    "v2_name_with_xnack",
-    "with_vcc",
-    "with_xnack",
-    "with_flat_scratch",
-    "architected_flat_scratch",
-    "dynamic_blocks",
-    "default_size",
-    "devices",
+    *("source", "confidence", "elf_mach", "encoding_granule", "early_encoding_granule"),
+    *("early_encoding_before", "believed", "xnack", "sramecc", "named_barriers"),
+    *("v2_name_with_xnack", "with_vcc", "with_xnack", "with_flat_scratch"),
+    *("architected_flat_scratch", "dynamic_blocks", "default_size", "devices"),
 }
 """Fields of a target that occupancy does not depend on, or that the demand already holds."""
 

@@ -12,17 +12,7 @@ from kernelinfo.pressure.registers import Counts
 from kernelinfo.render import View
 from kernelinfo.render.names import name_of, printable
 from kernelinfo.render.paint import aligned, left, paint, painted, wrap
-from kernelinfo.render.pressure.words import (
-    in_text,
-    inexact,
-    next_read,
-    only_vectors,
-    registers_of,
-    shared,
-    to_reach,
-    untouched,
-    written,
-)
+from kernelinfo.render.pressure import words
 from kernelinfo.render.words import waves_per_simd
 
 _LABEL = 9
@@ -54,7 +44,7 @@ def _kernels(found: Sequence[Measured], view: View) -> Iterator[str]:
                 str(peak.pressure.agprs if peak else 0),
                 str(peak.pressure.sgprs if peak else 0),
                 str(story.instructions),
-                in_text(peak.at) if peak else "",
+                words.in_text(peak.at) if peak else "",
                 printable(peak.loop or "") if peak else "",
                 name_of(result.kernel, view.names),
             )
@@ -82,7 +72,7 @@ def _whole(one: Measured, view: View) -> Iterator[str]:
         return
     yield from _peak(story, view)
     if one.lds:
-        yield from _labelled("LDS", shared(one.lds), view)
+        yield from _labelled("LDS", words.shared(one.lds), view)
     yield "\n"
     yield from _values(story, story.at, view)
     yield from _loop_of_the_peak(story, view)
@@ -108,7 +98,9 @@ def _peak(story: Story, view: View) -> Iterator[str]:
     assert peak
     bound = "" if story.exact else "at least "
     loop = f", in loop {printable(peak.loop)}" if peak.loop else ""
-    text = f"{bound}{_amount(story)} at {in_text(peak.at)}{loop} · {printable(peak.instruction)}"
+    text = (
+        f"{bound}{_amount(story)} at {words.in_text(peak.at)}{loop} · {printable(peak.instruction)}"
+    )
     yield from _labelled("peak", text, view)
     held = f"{_hold(peak.instructions)} {peak.pressure.vector}"
     if story.advice:
@@ -118,9 +110,9 @@ def _peak(story: Story, view: View) -> Iterator[str]:
             f"{waves_per_simd(step.waves_per_simd)}"
         )
     yield from _labelled(" ", held, view)
-    if reach := to_reach(story):
+    if reach := words.to_reach(story):
         yield from _labelled("to reach", reach, view)
-    if reason := inexact(story):
+    if reason := words.inexact(story):
         yield from _labelled("inexact", reason, view)
     if fitting := unused_step(story):
         yield from _labelled("used", fitting, view)
@@ -157,7 +149,7 @@ def _values(story: Story, near: Location, view: View) -> Iterator[str]:
     wanted = (view.register_class,) if view.register_class else ("vgpr", "agpr")
     values = [value for value in story.live_across if value.register_class in wanted]
     is_peak = story.peak and near == story.peak.at
-    title = "live there" if is_peak else f"live at {in_text(near)}"
+    title = "live there" if is_peak else f"live at {words.in_text(near)}"
     if not values:
         named = " or ".join(_CLASSES[name] for name in wanted)
         yield from _labelled("", f"{title}: no {named}", view)
@@ -176,12 +168,12 @@ def _values(story: Story, near: Location, view: View) -> Iterator[str]:
 
 def _value(value: LiveValues, near: Location, named: bool) -> tuple[str, ...]:
     return (
-        registers_of(value, _SHOWN_RANGES),
+        words.registers_of(value, _SHOWN_RANGES),
         str(value.total),
         *([printable(value.variable or "")] if named else []),
-        written(value, near),
-        next_read(value, near),
-        untouched(value),
+        words.written(value, near),
+        words.next_read(value, near),
+        words.untouched(value),
     )
 
 
@@ -193,8 +185,16 @@ def _loop_of_the_peak(story: Story, view: View) -> Iterator[str]:
     parts = [
         f"{count} ({' '.join(names[:_SHOWN_RANGES])}{' …' if names[_SHOWN_RANGES:] else ''}) {what}"
         for count, names, what in (
-            (_vectors(loop.constant), only_vectors(loop.constant_registers), "only read in it"),
-            (_vectors(loop.through), only_vectors(loop.through_registers), "not touched in it"),
+            (
+                _vectors(loop.constant),
+                words.only_vectors(loop.constant_registers),
+                "only read in it",
+            ),
+            (
+                _vectors(loop.through),
+                words.only_vectors(loop.through_registers),
+                "not touched in it",
+            ),
         )
         if count
     ]
@@ -230,7 +230,7 @@ def _loops(story: Story, view: View) -> Iterator[str]:
     loops = sorted(story.loops, key=lambda one: (-one.code.peak.vector, one.at.number))
     for one in loops[: view.top or None]:
         label = printable(one.label or "without a label")
-        rows.append((label, in_text(one.at), str(one.depth), *_counts(one.code)))
+        rows.append((label, words.in_text(one.at), str(one.depth), *_counts(one.code)))
     yield "\n"
     yield from _table(rows, "tt" + "n" * (len(_COUNTS) + 1), view)
     yield _hidden(loops, "loops", view)

@@ -7,8 +7,8 @@ from typing import Any
 
 from kernelinfo.fleet.history import History, Trend
 from kernelinfo.render import View
+from kernelinfo.render.html import TABLE_SCRIPTS, page
 from kernelinfo.render.html.dataset import Titles
-from kernelinfo.render.html.page import TABLE_SCRIPTS, page
 from kernelinfo.render.names import printable
 from kernelinfo.render.trend.rows import TrendRow, headline, rows, step_in_words
 
