@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-_RUN = """
-import json, os, sys, time
-out = os.open("out.txt", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-start = time.monotonic()
-child = os.posix_spawnp(sys.argv[1], sys.argv[1:], os.environ,
-                        file_actions=[(os.POSIX_SPAWN_DUP2, out, 1)])
-_, status, usage = os.wait4(child, 0)
-seconds = time.monotonic() - start
-print(json.dumps([seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss << 10, status]))
-"""
-"""A process between: what it is itself, 8 MB, is the least peak memory that can be told."""
+from tests.robustness.measure import measured
 
 _INSTRUCTIONS = re.compile(rb"I\s+refs:\s+([\d,]+)")
 
@@ -37,14 +25,13 @@ class Run(NamedTuple):
 
 def run(command: Sequence[str], mark: bytes) -> Run:
     """Run it in a folder of its own, its output going to a file; kernels are lines with `mark`."""
-    with tempfile.TemporaryDirectory() as folder:
-        measure = [sys.executable, "-I", "-S", "-c", _RUN, *command]
-        told = subprocess.run(measure, cwd=folder, stdout=subprocess.PIPE, check=True).stdout
-        seconds, cpu_seconds, peak_bytes, status = json.loads(told)
+    with tempfile.TemporaryDirectory() as folder, Path(folder, "out.txt").open("w+b") as out:
+        status, seconds, cpu_seconds, megabytes = measured(command, Path(folder), stdout=out)
         if status:
             raise SystemExit(f"{' '.join(command)}: failed")
-        with Path(folder, "out.txt").open("rb") as lines:
-            kernels = sum(mark in line for line in lines) if mark else 0
+        out.seek(0)
+        kernels = sum(mark in line for line in out) if mark else 0
+    peak_bytes = round(megabytes * (1 << 20))
     return Run(seconds, cpu_seconds, peak_bytes, kernels)
 
 

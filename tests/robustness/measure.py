@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
+import sys
 import tempfile
-import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 
 class Cost(NamedTuple):
@@ -24,22 +26,44 @@ class Cost(NamedTuple):
     """The end of both streams."""
 
 
-def cost(command: list[str], folder: Path) -> Cost:
+_BETWEEN = """
+import json, os, sys, time
+start = time.monotonic()
+child = os.posix_spawnp(sys.argv[2], sys.argv[2:], os.environ)
+_, status, usage = os.wait4(child, 0)
+seconds = time.monotonic() - start
+cpu_seconds = usage.ru_utime + usage.ru_stime
+took = [os.waitstatus_to_exitcode(status), seconds, cpu_seconds, usage.ru_maxrss / 1024]
+with open(sys.argv[1], "w") as file:
+    json.dump(took, file)
+"""
+"""A small process between: the peak memory of a process begins with what its parent has when it
+starts it, 8 MB of this one."""
+
+
+def cost(command: Sequence[str], folder: Path) -> Cost:
     """Run it there, and wait."""
     with tempfile.TemporaryFile() as output:
-        start = time.monotonic()
-        process = subprocess.Popen(
-            command,
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
-        )
-        _, status, usage = os.wait4(process.pid, 0)
-        seconds = time.monotonic() - start
-        process.returncode = os.waitstatus_to_exitcode(status)
+        env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+        took = measured(command, folder, stdout=output, stderr=output, env=env)
         output.seek(max(0, output.tell() - 4000))
-        told = output.read().decode("utf-8", "replace")
-    cpu_seconds = usage.ru_utime + usage.ru_stime
-    return Cost(process.returncode, seconds, cpu_seconds, usage.ru_maxrss / 1024, told)
+        return Cost(*took, output.read().decode("utf-8", "replace"))
+
+
+def measured(
+    command: Sequence[str],
+    folder: Path,
+    *,
+    stdout: IO[bytes],
+    stderr: IO[bytes] | None = None,
+    env: Mapping[str, str] | None = None,
+) -> tuple[int, float, float, float]:
+    """Exit code, seconds, CPU seconds and megabytes at most of a run there."""
+    with tempfile.NamedTemporaryFile() as took:
+        between = [sys.executable, "-I", "-S", "-c", _BETWEEN, took.name, *command]
+        nothing = subprocess.DEVNULL
+        subprocess.run(
+            between, cwd=folder, stdin=nothing, stdout=stdout, stderr=stderr, env=env, check=True
+        )
+        exit, seconds, cpu_seconds, megabytes = json.load(took)
+        return exit, seconds, cpu_seconds, megabytes
