@@ -13,7 +13,7 @@ from kernelinfo.light_typing import TYPE_CHECKING
 from kernelinfo.reading.blob import Note, Problem
 from kernelinfo.render import View
 from kernelinfo.render.names import printable
-from kernelinfo.render.paint import without_commands
+from kernelinfo.render.paint import without_commands, without_hashes
 
 if TYPE_CHECKING:
     from typing import TextIO
@@ -73,6 +73,7 @@ def _columns() -> int:
 def write(pieces: Iterable[str], output: str | None) -> None:
     """Write each piece as it comes; a file takes its name when it is complete.
 
+    On standard output, which a CI service may show, names are no commands in any format.
     Where the reader has left, the rest is not written; the exit code stays the caller's. Raises
     `OptionError` where the file cannot be written, and `OSError` where standard output cannot.
     """
@@ -89,7 +90,7 @@ def write(pieces: Iterable[str], output: str | None) -> None:
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         for known in _gathered(pieces):
-            sys.stdout.write(known)
+            sys.stdout.write(without_hashes(known))
             sys.stdout.flush()
     except BrokenPipeError:
         give_up(sys.stdout)

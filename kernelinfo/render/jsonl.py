@@ -10,7 +10,6 @@ from kernelinfo.kernel import Item, Result
 from kernelinfo.kernel.rows import Names, Value, Values, lines
 from kernelinfo.render import View
 from kernelinfo.render.names import chosen_name
-from kernelinfo.render.paint import without_commands_in_json
 
 # Rows hold no cycles, and to look for them would take a third of the time.
 _encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
@@ -37,4 +36,4 @@ def _spell(names: Names, values: Values) -> str:
 
 @lru_cache(maxsize=1 << 14, typed=True)  # True is no 1
 def _json(value: Value) -> str:
-    return without_commands_in_json(_encode(value))
+    return _encode(value)

@@ -16,8 +16,8 @@ Span = tuple[str, str]
 _NARROW = dict.fromkeys(map(ord, "■·…–−×≤›¹"), "x")
 """One column wide, and all that most reports have besides ASCII: rich takes long to import."""
 
-_HASH = re.compile(r"#(?=#)")
-_COMMAND = re.compile(r"##(?=\w*\[)|(?<!\S)::")
+_HASHES = re.compile(r"##(?=\w*\[)")
+_COLONS = re.compile(r"(?<!\S)::")
 
 
 def without_commands(text: str) -> str:
@@ -26,12 +26,12 @@ def without_commands(text: str) -> str:
     Their first characters become escapes. GitHub's runner, ActionCommand.cs, looks for `::` at the
     beginning of a line and for `##[` anywhere.
     """
-    return _COMMAND.sub(lambda found: f"\\x{ord(found[0][0]):x}{found[0][1]}", text)
+    return _COLONS.sub(r"\\x3a:", without_hashes(text))
 
 
-def without_commands_in_json(text: str) -> str:
-    """JSON of the same value, in which no CI service finds a command."""
-    return _HASH.sub(r"\\u0023", text) if "##" in text else text
+def without_hashes(text: str) -> str:
+    """Output of any format without `##[` and `##vso[`; that of JSON has the same values."""
+    return _HASHES.sub(r"\\u0023#", text) if "##" in text else text
 
 
 def paint(line: Iterable[Span], color: bool) -> str:

@@ -23,13 +23,14 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("format", ["text", "json", "jsonl"])
+@pytest.mark.parametrize("format", ["text", "json", "jsonl", "csv", "markdown", "html", "junit"])
 @pytest.mark.parametrize("command", [["report", FILE], ["diff", FILE, FILE], ["check", FILE]])
 def test_no_line_is_a_command(command: list[str], format: str, folder: Path) -> None:
-    if (command[0], format) == ("check", "jsonl"):
-        pytest.skip("check has no rows")
     out, err, _ = run(*command, "--format", format, folder=folder)
+    if (command[0], format) in (("report", "csv"), ("report", "html"), ("check", "junit")):
+        assert "owned" in out
     assert "##[" not in out + err
+    assert "##vso[" not in out + err
     assert not [line for line in (out + err).splitlines() if line.lstrip().startswith("::")]
 
 
@@ -38,6 +39,12 @@ def test_documents_of_the_gate(format: str, folder: Path) -> None:
     out, _, _ = run("check", FILE, "--format", format, folder=folder)
     json.loads(out)
     assert "##[" not in out
+
+
+@pytest.mark.parametrize("format", ["csv", "markdown", "jsonl", "html"])
+def test_a_file_has_the_names_as_they_are(format: str, folder: Path) -> None:
+    run("report", FILE, "--format", format, "-o", "out", folder=folder)
+    assert "##[error]owned" in (folder / "out").read_text("utf-8")
 
 
 def test_json_reads_back(folder: Path) -> None:

@@ -10,7 +10,7 @@ from .measure import cost
 
 def test_memory_of_the_parent_is_not_the_childs(tmp_path: Path) -> None:
     held = bytearray(b"x") * (200 << 20)
-    took = cost([sys.executable, "-I", "-S", "-c", "print(1); exit(3)"], tmp_path)
+    took = cost([sys.executable, "-I", "-S", "-c", "import sys; print(1); sys.exit(3)"], tmp_path)
     assert len(held) == 200 << 20
     assert (took.exit, took.output) == (3, "1\n")
     assert took.megabytes < 50

@@ -9,9 +9,8 @@ from kernelinfo.compare import Comparison
 from kernelinfo.render import View
 from kernelinfo.render.diff.json import row_document
 from kernelinfo.render.diff.rows import rows
-from kernelinfo.render.paint import without_commands_in_json
 
 
 def render(comparison: Comparison, view: View) -> Iterator[str]:
     for row in rows(comparison):
-        yield without_commands_in_json(json.dumps(row_document(row), separators=(",", ":"))) + "\n"
+        yield json.dumps(row_document(row), separators=(",", ":")) + "\n"
