@@ -148,7 +148,7 @@ def compare(
         scopes.append(dict.fromkeys(scopes[0], ""))
     unstated: dict[str, Any] = dict.fromkeys((*old.unstated, *new.unstated))
     left = _Left(_kernels(old, unstated), _kernels(new, unstated))
-    pairs: dict[int, Pair] = {}
+    pairs = _unchanged(left)
     for scope in scopes:
         for level in _LEVELS + _LOOSE_LEVELS if loose else _LEVELS:
             if left.old and left.new:
@@ -181,7 +181,6 @@ class _Level(NamedTuple):
 
 
 _LEVELS = (
-    _Level("exact", attrgetter("content")),
     _Level("exact", attrgetter("name", "symbol", "code_object")),
     _Level("exact", attrgetter("name", "symbol", "unit")),
     _Level("exact", attrgetter("name", "symbol")),
@@ -190,7 +189,7 @@ _LEVELS = (
     _Level("namespace", lambda kernel: (_without_namespace(kernel), kernel.unit), unique=True),
     _Level("namespace", lambda kernel: _without_namespace(kernel), unique=True),
 )
-"""The surest first. The first one keeps apart what did not change from its namesakes that did."""
+"""The surest first."""
 
 _LOOSE_LEVELS = tuple(
     _Level("base-name", key, unique=True)
@@ -217,6 +216,19 @@ class _Left(NamedTuple):
 
 Scopes = dict[str, str]
 """By target; kernels of different scopes are never the same."""
+
+
+def _unchanged(left: _Left) -> dict[int, Pair]:
+    """The pairs of kernels that are the same, which keeps them apart from namesakes that changed;
+    otherwise as `_matched`."""
+    numbers: dict[Hashable, list[int]] = defaultdict(list)
+    for number, kernel in left.old.items():
+        numbers[kernel.content].append(number)
+    pairs = {}
+    for number, kernel in [*left.new.items()]:
+        if same := numbers.get(kernel.content):
+            pairs[number] = Pair(left.old.pop(same.pop(0)), left.new.pop(number))
+    return pairs
 
 
 def _matched(left: _Left, scopes: Scopes, level: _Level) -> dict[int, Pair]:

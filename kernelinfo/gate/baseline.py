@@ -36,6 +36,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
 _KEYS = {key: _TYPES[KernelSummary.__annotations__[key]] for key in COMPARED}
 """All fields that are compared, each with the types that it has in JSON."""
 _REQUIRED = _KEYS.keys() - KernelSummary._field_defaults
+_quoted = json.JSONEncoder().encode
 _IDENTITY = 4
 """Keys that stand before a kernel's numbers."""
 
@@ -140,7 +141,7 @@ def _lines(pinned: Build) -> Iterator[str]:
 
 def _line(kernel: KernelSummary) -> str:
     """Target and name first, so that lines sorted as text are kernels in their order."""
-    target, name, symbol, code_object = map(json.dumps, kernel[:_IDENTITY])
+    target, name, symbol, code_object = map(_quoted, kernel[:_IDENTITY])
     identity = f'"target": {target}, "name": {name}, "symbol": {symbol}'
     return f'{{{identity}, "code_object": {code_object}, {_numbers(kernel.content[_IDENTITY:])}'
 
@@ -156,10 +157,10 @@ def _without_known(text: str, build: Iterable[KernelSummary]) -> tuple[list[Kern
     known = {_line(kernel): kernel for kernel in build}
     found, lines = [], text.split("\n")
     for number, line in enumerate(lines):
-        kernel = known.get(pinned := line.strip(" ,"))
+        kernel = known.get(line.strip(" ,\r"))
         if kernel is not None:
             found.append(kernel)
-            lines[number] = line.replace(pinned, "null")
+            lines[number] = "null" + line.rpartition("}")[2]
     return found, "\n".join(lines)
 
 
