@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from operator import attrgetter
 
-from kernelinfo.compare.changes import Move, moves, same_processor, why
+from kernelinfo.compare.changes import Effect, Move, effect, moves, same_processor, why
 from kernelinfo.compare.summary import Build, KernelSummary
 from kernelinfo.kernel.names import base_name, stem, without_namespace, without_unit
 from kernelinfo.light_typing import Any, Literal, NamedTuple
@@ -16,9 +16,6 @@ Match = Literal["exact", "name", "namespace", "base-name"]
 """Mangled and demangled name; the demangled name; template arguments and parameters under another
 namespace; only with `loose` the name without any of these. The last two only where no other kernel
 that is left has it."""
-Effect = Literal["worse", "mixed", "better", "changed", "moved", "same"]
-"""Waves lost, spills or scratch gained; that, and better in something else; better alone; another
-launch, or a number that only one build has; registers, LDS or code within their steps; nothing."""
 
 
 class Pair(NamedTuple):
@@ -46,13 +43,7 @@ class Pair(NamedTuple):
     @property
     def effect(self) -> Effect:
         """What the moves come to."""
-        found = self.moves
-        worse, better = (any(getattr(m, way) for m in found) for way in ("worse", "better"))
-        if worse or better:
-            return "mixed" if worse and better else "worse" if worse else "better"
-        if any(move.affects for move in found):
-            return "changed"
-        return "moved" if found else "same"
+        return effect(self.moves)
 
     @property
     def affected(self) -> bool:

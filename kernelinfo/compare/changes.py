@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.kernel.numbers import BY_FIELD, NUMBERS
-from kernelinfo.light_typing import NamedTuple
+from kernelinfo.light_typing import Literal, NamedTuple
 from kernelinfo.occupancy.limits import RESOURCES
 
 _FIELDS = tuple(BY_FIELD)
 _values = attrgetter(*_FIELDS)
+
+
+Effect = Literal["worse", "mixed", "better", "changed", "moved", "same"]
+"""Waves lost, spills or scratch gained; that, and better in something else; better alone; another
+launch, or a number that only one build has; registers, LDS or code within their steps; nothing."""
 
 
 class Move(NamedTuple):
@@ -61,6 +66,16 @@ def moves(old: KernelSummary, new: KernelSummary) -> tuple[Move, ...]:
         for measure, was, now in zip(_FIELDS, before, after, strict=True)
         if was != now and measure not in aside
     )
+
+
+def effect(found: Sequence[Move]) -> Effect:
+    """What the moves of one kernel come to."""
+    worse, better = any(move.worse for move in found), any(move.better for move in found)
+    if worse or better:
+        return "mixed" if worse and better else "worse" if worse else "better"
+    if any(move.affects for move in found):
+        return "changed"
+    return "moved" if found else "same"
 
 
 def same_processor(old: KernelSummary, new: KernelSummary) -> bool:

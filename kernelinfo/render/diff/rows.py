@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
 
-from kernelinfo.compare import Comparison, Effect, Match, Pair
-from kernelinfo.compare.changes import Move
+from kernelinfo.compare import Comparison, Match, Pair
+from kernelinfo.compare.changes import Effect, Move, effect, why
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.render.names import printable
@@ -26,9 +26,16 @@ class Row(NamedTuple):
     status: Status
     old: KernelSummary | None
     new: KernelSummary | None
-    why: str
     match: Match | None = None
     moves: tuple[Move, ...] = ()
+
+    @property
+    def why(self) -> str:
+        """What moved and under which limit, or what a kernel had or has; for the rows shown."""
+        if self.old is None or self.new is None:
+            return f"{'had' if self.new is None else 'has'} {_waves(self.kernel)}"
+        parts = [_LOOSELY if self.match == "base-name" else ""]
+        return "; ".join(filter(None, (*parts, why(self.old, self.new) if self.moves else "")))
 
     @property
     def kernel(self) -> KernelSummary:
@@ -46,8 +53,8 @@ class Row(NamedTuple):
 def rows(comparison: Comparison) -> list[Row]:
     """Affected kernels first, the worst of them first; in an order of their own."""
     found = [_of_pair(pair) for pair in comparison.pairs]
-    found += [Row("gone", kernel, None, f"had {_waves(kernel)}") for kernel in comparison.gone]
-    found += [Row("new", None, kernel, f"has {_waves(kernel)}") for kernel in comparison.new]
+    found += [Row("gone", kernel, None) for kernel in comparison.gone]
+    found += [Row("new", None, kernel) for kernel in comparison.new]
     return sorted((row for row in found if row.status != "same"), key=_worst_first)
 
 
@@ -130,10 +137,11 @@ def arrow(old: str, new: str) -> str:
 
 
 def _of_pair(pair: Pair) -> Row:
-    moves, effect = pair.moves, pair.effect
-    status: Status = "renamed" if effect == "same" and pair.renamed else effect
-    parts = [_LOOSELY if pair.match == "base-name" else "", pair.why if moves else ""]
-    return Row(status, pair.old, pair.new, "; ".join(filter(None, parts)), pair.match, moves)
+    moves = pair.moves
+    status: Status = effect(moves)
+    if status == "same" and pair.renamed:
+        status = "renamed"
+    return Row(status, pair.old, pair.new, pair.match, moves)
 
 
 def _worst_first(row: Row) -> tuple[object, ...]:

@@ -40,7 +40,7 @@ def rows(trend: Trend) -> list[TrendRow]:
         found.append(TrendRow(row, history, _moved_in(history, trend)))
     back = [one for one in by_kernel.values() if any(pair.affected for _, pair in one.steps)]
     for history in sorted(back, key=lambda one: (one.latest.name, one.latest.target)):
-        row = diff.Row("same", history.first, history.last, "", history.match)
+        row = diff.Row("same", history.first, history.last, history.match)
         found.append(TrendRow(row, history, _moved_in(history, trend)))
     return found
 
