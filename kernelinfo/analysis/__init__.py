@@ -195,7 +195,7 @@ class Analysis:
                 return
         try:
             for module in reading.read(blob, arch=self._options.arch):
-                if _is_anonymous(module, blob):
+                if UNKNOWN_DATA in blob.containers and module.target is None:
                     yield Note(blob.path, "holds code objects that name no target; give --arch")
                     continue
                 for note in module.notes:
@@ -234,13 +234,12 @@ class Analysis:
                 item = item._replace(source=lines.get(item.symbol))
             if list_arguments and list_arguments(item):
                 if arguments is None:
-                    from contextlib import suppress
-
                     from kernelinfo.reading.arguments import arguments_of
 
-                    arguments = {}
-                    with suppress(ReadError):  # which the reader has reported already
+                    try:
                         arguments = arguments_of(blob)
+                    except ReadError:  # which the reader has reported already
+                        arguments = {}
                 item = item._replace(arguments=arguments.get(item.symbol, ()))
             yield item
 
@@ -311,8 +310,3 @@ class Analysis:
         self._has_cxx_names = True
         if not has_demangler():
             yield Note(blob.path, "C++ names stay mangled here; install pycxxfilt to read them")
-
-
-def _is_anonymous(module: Module, blob: Blob) -> bool:
-    """True if a code object found in unknown data names no target."""
-    return UNKNOWN_DATA in blob.containers and module.target is None

@@ -5,7 +5,6 @@ from __future__ import annotations
 from kernelinfo.analysis.options import Options
 from kernelinfo.errors import LaunchError
 from kernelinfo.kernel import Finding, Kernel, Result
-from kernelinfo.kernel.pattern import matching
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.occupancy import Occupancy, targets
@@ -86,6 +85,8 @@ class Judge:
 
     def _configured_size(self, kernel: Kernel) -> int | None:
         """The size of the first pattern that fits; `*` names no kernel that requires its own."""
+        from kernelinfo.kernel.pattern import matching
+
         fitting = matching(self._sized, kernel.name, kernel.symbol)
         if kernel.workgroup.required is not None:
             fitting = tuple(pattern for pattern in fitting if pattern != "*")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kernelinfo.kernel import Kernel, Result
-from kernelinfo.kernel.pattern import matching
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.occupancy.limits import Resource
 from kernelinfo.reading import budget
@@ -75,6 +74,10 @@ class Options(NamedTuple):
 
 def is_asked_for(name: str, symbol: str, options: Options) -> bool:
     """Whether the kernel of this name, demangled and mangled, is one that the user means."""
+    if not (options.kernels or options.exclude):
+        return True
+    from kernelinfo.kernel.pattern import matching
+
     if options.kernels and not matching(options.kernels, name, symbol):
         return False
     return not (options.exclude and matching(options.exclude, name, symbol))

@@ -143,7 +143,8 @@ def _page_or_rule(name: str) -> str:
         return f"{rule.number} {rule.name} ({rule.severity})\n\n{cleandoc(rule.documentation)}\n"
     if os.path.exists(name) or not name.replace("-", "_").isidentifier():
         return ""
-    known = (*manual.topics(), *(one.name for one in rules.ALL), *(one.number for one in rules.ALL))
+    every = rules.every_rule()
+    known = (*manual.topics(), *(one.name for one in every), *(one.number for one in every))
     suggestion = did_you_mean(name, known) or "`kernelinfo explain` lists the topics"
     raise OptionError(f"{name}: neither a file nor a rule nor a topic; {suggestion}")
 

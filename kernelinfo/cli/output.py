@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import CodeObject, Item, Repeat, Result
@@ -115,6 +115,15 @@ def _gathered(pieces: Iterable[str]) -> Iterator[str]:
 def give_up(stream: TextIO) -> None:
     """What a stream still holds cannot be written; the interpreter would complain at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def shown(items: Iterable[Item], paths: Sequence[str]) -> Iterator[Item]:
+    """Let the items pass; on a terminal, show how many bytes and kernels are behind them."""
+    if not sys.stderr.isatty():
+        return iter(items)
+    from kernelinfo.cli.progress import shown
+
+    return shown(items, paths)
 
 
 class Problems:

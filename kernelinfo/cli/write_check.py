@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from kernelinfo.analysis import analyse_some
 from kernelinfo.analysis.options import Options
-from kernelinfo.cli import progress
-from kernelinfo.cli.output import CANNOT_ANSWER, CLAIM, Problems, complain, tell, write
+from kernelinfo.cli.output import CANNOT_ANSWER, CLAIM, Problems, complain, shown, tell, write
 from kernelinfo.cli.write_report import read
 from kernelinfo.errors import OptionError
 from kernelinfo.gate import check
@@ -56,7 +55,7 @@ def write_check(
     )
     items = analyse_some(project.paths, options) if subset else read(project.paths, options, jobs)
     watched = Problems(verbose=verbose).watch(items)
-    report = Report.of(progress.shown(watched, project.paths))
+    report = Report.of(shown(watched, project.paths))
     if update_baseline:
         _update(report, project, scope, min_kernels, view, output)
         return

@@ -8,8 +8,7 @@ from itertools import chain
 
 from kernelinfo.analysis import analyse
 from kernelinfo.analysis.options import Options
-from kernelinfo.cli import progress
-from kernelinfo.cli.output import Problems, write
+from kernelinfo.cli.output import Problems, shown, write
 from kernelinfo.kernel import Item
 from kernelinfo.light_typing import TYPE_CHECKING, Any
 from kernelinfo.render import SHOW_INSTRUCTIONS, View, format_module
@@ -42,7 +41,7 @@ def write_report(
             write(chain((module.HEADING,), problems.reported(pieces)), output)
             problems.exit()
             return
-    found = progress.shown(problems.watch(read(paths, options, jobs)), paths)
+    found = shown(problems.watch(read(paths, options, jobs)), paths)
     if sort_by:
         from kernelinfo.kernel.ordering import sort
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from math import prod
 
 from kernelinfo.kernel import CodeObject, Kernel
 from kernelinfo.kernel.names import demangle
 from kernelinfo.kernel.traits import Encoded, Flags, Spills, Traits, Used, Workgroup
-from kernelinfo.kernel.vector_registers import Value, VectorRegisters, vector_registers
+from kernelinfo.light_typing import Any, NamedTuple
 from kernelinfo.occupancy.placement import Demand, align, total_vgprs
 from kernelinfo.occupancy.targets import Target, Vgprs
-from kernelinfo.reading.facts import SOURCES, Fact, FactName, Facts, KernelFacts
-from kernelinfo.reading.paths import in_repository
+from kernelinfo.reading.facts import SOURCES, Fact, FactName, Facts, KernelFacts, SourceLine
+
+Value = Callable[[FactName], Any]  # the value that counts of a fact, None where no source states it
 
 
 def combine(facts: KernelFacts, code_object: CodeObject, target: Target | None) -> Kernel:
@@ -29,15 +31,21 @@ def combine(facts: KernelFacts, code_object: CodeObject, target: Target | None) 
         begins=facts.begins,
         line=facts.line,
         code=None,
-        source=None if facts.source is None else in_repository(facts.source),
+        source=facts.source and _in_repository(facts.source),
     )
+
+
+def _in_repository(source: SourceLine) -> SourceLine:
+    from kernelinfo.reading.paths import in_repository  # needs debug information
+
+    return in_repository(source)
 
 
 @lru_cache(maxsize=1 << 12)  # the kernels of a library make a few thousand different statements
 def _traits(facts: Facts, target: Target | None, compiled_for: str | None) -> Traits:
     best_first = sorted(facts, key=_rank)
     value: Value = {fact.name: fact.value for fact in reversed(best_first)}.get
-    registers = vector_registers(value, target)
+    registers = _vector_registers(value, target)
     described = not _DESCRIBED.isdisjoint([fact.source for fact in facts])
     return Traits(
         target=target,
@@ -89,6 +97,55 @@ def _wave_size(stated: int | None, target: Target | None) -> int | None:
     """Lanes in a wave: as stated, or the only size that the target has."""
     sizes = () if target is None else target.vgprs
     return sizes[0].wave_size if stated is None and len(sizes) == 1 else stated
+
+
+class VectorRegisters(NamedTuple):
+    """Registers per lane that the code uses; None where the input does not say."""
+
+    total: int | None  # as the target counts them: the sum in a unified file, else the larger count
+    arch: int | None
+    agprs: int | None
+
+
+def _vector_registers(value: Value, target: Target | None) -> VectorRegisters:
+    """What the code uses; where no source states that, what the descriptor reserves, apart."""
+    total, arch, agprs = value("vgprs"), value("arch_vgprs"), value("agprs")
+    if target is None:
+        return VectorRegisters(total, arch, agprs)
+    if target.agprs.file == "unified":
+        return _unified(value, target)
+    if target.agprs.file == "none":
+        return VectorRegisters(total, value("reserved_vgprs") if total is None else total, 0)
+    if arch is None and total is not None and agprs is not None and (not agprs or total > agprs):
+        arch = total
+    return VectorRegisters(total, arch, agprs)
+
+
+def _unified(value: Value, target: Target) -> VectorRegisters:
+    total, arch, agprs = value("vgprs"), value("arch_vgprs"), value("agprs")
+    reserved, offset = value("reserved_vgprs"), value("accum_offset")
+    if total is None:
+        return VectorRegisters(None, *_reserved(reserved, offset, target))
+    if agprs and offset is not None and total <= offset:
+        # AGPRs begin at the offset: this count, as hand-written metadata has it, leaves them out.
+        return VectorRegisters(offset + agprs, total, agprs)
+    if offset is not None and not agprs and total > offset:
+        agprs = total - offset
+    elif offset is not None and reserved is not None and reserved <= offset:
+        agprs = agprs or 0
+    if arch is None and agprs is not None:
+        arch = total - agprs
+    return VectorRegisters(total, arch, agprs)
+
+
+def _reserved(
+    reserved: int | None, offset: int | None, target: Target
+) -> tuple[int | None, int | None]:
+    """VGPRs and AGPRs that a descriptor reserves and code can name."""
+    if reserved is None or offset is None:
+        return None, None
+    agprs = min(max(reserved - offset, 0), target.agprs.addressable)
+    return min(reserved, offset), agprs
 
 
 def _demand(value: Value, registers: VectorRegisters, described: bool, target: Target) -> Demand:

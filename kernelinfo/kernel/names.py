@@ -14,7 +14,7 @@ _MARK = r"\boperator(?:\(\)|\[\]|<=>|<<=?|>>=?|->\*?|[<>]=?)|\bdecltype\(|[ :()<
 _LONGEST_DEMANGLED = 1 << 17
 _HARMLESS = 1 << 22  # characters
 
-_REPEAT = re.compile(r"[ST][0-9A-Z]*_")
+_REPEAT = r"[ST][0-9A-Z]*_"
 _EXPANSION = "Dp"
 
 
@@ -59,7 +59,7 @@ def _most(symbol: str) -> float:
     Names repeat their parts by reference, and parts that repeat parts grow threefold with every
     three references; a pack repeats what is around it. Twenty references double twenty times.
     """
-    repeats = len(_REPEAT.findall(symbol))
+    repeats = len(re.findall(_REPEAT, symbol))
     expansions = symbol.count(_EXPANSION)
     return float(len(symbol)) ** (1 + min(expansions, 8)) * 3 ** (min(repeats, 100) / 3)
 

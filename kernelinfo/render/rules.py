@@ -9,7 +9,7 @@ from typing import Literal
 from kernelinfo.render import View
 from kernelinfo.render.json import encoded
 from kernelinfo.render.records import render_table
-from kernelinfo.rules import ALL
+from kernelinfo.rules import every_rule
 
 
 def render_rules(format: Literal["text", "json"], view: View) -> Iterator[str]:
@@ -18,7 +18,7 @@ def render_rules(format: Literal["text", "json"], view: View) -> Iterator[str]:
 
 
 def _text(view: View) -> Iterator[str]:
-    rows = [(r.number, r.name, r.severity if r.on else "off", r.summary) for r in ALL]
+    rows = [(r.number, r.name, r.severity if r.on else "off", r.summary) for r in every_rule()]
     yield from render_table(rows[0], rows[1:], view)
 
 
@@ -32,6 +32,6 @@ def _json() -> Iterator[str]:
             "summary": rule.summary,
             "documentation": cleandoc(rule.documentation),
         }
-        for rule in ALL
+        for rule in every_rule()
     ]
     yield encoded(rows)

@@ -6,6 +6,7 @@ A limit is arithmetic about hardware; a rule says what a kernel engineer would w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Finding, Kernel
@@ -13,10 +14,10 @@ from kernelinfo.kernel.traits import Traits
 from kernelinfo.light_typing import TYPE_CHECKING, NamedTuple
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.rules import compilation, failures, spills, waves
-from kernelinfo.rules.documented import DOCUMENTED, Documented
 from kernelinfo.rules.remark import Remark
 
 if TYPE_CHECKING:
+    from kernelinfo.rules.documented import Documented
     from kernelinfo.rules.severity import Severity
 
 
@@ -93,10 +94,12 @@ RULES: tuple[Rule, ...] = (
 )
 
 
-ALL: tuple[Rule | Documented, ...] = tuple(
-    sorted((*RULES, *DOCUMENTED), key=lambda rule: rule.number)
-)
-"""Those too that are checked elsewhere."""
+@cache
+def every_rule() -> tuple[Rule | Documented, ...]:
+    """Those too that are checked elsewhere, by number."""
+    from kernelinfo.rules.documented import DOCUMENTED
+
+    return tuple(sorted((*RULES, *DOCUMENTED), key=lambda rule: rule.number))
 
 
 class Selection(NamedTuple):
@@ -156,12 +159,12 @@ def may_ask_for_code(traits: Traits) -> bool:
 
 def find(name: str) -> Rule | Documented | None:
     """The rule of that number or name."""
-    return next((rule for rule in ALL if name in (rule.number, rule.name)), None)
+    return next((rule for rule in every_rule() if name in (rule.number, rule.name)), None)
 
 
 def named(name: str) -> tuple[Rule | Documented, ...]:
     """The rules of that number, beginning of numbers or name. Raises `OptionError` for none."""
-    found = tuple(rule for rule in ALL if _means(name, rule.number, rule.name))
+    found = tuple(rule for rule in every_rule() if _means(name, rule.number, rule.name))
     if not found:
         raise OptionError(f"{name!r}: no such rule; `kernelinfo rules` lists them")
     return found

@@ -9,6 +9,7 @@ import pytest
 
 from kernelinfo import Options, analyse
 from kernelinfo.cli import progress
+from kernelinfo.cli.output import shown
 
 from ..conftest import FIXTURES
 
@@ -30,7 +31,7 @@ def test_bytes_and_kernels_after_a_while(
     monkeypatch.setattr(progress, "_EVERY", -1.0)
     monkeypatch.setenv("TERM", "xterm")
     items = list(analyse([LIBRARY], Options()))
-    assert list(progress.shown(items, [LIBRARY])) == items
+    assert list(shown(items, [LIBRARY])) == items
     assert ("8 kernels" in terminal.getvalue()) == is_shown
     assert ("kB" in terminal.getvalue()) == is_shown
 
@@ -40,5 +41,5 @@ def test_nothing_where_standard_error_is_no_terminal(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(sys, "stderr", pipe)
     monkeypatch.setattr(progress, "_PATIENCE", -1.0)
     items = list(analyse([LIBRARY], Options()))
-    assert list(progress.shown(items, [LIBRARY])) == items
+    assert list(shown(items, [LIBRARY])) == items
     assert pipe.getvalue() == ""

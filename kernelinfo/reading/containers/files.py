@@ -15,7 +15,6 @@ from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds, KernelBudget
 from kernelinfo.reading.containers import bounds
-from kernelinfo.reading.paths import ANY_FOLDERS, fits
 
 STANDARD_INPUT = "-"
 EMPTY = "is empty; build it again"  # the problem of a file without bytes
@@ -64,6 +63,8 @@ def _matching(pattern: str) -> Iterator[File | Problem]:
     """What a glob matches; behind `**` it sees the files that the walk of a folder sees."""
     from glob import glob
 
+    from kernelinfo.reading.paths import ANY_FOLDERS, fits
+
     folders = pattern.split("/")
     if ANY_FOLDERS not in folders:
         for path in sorted(glob(pattern)):
@@ -84,6 +85,8 @@ def _matching(pattern: str) -> Iterator[File | Problem]:
 
 def is_read(path: str, among: Sequence[str]) -> bool:
     """True if a run over the paths, folders and globs `among` reads this file."""
+    from kernelinfo.reading.paths import fits
+
     real = os.path.realpath(path)
     for one in among:
         if one == STANDARD_INPUT:

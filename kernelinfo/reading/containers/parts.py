@@ -12,7 +12,7 @@ DATA_SECTION = "section"
 UNKNOWN_DATA = "data"
 """The container of code that was found by its headers, in data that no reader knows."""
 
-_NOT_ZERO = re.compile(rb"[^\0]")
+_NOT_ZERO = rb"[^\0]"
 
 
 class Room:
@@ -76,7 +76,7 @@ def rest(blob: Blob, at: int) -> Blob:
 
 def after_zeros(data: memoryview, at: int = 0) -> int | None:
     """Where the first byte from there on stands that is not zero; None where all are."""
-    found = _NOT_ZERO.search(data, min(at, len(data)))
+    found = re.compile(_NOT_ZERO).search(data, min(at, len(data)))
     return found and found.start()
 
 
