@@ -44,16 +44,14 @@ def units(files: Iterable[InputFile]) -> list[tuple[InputFile, ...]]:
     next to them: a folder of a store that has some is fetched as one.
     """
     listed = [(posixpath.dirname(file.url), file) for file in files]
-    with_assembly = {folder for folder, file in listed if _is_assembly_of_a_store(file.url)}
+    with_assembly = {
+        folder for folder, file in listed if file.url.endswith(ASSEMBLY) and not is_local(file.url)
+    }
     found: dict[tuple[str, str], list[InputFile]] = {}
     for folder, file in listed:
         stem = posixpath.basename(file.url).partition(".")[0]
         found.setdefault((folder, "" if folder in with_assembly else stem), []).append(file)
     return [tuple(unit) for unit in found.values()]
-
-
-def _is_assembly_of_a_store(url: str) -> bool:
-    return url.endswith(ASSEMBLY) and not is_local(url)
 
 
 def tasks(together: Iterable[tuple[InputFile, ...]], workers: int, run: str) -> list[Task]:

@@ -13,6 +13,7 @@ import os
 import posixpath
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any
 
@@ -72,7 +73,9 @@ def opened(
     failed = _fetch(whole, folder)
     _fetch([member for file in whole for member in _thin_members(file, folder)], folder)
     for name in archives if remote else ():  # hosts that name them are not followed
-        _touch(_local_path(folder, name))
+        path = Path(_local_path(folder, name))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
     for file in wanted:
         if is_local(file.url):
             yield Opened(file.url, file, roots)
@@ -135,12 +138,6 @@ def _thin_members(file: InputFile, folder: str) -> Iterator[InputFile]:
         if not name.startswith(("/", "..")):
             member = posixpath.join(path, name)
             yield file._replace(url=posixpath.join(url, name), path=member)
-
-
-def _touch(path: str) -> None:
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, "ab"):
-        pass
 
 
 BLOCK = 256 << 10  # bytes that are fetched at once

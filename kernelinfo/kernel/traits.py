@@ -18,13 +18,10 @@ LDS_NOT_STATED = "the kernel takes LDS sized at launch, which the file does not 
 class Used(NamedTuple):
     """What the code uses, as the compiler counted; None where the input does not say."""
 
-    vgprs: int | None
-    """Per lane; AGPRs included where they share one file."""
+    vgprs: int | None  # per lane; AGPRs included where they share one file
     agprs: int | None
-    sgprs: int | None
-    """Per wave; VCC, flat scratch and XNACK included."""
-    lds_bytes: int | None
-    """Static, per workgroup."""
+    sgprs: int | None  # per wave; VCC, flat scratch and XNACK included
+    lds_bytes: int | None  # static, per workgroup
     scratch_bytes_per_lane: int | None
 
 
@@ -35,12 +32,9 @@ class Encoded(NamedTuple):
     that LDS allows anyway). None where no descriptor or its text form was read.
     """
 
-    vgprs: int | None
-    """Per lane, AGPRs included."""
-    accum_offset: int | None
-    """First AGPR in a unified file."""
-    sgprs: int | None
-    """Per wave."""
+    vgprs: int | None  # per lane, AGPRs included
+    accum_offset: int | None  # first AGPR in a unified file
+    sgprs: int | None  # per wave
 
 
 class Spills(NamedTuple):

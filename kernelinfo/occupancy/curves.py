@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise, product
 from typing import Literal, get_args
 
-from kernelinfo.occupancy import Occupancy, occupancy
+from kernelinfo.occupancy import occupancy
 from kernelinfo.occupancy.limits import Resource, most_lds_of_a_workgroup
 from kernelinfo.occupancy.placement import Demand, Launch, placement
 from kernelinfo.occupancy.targets import Target, find
@@ -40,10 +40,7 @@ def curve(
     """The points over all values of the variables, the last of which runs fastest. LDS is static
     and dynamic in one; the launch's dynamic LDS is the least it can be."""
     ranges = [values(target, demand, launch, variable) for variable in variables]
-    return tuple(
-        _point(at, _at(target, demand, launch, dict(zip(variables, at, strict=True))))
-        for at in product(*ranges)
-    )
+    return tuple(_point(target, demand, launch, variables, at) for at in product(*ranges))
 
 
 def values(target: Target, demand: Demand, launch: Launch, variable: Variable) -> tuple[int, ...]:
@@ -90,7 +87,14 @@ def best_sizes(target: Target, demand: Demand, launch: Launch) -> tuple[Point, .
     return tuple(point for point in points if point.percent == most > 0)
 
 
-def _at(target: Target, demand: Demand, launch: Launch, changed: dict[Variable, int]) -> Occupancy:
+def _point(
+    target: Target,
+    demand: Demand,
+    launch: Launch,
+    variables: Sequence[Variable],
+    at: tuple[int, ...],
+) -> Point:
+    changed = dict(zip(variables, at, strict=True))
     lds = changed.get("lds")
     demand = demand._replace(
         vgprs=changed.get("vgpr", demand.vgprs),
@@ -98,8 +102,6 @@ def _at(target: Target, demand: Demand, launch: Launch, changed: dict[Variable, 
         lds_bytes=demand.lds_bytes if lds is None else lds - launch.dynamic_lds_bytes,
     )
     size = changed.get("workgroup-size", launch.workgroup_size)
-    return occupancy(target, demand, launch._replace(workgroup_size=size, smallest_size=None))
-
-
-def _point(at: tuple[int, ...], found: Occupancy) -> Point:
+    launch = launch._replace(workgroup_size=size, smallest_size=None)
+    found = occupancy(target, demand, launch)
     return Point(at, found.workgroups, found.waves_per_simd, found.percent, found.limiters)

@@ -79,32 +79,21 @@ class Agprs(NamedTuple):
 class Sgprs(NamedTuple):
     """Scalar registers, per wave."""
 
-    per_simd: int
-    """0 where every wave has its fixed share and SGPRs never limit."""
-    allocatable: int
-    """The most that one wave can have, VCC, flat scratch and XNACK included."""
-    granule: int
-    """What the hardware allocates in; on targets with a fixed share, that share."""
-    encoding_granule: int
-    """What the kernel descriptor counts in; 0 where it does not."""
-    trap_handler: int
-    """SGPRs the hardware adds to each wave when a trap handler is installed."""
-    with_vcc: int
-    """SGPRs that VCC takes beyond the numbered ones."""
-    with_xnack: int
-    """The same when XNACK is on, VCC included."""
-    with_flat_scratch: int
-    """The same with flat scratch, VCC and XNACK included."""
+    per_simd: int  # 0 where every wave has its fixed share and SGPRs never limit
+    allocatable: int  # the most that one wave can have, VCC, flat scratch and XNACK included
+    granule: int  # what the hardware allocates in; on targets with a fixed share, that share
+    encoding_granule: int  # what the kernel descriptor counts in; 0 where it does not
+    trap_handler: int  # SGPRs the hardware adds to each wave when a trap handler is installed
+    with_vcc: int  # SGPRs that VCC takes beyond the numbered ones
+    with_xnack: int  # the same when XNACK is on, VCC included
+    with_flat_scratch: int  # the same with flat scratch, VCC and XNACK included
     source: str
-    architected_flat_scratch: bool = False
-    """Flat scratch is taken whether or not the code uses it."""
-    fixed_allocation: int = 0
-    """Chips with the SGPR initialisation bug give every wave this many."""
+    architected_flat_scratch: bool = False  # flat scratch is taken whether or not the code uses it
+    fixed_allocation: int = 0  # chips with the SGPR initialisation bug give every wave this many
 
 
 class Lds(NamedTuple):
-    bytes_per_workgroup: int
-    """The most that one workgroup may have."""
+    bytes_per_workgroup: int  # the most that one workgroup may have
     granule_bytes: int
     source: str
     believed: tuple[Belief, ...] = ()
@@ -125,8 +114,7 @@ class InstructionCache(NamedTuple):
     """The first cache of instructions, L1I or L0I."""
 
     bytes: int
-    cus: int
-    """CUs that share it."""
+    cus: int  # CUs that share it
     source: str
 
 
@@ -137,10 +125,8 @@ class Domain(NamedTuple):
     per: Literal["CU", "WGP"]
     simds: int
     lds_bytes: int
-    barriers: int
-    """Workgroups of more than one wave that fit."""
-    scratch_waves: int
-    """Waves that can have scratch at once."""
+    barriers: int  # workgroups of more than one wave that fit
+    scratch_waves: int  # waves that can have scratch at once
     source: str
     believed: tuple[Belief, ...] = ()
 
@@ -149,12 +135,9 @@ class Device(NamedTuple):
     """A product, as one agent of the runtime: of an MI250 one of its two dies."""
 
     name: str
-    cus: int = 0
-    """0 where only WGPs are counted."""
-    wgps: int = 0
-    """0 where there are none, or two CUs to each."""
-    xccs: int = 0
-    """Dies whose counters a profiler adds up; 0 where not known."""
+    cus: int = 0  # 0 where only WGPs are counted
+    wgps: int = 0  # 0 where there are none, or two CUs to each
+    xccs: int = 0  # dies whose counters a profiler adds up; 0 where not known
 
     def domains(self, per: Literal["CU", "WGP"]) -> int:
         """Residency domains of that kind on the whole device."""

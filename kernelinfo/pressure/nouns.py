@@ -12,15 +12,11 @@ Region = Literal["entry", "before the loop", "in the loop", "after the loop", "e
 class Location(NamedTuple):
     """Where an instruction stands."""
 
-    number: int
-    """Instructions of its function before it."""
-    line: int | None
-    """1-based, in the assembly text; None in a code object."""
-    address: int | None
-    """Bytes, as the symbols of a code object count; None in text."""
+    number: int  # instructions of its function before it
+    line: int | None  # 1-based, in the assembly text; None in a code object
+    address: int | None  # bytes, as the symbols of a code object count; None in text
     source: SourceLine | None
-    region: Region
-    """Relative to the loop of the peak; `elsewhere` where the peak is in none."""
+    region: Region  # relative to the loop of the peak; `elsewhere` where the peak is in none
 
 
 class Pressure(NamedTuple):
@@ -41,13 +37,10 @@ class Instructions(NamedTuple):
     peak: Pressure
     spill_stores: int
     spill_reloads: int
-    copies: int
-    """Between VGPRs and AGPRs."""
-    matrix: int
-    """MFMA, SMFMAC, WMMA and SWMMAC."""
+    copies: int  # between VGPRs and AGPRs
+    matrix: int  # MFMA, SMFMAC, WMMA and SWMMAC
     lds: int
-    memory: int
-    """Global, flat, buffer, image and scratch, without spills."""
+    memory: int  # global, flat, buffer, image and scratch, without spills
     scalar_memory: int
 
 
@@ -57,10 +50,8 @@ class Peak(NamedTuple):
     pressure: Pressure
     at: Location
     instruction: str
-    loop: str | None
-    """The label of the innermost loop around it."""
-    instructions: int
-    """How many hold as many vector registers."""
+    loop: str | None  # the label of the innermost loop around it
+    instructions: int  # how many hold as many vector registers
 
 
 class LiveValues(NamedTuple):
@@ -95,21 +86,15 @@ class LoopPressure(NamedTuple):
     """One loop, inner ones included."""
 
     label: str | None
-    depth: int
-    """1 for an outermost loop."""
-    at: Location
-    """Of its first instruction."""
-    live_in: Counts
-    """At its head."""
-    constant: Counts
-    """Of those that are only read in it."""
+    depth: int  # 1 for an outermost loop
+    at: Location  # of its first instruction
+    live_in: Counts  # at its head
+    constant: Counts  # of those that are only read in it
     constant_registers: tuple[str, ...]
-    through: Counts
-    """Of those that are not touched in it."""
+    through: Counts  # of those that are not touched in it
     through_registers: tuple[str, ...]
     code: Instructions
-    last: int
-    """The index of the last instruction of its text."""
+    last: int  # the index of the last instruction of its text
 
 
 class BlockPressure(NamedTuple):
@@ -118,8 +103,7 @@ class BlockPressure(NamedTuple):
     labels: tuple[str, ...]
     at: Location
     instructions: int
-    successors: tuple[int, ...]
-    """Indices of blocks."""
+    successors: tuple[int, ...]  # indices of blocks
     live_in: tuple[str, ...]
 
 

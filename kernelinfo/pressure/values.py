@@ -58,7 +58,7 @@ def live_values(function: Function, at: int) -> tuple[LiveValues, ...]:
     ]
     groups = _grouped(values, function, loop)
     found = [_values(group, function, loop) for group in groups]
-    return tuple(sorted(found, key=_longest_first))
+    return tuple(sorted(found, key=lambda v: (-(v.untouched or 0), -v.total, v.registers[0])))
 
 
 class _Search:
@@ -239,7 +239,3 @@ def _values(group: Sequence[_Value], function: Function, loop: Loop | None) -> L
 
 def _class_of(registers: int) -> RegisterClass:
     return next(name for name, every in OF_CLASS.items() if registers & every)
-
-
-def _longest_first(value: LiveValues) -> tuple[int, int, str]:
-    return -(value.untouched or 0), -value.total, value.registers[0]

@@ -58,10 +58,8 @@ class Statement(NamedTuple):
 
     location: Location
     key: str
-    value: str
-    """As written."""
-    line: int
-    """Of the log, 1-based."""
+    value: str  # as written
+    line: int  # of the log, 1-based
 
 
 class _Block:

@@ -30,15 +30,12 @@ _OPTION = re.compile(r" \[-Rpass[\w=-]*\]\s*$")
 _INDENT = "    "
 _MOST_BEFORE = 1024
 _MOST_AFTER = 1 << 16
-_REMARK = 2
-"""Definitions of assembly that take as long to read."""
+_REMARK = 2  # definitions of assembly that take as long to read
 
 
 def statements(text: Text, budget: KernelBudget) -> Iterator[Statement]:
-    """What the remarks of a log state, in its order; time linear in the text.
-
-    Raises `TooManyKernelsError`.
-    """
+    """What the remarks of a log state, in its order; time linear in the text. Raises
+    `TooManyKernelsError`."""
     lines, at = Lines(text), 0
     while found := _KEYS.search(text, at):
         budget.spend_statements(_REMARK)

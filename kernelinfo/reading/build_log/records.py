@@ -23,10 +23,8 @@ _FIELD = re.compile(r"^(\w+):[ \t]*(.*(?:\n[ \t].*)*)", re.MULTILINE)
 _ARGUMENT = re.compile(r"^ *- (\w+):[ \t]*(.*)", re.MULTILINE)
 _LOCATION = re.compile(r"\{\s*File: *(.*),\s+Line: (\d{1,9}),\s+Column: (\d{1,9})\s*\}")
 _ESCAPED = re.compile(r'\\(?:(["\\/ ])|x(..)|u(.{4})|U(.{8})|.)')
-_MOST_BYTES = 1 << 16
-"""Of one document; real ones have about 300."""
-_RECORD = 3
-"""Definitions of assembly that take as long to read."""
+_MOST_BYTES = 1 << 16  # of one document; real ones have about 300
+_RECORD = 3  # definitions of assembly that take as long to read
 _KEYS: Mapping[str, str] = {
     "FunctionName": NAME,
     "NumSGPR": "SGPRs",
@@ -43,9 +41,7 @@ _KEYS: Mapping[str, str] = {
 
 def statements(text: Text, warnings: ReadWarnings, budget: KernelBudget) -> Iterator[Statement]:
     """What the documents of the pass state; those that cannot be read are added to `warnings`.
-
-    Raises `TooManyKernelsError`.
-    """
+    Raises `TooManyKernelsError`."""
     lines = Lines(text)
     for found in _START.finditer(text):
         if _PASS.match(text, found.end()):

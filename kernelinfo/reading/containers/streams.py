@@ -33,10 +33,8 @@ _PIECE_BYTES = 1 << 18
 
 
 class View(io.RawIOBase):
-    """A file over bytes, which are not copied.
-
-    Raises `ReadError` where more than `most` of them are read at once.
-    """
+    """A file over bytes, which are not copied. Raises `ReadError` where more than `most` of them
+    are read at once."""
 
     def __init__(self, data: memoryview, most: int = sys.maxsize) -> None:
         self._data = data

@@ -16,8 +16,7 @@ _RESOURCE_USAGE = rb"Function Name: |Pass: +kernel-resource-usage"
 _RECORD = b"--- !"
 _FLAG = "-Rpass-analysis=kernel-resource-usage"
 _LOOKED_AT = 1 << 20
-_BINARY_BYTES = 1 << 12
-"""A zero byte in the first of them tells that data are no text."""
+_BINARY_BYTES = 1 << 12  # a zero byte in the first of them tells that data are no text
 _LOG = rb"(?m)(?:warning|remark|error): |^\[\d+/\d+\] |^\[ *\d+%\] "
 _ZLIB = (b"\x78\x01", b"\x78\x9c", b"\x78\xda")
 _MAPS = (*(bytes([first]) for first in range(0x80, 0x90)), b"\xde", b"\xdf")
