@@ -47,14 +47,15 @@ class Copies:
     def merged(self, kernels: Sequence[Kernel]) -> Iterator[Kernel | Repeat]:
         """The kernels of a code object, or a `Repeat` if an assembly states the same of all."""
         path, containers, member, offset = kernels[0].code_object[:4]
-        if first := self._original(kernels):
+        assemblies = self._candidates(kernels[0].code_object)
+        if first := self._original(kernels, assemblies):
             yield Repeat(first, path, containers, member, offset, is_exact=False)
         else:
-            yield from self._compared(kernels)
+            yield from self._compared(kernels, assemblies)
 
-    def _original(self, kernels: Sequence[Kernel]) -> CodeObject | None:
+    def _original(self, kernels: Sequence[Kernel], assemblies: list[str]) -> CodeObject | None:
         """The code of the assembly that states the same of all kernels of a code object."""
-        for path in self._candidates(kernels[0].code_object):
+        for path in assemblies:
             stated = self._stated_in(path)
             first = stated.get(_key(kernels[0]))
             if first and all(_is_stated(kernel, stated) for kernel in kernels):
@@ -63,23 +64,25 @@ class Copies:
                     return first.code_object
         return None
 
-    def _compared(self, kernels: Sequence[Kernel]) -> list[Kernel]:
+    def _compared(self, kernels: Sequence[Kernel], assemblies: list[str]) -> Sequence[Kernel]:
         """The kernels, with what the assembly of their own source states otherwise."""
         own = _source_name(kernels[0].code_object.path)
-        for path in self._candidates(kernels[0].code_object):
+        for path in assemblies:
             stated = self._stated_in(path) if _source_name(path) == own else {}
             others = filter(None, (stated.get(_key(kernel)) for kernel in kernels))
             if any(_may_be_one(kernels[0].code_object, other.code_object) for other in others):
                 return [_contradicted(kernel, path, stated) for kernel in kernels]
-        return [*kernels]
+        return kernels
 
     def _candidates(self, code_object: CodeObject) -> list[str]:
         """Assemblies next to a code object: that of its own source first, then the device's."""
         path, target = code_object.path, code_object.target or ""
-        own = _source_name(path)
         folder = os.path.dirname(path)
         if folder not in self._folders:
             self._folders[folder] = self._assemblies(folder)
+        if not self._folders[folder]:
+            return []
+        own = _source_name(path)
         fitting = (p for p in self._folders[folder] if target in p or "gfx" not in p)
         return sorted(
             (p for p in fitting if _source_name(p) == own or _DEVICE in p),

@@ -43,10 +43,14 @@ def _in_repository(source: SourceLine) -> SourceLine:
 
 @lru_cache(maxsize=1 << 12)  # the kernels of a library make a few thousand different statements
 def _traits(facts: Facts, target: Target | None, compiled_for: str | None) -> Traits:
-    best_first = sorted(facts, key=_rank)
+    sources = [fact.source for fact in facts]
+    # Readers of code objects state the best source first.
+    ranks = [*map(_RANK.__getitem__, sources)]
+    is_sorted = "kernel-info" not in sources and ranks == sorted(ranks)
+    best_first = [*facts] if is_sorted else sorted(facts, key=_rank)
     value: Value = {fact.name: fact.value for fact in reversed(best_first)}.get
     registers = _vector_registers(value, target)
-    described = not _DESCRIBED.isdisjoint([fact.source for fact in facts])
+    described = not _DESCRIBED.isdisjoint(sources)
     return Traits(
         target=target,
         compiled_for=compiled_for,
@@ -225,7 +229,7 @@ def _disagreements(best_first: list[Fact], target: Target | None) -> tuple[tuple
     pairs = []
     for fact in best_first:
         first = best.setdefault(fact.name, fact)
-        if first.value != fact.value:
+        if first is not fact and first.value != fact.value:
             pairs.append((first, fact))
     pairs.sort(key=lambda pair: best_first.index(pair[0]))
     for encoded, used in _ENCODINGS:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from kernelinfo.light_typing import Literal, NamedTuple
 from kernelinfo.occupancy import targets
@@ -58,6 +59,7 @@ class TargetId(NamedTuple):
         )
 
 
+@lru_cache(maxsize=1 << 10)  # all files of a build are for a few targets
 def parse_target_id(text: str) -> TargetId | None:
     """The processor that ends `text`: a target id, a target triple or a bundle entry's id.
 

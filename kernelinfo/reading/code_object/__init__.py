@@ -162,5 +162,9 @@ def _stamps(elf: Elf) -> tuple[str, ...]:
     """What `.comment` holds, which linkers merge from all objects and libraries."""
     section = next((s for s in elf.sections if s.name == ".comment"), None)
     raw = elf.bytes_of(section) if section else None
-    stamps = bytes((raw or b"")[:_COMMENT_BYTES]).split(b"\0")
-    return distinct(stamp.decode("utf-8", "backslashreplace") for stamp in stamps)
+    return _stamps_in(bytes((raw or b"")[:_COMMENT_BYTES]))
+
+
+@lru_cache(maxsize=1 << 8)  # one compiler makes many files
+def _stamps_in(comment: bytes) -> tuple[str, ...]:
+    return distinct(stamp.decode("utf-8", "backslashreplace") for stamp in comment.split(b"\0"))
