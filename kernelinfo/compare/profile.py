@@ -22,53 +22,37 @@ from kernelinfo.reading.containers import magic
 from kernelinfo.reading.containers.streams import Decompressed
 from kernelinfo.reading.paths import read_document
 
-FIELDS = {
-    "kernel_name": "kernel",
-    "kernelname": "kernel",
-    "agent_id": "agent",
-    "gpu_id": "agent",
-    "gpu-id": "agent",
-    "dispatch_id": "dispatch",
-    "workgroup_size": "workgroup_size",
-    "wgr": "workgroup_size",
-    "workgroup_size_x": "workgroup_x",
-    "workgroup_size_y": "workgroup_y",
-    "workgroup_size_z": "workgroup_z",
-    "grid_size": "grid_size",
-    "grd": "grid_size",
-    "grid_size_x": "grid_x",
-    "grid_size_y": "grid_y",
-    "grid_size_z": "grid_z",
-    "vgpr_count": "vgprs",
-    "arch_vgpr": "vgprs",
-    "vgpr": "vgprs",
-    "accum_vgpr_count": "agprs",
-    "accum_vgpr": "agprs",
-    "sgpr_count": "sgprs",
-    "sgpr": "sgprs",
-    "lds_block_size": "lds_bytes",
-    "lds_per_workgroup": "lds_bytes",
-    "group_segment_size": "lds_bytes",
-    "lds": "lds_bytes",
-    "scratch_size": "scratch_bytes_per_lane",
-    "scratch_per_workitem": "scratch_bytes_per_lane",
-    "private_segment_size": "scratch_bytes_per_lane",
-    "scr": "scratch_bytes_per_lane",
-    "start_timestamp": "start_ns",
-    "beginns": "start_ns",
-    "end_timestamp": "end_ns",
-    "endns": "end_ns",
-    "counter_name": "counter",
-    "counter_value": "value",
-    "occupancypercent": "percent",
-    "meanoccupancypercu": "waves_per_cu",
-    "sq_level_waves_accum": "wave_cycles",
-    "grbm_gui_active": "cycles",
+_COLUMNS = {
+    "kernel": "kernel_name kernelname",
+    "agent": "agent_id gpu_id gpu-id",
+    "dispatch": "dispatch_id",
+    "workgroup_size": "workgroup_size wgr",
+    "workgroup_x": "workgroup_size_x",
+    "workgroup_y": "workgroup_size_y",
+    "workgroup_z": "workgroup_size_z",
+    "grid_size": "grid_size grd",
+    "grid_x": "grid_size_x",
+    "grid_y": "grid_size_y",
+    "grid_z": "grid_size_z",
+    "vgprs": "vgpr_count arch_vgpr vgpr",
+    "agprs": "accum_vgpr_count accum_vgpr",
+    "sgprs": "sgpr_count sgpr",
+    "lds_bytes": "lds_block_size lds_per_workgroup group_segment_size lds",
+    "scratch_bytes_per_lane": "scratch_size scratch_per_workitem private_segment_size scr",
+    "start_ns": "start_timestamp beginns",
+    "end_ns": "end_timestamp endns",
+    "counter": "counter_name",
+    "value": "counter_value",
+    "percent": "occupancypercent",
+    "waves_per_cu": "meanoccupancypercu",
+    "wave_cycles": "sq_level_waves_accum",
+    "cycles": "grbm_gui_active",
 }
-"""Their column, in any case, and our field; sizes in workitems. `*_segment_size` are rocprofv3's
+"""Our field, and their columns in any case; sizes in workitems. `*_segment_size` are rocprofv3's
 names in ROCm 6.3 and 6.4, which left the registers out; the short ones are those of rocprof v1. The
 last four are counters: the derived metrics of rocprofv3, and what rocprofiler-compute divides for
 panel 2.1.15."""
+FIELDS = {name: field for field, names in _COLUMNS.items() for name in names.split()}
 
 
 class Resources(NamedTuple):
@@ -148,21 +132,19 @@ _MOST_BYTES = 1 << 30
 
 
 def _rows_of(path: Path, within: Bounds) -> Iterator[Mapping[str, Any]]:
-    if path.is_file() and _begins_with(path, _SQLITE):
-        from kernelinfo.compare import rocpd
+    if path.is_file():
+        with path.open("rb") as file:
+            is_database = file.read(len(_SQLITE)) == _SQLITE
+        if is_database:
+            from kernelinfo.compare import rocpd
 
-        return rocpd.rows(path)
+            return rocpd.rows(path)
     data = _plain(read_document(path, _MOST_BYTES), within)
     if data.startswith(_SQLITE):
         raise ReadError("a compressed SQLite database; decompress it first")
     if data.lstrip()[:1] in (b"{", b"["):
         raise ReadError("is JSON, which is not read")
     return _rows(csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline="")))
-
-
-def _begins_with(path: Path, magic: bytes) -> bool:
-    with path.open("rb") as file:
-        return file.read(len(magic)) == magic
 
 
 def _plain(data: bytes, within: Bounds) -> bytes:
@@ -211,7 +193,8 @@ _COUNTERS = frozenset(Measures._fields[1:])
 
 def _rows(table: csv.DictReader[str]) -> Iterator[dict[str, str]]:
     """Our fields of each dispatch; where each counter has a row, all rows of one in one."""
-    columns = {name: FIELDS[name.lower()] for name in table.fieldnames or () if _known(name)}
+    names = [name for name in table.fieldnames or () if name]
+    columns = {name: FIELDS[name.lower()] for name in names if name.lower() in FIELDS}
     if "kernel" not in columns.values():
         raise ValueError("no column Kernel_Name")
     if not {"workgroup_size", "workgroup_x"} & set(columns.values()):
@@ -230,10 +213,6 @@ def _rows(table: csv.DictReader[str]) -> Iterator[dict[str, str]]:
         if counter in _COUNTERS and "value" in values:
             whole[counter] = values["value"]
     yield from folded.values()
-
-
-def _known(column: str | None) -> bool:
-    return column is not None and column.lower() in FIELDS
 
 
 def _number(values: Mapping[str, Any], field: str) -> float | None:

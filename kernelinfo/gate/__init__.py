@@ -6,23 +6,15 @@ import os
 from collections.abc import Iterator
 from datetime import date
 
-from kernelinfo.compare import Comparison, Pair, compare
+from kernelinfo.compare import Pair, compare
 from kernelinfo.compare.summary import KernelSummary
-from kernelinfo.gate import budget, ratchet
+from kernelinfo.gate import budget, expectation, ratchet
 from kernelinfo.gate.baseline import pinnable, read_baseline
 from kernelinfo.gate.config import Budget, Configuration
-from kernelinfo.gate.expectation import (
-    judgeable,
-    nothing_judged,
-    nothing_numbered,
-    nothing_pinned,
-    too_few,
-)
 from kernelinfo.gate.outcome import VANISHED, Judged, Notice, Outcome
-from kernelinfo.gate.scope import EVERYTHING, Scope
+from kernelinfo.gate.scope import Scope
 from kernelinfo.gate.suppression import Suppressions
 from kernelinfo.gate.toolchain import Toolchain
-from kernelinfo.gate.unchecked import ignored, left_out, unmatched_sizes
 from kernelinfo.kernel import Finding, Kernel, Report, Result
 from kernelinfo.reading.blob import Problem
 
@@ -44,7 +36,7 @@ def check(
     configuration expects holds where that is everything. Raises `BaselineError` for a baseline
     that cannot be read.
     """
-    configuration, scope = configuration or Configuration(), scope or EVERYTHING
+    configuration, scope = configuration or Configuration(), scope or Scope()
     return _Judgement(report, configuration, scope, at_least, today or date.today()).outcome()
 
 
@@ -61,22 +53,31 @@ class _Judgement:
     ) -> None:
         self._report, self._configuration, self._scope = report, configuration, scope
         self._at_least = at_least
-        self._results = judgeable(report, configuration)
+        self._results = expectation.judgeable(report, configuration)
         self._suppressions = Suppressions(configuration.suppressions, today)
         self._file = str(configuration.file or "")
         baseline = configuration.baseline
-        self._folder = os.path.dirname(baseline or "") or "."
-        self._now = pinnable(self._results, self._folder)
-        self._comparison: Comparison | None = None
+        folder = os.path.dirname(baseline or "") or "."
+        self._kernels = pinnable(self._results, folder)
+        self._comparison = None
         if baseline is not None:
-            self._comparison = compare(read_baseline(baseline, self._now.kernels), self._now)
-        compared = self._comparison.pairs if self._comparison else ()
-        self._pairs: dict[int, Pair] = {id(pair.new): pair for pair in compared}
+            pinned = read_baseline(baseline, self._kernels.kernels)
+            self._comparison = compare(pinned, self._kernels)
+        found = self._comparison
+        self._pairs: dict[int, Pair] = {id(pair.new): pair for pair in found.pairs} if found else {}
+        self._missed: list[KernelSummary] = []
+        """Kernels of the baseline alone that the run covers."""
+        self._elsewhere: list[KernelSummary] = []
+        """Those that it does not cover."""
+        for kernel in found.gone if found else ():
+            wanted = not configuration.targets or kernel.processor in configuration.targets
+            is_missed = wanted and scope.holds(kernel, folder)
+            (self._missed if is_missed else self._elsewhere).append(kernel)
         self._toolchain = Toolchain(
-            self._comparison.old_compilers if self._comparison else (),
+            found.old_compilers if found else (),
             (result.kernel.code_object for result in self._results),
         )
-        self._budgets = budget.of_each(self._now.kernels, configuration.budgets)
+        self._budgets = budget.of_each(self._kernels.kernels, configuration.budgets)
         used = set(map(id, self._budgets))
         self._idle_budgets = tuple(one for one in configuration.budgets if id(one) not in used)
         """Those that are the first for no kernel."""
@@ -85,7 +86,7 @@ class _Judgement:
         self._problems: list[Problem] = list(report.problems)
 
     def outcome(self) -> Outcome:
-        judged = tuple(map(self._judged, self._results, self._now.kernels, self._budgets))
+        judged = tuple(map(self._judged, self._results, self._kernels.kernels, self._budgets))
         self._problems += self._unmet()
         return Outcome(
             judged=judged,
@@ -104,34 +105,26 @@ class _Judgement:
 
     def _unmet(self) -> Iterator[Problem]:
         """What leaves the gate without anything to guard."""
-        found, project, scope = self._results, self._configuration, self._scope
-        yield from too_few(self._report, found, project, scope, self._at_least)
-        yield from nothing_judged(project)
-        yield from nothing_numbered(self._unnumbered, project)
-        compared = self._comparison
-        if compared and (scope.whole or not compared.gone) and not self._missed():
-            yield from nothing_pinned(compared, project)
-
-    def _missed(self) -> tuple[KernelSummary, ...]:
-        """The kernels of the baseline that the run covers and did not find."""
-        gone = self._comparison.gone if self._comparison else ()
-        return tuple(kernel for kernel in gone if self._is_missed(kernel))
+        project, scope, found = self._configuration, self._scope, self._comparison
+        yield from expectation.too_few(self._report, self._results, project, scope, self._at_least)
+        yield from expectation.nothing_judged(project)
+        yield from expectation.nothing_numbered(self._unnumbered, project)
+        if found and (scope.whole or not found.gone) and not self._missed:
+            yield from expectation.nothing_pinned(found, project)
 
     def _remarks(self) -> Iterator[str]:
         """What the answer does not cover, and what guards nothing."""
-        project = self._configuration
-        yield from (f"not checked: {what}" for what in ignored(project))
+        project, found = self._configuration, self._results
+        yield from (f"not checked: {what}" for what in expectation.ignored(project))
         if self._scope.whole:
-            for pattern in unmatched_sizes(self._results, project):
+            for pattern in expectation.unmatched_sizes(found, project):
                 message = f"[workgroup-size] {pattern!r} is the first for no kernel"
                 yield f"note: {self._file}: {message}; correct it, or remove it"
             return
-        gone = self._comparison.gone if self._comparison else ()
-        elsewhere = [kernel for kernel in gone if not self._is_missed(kernel)]
-        for what in left_out(
-            self._results, project, self._idle_budgets, elsewhere, at_least=self._at_least
-        ):
-            yield f"not checked: {what}"
+        left_out = expectation.left_out(
+            found, project, self._idle_budgets, self._elsewhere, at_least=self._at_least
+        )
+        yield from (f"not checked: {what}" for what in left_out)
 
     def _judged(self, result: Result, summary: KernelSummary, allowed: Budget | None) -> Judged:
         findings = result.findings
@@ -158,31 +151,24 @@ class _Judgement:
             return
         if pair.old.content == summary.content:
             return
-        gate = self._configuration.gate
+        gate, strict = self._configuration.gate, self._configuration.strict_baseline
         self._cannot_tell(kernel, "the baseline", ratchet.unsaid(pair, gate))
-        strict = self._configuration.strict_baseline
         missing, nothing_else = ratchet.unpinned(pair, gate)
         if nothing_else:
             self._unnumbered.append(kernel.name)
         elif missing:
             yield ratchet.stale(missing, strict=strict)
-        yield from ratchet.moved(
-            pair,
-            result,
-            gate,
-            strict=strict,
-            lenient=(
-                gate.toolchain_change == "report" and self._toolchain.is_foreign(kernel.code_object)
-            ),
-        )
+        lenient = gate.toolchain_change == "report"
+        lenient = lenient and self._toolchain.is_foreign(kernel.code_object)
+        yield from ratchet.moved(pair, result, gate, strict=strict, lenient=lenient)
 
     def _cannot_tell(self, kernel: Kernel, who: str, keys: tuple[str, ...]) -> None:
         """A number that is judged and not stated is a problem, unless there already is one: that
         of an unknown target, without which there are no waves. A log needs none for the rest."""
-        if kernel.target is None and kernel.code_object.kind != "build-log":
+        location = kernel.code_object
+        if kernel.target is None and location.kind != "build-log":
             keys = tuple(key for key in keys if key not in ("waves", "occupancy"))
         if keys:
-            location = kernel.code_object
             asked = (
                 f"{kernel.name}: {who} asks for {', '.join(keys)}, which the input does not state"
             )
@@ -190,29 +176,22 @@ class _Judgement:
 
     def _notices(self) -> Iterator[Notice]:
         """Those of selected rules; a kernel that is gone counts whatever is selected."""
-        chosen = self._configuration.selection.chosen
         for notice in self._all_notices():
-            counted = tuple(chosen([notice.finding]))
+            counted = tuple(self._configuration.selection.chosen([notice.finding]))
             if notice.finding.rule == VANISHED:
                 counted = counted or (notice.finding,)
-            for finding in counted:
-                yield notice._replace(finding=finding)
+            yield from (notice._replace(finding=finding) for finding in counted)
 
     def _all_notices(self) -> Iterator[Notice]:
         baseline = str(self._configuration.baseline or "") or None
         file = self._file or baseline
-        for kernel in self._missed():
+        for kernel in self._missed:
             yield Notice(ratchet.vanished(kernel), kernel.name, kernel.target, baseline)
         if changed := self._toolchain.changed(self._configuration.gate.toolchain_change):
             yield Notice(changed, "toolchain", None, baseline)
         for one in self._idle_budgets if self._scope.whole else ():
-            hidden = budget.hidden(one, self._configuration.budgets, self._now.kernels)
+            hidden = budget.hidden(one, self._configuration.budgets, self._kernels.kernels)
             yield Notice(hidden or budget.unmet(one), one.kernel, one.target, file, one.line)
         for suppression, finding in self._suppressions.remarks(all_seen=self._scope.whole):
             subject = f"{suppression.rule} {suppression.kernel}"
             yield Notice(finding, subject, suppression.target, file, suppression.line)
-
-    def _is_missed(self, kernel: KernelSummary) -> bool:
-        targets = self._configuration.targets
-        wanted = not targets or kernel.processor in targets
-        return wanted and self._scope.holds(kernel, self._folder)

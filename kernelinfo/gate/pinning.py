@@ -11,7 +11,7 @@ from kernelinfo.gate.baseline import pinnable, read_baseline
 from kernelinfo.gate.config import Configuration
 from kernelinfo.gate.config.file import FilePath
 from kernelinfo.gate.expectation import judgeable, too_few
-from kernelinfo.gate.scope import EVERYTHING, Scope
+from kernelinfo.gate.scope import Scope
 from kernelinfo.kernel import Report
 from kernelinfo.light_typing import NamedTuple
 
@@ -31,7 +31,7 @@ def pin(
     report: Report,
     baseline: FilePath,
     configuration: Configuration,
-    scope: Scope = EVERYTHING,
+    scope: Scope | None = None,
     at_least: int | None = None,
 ) -> Update:
     """The baseline as this report would have it; what the run could not see stays as it was.
@@ -39,7 +39,7 @@ def pin(
     Nothing is written yet. Raises `BaselineError` where the report is not whole, and for a file
     that is there and cannot be read.
     """
-    found = judgeable(report, configuration)
+    found, scope = judgeable(report, configuration), scope or Scope()
     problems = [*report.problems, *too_few(report, found, configuration, scope, at_least)]
     if problems or not found:
         first = f", {problems[0].path}: {problems[0].message}" if problems else ""

@@ -61,6 +61,3 @@ class Scope(NamedTuple):
             or fits(location.replace(os.sep, "/"), path.replace(os.sep, "/"))
             for path in given
         )
-
-
-EVERYTHING = Scope()

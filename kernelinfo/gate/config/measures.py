@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import operator
 import re
 
 from kernelinfo.kernel.numbers import BY_FIELD, NUMBERS, Number
-from kernelinfo.light_typing import Literal, NamedTuple
+from kernelinfo.light_typing import NamedTuple
 
-Sign = Literal["<=", ">=", "=="]
-
+_SIGNS = {"<=": ("≤", operator.le), ">=": ("≥", operator.ge), "==": ("=", operator.eq)}
 BOUND = r"^\s*(<=|>=|==)\s*(\d+(?:\.\d+)?)\s*$"
 ALLOWANCE = r"^\s*\+?(\d+(?:\.\d+)?)\s*(%?)\s*$"
 
@@ -29,20 +29,15 @@ MEASURES = tuple(
 class Bound(NamedTuple):
     """What a budget demands of a number."""
 
-    sign: Sign
+    sign: str
+    """`<=`, `>=` or `==`."""
     limit: float
 
     def holds(self, value: float) -> bool:
-        match self.sign:
-            case "<=":
-                return value <= self.limit
-            case ">=":
-                return value >= self.limit
-            case "==":
-                return value == self.limit
+        return bool(_SIGNS[self.sign][1](value, self.limit))
 
     def __str__(self) -> str:
-        return f"{ {'<=': '≤', '>=': '≥', '==': '='}[self.sign] } {self.limit:g}"
+        return f"{_SIGNS[self.sign][0]} {self.limit:g}"
 
 
 def parse_bound(measure: Number, value: str | float) -> Bound:
@@ -57,8 +52,7 @@ def parse_bound(measure: Number, value: str | float) -> Bound:
     found = re.match(BOUND, value)
     if found is None:
         raise ValueError("no bound")
-    signs: dict[str, Sign] = {"<=": "<=", ">=": ">=", "==": "=="}
-    return Bound(signs[found[1]], float(found[2]))
+    return Bound(found[1], float(found[2]))
 
 
 class Allowance(NamedTuple):
