@@ -19,16 +19,16 @@ CONFIG_OPTION = ("--config",)
 BASELINE_OPTION = ("--baseline",)
 EXIT_ZERO_OPTION = ("--exit-zero",)
 
-_REPORT = {**dict.fromkeys(FORMAT_OPTION, "format"), **dict.fromkeys(OUTPUT_OPTION, "output")}
 _OPTIONS = {
-    "report": _REPORT,
+    "report": {"format": FORMAT_OPTION, "output": OUTPUT_OPTION},
     "check": {
-        **_REPORT,
-        **dict.fromkeys(CONFIG_OPTION, "config"),
-        **dict.fromkeys(BASELINE_OPTION, "baseline"),
+        "format": FORMAT_OPTION,
+        "output": OUTPUT_OPTION,
+        "config": CONFIG_OPTION,
+        "baseline": BASELINE_OPTION,
     },
 }
-"""Options that take a value, by their spelling."""
+"""The spellings of those that take a value."""
 _FORMATS = {"report": FORMATS, "check": CHECK_FORMATS}
 
 
@@ -85,8 +85,9 @@ def _read(arguments: list[str]) -> _Call | None:
     paths: list[str] = []
     given: dict[str, str] = {}
     exit_zero = False
+    options = {spelling: name for name, all in _OPTIONS[command].items() for spelling in all}
     for word in words:
-        if option := _OPTIONS[command].get(word):
+        if option := options.get(word):
             given[option] = next(words, "")
             if not given[option] or given[option].startswith("-"):
                 return None
