@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 
-from kernelinfo.analysis.options import Options
 from kernelinfo.cli.output import make_view
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.render import CHECK_FORMATS, FORMATS
@@ -50,6 +49,7 @@ def answers(arguments: list[str]) -> bool:
 
 
 def _report(call: _Call) -> None:
+    from kernelinfo.analysis.options import Options
     from kernelinfo.cli.write_report import write_report
 
     options = Options()
@@ -63,6 +63,7 @@ def _report(call: _Call) -> None:
 
 
 def _check(call: _Call) -> None:
+    from kernelinfo.analysis.options import Options
     from kernelinfo.cli.project import configuration
     from kernelinfo.cli.write_check import write_check
 

@@ -10,7 +10,6 @@ from typing import Any, get_type_hints
 import typer
 from typer.models import ParameterInfo
 
-from kernelinfo.analysis.options import Options
 from kernelinfo.cli import completion, values
 from kernelinfo.cli.fast_start import CONFIG_OPTION, FORMAT_OPTION, OUTPUT_OPTION
 from kernelinfo.cli.output import make_view
@@ -19,6 +18,7 @@ from kernelinfo.render import FORMATS, RECORD_FORMATS, View
 from kernelinfo.render.name_style import NameStyle
 
 if TYPE_CHECKING:
+    from kernelinfo.analysis.options import Options
     from kernelinfo.gate.config import Configuration
 
 Command = Callable[..., None]
@@ -237,6 +237,8 @@ def _project(given: dict[str, Any]) -> Configuration:
 
 def _wanted(given: dict[str, Any]) -> Options:
     """Which kernels are read, and how they are launched."""
+    from kernelinfo.analysis.options import Options
+
     return Options(
         arch=given.get("arch"),
         run_as=given.get("run_as"),

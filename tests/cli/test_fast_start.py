@@ -60,7 +60,10 @@ def test_the_parser_of_options_says_the_same(arguments: tuple[str, ...], tmp_pat
     ("arguments", "absent"),
     [
         (("report", OBJECT), {"typer", "lark", "elftools", "rich", "dataclasses", "json"}),
-        ((TEXT,), {"typer", "lark", "elftools", "msgpack", "dataclasses", "json"}),
+        (
+            (TEXT,),
+            {"typer", "lark", "elftools", "msgpack", "dataclasses", "json", "contextlib", "typing"},
+        ),
         ((OBJECT, "--format", "jsonl", "-o", "k.jsonl"), {"typer", "elftools", "dataclasses"}),
         (("--version",), {"typer", "kernelinfo.analysis", "kernelinfo.occupancy"}),
         (
@@ -68,15 +71,16 @@ def test_the_parser_of_options_says_the_same(arguments: tuple[str, ...], tmp_pat
             {"typer", "elftools", "lark", "msgpack", "rich", "dataclasses"},
         ),
         (("diff", TEXT, TEXT), {"elftools", "lark", "msgpack", "rich"}),
+        (("limits", "gfx942"), {"kernelinfo.analysis", "kernelinfo.reading.containers", "rich"}),
     ],
-    ids=["object", "text", "jsonl", "version", "check", "diff"],
+    ids=["object", "text", "jsonl", "version", "check", "diff", "limits"],
 )
 def test_a_command_imports_no_more_than_it_uses(
     arguments: tuple[str, ...], absent: set[str], tmp_path: Path
 ) -> None:
     if TEXT in arguments and not list((FIXTURES.parent / "grammars").glob("*.tables")):
         pytest.skip("only an install compiles the grammars, and none was made of this tree")
-    (tmp_path / "pyproject.toml").write_text("[tool.other]\n")
+    (tmp_path / "pyproject.toml").write_text('[project]\nname = "kernelinfo"\n[tool.other]\n')
     code = (
         "import sys\nfrom kernelinfo.cli import app\ntry:\n    app()\n"
         "finally:\n    print(*sys.modules, file=sys.stderr)"
