@@ -15,8 +15,7 @@ from distributed.scheduler import KilledWorker
 
 from kernelinfo import __version__
 from kernelinfo.errors import KernelinfoError, OptionError
-from kernelinfo.fleet.batches import Task, tasks, units
-from kernelinfo.fleet.listing import InputFile, address, find, is_local
+from kernelinfo.fleet.listing import InputFile, Task, address, find, is_local, tasks, units
 from kernelinfo.fleet.worker import Done, Request, input_rows, problem_row, read
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.blob import Problem

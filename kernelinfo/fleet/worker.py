@@ -18,9 +18,8 @@ from kernelinfo.analysis.counts import PathCounts
 from kernelinfo.analysis.options import Options
 from kernelinfo.analysis.parallel import Rows
 from kernelinfo.errors import KernelinfoError
-from kernelinfo.fleet.batches import Task
 from kernelinfo.fleet.dataset import Dataset, append_lines, write_lines
-from kernelinfo.fleet.listing import InputFile
+from kernelinfo.fleet.listing import InputFile, Task
 from kernelinfo.fleet.remote import Opened, opened
 from kernelinfo.kernel import Result
 from kernelinfo.kernel.names import demangle

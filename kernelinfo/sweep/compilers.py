@@ -77,7 +77,18 @@ class Processes:
         self, command: Sequence[str], source: IO[bytes]
     ) -> Iterator[subprocess.Popen[bytes]]:
         """A process that is killed at its time limit, and at the end of the block."""
-        process = self._start(command, source)
+        with self._lock:
+            if self._closed:
+                raise CompilerError("interrupted")
+            pipe = subprocess.PIPE
+            try:
+                process = subprocess.Popen(
+                    command, stdin=source, stdout=pipe, stderr=pipe, start_new_session=True
+                )
+            except (OSError, ValueError) as error:
+                reason = getattr(error, "strerror", None) or str(error)
+                raise CompilerError(f"{command[0]}: {reason}; give another --compiler") from None
+            self._running.add(process)
         timer = Timer(self._timeout, _kill, [process])
         timer.daemon = True
         timer.start()
@@ -92,24 +103,6 @@ class Processes:
             timer.cancel()
             with self._lock:
                 self._running.discard(process)
-
-    def _start(self, command: Sequence[str], source: IO[bytes]) -> subprocess.Popen[bytes]:
-        with self._lock:
-            if self._closed:
-                raise CompilerError("interrupted")
-            try:
-                process = subprocess.Popen(
-                    command,
-                    stdin=source,
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.PIPE,
-                    start_new_session=True,
-                )
-            except (OSError, ValueError) as error:
-                reason = getattr(error, "strerror", None) or str(error)
-                raise CompilerError(f"{command[0]}: {reason}; give another --compiler") from None
-            self._running.add(process)
-            return process
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:

@@ -23,6 +23,8 @@ from kernelinfo.sweep.compilers import Build, Compiler, Processes
 from kernelinfo.sweep.ir import Input
 from kernelinfo.sweep.variants import Asked, Origin, Request, Sweep, SweptKernel, Variant, steps
 
+LEVELS = ("3", "2", "1", "s")
+"""Tried in this order until one reproduces the assembly next to the input."""
 _TRIPLES = ("amdgcn-amd-amdhsa", "amdgcn-amd-amdpal", "amdgcn-mesa-mesa3d")
 
 _CLANG = ("-amdgpu-internalize-symbols",)
@@ -74,6 +76,21 @@ class Module(NamedTuple):
         return result._replace(kernel=result.kernel._replace(code_object=code_object))
 
 
+Outcome = Mapping[str, Result] | CompilerError | ReadError
+"""One compilation of the module: its kernels by symbol, or why it failed."""
+
+
+class Baseline(NamedTuple):
+    """The module as compiled, and the level at which that is."""
+
+    level: str
+    level_from: Origin
+    driver: str
+    outcome: Outcome
+    differences: Mapping[str, str]
+    """How kernels differ from the assembly next to the input, by symbol."""
+
+
 def by_symbol(items: Iterable[Item]) -> dict[str, Result]:
     """Kernels by their symbols. Raises `ReadError` if something could not be read."""
     report = Report.of(items)
@@ -121,24 +138,6 @@ def _text(
                 hint = f"; made by {file.producer}" if file.producer else ""
                 raise ReadError(f"{file.path}: {read_by}{hint}") from None
     raise ReadError(f"{file.path}: not for an AMD GPU; give the .bc whose name has amdgcn in it")
-
-
-LEVELS = ("3", "2", "1", "s")
-"""Tried in this order until one reproduces the assembly next to the input."""
-
-Outcome = Mapping[str, Result] | CompilerError | ReadError
-"""One compilation of the module: its kernels by symbol, or why it failed."""
-
-
-class Baseline(NamedTuple):
-    """The module as compiled, and the level at which that is."""
-
-    level: str
-    level_from: Origin
-    driver: str
-    outcome: Outcome
-    differences: Mapping[str, str]
-    """How kernels differ from the assembly next to the input, by symbol."""
 
 
 def sweep(

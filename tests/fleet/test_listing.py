@@ -9,8 +9,7 @@ import pytest
 
 pytest.importorskip("fsspec", reason="the extra kernelinfo[fleet] is not installed")
 
-from kernelinfo.fleet.batches import SHARED_BYTES, tasks, units
-from kernelinfo.fleet.listing import InputFile, address, find
+from kernelinfo.fleet.listing import SHARED_BYTES, InputFile, address, find, tasks, units
 
 
 @pytest.mark.parametrize(
