@@ -60,10 +60,7 @@ def test_the_parser_of_options_says_the_same(arguments: tuple[str, ...], tmp_pat
     ("arguments", "absent"),
     [
         (("report", OBJECT), {"typer", "lark", "elftools", "rich", "dataclasses", "json"}),
-        (
-            (TEXT,),
-            {"typer", "lark", "elftools", "msgpack", "dataclasses", "json", "contextlib", "typing"},
-        ),
+        ((TEXT,), {"typer", "lark", "elftools", "msgpack", "dataclasses", "json"}),
         ((OBJECT, "--format", "jsonl", "-o", "k.jsonl"), {"typer", "elftools", "dataclasses"}),
         (("--version",), {"typer", "kernelinfo.analysis", "kernelinfo.occupancy"}),
         (
