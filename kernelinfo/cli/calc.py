@@ -23,7 +23,7 @@ from kernelinfo.render import View
 from kernelinfo.render.curves import curve_title, point_documents, render_curve, render_sizes
 from kernelinfo.render.explain import render_numbers
 from kernelinfo.render.json import occupancy_document
-from kernelinfo.render.notes import device_notes
+from kernelinfo.render.notes import Notes, device_notes
 from kernelinfo.render.records import render_records
 
 _USUAL = Sizes(256, 256)
@@ -131,7 +131,7 @@ def command(
         write(_curve(target, demand, launch, variables, best, format, view), output)
         return
     found = occupancy(target, demand, launch)
-    notes: list[tuple[str, str]] = []
+    notes: Notes = []
     record: dict[str, Any] = {"target": target.name, "workgroup_size": sizes.most}
     record |= occupancy_document(found)
     if product is not None:
@@ -141,7 +141,11 @@ def command(
     if as_llvm is not None:
         attributes = llvm.Attributes((sizes.least, sizes.most), trap_handler=launch.trap_handler)
         printed = llvm.printed(target, as_llvm, demand, attributes)
-        notes.append(("LLVM", _llvm(as_llvm, printed)))
+        numbers = (
+            f"Occupancy: {printed.waves_per_simd}, NumVGPRsForWavesPerEU: {printed.vgprs}, "
+            f"NumSGPRsForWavesPerEU: {printed.sgprs}"
+        )
+        notes.append(("LLVM", f"{as_llvm} prints {numbers}"))
         record["llvm"] = {"version": as_llvm, **printed._asdict()}
     if as_hip is not None:
         blocks = hip.max_active_blocks(target, demand, launch, fixed=as_hip == "after")
@@ -152,13 +156,6 @@ def command(
         write(render_numbers(target, demand, found, view, notes), output)
     else:
         write(render_records([record], format), output)
-
-
-def _llvm(version: int, printed: llvm.Printed) -> str:
-    return (
-        f"{version} prints Occupancy: {printed.waves_per_simd}, "
-        f"NumVGPRsForWavesPerEU: {printed.vgprs}, NumSGPRsForWavesPerEU: {printed.sgprs}"
-    )
 
 
 def _variables(vary: str | None, best: bool, given: dict[str, bool]) -> list[Variable]:
@@ -198,6 +195,6 @@ def _curve(
     per = target.domain(demand.wgp_mode).per
     title = curve_title(target, demand, launch, variables)
     if best:
-        yield from render_sizes(f"{title}: the best sizes", points, per, view.color)
+        yield from render_sizes(f"{title}: the best sizes", points, per, view)
     else:
         yield from render_curve(title, variables, points, per, view)

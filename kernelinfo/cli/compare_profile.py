@@ -63,7 +63,8 @@ def command(
         ran = ", ".join(measurements.unmatched(measured)[:3])
         where = f"in the files given for {product[1].name}" if product else "in the files given"
         raise ReadError(f"{run}: no kernel of the run is {where}; it ran {ran}")
-    problems.report(Problem(str(run), tie) for tie in ties)
+    for tie in ties:
+        problems.print(Problem(str(run), tie))
     if format == "text":
         write(measurements.render_measurements(measured, view), output)
     else:

@@ -14,11 +14,9 @@ from kernelinfo.cli.help import files
 from kernelinfo.errors import KernelinfoError
 from kernelinfo.occupancy import targets
 
-Offers = list[tuple[str, str]]
-"""Words and what they mean."""
+Offers = list[tuple[str, str]]  # words and what they mean
 
-_PATIENCE = 1.0
-"""Seconds that a user waits for a name."""
+_PATIENCE = 1.0  # seconds that a user waits for a name
 
 
 def gfx(incomplete: str) -> Offers:

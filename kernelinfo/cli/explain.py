@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from inspect import cleandoc
 from pathlib import Path
 
@@ -25,6 +24,7 @@ from kernelinfo.occupancy.targets import Device
 from kernelinfo.reading.budget import Bounds
 from kernelinfo.render import View, renderer
 from kernelinfo.render.explain import render_kernel
+from kernelinfo.render.notes import Notes
 from kernelinfo.sweep.ir import input_of
 
 EXAMPLES = """
@@ -73,7 +73,9 @@ def command(
     why it matters and what to do.
     """
     if path is None:
-        write(_topics(), output)
+        topics = manual.topics()
+        width = max(map(len, topics))
+        write((f" {topic:{width}}  {title}\n" for topic, title in topics.items()), output)
         return
     if kernel is None and (page := _page_or_rule(path)):
         write([page], output)
@@ -101,11 +103,7 @@ def command(
     )
     problems, others = Problems(), Others()
     items = problems.watch(analyse([path], wanted))
-    chosen = [
-        item
-        for item in items
-        if not isinstance(item, Result) or others.keeps(item.kernel, is_chosen)
-    ]
+    chosen = [i for i in items if not isinstance(i, Result) or others.keeps(i.kernel, is_chosen)]
     results = [item for item in chosen if isinstance(item, Result)]
     if kernel is None and len({result.kernel.name for result in results}) > 1:
         write(listed(results, path), output)
@@ -115,21 +113,14 @@ def command(
         assert kernel is not None
         chosen += problems.watch([others.problem(path, kernel)])
     if format == "text":
-        pressure = partial(_pressure, within=wanted.bounds)
-        write(_explanations(chosen, view, product, grid, input_of(path), pressure), output)
+        ir, bounds = input_of(path), wanted.bounds
+        write(_explanations(results, view, product, grid, ir, bounds), output)
     elif format == "html":
-        write(_page(chosen, view._replace(selection=project.selection), wanted.bounds), output)
+        view = view._replace(selection=project.selection)
+        write(_page(chosen, results, view, wanted.bounds), output)
     else:
         write(renderer(format)(chosen, view), output)
     problems.exit()
-
-
-def _topics() -> Iterator[str]:
-    """The pages of the manual, one a line."""
-    topics = manual.topics()
-    width = max(map(len, topics))
-    for topic, title in topics.items():
-        yield f" {topic:{width}}  {title}\n"
 
 
 def _page_or_rule(name: str) -> str:
@@ -150,32 +141,28 @@ def _page_or_rule(name: str) -> str:
 
 
 def _explanations(
-    items: Iterable[Item],
+    results: list[Result],
     view: View,
     device: Device | None,
     grid: int | None,
     ir: str | None,
-    pressure: Callable[[Result], list[tuple[str, str]]],
+    within: Bounds,
 ) -> Iterator[str]:
     """Each kernel; `ir` is the path of the LLVM IR that lies next to the assembly."""
-    first = True
-    for item in items:
-        if isinstance(item, Result):
-            yield from [] if first else ["\n"]
-            further = _invitation(ir, item.kernel)
-            yield from render_kernel(item, view, device, grid, pressure(item), further)
-            first = False
+    for index, result in enumerate(results):
+        yield "\n" if index else ""
+        pressure, further = _pressure(result, within), _invitation(ir, result.kernel)
+        yield from render_kernel(result, view, device, grid, pressure, further)
 
 
-def _pressure(result: Result, within: Bounds) -> list[tuple[str, str]]:
+def _pressure(result: Result, within: Bounds) -> Notes:
     """Where the registers are, if vector registers limit, and the variables in LDS.
 
     Of assembly in a file; LDS only where debug information describes the kernel.
     """
+    kernel = result.kernel
     limited = result.occupancy is not None and "vgpr" in result.occupancy.limiters
-    if result.kernel.code_object.kind != "assembly" or not (
-        limited or result.kernel.used.lds_bytes
-    ):
+    if kernel.code_object.kind != "assembly" or not (limited or kernel.used.lds_bytes):
         return []
     from kernelinfo.pressure.measure import Look, measure_again
     from kernelinfo.render.pressure.words import in_short, shared
@@ -187,20 +174,18 @@ def _pressure(result: Result, within: Bounds) -> list[tuple[str, str]]:
     return [*registers, *([("LDS", shared(measured.lds))] if measured.lds else [])]
 
 
-def _page(items: list[Item], view: View, within: Bounds) -> Iterator[str]:
+def _page(items: list[Item], results: list[Result], view: View, within: Bounds) -> Iterator[str]:
     """The HTML page, of one kernel of an assembly file with its curve of live registers."""
     from kernelinfo.pressure.measure import Look, measure_again
     from kernelinfo.render import html
     from kernelinfo.render.pressure.html import dataset
 
-    results = [item for item in items if isinstance(item, Result)]
-    measured = None
-    if len(results) == 1:
-        measured = measure_again(results[0], Look(curve=True), within)
+    one = results[0] if len(results) == 1 else None
+    measured = one and measure_again(one, Look(curve=True), within)
     return html.render(items, view, {"pressure": {0: dataset(measured)}} if measured else None)
 
 
-def _invitation(ir: str | None, kernel: Kernel) -> list[tuple[str, str]]:
+def _invitation(ir: str | None, kernel: Kernel) -> Notes:
     """The command that sweeps the kernel, where its LLVM IR is known."""
     if ir is None:
         return []

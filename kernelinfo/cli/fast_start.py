@@ -34,8 +34,7 @@ _FORMATS = {"report": FORMATS, "check": CHECK_FORMATS}
 class _Call(NamedTuple):
     command: str
     paths: list[str]
-    given: dict[str, str]
-    """Values of options."""
+    given: dict[str, str]  # values of options
     exit_zero: bool
 
 

@@ -60,6 +60,6 @@ def command(
     if format == "text":
         about = f"{name} ({target.target.family}), workgroups of {workgroup_size}"
         title = f"{about}: the most for each step"
-        write(render_limits(rungs, title, view.color), output)
+        write(render_limits(rungs, title, view), output)
     else:
         write(render_records([asdict(rung) for rung in rungs], format), output)

@@ -12,8 +12,7 @@ from kernelinfo.reading.blob import Problem
 from kernelinfo.render.names import names_of, printable, short
 from kernelinfo.render.words import plural
 
-_MOST_NAMES = 1 << 12
-"""That are compared with one that there is not."""
+_MOST_NAMES = 1 << 12  # that are compared with one that there is not
 _MOST_LISTED = 50
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import CodeObject, Item, Repeat, Result
-from kernelinfo.light_typing import TYPE_CHECKING
+from kernelinfo.light_typing import TYPE_CHECKING, Any
 from kernelinfo.reading.blob import Note, Problem
 from kernelinfo.render import View
 from kernelinfo.render.names import printable
@@ -20,16 +20,12 @@ if TYPE_CHECKING:
 
     from kernelinfo.render.name_style import NameStyle
 
-CLAIM = 1
-"""Something of the kernels that the user asked to be failed for."""
-CANNOT_ANSWER = 2
-"""Unreadable or partly read input, an unknown target, no kernel, wrong usage."""
+CLAIM = 1  # something of the kernels that the user asked to be failed for
+CANNOT_ANSWER = 2  # unreadable or partly read input, an unknown target, no kernel, wrong usage
 
 _PIPED_WIDTH = 100
-_PATIENCE = 0.1
-"""Seconds that what is known may wait, lest each piece be a call of the system."""
-_MOST_WAITING = 1 << 16
-"""Characters."""
+_PATIENCE = 0.1  # seconds that what is known may wait, lest each piece be a call of the system
+_MOST_WAITING = 1 << 16  # characters
 
 
 def make_view(
@@ -38,36 +34,25 @@ def make_view(
     color: str = "auto",
     width: int | None = None,
     output: str | None = None,
-    top: int = 50,
-    group: bool = False,
-    quiet: bool = False,
-    is_sorted: bool = False,
+    **others: Any,
 ) -> View:
-    """How text is to look on what it goes to."""
+    """How text is to look on what it goes to; `others` are fields of the view as they are."""
     if color not in ("auto", "always", "never"):
         raise OptionError(f"--color {color}: give auto, always or never")
     terminal = output is None and sys.stdout.isatty()
-    if width is None:
-        width = _columns() if terminal else _PIPED_WIDTH
+    if width is None and terminal:
+        from shutil import get_terminal_size  # which imports every kind of archive
+
+        width = get_terminal_size().columns
     wanted = terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    painted = color == "always" or (color == "auto" and wanted)
     return View(
         names=names or "full",
-        width=width,
+        width=width or _PIPED_WIDTH,
         fold=terminal,
-        color=painted,
-        top=top,
-        quiet=quiet,
-        group=group,
+        color=color == "always" or (color == "auto" and wanted),
         may_shorten=terminal and names is None,
-        is_sorted=is_sorted,
+        **others,
     )
-
-
-def _columns() -> int:
-    from shutil import get_terminal_size  # which imports every kind of archive
-
-    return get_terminal_size().columns
 
 
 def write(pieces: Iterable[str], output: str | None) -> None:
@@ -142,29 +127,24 @@ class Problems:
                     code_object = item.kernel.code_object
                     _tell(code_object, f"read as {code_object.kind} for {code_object.target}")
             elif not isinstance(item, Repeat):
-                self._print(item)
+                self.print(item)
             yield item
 
     def reported(self, pieces: Iterable[str | Problem | Note]) -> Iterator[str]:
         """Pass text through; print the problems and notes between it to standard error."""
         for piece in pieces:
             if isinstance(piece, Problem | Note):
-                self._print(piece)
+                self.print(piece)
             else:
                 yield piece
 
-    def _print(self, remark: Problem | Note) -> None:
+    def print(self, remark: Problem | Note) -> None:
+        """A line on standard error."""
         if isinstance(remark, Problem):
             self.found = True
             tell(remark)
         else:
             _tell(remark, remark.message)
-
-    def report(self, problems: Iterable[Problem]) -> None:
-        """Print problems that no stream has."""
-        for problem in problems:
-            self.found = True
-            tell(problem)
 
     def exit(self) -> None:
         """Ends the program where something could not be answered."""

@@ -74,8 +74,9 @@ def command(
     if not found:
         found.append(others.problem(path, kernel or "*"))
     measured = [item for item in found if isinstance(item, Measured)]
-    for _ in problems.watch(item for item in found if not isinstance(item, Measured)):
-        pass  # printed
+    for item in found:
+        if not isinstance(item, Measured):
+            problems.print(item)
     if measured or format == "json":
         view = view._replace(whole=kernel is not None, register_class=register_class)
         write(renderer(f"pressure.{format}")(found, view), output)

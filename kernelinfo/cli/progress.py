@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 _PATIENCE = 1.0
-_EVERY = 0.1
-"""Seconds."""
+_EVERY = 0.1  # seconds
 
 
 def shown(items: Iterable[Item], paths: Sequence[str]) -> Iterator[Item]:

@@ -30,8 +30,7 @@ EXAMPLES = """
   kernelinfo scan build/ --to fleet --build 7.1 --scheduler tcp://head:8786
 """
 
-_SHOWN = 20
-"""Problems; all are in the dataset."""
+_SHOWN = 20  # problems; all are in the dataset
 
 
 @takes(

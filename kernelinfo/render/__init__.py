@@ -16,33 +16,25 @@ class View(NamedTuple):
     """How the output is to look; only text heeds more than the names."""
 
     names: NameStyle = "full"
-    width: int = 100
-    """Columns."""
-    fold: bool = False
-    """Long names may take a line of their own: for people, not for grep."""
+    width: int = 100  # columns
+    fold: bool = False  # long names may take a line of their own: for people, not for grep
     color: bool = False
-    top: int = 50
-    """Kernels shown; 0 shows all."""
-    quiet: bool = False
-    """The table alone."""
-    group: bool = False
-    """Kernels of the same name stand together, whatever their target."""
+    top: int = 50  # kernels shown; 0 shows all
+    quiet: bool = False  # the table alone
+    group: bool = False  # kernels of the same name stand together, whatever their target
     may_shorten: bool = False
     """Many kernels are called by their short names: the user has chosen no style."""
-    is_sorted: bool = False
-    """Kernels come in the order that the user wants."""
+    is_sorted: bool = False  # kernels come in the order that the user wants
     selection: Selection | None = None
     """The rules that a page asks again where its sliders move; None for those on by default."""
-    whole: bool = False
-    """Of live registers, kernels are shown whole: the user has named one."""
+    whole: bool = False  # of live registers, kernels are shown whole: the user has named one
     register_class: RegisterClass | None = None
     """Of live registers, values of this class are shown; None for vector registers."""
 
 
 FORMATS = ("text", "json", "jsonl", "csv", "markdown", "html")
 """Of reports: each a module of this package with a function `render`."""
-SHOW_INSTRUCTIONS = ("json", "html")
-"""Those, in which the instructions of every kernel are counted."""
+SHOW_INSTRUCTIONS = ("json", "html")  # those, in which the instructions of every kernel are counted
 CHECK_FORMATS = (*FORMATS, "sarif", "github", "gitlab", "junit")
 """Of `check`: each a module of `kernelinfo.render.check`, or else the report's."""
 DIFF_FORMATS = ("text", "json", "jsonl", "csv", "markdown", "html")
@@ -53,8 +45,7 @@ SWEEP_FORMATS = ("text", "json", "csv", "markdown", "html")
 """Of sweeps: each a module of `kernelinfo.render.sweep`."""
 TREND_FORMATS = ("text", "json", "csv", "html")
 """Of trends: each a module of `kernelinfo.render.trend`."""
-RECORD_FORMATS = ("text", "json", "jsonl", "csv", "markdown")
-"""Of answers that hold no kernels."""
+RECORD_FORMATS = ("text", "json", "jsonl", "csv", "markdown")  # of answers that hold no kernels
 
 Renderer = Callable[[Any, View], Iterator[str]]
 

@@ -8,26 +8,21 @@ from math import ceil
 from typing import Any
 
 from kernelinfo.occupancy.curves import Point, Variable, stretches
-from kernelinfo.occupancy.limits import RESOURCES
+from kernelinfo.occupancy.limits import RESOURCES, Resource
 from kernelinfo.occupancy.placement import Demand, Launch
 from kernelinfo.occupancy.targets import Target
 from kernelinfo.render import View
-from kernelinfo.render.paint import cells, paint, right
+from kernelinfo.render.paint import cells, painted, right
 from kernelinfo.render.records import render_table
 from kernelinfo.render.words import amount, number, percent, size
 
-_WORDS: dict[Variable, str] = {
-    "vgpr": "VGPRs",
-    "sgpr": "SGPRs",
-    "lds": "LDS/workgroup",
-    "workgroup-size": "workgroup",
+_NAMES: dict[Variable, tuple[str, str]] = {
+    "vgpr": ("VGPRs", "vgprs"),
+    "sgpr": ("SGPRs", "sgprs"),
+    "lds": ("LDS/workgroup", "lds_bytes"),
+    "workgroup-size": ("workgroup", "workgroup_size"),
 }
-_KEYS: dict[Variable, str] = {
-    "vgpr": "vgprs",
-    "sgpr": "sgprs",
-    "lds": "lds_bytes",
-    "workgroup-size": "workgroup_size",
-}
+"""In text and in records."""
 
 
 def point_documents(
@@ -37,7 +32,7 @@ def point_documents(
     return [
         {
             "target": target,
-            **{_KEYS[name]: value for name, value in zip(variables, point.at, strict=True)},
+            **{_NAMES[name][1]: value for name, value in zip(variables, point.at, strict=True)},
             "workgroups": point.workgroups,
             "waves_per_simd": point.waves_per_simd,
             "percent": point.percent,
@@ -51,13 +46,12 @@ def curve_title(
     target: Target, demand: Demand, launch: Launch, variables: Sequence[Variable]
 ) -> str:
     """The target and the numbers that do not vary."""
-    stays = [
-        amount("vgpr", demand.vgprs) if demand.vgprs else "",
-        amount("sgpr", demand.sgprs) if demand.sgprs else "",
-        amount("lds", demand.lds_bytes) if demand.lds_bytes else "",
-        "" if "workgroup-size" in variables else f"workgroups of {launch.workgroup_size}",
-    ]
-    return ", ".join([f"{target.name} ({target.family})", *filter(None, stays)])
+    used: dict[Resource, int | None]
+    used = {"vgpr": demand.vgprs, "sgpr": demand.sgprs, "lds": demand.lds_bytes}
+    stays = [amount(resource, value) for resource, value in used.items() if value]
+    if "workgroup-size" not in variables:
+        stays.append(f"workgroups of {launch.workgroup_size}")
+    return ", ".join([f"{target.name} ({target.family})", *stays])
 
 
 def render_curve(
@@ -69,26 +63,22 @@ def render_curve(
     """
     at = {point.at: point for point in points}
     down = stretches(points)
-    yield paint([(title, "bold")], view.color) + "\n\n"
+    yield from painted([[(title, "bold")], []], view)
     if len(variables) == 1:
-        heading = (_WORDS[variables[0]], "waves/SIMD", "occ", f"workgroups/{per}", "limited by")
+        heading = (_NAMES[variables[0]][0], "waves/SIMD", "occ", f"workgroups/{per}", "limited by")
         rows = [(_span(variables[0], span), *_cells(at[span[1],])) for span in down]
         yield from render_table(heading, rows)
         steps = [(last, at[last,].waves_per_simd) for _, last in down]
         yield from render_steps(steps, variables[0])
         return
     across = stretches(points, 1)
-    yield from _grid(
-        (_WORDS[variables[0]], *(_span(variables[1], span) for span in across)),
-        [
-            (
-                _span(variables[0], line),
-                *(number(at[line[1], span[1]].waves_per_simd) for span in across),
-            )
-            for line in down
-        ],
-        view.width,
-    )
+    first, second = variables
+    spans = (_NAMES[first][0], *(_span(second, span) for span in across))
+    lines: list[tuple[str, ...]] = []
+    for line in down:
+        waves = (at[line[1], span[1]].waves_per_simd for span in across)
+        lines.append((_span(first, line), *map(number, waves)))
+    yield from _grid(spans, lines, view.width)
 
 
 def _grid(heading: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> Iterator[str]:
@@ -118,16 +108,15 @@ def render_steps(steps: Sequence[tuple[int, float]], variable: Variable) -> Iter
     ticks = [most * quarter // 4 for quarter in range(5)]
     places = [size(tick) if variable == "lds" else str(tick) for tick in ticks]
     scale = "".join(right(place, _ACROSS // 4) for place in places[1:])
-    yield f"{0:>7}{scale}  {_WORDS[variable]}\n"
+    yield f"{0:>7}{scale}  {_NAMES[variable][0]}\n"
 
 
-_ACROSS = 64
-"""Columns of a curve."""
+_ACROSS = 64  # columns of a curve
 
 
-def render_sizes(title: str, points: Sequence[Point], per: str, color: bool) -> Iterator[str]:
+def render_sizes(title: str, points: Sequence[Point], per: str, view: View) -> Iterator[str]:
     """Workgroup sizes, one a line."""
-    yield paint([(title, "bold")], color) + "\n\n"
+    yield from painted([[(title, "bold")], []], view)
     heading = ("workgroup", "waves/SIMD", "occ", f"workgroups/{per}", "limited by")
     yield from render_table(heading, [(str(point.at[0]), *_cells(point)) for point in points])
 

@@ -28,8 +28,7 @@ from kernelinfo.render.words import bare, block, number, percent, plural, size, 
 
 _COLUMNS = ("resource", "used", "allocated", "out of", "allows", "slack")
 _LABEL = 8
-_ROOM = 8
-"""Columns that text needs to hang in."""
+_ROOM = 8  # columns that text needs to hang in
 
 
 def render_kernel(

@@ -21,15 +21,11 @@ if TYPE_CHECKING:
 SEVERITY_STYLES: dict[Severity, str] = {"error": "bold red", "warning": "bold magenta", "note": ""}
 """Worst first; legible on dark and on light."""
 
-_MESSAGES = 3
-"""That a digest tells of one rule."""
-_LABEL = 28
-"""Columns; a longer name stands on a line of its own."""
+_MESSAGES = 3  # that a digest tells of one rule
+_LABEL = 28  # columns; a longer name stands on a line of its own
 
-Label = Callable[[Result], str]
-"""The name before a kernel's lines, with its style."""
-Head = tuple[Span, ...]
-"""Rule and severity."""
+Label = Callable[[Result], str]  # the name before a kernel's lines, with its style
+Head = tuple[Span, ...]  # rule and severity
 
 _NEXT: Head = (("next  ", "bold"),)
 

@@ -9,8 +9,7 @@ from kernelinfo.reading.target_id import target_id
 from kernelinfo.render import View
 from kernelinfo.render.table import Row, cells_of, target_of
 
-Group = list[Result]
-"""The results of one kernel, for all its targets."""
+Group = list[Result]  # the results of one kernel, for all its targets
 
 
 def groups_of(results: Iterable[Result], *, is_sorted: bool) -> list[Group]:

@@ -9,7 +9,7 @@ from kernelinfo.occupancy.calculator import Rung
 from kernelinfo.occupancy.targets import Target
 from kernelinfo.render import View
 from kernelinfo.render.curves import render_steps
-from kernelinfo.render.paint import Span, fitted, left, paint, painted
+from kernelinfo.render.paint import Span, fitted, left, painted
 from kernelinfo.render.records import render_table
 from kernelinfo.render.words import number, percent, size
 
@@ -64,9 +64,9 @@ def _topic(name: str, topic: Any, view: View) -> Iterator[list[Span]]:
         yield from fitted([(f"   {left(field, 26)} {value}", "")], view, 30)
 
 
-def render_limits(rungs: tuple[Rung, ...], title: str, color: bool) -> Iterator[str]:
+def render_limits(rungs: tuple[Rung, ...], title: str, view: View) -> Iterator[str]:
     """The most registers and LDS of each step, and the staircase of waves against VGPRs."""
-    yield paint([(title, "bold")], color) + "\n\n"
+    yield from painted([[(title, "bold")], []], view)
     rows = [
         (
             number(rung.waves_per_simd),

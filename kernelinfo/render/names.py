@@ -89,8 +89,7 @@ def folded(name: str, width: int, indent: int) -> list[str]:
 
 
 _PARTS = r".+?(?:, |::|[<(]|$)"
-_MARKS = ((", ",), ("<", "("), ("::",))
-"""Where a line may end, the best first."""
+_MARKS = ((", ",), ("<", "("), ("::",))  # where a line may end, the best first
 
 
 def heading(name: str, about: str, view: View) -> Iterator[list[Span]]:

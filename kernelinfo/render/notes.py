@@ -14,8 +14,7 @@ from kernelinfo.reading.facts import Code
 from kernelinfo.render.names import printable
 from kernelinfo.render.words import percent, plural
 
-Notes = list[tuple[str, str]]
-"""A label and a text for each line."""
+Notes = list[tuple[str, str]]  # a label and a text for each line
 
 _MOST_SIZES = 8
 _STALLS: dict[Resource, str] = {

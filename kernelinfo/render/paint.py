@@ -10,8 +10,7 @@ from kernelinfo.light_typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from kernelinfo.render import View
 
-Span = tuple[str, str]
-"""Text and the rich style it has on a terminal; "" for none."""
+Span = tuple[str, str]  # text and the rich style it has on a terminal; "" for none
 
 _NARROW = dict.fromkeys(map(ord, "■·…–−×≤›¹"), "x")
 """One column wide, and all that most reports have besides ASCII: rich takes long to import."""
@@ -52,8 +51,7 @@ def painted(lines: Iterable[Iterable[Span]], view: View) -> Iterator[str]:
         yield paint(line, view.color) + "\n"
 
 
-_WORDS = re.compile(r"\S*\d \S+\s*|\S+\s*|\s+")
-"""A number stays with what it counts."""
+_WORDS = re.compile(r"\S*\d \S+\s*|\S+\s*|\s+")  # a number stays with what it counts
 
 
 def wrap(line: Iterable[Span], width: int, indent: int) -> Iterator[list[Span]]:

@@ -18,8 +18,7 @@ _BAR = 5
 _NUMBER = 6
 _CELL = _BAR + 1 + _NUMBER
 _GAP = 2
-_SPILLERS = 3
-"""Kernels that are named."""
+_SPILLERS = 3  # kernels that are named
 _NO_LIMIT = "cannot run"
 _UNKNOWN = "unknown"
 

@@ -23,8 +23,7 @@ _SLOTS = RESOURCES["slots"]
 _NAME = "kernel"
 _TARGET = "target"
 
-Columns = dict[str, list[str]]
-"""Cells by their heading."""
+Columns = dict[str, list[str]]  # cells by their heading
 
 
 class Row(NamedTuple):

@@ -12,12 +12,9 @@ from kernelinfo.render.paint import Span, cells, fitted, painted, wrap
 from kernelinfo.render.table import Row, table, target_of
 from kernelinfo.render.words import compiler, plural
 
-_MANY_CODE_OBJECTS = 4
-"""More are shown in one table with a column for the target."""
-_MANY_KERNELS = 20
-"""More are counted first, and grouped, the worst first."""
-_REPEATS = 3
-"""Copies of code objects that are listed one by one."""
+_MANY_CODE_OBJECTS = 4  # more are shown in one table with a column for the target
+_MANY_KERNELS = 20  # more are counted first, and grouped, the worst first
+_REPEATS = 3  # copies of code objects that are listed one by one
 
 
 def render(items: Iterable[Item], view: View) -> Iterator[str]:

@@ -24,10 +24,8 @@ if TYPE_CHECKING:
 class Location(NamedTuple):
     """Where a finding is shown."""
 
-    path: str
-    """Relative to the repository's root where it lies inside; always with `/`."""
-    line: int | None
-    """1-based; None where only the file is known."""
+    path: str  # relative to the repository's root where it lies inside; always with `/`
+    line: int | None  # 1-based; None where only the file is known
 
 
 class Claim(NamedTuple):
@@ -35,13 +33,10 @@ class Claim(NamedTuple):
 
     finding: Finding
     about: Result | Notice
-    name: str
-    """Of the kernel, or of what else it is about."""
-    target: str | None
-    """With features, where it is about a kernel."""
+    name: str  # of the kernel, or of what else it is about
+    target: str | None  # with features, where it is about a kernel
     style: NameStyle
-    number: int
-    """From 1 on, among claims of the same rule, target and name."""
+    number: int  # from 1 on, among claims of the same rule, target and name
     suppressed: Suppressed | None = None
 
     @property

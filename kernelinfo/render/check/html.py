@@ -14,8 +14,7 @@ from kernelinfo.render.diff.rows import roll_up, rows
 from kernelinfo.render.findings import worst_first
 from kernelinfo.render.names import printable
 
-_SHOWN = 50
-"""Claims of a list; the table has them all."""
+_SHOWN = 50  # claims of a list; the table has them all
 _SINCE_THE_BASELINE = ("KI501", "KI502", "KI503", "KI504")
 """Rules of the ratchet: worse, gone, new, better."""
 

@@ -16,8 +16,7 @@ from kernelinfo.render.names import printable
 from kernelinfo.render.paint import Span, paint, painted
 
 _T = TypeVar("_T")
-_OF_THE_GATE = ("KI206", "KI5")
-"""Rules whose notes are shown; those of others stand in the report."""
+_OF_THE_GATE = ("KI206", "KI5")  # rules whose notes are shown; those of others stand in the report
 
 
 def render(outcome: Outcome, view: View) -> Iterator[str]:

@@ -14,8 +14,7 @@ from kernelinfo.render.names import name_of, printable
 from kernelinfo.render.records import render_records, render_table
 from kernelinfo.render.words import bound, number, plural
 
-Pairs = dict[str, dict[str, Pair]]
-"""By name and target."""
+Pairs = dict[str, dict[str, Pair]]  # by name and target
 
 
 def render_side_by_side(

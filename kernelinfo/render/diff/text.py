@@ -13,8 +13,7 @@ from kernelinfo.render.paint import Span, cells, fitted, left, painted
 
 STYLES = {"worse": "bold red", "mixed": "yellow", "better": "green", "gone": "red"}
 _INDENT = 9
-_ROOM = 40
-"""Columns of names; what does not fit pushes the rest of its line."""
+_ROOM = 40  # columns of names; what does not fit pushes the rest of its line
 
 
 def render(comparison: Comparison, view: View) -> Iterator[str]:

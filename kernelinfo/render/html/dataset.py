@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Hashable, Iterable
+from itertools import count
 from typing import Any
 
 from kernelinfo import __version__
@@ -11,7 +13,6 @@ from kernelinfo.kernel import CodeObject, Kernel, Report, Result
 from kernelinfo.kernel.numbers import NUMBERS
 from kernelinfo.kernel.traits import LDS_NOT_STATED
 from kernelinfo.occupancy import Occupancy
-from kernelinfo.occupancy.placement import Demand
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.facts import SOURCES
 from kernelinfo.render import View, words
@@ -38,41 +39,29 @@ _COLUMNS = (
 )
 
 
-class _Shared:
-    """Values that rows refer to by their index; each is held once."""
-
-    def __init__(self) -> None:
-        self._indices: dict[Hashable, int] = {}
-
-    def index(self, value: Hashable) -> int:
-        return self._indices.setdefault(value, len(self._indices))
-
-    @property
-    def values(self) -> list[Hashable]:
-        return list(self._indices)
+_Shared = defaultdict[Hashable, int]  # values that rows refer to by their index; each is held once
 
 
 def dataset(report: Report, view: View) -> dict[str, Any]:
     """The report as JSON values; `columns` names what stands where in the rows of `kernels`."""
     named = Titles(report.kernels, view.names)
-    inputs, cases, titles = _Shared(), _Shared(), _Shared()
-    findings, texts = _Shared(), _Shared()
+    titles, inputs, cases, findings, texts = (_Shared(count().__next__) for _ in range(5))
 
     def kernel_row(result: Result) -> list[Any]:
         kernel, occupancy = result.kernel, result.occupancy
         return [
-            titles.index(named.of(kernel)),
-            inputs.index(_input(kernel.code_object)),
-            None if occupancy is None else cases.index(_case(kernel, occupancy)),
+            titles[named.of(kernel)],
+            inputs[_input(kernel.code_object)],
+            None if occupancy is None else cases[_case(kernel, occupancy)],
             [kernel.used.vgprs, kernel.used.agprs, kernel.used.sgprs, kernel.used.lds_bytes],
             [kernel.spills.vgprs, kernel.spills.sgprs, kernel.used.scratch_bytes_per_lane],
             [
-                findings.index((f.rule, f.name, f.severity, printable(f.message), f.hint))
+                findings[f.rule, f.name, f.severity, printable(f.message), f.hint]
                 for f in result.findings
             ],
             _source(kernel),
-            [] if kernel.code is None else [texts.index(part) for part in code_parts(kernel.code)],
-            [texts.index(line) for line in expected(result)],
+            [] if kernel.code is None else [texts[part] for part in code_parts(kernel.code)],
+            [texts[line] for line in expected(result)],
             _compiler(result, texts),
             _facts(kernel),
         ]
@@ -82,11 +71,11 @@ def dataset(report: Report, view: View) -> dict[str, Any]:
         "version": __version__,
         "columns": _COLUMNS,
         "kernels": rows,
-        "titles": titles.values,
-        "inputs": inputs.values,
-        "cases": cases.values,
-        "findings": findings.values,
-        "texts": texts.values,
+        "titles": list(titles),
+        "inputs": list(inputs),
+        "cases": list(cases),
+        "findings": list(findings),
+        "texts": list(texts),
         "facts": list(_FACTS.values()),
         "sources": SOURCES,
         "lds_not_stated": LDS_NOT_STATED,
@@ -135,32 +124,21 @@ def _input(code_object: CodeObject) -> tuple[Any, ...]:
 
 def _case(kernel: Kernel, occupancy: Occupancy) -> tuple[Any, ...]:
     """Demand, hardware, launch and the resulting occupancy."""
-    assert kernel.traits.demand is not None
-    unstated = (LDS_NOT_STATED,) if LDS_NOT_STATED in occupancy.at_most_because else ()
+    demand, launch, allocated = kernel.traits.demand, occupancy.launch, occupancy.allocated
+    assert demand is not None
+    unstated = [LDS_NOT_STATED] if LDS_NOT_STATED in occupancy.at_most_because else []
     return (
         occupancy.target,
-        _demand(kernel.traits.demand, unstated),
+        tuple(demand._replace(at_least=(*demand.at_least, *unstated))),
         (
-            occupancy.launch.workgroup_size,
-            occupancy.launch.assumption,
-            occupancy.launch.dynamic_lds_bytes,
-            occupancy.launch.trap_handler,
-            occupancy.launch.smallest_size,
+            *(launch.workgroup_size, launch.assumption, launch.dynamic_lds_bytes),
+            *(launch.trap_handler, launch.smallest_size),
         ),
         (
-            occupancy.percent,
-            occupancy.waves_per_simd,
-            occupancy.limiters,
-            occupancy.exact,
-            occupancy.allocated.vgprs,
-            occupancy.allocated.agprs,
-            occupancy.allocated.sgprs,
+            *(occupancy.percent, occupancy.waves_per_simd, occupancy.limiters, occupancy.exact),
+            *(allocated.vgprs, allocated.agprs, allocated.sgprs),
         ),
     )
-
-
-def _demand(demand: Demand, unstated: tuple[str, ...]) -> tuple[Any, ...]:
-    return tuple(demand._replace(at_least=(*demand.at_least, *unstated)))
 
 
 def _source(kernel: Kernel) -> str:
@@ -174,7 +152,7 @@ def _compiler(result: Result, texts: _Shared) -> list[int] | None:
     number = result.compiler_number
     if number is None or number.agrees is None:
         return None
-    return [number.waves_per_simd, texts.index(number.reason or "agrees")]
+    return [number.waves_per_simd, texts[number.reason or "agrees"]]
 
 
 def _facts(kernel: Kernel) -> list[list[int | None]]:

@@ -10,8 +10,7 @@ from kernelinfo.reading.facts import SourceLine
 from kernelinfo.render.names import printable
 from kernelinfo.render.words import size
 
-_MOST_IDLE = 2
-"""Groups of values that one sentence names."""
+_MOST_IDLE = 2  # groups of values that one sentence names
 _WHY = {
     "calls": "calls: what the callee uses, its arguments and results are not in the text",
     "indexed registers": "indexed registers: which ones depends on m0",

@@ -23,8 +23,7 @@ class Row(NamedTuple):
     """Variants with the same cells."""
 
     variants: tuple[Variant, ...]
-    cells: tuple[str, ...]
-    """In the order of HEADING; empty if the variants failed."""
+    cells: tuple[str, ...]  # in the order of HEADING; empty if the variants failed
 
     @property
     def label(self) -> str:

@@ -17,11 +17,9 @@ _BARS = "▁▂▃▄▅▆▇█"
 class TrendRow(NamedTuple):
     """One kernel."""
 
-    row: diff.Row
-    """From the first build to the last, as `diff` has it."""
+    row: diff.Row  # from the first build to the last, as `diff` has it
     history: History
-    moved_in: tuple[str, ...]
-    """Builds in which it is not as in the one before."""
+    moved_in: tuple[str, ...]  # builds in which it is not as in the one before
 
     @property
     def why(self) -> str:
