@@ -11,7 +11,6 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.cli.options import FORMAT_OF_RECORDS, PATHS, takes
 from kernelinfo.cli.output import Problems, write
 from kernelinfo.compare.matching import measure
-from kernelinfo.compare.measurement import Measurement
 from kernelinfo.compare.profile import read
 from kernelinfo.errors import ReadError
 from kernelinfo.kernel import Result
@@ -56,7 +55,8 @@ def command(
         item.kernel for item in problems.watch(analyse(paths, wanted)) if isinstance(item, Result)
     ]
     measured = measure(dispatches, found, product, wanted.trap_handler)
-    ties = _ties(measured)
+    tied = dict.fromkeys(one.tied for one in measured if one.tied and one.kernel is None)
+    ties = [measurements.tie_problem(names) for names in tied]
     if not any(one.kernel for one in measured):
         if ties:
             raise ReadError(f"{run}: {ties[0]}")
@@ -68,18 +68,6 @@ def command(
     if format == "text":
         write(measurements.render_measurements(measured, view), output)
     else:
-        write(
-            render_records(
-                [measurements.measurement_record(one, view) for one in measured], format
-            ),
-            output,
-        )
+        records = [measurements.measurement_record(one, view) for one in measured]
+        write(render_records(records, format), output)
     problems.exit()
-
-
-def _ties(measured: tuple[Measurement, ...]) -> list[str]:
-    """Why launches have no prediction, each reason once."""
-    tied = (
-        measurements.tie_problem(one.tied) for one in measured if one.tied and one.kernel is None
-    )
-    return list(dict.fromkeys(tied))

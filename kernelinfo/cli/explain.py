@@ -13,7 +13,7 @@ from kernelinfo import manual, rules
 from kernelinfo.analysis import analyse
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli import completion
-from kernelinfo.cli.naming import Others, is_named, listed
+from kernelinfo.cli.naming import Choice, listed
 from kernelinfo.cli.options import takes
 from kernelinfo.cli.output import Problems, write
 from kernelinfo.cli.project import configuration
@@ -90,28 +90,25 @@ def command(
         )
     project = configuration(select, ignore, severity, config)
 
-    def is_chosen(found: Kernel) -> bool:
-        return kernel is None or is_named(found.name, found.symbol, kernel)
-
+    choice = Choice(kernel)
     wanted = wanted._replace(
         run_as=run_as,
-        locate=is_chosen,
-        arguments=is_chosen,
+        locate=choice.has,
+        arguments=choice.has,
         one_kernel=True,
         selection=project.selection,
         workgroup_sizes=project.workgroup_sizes,
     )
-    problems, others = Problems(), Others()
+    problems = Problems()
     items = problems.watch(analyse([path], wanted))
-    chosen = [i for i in items if not isinstance(i, Result) or others.keeps(i.kernel, is_chosen)]
+    chosen = [i for i in items if not isinstance(i, Result) or choice.keeps(i.kernel)]
     results = [item for item in chosen if isinstance(item, Result)]
     if kernel is None and len({result.kernel.name for result in results}) > 1:
         write(listed(results, path), output)
         problems.exit()
         return
     if not results and not problems.found:
-        assert kernel is not None
-        chosen += problems.watch([others.problem(path, kernel)])
+        chosen += problems.watch([choice.problem(path)])
     if format == "text":
         ir, bounds = input_of(path), wanted.bounds
         write(_explanations(results, view, product, grid, ir, bounds), output)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from kernelinfo.errors import did_you_mean
 from kernelinfo.kernel import Kernel, Result
@@ -21,27 +21,33 @@ def is_named(name: str, symbol: str, wanted: str) -> bool:
     return wanted in (short(name), base_name(name)) or matches(wanted, name, symbol)
 
 
-class Others:
-    """The kernels that the user did not name, for a suggestion."""
+class Choice:
+    """The kernels of the name that the user gives, all without one; others for a suggestion."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str | None) -> None:
+        self._name = name
         self._count = 0
-        self._names: set[str] = set()
+        self._others: set[str] = set()
 
-    def keeps(self, kernel: Kernel, is_chosen: Callable[[Kernel], bool]) -> bool:
-        """True for a kernel of that name; the others are counted."""
-        if is_chosen(kernel):
+    def has(self, kernel: Kernel) -> bool:
+        """True for a kernel of that name."""
+        return self._name is None or is_named(kernel.name, kernel.symbol, self._name)
+
+    def keeps(self, kernel: Kernel) -> bool:
+        """The same; the others are counted."""
+        if self.has(kernel):
             return True
         self._count += 1
-        if len(self._names) < _MOST_NAMES:
-            self._names.add(kernel.name)
+        if len(self._others) < _MOST_NAMES:
+            self._others.add(kernel.name)
         return False
 
-    def problem(self, path: str, wanted: str) -> Problem:
-        """That no kernel has the wanted name."""
-        suggestion = did_you_mean(wanted, map(base_name, self._names))
+    def problem(self, path: str) -> Problem:
+        """That no kernel has the name."""
+        name = self._name or "*"
+        suggestion = did_you_mean(name, map(base_name, self._others))
         mend = suggestion or f"`kernelinfo explain {path}` lists them"
-        return Problem(path, f"no kernel is named {wanted!r} ({self._count} in the file); {mend}")
+        return Problem(path, f"no kernel is named {name!r} ({self._count} in the file); {mend}")
 
 
 def listed(results: Sequence[Result], path: str) -> Iterator[str]:

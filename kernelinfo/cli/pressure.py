@@ -10,11 +10,10 @@ import typer
 
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli import completion
-from kernelinfo.cli.naming import Others, is_named
+from kernelinfo.cli.naming import Choice
 from kernelinfo.cli.options import format_option, takes
 from kernelinfo.cli.output import Problems, write
 from kernelinfo.errors import OptionError
-from kernelinfo.kernel import Kernel
 from kernelinfo.pressure.function import Function
 from kernelinfo.pressure.measure import Look, Measured, measure
 from kernelinfo.render import PRESSURE_FORMATS, View, renderer
@@ -69,10 +68,8 @@ def command(
     look = Look(curve=format == "html", lds=kernel is not None)
     if at is not None:
         look = look._replace(at=_instruction(at))
-    others, is_chosen = Others(), _chosen(kernel)
-    found = list(measure([path], wanted, lambda one: others.keeps(one, is_chosen), look))
-    if not found:
-        found.append(others.problem(path, kernel or "*"))
+    choice = Choice(kernel)
+    found = [*measure([path], wanted, choice.keeps, look)] or [choice.problem(path)]
     measured = [item for item in found if isinstance(item, Measured)]
     for item in found:
         if not isinstance(item, Measured):
@@ -81,10 +78,6 @@ def command(
         view = view._replace(whole=kernel is not None, register_class=register_class)
         write(renderer(f"pressure.{format}")(found, view), output)
     problems.exit()
-
-
-def _chosen(name: str | None) -> Callable[[Kernel], bool]:
-    return lambda kernel: name is None or is_named(kernel.name, kernel.symbol, name)
 
 
 def _instruction(at: str) -> Callable[[Function], int | None]:

@@ -11,7 +11,7 @@ from kernelinfo.kernel import CodeObject, Item, Kernel, Repeat, Report, Result
 from kernelinfo.kernel.numbers import NUMBERS
 from kernelinfo.light_typing import Any
 from kernelinfo.occupancy import Occupancy
-from kernelinfo.reading.facts import Code, Fact, FactName
+from kernelinfo.reading.facts import Fact, FactName
 from kernelinfo.render import View
 
 SCHEMA = "kernelinfo/1"
@@ -88,7 +88,7 @@ def code_object_document(code_object: CodeObject, repeats: Sequence[Repeat] = ()
 
 def kernel_document(result: Result) -> dict[str, Any]:
     """One kernel, without the key that says which input it comes from."""
-    kernel, occupancy = result.kernel, result.occupancy
+    kernel, occupancy, code = result.kernel, result.occupancy, result.kernel.code
     launch = occupancy.launch if occupancy else None
     return {
         "symbol": kernel.symbol,
@@ -98,7 +98,7 @@ def kernel_document(result: Result) -> dict[str, Any]:
         "wave_size": kernel.wave_size,
         "wgp_mode": kernel.traits.wgp_mode,
         "code_bytes": kernel.code_bytes,
-        "code": _code_document(kernel.code) if kernel.code else None,
+        "code": code and flat(code) | {"loops": code.loops and [*map(flat, code.loops)]},
         "workgroup": {
             **flat(kernel.workgroup),
             "assumed": launch.workgroup_size if launch else None,
@@ -139,20 +139,14 @@ def occupancy_document(occupancy: Occupancy) -> dict[str, Any]:
             "wave_slots": occupancy.wave_slots,
         },
         "limiters": list(occupancy.limiters),
-        "limits": [_without(flat(limit), "waves") for limit in occupancy.limits],
+        "limits": [
+            {name: value for name, value in flat(limit).items() if name != "waves"}
+            for limit in occupancy.limits
+        ],
         "next": [flat(step) for step in occupancy.next],
         "headroom": flat(occupancy.headroom),
         "range": flat(occupancy.range) if occupancy.range else None,
     }
-
-
-def _without(values: dict[str, Any], key: str) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if name != key}
-
-
-def _code_document(code: Code) -> dict[str, Any]:
-    loops = None if code.loops is None else [flat(loop) for loop in code.loops]
-    return flat(code) | {"loops": loops}
 
 
 def _provenance(kernel: Kernel) -> dict[str, dict[str, Any]]:

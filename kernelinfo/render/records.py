@@ -19,7 +19,10 @@ def render_records(records: Sequence[Mapping[str, Any]], format: str) -> Iterato
         for record in records:
             yield json.dumps(record, separators=(",", ":")) + "\n"
     elif format == "markdown":
-        rows = [[plain(_shown(value)) for value in record.values()] for record in records]
+        rows = [
+            ["" if value is None else plain(str(_cell(value))) for value in record.values()]
+            for record in records
+        ]
         yield from table([plain(key) for key in records[0]], rows)
     else:
         from kernelinfo.render.csv import line
@@ -31,10 +34,6 @@ def render_records(records: Sequence[Mapping[str, Any]], format: str) -> Iterato
 
 def _cell(value: object) -> object:
     return json.dumps(value) if isinstance(value, (dict, list, tuple)) else value
-
-
-def _shown(value: object) -> str:
-    return "" if value is None else str(_cell(value))
 
 
 def render_table(

@@ -14,16 +14,10 @@ from kernelinfo.rules import every_rule
 
 def render_rules(format: Literal["text", "json"], view: View) -> Iterator[str]:
     """Every rule with its severity."""
-    return _text(view) if format == "text" else _json()
-
-
-def _text(view: View) -> Iterator[str]:
-    rows = [(r.number, r.name, r.severity if r.on else "off", r.summary) for r in every_rule()]
-    yield from render_table(rows[0], rows[1:], view)
-
-
-def _json() -> Iterator[str]:
-    rows = [
+    if format == "text":
+        rows = [(r.number, r.name, r.severity if r.on else "off", r.summary) for r in every_rule()]
+        return render_table(rows[0], rows[1:], view)
+    documents = [
         {
             "rule": rule.number,
             "name": rule.name,
@@ -34,4 +28,4 @@ def _json() -> Iterator[str]:
         }
         for rule in every_rule()
     ]
-    yield encoded(rows)
+    return iter([encoded(documents)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from kernelinfo.gate.outcome import VANISHED, Notice, Outcome
+from kernelinfo.gate.outcome import VANISHED, Outcome
 from kernelinfo.kernel import Report
 from kernelinfo.reading.blob import Problem
 from kernelinfo.render import View
@@ -19,7 +19,11 @@ def render(outcome: Outcome, view: View) -> Iterator[str]:
 def check_document(outcome: Outcome) -> dict[str, Any]:
     """The outcome as JSON values."""
     vanished = [notice for notice in outcome.notices if notice.finding.rule == VANISHED]
-    problems = (*outcome.problems, *(_problem(notice) for notice in vanished))
+    gone = (
+        Problem(one.path or "", f"{one.subject}: {one.finding.message}", line=one.line)
+        for one in vanished
+    )
+    problems = (*outcome.problems, *gone)
     found = document(Report(outcome.report.results, problems, outcome.report.repeats))
     for kernel, judged in zip(found["kernels"], outcome.judged, strict=True):
         kernel["suppressed"] = [
@@ -46,8 +50,3 @@ def check_document(outcome: Outcome) -> dict[str, Any]:
         ],
     }
     return found
-
-
-def _problem(notice: Notice) -> Problem:
-    message = f"{notice.subject}: {notice.finding.message}"
-    return Problem(notice.path or "", message, line=notice.line)

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
 from kernelinfo.gate.outcome import VANISHED, Outcome
-from kernelinfo.kernel import CodeObject, Result
+from kernelinfo.kernel import Result
 from kernelinfo.render import View
 from kernelinfo.render.check.claims import Claim, claims, location_in, problem_text
 from kernelinfo.render.names import member_path, name_of, printable
@@ -23,9 +23,11 @@ def render(outcome: Outcome, view: View) -> Iterator[str]:
     suites = Element("testsuites", name="kernelinfo")
     results = (judged.result for judged in outcome.judged)
     for code_object, found in groupby(results, lambda result: result.kernel.code_object):
-        suite = SubElement(suites, "testsuite", name=_location(code_object))
+        where = member_path(location_in(code_object.path).path, code_object.member)
+        suite = SubElement(suites, "testsuite", name=where)
+        group = f"{where}/{code_object.target or 'unknown'}"
         for result, name in _named(list(found), view):
-            case = SubElement(suite, "testcase", classname=_class(code_object), name=name)
+            case = SubElement(suite, "testcase", classname=group, name=name)
             _fill(case, by_result[id(result)], outcome)
     suite = Element("testsuite", name="kernelinfo")
     for claim in by_result[id(None)]:
@@ -45,14 +47,6 @@ def render(outcome: Outcome, view: View) -> Iterator[str]:
     ElementTree.indent(suites)
     # What is not ASCII is written as references: right in whatever encoding the output has.
     yield ElementTree.tostring(suites, "us-ascii", xml_declaration=True).decode("ascii") + "\n"
-
-
-def _location(code_object: CodeObject) -> str:
-    return member_path(location_in(code_object.path).path, code_object.member)
-
-
-def _class(code_object: CodeObject) -> str:
-    return f"{_location(code_object)}/{code_object.target or 'unknown'}"
 
 
 def _named(results: Sequence[Result], view: View) -> Iterator[tuple[Result, str]]:

@@ -102,7 +102,12 @@ def _peak(story: Story, view: View) -> Iterator[str]:
         f"{bound}{_amount(story)} at {words.in_text(peak.at)}{loop} · {printable(peak.instruction)}"
     )
     yield from _labelled("peak", text, view)
-    held = f"{_hold(peak.instructions)} {peak.pressure.vector}"
+    hold = (
+        "1 instruction holds"
+        if peak.instructions == 1
+        else f"{peak.instructions} instructions hold"
+    )
+    held = f"{hold} {peak.pressure.vector}"
     if story.advice:
         step = story.advice[0]
         held += (
@@ -116,10 +121,6 @@ def _peak(story: Story, view: View) -> Iterator[str]:
         yield from _labelled("inexact", reason, view)
     if fitting := unused_step(story):
         yield from _labelled("used", fitting, view)
-
-
-def _hold(count: int) -> str:
-    return "1 instruction holds" if count == 1 else f"{count} instructions hold"
 
 
 def _amount(story: Story) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from kernelinfo import __version__
 from kernelinfo.render import View
 from kernelinfo.render.json import encoded, kernel_document
-from kernelinfo.sweep.variants import Sweep, SweptKernel, Variant
+from kernelinfo.sweep.variants import Sweep, Variant
 
 SCHEMA = "kernelinfo/sweep/1"
 
@@ -26,24 +26,23 @@ def render(sweep: Sweep, view: View) -> Iterator[str]:
         "level_from": sweep.level_from,
         "driver": sweep.driver,
         "notes": sweep.notes,
-        "kernels": [_kernel(kernel) for kernel in sweep.kernels],
+        "kernels": [
+            {
+                "symbol": kernel.symbol,
+                "name": kernel.name,
+                "notes": kernel.notes,
+                "variants": [_variant(variant) for variant in kernel.variants],
+            }
+            for kernel in sweep.kernels
+        ],
     }
     yield encoded(document)
-
-
-def _kernel(kernel: SweptKernel) -> dict[str, Any]:
-    return {
-        "symbol": kernel.symbol,
-        "name": kernel.name,
-        "notes": kernel.notes,
-        "variants": [_variant(variant) for variant in kernel.variants],
-    }
 
 
 def _variant(variant: Variant) -> dict[str, Any]:
     return {
         "asked": variant.asked._asdict(),
         "ignored": variant.is_ignored,
-        "kernel": kernel_document(variant.result) if variant.result else None,
+        "kernel": variant.result and kernel_document(variant.result),
         "error": variant.error,
     }
