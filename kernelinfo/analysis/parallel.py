@@ -7,7 +7,6 @@ long as to read them again.
 from __future__ import annotations
 
 import os
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
 
@@ -15,16 +14,11 @@ from kernelinfo.analysis import Analysis
 from kernelinfo.analysis.counts import PathCounts, conclusions
 from kernelinfo.analysis.options import Options
 from kernelinfo.kernel import Item, Result
-from kernelinfo.light_typing import TYPE_CHECKING, NamedTuple
+from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading import containers
 from kernelinfo.reading.blob import Blob, Note, Problem
 from kernelinfo.reading.containers import Found, files
 from kernelinfo.reading.containers.files import File
-
-if TYPE_CHECKING:
-    from concurrent.futures import Future
-
-    from kernelinfo.analysis.pool import Pool
 
 Rows = Callable[[Iterable[Item]], Iterator[str]]
 """The text of kernels, that of one behind that of another. It can be pickled."""
@@ -134,14 +128,13 @@ def spread(
     ended: set[int] = set()
     pool = Pool(jobs, options, rows)
     try:
-        for task, future in _in_order(_tasks(work, ended), pool, 2 * jobs):
-            if id(task.batch) in ended:
+        for task, done in pool.outcomes(_tasks(work, ended)):
+            if task.stop is not None and id(task.batch) in ended:
                 continue
-            for done in pool.outcomes(task, future):
-                if done.is_last:
-                    ended.add(id(task.batch))
-                counts[task.batch.path].add(done.counts)
-                yield from done.pieces
+            if done.is_last:
+                ended.add(id(task.batch))
+            counts[task.batch.path].add(done.counts)
+            yield from done.pieces
     finally:
         pool.end()
     yield from conclusions(counts.values(), options)
@@ -157,18 +150,6 @@ def _tasks(work: list[Batch], ended: set[int]) -> Iterator[Task]:
         while id(batch) not in ended:
             yield Task(batch, start, start + _SHARED_BLOBS)
             start += _SHARED_BLOBS
-
-
-def _in_order(tasks: Iterator[Task], pool: Pool, most: int) -> Iterator[tuple[Task, Future[Done]]]:
-    """The tasks in their order, each begun; at most so many are begun and not yet taken."""
-    begun: deque[tuple[Task, Future[Done]]] = deque()
-    while True:
-        # What a broken pool leaves is done alone, before others are begun.
-        if not (begun and pool.is_broken):
-            begun.extend((task, pool.submit(task)) for task in islice(tasks, most - len(begun)))
-        if not begun:
-            return
-        yield begun.popleft()
 
 
 class Worker:

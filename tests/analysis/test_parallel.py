@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -166,6 +167,39 @@ def test_a_process_killed_once_costs_nothing(
     killed_at(name, monkeypatch, once=tmp_path / "killed")
     assert spread(work()) == whole
     assert (tmp_path / "killed").exists()
+
+
+def test_a_process_killed_at_any_moment_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """In the middle of an answer of 8 MB, too, of which nobody else would write the rest."""
+    do = parallel.Worker.work
+    long = "x" * (8 << 20)
+
+    def work(self: parallel.Worker, task: parallel.Task) -> parallel.Done:
+        done = do(self, task)
+        moment = random.Random(os.getpid()).uniform(1e-6, 0.02)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.setitimer(signal.ITIMER_REAL, moment)
+        return done._replace(pieces=[*done.pieces, long])
+
+    monkeypatch.setattr(parallel.Worker, "work", work)
+    monkeypatch.setattr(parallel, "_MOST_FILES", 1)
+    batches = list(parallel.batches([str(FIXTURES / "code_object")]))
+
+    def give_up(*_: object) -> None:
+        raise TimeoutError("a killed process is waited for")
+
+    before = signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(120)
+    try:
+        pieces = list(parallel.spread(batches, Options(), 3))
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+    named = [piece for piece in pieces if "was ended" in getattr(piece, "message", "")]
+    assert named
+    assert pieces.count(long) + len(named) == len(batches)
 
 
 def test_a_file_that_ends_its_process_is_named_and_the_run_goes_on(
