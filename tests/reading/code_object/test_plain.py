@@ -56,7 +56,7 @@ def texts() -> list[bytes]:
 
 
 def test_blocks_of_text(texts: list[bytes], monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(text: str) -> metadata_yaml.Metadata:
+    def refuse(text: str, most: int | None) -> metadata_yaml.Metadata:
         raise ValueError
 
     def forget() -> None:
