@@ -6,7 +6,6 @@ llvm/Support/AMDHSAKernelDescriptor.h and AMDGPU/AMDKernelCodeT.h.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from struct import unpack_from
 
 from kernelinfo.errors import ReadError
@@ -19,7 +18,7 @@ SIZE_V2 = 256
 """Bytes of an amd_kernel_code_t, which stands before the code of a v2 kernel."""
 
 
-def facts(raw: bytes, target: Target | None, *, code_object_version: int | None) -> Iterator[Fact]:
+def facts(raw: bytes, target: Target | None, *, code_object_version: int | None) -> list[Fact]:
     """What the bytes of a descriptor, or of an amd_kernel_code_t, say; nothing where there is none.
 
     Without a target only what all generations share. LDS is not read from COMPUTE_PGM_RSRC2,
@@ -27,11 +26,10 @@ def facts(raw: bytes, target: Target | None, *, code_object_version: int | None)
     reserves.
     """
     if len(raw) == SIZE_V2:
-        yield from _stated_v2(raw, target)
-    elif raw:
-        if any(raw[12:16]) or any(raw[24:44]) or any(raw[60:64]):
-            raise ReadError("what the symbol .kd points at is no descriptor")
-        yield from _stated(raw, target, code_object_version)
+        return _stated_v2(raw, target)
+    if any(raw[12:16]) or any(raw[24:44]) or any(raw[60:64]):
+        raise ReadError("what the symbol .kd points at is no descriptor")
+    return _stated(raw, target, code_object_version) if raw else []
 
 
 def stated(raw: bytes) -> bytes:
@@ -47,54 +45,62 @@ for _at, _size in ((8, 4), (16, 8), (52, 4)):
     _READ &= ~(((1 << 8 * _size) - 1) << 8 * _at)
 
 
-def _stated(raw: bytes, target: Target | None, version: int | None) -> Iterator[Fact]:
+def _stated(raw: bytes, target: Target | None, version: int | None) -> list[Fact]:
     lds, scratch = unpack_from("<II", raw)
     rsrc3, rsrc1, _rsrc2, properties = unpack_from("<IIIH", raw, 44)
-    yield Fact("lds_bytes", lds, "descriptor", offset=0)
-    yield Fact("scratch_bytes_per_lane", scratch, "descriptor", offset=4)
+    facts = [
+        Fact("lds_bytes", lds, "descriptor", None, 0),
+        Fact("scratch_bytes_per_lane", scratch, "descriptor", None, 4),
+    ]
     if (version or 0) >= 5:
         dynamic = bool(properties >> 11 & 1)
-        yield Fact("dynamic_stack", dynamic, "descriptor", offset=56)
+        facts.append(Fact("dynamic_stack", dynamic, "descriptor", None, 56))
     if target is None:
-        return
+        return facts
     wave_size = 32 if properties >> 10 & 1 and _has_waves(target, 32) else 64
-    yield Fact("wave_size", wave_size, "descriptor", offset=56)
-    yield from _reserved(rsrc1, target, wave_size)
+    facts.append(Fact("wave_size", wave_size, "descriptor", None, 56))
+    facts += _reserved(rsrc1, target, wave_size)
     if len(target.domains) > 1:
-        yield Fact("wgp_mode", bool(rsrc1 >> 29 & 1), "descriptor", offset=48)
+        facts.append(Fact("wgp_mode", bool(rsrc1 >> 29 & 1), "descriptor", None, 48))
     if target.agprs.file == "unified":
         accum_offset = ((rsrc3 & 63) + 1) * target.agprs.offset_granule
-        yield Fact("accum_offset", accum_offset, "descriptor", offset=44)
+        facts.append(Fact("accum_offset", accum_offset, "descriptor", None, 44))
     if target.tg_split:
-        yield Fact("tg_split", bool(rsrc3 >> 16 & 1), "descriptor", offset=44)
+        facts.append(Fact("tg_split", bool(rsrc3 >> 16 & 1), "descriptor", None, 44))
     if target.named_barriers:
         barriers = 4 * (rsrc3 >> 14 & 7)
-        yield Fact("named_barriers", barriers, "descriptor", offset=44)
+        facts.append(Fact("named_barriers", barriers, "descriptor", None, 44))
+    return facts
 
 
-def _stated_v2(raw: bytes, target: Target | None) -> Iterator[Fact]:
+def _stated_v2(raw: bytes, target: Target | None) -> list[Fact]:
     """Registers exactly as well."""
     rsrc1, _rsrc2, properties, scratch, lds = unpack_from("<IIIII", raw, 48)
     sgprs, vgprs = unpack_from("<HH", raw, 84)
-    yield Fact("vgprs", vgprs, "descriptor", offset=86)
-    yield Fact("sgprs", sgprs, "descriptor", offset=84)
-    yield Fact("lds_bytes", lds, "descriptor", offset=64)
-    yield Fact("scratch_bytes_per_lane", scratch, "descriptor", offset=60)
-    yield Fact("dynamic_stack", bool(properties >> 20 & 1), "descriptor", offset=56)
+    facts = [
+        Fact("vgprs", vgprs, "descriptor", None, 86),
+        Fact("sgprs", sgprs, "descriptor", None, 84),
+        Fact("lds_bytes", lds, "descriptor", None, 64),
+        Fact("scratch_bytes_per_lane", scratch, "descriptor", None, 60),
+        Fact("dynamic_stack", bool(properties >> 20 & 1), "descriptor", None, 56),
+    ]
     if raw[103] in (5, 6):
         wave_size = 1 << raw[103]
-        yield Fact("wave_size", wave_size, "descriptor", offset=103)
+        facts.append(Fact("wave_size", wave_size, "descriptor", None, 103))
         if target is not None:
-            yield from _reserved(rsrc1, target, wave_size)
+            facts += _reserved(rsrc1, target, wave_size)
+    return facts
 
 
-def _reserved(rsrc1: int, target: Target, wave_size: int) -> Iterator[Fact]:
+def _reserved(rsrc1: int, target: Target, wave_size: int) -> list[Fact]:
+    facts = []
     if _has_waves(target, wave_size):
         vgprs = ((rsrc1 & 63) + 1) * target.vgpr_file(wave_size).encoding_granule
-        yield Fact("reserved_vgprs", vgprs, "descriptor", offset=48)
+        facts.append(Fact("reserved_vgprs", vgprs, "descriptor", None, 48))
     if target.sgprs.encoding_granule:
         sgprs = ((rsrc1 >> 6 & 15) + 1) * target.sgprs.encoding_granule
-        yield Fact("reserved_sgprs", sgprs, "descriptor", offset=48)
+        facts.append(Fact("reserved_sgprs", sgprs, "descriptor", None, 48))
+    return facts
 
 
 def _has_waves(target: Target, wave_size: int) -> bool:

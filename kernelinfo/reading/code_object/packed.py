@@ -39,8 +39,8 @@ def skipped(unpacker: msgpack.Unpacker, whole: bytes) -> bytes:
     return whole[at : unpacker.tell()]
 
 
-def text(whole: bytes, at: int) -> tuple[str, int]:
-    """The text that begins there, and where it ends. Raises `ValueError` where none does."""
+def text(whole: bytes, at: int) -> tuple[bytes, int]:
+    """The bytes of the text there, and where it ends. Raises `ValueError` where none begins."""
     kind = whole[at]
     if 0xA0 <= kind < 0xC0:
         begin, size = at + 1, kind & 31
@@ -50,7 +50,7 @@ def text(whole: bytes, at: int) -> tuple[str, int]:
         begin, size = at + 3, whole[at + 1] << 8 | whole[at + 2]
     else:
         raise ValueError("no text, or a long one")
-    return whole[begin : begin + size].decode("utf-8", "backslashreplace"), begin + size
+    return whole[begin : begin + size], begin + size
 
 
 def value(packed: bytes | memoryview, **how: object) -> object:
