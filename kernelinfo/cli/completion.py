@@ -31,10 +31,6 @@ def products(incomplete: str) -> Offers:
     return [(name.removesuffix(" GCD"), target) for name, target in names.items()]
 
 
-def colors() -> Offers:
-    return [("auto", "on a terminal"), ("always", ""), ("never", "")]
-
-
 def variables(incomplete: str) -> Offers:
     from kernelinfo.occupancy.curves import VARIABLES
 

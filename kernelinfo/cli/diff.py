@@ -13,9 +13,7 @@ from kernelinfo.cli.output import CANNOT_ANSWER, CLAIM, complain, tell, write
 from kernelinfo.cli.values import parse_targets
 from kernelinfo.compare import Comparison, compare
 from kernelinfo.compare.builds import chosen, read_build
-from kernelinfo.compare.summary import Build
 from kernelinfo.gate.baseline import is_baseline, read_baseline
-from kernelinfo.reading.blob import Problem
 from kernelinfo.render import DIFF_FORMATS, View, renderer
 
 FailOn = Literal["regression", "change"]
@@ -101,16 +99,12 @@ def _compare(
     old: str, new: str, wanted: Options, *, across_targets: bool, loose: bool
 ) -> Comparison:
     """The comparison of two paths, with what could not be read of them."""
-    (before, problems), (after, more) = (_build(path, wanted) for path in (old, new))
+    (before, problems), (after, more) = (
+        (chosen(read_baseline(path), wanted), []) if is_baseline(path) else read_build(path, wanted)
+        for path in (old, new)
+    )
     found = compare(before, after, across_targets=across_targets, loose=loose)
     return found._replace(problems=(*problems, *more), names=(old, new))
-
-
-def _build(path: str, wanted: Options) -> tuple[Build, list[Problem]]:
-    """The build at a path, or that a baseline pins."""
-    if is_baseline(path):
-        return chosen(read_baseline(path), wanted), []
-    return read_build(path, wanted)
 
 
 def fails(comparison: Comparison, fail_on: FailOn | None) -> bool:

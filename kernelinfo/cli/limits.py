@@ -8,7 +8,8 @@ import typer
 
 from kernelinfo.cli.options import FORMAT_OF_RECORDS, NAMED_TARGET, takes, target_option
 from kernelinfo.cli.output import write
-from kernelinfo.cli.values import named_target, parse_workgroup
+from kernelinfo.cli.values import parse_workgroup
+from kernelinfo.errors import OptionError
 from kernelinfo.occupancy.calculator import arch as find_arch
 from kernelinfo.render import View
 from kernelinfo.render.hardware import render_limits
@@ -48,7 +49,10 @@ def command(
     How many VGPRs, SGPRs and how much LDS a kernel may use to reach each number of waves per
     SIMD, and the staircase of waves against VGPRs.
     """
-    name = named_target(gfx, arch)
+    if gfx and arch and gfx != arch:
+        raise OptionError(f"{gfx} is not --arch {arch}; name one target")
+    if (name := gfx or arch) is None:
+        raise OptionError("no target is named; give one, such as gfx942 or MI300X")
     target = find_arch(name)
     rungs = target.limits(
         workgroup_size=workgroup_size,

@@ -166,7 +166,7 @@ class _Shared:
     color: str = typer.Option(
         "auto",
         metavar="auto|always|never",
-        autocompletion=completion.colors,
+        autocompletion=lambda: [("auto", "on a terminal"), ("always", ""), ("never", "")],
         help="Choose when to use colour; auto honours NO_COLOR.",
     )
     width: int | None = typer.Option(

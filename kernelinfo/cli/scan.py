@@ -98,15 +98,10 @@ def command(
 
 def _listing(work: Plan) -> list[str]:
     to_read = set(work.files)
-    rows = [
-        ("read" if file in to_read else "done", f"{file.size}", file.address)
-        for file in work.listed
-    ]
+    rows = [("read" if f in to_read else "done", f"{f.size}", f.address) for f in work.listed]
+    counts = f"{plural(len(to_read), 'file')} of {len(rows)} to read"
     size = sum(file.size for file in to_read)
-    return [
-        *render_table(("", "bytes", "file"), rows),
-        f"\n {plural(len(to_read), 'file')} of {len(rows)} to read, {size} bytes\n",
-    ]
+    return [*render_table(("", "bytes", "file"), rows), f"\n {counts}, {size} bytes\n"]
 
 
 def _run(request: Request, work: Plan, scheduler: str | None, workers: int | None) -> str:
@@ -123,13 +118,10 @@ def _run(request: Request, work: Plan, scheduler: str | None, workers: int | Non
                 notes.setdefault(note.message, []).append(note)
     for message, (first, *others) in notes.items():
         complain(f"{first.path}: {message}" + (f" (so {len(others)} more)" if others else ""))
-    read = len(work.files)
-    counts = (
-        f"{plural(read, 'file')} read",
-        f"{len(work.listed) - read} done before",
-        plural(kernels, "kernel"),
-    )
-    return f"{', '.join(counts)} → {request.dataset.name} (build {request.build})\n"
+    files = f"{plural(len(work.files), 'file')} read"
+    counts = f"{files}, {len(work.listed) - len(work.files)} done before"
+    where = f"{request.dataset.name} (build {request.build})"
+    return f"{counts}, {plural(kernels, 'kernel')} → {where}\n"
 
 
 def _exit(request: Request, missing: list[Problem]) -> None:

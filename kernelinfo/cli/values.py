@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import typer
 
-from kernelinfo.errors import OptionError
 from kernelinfo.occupancy.devices import target_named
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds
 
@@ -81,12 +80,3 @@ def checked_bounds(given: list[str] | None) -> list[str] | None:
     """As they are given, once it is known that they can be read."""
     parse_bounds(given)
     return given
-
-
-def named_target(positional: str | None, option: str | None) -> str:
-    """The target that is named in one way or the other. Raises `OptionError`."""
-    if positional and option and positional != option:
-        raise OptionError(f"{positional} is not --arch {option}; name one target")
-    if name := positional or option:
-        return name
-    raise OptionError("no target is named; give one, such as gfx942 or MI300X")

@@ -90,10 +90,7 @@ def _roll_up_of_waves(comparison: Comparison) -> str:
     """`waves/SIMD 84 112 → 83 940 (−0.2 %)`; the mean share of slots across processors."""
     old, new = comparison.totals
     if not all(pair.one_processor for pair in comparison.pairs):
-        known = sum(
-            pair.old.percent is not None and pair.new.percent is not None
-            for pair in comparison.pairs
-        )
+        known = sum(None not in (pair.old.percent, pair.new.percent) for pair in comparison.pairs)
         means = (f"{total.percent / max(1, known):.1f}" for total in (old, new))
         return f"occupancy {' → '.join(means)} % on average"
     share = 0.0

@@ -12,11 +12,11 @@ from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.kernel import CodeObject, Kernel, Report, Result
 from kernelinfo.kernel.numbers import NUMBERS
 from kernelinfo.kernel.traits import LDS_NOT_STATED
-from kernelinfo.occupancy import Occupancy
+from kernelinfo.occupancy import Occupancy, targets
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.facts import SOURCES
 from kernelinfo.render import View, words
-from kernelinfo.render.html.hardware import hardware
+from kernelinfo.render.hardware import target_document
 from kernelinfo.render.name_style import NameStyle
 from kernelinfo.render.names import member_path, name_of, names_of, printable
 from kernelinfo.render.notes import code_parts, expected
@@ -33,6 +33,13 @@ _FACTS: dict[str, str] = {number.field: number.noun or number.unit for number in
 """The facts that the page shows with their sources, in the order shown."""
 
 
+_NOT_COUNTED = {
+    *("source", "confidence", "elf_mach", "encoding_granule", "early_encoding_granule"),
+    *("early_encoding_before", "believed", "xnack", "sramecc", "named_barriers"),
+    *("v2_name_with_xnack", "with_vcc", "with_xnack", "with_flat_scratch"),
+    *("architected_flat_scratch", "dynamic_blocks", "default_size", "devices"),
+}
+"""Fields of a target that occupancy does not depend on, or that the demand already holds."""
 _COLUMNS = (
     *("title", "input", "case", "used", "spills", "findings", "source", "code", "expected"),
     *("compiler", "facts"),
@@ -88,7 +95,9 @@ def dataset(report: Report, view: View) -> dict[str, Any]:
             (*(member_path(one.path, one.member) for one in (copy, copy.first)), copy.is_exact)
             for copy in report.repeats
         ],
-        "targets": hardware(),
+        "targets": {
+            name: target_document(targets.find(name), _NOT_COUNTED) for name in targets.known()
+        },
     }
 
 

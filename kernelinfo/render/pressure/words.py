@@ -6,7 +6,6 @@ import posixpath
 
 from kernelinfo.pressure.lds import Lds
 from kernelinfo.pressure.nouns import LiveValues, Location, Story
-from kernelinfo.reading.facts import SourceLine
 from kernelinfo.render.names import printable
 from kernelinfo.render.words import size
 
@@ -94,16 +93,13 @@ def shared(lds: Lds) -> str:
     near = lds.variables[0].source
     parts: list[str] = []
     for one in lds.variables:
-        file = "" if near and one.source and one.source.file == near.file and parts else None
-        parts.append(f"{printable(one.name)} {size(one.size)}{_declared(one.source, file)}")
+        text = f"{one.name} {size(one.size)}"
+        if one.source is not None:
+            same = near and one.source.file == near.file and parts
+            file = "" if same else posixpath.basename(one.source.file)
+            text += f" {file}:{one.source.line}"
+        parts.append(printable(text))
     return " · ".join(parts)
-
-
-def _declared(source: SourceLine | None, file: str | None) -> str:
-    if source is None:
-        return ""
-    name = posixpath.basename(source.file) if file is None else file
-    return printable(f" {name}:{source.line}")
 
 
 def to_reach(story: Story) -> str:

@@ -27,15 +27,12 @@ def about(sweep: Sweep) -> Iterator[str]:
     yield f"{printable(sweep.path)}   {sweep.target_id}"
     version = compiler_name(sweep.compiler.version)
     path = "" if sweep.compiler.path == "llvmlite" else f" ({printable(sweep.compiler.path)})"
-    made_by = compiler_name(sweep.producer) if sweep.producer else None
-    if made_by is None:
+    made_by = sweep.producer and compiler_name(sweep.producer)
+    origin = f"the input was made by {made_by}"
+    if not made_by:
         origin = "the input does not name the compiler that made it"
-    else:
-        origin = (
-            "the one that made the input"
-            if made_by == version
-            else f"the input was made by {made_by}"
-        )
+    elif made_by == version:
+        origin = "the one that made the input"
     yield f"compiler  {version}{path}: {origin}"
     yield f"level     {_level(sweep)}"
     yield from (f"note      {printable(note)}" for note in sweep.notes)
@@ -102,12 +99,8 @@ def trade(kernel: SweptKernel) -> str:
     if base is None or base.occupancy is None:
         return "nothing to compare with: it was not compiled as it is"
     now, bound = base.occupancy.waves_per_simd, "" if base.occupancy.exact else "≤"
-    return "; ".join(
-        [
-            f"{bound}{waves_per_simd(now)} as compiled",
-            *(_step(step, base) for step in notable(kernel)),
-        ]
-    )
+    steps = (_step(step, base) for step in notable(kernel))
+    return "; ".join([f"{bound}{waves_per_simd(now)} as compiled", *steps])
 
 
 def notable(kernel: SweptKernel) -> tuple[Step, ...]:
