@@ -141,6 +141,8 @@ class Evaluator:
         A symbol has the value last given to it before that line, or else the first one given after
         it. Takes time linear in the text and no recursion, whatever the nesting.
         """
+        if (plain := number(expression)) is not None:
+            return plain
         frames = [_Frame(("", 0), line, self._steps(expression), [])]
         while True:
             frame = frames[-1]

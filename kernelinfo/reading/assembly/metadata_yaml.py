@@ -55,7 +55,8 @@ def document(text: str) -> tuple[str, bool]:
     if (start := _START.match(text)) and start[1]:
         width = len(start[1])
         text = "".join(line[width:] for line in text.splitlines(keepends=True))
-    end = _END.search(text)
+    dots = text.find("...")
+    end = _END.search(text, dots) if dots >= 0 else None
     return (text[: end.start()], True) if end else (text, False)
 
 
