@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from kernelinfo.analysis.options import Options
 from kernelinfo.errors import LaunchError
 from kernelinfo.kernel import Finding, Kernel, Result
@@ -12,6 +15,8 @@ from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.facts import Code
 from kernelinfo.rules import Rule, findings
 
+Matcher = Callable[[str, str], tuple[str, ...]]
+"""Gives those of some patterns that name a kernel, by its demangled and mangled name."""
 _MOST_KNOWN = 1 << 12
 
 
@@ -35,7 +40,7 @@ class Judge:
         self._of_code = tuple(rule for rule in rules if rule.needs_code)
         self._of_kernel = tuple(rule for rule in rules if rule.needs_kernel)
         self._of_any_target = tuple(rule for rule in rules if not rule.needs_target)
-        self._sized = tuple(pattern for pattern, _ in options.workgroup_sizes)
+        self._fitting = _matcher(tuple(pattern for pattern, _ in options.workgroup_sizes))
         self._sizes = dict(reversed(options.workgroup_sizes))  # the first of a pattern counts
         self._known: dict[tuple[Traits, Code | None, int | None], _Shared] = {}
         """By traits and code as read, and the workgroup size that is configured for the kernel."""
@@ -44,7 +49,7 @@ class Judge:
         """The result of one kernel; a `Problem` where its launch or target makes no sense."""
         if kernel.traits.target is None:
             return Result(kernel, None, tuple(findings(kernel, None, self._of_any_target)))
-        size = self._configured_size(kernel) if self._sized else None
+        size = self._configured_size(kernel, self._fitting) if self._fitting else None
         key = kernel.traits, kernel.code, size
         shared = self._known.get(key)
         if shared is None:
@@ -83,11 +88,9 @@ class Judge:
         found += _found(self._of_code, kernel.traits, occupancy, kernel.code)
         return _Shared(kernel.traits, occupancy, _in_order(*found))
 
-    def _configured_size(self, kernel: Kernel) -> int | None:
+    def _configured_size(self, kernel: Kernel, matcher: Matcher) -> int | None:
         """The size of the first pattern that fits; `*` names no kernel that requires its own."""
-        from kernelinfo.kernel.pattern import matching
-
-        fitting = matching(self._sized, kernel.name, kernel.symbol)
+        fitting = matcher(kernel.name, kernel.symbol)
         if kernel.workgroup.required is not None:
             fitting = tuple(pattern for pattern in fitting if pattern != "*")
         return self._sizes[fitting[0]] if fitting else None
@@ -98,6 +101,14 @@ class Judge:
         if size is None or demand is None or self._options.names_kernels:
             return False
         return not demand.is_compiled_for(size)
+
+
+def _matcher(patterns: tuple[str, ...]) -> Matcher | None:
+    if not patterns:
+        return None
+    from kernelinfo.kernel.pattern import matching  # which few runs need
+
+    return partial(matching, patterns)
 
 
 def _found(rules: tuple[Rule, ...], *subject: object) -> list[Finding]:

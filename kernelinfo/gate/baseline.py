@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache, partial
+from json.encoder import encode_basestring_ascii
 
 from kernelinfo.atomic_write import atomic_write
 from kernelinfo.compare.summary import COMPARED, Build, KernelSummary, build, path_under
@@ -36,7 +37,6 @@ _TYPES: dict[str, tuple[type, ...]] = {
 _KEYS = {key: _TYPES[KernelSummary.__annotations__[key]] for key in COMPARED}
 """All fields that are compared, each with the types that it has in JSON."""
 _REQUIRED = _KEYS.keys() - KernelSummary._field_defaults
-_quoted = json.JSONEncoder().encode
 _IDENTITY = 4
 """Keys that stand before a kernel's numbers."""
 
@@ -141,9 +141,10 @@ def _lines(pinned: Build) -> Iterator[str]:
 
 def _line(kernel: KernelSummary) -> str:
     """Target and name first, so that lines sorted as text are kernels in their order."""
-    target, name, symbol, code_object = map(_quoted, kernel[:_IDENTITY])
-    identity = f'"target": {target}, "name": {name}, "symbol": {symbol}'
-    return f'{{{identity}, "code_object": {code_object}, {_numbers(kernel.content[_IDENTITY:])}'
+    identity = kernel.target, kernel.name, kernel.symbol, kernel.code_object
+    target, name, symbol, code_object = map(encode_basestring_ascii, identity)
+    begin = f'{{"target": {target}, "name": {name}, "symbol": {symbol}, '
+    return f'{begin}"code_object": {code_object}, {_numbers(kernel.content[_IDENTITY:])}'
 
 
 @lru_cache(maxsize=1 << 12)

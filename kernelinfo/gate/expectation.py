@@ -18,7 +18,9 @@ from kernelinfo.rules.documented import documented
 def judgeable(report: Report, configuration: Configuration) -> tuple[Result, ...]:
     """The kernels of the targets that the configuration asks for."""
     wanted = configuration.targets
-    return tuple(r for r in report.results if not wanted or r.kernel.code_object.target in wanted)
+    if not wanted:
+        return report.results
+    return tuple(one for one in report.results if one.kernel.code_object.target in wanted)
 
 
 def too_few(

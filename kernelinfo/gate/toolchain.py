@@ -23,7 +23,7 @@ class Toolchain:
         self._pinned = tuple(pinned)
         self._foreign = {
             code_object: stamps
-            for code_object in dict.fromkeys(code_objects)
+            for code_object in {id(one): one for one in code_objects}.values()
             if self.is_foreign(code_object) and (stamps := makers(code_object.stamps))
         }
 

@@ -13,7 +13,7 @@ from kernelinfo.render import View
 from kernelinfo.render.check.claims import Claim, claims, headline
 from kernelinfo.render.findings import SEVERITY_STYLES, worst_first
 from kernelinfo.render.names import printable
-from kernelinfo.render.paint import Span, paint, painted
+from kernelinfo.render.paint import Span, fitted, painted
 
 _T = TypeVar("_T")
 _OF_THE_GATE = ("KI206", "KI5")  # rules whose notes are shown; those of others stand in the report
@@ -21,11 +21,11 @@ _OF_THE_GATE = ("KI206", "KI5")  # rules whose notes are shown; those of others 
 
 def render(outcome: Outcome, view: View) -> Iterator[str]:
     """A line for each finding that fails, warns or is the gate's; those excused; the outcome."""
-    if not view.quiet:
-        yield from painted(_lines(outcome, view), view)
+    for line in () if view.quiet else _lines(outcome, view):
+        yield from painted(fitted(line, view, 2), view)
     style = "green" if outcome.answered and not outcome.failed else "bold red"
     headline_text = f"kernelinfo check {headline(outcome)} · fails on {outcome.fail_on} (--fail-on)"
-    yield paint([(headline_text, style)], view.color) + "\n"
+    yield from painted(fitted([(headline_text, style)], view, 2), view)
 
 
 def _lines(outcome: Outcome, view: View) -> Iterator[list[Span]]:
