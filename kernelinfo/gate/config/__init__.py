@@ -38,6 +38,11 @@ class Gate(NamedTuple):
     """What is not named may be anything."""
     toolchain_change: ToolchainChange = "report"
 
+    def __repr__(self) -> str:
+        """One line, by the keys of the configuration."""
+        allowed = ", ".join(f"{number.key} {allowance}" for number, allowance in self.allowances)
+        return f"Gate({allowed}; toolchain-change {self.toolchain_change})"
+
 
 class Suppression(NamedTuple):
     """Findings that are borne."""

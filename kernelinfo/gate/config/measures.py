@@ -62,6 +62,9 @@ class Allowance(NamedTuple):
     percent: bool = False
     """Of what the baseline has."""
 
+    def __str__(self) -> str:
+        return f"{self.amount:+g}{'%' if self.percent else ''}"
+
     def bears(self, old: float, worse_by: float) -> bool:
         return worse_by <= (self.amount * old / 100 if self.percent else self.amount)
 
