@@ -17,7 +17,7 @@ from kernelinfo.analysis.options import Options, is_asked_for
 from kernelinfo.compare.saved_rows import read_rows
 from kernelinfo.compare.summary import Build, KernelSummary, path_under
 from kernelinfo.errors import KernelinfoError, OptionError
-from kernelinfo.fleet.dataset import Dataset, Table
+from kernelinfo.fleet.dataset import INPUTS, Dataset, Table, row_columns
 from kernelinfo.fleet.history import BuildTotals, Trend, histories, steps_of
 from kernelinfo.kernel.numbers import NUMBERS
 from kernelinfo.kernel.rows import BETWEEN_COMPILERS, COLUMNS
@@ -49,7 +49,11 @@ def ask(dataset: Dataset, question: Question) -> Trend:
         if not sums:
             choice = question.options.choice or "any name"
             raise KernelinfoError(f"{dataset.name}: no kernel matches {choice}")
-        movers = _movers(connection, len(names), question.moved)
+        try:
+            movers = _movers(connection, len(names), question.moved)
+        except (TypeError, ValueError) as error:
+            message = f"a row is damaged, {error}; scan its build again"
+            raise KernelinfoError(f"{dataset.name}: {message}") from None
     builds = [_build(movers.get(name, ()), sums.get(name, _NOTHING)) for name in names]
     steps = steps_of(names, builds)
     totals = tuple(
@@ -114,10 +118,32 @@ def _view(
     listed = ", ".join("'" + file.replace("'", "''") + "'" for file in files)
     name = r"regexp_extract(filename, 'Build=([^/]+)/([^./]+)[^/]*$', {})"
     part = f", {name.format(2)} AS Part" if table == "kernels" else ""
+    _check_columns(connection, dataset, table, listed)
     connection.execute(
         f"CREATE TEMP VIEW all_{table} AS SELECT *, {name.format(1)} AS Build{part} FROM"
         f" read_parquet([{listed}], filename=true, hive_partitioning=false, union_by_name=true)"
     )
+
+
+_PHYSICAL = {"VARCHAR": "BYTE_ARRAY", "BIGINT": "INT64", "DOUBLE": "DOUBLE", "BOOLEAN": "BOOLEAN"}
+"""Parquet's types, by DuckDB's."""
+
+
+def _check_columns(
+    connection: duckdb.DuckDBPyConnection, dataset: Dataset, table: Table, listed: str
+) -> None:
+    """Raises `KernelinfoError` for a file with other columns than a scan writes; of an older one
+    some may be missing."""
+    columns = INPUTS if table == "inputs" else row_columns() | {"Url": "VARCHAR"}
+    query = f"SELECT file_name, name, type FROM parquet_schema([{listed}]) WHERE type IS NOT NULL"
+    files = defaultdict[str, dict[str, str]](dict)
+    for file, name, physical in connection.execute(query).fetchall():
+        files[file][name] = physical
+    for file, found in files.items():
+        types = {name: _PHYSICAL.get(columns.get(name, ""), found[name]) for name in found}
+        if "Url" not in found or types != found or (table == "kernels" and "Symbol" not in found):
+            message = "has other columns than a scan writes; delete it, and scan its build again"
+            raise KernelinfoError(f"{dataset.name}: {file.rpartition('/')[2]} {message}")
 
 
 def _choose(connection: duckdb.DuckDBPyConnection, options: Options) -> None:

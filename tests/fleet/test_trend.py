@@ -160,3 +160,45 @@ def test_what_cannot_be_answered_is_one_line(
     out, err, code = run("trend", str(tmp_path), *arguments)
     assert (out, code, err.count("\n")) == ("", 2, 1)
     assert message in err
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        "* REPLACE (-5::BIGINT AS VGPR_Used)",
+        "* REPLACE (-1::BIGINT AS Code_Size)",
+        "* REPLACE ('nan'::DOUBLE AS Waves_Per_SIMD)",
+        "* REPLACE ('inf'::DOUBLE AS Occupancy_Percent)",
+        "* REPLACE (('1' || repeat('0', 36))::HUGEINT AS VGPR_Used)",
+        "* REPLACE ('many' AS VGPR_Used)",
+        "* REPLACE (true AS VGPR_Used)",
+        "* REPLACE ({'a': 1} AS VGPR_Used)",
+        "* REPLACE (NULL::VARCHAR AS Symbol)",
+        "* REPLACE (7 AS Symbol)",
+        "* REPLACE (['\\xFF'::BLOB] AS Limiters)",
+        "* EXCLUDE (Symbol)",
+        "* EXCLUDE (Url)",
+        "1 AS x",
+    ],
+)
+def test_rows_that_no_scan_writes_are_one_line(columns: str, tmp_path: Path) -> None:
+    import duckdb
+
+    five(tmp_path)
+    [file] = (tmp_path / "kernels" / f"Build={NIGHTS[2]}").glob("*.parquet")
+    other = tmp_path / "other.parquet"
+    query = f"SELECT {columns} FROM read_parquet('{file}')"
+    duckdb.sql(f"COPY ({query}) TO '{other}' (FORMAT parquet)")
+    other.replace(file)
+    out, err, code = run("trend", str(tmp_path))
+    assert (out, code, err.count("\n")) == ("", 2, 1), err
+
+
+@pytest.mark.parametrize("table", ["kernels", "inputs"])
+@pytest.mark.parametrize("data", [b"", b"PAR1", b"PAR1" + b"\xff" * 200 + b"PAR1", b"{}"])
+def test_files_that_are_no_parquet_are_one_line(table: str, data: bytes, tmp_path: Path) -> None:
+    five(tmp_path)
+    [file] = (tmp_path / table / f"Build={NIGHTS[2]}").glob("*.parquet")
+    file.write_bytes(data)
+    out, err, code = run("trend", str(tmp_path))
+    assert (out, code, err.count("\n")) == ("", 2, 1), err
