@@ -35,7 +35,7 @@ def shown(items: Iterable[Item], paths: Sequence[str]) -> Iterator[Item]:
             if now - began > _PATIENCE and now - updated > _EVERY:
                 updated = now
                 if bar is None:
-                    bar = _bar(paths)
+                    bar = _bar(_bytes(paths))
                 task = bar.task_ids[0]
                 bar.update(task, completed=sum(done.values()), kernels=f"{kernels:,} kernels")
             yield item
@@ -44,18 +44,15 @@ def shown(items: Iterable[Item], paths: Sequence[str]) -> Iterator[Item]:
             bar.stop()
 
 
-def _bar(paths: Sequence[str]) -> Progress:
+def _bar(total: int | None) -> Progress:
+    """Bytes of so many, and kernels."""
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = (
-        BarColumn(),
-        DownloadColumn(),
-        TextColumn("{task.fields[kernels]}"),
-        TimeElapsedColumn(),
-    )
-    bar = Progress(*columns, console=Console(stderr=True), transient=True)
-    bar.add_task("", total=_bytes(paths), kernels="")
+    columns = (TextColumn("{task.fields[kernels]}"), TimeElapsedColumn())
+    console = Console(stderr=True)
+    bar = Progress(BarColumn(), DownloadColumn(), *columns, console=console, transient=True)
+    bar.add_task("", total=total, kernels="")
     bar.start()
     return bar
 
@@ -88,8 +85,7 @@ def scanned(total: int) -> Iterator[Callable[[int, int], None]]:
     if not sys.stderr.isatty():
         yield lambda done, kernels: None
         return
-    bar = _bar(())
-    bar.update(bar.task_ids[0], total=total)
+    bar = _bar(total)
     try:
         yield lambda done, kernels: bar.update(
             bar.task_ids[0], advance=done, kernels=f"{kernels:,} kernels"

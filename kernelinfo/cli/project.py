@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
 from kernelinfo.errors import OptionError
 from kernelinfo.gate.config import Configuration, find_config, read_config
@@ -15,14 +16,6 @@ if TYPE_CHECKING:
     from kernelinfo.rules.severity import Severity
 
 
-def _found() -> str | None:
-    """The configuration for the current folder; None also where that was deleted."""
-    try:
-        return find_config(os.getcwd())
-    except FileNotFoundError:
-        return None
-
-
 def configuration(
     select: list[str] | None = None,
     ignore: list[str] | None = None,
@@ -33,7 +26,10 @@ def configuration(
 
     Raises `OptionError` for a rule or severity that there is not, and `ConfigError`.
     """
-    file = config or _found()
+    file = config
+    if file is None:
+        with suppress(FileNotFoundError):  # the current folder was deleted
+            file = find_config(os.getcwd())
     own = read_config(os.path.relpath(file)) if file else Configuration()
     selection = Selection(
         select=_names(select) or own.selection.select,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from datetime import date
 from typing import Any
@@ -11,7 +12,7 @@ from kernelinfo.gate.config.file import ConfigFile
 from kernelinfo.gate.config.keys import KEYS, Key, Table
 from kernelinfo.gate.config.lines import KeyPath
 
-_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
+_BARE = re.compile(r"[A-Za-z0-9_-]+")  # a key that needs no quotes
 
 
 def render_config(file: ConfigFile | None, options: Mapping[str, Any]) -> Iterator[str]:
@@ -54,12 +55,9 @@ def _line(
 def _toml(value: Any) -> str:
     """Strings and numbers are written as in JSON."""
     if isinstance(value, dict):
-        inside = ", ".join(f"{_key(key)} = {_toml(one)}" for key, one in value.items())
+        keys = {key: key if _BARE.fullmatch(key) else _toml(key) for key in value}
+        inside = ", ".join(f"{keys[key]} = {_toml(one)}" for key, one in value.items())
         return f"{{ {inside} }}" if inside else "{}"
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(_toml, value))}]"
     return value.isoformat() if isinstance(value, date) else json.dumps(value, ensure_ascii=False)
-
-
-def _key(name: str) -> str:
-    return name if name and _PLAIN.issuperset(name) else json.dumps(name, ensure_ascii=False)

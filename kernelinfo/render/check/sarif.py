@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from inspect import cleandoc
 from pathlib import Path, PurePath
 from typing import Any
@@ -11,7 +11,6 @@ from urllib.parse import quote
 from kernelinfo import __version__
 from kernelinfo.gate.outcome import Outcome, Suppressed
 from kernelinfo.kernel import Finding, Result
-from kernelinfo.reading.blob import Problem
 from kernelinfo.render import View
 from kernelinfo.render.check.claims import Claim, Location, claims, location_in, problem_text
 from kernelinfo.render.json import encoded
@@ -36,7 +35,14 @@ def render(outcome: Outcome, view: View) -> Iterator[str]:
         "invocations": [
             {
                 "executionSuccessful": outcome.answered,
-                "toolExecutionNotifications": [_notification(p) for p in outcome.problems],
+                "toolExecutionNotifications": [
+                    {
+                        "level": "error",
+                        "message": _message(problem_text(problem)),
+                        "locations": _locations(location_in(problem.path, problem.line)),
+                    }
+                    for problem in outcome.problems
+                ],
             }
         ],
         "results": [_result(claim, numbers) for claim in all_claims],
@@ -73,7 +79,7 @@ def _result(claim: Claim, numbers: list[str]) -> dict[str, Any]:
         "ruleIndex": numbers.index(finding.rule),
         "level": finding.severity,
         "message": _message(claim.sentence),
-        "locations": _locations(claim.location, _logical(claim.result)),
+        "locations": _locations(claim.location, claim.result),
         # GitHub tells alerts apart by the first alone, and would make it from the source line,
         # which all instances of a template share.
         "partialFingerprints": {
@@ -89,23 +95,22 @@ def _suppression(suppressed: Suppressed) -> dict[str, str]:
     return {"kind": "external", "justification": printable(suppressed.reason) + until}
 
 
-def _notification(problem: Problem) -> dict[str, Any]:
-    return {
-        "level": "error",
-        "message": _message(problem_text(problem)),
-        "locations": _locations(location_in(problem.path, problem.line)),
-    }
-
-
 def _message(text: str) -> dict[str, str]:
     """Text as it is: braces would be placeholders, `[a](b)` a link (sections 3.11.5, 3.11.6)."""
     return {"text": text.replace("{", "{{").replace("}", "}}").replace("](", "\\](")}
 
 
-def _locations(
-    location: Location | None, logical: Iterable[dict[str, str]] = ()
-) -> list[dict[str, Any]]:
-    found_at: dict[str, Any] = {"logicalLocations": found} if (found := list(logical)) else {}
+def _locations(location: Location | None, result: Result | None = None) -> list[dict[str, Any]]:
+    """The kernel and the line, as far as either is known."""
+    found_at: dict[str, Any] = {}
+    if result is not None:
+        logical = {
+            "name": name_of(result.kernel, "short"),
+            "fullyQualifiedName": name_of(result.kernel, "full"),
+            "decoratedName": name_of(result.kernel, "mangled"),
+            "kind": "function",
+        }
+        found_at["logicalLocations"] = [logical]
     if location is not None:
         physical: dict[str, Any] = {"artifactLocation": _artifact(location.path)}
         if location.line is not None:
@@ -119,14 +124,3 @@ def _artifact(path: str) -> dict[str, str]:
         return {"uri": Path(path).as_uri()}
     uri = quote(path.encode("utf-8", "surrogateescape"))
     return {"uri": uri, "uriBaseId": "%SRCROOT%"}
-
-
-def _logical(result: Result | None) -> Iterator[dict[str, str]]:
-    if result is not None:
-        kernel = result.kernel
-        yield {
-            "name": name_of(kernel, "short"),
-            "fullyQualifiedName": name_of(kernel, "full"),
-            "decoratedName": name_of(kernel, "mangled"),
-            "kind": "function",
-        }

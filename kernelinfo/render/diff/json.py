@@ -26,7 +26,7 @@ def document(comparison: Comparison) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "version": __version__,
-        "compilers": {"old": comparison.old_compilers, "new": comparison.new_compilers},
+        "compilers": compilers(comparison),
         "summary": {
             "kernels": len(comparison.pairs),
             "affected": sum(counted.get(status, 0) for status in AFFECTED),
@@ -41,6 +41,11 @@ def document(comparison: Comparison) -> dict[str, Any]:
         "kernels": [row_document(row) for row in found],
         "problems": [flat(problem) for problem in comparison.problems],
     }
+
+
+def compilers(comparison: Comparison) -> dict[str, Any]:
+    """The stamps of both builds."""
+    return {"old": comparison.old_compilers, "new": comparison.new_compilers}
 
 
 def row_document(row: Row) -> dict[str, Any]:

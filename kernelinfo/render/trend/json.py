@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from kernelinfo import __version__
-from kernelinfo.fleet.history import Step, Trend
+from kernelinfo.fleet.history import Trend
 from kernelinfo.render import View
 from kernelinfo.render.diff import rows as diff
-from kernelinfo.render.diff.json import summary
+from kernelinfo.render.diff.json import compilers, summary
 from kernelinfo.render.json import encoded
 from kernelinfo.render.trend.rows import TrendRow, rows
 
@@ -24,20 +24,18 @@ def render(trend: Trend, view: View) -> Iterator[str]:
         "version": __version__,
         "dataset": trend.dataset,
         "builds": [build._asdict() for build in trend.builds],
-        "steps": [_step(step) for step in trend.steps],
+        "steps": [
+            {
+                "old": step.old,
+                "new": step.new,
+                "counts": diff.counts(diff.rows(step.comparison)),
+                "compilers": compilers(step.comparison),
+            }
+            for step in trend.steps
+        ],
         "kernels": [_kernel(one) for one in found],
     }
     yield encoded(document)
-
-
-def _step(step: Step) -> dict[str, Any]:
-    comparison = step.comparison
-    return {
-        "old": step.old,
-        "new": step.new,
-        "counts": diff.counts(diff.rows(comparison)),
-        "compilers": {"old": comparison.old_compilers, "new": comparison.new_compilers},
-    }
 
 
 def _kernel(one: TrendRow) -> dict[str, Any]:
