@@ -9,7 +9,6 @@ from kernelinfo import __version__
 from kernelinfo.pressure.lds import Lds
 from kernelinfo.pressure.measure import Found, Measured
 from kernelinfo.pressure.nouns import (
-    Advice,
     BlockPressure,
     Instructions,
     LiveValues,
@@ -71,7 +70,10 @@ def story_document(story: Story) -> dict[str, Any]:
         "blocks": [_block(block) for block in story.blocks],
         "curve": story.curve,
         "steps": [step._asdict() for step in story.steps],
-        "advice": [_advice(advice) for advice in story.advice],
+        "advice": [
+            flat(advice) | {"idle": [_values(value) for value in advice.idle]}
+            for advice in story.advice
+        ],
     }
 
 
@@ -139,13 +141,4 @@ def _block(block: BlockPressure) -> dict[str, Any]:
         "instructions": block.instructions,
         "successors": block.successors,
         "live_in": block.live_in,
-    }
-
-
-def _advice(advice: Advice) -> dict[str, Any]:
-    return {
-        "at_most": advice.at_most,
-        "waves_per_simd": advice.waves_per_simd,
-        "above": advice.above,
-        "idle": [_values(value) for value in advice.idle],
     }
