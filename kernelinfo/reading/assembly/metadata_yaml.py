@@ -103,7 +103,8 @@ def _compilers(text: str, most: int = sys.maxsize) -> Metadata:
     values: dict[str, str] = {}
     blocks: dict[str, str] = {}
     roots, line = text, 0
-    if (start := text.find(_KERNELS)) >= 0:
+    start = text.find(_KERNELS)
+    if start == 0 or (start > 0 and text[start - 1] == "\n"):
         begin = start + len(_KERNELS) - 1
         end = text.find("\namdhsa.", begin) + 1 or len(text)
         blocks["amdhsa.kernels"] = text[begin:end]
