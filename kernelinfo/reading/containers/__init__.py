@@ -62,7 +62,7 @@ def open_file(
     if isinstance(file, Problem):
         yield file
         return
-    blob = files.load(file.path, within)
+    blob = files.load(file.path, within, file.bytes)
     if isinstance(blob, Problem):
         is_empty = blob.message == files.EMPTY
         if file.named or magic.is_named_as_code(file.path) or not is_empty:

@@ -109,8 +109,9 @@ def size(file: File) -> int:
         return 0
 
 
-def load(path: str, within: Bounds = BY_DEFAULT) -> Blob | Problem:
-    """All bytes of a regular file, or of standard input."""
+def load(path: str, within: Bounds = BY_DEFAULT, size: int | None = None) -> Blob | Problem:
+    """All bytes of a regular file, or of standard input. `size` in bytes is that of a file which is
+    known to be regular."""
     if path == STANDARD_INPUT:
         data = sys.stdin.buffer.read(bounds.STANDARD_INPUT_BYTES + 1)
         if len(data) > bounds.STANDARD_INPUT_BYTES:
@@ -120,15 +121,17 @@ def load(path: str, within: Bounds = BY_DEFAULT) -> Blob | Problem:
             return Problem("<stdin>", "is empty; give it a file to read")
         return whole("<stdin>", memoryview(data), within)
     try:
-        # Before opening: that of a FIFO would wait for a writer.
-        status = os.stat(path)
-        if not stat.S_ISREG(status.st_mode):
-            return Problem(path, "is no regular file; give a file, a directory or -")
-        if not status.st_size:
+        if size is None:
+            status = os.stat(path)  # before opening: that of a FIFO would wait for a writer
+            if not stat.S_ISREG(status.st_mode):
+                return Problem(path, "is no regular file; give a file, a directory or -")
+            size = status.st_size
+        if not size:
             return Problem(path, EMPTY)
         with open(path, "rb", buffering=0) as file:
-            if status.st_size <= bounds.COPIED_BYTES:
-                return whole(path, memoryview(file.read(status.st_size)), within)
+            if size <= bounds.COPIED_BYTES:
+                data = file.read(size)
+                return whole(path, memoryview(data), within) if data else Problem(path, EMPTY)
             from kernelinfo.reading.containers.mapping import Mapping
 
             return whole(path, memoryview(Mapping(file.fileno())), within)

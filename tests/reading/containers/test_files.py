@@ -5,12 +5,13 @@ from __future__ import annotations
 import io
 import os
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from kernelinfo.reading.blob import Blob, Problem
-from kernelinfo.reading.containers import Found, open_bytes, open_paths
+from kernelinfo.reading.containers import Found, files, open_bytes, open_file, open_paths
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 OBJECT = (FIXTURES / "code_object" / "tiny-v6-clang22-gfx90a.co").read_bytes()
@@ -209,3 +210,27 @@ def test_a_pattern_below_two_stars(tmp_path: Path) -> None:
     assert names(opened(tmp_path / "?" / "**" / "*.s")) == ["b.s", "c.s"]
     assert "matches no file" in only_problem(tmp_path / "**" / "*.hsaco").message
     assert "matches no file" in only_problem(tmp_path / "none" / "**" / "*.s").message
+
+
+def test_a_small_file_of_a_folder_is_looked_up_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a.co", "b.co"):
+        (tmp_path / name).write_bytes(OBJECT)
+    looked_up: list[str] = []
+
+    def stat(path: str, status: Callable[[str], os.stat_result] = os.stat) -> os.stat_result:
+        looked_up.append(os.path.basename(path))
+        return status(path)
+
+    monkeypatch.setattr(os, "stat", stat)
+    assert names(opened(tmp_path)) == ["a.co", "b.co"]
+    assert looked_up.count("a.co") == looked_up.count("b.co") == 1
+
+
+def test_a_file_of_a_folder_that_was_emptied_meanwhile(tmp_path: Path) -> None:
+    path = tmp_path / "k.co"
+    path.write_bytes(OBJECT)
+    for file in files.find(str(tmp_path)):
+        path.write_bytes(b"")
+        assert [*open_file(file)] == [Problem(str(path), files.EMPTY)]
