@@ -207,12 +207,13 @@ def test_reports_and_checks_do_not_know_of_it(arguments: list[str], tmp_path: Pa
 
 
 def seconds(program: str) -> float:
-    """The least CPU time of three runs."""
+    """The least CPU time of five runs, of modules that were compiled before."""
+    compiled = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     times = []
-    for _ in range(3):
+    for _ in range(5):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         command = [sys.executable, "-c", program]
-        subprocess.run(command, stdout=subprocess.DEVNULL, check=True, cwd=FIXTURES)
+        subprocess.run(command, stdout=subprocess.DEVNULL, check=True, cwd=FIXTURES, env=compiled)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
     return min(times)
