@@ -81,9 +81,9 @@ def _single(text: str) -> Effect:
         operation.operands,
         writes,
         reads,
-        _kind(operation),
-        _exec_change(operation),
-        _inexact(operation, text),
+        "lds" if "lds" in operation.modifiers else _kind(operation.mnemonic),
+        _exec_change(operation.mnemonic, operation.operands[0] in _EXEC),
+        _unknown_registers(operation.mnemonic) or _unresolved(operation.operands),
     )
 
 
@@ -113,27 +113,28 @@ def _split(written: str) -> list[str]:
     return [*parts, written[start:].strip()]
 
 
-def _kind(operation: rules.Operation) -> Kind:
-    if "lds" in operation.modifiers:
-        return "lds"
-    found = (kind for kind, pattern in _KINDS if pattern.match(operation.mnemonic))
-    return next(found, "other")
+@lru_cache(maxsize=1 << 12)
+def _kind(mnemonic: str) -> Kind:
+    return next((kind for kind, pattern in _KINDS if pattern.match(mnemonic)), "other")
 
 
-def _exec_change(operation: rules.Operation) -> ExecChange | None:
+@lru_cache(maxsize=1 << 12)
+def _exec_change(mnemonic: str, writes_exec: bool) -> ExecChange | None:
     """How the instruction changes the lanes that are on."""
-    writes_exec = operation.operands[0] in _EXEC
     for change, needs_exec, pattern in _EXEC_CHANGES:
-        if (writes_exec or not needs_exec) and pattern.fullmatch(operation.mnemonic):
+        if (writes_exec or not needs_exec) and pattern.fullmatch(mnemonic):
             return change
     return None
 
 
-def _inexact(operation: rules.Operation, text: str) -> str | None:
-    if _INDEXED.fullmatch(operation.mnemonic):
+@lru_cache(maxsize=1 << 12)
+def _unknown_registers(mnemonic: str) -> str | None:
+    """Why no text of such an instruction names all its registers."""
+    if _INDEXED.fullmatch(mnemonic):
         return "indexed registers"
-    if _CALL.fullmatch(operation.mnemonic):
-        return "calls"
-    if any(_UNRESOLVED.search(operand) for operand in operation.operands):
-        return "registers named by unknown symbols"
-    return None
+    return "calls" if _CALL.fullmatch(mnemonic) else None
+
+
+def _unresolved(operands: tuple[str, ...]) -> str | None:
+    unresolved = any(map(_UNRESOLVED.search, operands))
+    return "registers named by unknown symbols" if unresolved else None

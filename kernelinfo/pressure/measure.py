@@ -23,7 +23,6 @@ from kernelinfo.pressure.registers import EVERY, from_descriptor
 from kernelinfo.pressure.story import Curve, Storyteller, curve
 from kernelinfo.reading.blob import Blob, Note, Problem
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds
-from kernelinfo.reading.code_object.descriptor import SIZE
 from kernelinfo.reading.containers import Found as Opened
 from kernelinfo.reading.containers import open_paths
 from kernelinfo.reading.facts import SourceLine
@@ -97,11 +96,11 @@ def measure_again(
     wanted = result.kernel.code_object
     if wanted.kind != "assembly":
         return None
-    place = wanted.path, wanted.containers, wanted.member, wanted.offset
+    origin = wanted.path, wanted.containers, wanted.member, wanted.offset
     for blob in open_paths([wanted.path], within=within):
         if not isinstance(blob, Blob):
             continue
-        if (blob.path, blob.containers, blob.member, blob.offset) == place:
+        if (blob.path, blob.containers, blob.member, blob.offset) == origin:
             item = next(measure_in(blob, [result], look))
             return item if isinstance(item, Measured) else None
     return None
@@ -197,6 +196,8 @@ def _entry(kernel: Kernel, data: memoryview) -> int:
     version = kernel.code_object.code_object_version
     if start is None or version is None or version < 3:
         return EVERY
+    from kernelinfo.reading.code_object.descriptor import SIZE  # of no use for assembly
+
     return from_descriptor(bytes(data[start : start + SIZE]))
 
 

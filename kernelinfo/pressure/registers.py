@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import reduce
+from functools import lru_cache, reduce
 from operator import or_
 from struct import unpack_from
 
@@ -51,6 +51,7 @@ def span(letter: str, first: int, last: int, half: str | None = None) -> int:
     return bits << _VGPRS if half == "h" else bits | bits << _VGPRS
 
 
+@lru_cache(maxsize=1 << 12)
 def named(operand: str) -> int:
     """The registers in the text of an operand: `v[4:7]`, `-|v1|`, `[v1, v[3:4]]`, `v2.h`."""
     return union(

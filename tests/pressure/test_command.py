@@ -207,22 +207,21 @@ def test_reports_and_checks_do_not_know_of_it(arguments: list[str], tmp_path: Pa
 
 
 def seconds(program: str) -> float:
-    """The least CPU time of five runs, of modules that were compiled before."""
+    """The CPU time of a run, of modules that were compiled before."""
     compiled = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
-    times = []
-    for _ in range(5):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        command = [sys.executable, "-c", program]
-        subprocess.run(command, stdout=subprocess.DEVNULL, check=True, cwd=FIXTURES, env=compiled)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    return min(times)
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    command = [sys.executable, "-c", program]
+    subprocess.run(command, stdout=subprocess.DEVNULL, check=True, cwd=FIXTURES, env=compiled)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 @pytest.mark.slow
 def test_explain_takes_at_most_half_as_long_again() -> None:
-    """Of a kernel of 913 instructions whose live registers it shows."""
+    """Of a kernel of 913 instructions whose live registers it shows; the least of seven in turn."""
     start = f"import sys; sys.argv = ['kernelinfo', 'explain', '{SAMPLE}', 'vgprbound']\n"
     without = "from kernelinfo.cli import explain; explain._pressure = lambda *_, **__: []\n"
     end = "from kernelinfo.__main__ import main; main()"
-    assert seconds(start + end) <= 1.5 * seconds(start + without + end)
+    runs = [(seconds(start + end), seconds(start + without + end)) for _ in range(7)]
+    whole, rest = map(min, zip(*runs, strict=True))
+    assert whole <= 1.5 * rest
