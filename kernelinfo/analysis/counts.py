@@ -72,7 +72,7 @@ class PathCounts:
         self.unlisted: Counter[str] = Counter()
         """By file, problems that are not listed, because they are too many."""
         self.last_unlisted: dict[str, Problem] = {}
-        """By file; where a bound ends the reading, the last problem is which."""
+        """By file, the last of them; where a bound ended the reading, it names the bound."""
 
     def add(self, more: PathCounts) -> None:
         """Add the counts of another process for the same path."""

@@ -21,8 +21,11 @@ from kernelinfo.analysis.counts import PathCounts
 from kernelinfo.analysis.options import Options
 from kernelinfo.analysis.parallel import Done, Rows, Task, Worker
 from kernelinfo.errors import KernelinfoError
-from kernelinfo.light_typing import NamedTuple
+from kernelinfo.light_typing import TYPE_CHECKING, NamedTuple
 from kernelinfo.reading.blob import Problem
+
+if TYPE_CHECKING:
+    from multiprocessing.context import ForkContext, ForkServerContext
 
 _ENDED = "the process that read it was ended, maybe for want of memory; read it alone"
 
@@ -30,7 +33,11 @@ _ENDED = "the process that read it was ended, maybe for want of memory; read it 
 class _Process(NamedTuple):
     process: BaseProcess
     pipe: Connection
-    """Tasks go in, what came of them comes out."""
+    """Takes tasks, and gives a `Done` or the exception for each."""
+
+    def begin(self, task: Task) -> None:
+        with suppress(OSError):  # killed while it was idle: its answer is the end of the pipe
+            self.pipe.send(task)
 
     def end(self) -> None:
         self.process.kill()
@@ -39,11 +46,12 @@ class _Process(NamedTuple):
 
 
 class _Turn:
-    """A task and what came of it, once that is known."""
+    """A task, and its outcome as soon as there is one."""
 
     def __init__(self, task: Task) -> None:
         self.task = task
-        self.came: list[Done] | None = None
+        self.outcome: list[Done] | None = None
+        """Several where the process was killed and the files were read one by one."""
 
 
 class Pool:
@@ -56,10 +64,10 @@ class Pool:
         self._busy: dict[Connection, tuple[_Process, _Turn]] = {}
 
     def outcomes(self, tasks: Iterator[Task]) -> Iterator[tuple[Task, Done]]:
-        """What comes of the tasks, in their order; each is asked for when it can soon be done.
+        """Each task with its outcome, in the order of `tasks`; at most 2 × `jobs` are taken ahead.
 
-        Of one whose process was killed the files are done one by one. Raises `KernelinfoError` if
-        no process can be started, and what a worker raises.
+        If a process is killed, the files of its task are read one by one, each as an outcome of
+        its own. Raises `KernelinfoError` if no process can be started, and what a worker raises.
         """
         turns: deque[_Turn] = deque()
         waiting: deque[_Turn] = deque()
@@ -72,11 +80,11 @@ class Pool:
             while True:
                 while waiting and len(self._busy) < self._jobs:
                     self._begin(waiting.popleft())
-                if turns[0].came is not None:
+                if turns[0].outcome is not None:
                     break
                 self._receive()
             turn = turns.popleft()
-            yield from ((turn.task, done) for done in turn.came or ())
+            yield from ((turn.task, done) for done in turn.outcome or ())
 
     def end(self) -> None:
         """End all processes, whatever they do."""
@@ -86,24 +94,22 @@ class Pool:
     def _begin(self, turn: _Turn) -> None:
         process = self._idle.pop() if self._idle else self._started()
         self._busy[process.pipe] = process, turn
-        with suppress(OSError):  # killed while it was idle: nothing will come
-            process.pipe.send(turn.task)
+        process.begin(turn.task)
 
     def _receive(self) -> None:
-        """Wait for what comes of some task."""
+        """Wait until at least one process answers or ends, and keep the outcomes."""
         for pipe in wait(list(self._busy)):
             assert isinstance(pipe, Connection)
             process, turn = self._busy.pop(pipe)
             done = _answer(process)
-            turn.came = [done] if done else [*map(self._done_alone, turn.task.by_file())]
+            turn.outcome = [done] if done else [*map(self._done_alone, turn.task.by_file())]
             if done:
                 self._idle.append(process)
 
     def _done_alone(self, task: Task) -> Done:
         """A file that ends the one process that reads it is a problem."""
         process = self._started()
-        with suppress(OSError):
-            process.pipe.send(task)
+        process.begin(task)
         if done := _answer(process):
             process.end()
             return done
@@ -113,12 +119,13 @@ class Pool:
 
     def _started(self) -> _Process:
         # A thread that another one holds a lock for would wait for it forever in a forked process.
-        method = "fork" if threading.active_count() == 1 else "forkserver"
-        context = multiprocessing.get_context(method)
-        ours, theirs = context.Pipe()
-        process: BaseProcess = context.Process(  # type: ignore[attr-defined]
-            target=_serve, args=(theirs, *self._arguments), daemon=True
+        context: ForkContext | ForkServerContext = (
+            multiprocessing.get_context("fork")
+            if threading.active_count() == 1
+            else multiprocessing.get_context("forkserver")
         )
+        ours, theirs = context.Pipe()
+        process = context.Process(target=_serve, args=(theirs, *self._arguments), daemon=True)
         try:
             process.start()
         except OSError as error:
@@ -129,7 +136,8 @@ class Pool:
 
 
 def _answer(process: _Process) -> Done | None:
-    """What comes of the task that a process has; None if it ends before. Raises what it raises."""
+    """The outcome of the task that a process has; None if the process ended before. Raises what the
+    task raised."""
     came: Done | Exception | None = None
     with suppress(EOFError, OSError):
         came = process.pipe.recv()
@@ -141,7 +149,7 @@ def _answer(process: _Process) -> Done | None:
 
 
 def _serve(pipe: Connection, options: Options, rows: Rows | None) -> None:
-    """What a process of the pool does."""
+    """Answer tasks until the parent ends this process."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     worker = Worker(options, rows)

@@ -43,7 +43,7 @@ class Choice:
         return False
 
     def problem(self, path: str) -> Problem:
-        """That no kernel has the name."""
+        """The problem that no kernel has the name, with names that may be meant."""
         name = self._name or "*"
         suggestion = did_you_mean(name, map(base_name, self._others))
         mend = suggestion or f"`kernelinfo explain {path}` lists them"

@@ -36,7 +36,7 @@ def make_view(
     output: str | None = None,
     **others: Any,
 ) -> View:
-    """How text is to look on what it goes to; `others` are fields of the view as they are."""
+    """The view for a terminal, a pipe or a file; `others` are further fields of it."""
     if color not in ("auto", "always", "never"):
         raise OptionError(f"--color {color}: give auto, always or never")
     terminal = output is None and sys.stdout.isatty()
@@ -103,7 +103,7 @@ def give_up(stream: TextIO) -> None:
 
 
 def shown(items: Iterable[Item], paths: Sequence[str]) -> Iterator[Item]:
-    """Let the items pass; on a terminal, show how many bytes and kernels are behind them."""
+    """The same items; on a terminal, progress in bytes and kernels is shown meanwhile."""
     if not sys.stderr.isatty():
         return iter(items)
     from kernelinfo.cli.progress import shown

@@ -65,7 +65,7 @@ def parse_targets(text: str) -> str:
 
 
 def parse_bounds(given: list[str] | None, deep: bool = False) -> Bounds:
-    """Those of `--bound` and `--deep`."""
+    """The bounds that `--bound` and `--deep` choose. Raises `BadParameter`."""
     chosen = {}
     for text in given or ():
         name, _, number = text.partition("=")
@@ -77,6 +77,6 @@ def parse_bounds(given: list[str] | None, deep: bool = False) -> Bounds:
 
 
 def checked_bounds(given: list[str] | None) -> list[str] | None:
-    """As they are given, once it is known that they can be read."""
+    """The values of `--bound`, unchanged. Raises `BadParameter` where one cannot be read."""
     parse_bounds(given)
     return given

@@ -98,7 +98,8 @@ def build(results: Iterable[Result], name_of: Callable[[CodeObject], str]) -> Bu
     compilers: set[str] = set()
     of: CodeObject | None = None
     known: dict[tuple[Traits, int], tuple[Occupancy | None, KernelSummary]] = {}
-    """Of equal traits under one occupancy, which is kept so that its id stays its own."""
+    """The summary of equal traits under one occupancy, by the id of the occupancy. The occupancy is
+    kept so that no other object can get its id."""
     for result in results:
         kernel, occupancy = result.kernel, result.occupancy
         if kernel.code_object is not of:

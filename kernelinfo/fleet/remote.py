@@ -166,7 +166,7 @@ class RemoteMapping(Mapping):
     failure: Exception | None  # why zeros stand where bytes should be
 
     def has_shrunk(self) -> bool:
-        """False: of a store, `failure` says it."""
+        """False: where bytes of a store are missing, `failure` says why."""
         return False
 
     def madvise(self, option: int, start: int = 0, length: int = 0) -> None:

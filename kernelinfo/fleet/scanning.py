@@ -85,7 +85,7 @@ _READ_BY = ("Kernelinfo_Version", "Options")
 def scan(
     request: Request, work: Plan, scheduler: str | None = None, workers: int | None = None
 ) -> Iterator[Done]:
-    """Read what is to do; each task as it ends. Raises `KernelinfoError`.
+    """Run the tasks of the plan; yield the outcome of each as it ends. Raises `KernelinfoError`.
 
     `scheduler` is the address of one; without it, so many workers, or as many as cores, are
     started on this machine.

@@ -47,7 +47,7 @@ class Request(NamedTuple):
     timeout: float = 60
     """Seconds for a file."""
     roots: tuple[str, ...] = ()
-    """All that is read of the machine that asks."""
+    """The paths of this scan on the machine that started it."""
     archives: tuple[str, ...] = ()
     """Relative paths of kpack archives among the files, which hosts may name."""
     version: str = __version__

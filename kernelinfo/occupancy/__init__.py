@@ -121,7 +121,7 @@ def occupancy(target: Target, demand: Demand, launch: Launch) -> Occupancy:
         return _best_member(target, demand, launch)
     at = placement(target, demand, launch)
     of_granules = _occupancy(at, rounded(at, demand), tuple(_too_much(at, demand)))
-    return Occupancy(*of_granules[:-1], demand)
+    return of_granules._replace(demand=demand)
 
 
 @lru_cache(maxsize=1 << 14)  # a library's different demands are a third as many in whole granules

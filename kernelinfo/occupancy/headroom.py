@@ -29,7 +29,7 @@ class Headroom(NamedTuple):
     lds_bytes: int | None
 
     def of(self, resource: Resource) -> int | None:
-        """That of one resource, in the unit of its limit."""
+        """The headroom of one resource in the unit of its limit; None where it has none."""
         named = {"vgpr": self.vgprs, "sgpr": self.sgprs, "lds": self.lds_bytes}
         return named.get(resource)
 

@@ -87,7 +87,7 @@ class FileBudget:
             raise FileBudgetError(f"{message}; --bound ratio=N allows more")
 
     def spend_member(self) -> None:
-        """Note one more. Raises `FileBudgetError` where that is one too many."""
+        """Count one more member. Raises `FileBudgetError` beyond the bound on members."""
         self._members -= 1
         if self._members < 0:
             message = f"more than {self._most_members} members, or headers that lead nowhere"

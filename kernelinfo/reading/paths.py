@@ -71,7 +71,8 @@ def read_document(path: str | os.PathLike[str], most: int) -> bytes:
 
 
 def may_configure(pyproject: bytes) -> bool:
-    """False if a `pyproject.toml` has no `[tool.kernelinfo]`, told without parsing it."""
+    """False if the bytes of a `pyproject.toml` rule out a `[tool.kernelinfo]`. True may be wrong:
+    only parsing decides."""
     dense = pyproject.translate(None, b" \t\"'")
     parent = b"[tool]" in dense or b"tool={" in dense
     return b"tool.kernelinfo" in dense or (parent and b"kernelinfo" in dense)

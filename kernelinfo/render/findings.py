@@ -78,7 +78,7 @@ def of_all(
 
 
 def hidden_kernels(count: int) -> Iterator[list[Span]]:
-    """That so many kernels are not shown; nothing if none is hidden."""
+    """The line that counts the kernels which are not shown; no line if all are."""
     if count:
         yield [(f" … {plural(count, 'more kernel')}; --top 0 shows all", "dim")]
 

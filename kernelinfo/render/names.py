@@ -93,7 +93,7 @@ _MARKS = ((", ",), ("<", "("), ("::",))  # where a line may end, the best first
 
 
 def heading(name: str, about: str, view: View) -> Iterator[list[Span]]:
-    """A name and what is said of it in one line; in two on a terminal that is too narrow."""
+    """A name and its description on one line; on two where the terminal is too narrow."""
     if view.fold and cells(name) + 3 + cells(about) > view.width:
         yield from ([(line, "bold")] for line in folded(name, view.width, 2))
         yield from wrap([(f"   {about}", "")], view.width, 3)

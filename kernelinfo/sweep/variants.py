@@ -164,7 +164,7 @@ class Cost(NamedTuple):
         return self < Cost(0, 0, 0)
 
     def over(self, other: Cost) -> Cost:
-        """This cost less another."""
+        """This cost minus another, number by number."""
         return Cost(*(mine - theirs for mine, theirs in zip(self, other, strict=True)))
 
 

@@ -45,7 +45,7 @@ class LinkingText:
         """Bytes, by name."""
 
     def take(self, text: Text, offset: int, kind: str, operand: bytes) -> str:
-        """Take up what a directive states; what is wrong with it, or nothing."""
+        """Read one directive; return what is wrong with it, empty if nothing is."""
         if kind == "amdgpu_info":
             return self._take_function(text, offset, operand)
         if found := _VARIABLE.match(operand):

@@ -44,7 +44,7 @@ def read(blob: Blob) -> Iterator[Blob | Problem]:
     for lds_bytes, threads, offset, image_size, name in entries:
         start = directory + offset
         image = content[start : start + image_size]
-        if not room.has(len(image)) or len(image) < image_size:
+        if not room.take(len(image)) or len(image) < image_size:
             yield problem(blob, "an image outside of its AKS2 pack", at=None, member=name)
         elif image:
             launch = Launch(lds_bytes, threads) if lds_bytes or threads else Launch(None, None)

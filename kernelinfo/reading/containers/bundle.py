@@ -97,7 +97,7 @@ def _unbundle(blob: Blob) -> Generator[Blob | Problem, None, int]:
         if len(inside) < entry_size:
             message = f"a bundle entry that lies outside its bundle of {size} bytes"
             yield problem(blob, message, at=at, member=id)
-        if not room.has(len(inside)):
+        if not room.take(len(inside)):
             message = "bundle entries repeat the same bytes; not read from here on"
             yield problem(blob, message, at=at, member=id)
             break

@@ -50,7 +50,7 @@ def read(blob: Blob) -> Iterator[Blob | Problem | Note]:
         extent = _elf_extent(following.data)
         if extent:
             size, tables = extent
-            fits = room.has(tables) and size <= len(following.data)
+            fits = room.take(tables) and size <= len(following.data)
             size = size if fits and _is_sound(following.data[:size]) else 0
         else:
             size = _bundle_size(following)

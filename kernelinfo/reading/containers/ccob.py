@@ -44,8 +44,8 @@ class _Header(NamedTuple):
 
 
 class _Md5:
-    """The checksum of all pieces that it hears before it is closed. That of a large content is made
-    by a thread: it takes as long as to decompress, and neither needs the interpreter."""
+    """The checksum of all pieces that it is given before it is closed. That of a large content is
+    made by a thread: it takes as long as to decompress, and neither needs the interpreter."""
 
     def __init__(self, size: int) -> None:
         # Imported here, as is a thread's: that takes longer than to read an assembly text.

@@ -47,7 +47,7 @@ def parts(blob: Blob, sections: Iterable[Section]) -> Iterator[Blob | Problem | 
         empty = False
         if data is None:
             yield problem(blob, f"the bytes of {name} are not in this file", at=offset, member=id)
-        elif not room.has(len(data)):
+        elif not room.take(len(data)):
             yield problem(blob, "sections repeat the same bytes; not read from here on")
             return
         elif end > len(blob.data):
@@ -63,7 +63,7 @@ def _data(blob: Blob, sections: list[Section]) -> Iterator[Blob]:
     """The sections of constants and variables, in which programs embed code objects as bytes."""
     room = Room(len(blob.data))
     for name, offset, data, _ in sections:
-        if data is not None and _DATA.fullmatch(name) and room.has(len(data)):
+        if data is not None and _DATA.fullmatch(name) and room.take(len(data)):
             yield part(blob, DATA_SECTION, data, at=offset)
 
 

@@ -81,7 +81,7 @@ class Archive:
         for entry in first.values():
             try:
                 at, data = self._stored(entry)
-                if not room.has(len(data)):
+                if not room.take(len(data)):
                     message = "kpack entries repeat the same bytes; not read from here on"
                     yield problem(self._blob, message, at=None, member=entry.member)
                     return

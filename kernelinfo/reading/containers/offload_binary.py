@@ -77,7 +77,7 @@ def _unpack(blob: Blob) -> Generator[Blob | Problem, None, int]:
         if len(image) < size:
             message = f"an image of {size} bytes outside its OffloadBinary of {length}"
             yield problem(blob, message, at=at, member=member)
-        if not room.has(len(image)):
+        if not room.take(len(image)):
             message = "images repeat the same bytes; not read from here on"
             yield problem(blob, message, at=at, member=member)
             break

@@ -22,8 +22,8 @@ class Room:
     def __init__(self, own: int) -> None:
         self._left = bounds.REPETITION * own
 
-    def has(self, given: int) -> bool:
-        """Whether there was room for so many more bytes, which are taken."""
+    def take(self, given: int) -> bool:
+        """Take so many bytes of the room; False if there were fewer left."""
         self._left -= given
         return self._left >= 0
 

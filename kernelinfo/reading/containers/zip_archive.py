@@ -34,7 +34,7 @@ def read(blob: Blob) -> Iterator[Blob | Problem | Note]:
         kind = stat.S_IFMT(info.external_attr >> 16)
         if info.filename.endswith("/") or kind not in (0, stat.S_IFREG):
             continue
-        if not room.has(info.compress_size):
+        if not room.take(info.compress_size):
             yield problem(blob, "zip members repeat the same bytes; not read from here on")
             return
         try:

@@ -41,7 +41,7 @@ class Claim(NamedTuple):
 
     @property
     def result(self) -> Result | None:
-        """None where it is about no kernel that was read."""
+        """The kernel of the finding; None for one of the baseline that was not read."""
         return self.about if isinstance(self.about, Result) else None
 
     @property
@@ -51,14 +51,14 @@ class Claim(NamedTuple):
 
     @property
     def location(self) -> Location | None:
-        """None where it is not known."""
+        """File and line of the finding; None where they are not known."""
         if isinstance(self.about, Result):
             return _location_of(self.about.kernel)
         return None if self.about.path is None else location_in(self.about.path, self.about.line)
 
     @property
     def fingerprint(self) -> str:
-        """The same for this rule, target and name on every machine, wherever the kernel moves."""
+        """32 hex digits of rule, target and name; they stay the same when the kernel moves."""
         from hashlib import sha256  # loads OpenSSL, and few formats ask
 
         identity = self.finding.rule, self.target or "", self.name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 from hypothesis import strategies as st
 
@@ -24,12 +25,12 @@ def read(*paths: str) -> Report:
     return Report.of(analyse(paths, Options()))
 
 
-def outcome_of(*paths: object, **changes: object) -> Outcome:
+def outcome_of(*paths: object, **changes: Any) -> Outcome:
     """All kernels of these files as the rules judge them, warnings and more failing."""
     report = read(*map(str, paths))
     judged = tuple(Judged(result) for result in report.results)
     outcome = Outcome(judged, (), report.problems, report, "warning")
-    return outcome._replace(**changes)  # type: ignore[arg-type]
+    return outcome._replace(**changes)
 
 
 def excusing(outcome: Outcome, rule: str, reason: str) -> Outcome:
