@@ -1,4 +1,4 @@
-"""Turns the grammars into tables, for the wheel or beside them, and parses the wheel's targets."""
+"""Turns the grammars into tables, for the wheel or next to them, and parses the wheel's targets."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def _reason(data: memoryview) -> str:
     if b"\0" in start[:_BINARY_BYTES]:
         return "neither AMD GPU code nor text; give what the compiler left for the device"
     if re.search(rb"\.hip_fatbin", data):
-        return "host code; give the *-hip-amdgcn-*.s beside it"
+        return "host code; give the *-hip-amdgcn-*.s next to it"
     if start.startswith(_RECORD):
         return f"no resource usage in this optimization record; compile with {_FLAG}, too"
     if re.search(_LOG, start):
