@@ -15,7 +15,7 @@ from .conftest import CORPUS
 
 INDEX = CORPUS / "INDEX.csv"
 pytestmark = pytest.mark.skipif(
-    not (CORPUS / "more").exists(), reason="the shared corpus is not beside this checkout"
+    not (CORPUS / "more").exists(), reason="the shared corpus is not next to this checkout"
 )
 ROWS = [
     row
@@ -27,7 +27,7 @@ WITHOUT_CODE = {
     "more/kpack/more-1.0-py3-none-linux_x86_64.whl": "which is not in this file",
     "more/logs/no-usage.opt.yaml": "compile with -Rpass-analysis=kernel-resource-usage, too",
 }
-"""What is said where that matters; of other files that there is nothing to read."""
+"""The message, where it matters; of other files that there is nothing to read."""
 
 
 def counted(paths: list[str]) -> tuple[Counter[str], list[str]]:

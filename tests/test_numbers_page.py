@@ -90,6 +90,6 @@ def test_what_holds_no_registers_is_a_problem() -> None:
 def test_the_arch_vgprs_beside_agprs_are_a_multiple_of_4_in_an_object() -> None:
     kernels = load(FIXTURES / "code_object" / "variety-clang22-gfx90a.co").kernels
     demands = [kernel.traits.demand for kernel in kernels]
-    beside = [demand.arch_vgprs for demand in demands if demand is not None and demand.agprs]
-    assert beside
-    assert all(count is not None and count % 4 == 0 for count in beside)
+    with_agprs = [demand.arch_vgprs for demand in demands if demand is not None and demand.agprs]
+    assert with_agprs
+    assert all(count is not None and count % 4 == 0 for count in with_agprs)

@@ -27,9 +27,9 @@ def run(*command: str, folder: Path, home: Path | None = None) -> tuple[int, str
 
 
 def git(folder: Path, *words: str) -> str:
-    code, told = run("git", *words, folder=folder)
-    assert code == 0, told
-    return told.strip()
+    code, printed = run("git", *words, folder=folder)
+    assert code == 0, printed
+    return printed.strip()
 
 
 @pytest.fixture(scope="module")
@@ -65,37 +65,37 @@ def pre_commit(repository: Path, home: Path, *words: str) -> tuple[int, str]:
 
 def test_the_manifest_is_valid() -> None:
     validate = ("-m", "pre_commit", "validate-manifest", ".pre-commit-hooks.yaml")
-    code, told = run(sys.executable, *validate, folder=ROOT)
-    assert code == 0, told
+    code, printed = run(sys.executable, *validate, folder=ROOT)
+    assert code == 0, printed
 
 
 def test_this_checkout_as_it_is_checks_staged_kernels(home: Path, repository: Path) -> None:
     shutil.copy(GOOD, repository / "good.co")
     shutil.copy(SPILLS, repository / "spills.s")
-    code, told = pre_commit(repository, home, "try-repo", str(ROOT), "kernelinfo")
+    code, printed = pre_commit(repository, home, "try-repo", str(ROOT), "kernelinfo")
     assert code == 1
-    assert "- exit code: 1" in told
-    assert "14 spill reloads" in told
-    assert "sgprbound" in told
+    assert "- exit code: 1" in printed
+    assert "14 spill reloads" in printed
+    assert "sgprbound" in printed
 
 
 def test_host_assembly_is_passed_over_quietly(home: Path, repository: Path) -> None:
     shutil.copy(HOST, repository / "memcpy.s")
-    code, told = pre_commit(repository, home, "run", "kernelinfo", "--verbose")
-    assert code == 0, told
-    assert "memcpy" not in told
+    code, printed = pre_commit(repository, home, "run", "kernelinfo", "--verbose")
+    assert code == 0, printed
+    assert "memcpy" not in printed
     shutil.copy(SPILLS, repository / "spills.s")
-    code, told = pre_commit(repository, home, "run", "kernelinfo")
+    code, printed = pre_commit(repository, home, "run", "kernelinfo")
     assert code == 1
-    assert "- exit code: 1" in told
-    assert "14 spill reloads" in told
-    assert "memcpy" not in told
+    assert "- exit code: 1" in printed
+    assert "14 spill reloads" in printed
+    assert "memcpy" not in printed
 
 
 def test_without_kernels_it_is_skipped(home: Path, repository: Path) -> None:
-    code, told = pre_commit(repository, home, "run", "kernelinfo")
+    code, printed = pre_commit(repository, home, "run", "kernelinfo")
     assert code == 0
-    assert "(no files to check)Skipped" in told
+    assert "(no files to check)Skipped" in printed
 
 
 def test_a_build_is_checked_where_the_configuration_says(home: Path, repository: Path) -> None:
@@ -103,12 +103,12 @@ def test_a_build_is_checked_where_the_configuration_says(home: Path, repository:
     (repository / ".gitignore").write_text("build/\n")
     (repository / "build").mkdir()
     push = ("run", "kernelinfo-build", "--hook-stage", "pre-push", "--all-files")
-    code, told = pre_commit(repository, home, *push)
+    code, printed = pre_commit(repository, home, *push)
     assert code == 1
-    assert "- exit code: 2" in told, "nothing was built: that is no pass"
-    assert "build/*-hip-amdgcn-*.s" in told
+    assert "- exit code: 2" in printed, "nothing was built: that is no pass"
+    assert "build/*-hip-amdgcn-*.s" in printed
     shutil.copy(SPILLS, repository / "build")
-    code, told = pre_commit(repository, home, *push)
+    code, printed = pre_commit(repository, home, *push)
     assert code == 1
-    assert "- exit code: 1" in told
-    assert "14 spill reloads" in told
+    assert "- exit code: 1" in printed
+    assert "14 spill reloads" in printed

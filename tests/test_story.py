@@ -202,8 +202,10 @@ def test_another_compiler_is_said_and_judged_as_configured(project: Project) -> 
     project.build(vgprs=50, version=22)
     out, _, code = project.check()
     assert code == 0
-    (said,) = (line for line in out.splitlines() if "note KI507 toolchain: built by" in line)
-    assert re.search(r"clang version 22\..*, the baseline by .*clang version 19\.", said)
+    (line_of_ki507,) = (
+        line for line in out.splitlines() if "note KI507 toolchain: built by" in line
+    )
+    assert re.search(r"clang version 22\..*, the baseline by .*clang version 19\.", line_of_ki507)
     assert "note KI501 void lib::axpy<1>(float*) (gfx906): lost 1 wave (5 → 4)" in out
     project.configure('[gate]\ntoolchain-change = "strict"\n')
     out, _, code = project.check()

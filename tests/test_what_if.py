@@ -1,4 +1,4 @@
-"""`--as`: the same kernel on another target, always told to be a what-if."""
+"""`--as`: the same kernel on another target, always called a what-if."""
 
 from __future__ import annotations
 

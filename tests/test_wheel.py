@@ -99,9 +99,9 @@ def test_a_wheel_elsewhere_reads_assembly(wheel: Path, tmp_path: Path) -> None:
     code += "print(kernelinfo.__file__); "
     code += f"print(kernelinfo.load({str(sample)!r}).kernels[1].occupancy().limiters)"
     run = [sys.executable, "-I", "-c", code]
-    told = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
-    assert str(tmp_path) in told
-    assert "('vgpr',)" in told
+    printed = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    assert str(tmp_path) in printed
+    assert "('vgpr',)" in printed
 
 
 HEAVY = {"typer", "rich", "lark", "elftools", "yaml", "typing", "dataclasses", "pathlib"}

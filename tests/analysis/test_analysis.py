@@ -1,4 +1,4 @@
-"""Every trouble of a code object is told, each in its own line."""
+"""Each fault of a code object has its own line."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_host_files_without_archives_are_counted_over_all_processes() -> None:
 @pytest.mark.parametrize("folder", [FIXTURES / "assembly", CORPUS / "core"])
 def test_rules_find_the_same_where_instructions_are_read_for_them_alone(folder: Path) -> None:
     if not folder.exists():
-        pytest.skip("the shared corpus is not beside this checkout")
+        pytest.skip("the shared corpus is not next to this checkout")
     paths = [str(path) for path in sorted(folder.glob("*.s"))]
     options = Options(selection=Selection(select=("KI",)))
     counted, asked = (

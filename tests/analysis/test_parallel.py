@@ -30,7 +30,7 @@ PATHS = ["container", "code_object", "broken", "assembly/odd-clang22-gfx90a.s", 
 WHOLE_PATHS = [str(FIXTURES / path) for path in PATHS]
 
 
-def told(*arguments: str) -> tuple[str, list[str], int]:
+def outcome(*arguments: str) -> tuple[str, list[str], int]:
     command = [sys.executable, "-m", "kernelinfo", *PATHS, "--format", "jsonl", *arguments]
     done = subprocess.run(command, cwd=FIXTURES, capture_output=True, text=True, check=False)
     return done.stdout, sorted(done.stderr.splitlines()), done.returncode
@@ -38,16 +38,16 @@ def told(*arguments: str) -> tuple[str, list[str], int]:
 
 @pytest.mark.parametrize("processes", ["2", "5"])
 def test_the_answer_is_the_same(processes: str) -> None:
-    alone = told("--jobs", "1")
+    alone = outcome("--jobs", "1")
     assert alone[2] == 2
     assert any(line.startswith("../grammars: no AMD GPU kernel") for line in alone[1])
-    assert told("--jobs", processes) == alone
+    assert outcome("--jobs", processes) == alone
 
 
 @pytest.mark.parametrize("format", ["text", "csv", "json", "markdown"])
 def test_every_format_is_the_same(format: str) -> None:
-    alone = told("--jobs", "1", "--format", format)
-    assert told("--jobs", "3", "--format", format) == alone
+    alone = outcome("--jobs", "1", "--format", format)
+    assert outcome("--jobs", "3", "--format", format) == alone
 
 
 def test_check_is_the_same() -> None:
@@ -60,9 +60,9 @@ def test_check_is_the_same() -> None:
 
 
 def test_verbose_names_what_is_read() -> None:
-    alone = told("--jobs", "1", "--verbose")
+    alone = outcome("--jobs", "1", "--verbose")
     assert any(line.endswith("read as code-object for gfx90a") for line in alone[1])
-    assert told("--jobs", "4", "--verbose") == alone
+    assert outcome("--jobs", "4", "--verbose") == alone
 
 
 def test_standard_input_is_read_by_one() -> None:
@@ -116,12 +116,12 @@ def test_files_that_come_while_others_are_read_move_none(tmp_path: Path) -> None
 
 
 def test_filters_count_over_all_processes() -> None:
-    out, err, code = told("--jobs", "3", "-k", "nobody")
+    out, err, code = outcome("--jobs", "3", "-k", "nobody")
     assert (out, code) == ("", 2)
     assert any(
         "no kernel matches -k nobody" in line and line.startswith("code_object") for line in err
     )
-    assert told("--jobs", "1", "-k", "nobody") == (out, err, code)
+    assert outcome("--jobs", "1", "-k", "nobody") == (out, err, code)
 
 
 def work() -> list[parallel.Batch]:
@@ -148,8 +148,8 @@ def killed_at(
     do = parallel.Worker.work
 
     def work(self: parallel.Worker, task: parallel.Task) -> parallel.Done:
-        meant = any(one.path.endswith(name) for one in task.batch.files)
-        if meant and task.start >= start and not (once and once.exists()):
+        is_the_file = any(one.path.endswith(name) for one in task.batch.files)
+        if is_the_file and task.start >= start and not (once and once.exists()):
             if once:
                 once.touch()
             os.kill(os.getpid(), signal.SIGKILL)

@@ -35,7 +35,7 @@ TWO_PROCESSES = ("{}", "--format", "jsonl", "--jobs", "2")
 
 
 class Case(NamedTuple):
-    """kernelinfo with some arguments beside another command that reads the same input."""
+    """kernelinfo with some arguments, and another command that reads the same input."""
 
     name: str
     peer_name: str
@@ -63,7 +63,7 @@ class Case(NamedTuple):
 
 
 def kernelinfo(python: str) -> str:
-    """The command beside an interpreter, as users start it."""
+    """The command that pip installs next to an interpreter, as users start it."""
     return str(Path(python).with_name("kernelinfo"))
 
 

@@ -116,8 +116,8 @@ reason = "measured"
 
 
 def builds(folder: Path, kernels: int) -> Path | None:
-    """Two builds of so many kernels, `old` and `new`, which ask for other registers each; beside
-    them the gate's configuration, and a baseline of the old one. None without clang."""
+    """Two builds of so many kernels, `old` and `new`, whose numbers of registers differ, the gate's
+    configuration, and a baseline of the old one, in one folder. None without clang."""
     made = folder / f"{kernels}.builds"
     if not made.exists():
         made.mkdir()

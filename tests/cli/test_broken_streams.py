@@ -25,14 +25,14 @@ FULL = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system h
 
 def shell(command: str, *arguments: str, unbuffered: str = "") -> tuple[int, str]:
     """Exit code and standard error of a shell's command, in which "$@" is kernelinfo."""
-    told = subprocess.run(
+    ended = subprocess.run(
         ["bash", "-c", command, "-", sys.executable, "-m", "kernelinfo", *arguments],
         env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
         stderr=subprocess.PIPE,
         text=True,
         timeout=60,
     )
-    return told.returncode, told.stderr
+    return ended.returncode, ended.stderr
 
 
 @FULL

@@ -299,12 +299,12 @@ def test_quiet_is_the_outcome_alone(folder: Path) -> None:
 
 def test_many_findings_of_a_rule_are_folded(folder: Path) -> None:
     check(folder, "--baseline", "p.json", "--update-baseline", "build/b.co", "--subset")
-    told = ("--baseline", "p.json", "--fail-on", "error")
+    options = ("--baseline", "p.json", "--fail-on", "error")
     assert (
         "… 3 more KI503 of severity note; --top 0 shows all"
-        in check(folder, *told, "--top", "1")[0]
+        in check(folder, *options, "--top", "1")[0]
     )
-    assert check(folder, *told, "--top", "0")[0].count("KI503") == 4
+    assert check(folder, *options, "--top", "0")[0].count("KI503") == 4
 
 
 # Configuration

@@ -201,22 +201,22 @@ def start(*arguments: str, **streams: object) -> subprocess.CompletedProcess[byt
 
 def test_standard_input() -> None:
     with (FIXTURES / OBJECT).open("rb") as file:
-        told = start("-", stdin=file)
-    assert told.returncode == 0
-    assert b"vgprbound" in told.stdout
+        ended = start("-", stdin=file)
+    assert ended.returncode == 0
+    assert b"vgprbound" in ended.stdout
 
 
 def test_a_reader_that_stops_listening_ends_it_quietly() -> None:
     shell = f"{sys.executable} -m kernelinfo code_object --top 0 | head -1"
-    told = subprocess.run(shell, shell=True, cwd=FIXTURES, capture_output=True, check=False)
-    assert told.stderr == b""
+    ended = subprocess.run(shell, shell=True, cwd=FIXTURES, capture_output=True, check=False)
+    assert ended.stderr == b""
 
 
 def test_output_that_cannot_show_a_character(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
-    told = start(TEXT)
-    assert told.returncode == 0
-    assert b"vgprbound" in told.stdout
+    ended = start(TEXT)
+    assert ended.returncode == 0
+    assert b"vgprbound" in ended.stdout
 
 
 def test_rules_explain_themselves() -> None:

@@ -130,10 +130,10 @@ def test_a_real_bash(tmp_path: Path) -> None:
         _kernelinfo_completion kernelinfo ldsb {TEXT}
         printf '%s\\n' "${{COMPREPLY[@]}}"
     """
-    told = subprocess.run(
+    completed = subprocess.run(
         ["bash", "--norc", "-c", script],
         cwd=FIXTURES, env=environment, capture_output=True, text=True, check=True,
     )  # fmt: skip
-    assert told.stdout.splitlines()[-1] == "ldsbound"
-    assert "-F _kernelinfo_completion kernelinfo" in told.stdout
-    assert told.stderr == ""
+    assert completed.stdout.splitlines()[-1] == "ldsbound"
+    assert "-F _kernelinfo_completion kernelinfo" in completed.stdout
+    assert completed.stderr == ""

@@ -15,7 +15,7 @@ OBJECT = str(FIXTURES / "code_object" / "variety-clang22-gfx942.co")
 BROKEN = str(FIXTURES / "broken" / "truncated.co")
 
 
-def told(folder: Path, *arguments: str) -> tuple[str, str, int]:
+def answer(folder: Path, *arguments: str) -> tuple[str, str, int]:
     command = [sys.executable, "-m", "kernelinfo", *arguments]
     done = subprocess.run(
         command, cwd=folder, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
@@ -53,7 +53,7 @@ def told(folder: Path, *arguments: str) -> tuple[str, str, int]:
 )
 def test_the_parser_of_options_says_the_same(arguments: tuple[str, ...], tmp_path: Path) -> None:
     # The default of an option, given, is the parser's.
-    assert told(tmp_path, *arguments) == told(tmp_path, *arguments, "--color", "auto")
+    assert answer(tmp_path, *arguments) == answer(tmp_path, *arguments, "--color", "auto")
 
 
 @pytest.mark.parametrize(
@@ -94,24 +94,24 @@ def test_a_configuration_is_heeded(folder: str, tmp_path: Path) -> None:
     (tmp_path / "kernelinfo.toml").write_text('ignore = ["KI"]\n')
     place = tmp_path / folder
     place.mkdir(parents=True, exist_ok=True)
-    assert "KI302" not in told(place, TEXT)[0]
+    assert "KI302" not in answer(place, TEXT)[0]
     (tmp_path / "kernelinfo.toml").unlink()
-    assert "KI302" in told(place, TEXT)[0]
+    assert "KI302" in answer(place, TEXT)[0]
 
 
 def test_what_configures_another_tool_need_not_be_valid(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text("[tool.other\n")
-    assert told(tmp_path, TEXT)[1:] == told(tmp_path, TEXT, "--color", "auto")[1:] == ("", 0)
+    assert answer(tmp_path, TEXT)[1:] == answer(tmp_path, TEXT, "--color", "auto")[1:] == ("", 0)
 
 
 @pytest.mark.parametrize("arguments", [("--format", "xml"), ("--format",), ("-o",), ("-o", "")])
 def test_what_means_nothing_is_refused(arguments: tuple[str, ...], tmp_path: Path) -> None:
-    _, err, code = told(tmp_path, OBJECT, *arguments)
+    _, err, code = answer(tmp_path, OBJECT, *arguments)
     assert (bool(err), code) == (True, 2)
 
 
 @pytest.mark.parametrize("arguments", [("--format=csv",), ("--format=jsonl",), ("-q",)])
 def test_other_options_are_the_parsers(arguments: tuple[str, ...], tmp_path: Path) -> None:
-    out, _, code = told(tmp_path, OBJECT, *arguments)
+    out, _, code = answer(tmp_path, OBJECT, *arguments)
     assert (bool(out), code) == (True, 0)
-    assert out != told(tmp_path, OBJECT)[0]
+    assert out != answer(tmp_path, OBJECT)[0]

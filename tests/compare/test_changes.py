@@ -1,4 +1,4 @@
-"""What moved between two builds of a compiler, and what is said of it."""
+"""What moved between two builds of a compiler, and the words for it."""
 
 from __future__ import annotations
 

@@ -163,7 +163,7 @@ def test_a_renamed_namespace_keeps_its_templates_apart() -> None:
 
 
 def test_who_has_the_name_keeps_it() -> None:
-    """A kernel whose name stands never makes room for one that is merely alike."""
+    """A kernel whose name is still there is never paired with one that only resembles it."""
     old, new = kernels("a::f(int)"), kernels("b::f(int)", "a::f(int)")
     assert names(compare(old, new)) == (
         [("a::f(int)", "a::f(int)", "exact")],

@@ -1,4 +1,4 @@
-"""Measured beside predicted, on the limiters tutorial's kernels."""
+"""Measured against predicted, on the limiters tutorial's kernels."""
 
 from __future__ import annotations
 

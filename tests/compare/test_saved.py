@@ -46,8 +46,8 @@ WHOLE = [name for name in INPUTS if not name.startswith("broken/")]
 def test_a_saved_report_is_the_same_build(name: str, tmp_path: Path) -> None:
     made, problems = read_build(str(FIXTURES / name), Options())
     path = saved(name, tmp_path)
-    read, told = read_build(path, Options())
-    assert [problem.message for problem in told] == [problem.message for problem in problems]
+    read, complaints = read_build(path, Options())
+    assert [problem.message for problem in complaints] == [problem.message for problem in problems]
     lines, _ = read_build(as_0_1_0_wrote_lines(path, tmp_path), Options())
     for build in (read, lines):
         assert with_source(build.kernels) == with_source(made.kernels)

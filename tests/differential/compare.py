@@ -132,7 +132,7 @@ def _differences(other: str, here: dict[str, Any], there: dict[str, Any]) -> Ite
 def _named(text: Kernel, linked: Kernel) -> Iterator[str]:
     """What text and object of one compilation differ in, and must.
 
-    Metadata has one total of VGPRs and AGPRs, so that beside AGPRs an object has the other VGPRs
+    Metadata has one total of VGPRs and AGPRs, so that with AGPRs an object has the other VGPRs
     only as the multiple of 4 at which AGPRs begin, and those of gfx908 only where they are more.
     LLVM's assembler reserves 4 SGPRs on gfx6 for flat scratch, which it does not have and its
     compiler does not count (IsaInfo::getNumExtraSGPRs): Triton assembles what it compiles.
@@ -247,8 +247,8 @@ def _judge(kernel: Kernel, tally: Tally, stated: str) -> None:
         return
     cause = why(kernel, ours)
     if cause is None or "other-version" in cause.names:
-        said = kernel.traits.compiler_waves_per_simd
+        compiler_waves = kernel.traits.compiler_waves_per_simd
         tally.unexplained += 1
-        tally.faults.append(f"{stated}: prints {said}, is {ours.waves_per_simd}: {cause}")
+        tally.faults.append(f"{stated}: prints {compiler_waves}, is {ours.waves_per_simd}: {cause}")
     else:
         tally.causes.update(cause.names)

@@ -76,10 +76,10 @@ def test_two_builds_are_what_diff_says(tmp_path: Path) -> None:
         (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
         add(tmp_path / "two", name, rows)
     sides = (str(tmp_path / "a.jsonl"), str(tmp_path / "b.jsonl"))
-    said = json.loads(run("diff", *sides, "--format", "json")[0])["kernels"]
+    compared = json.loads(run("diff", *sides, "--format", "json")[0])["kernels"]
     found = document(tmp_path / "two")["kernels"]
     assert [(one["status"], one["why"]) for one in found] == [
-        (one["status"], one["why"]) for one in said
+        (one["status"], one["why"]) for one in compared
     ]
     assert {one["status"] for one in found} == {"worse", "gone"}
 

@@ -1,4 +1,4 @@
-"""Documents beside the code: saved reports, profiles, configurations, Triton's JSON."""
+"""Documents other than code: saved reports, profiles, configurations, Triton's JSON."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PAGE = FIXTURES.parent / "kernelinfo" / "manual" / "gate.md"
 
 
 def _in_file(name: str, read: Callable[[Path], object]) -> Callable[[bytes], None]:
-    """Reads a file of that name with the bytes in it; what is wrong with them may be said."""
+    """Reads a file of that name with the bytes in it; `KernelinfoError` is an answer."""
 
     def of_bytes(data: bytes) -> None:
         with tempfile.TemporaryDirectory() as folder, suppress(KernelinfoError):

@@ -160,12 +160,12 @@ WITHOUT_TABLES = (
 """A host program without any headers but the first; a bundle on a page's first byte."""
 
 
-_SAID = {"arch": "gfx90a", "triple": "amdgcn-amd-amdhsa"}
+_STRINGS = {"arch": "gfx90a", "triple": "amdgcn-amd-amdhsa"}
 
 
 def _overlapping() -> bytes:
     """An OffloadBinary whose images share their bytes."""
-    whole = bytearray(offload_binary(*[(_SAID, OBJECT)] * 3, version=2))
+    whole = bytearray(offload_binary(*[(_STRINGS, OBJECT)] * 3, version=2))
     for entry in range(3):
         pack_into("<QQ", whole, 32 + 40 * entry + 24, 152, len(whole) - 152)
     return bytes(whole)

@@ -290,15 +290,15 @@ def assembly(kernels: Sequence[Specimen]) -> bytes:
 
 
 _ID = f"hipv4-{TARGET}"
-_SAID = {"arch": "gfx90a", "triple": "amdgcn-amd-amdhsa"}
+_STRINGS = {"arch": "gfx90a", "triple": "amdgcn-amd-amdhsa"}
 
 CONTAINERS: dict[str, Callable[[bytes], bytes]] = {
     "bundle": lambda data: bundle(("host-x86_64-unknown-linux--", b""), (_ID, data), align=64),
     "ccob-v1": lambda data: ccob(1, 0, bundle((_ID, data))),
     "ccob-v2": lambda data: ccob(2, 1, bundle((_ID, data))),
     "ccob-v3": lambda data: ccob(3, 1, bundle((_ID, data))),
-    "offload-binary-v1": lambda data: offload_binary((_SAID, data)),
-    "offload-binary-v2": lambda data: offload_binary((_SAID, data), version=2),
+    "offload-binary-v1": lambda data: offload_binary((_STRINGS, data)),
+    "offload-binary-v2": lambda data: offload_binary((_STRINGS, data), version=2),
     "archive": lambda data: archive(member("kernel.co/", data)),
     "coff": lambda data: coff((".hip_fatbin", bundle((_ID, data)))),
     "pe": lambda data: image((".hip_fat", bundle((_ID, data)))),

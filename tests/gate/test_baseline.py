@@ -115,10 +115,10 @@ def test_what_is_no_baseline_is_refused_and_left_alone(
 ) -> None:
     path = tmp_path / "b.json"
     path.write_text(text)
-    with pytest.raises(BaselineError) as told:
+    with pytest.raises(BaselineError) as raised:
         read_baseline(path)
-    assert str(told.value).startswith(f"{path}: {message}")
-    assert "--update-baseline" in str(told.value) or "another file" in str(told.value)
+    assert str(raised.value).startswith(f"{path}: {message}")
+    assert "--update-baseline" in str(raised.value) or "another file" in str(raised.value)
     with pytest.raises(BaselineError):
         pin(report([Numbers()]), path, Configuration())
     assert path.read_text() == text

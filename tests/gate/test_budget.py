@@ -65,7 +65,7 @@ NONE_SPILLED = ((VGPR_SPILL, Bound("<=", 0)),)
     st.sampled_from(["a", "b", "ab"]),
 )
 def test_the_first_that_matches_counts(patterns: list[str], name: str) -> None:
-    """Each budget allows as many spills as its place in the list; so the first one is told."""
+    """Each budget allows as many spills as its index, so that the message names the first."""
     budgets = [
         Budget(pattern, bounds=((VGPR_SPILL, Bound("<=", index)),), line=index + 1)
         for index, pattern in enumerate(patterns)
@@ -77,12 +77,12 @@ def test_the_first_that_matches_counts(patterns: list[str], name: str) -> None:
     ]
     outcome = judged(*budgets, of=Numbers(name, vgpr_spills=9))
     (only,) = outcome.judged
-    told = [finding.message for finding in only.result.findings]
+    messages = [finding.message for finding in only.result.findings]
     expected = [
         f"9 VGPRs spilled, and the budget is vgpr-spill ≤ {index} (kernelinfo.toml:{index + 1})"
         for index in fitting[:1]
     ]
-    assert told == expected
+    assert messages == expected
     assert outcome.failed == bool(fitting)
 
 

@@ -1,4 +1,4 @@
-"""A build beside its baseline: what must pass, what must fail, whatever the numbers are."""
+"""A build against its baseline: what must pass, what must fail, whatever the numbers are."""
 
 from __future__ import annotations
 

@@ -163,7 +163,7 @@ SCENARIOS = [
         config="expect = { min-kernels = 40 }",
     ),
     Scenario(
-        "of a part it is told that it was not checked",
+        "of a part a line states that it was not checked",
         0,
         "not checked: expect.min-kernels = 40",
         arguments="--subset build/a.s",
@@ -194,7 +194,7 @@ SCENARIOS = [
         config='arch = ["gfx90a", "gfx942"]',
     ),
     Scenario(
-        "of a part that is told",
+        "of a part a line states that",
         0,
         "not checked: target gfx942, which no kernel of this part is for",
         arguments="-k saxpy",
@@ -238,7 +238,7 @@ SCENARIOS = [
         config='[[budget]]\nkernel = "gone*"\nvgpr = 32',
     ),
     Scenario(
-        "of a part that is told",
+        "of a part a line states that",
         0,
         "not checked: [[budget]] scale, which no kernel of this part matches",
         arguments="build/a.s",
@@ -264,7 +264,7 @@ SCENARIOS = [
         config='[workgroup-size]\n"*" = 256\n"saxpy" = 64',
     ),
     Scenario(
-        "of a part that is told",
+        "of a part a line states that",
         0,
         "not checked: [workgroup-size] scale, which no kernel of this part matches",
         arguments="-k saxpy",
@@ -317,7 +317,7 @@ SCENARIOS = [
         arguments="--select KI1",
     ),
     Scenario(
-        "of a part it is told what was not looked for",
+        "of a part a line states what was not looked for",
         0,
         "not checked: 1 of the baseline's kernels, which are not in this part",
         before=TWO,
@@ -331,7 +331,7 @@ SCENARIOS = [
         build={"a.s": assembly(K(GEMM_SHORT))},
     ),
     Scenario(
-        "another namespace is a rename, which is told",
+        "another namespace is a rename, which a line states",
         0,
         "renamed void v1::gemm<float>(float*) → void v2::gemm<float>(float*) (gfx90a)",
         before={"a.s": assembly(K(V1_GEMM))},

@@ -1,4 +1,4 @@
-"""What is excused, until when, and what is said of suppressions that excuse nothing."""
+"""What is excused, until when, and the finding on suppressions that excuse nothing."""
 
 from __future__ import annotations
 
@@ -64,9 +64,9 @@ def test_not_excused_and_said_to_be_unused(other: Suppression) -> None:
 @given(st.integers(-400, 400))
 def test_the_last_day_is_a_day_on_which_it_holds(days: int) -> None:
     outcome = judged(BORNE._replace(until=TODAY + timedelta(days)))
-    told = [(notice.finding.rule, notice.finding.severity) for notice in outcome.notices]
+    reported = [(notice.finding.rule, notice.finding.severity) for notice in outcome.notices]
     assert outcome.failed == (days < 0)
-    assert told == ([("KI505", "error")] if days < 0 else [])
+    assert reported == ([("KI505", "error")] if days < 0 else [])
     assert len(outcome.judged[0].suppressed) == (days >= 0)
 
 

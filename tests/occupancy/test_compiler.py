@@ -253,10 +253,10 @@ def test_all_causes_together_are_the_formula(data: st.DataObject) -> None:
     ours = occupancy(target, demand, launch)
     devices = tuple(map(find, target.members)) or (target,)
     case = Case(devices, target, demand, launch, (low, high), version)
-    said = waves_per_simd(target, version, demand, (low, high))
-    causes = fewest(case, said, bool(ours.obstacles))
+    compiler_waves = waves_per_simd(target, version, demand, (low, high))
+    causes = fewest(case, compiler_waves, bool(ours.obstacles))
     assert causes is not None
-    assert bool(causes) == (said != ours.waves_per_simd)
+    assert bool(causes) == (compiler_waves != ours.waves_per_simd)
 
 
 _KERNEL = re.compile(
@@ -281,7 +281,7 @@ def check(path: Path, version: int) -> int:
         raised[name].append(dict(_RAISED.findall(block)))
     count = 0
     for kernel in kernels(path):
-        said, target, demand = (
+        compiler_waves, target, demand = (
             kernel.traits.compiler_waves_per_simd,
             kernel.target,
             kernel.traits.demand,
@@ -296,9 +296,9 @@ def check(path: Path, version: int) -> int:
         sizes = [(low, largest or 1024) for low in (1, largest or 1024)]
         sizes += [] if largest else [(1, 64), (1, 256)]
         numbers = [waves_per_simd(target, version, counted, pair) for pair in sizes]
-        assert said in numbers, (path.name, kernel.name, said, numbers)
+        assert compiler_waves in numbers, (path.name, kernel.name, compiler_waves, numbers)
         ours = kernel.occupancy()
-        assert agrees(kernel, ours) or why(kernel, ours), (path.name, kernel.name, said)
+        assert agrees(kernel, ours) or why(kernel, ours), (path.name, kernel.name, compiler_waves)
         count += 1
     return count
 
@@ -324,7 +324,7 @@ def test_every_fixture_is_explained() -> None:
 _SNAPSHOTS = {"20git": 19, "21git": 21, "22git": 22, "24git": 23}
 
 
-@pytest.mark.skipif(not CORPUS.exists(), reason="the shared corpus is not beside this checkout")
+@pytest.mark.skipif(not CORPUS.exists(), reason="the shared corpus is not next to this checkout")
 def test_the_corpus_is_explained() -> None:
     count = 0
     for path in sorted(CORPUS.rglob("*.s")):
@@ -340,7 +340,7 @@ def test_the_corpus_is_explained() -> None:
 
 
 LDSBOUND = FIXTURES / "assembly" / "occupancy-hip-amdgcn-amd-amdhsa-gfx90a.s"
-SAID = "counts waves per CU, not per SIMD, where LDS or workgroups limit (LLVM 15)"
+REASON = "counts waves per CU, not per SIMD, where LDS or workgroups limit (LLVM 15)"
 
 
 def only(path: Path, symbol: str, **changes: Any) -> Kernel:
@@ -350,7 +350,7 @@ def only(path: Path, symbol: str, **changes: Any) -> Kernel:
 
 def test_explain_names_the_cause() -> None:
     out, _, _ = run("explain", str(LDSBOUND), "ldsbound")
-    assert f"the compiler said 4 waves/SIMD: {SAID} next" in " ".join(out.split())
+    assert f"the compiler said 4 waves/SIMD: {REASON} next" in " ".join(out.split())
 
 
 def test_json_names_the_cause() -> None:
@@ -359,7 +359,7 @@ def test_json_names_the_cause() -> None:
     assert said["ldsbound(int, double*)"] == {
         "waves_per_simd": 4,
         "agrees": False,
-        "reason": SAID,
+        "reason": REASON,
     }
     assert said["vgprbound(int, double*)"] == {
         "waves_per_simd": 4,
@@ -376,7 +376,7 @@ def test_the_rule_speaks_when_asked() -> None:
 
     assert not any("printed" in message for message in findings(()))
     assert findings(("KI207",)) == [
-        f"the compiler printed 4 waves/SIMD, the hardware holds 1: {SAID}"
+        f"the compiler printed 4 waves/SIMD, the hardware holds 1: {REASON}"
     ]
 
 

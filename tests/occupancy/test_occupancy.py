@@ -1,4 +1,4 @@
-"""What the verdict promises: steps that lead up, headroom that costs nothing, honest bounds."""
+"""What an occupancy promises: steps that lead up, headroom that costs nothing, honest bounds."""
 
 from __future__ import annotations
 

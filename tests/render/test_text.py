@@ -85,9 +85,11 @@ def test_many_kernels_do_not_bury_the_summary() -> None:
     below = shown[next(i for i, line in enumerate(shown) if "more kernels; --top 0" in line) :]
     assert len(below) < 30
     assert "600 kernels" in below[-2]
-    told = [line for line in below if line.startswith(" KI302")]
-    assert len(told) == 2
-    assert told[0].endswith("and 99 more kernels") or told[0].endswith("and 199 more kernels")
+    of_ki302 = [line for line in below if line.startswith(" KI302")]
+    assert len(of_ki302) == 2
+    assert of_ki302[0].endswith("and 99 more kernels") or of_ki302[0].endswith(
+        "and 199 more kernels"
+    )
 
 
 def test_all_is_told_of_all_on_demand() -> None:

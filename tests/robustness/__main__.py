@@ -61,9 +61,9 @@ def _row(name: str, parts: Sequence[Cost]) -> Row:
     for part in parts:
         if part.exit:
             raise SystemExit(f"{name}: {part.output}")
-    told = [json.loads(part.output.splitlines()[-1]) for part in parts]
-    headers = together(Tried(*kinds[0]) for kinds in told)
-    prefixes = together(Tried(*kinds[1]) for kinds in told)
+    answers = [json.loads(part.output.splitlines()[-1]) for part in parts]
+    headers = together(Tried(*kinds[0]) for kinds in answers)
+    prefixes = together(Tried(*kinds[1]) for kinds in answers)
     return Row(name, headers, prefixes, max(part.megabytes for part in parts))
 
 
@@ -133,8 +133,8 @@ def _tried(given: argparse.Namespace) -> Iterator[Piece]:
         runs = list(pool.map(lambda reader: fuzz(reader, each, corpus), READERS))
         crashes = sum(len(run.crashes) for run in runs)
         executions = _number(sum(run.executions for run in runs))
-        told = f"{executions} executions, {crashes} crashes, {branches_reached(corpus)}"
-        yield Piece(f"\n{len(runs)} fuzzers: {told}.\n", crashes)
+        text = f"{executions} executions, {crashes} crashes, {branches_reached(corpus)}"
+        yield Piece(f"\n{len(runs)} fuzzers: {text}.\n", crashes)
 
 
 def _number(count: int) -> str:

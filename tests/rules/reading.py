@@ -16,7 +16,7 @@ from ..conftest import CORPUS, FIXTURES
 TUTORIAL = "occupancy-hip-amdgcn-amd-amdhsa-gfx90a.s"
 
 needs_corpus = pytest.mark.skipif(
-    not CORPUS.exists(), reason="the shared corpus is not beside this checkout"
+    not CORPUS.exists(), reason="the shared corpus is not next to this checkout"
 )
 
 
@@ -35,7 +35,7 @@ def results(
     return tuple(item for item in analyse(paths, options) if isinstance(item, Result))
 
 
-def said(
+def messages_of(
     name: str,
     rule: str,
     kernel: str,

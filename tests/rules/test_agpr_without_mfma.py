@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from .reading import needs_corpus, of_corpus, said
+from .reading import messages_of, needs_corpus, of_corpus
 
 VARIETY = "variety-clang22-gfx90a.s"
 
 
 def test_matrix_code_uses_them_as_they_are_meant() -> None:
-    assert said(VARIETY, "KI301", "matrix") == []
+    assert messages_of(VARIETY, "KI301", "matrix") == []
 
 
 def test_a_kernel_without_agprs_or_with_calls_is_left_alone() -> None:
-    assert said(VARIETY, "KI301", "vgpr_heavy") == []
-    assert said(VARIETY, "KI301", "calls") == []
+    assert messages_of(VARIETY, "KI301", "vgpr_heavy") == []
+    assert messages_of(VARIETY, "KI301", "calls") == []
 
 
 @needs_corpus
@@ -22,7 +22,7 @@ def test_code_objects_do_not_tell() -> None:
 
 
 def test_agprs_that_nothing_multiplies() -> None:
-    assert said(VARIETY, "KI301", "agpr_heavy") == ["72 AGPRs without a matrix instruction"]
+    assert messages_of(VARIETY, "KI301", "agpr_heavy") == ["72 AGPRs without a matrix instruction"]
 
 
 @needs_corpus

@@ -13,7 +13,7 @@ from kernelinfo.rules.compilation import code_exceeds_icache
 from ..conftest import FIXTURES
 
 
-def said(target: str, code_bytes: int | None) -> list[str]:
+def messages_of(target: str, code_bytes: int | None) -> list[str]:
     report = load(FIXTURES / "assembly" / "occupancy-hip-amdgcn-amd-amdhsa-gfx90a.s")
     kernel: Kernel = report.kernels[0]
     size = None if code_bytes is None else Fact("code_bytes", code_bytes, "symbol")
@@ -34,9 +34,9 @@ def test_it_does_not_speak_unasked() -> None:
 def test_code_that_fits_or_a_size_that_nobody_has_published(
     target: str, code_bytes: int | None
 ) -> None:
-    assert said(target, code_bytes) == []
+    assert messages_of(target, code_bytes) == []
 
 
 def test_one_instruction_more_than_the_cache_holds() -> None:
     message = "32772 bytes of code, where the instruction cache of 2 CUs holds 32768"
-    assert said("gfx90a", (32 << 10) + 4) == [message]
+    assert messages_of("gfx90a", (32 << 10) + 4) == [message]

@@ -12,7 +12,7 @@ from kernelinfo.occupancy.placement import Launch
 from kernelinfo.rules.failures import unlaunchable_workgroup
 
 from ..conftest import FIXTURES
-from .reading import TUTORIAL, results, said
+from .reading import TUTORIAL, messages_of, results
 
 VARIETY = "variety-clang22-gfx90a.s"
 
@@ -20,21 +20,21 @@ VARIETY = "variety-clang22-gfx90a.s"
 @pytest.mark.parametrize("rule", ["KI001", "KI002"])
 @pytest.mark.parametrize("kernel", ["empty", "vgprbound", "ldsbound", "sgprbound"])
 def test_what_the_tutorial_launched_can_start(kernel: str, rule: str) -> None:
-    assert said(TUTORIAL, rule, kernel) == []
+    assert messages_of(TUTORIAL, rule, kernel) == []
 
 
 @pytest.mark.parametrize("kernel", ["vgprbound", "ldsbound", "sgprbound"])
 def test_a_stated_bound_and_other_limits_leave_no_slots_to_blame(kernel: str) -> None:
-    assert said(TUTORIAL, "KI204", kernel) == []
+    assert messages_of(TUTORIAL, "KI204", kernel) == []
 
 
 def test_nothing_is_claimed_of_a_size_that_is_not_known() -> None:
-    assert said(TUTORIAL, "KI204", "empty") == []
+    assert messages_of(TUTORIAL, "KI204", "empty") == []
 
 
 def test_a_size_that_does_not_divide_the_slots() -> None:
-    assert said(TUTORIAL, "KI204", "empty", workgroup_size=512) == []
-    assert said(TUTORIAL, "KI204", "empty", workgroup_size=704) == [
+    assert messages_of(TUTORIAL, "KI204", "empty", workgroup_size=512) == []
+    assert messages_of(TUTORIAL, "KI204", "empty", workgroup_size=704) == [
         "workgroups of 704 fill 22 of 32 wave slots"
     ]
     asked, *_ = results(TUTORIAL, "KI204", workgroup_size=704)
@@ -42,18 +42,18 @@ def test_a_size_that_does_not_divide_the_slots() -> None:
 
 
 def test_more_registers_than_a_cu_has_for_one_workgroup() -> None:
-    assert said(VARIETY, "KI001", "unlaunchable") == [
+    assert messages_of(VARIETY, "KI001", "unlaunchable") == [
         "a workgroup of 1024 cannot start: vgpr: room for 8 of the 16 waves of a workgroup"
     ]
-    assert said(VARIETY, "KI001", "unlaunchable", workgroup_size=512) == []
+    assert messages_of(VARIETY, "KI001", "unlaunchable", workgroup_size=512) == []
 
 
 def test_more_lds_than_a_workgroup_may_have() -> None:
-    assert said(VARIETY, "KI002", "lds_64k") == []
-    assert said(VARIETY, "KI002", "lds_64k", dynamic_lds=4) == [
+    assert messages_of(VARIETY, "KI002", "lds_64k") == []
+    assert messages_of(VARIETY, "KI002", "lds_64k", dynamic_lds=4) == [
         "a workgroup has at most 65536 bytes of LDS, not 65540"
     ]
-    assert said(VARIETY, "KI001", "lds_64k", dynamic_lds=4) == []
+    assert messages_of(VARIETY, "KI001", "lds_64k", dynamic_lds=4) == []
 
 
 def test_more_agprs_than_a_wave_can_name() -> None:
@@ -67,17 +67,17 @@ def test_more_agprs_than_a_wave_can_name() -> None:
 
 @pytest.mark.parametrize("target", ["gfx90a", "gfx942", "gfx950", "gfx9-4-generic"])
 @pytest.mark.parametrize(
-    ("registers", "said"),
+    ("registers", "messages_of"),
     [
         ({"vgprs": 257}, "at most 256 architectural VGPRs, not 257"),
         ({"vgprs": 4, "agprs": 257}, "at most 256 AGPRs, not 257"),
     ],
 )
 def test_a_unified_file_has_as_many_names_as_a_split_one(
-    target: str, registers: dict[str, Any], said: str
+    target: str, registers: dict[str, Any], messages_of: str
 ) -> None:
     found = arch(target).occupancy(workgroup_size=64, **registers)
-    assert said in found.obstacles[0]
+    assert messages_of in found.obstacles[0]
     assert arch(target).occupancy(workgroup_size=64, vgprs=256, agprs=256).waves_per_simd == 1
 
 

@@ -22,17 +22,17 @@ def kernel(path: str, name: str) -> Kernel:
 
 
 @pytest.mark.parametrize(
-    ("path", "name", "said"), [(TUTORIAL, "vgprbound", AT_MOST), (SHAPED, "shaped_block", EXACT)]
+    ("path", "name", "message"), [(TUTORIAL, "vgprbound", AT_MOST), (SHAPED, "shaped_block", EXACT)]
 )
-def test_a_kernel_that_is_named_cannot_start(path: str, name: str, said: str) -> None:
+def test_a_kernel_that_is_named_cannot_start(path: str, name: str, message: str) -> None:
     for arguments in (("-k", f"{name}*"), ("--kernel", f"re:{name}")):
         out, _, code = run(path, "--block", "512", *arguments)
         assert code == 0
-        assert said in out
+        assert message in out
         assert "KI204" not in out
         assert "next" not in out
     out, _, _ = run("explain", path, name, "--block", "512")
-    assert said.partition(": ")[2] in out
+    assert message.partition(": ")[2] in out
     assert kernel(path, name).occupancy(workgroup_size=512).percent == 0
     assert kernel(path, name).occupancy(workgroup_size=256).launchable
 

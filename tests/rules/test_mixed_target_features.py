@@ -16,7 +16,7 @@ TRIPLE = "amdgcn-amd-amdhsa"
 ALONE = Selection(select=("KI305",))
 
 
-def said(path: Path) -> list[tuple[str | None, str]]:
+def findings_of(path: Path) -> list[tuple[str | None, str]]:
     """Member and message of each finding."""
     report = Report.of(analyse([str(path)], Options(selection=ALONE)))
     assert report.results
@@ -37,18 +37,18 @@ def said(path: Path) -> list[tuple[str | None, str]]:
     ],
 )
 def test_one_setting_for_each_processor_is_not_mixed(name: str) -> None:
-    assert said(FIXTURES / name) == []
+    assert findings_of(FIXTURES / name) == []
 
 
 def test_xnack_on_beside_off_is_normal(tmp_path: Path) -> None:
     both = tmp_path / "both.hipfb"
     code = (FIXTURES / "code_object" / "tiny-v5-clang19-gfx90a-features.co").read_bytes()
     both.write_bytes(bundle(*((f"hipv4-{TRIPLE}--gfx90a:xnack{sign}", code) for sign in "+-")))
-    assert said(both) == []
+    assert findings_of(both) == []
 
 
 def test_an_id_that_leaves_open_what_another_names() -> None:
-    found = said(MIXED)
+    found = findings_of(MIXED)
     assert {member for member, _ in found} == {"hipv4-amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-"}
     assert {message for _, message in found} == {
         "built for gfx90a:sramecc+:xnack-, next to code for gfx90a in the same file"

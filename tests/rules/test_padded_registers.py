@@ -36,7 +36,7 @@ def kernel(
     return plain()._replace(traits=traits)
 
 
-def said(one: Kernel, workgroup_size: int = 256) -> list[str]:
+def messages_of(one: Kernel, workgroup_size: int = 256) -> list[str]:
     found = one.occupancy(workgroup_size=workgroup_size)
     return [f"{r.message}; {r.hint}".rstrip("; ") for r in padded_registers(one.traits, found)]
 
@@ -59,7 +59,7 @@ def said(one: Kernel, workgroup_size: int = 256) -> list[str]:
     ],
 )
 def test_what_is_only_rounded_is_not_padded(one: Kernel) -> None:
-    assert said(one) == []
+    assert messages_of(one) == []
 
 
 RAISE = "raise the upper bound of amdgpu_waves_per_eu, where there is one"
@@ -67,38 +67,40 @@ RAISE = "raise the upper bound of amdgpu_waves_per_eu, where there is one"
 
 def test_padding_without_lds_has_no_likely_cause() -> None:
     """`amdgpu_waves_per_eu` asked for at most two waves."""
-    assert said(kernel(vgprs=2, encoded=176)) == [f"176 VGPRs are allocated, 2 are used; {RAISE}"]
+    assert messages_of(kernel(vgprs=2, encoded=176)) == [
+        f"176 VGPRs are allocated, 2 are used; {RAISE}"
+    ]
 
 
 def test_lds_that_does_not_bind_as_hard_is_not_the_cause() -> None:
-    assert said(kernel(vgprs=2, encoded=264, lds=96, compiled="gfx90a")) == [
+    assert messages_of(kernel(vgprs=2, encoded=264, lds=96, compiled="gfx90a")) == [
         f"264 VGPRs are allocated, 2 are used; {RAISE}"
     ]
 
 
 def test_lds_that_binds_as_hard_is_the_likely_cause() -> None:
     """clang 22, gfx90a: 64 KiB and 256 threads are encoded with 264 VGPRs."""
-    (text,) = said(kernel(vgprs=1, encoded=264, lds=65536, compiled="gfx90a"))
+    (text,) = messages_of(kernel(vgprs=1, encoded=264, lds=65536, compiled="gfx90a"))
     assert text.endswith("likely padded to what LDS allows anyway; less LDS ends it")
 
 
 def test_a_generic_target_pads_for_less_lds_than_some_devices_have() -> None:
     """clang 22, gfx9-4-generic: 40000 bytes and 256 threads are encoded with 264 VGPRs."""
-    (text,) = said(kernel(vgprs=1, encoded=264, lds=40000))
+    (text,) = messages_of(kernel(vgprs=1, encoded=264, lds=40000))
     assert "padded for the 64 KiB of LDS that gfx9-4-generic assumes" in text
     assert "there is more on gfx950; compile for the device" in text
 
 
 def test_a_generic_target_of_equal_devices_is_no_cause() -> None:
     one = kernel(vgprs=1, encoded=264, lds=40000, compiled="gfx9-generic")
-    assert all("assumes" not in text for text in said(one))
+    assert all("assumes" not in text for text in messages_of(one))
 
 
 def test_the_trap_costs_a_gfx950_three_of_four_workgroups() -> None:
     generic = kernel(vgprs=1, encoded=264, lds=40000)
     on_device = generic.on(targets.find("gfx950"))
     assert on_device.occupancy(workgroup_size=256).percent == 12.5
-    (text,) = said(on_device)
+    (text,) = messages_of(on_device)
     assert "assumes" in text
     own = kernel(vgprs=1, encoded=104, lds=40000, compiled="gfx950")
     assert own.occupancy(workgroup_size=256).percent == 50
@@ -112,7 +114,7 @@ def of_fixture(name: str) -> Kernel:
 
 @pytest.mark.parametrize("name", ["counted", "uncounted"])
 def test_what_agprs_explain_or_may_explain_is_not_padded(name: str) -> None:
-    assert said(of_fixture(name)) == []
+    assert messages_of(of_fixture(name)) == []
 
 
 def test_agprs_beside_a_count_that_leaves_them_out_are_used_and_reserved() -> None:
@@ -129,4 +131,4 @@ def test_padding_beside_agprs_is_still_told() -> None:
     assert known.traits.demand is not None
     demand = known.traits.demand._replace(arch_vgprs=8, agprs=8)
     both = known._replace(traits=known.traits._replace(demand=demand))
-    assert said(both) == [f"264 VGPRs are allocated, 16 are used; {RAISE}"]
+    assert messages_of(both) == [f"264 VGPRs are allocated, 16 are used; {RAISE}"]

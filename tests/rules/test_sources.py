@@ -8,7 +8,7 @@ import pytest
 
 from tests.conftest import FIXTURES
 
-from .reading import TUTORIAL, results, said
+from .reading import TUTORIAL, messages_of, results
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ def test_the_padding_of_compilers_is_no_disagreement(name: str) -> None:
 
 
 def test_a_compiler_that_counts_otherwise_than_its_assembler() -> None:
-    assert said("variety-clang15-gfx90a.s", "KI004", "sgpr_heavy") == [
+    assert messages_of("variety-clang15-gfx90a.s", "KI004", "sgpr_heavy") == [
         "objects assembled from this file run 6 waves/SIMD, compiled directly 7: "
         "only the assembler reserves XNACK's SGPRs"
     ]
@@ -29,7 +29,7 @@ def test_more_sgprs_than_xnack_explains(tmp_path: Path) -> None:
     text = (FIXTURES / "assembly" / "variety-clang15-gfx90a.s").read_text("utf-8")
     edited = tmp_path / "edited.s"
     edited.write_text(text.replace(".amdhsa_next_free_sgpr 96", ".amdhsa_next_free_sgpr 101"))
-    assert said(str(edited), "KI004", "sgpr_heavy") == [
+    assert messages_of(str(edited), "KI004", "sgpr_heavy") == [
         "kernel-info says allocated SGPRs 96 (line 1554), "
         "but directive says allocated SGPRs 112 (line 1515); the first counts"
     ]
@@ -37,20 +37,20 @@ def test_more_sgprs_than_xnack_explains(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kernel", ["calls", "recursive", "any_block"])
 def test_a_call_of_a_known_function_hides_nothing(kernel: str) -> None:
-    assert said("variety-clang22-gfx90a.s", "KI105", kernel) == []
+    assert messages_of("variety-clang22-gfx90a.s", "KI105", kernel) == []
 
 
 def test_a_call_through_a_table() -> None:
-    assert said("variety-clang22-gfx90a.s", "KI105", "indirect") == [
+    assert messages_of("variety-clang22-gfx90a.s", "KI105", "indirect") == [
         "calls functions not known here: registers are lower bounds"
     ]
 
 
 @pytest.mark.parametrize("kernel", ["empty", "vgprbound", "sgprbound"])
 def test_where_the_compiler_printed_the_same(kernel: str) -> None:
-    assert said(TUTORIAL, "KI207", kernel) == []
+    assert messages_of(TUTORIAL, "KI207", kernel) == []
 
 
 def test_where_the_compiler_printed_another_number() -> None:
-    [message] = said(TUTORIAL, "KI207", "ldsbound")
+    [message] = messages_of(TUTORIAL, "KI207", "ldsbound")
     assert message.startswith("the compiler printed 4 waves/SIMD, the hardware holds 1: counts ")

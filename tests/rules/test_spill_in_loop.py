@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from .reading import TUTORIAL, needs_corpus, of_corpus, said
+from .reading import TUTORIAL, messages_of, needs_corpus, of_corpus
 
 
 @pytest.mark.parametrize("kernel", ["empty", "vgprbound", "ldsbound"])
 def test_kernels_that_do_not_spill_are_left_alone(kernel: str) -> None:
-    assert said(TUTORIAL, "KI106", kernel) == []
+    assert messages_of(TUTORIAL, "KI106", kernel) == []
 
 
 @needs_corpus
@@ -27,10 +27,10 @@ def test_spills_outside_of_loops_are_not_its_business() -> None:
     ],
 )
 def test_reloads_in_a_loop_are_counted_and_placed(file: str, reloads: int) -> None:
-    assert said(file, "KI106", "sgprbound") == [
+    assert messages_of(file, "KI106", "sgprbound") == [
         f"{reloads} spill reloads inside loop .LBB3_2 (14 VGPRs spilled, 56 of 60 B)"
     ]
 
 
 def test_it_takes_the_place_of_vgpr_spill() -> None:
-    assert said(TUTORIAL, "KI101", "sgprbound") == []
+    assert messages_of(TUTORIAL, "KI101", "sgprbound") == []

@@ -6,7 +6,7 @@ import pytest
 
 from kernelinfo.rules import Selection, findings
 
-from .reading import TUTORIAL, results, said
+from .reading import TUTORIAL, messages_of, results
 
 SPILLS = ["spills-clang19-gfx90a.s", "spills-clang22-gfx90a.s"]
 VARIETY = ["variety-clang15-gfx906.s", "variety-clang22-gfx90a.s"]
@@ -15,20 +15,20 @@ VARIETY = ["variety-clang15-gfx906.s", "variety-clang22-gfx90a.s"]
 @pytest.mark.parametrize("rule", ["KI101", "KI102", "KI103", "KI104"])
 @pytest.mark.parametrize("kernel", ["empty", "vgprbound", "ldsbound"])
 def test_a_kernel_that_fits(kernel: str, rule: str) -> None:
-    assert said(TUTORIAL, rule, kernel) == []
+    assert messages_of(TUTORIAL, rule, kernel) == []
 
 
 @pytest.mark.parametrize("name", SPILLS)
 def test_the_slot_and_the_alignment_beside_spills_are_no_array(name: str) -> None:
-    assert said(name, "KI102", "without_bound") == []
-    assert said(name, "KI102", "hint_reached") == []
-    assert said(TUTORIAL, "KI102", "sgprbound") == []
+    assert messages_of(name, "KI102", "without_bound") == []
+    assert messages_of(name, "KI102", "hint_reached") == []
+    assert messages_of(TUTORIAL, "KI102", "sgprbound") == []
 
 
 @pytest.mark.parametrize("name", VARIETY)
 def test_an_array_is_no_spill(name: str) -> None:
-    assert said(name, "KI101", "local_array") == []
-    [message] = said(name, "KI102", "local_array")
+    assert messages_of(name, "KI101", "local_array") == []
+    [message] = messages_of(name, "KI102", "local_array")
     assert message.endswith("B of scratch per lane without spills: an array")
 
 
@@ -59,20 +59,20 @@ def test_scratch_warns_in_a_loop_or_if_it_is_large(
 
 @pytest.mark.parametrize("name", VARIETY)
 def test_the_frame_of_a_call(name: str) -> None:
-    [message] = said(name, "KI102", "calls")
+    [message] = messages_of(name, "KI102", "calls")
     assert message.endswith("without spills: an array or a call frame")
 
 
 @pytest.mark.parametrize("name", VARIETY)
 def test_scratch_that_grows_is_said_once(name: str) -> None:
-    assert said(name, "KI102", "recursive") == []
-    [message] = said(name, "KI104", "recursive")
+    assert messages_of(name, "KI102", "recursive") == []
+    [message] = messages_of(name, "KI104", "recursive")
     assert message.startswith("scratch grows at run time; ")
 
 
 @pytest.mark.parametrize("name", SPILLS)
 def test_an_array_beside_spills(name: str) -> None:
-    assert said(name, "KI102", "array_and_spills") == [
+    assert messages_of(name, "KI102", "array_and_spills") == [
         "368 B of scratch per lane beyond the 26 VGPRs spilled: an array"
     ]
 
@@ -83,7 +83,7 @@ def test_spilled_vgprs_are_counted_as_the_metadata_does(name: str) -> None:
         spilled = result.kernel.spills.vgprs
         assert bool(result.findings) == bool(spilled)
         assert all(f.message.startswith(f"{spilled} VGPRs spilled, ") for f in result.findings)
-    assert said(name, "KI101", "without_bound")
+    assert messages_of(name, "KI101", "without_bound")
 
 
 @pytest.mark.parametrize("name", SPILLS)

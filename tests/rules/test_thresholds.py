@@ -66,7 +66,7 @@ def found(rule: str, one: Kernel, size: int = 64, **selection: Any) -> list[Find
     return list(findings(one, one.occupancy(workgroup_size=size), chosen))
 
 
-def said(rule: str, one: Kernel, size: int = 64) -> list[str]:
+def messages_of(rule: str, one: Kernel, size: int = 64) -> list[str]:
     return [finding.message for finding in found(rule, one, size)]
 
 
@@ -98,7 +98,7 @@ def said(rule: str, one: Kernel, size: int = 64) -> list[str]:
     ],
 )
 def test_near_the_next_step(one: Kernel, messages: list[str]) -> None:
-    assert said("KI201", one) == messages
+    assert messages_of("KI201", one) == messages
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_near_the_next_step(one: Kernel, messages: list[str]) -> None:
     ids=["a fifth more waves", "10 % of a step", "beyond 10 %", "a sixth more waves"],
 )
 def test_lds_near_the_next_step(lds: int, messages: list[str]) -> None:
-    assert said("KI202", kernel(lds=lds)) == messages
+    assert messages_of("KI202", kernel(lds=lds)) == messages
 
 
 @pytest.mark.parametrize(
@@ -122,15 +122,15 @@ def test_lds_near_the_next_step(lds: int, messages: list[str]) -> None:
 )
 def test_padding_begins_at_one_granule(used: int, messages: list[str]) -> None:
     one = kernel(104, used=used, encoded=compiled().traits.encoded._replace(vgprs=104))
-    assert said("KI208", one) == messages
+    assert messages_of("KI208", one) == messages
 
 
 def test_spills_that_just_fit() -> None:
     """64 KiB of LDS let 256 workitems in once, a wave a SIMD: 128 of 512 VGPRs leave 384."""
-    assert said("KI304", kernel(128, lds=65536, spilled=384), 256) == [
+    assert messages_of("KI304", kernel(128, lds=65536, spilled=384), 256) == [
         "384 VGPRs spilled, though 512 VGPRs would keep the same 1 wave/SIMD"
     ]
-    assert said("KI304", kernel(128, lds=65536, spilled=385), 256) == []
+    assert messages_of("KI304", kernel(128, lds=65536, spilled=385), 256) == []
 
 
 @pytest.mark.parametrize(("spilled", "severity"), [(4, "note"), (5, "warning")])
@@ -144,7 +144,7 @@ def test_a_few_spills_are_a_note(spilled: int, severity: str) -> None:
 @pytest.mark.parametrize("scratch", [0, 48])
 def test_the_known_part_of_a_stack_that_grows(scratch: int) -> None:
     one = kernel(scratch=scratch, flags=compiled().flags._replace(dynamic_stack=True))
-    assert said("KI104", one) == [
+    assert messages_of("KI104", one) == [
         f"scratch grows at run time; {scratch} B per lane are only its known part"
     ]
 
@@ -164,7 +164,7 @@ def code(**counts: Any) -> Code:
 )
 def test_what_agprs_hold(moves: int, held: str) -> None:
     one = kernel(72, agprs=40)._replace(code=code(agpr_moves=moves))
-    assert said("KI301", one) == [f"40 AGPRs without a matrix instruction{held}"]
+    assert messages_of("KI301", one) == [f"40 AGPRs without a matrix instruction{held}"]
 
 
 def test_the_worst_loop_is_the_innermost_then_the_busiest() -> None:
@@ -174,7 +174,7 @@ def test_the_worst_loop_is_the_innermost_then_the_busiest() -> None:
         LoopSpills(".LBB0_3", 2, 0, 1),
     )
     one = kernel(spilled=8)._replace(code=code(loops=loops))
-    (text,) = said("KI106", one)
+    (text,) = messages_of("KI106", one)
     assert text.startswith("2 spill reloads and 1 spill store inside loop .LBB0_2 at depth 2, ")
 
 
@@ -186,7 +186,7 @@ def test_features_are_left_open_from_code_object_v4_on(version: int | None, coun
         code_object_version=version,
     )
     one = kernel()._replace(code_object=code_object)
-    assert len(said("KI305", one)) == count
+    assert len(messages_of("KI305", one)) == count
 
 
 def statements(
@@ -221,7 +221,7 @@ def statements(
 def test_sources_that_come_to_the_same(
     name: FactName, one: tuple[Source, int], other: tuple[Source, int], disagree: bool
 ) -> None:
-    messages = said("KI004", statements(name, one, other))
+    messages = messages_of("KI004", statements(name, one, other))
     noun = name.replace("reserved_", "allocated ").replace("gprs", "GPRs")
     noun = noun.replace("sGPRs", "SGPRs").replace("vGPRs", "VGPRs")
     expected = f"{one[0]} says {noun} {one[1]}, but {other[0]} says {noun} {other[1]}"

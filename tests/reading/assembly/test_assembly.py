@@ -26,7 +26,7 @@ from tests.conftest import with_code
 
 SHARED = Path(__file__).resolve().parents[4] / "shared"
 with_corpus = pytest.mark.skipif(
-    not SHARED.is_dir(), reason="the shared corpus is not beside this checkout"
+    not SHARED.is_dir(), reason="the shared corpus is not next to this checkout"
 )
 
 BUNDLE, ENTRY = scan.BUNDLE, "hip-amdgcn-amd-amdhsa-gfx90a"
@@ -564,8 +564,8 @@ def test_what_is_cut_or_stands_twice_is_said() -> None:
     ids=["alias", "scalar", "tab", "deep", "list"],
 )
 def test_metadata_that_cannot_be_read(yaml: str, complaint: str) -> None:
-    (said,) = complaints(f"{TARGET}.amdgpu_metadata\n---\n{yaml}.end_amdgpu_metadata\n")
-    assert said.startswith(f"the metadata cannot be read: {complaint}")
+    (found,) = complaints(f"{TARGET}.amdgpu_metadata\n---\n{yaml}.end_amdgpu_metadata\n")
+    assert found.startswith(f"the metadata cannot be read: {complaint}")
 
 
 @pytest.mark.parametrize(
@@ -716,11 +716,11 @@ def test_the_sources_of_the_corpus_agree(row: dict[str, str]) -> None:
         version = re.search(r"clang version (\d+)", compiler_of(each.stamps) or "")
         doubtful = {"reserved_sgprs"} if version and int(version[1]) <= 16 else set()
         for found in each.kernels:
-            said: dict[str, set[FactValue]] = {}
+            values_of: dict[str, set[FactValue]] = {}
             for fact in found.facts:
                 if fact.name not in doubtful and fact.source != "symbol":
-                    said.setdefault(fact.name, set()).add(fact.value)
-            assert {name for name, values in said.items() if len(values) > 1} == set()
+                    values_of.setdefault(fact.name, set()).add(fact.value)
+            assert {name for name, values in values_of.items() if len(values) > 1} == set()
 
 
 @with_corpus

@@ -14,7 +14,7 @@ from tests.conftest import CORPUS, FIXTURES
 ASSEMBLY = FIXTURES / "assembly"
 
 needs_corpus = pytest.mark.skipif(
-    not CORPUS.exists(), reason="the shared corpus is not beside this checkout"
+    not CORPUS.exists(), reason="the shared corpus is not next to this checkout"
 )
 
 NESTED = b"""kernel:

@@ -92,7 +92,7 @@ def test_variables_alone_leave_a_kernel_as_it_is() -> None:
     assert found.notes == ()
 
 
-@pytest.mark.skipif(not CORPUS.exists(), reason="the shared corpus is not beside this checkout")
+@pytest.mark.skipif(not CORPUS.exists(), reason="the shared corpus is not next to this checkout")
 @pytest.mark.parametrize("target", ["gfx90a", "gfx1100"])
 def test_llvms_text_and_object_state_the_same(target: str) -> None:
     text, code = (kernels(OBJECTS / f"objlink-llvm24git-{target}.{end}") for end in ("s", "o"))

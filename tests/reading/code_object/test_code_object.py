@@ -64,17 +64,17 @@ def test_descriptor_and_metadata_agree(path: Path) -> None:
     found = module(path.name)
     assert found.kernels
     for kernel in found.kernels:
-        said = facts(found, kernel.symbol)
+        of_kernel = facts(found, kernel.symbol)
         for name in ("lds_bytes", "scratch_bytes_per_lane", "wave_size", "dynamic_stack"):
-            encoded = said.get(("descriptor", name))
+            encoded = of_kernel.get(("descriptor", name))
             if encoded is None:
                 assert name == "dynamic_stack"
                 assert (found.code_object_version or 0) < 5
             else:
-                assert said.get(("metadata", name), encoded) == encoded
+                assert of_kernel.get(("metadata", name), encoded) == encoded
         for used, reserved in (("vgprs", "reserved_vgprs"), ("sgprs", "reserved_sgprs")):
-            room = said.get(("descriptor", reserved), 1024)
-            count = said.get(("metadata", used), 0)
+            room = of_kernel.get(("descriptor", reserved), 1024)
+            count = of_kernel.get(("metadata", used), 0)
             assert isinstance(room, int)
             assert isinstance(count, int)
             assert room >= count
@@ -109,25 +109,25 @@ def test_the_processor(name: str, target: str) -> None:
 
 
 def test_a_kernel_that_reserves_more_than_it_uses() -> None:
-    said = facts(module("occupancy-clang22-gfx90a.co"), "_Z8ldsboundiPd")
-    assert said["metadata", "vgprs"] == 210
-    assert said["descriptor", "reserved_vgprs"] == 264
-    assert said["descriptor", "accum_offset"] == 212
-    assert said["descriptor", "lds_bytes"] == 65536
+    of_kernel = facts(module("occupancy-clang22-gfx90a.co"), "_Z8ldsboundiPd")
+    assert of_kernel["metadata", "vgprs"] == 210
+    assert of_kernel["descriptor", "reserved_vgprs"] == 264
+    assert of_kernel["descriptor", "accum_offset"] == 212
+    assert of_kernel["descriptor", "lds_bytes"] == 65536
 
 
 def test_spills_and_code_size() -> None:
     read = module("occupancy-clang22-gfx90a.co")
-    said = facts(read, "_Z9sgprboundiPd")
-    assert said["metadata", "vgpr_spills"] == 14
-    assert said["metadata", "scratch_bytes_per_lane"] == 60
+    of_kernel = facts(read, "_Z9sgprboundiPd")
+    assert of_kernel["metadata", "vgpr_spills"] == 14
+    assert of_kernel["metadata", "scratch_bytes_per_lane"] == 60
     sizes = {kernel.symbol: kernel.code_size for kernel in read.kernels}
     assert sizes["_Z9sgprboundiPd"] == Fact("code_bytes", 7052, "symbol")
 
 
 def test_a_required_workgroup() -> None:
-    said = facts(module("shaped-clang22-gfx942.co"), "shaped_block")
-    assert said["metadata", "required_workgroup"] == (32, 8, 1)
+    of_kernel = facts(module("shaped-clang22-gfx942.co"), "shaped_block")
+    assert of_kernel["metadata", "required_workgroup"] == (32, 8, 1)
 
 
 def test_the_compiler_is_not_the_linker() -> None:
@@ -152,9 +152,9 @@ def test_modes_of_gfx10(mode: str) -> None:
     compiler = "clang22" if mode == "cumode" else "clang19"
     suffix = f"variety-{compiler}-gfx1030-{mode}.co"
     for kernel in module(suffix).kernels:
-        said = {fact.name: fact.value for fact in kernel.facts if fact.source == "descriptor"}
-        assert said["wgp_mode"] is (mode != "cumode")
-        assert said["wave_size"] == (64 if mode == "wave64" else 32)
+        of_kernel = {fact.name: fact.value for fact in kernel.facts if fact.source == "descriptor"}
+        assert of_kernel["wgp_mode"] is (mode != "cumode")
+        assert of_kernel["wave_size"] == (64 if mode == "wave64" else 32)
 
 
 @pytest.mark.parametrize(
@@ -167,18 +167,18 @@ def test_other_shapes_say_the_same(name: str) -> None:
 
 def test_v2_kernels_are_their_own_descriptors() -> None:
     found = module("shaped-v2-clang15-gfx900.co")
-    said = facts(found, "shaped_block")
-    assert said["descriptor", "vgprs"] == said["metadata", "vgprs"]
-    assert said["descriptor", "sgprs"] == said["metadata", "sgprs"]
-    assert said["metadata", "required_workgroup"] == (32, 8, 1)
+    of_kernel = facts(found, "shaped_block")
+    assert of_kernel["descriptor", "vgprs"] == of_kernel["metadata", "vgprs"]
+    assert of_kernel["descriptor", "sgprs"] == of_kernel["metadata", "sgprs"]
+    assert of_kernel["metadata", "required_workgroup"] == (32, 8, 1)
 
 
 def test_hand_written_metadata_may_leave_most_out() -> None:
     found = module("handwritten.co")
-    said = facts(found, "tile_sum")
-    assert said["metadata", "vgprs"] == said["descriptor", "reserved_vgprs"] == 96
-    assert said["descriptor", "accum_offset"] == 72
-    assert ("metadata", "agprs") not in said
+    of_kernel = facts(found, "tile_sum")
+    assert of_kernel["metadata", "vgprs"] == of_kernel["descriptor", "reserved_vgprs"] == 96
+    assert of_kernel["descriptor", "accum_offset"] == 72
+    assert ("metadata", "agprs") not in of_kernel
     assert not found.warnings
 
 

@@ -23,7 +23,7 @@ CORPUS, HOSTILE = SHARED / "corpus", SHARED / "hostile"
 READELF = shutil.which("llvm-readelf-22")
 
 pytestmark = pytest.mark.skipif(
-    not SHARED.exists(), reason="the shared corpus is not beside this checkout"
+    not SHARED.exists(), reason="the shared corpus is not next to this checkout"
 )
 
 # Kernels that the index does not count: known by descriptors alone, or compiled for Mesa.
@@ -67,8 +67,8 @@ def test_numbers_are_those_of_readelf(row: dict[str, str]) -> None:
     ours = read(memoryview(path.read_bytes())).kernels
     assert [kernel.symbol for kernel in ours] == [k[".symbol"].removesuffix(".kd") for k in theirs]
     for kernel, their in zip(ours, theirs, strict=True):
-        said = {fact.name: fact.value for fact in kernel.facts if fact.source == "metadata"}
-        assert {key: said[name] for key, (name, _) in KEYS.items() if name in said} == {
+        stated = {fact.name: fact.value for fact in kernel.facts if fact.source == "metadata"}
+        assert {key: stated[name] for key, (name, _) in KEYS.items() if name in stated} == {
             key: tuple(value) if isinstance(value, list) else value
             for key, value in their.items()
             if key in KEYS

@@ -41,9 +41,9 @@ def read(raw: bytes, target: str | None, version: int | None = 6) -> dict[str, o
 def test_vgprs_are_counted_in_the_granule_of_the_wave_size(
     target: str, wave32: bool, vgprs: int
 ) -> None:
-    said = read(descriptor(rsrc1=9, properties=wave32 << 10), target)
-    assert said["reserved_vgprs"] == vgprs
-    assert said["wave_size"] == (32 if wave32 else 64)
+    values = read(descriptor(rsrc1=9, properties=wave32 << 10), target)
+    assert values["reserved_vgprs"] == vgprs
+    assert values["wave_size"] == (32 if wave32 else 64)
 
 
 def test_the_wave_size_bit_means_nothing_before_gfx10() -> None:
@@ -84,13 +84,13 @@ def test_the_bits_of_each_generation() -> None:
 def test_the_dynamic_stack_is_said_from_version_5_on(
     version: int | None, stack: bool | None
 ) -> None:
-    said = read(descriptor(properties=1 << 11), "gfx90a", version)
-    assert said.get("dynamic_stack") is stack
+    values = read(descriptor(properties=1 << 11), "gfx90a", version)
+    assert values.get("dynamic_stack") is stack
 
 
 def test_an_unknown_target_still_has_lds_and_scratch() -> None:
-    said = read(descriptor(lds=2048, scratch=60), None)
-    assert said == {"lds_bytes": 2048, "scratch_bytes_per_lane": 60, "dynamic_stack": False}
+    values = read(descriptor(lds=2048, scratch=60), None)
+    assert values == {"lds_bytes": 2048, "scratch_bytes_per_lane": 60, "dynamic_stack": False}
 
 
 def test_each_fact_says_where_its_field_lies() -> None:

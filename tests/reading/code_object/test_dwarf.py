@@ -21,7 +21,7 @@ LINES = "tiny-lines-clang22-gfx90a"
 OBJCOPY = shutil.which("llvm-objcopy-22") or shutil.which("llvm-objcopy-19")
 
 needs_corpus = pytest.mark.skipif(
-    not CORPUS.exists(), reason="the shared corpus is not beside this checkout"
+    not CORPUS.exists(), reason="the shared corpus is not next to this checkout"
 )
 
 
@@ -81,14 +81,14 @@ def test_compressed_sections(tmp_path: Path) -> None:
 @needs_corpus
 def test_damage_is_told(tmp_path: Path) -> None:
     data = (CORPUS / "debug" / "small-g-llvm22.co").read_bytes()
-    told = 0
+    seen = 0
     for start in range(0, len(data) - 64, 509):
         damaged = data[:start] + b"\xff" * 64 + data[start + 64 :]
         try:
             read_source_lines(memoryview(damaged))
         except ReadError:
-            told += 1
-    assert told
+            seen += 1
+    assert seen
 
 
 def test_paths_inside_the_repository_are_relative_to_its_root(

@@ -152,12 +152,12 @@ def test_unknown_kinds_are_skipped() -> None:
     ],
 )
 def test_damage_is_named_and_leaves_the_rest_open(info: Info, message: str) -> None:
-    found, [said] = facts(info)
-    assert message in said
+    found, [complaint] = facts(info)
+    assert message in complaint
     assert found.get("indirect_call", True) is True
 
 
-@pytest.mark.skipif(not CORPUS.exists(), reason="the shared corpus is not beside this checkout")
+@pytest.mark.skipif(not CORPUS.exists(), reason="the shared corpus is not next to this checkout")
 @pytest.mark.parametrize("target", ["gfx90a", "gfx1100"])
 def test_what_llvm_writes(target: str) -> None:
     found = kernels(CORPUS / "more" / "objects" / f"objlink-llvm24git-{target}.o")

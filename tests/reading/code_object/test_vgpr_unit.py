@@ -82,9 +82,9 @@ def test_where_nothing_settles_it_the_bound_says_why(used: int | None) -> None:
     assert kernel.traits.demand is not None
     assert kernel.traits.demand.vgprs == (used or 104)
     assert kernel.traits.encoded.vgprs is None
-    said = " ".join(reasons(kernel))
-    assert "by 8, if one of the target's first compilers made it, or by 16;" in said
-    assert "no descriptor was read" not in said
+    why = " ".join(reasons(kernel))
+    assert "by 8, if one of the target's first compilers made it, or by 16;" in why
+    assert "no descriptor was read" not in why
     fewer, more = 112, 208
     waves = kernel.occupancy(workgroup_size=32).waves_per_simd
     assert waves == 1024 // fewer > 1024 // more
@@ -119,7 +119,7 @@ PAIRS = [
 ]
 
 
-@pytest.mark.skipif(not CORPUS.exists(), reason="the shared corpus is not beside this checkout")
+@pytest.mark.skipif(not CORPUS.exists(), reason="the shared corpus is not next to this checkout")
 @pytest.mark.parametrize("path", PAIRS, ids=lambda path: path.name)
 def test_an_object_says_what_its_assembly_says(path: Path) -> None:
     texts = {kernel.symbol: kernel for kernel in load(assembly_of(path)).kernels}
@@ -135,6 +135,6 @@ def assembly_of(path: Path) -> Path:
     return path.with_suffix(".amdgcn" if path.suffix == ".hsaco" else ".s")
 
 
-@pytest.mark.skipif(not CORPUS.exists(), reason="the shared corpus is not beside this checkout")
+@pytest.mark.skipif(not CORPUS.exists(), reason="the shared corpus is not next to this checkout")
 def test_there_are_pairs() -> None:
     assert len(PAIRS) >= 9

@@ -89,9 +89,9 @@ def test_packs_in_a_zip_are_known_by_their_magic() -> None:
     ],
 )
 def test_a_damaged_pack_is_one_problem(data: bytes, message: str) -> None:
-    blobs, [said] = opened(data)
+    blobs, [complaint] = opened(data)
     assert blobs == []
-    assert message in said
+    assert message in complaint
 
 
 def test_an_image_outside_hides_no_other() -> None:

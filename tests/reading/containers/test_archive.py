@@ -173,7 +173,7 @@ def test_a_thin_archive_that_names_itself(folder: Path) -> None:
 
 
 def test_a_thin_archive_without_a_folder_of_its_own(folder: Path) -> None:
-    """Bytes must not reach files, nor an archive in an archive those beside the outer one."""
+    """Bytes must not reach files, nor an archive in an archive those next to the outer one."""
     _, [message] = opened(thin("kernelinfo/__init__.py"))
     assert message.startswith("a thin archive inside another file")
     (folder / "outer.a").write_bytes(archive(member("thin.a/", thin("below/k.co"))))

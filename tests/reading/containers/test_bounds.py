@@ -15,7 +15,7 @@ from tests.test_golden import run
 from .opening import OBJECT
 from .test_archive import archive, member
 from .test_bundle import GFX90A, bundle
-from .test_offload_binary import GFX90A as SAID
+from .test_offload_binary import GFX90A as STRINGS
 from .test_offload_binary import offload_binary
 
 
@@ -39,7 +39,7 @@ def traps(times: int) -> bytes:
         (bundle(*[(GFX90A, b"")] * 4200, (GFX90A, OBJECT)), "entries=5000", "4201 entries"),
         (gzip.compress(OBJECT + bytes(70 << 20)), "ratio=2000", "gzip data give more than the"),
         (
-            offload_binary(*[(SAID, b"")] * 4200, (SAID, OBJECT), version=2),
+            offload_binary(*[(STRINGS, b"")] * 4200, (STRINGS, OBJECT), version=2),
             "entries=5000",
             "4201 entries, more than the 4096 allowed here",
         ),

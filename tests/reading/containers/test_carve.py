@@ -138,8 +138,8 @@ def test_each_find_in_system_libraries_is_an_elf_file(tmp_path: Path) -> None:
             if isinstance(item, Blob) and "data" in item.containers:
                 (tmp_path / "found").write_bytes(item.data)
                 command = [READELF or "", "-h", str(tmp_path / "found")]
-                told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-                assert "EM_AMDGPU" in told
+                printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+                assert "EM_AMDGPU" in printed
 
 
 def test_deep_searches_large_files_too(tmp_path: Path) -> None:

@@ -20,14 +20,14 @@ SHARED = ROOT.parent / "shared"
 CORPUS, HOSTILE = SHARED / "corpus", SHARED / "hostile"
 
 pytestmark = pytest.mark.skipif(
-    not SHARED.exists(), reason="the shared corpus is not beside this checkout"
+    not SHARED.exists(), reason="the shared corpus is not next to this checkout"
 )
 
 NO_CONTAINERS = ("text", "code object", "triton sidecar")
 COUNTED_HERE = {
     # The index could not look into it, but says what it holds.
     "containers/libthree-no-sections.so": {"gfx1030": 6, "gfx90a": 6},
-    # One of its members is in a folder beside its own: not read, and said so.
+    # One of its members is in a folder next to its own: not read, and named.
     "archives/libthin.a": {"gfx1030": 2, "gfx90a": 2},
 }
 SILENT = ("hipv4-spirv64", "outside the folder", "its id says")

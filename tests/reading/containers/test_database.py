@@ -128,9 +128,9 @@ def test_a_damaged_row_hides_no_other(
 ) -> None:
     table = KERN_DB.replace(" NOT NULL", "")
     path = database(tmp_path / "x.kdb", table, rows=[bad, ROWS[0]])
-    blobs, [said] = opened_path(path)
+    blobs, [complaint] = opened_path(path)
     assert members(blobs) == ["conv.o -mcpu=x"]
-    assert message in said
+    assert message in complaint
 
 
 def test_a_wrong_checksum(tmp_path: Path) -> None:

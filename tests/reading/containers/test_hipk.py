@@ -222,9 +222,9 @@ def test_a_file_that_only_bears_the_name(tmp_path: Path) -> None:
     ],
 )
 def test_a_damaged_reference(reference: bytes, message: str) -> None:
-    blobs, [said] = opened(host(reference))
+    blobs, [complaint] = opened(host(reference))
     assert blobs == []
-    assert message in said
+    assert message in complaint
 
 
 def test_a_wrapper_with_code_of_its_own_that_is_gone() -> None:

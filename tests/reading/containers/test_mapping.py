@@ -18,14 +18,14 @@ FIRST_GOES = """
 import json, os, sys
 from kernelinfo import analysis
 path, kept = sys.argv[1], int(sys.argv[2])
-found, told = [], []
+found, messages = [], []
 for item in analysis.analyse([path], analysis.Options()):
     if hasattr(item, "kernel"):
         found.append(item.kernel.code_object.offset)
         os.truncate(path, kept)
     else:
-        told.append(item.message)
-print(json.dumps([found, told]))
+        messages.append(item.message)
+print(json.dumps([found, messages]))
 """
 
 
@@ -44,9 +44,9 @@ def bundle(*offsets: int) -> bytes:
 def read_while_it_shrinks(path: Path, kept: int) -> tuple[list[int], list[str]]:
     """Offsets of the code objects whose kernels were reported, and problems' messages."""
     command = [sys.executable, "-c", FIRST_GOES, str(path), str(kept)]
-    told = subprocess.run(command, capture_output=True, text=True, timeout=60)
-    assert (told.returncode, told.stderr) == (0, "")
-    found, messages = json.loads(told.stdout)
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    found, messages = json.loads(ended.stdout)
     return sorted(set(found)), messages
 
 

@@ -16,15 +16,15 @@ def offload_binary(*images: tuple[dict[str, str], bytes], version: int = 1) -> b
     """Header, entries, tables of strings, strings, images."""
     row = {1: 16, 2: 24}[version]
     table = 32 + 40 * len(images)
-    text_at = table + row * sum(len(said) for said, _ in images)
+    text_at = table + row * sum(len(named) for named, _ in images)
     texts, rows, entries, blobs = b"", b"", b"", b""
-    text_size = sum(len(f"{key}{value}") + 2 for said, _ in images for key, value in said.items())
+    text_size = sum(len(f"{key}{value}") + 2 for named, _ in images for key, value in named.items())
     image_at = text_at + text_size + -(text_at + text_size) % 8
-    for said, data in images:
+    for named, data in images:
         entries += pack(
-            "<HHIQQQQ", 0, 4, 0, table + len(rows), len(said), image_at + len(blobs), len(data)
+            "<HHIQQQQ", 0, 4, 0, table + len(rows), len(named), image_at + len(blobs), len(data)
         )
-        for key, value in said.items():
+        for key, value in named.items():
             places = [text_at + len(texts), text_at + len(texts) + len(key) + 1]
             rows += pack("<QQ", *places) + (pack("<Q", len(value)) if version == 2 else b"")
             texts += f"{key}\0{value}\0".encode()
@@ -42,8 +42,8 @@ def test_one_image_in_version_1() -> None:
 
 
 def test_several_images_in_version_2() -> None:
-    said = {"triple": "amdgcn-amd-amdhsa", "arch": "gfx1030"}
-    blobs, messages = opened(offload_binary((GFX90A, OBJECT), (said, GFX1030), version=2))
+    named = {"triple": "amdgcn-amd-amdhsa", "arch": "gfx1030"}
+    blobs, messages = opened(offload_binary((GFX90A, OBJECT), (named, GFX1030), version=2))
     assert not messages
     assert members(blobs) == ["amdgcn-amd-amdhsa--gfx90a", "amdgcn-amd-amdhsa--gfx1030"]
     assert [blob.data for blob in blobs] == [OBJECT, GFX1030]
@@ -78,8 +78,8 @@ def test_bitcode_is_named() -> None:
 
 
 def test_images_for_other_devices_are_passed_over() -> None:
-    said = {"arch": "sm_70", "triple": "nvptx64-nvidia-cuda"}
-    assert opened(offload_binary((said, b"\x7fELF of another"))) == ([], NOTHING)
+    named = {"arch": "sm_70", "triple": "nvptx64-nvidia-cuda"}
+    assert opened(offload_binary((named, b"\x7fELF of another"))) == ([], NOTHING)
 
 
 def test_an_image_that_says_nothing_may_be_ours() -> None:

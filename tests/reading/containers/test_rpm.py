@@ -93,7 +93,7 @@ def test_damage_hides_nothing_before_it(
         found = 0  # a stream holds no member of which so much is missing
     blobs, messages = opened(rpm(compress(whole)))
     assert len(blobs) == found
-    assert any(message in said for said in messages)
+    assert any(message in complaint for complaint in messages)
 
 
 @pytest.mark.parametrize(
@@ -111,9 +111,9 @@ def test_damage_hides_nothing_before_it(
     ],
 )
 def test_damaged_packages(data: bytes, message: str) -> None:
-    blobs, [said] = opened(data)
+    blobs, [complaint] = opened(data)
     assert blobs == []
-    assert message in said
+    assert message in complaint
 
 
 def test_many_empty_members_are_nothing() -> None:

@@ -13,7 +13,7 @@ from kernelinfo.errors import ReadError
 from kernelinfo.reading.containers.triton import Sidecar, read_sidecar
 from tests.test_golden import run
 
-SAID: dict[str, Any] = {
+STATED: dict[str, Any] = {
     "name": "dot_kernel",
     "target": {"backend": "hip", "arch": "gfx942", "warp_size": 64},
     "arch": "gfx942",
@@ -33,7 +33,7 @@ dot_kernel:
 DOT = Sidecar(kernel="dot_kernel", arch="gfx942", lds_bytes=4096, workgroup_size=256)
 
 
-def beside(folder: Path, text: str | bytes, suffix: str = ".hsaco") -> str:
+def next_to(folder: Path, text: str | bytes, suffix: str = ".hsaco") -> str:
     """The path of a code object with this sidecar; the object itself is not looked at."""
     data = text.encode() if isinstance(text, str) else text
     (folder / "dot.json").write_bytes(data)
@@ -41,27 +41,27 @@ def beside(folder: Path, text: str | bytes, suffix: str = ".hsaco") -> str:
 
 
 def without(*keys: str) -> dict[str, Any]:
-    return {key: value for key, value in SAID.items() if key not in keys}
+    return {key: value for key, value in STATED.items() if key not in keys}
 
 
 @pytest.mark.parametrize("suffix", [".hsaco", ".amdgcn"])
 def test_what_triton_writes(tmp_path: Path, suffix: str) -> None:
-    assert read_sidecar(beside(tmp_path, json.dumps(SAID), suffix)) == DOT
+    assert read_sidecar(next_to(tmp_path, json.dumps(STATED), suffix)) == DOT
 
 
 @pytest.mark.parametrize(
-    ("said", "expected"),
+    ("stated", "expected"),
     [
         (without("arch", "warp_size"), DOT),
         (without("target"), DOT),
         (without("shared"), Sidecar("dot_kernel", "gfx942", None, 256)),
         (without("num_warps"), Sidecar("dot_kernel", "gfx942", 4096, None)),
         (without("target", "arch", "warp_size"), Sidecar("dot_kernel", None, 4096, None)),
-        (SAID | {"shared": 0}, Sidecar("dot_kernel", "gfx942", 0, 256)),
+        (STATED | {"shared": 0}, Sidecar("dot_kernel", "gfx942", 0, 256)),
     ],
 )
-def test_keys_may_be_missing(tmp_path: Path, said: dict[str, Any], expected: Sidecar) -> None:
-    assert read_sidecar(beside(tmp_path, json.dumps(said))) == expected
+def test_keys_may_be_missing(tmp_path: Path, stated: dict[str, Any], expected: Sidecar) -> None:
+    assert read_sidecar(next_to(tmp_path, json.dumps(stated))) == expected
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_keys_may_be_missing(tmp_path: Path, said: dict[str, Any], expected: Sid
 )
 def test_what_contradicts_itself_is_not_believed(tmp_path: Path, change: dict[str, Any]) -> None:
     with pytest.raises(ReadError, match=r"Triton's JSON next to it is not read: [^\n]+$"):
-        read_sidecar(beside(tmp_path, json.dumps(SAID | change)))
+        read_sidecar(next_to(tmp_path, json.dumps(STATED | change)))
 
 
 @pytest.mark.parametrize(
@@ -101,18 +101,18 @@ def test_what_contradicts_itself_is_not_believed(tmp_path: Path, change: dict[st
         '{"name": "k", "shared": ' + "9" * 5000 + "}",
         '{"name": "k", "shared": NaN}',
         b"\xff\xfe\x00",
-        json.dumps(SAID).ljust(2 << 20),
+        json.dumps(STATED).ljust(2 << 20),
     ],
     ids=range(8),
 )
 def test_damage_is_named(tmp_path: Path, text: str | bytes) -> None:
     with pytest.raises(ReadError, match=r"Triton's JSON next to it is not read: [^\n]+$"):
-        read_sidecar(beside(tmp_path, text))
+        read_sidecar(next_to(tmp_path, text))
 
 
 @pytest.mark.parametrize("text", ["null", "[]", "3", "{}", '{"kernel": "of another tool"}'])
 def test_json_of_others_says_nothing(tmp_path: Path, text: str) -> None:
-    assert read_sidecar(beside(tmp_path, text)) is None
+    assert read_sidecar(next_to(tmp_path, text)) is None
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_json_of_others_says_nothing(tmp_path: Path, text: str) -> None:
 def test_the_kernel_is_reported_without_it(
     tmp_path: Path, change: dict[str, Any], message: str
 ) -> None:
-    path = Path(beside(tmp_path, json.dumps(SAID | change), ".amdgcn"))
+    path = Path(next_to(tmp_path, json.dumps(STATED | change), ".amdgcn"))
     path.write_text(DOT_ASSEMBLY)
     out, err, code = run(str(path), "--format", "csv", folder=tmp_path)
     assert (len(out.splitlines()), code) == (2, 2)
@@ -140,5 +140,5 @@ def test_what_is_beside_must_be_a_file(tmp_path: Path) -> None:
     (tmp_path / "folder.json").mkdir()
     assert read_sidecar(str(tmp_path / "folder.hsaco")) is None
     assert read_sidecar("nul\0byte.hsaco") is None
-    (tmp_path / "k.json").write_text(json.dumps(SAID))
+    (tmp_path / "k.json").write_text(json.dumps(STATED))
     assert read_sidecar(str(tmp_path / "k.co")) is None

@@ -56,8 +56,8 @@ def issues(outcome: Outcome) -> list[dict[str, Any]]:
 
 def test_each_finding_is_an_issue() -> None:
     found = issues(outcome_of(TUTORIAL))
-    told = [(issue["check_name"], issue["severity"]) for issue in found]
-    assert told == [
+    listed = [(issue["check_name"], issue["severity"]) for issue in found]
+    assert listed == [
         ("spill-in-loop", "minor"),
         ("at-cap-and-spilling", "minor"),
     ]

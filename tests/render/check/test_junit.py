@@ -44,16 +44,16 @@ def cases(outcome: Outcome) -> Iterator[TestCase]:
 
 
 def test_one_case_a_kernel() -> None:
-    told = list(cases(outcome_of(TUTORIAL)))
-    assert [case.name for case in told] == [
+    listed = list(cases(outcome_of(TUTORIAL)))
+    assert [case.name for case in listed] == [
         "empty(int, double*)",
         "vgprbound(int, double*)",
         "ldsbound(int, double*)",
         "sgprbound(int, double*)",
     ]
-    assert {case.classname for case in told} == {f"fixtures/assembly/{TUTORIAL.name}/gfx90a"}
-    assert [case.is_passed for case in told] == [True, True, True, False]
-    (failure,) = told[3].result
+    assert {case.classname for case in listed} == {f"fixtures/assembly/{TUTORIAL.name}/gfx90a"}
+    assert [case.is_passed for case in listed] == [True, True, True, False]
+    (failure,) = listed[3].result
     assert isinstance(failure, Failure)
     assert failure.type == "spill-in-loop, at-cap-and-spilling"
     assert "14 spill reloads inside loop" in failure.message
@@ -84,8 +84,8 @@ def test_notices_are_cases_of_the_gate() -> None:
     expired = Finding("KI505", "suppression-expired", "error", "ended 2026-01-01")
     unused = Finding("KI506", "suppression-unused", "note", "matches nothing")
     notices = (Notice(expired, "KI101 a*"), Notice(unused, "KI101 b*"))
-    told = list(cases(outcome_of(TUTORIAL)._replace(judged=(), notices=notices)))
-    assert [(case.name, case.is_passed) for case in told] == [
+    listed = list(cases(outcome_of(TUTORIAL)._replace(judged=(), notices=notices)))
+    assert [(case.name, case.is_passed) for case in listed] == [
         ("KI505 KI101 a*", False),
         ("KI506 KI101 b*", True),
     ]
@@ -102,8 +102,8 @@ def test_kernels_of_one_name_stay_two_cases() -> None:
     outcome = outcome_of(TUTORIAL)
     last = outcome.judged[3].result
     twin = last._replace(kernel=last.kernel._replace(symbol="_Z9sgprboundiPd.intern"))
-    told = cases(outcome._replace(judged=(Judged(last), Judged(twin))))
-    assert [case.name for case in told] == [
+    listed = cases(outcome._replace(judged=(Judged(last), Judged(twin))))
+    assert [case.name for case in listed] == [
         "sgprbound(int, double*) [_Z9sgprboundiPd]",
         "sgprbound(int, double*) [_Z9sgprboundiPd.intern]",
     ]

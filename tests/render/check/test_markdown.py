@@ -96,13 +96,13 @@ def test_with_a_baseline_the_whole_library_is_told_in_a_line(tmp_path: Path) -> 
     old, new = (FIXTURES / "assembly" / f"variety-clang{v}-gfx90a.s" for v in (15, 22))
     baseline = ("--baseline", str(tmp_path / "baseline.json"))
     assert run("check", str(old), "--update-baseline", *baseline)[2] == 0
-    told, _, _ = run("check", str(new), "--format", "markdown", *baseline)
+    page, _, _ = run("check", str(new), "--format", "markdown", *baseline)
     compared, _, _ = run("diff", str(old), str(new), "--format", "markdown")
     (roll_up,) = (line for line in compared.splitlines() if line.startswith("kernels "))
-    assert f"\nSince the baseline: {roll_up}\n" in told
+    assert f"\nSince the baseline: {roll_up}\n" in page
     (affected,) = tables(compared)
-    assert affected in tables(told)
-    assert f"<summary>{len(affected) - 1} kernel affected</summary>" in told
+    assert affected in tables(page)
+    assert f"<summary>{len(affected) - 1} kernel affected</summary>" in page
 
 
 @given(hostile())

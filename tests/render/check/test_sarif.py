@@ -118,9 +118,9 @@ def test_suppressed_results_are_marked_so() -> None:
 def test_problems_make_the_run_unsuccessful() -> None:
     (invocation,) = run_of(outcome_of(TUTORIAL, BROKEN))["invocations"]
     assert invocation["executionSuccessful"] is False
-    (told,) = invocation["toolExecutionNotifications"]
-    assert told["level"] == "error"
-    assert told["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].endswith(
+    (notification,) = invocation["toolExecutionNotifications"]
+    assert notification["level"] == "error"
+    assert notification["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].endswith(
         "truncated.co"
     )
 
