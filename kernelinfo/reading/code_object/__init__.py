@@ -9,7 +9,7 @@ from kernelinfo.errors import ReadError
 from kernelinfo.occupancy.targets import Target
 from kernelinfo.reading.budget import UNBOUNDED, KernelBudget
 from kernelinfo.reading.code_object import descriptor
-from kernelinfo.reading.code_object.note_metadata import NoteKernel, read_metadata, shown_kernels
+from kernelinfo.reading.code_object.note_metadata import read_metadata, shown_kernels
 from kernelinfo.reading.code_object.processor import code_object_version, features, processor
 from kernelinfo.reading.code_object.symbols import (
     STT_AMDGPU_HSA_KERNEL,
@@ -70,8 +70,8 @@ def read(data: memoryview, *, arch: str | None = None, budget: KernelBudget = UN
         warnings.append(ReadWarning(message))
     kernels = []
     without: dict[str, list[str]] = {}
-    unnamed = [NoteKernel(symbol, _NOTHING, 0) for symbol in unlisted]
-    for symbol, facts, note in [*metadata.kernels.values(), *unnamed]:
+    noted = metadata.kernels | dict.fromkeys(unlisted, (_NOTHING, 0))
+    for symbol, (facts, note) in noted.items():
         at, raw = -1, b""
         calls = tuple(resources.get(symbol, ()))
         try:
@@ -85,12 +85,12 @@ def read(data: memoryview, *, arch: str | None = None, budget: KernelBudget = UN
         kernels.append(KernelFacts(symbol, stated, size, begins))
     settings = features(elf, version)
     notes: tuple[str, ...] = ()
-    if any(section.name == ".amdgpu.info" for section in elf.sections):
+    if linking := next((s for s in elf.sections if s.name == ".amdgpu.info"), None):
         # Few objects are linked later.
         from kernelinfo.reading import object_linking
         from kernelinfo.reading.code_object import linking_section
 
-        functions = linking_section.functions(elf, warnings)
+        functions = linking_section.functions(elf, linking, warnings)
         xnack = settings.xnack in ("any", "on")
         kernels = object_linking.with_callees(kernels, functions, target, xnack=xnack)
         notes = (object_linking.NOTE,)
@@ -162,9 +162,5 @@ def _stamps(elf: Elf) -> tuple[str, ...]:
     """What `.comment` holds, which linkers merge from all objects and libraries."""
     section = next((s for s in elf.sections if s.name == ".comment"), None)
     raw = elf.bytes_of(section) if section else None
-    return _stamps_in(bytes((raw or b"")[:_COMMENT_BYTES]))
-
-
-@lru_cache(maxsize=1 << 8)  # one compiler makes many files
-def _stamps_in(comment: bytes) -> tuple[str, ...]:
-    return distinct(stamp.decode("utf-8", "backslashreplace") for stamp in comment.split(b"\0"))
+    stamps = bytes((raw or b"")[:_COMMENT_BYTES]).split(b"\0")
+    return distinct(stamp.decode("utf-8", "backslashreplace") for stamp in stamps)

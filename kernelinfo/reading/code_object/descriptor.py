@@ -6,11 +6,13 @@ llvm/Support/AMDHSAKernelDescriptor.h and AMDGPU/AMDKernelCodeT.h.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from struct import unpack_from
 
 from kernelinfo.errors import ReadError
 from kernelinfo.occupancy.targets import Target
-from kernelinfo.reading.facts import Fact
+from kernelinfo.reading.facts import Fact, FactName
+from kernelinfo.reading.resource_symbols import NAMED_BARRIERS
 
 SIZE = 64
 """Bytes of a kernel descriptor, the `.kd` symbol of code object v3 on."""
@@ -26,81 +28,70 @@ def facts(raw: bytes, target: Target | None, *, code_object_version: int | None)
     reserves.
     """
     if len(raw) == SIZE_V2:
-        return _stated_v2(raw, target)
-    if any(raw[12:16]) or any(raw[24:44]) or any(raw[60:64]):
+        found = _stated_v2(raw, target)
+    elif any(raw[12:16]) or any(raw[24:44]) or any(raw[60:64]):
         raise ReadError("what the symbol .kd points at is no descriptor")
-    return _stated(raw, target, code_object_version) if raw else []
+    else:
+        found = _stated(raw, target, code_object_version or 0) if raw else iter(())
+    return [Fact(name, value, "descriptor", None, offset) for name, value, offset in found]
 
 
 def stated(raw: bytes) -> bytes:
     """A descriptor with zeros where it says nothing that is read here, so that many are equal."""
     if len(raw) != SIZE:
         return raw
-    return (int.from_bytes(raw, "little") & _READ).to_bytes(SIZE, "little")
+    # The size of the arguments, the entry of the code and COMPUTE_PGM_RSRC2.
+    return b"".join((raw[:8], bytes(4), raw[12:16], bytes(8), raw[24:52], bytes(4), raw[56:]))
 
 
-# All but the size of the arguments, the entry of the code and COMPUTE_PGM_RSRC2.
-_READ = (1 << 8 * SIZE) - 1
-for _at, _size in ((8, 4), (16, 8), (52, 4)):
-    _READ &= ~(((1 << 8 * _size) - 1) << 8 * _at)
+_Field = tuple[FactName, int | bool, int]
+"""A fact, its value and its offset in bytes."""
 
 
-def _stated(raw: bytes, target: Target | None, version: int | None) -> list[Fact]:
+def _stated(raw: bytes, target: Target | None, version: int) -> Iterator[_Field]:
     lds, scratch = unpack_from("<II", raw)
     rsrc3, rsrc1, _rsrc2, properties = unpack_from("<IIIH", raw, 44)
-    facts = [
-        Fact("lds_bytes", lds, "descriptor", None, 0),
-        Fact("scratch_bytes_per_lane", scratch, "descriptor", None, 4),
-    ]
-    if (version or 0) >= 5:
-        dynamic = bool(properties >> 11 & 1)
-        facts.append(Fact("dynamic_stack", dynamic, "descriptor", None, 56))
+    yield "lds_bytes", lds, 0
+    yield "scratch_bytes_per_lane", scratch, 4
+    if version >= 5:
+        yield "dynamic_stack", bool(properties >> 11 & 1), 56
     if target is None:
-        return facts
+        return
     wave_size = 32 if properties >> 10 & 1 and _has_waves(target, 32) else 64
-    facts.append(Fact("wave_size", wave_size, "descriptor", None, 56))
-    facts += _reserved(rsrc1, target, wave_size)
+    yield "wave_size", wave_size, 56
+    yield from _reserved(rsrc1, target, wave_size)
     if len(target.domains) > 1:
-        facts.append(Fact("wgp_mode", bool(rsrc1 >> 29 & 1), "descriptor", None, 48))
+        yield "wgp_mode", bool(rsrc1 >> 29 & 1), 48
     if target.agprs.file == "unified":
-        accum_offset = ((rsrc3 & 63) + 1) * target.agprs.offset_granule
-        facts.append(Fact("accum_offset", accum_offset, "descriptor", None, 44))
+        yield "accum_offset", ((rsrc3 & 63) + 1) * target.agprs.offset_granule, 44
     if target.tg_split:
-        facts.append(Fact("tg_split", bool(rsrc3 >> 16 & 1), "descriptor", None, 44))
+        yield "tg_split", bool(rsrc3 >> 16 & 1), 44
     if target.named_barriers:
-        barriers = 4 * (rsrc3 >> 14 & 7)
-        facts.append(Fact("named_barriers", barriers, "descriptor", None, 44))
-    return facts
+        yield "named_barriers", NAMED_BARRIERS * (rsrc3 >> 14 & 7), 44
 
 
-def _stated_v2(raw: bytes, target: Target | None) -> list[Fact]:
+def _stated_v2(raw: bytes, target: Target | None) -> Iterator[_Field]:
     """Registers exactly as well."""
     rsrc1, _rsrc2, properties, scratch, lds = unpack_from("<IIIII", raw, 48)
     sgprs, vgprs = unpack_from("<HH", raw, 84)
-    facts = [
-        Fact("vgprs", vgprs, "descriptor", None, 86),
-        Fact("sgprs", sgprs, "descriptor", None, 84),
-        Fact("lds_bytes", lds, "descriptor", None, 64),
-        Fact("scratch_bytes_per_lane", scratch, "descriptor", None, 60),
-        Fact("dynamic_stack", bool(properties >> 20 & 1), "descriptor", None, 56),
-    ]
+    yield "vgprs", vgprs, 86
+    yield "sgprs", sgprs, 84
+    yield "lds_bytes", lds, 64
+    yield "scratch_bytes_per_lane", scratch, 60
+    yield "dynamic_stack", bool(properties >> 20 & 1), 56
     if raw[103] in (5, 6):
         wave_size = 1 << raw[103]
-        facts.append(Fact("wave_size", wave_size, "descriptor", None, 103))
+        yield "wave_size", wave_size, 103
         if target is not None:
-            facts += _reserved(rsrc1, target, wave_size)
-    return facts
+            yield from _reserved(rsrc1, target, wave_size)
 
 
-def _reserved(rsrc1: int, target: Target, wave_size: int) -> list[Fact]:
-    facts = []
+def _reserved(rsrc1: int, target: Target, wave_size: int) -> Iterator[_Field]:
     if _has_waves(target, wave_size):
-        vgprs = ((rsrc1 & 63) + 1) * target.vgpr_file(wave_size).encoding_granule
-        facts.append(Fact("reserved_vgprs", vgprs, "descriptor", None, 48))
-    if target.sgprs.encoding_granule:
-        sgprs = ((rsrc1 >> 6 & 15) + 1) * target.sgprs.encoding_granule
-        facts.append(Fact("reserved_sgprs", sgprs, "descriptor", None, 48))
-    return facts
+        granule = target.vgpr_file(wave_size).encoding_granule
+        yield "reserved_vgprs", ((rsrc1 & 63) + 1) * granule, 48
+    if granule := target.sgprs.encoding_granule:
+        yield "reserved_sgprs", ((rsrc1 >> 6 & 15) + 1) * granule, 48
 
 
 def _has_waves(target: Target, wave_size: int) -> bool:

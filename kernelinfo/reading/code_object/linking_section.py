@@ -13,16 +13,15 @@ llvm/include/llvm/Support/AMDGPUObjLinkingInfo.h, as LLVM 24git writes it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from struct import Struct
 
 from kernelinfo.errors import ReadError
 from kernelinfo.light_typing import NamedTuple
-from kernelinfo.reading.elf import SHT_SYMTAB, Elf, string_at
+from kernelinfo.reading.elf import SHT_SYMTAB, Elf, Section, string_at
 from kernelinfo.reading.facts import ReadWarning
 from kernelinfo.reading.object_linking import Function
 
-NAME = ".amdgpu.info"
 _RELOCATIONS = ".rela.amdgpu.info"
 _RELOCATION = Struct("<QQq")
 _SYMBOL = Struct("<I12xQ")
@@ -36,14 +35,33 @@ class _Symbol(NamedTuple):
     size: int
 
 
-def functions(elf: Elf, warnings: list[ReadWarning]) -> dict[str, Function]:
-    """What the section states of each function alone, by name."""
-    section = next(s for s in elf.sections if s.name == NAME)
+def functions(elf: Elf, section: Section, warnings: list[ReadWarning]) -> dict[str, Function]:
+    """What the section states of each function alone, by name; what is damaged leaves the function
+    open in which it stands."""
     data = elf.bytes_of(section)
     if data is None:
-        warnings.append(ReadWarning(f"{NAME} lies outside the file", offset=section.offset))
+        warnings.append(ReadWarning(f"{section.name} lies outside the file", offset=section.offset))
         return {}
-    return _functions(bytes(data), _symbols_at(elf), section.offset, warnings)
+    symbols = _symbols_at(elf)
+    found: dict[str, Function] = {}
+    function: Function | None = None
+    try:
+        for kind, at, payload in _entries(bytes(data)):
+            symbol = symbols.get(at)
+            if kind == _FUNCTION:
+                function = Function()
+                if symbol is not None:
+                    found[symbol.name] = function
+            elif function is None:
+                raise ReadError("numbers before a function")
+            else:
+                _add(function, kind, payload, symbol)
+    except ReadError as error:
+        message = f"damaged {section.name}: {error}; not read from there on"
+        warnings.append(ReadWarning(message, offset=section.offset))
+        if function is not None:
+            function.is_open = True
+    return found
 
 
 def _symbols_at(elf: Elf) -> dict[int, _Symbol]:
@@ -76,32 +94,6 @@ def _entries(data: bytes) -> Iterator[tuple[int, int, bytes]]:
             raise ReadError(f"an entry of kind {kind} with {size} bytes at {at}")
         yield kind, at + 2, payload
         at += 2 + size
-
-
-def _functions(
-    data: bytes, symbols: Mapping[int, _Symbol], offset: int, warnings: list[ReadWarning]
-) -> dict[str, Function]:
-    """By name; what is damaged leaves the function open in which it stands."""
-    functions: dict[str, Function] = {}
-    function: Function | None = None
-    try:
-        for kind, at, payload in _entries(data):
-            symbol = symbols.get(at)
-            if kind == _FUNCTION:
-                function = Function()
-                if symbol is not None:
-                    functions[symbol.name] = function
-            elif function is None:
-                raise ReadError("numbers before a function")
-            else:
-                _add(function, kind, payload, symbol)
-    except ReadError as error:
-        warnings.append(
-            ReadWarning(f"damaged {NAME}: {error}; not read from there on", offset=offset)
-        )
-        if function is not None:
-            function.is_open = True
-    return functions
 
 
 def _add(function: Function, kind: int, payload: bytes, symbol: _Symbol | None) -> None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 
 import msgpack
 
 from kernelinfo.errors import ReadError, TooManyKernelsError
-from kernelinfo.light_typing import NamedTuple
-from kernelinfo.reading.budget import UNBOUNDED, KernelBudget
+from kernelinfo.light_typing import Any
+from kernelinfo.reading.budget import KernelBudget
 from kernelinfo.reading.code_object import packed
 from kernelinfo.reading.code_object.notes import Note, read_notes
 from kernelinfo.reading.elf import Elf
@@ -23,6 +22,7 @@ from kernelinfo.reading.metadata import (
     unknown_version,
 )
 
+_KERNELS = "amdhsa.kernels"
 _USED = ("amdhsa.target", "amdhsa.version", "amdpal.pipelines")
 _ARGUMENTS, _LDS, _NAME, _SYMBOL = (
     bytes((0xA0 | len(key), *key))
@@ -30,54 +30,123 @@ _ARGUMENTS, _LDS, _NAME, _SYMBOL = (
 )
 """Keys before, between and behind what kernels do not share with those that state the same."""
 _EMPTY = b"\xa0"
+_MOST_KEYS = 1000
+"""Of the map that a note holds; those of compilers have some twenty."""
 
-
-class NoteKernel(NamedTuple):
-    """One kernel of a note."""
-
-    symbol: str
-    facts: Facts
-    """Counted from the beginning of the note's content."""
-    note: int
-    """Where that begins, in bytes from the start of the code object."""
+_Root = dict[object, Any]
+"""The map that a note holds, with symbol and facts of each kernel, None where there is no list of
+them; other keys have no values where nothing reads them."""
 
 
 class NoteMetadata:
-    """What the notes say, gathered from all of them."""
+    """What the notes of a code object say; what is damaged in them is added to `warnings`."""
 
-    def __init__(self) -> None:
+    def __init__(self, warnings: list[ReadWarning], budget: KernelBudget) -> None:
+        self._warnings = warnings
+        self._budget = budget
         self.present = False
         """Whether there are notes at all."""
         self.found = False
         """Whether one of them holds metadata."""
         self.target_id: object = None
         """`amdhsa.target`, as it stands there; None where it does not."""
-        self.kernels: dict[str, NoteKernel] = {}
-        """By symbol, in the order of the notes."""
+        self.kernels: dict[str, tuple[Facts, int]] = {}
+        """By symbol, in the order of the notes: the facts, with offsets from the beginning of the
+        note's content, and where that begins, in bytes from the start of the code object."""
 
+    def take(self, note: Note) -> None:
+        """Add what a note holds. Raises `TooManyKernelsError`.
 
-def read_metadata(
-    elf: Elf, warnings: list[ReadWarning], budget: KernelBudget = UNBOUNDED
-) -> NoteMetadata:
-    """The metadata of all notes; what is damaged in them is added to `warnings`.
-
-    Owners and types: LLVM's AMDGPUUsage, "Note Records".
-    """
-    metadata = NoteMetadata()
-    for note in read_notes(elf, warnings):
-        metadata.present = True
+        Owners and types: LLVM's AMDGPUUsage, "Note Records".
+        """
+        self.present = True
         try:
             match note.owner, note.type:
                 case b"AMDGPU", 32:
-                    _add(metadata, note, warnings, budget)
+                    self._take_map(note)
                 case b"AMD", 10:
-                    _add_v2(metadata, note, warnings)
+                    self._take_v2(note)
                 case b"AMD", 12:
-                    _pass_over_pal(metadata, note, warnings)
+                    self._pass_over_pal(note)
         except TooManyKernelsError:
             raise
         except ReadError as error:
-            warnings.append(ReadWarning(f"damaged metadata: {error}", offset=note.offset))
+            self._warn(f"damaged metadata: {error}", note)
+
+    def _take_map(self, note: Note) -> None:
+        root = _read_root(note.content, self._budget) or self._unpack_root(note)
+        if "amdpal.pipelines" in root:
+            self._pass_over_pal(note)
+            return
+        self.found = True
+        self.target_id = root.get("amdhsa.target", self.target_id)
+        if warning := unknown_version(root.get("amdhsa.version")):
+            self._warn(warning, note)
+        if root.get(_KERNELS) is None:
+            raise ReadError("amdhsa.kernels is missing or no list")
+        self._add(root[_KERNELS], note)
+
+    def _unpack_root(self, note: Note) -> _Root:
+        """As `_read_root`, unpacked whole. Raises `ReadError`."""
+        root = packed.whole(note, self._warnings)
+        if not isinstance(root, dict):
+            raise ReadError("its root is no map")
+        listed = root.get(_KERNELS)
+        if not isinstance(listed, list):
+            return {**root, _KERNELS: None}
+        maps = [kernel for kernel in listed if isinstance(kernel, Mapping)]
+        if len(maps) < len(listed):
+            wrong = f"{len(listed) - len(maps)} of amdhsa.kernels are no maps"
+            self._warn(f"damaged metadata: {wrong}", note)
+        read = [kernel_facts(kernel, offset=0) for kernel in maps]
+        self._complain(((symbol, complaints) for symbol, _, complaints in read), note)
+        return {**root, _KERNELS: [(symbol, Facts(facts)) for symbol, facts, _ in read]}
+
+    def _take_v2(self, note: Note) -> None:
+        # Only these old objects need YAML.
+        from kernelinfo.reading.assembly import metadata_yaml
+
+        text = bytes(note.content).rstrip(b"\0").decode("utf-8", "backslashreplace")
+        try:
+            kernels = metadata_yaml.parse(text, partial(kernel_facts_v2, offset=0)).kernels
+        except ValueError as error:
+            raise ReadError(str(error)) from error
+        self.found = True
+        self._complain(((kernel.symbol, kernel.complaints) for kernel in kernels), note)
+        self._add([(kernel.symbol, kernel.facts) for kernel in kernels], note)
+
+    def _pass_over_pal(self, note: Note) -> None:
+        self.found = True
+        self._warn("PAL pipelines are not read, only HSA kernels", note)
+
+    def _add(self, kernels: Iterable[tuple[str, Facts]], note: Note) -> None:
+        """Add the kernels of one note, each name once."""
+        again = []
+        for symbol, facts in kernels:
+            if symbol in self.kernels:
+                again.append(symbol)
+            self.kernels[symbol] = facts, note.offset
+        if self.kernels.pop("", None):
+            self._warn("metadata of a kernel without a name", note)
+        elif again:
+            names = shown_kernels([*dict.fromkeys(again)])
+            self._warn(f"{names}: stands again in the metadata; the last counts", note)
+
+    def _complain(self, kernels: Iterable[tuple[str, Iterable[str]]], note: Note) -> None:
+        for symbol, complaints in kernels:
+            for complaint in complaints:
+                self._warn(f"kernel {shown(symbol)}: {complaint}", note)
+
+    def _warn(self, message: str, note: Note) -> None:
+        self._warnings.append(ReadWarning(message, offset=note.offset))
+
+
+def read_metadata(elf: Elf, warnings: list[ReadWarning], budget: KernelBudget) -> NoteMetadata:
+    """The metadata of all notes; what is damaged in them is added to `warnings`. Raises
+    `TooManyKernelsError`."""
+    metadata = NoteMetadata(warnings, budget)
+    for note in read_notes(elf, warnings):
+        metadata.take(note)
     return metadata
 
 
@@ -94,7 +163,7 @@ def read_kernel_maps(elf: Elf) -> Iterator[Mapping[object, object]]:
 def _kernel_maps(whole: bytes) -> Iterator[Mapping[object, object]]:
     unpacker = packed.walk(whole)
     for _ in range(unpacker.read_map_header()):
-        if unpacker.unpack() != "amdhsa.kernels":
+        if unpacker.unpack() != _KERNELS:
             unpacker.skip()
             continue
         for _ in range(unpacker.read_array_header()):
@@ -103,120 +172,30 @@ def _kernel_maps(whole: bytes) -> Iterator[Mapping[object, object]]:
                 yield kernel
 
 
-def _add(
-    metadata: NoteMetadata, note: Note, warnings: list[ReadWarning], budget: KernelBudget
-) -> None:
-    root = _read_root(note.content, budget) or _unpack_root(note, warnings)
-    if "amdpal.pipelines" in root.others:
-        _pass_over_pal(metadata, note, warnings)
-        return
-    metadata.found = True
-    metadata.target_id = root.others.get("amdhsa.target", metadata.target_id)
-    if warning := unknown_version(root.others.get("amdhsa.version")):
-        warnings.append(ReadWarning(warning, offset=note.offset))
-    if root.kernels is None:
-        raise ReadError("amdhsa.kernels is missing or no list")
-    _add_kernels(metadata, root.kernels, note, warnings)
-
-
-def _add_kernels(
-    metadata: NoteMetadata,
-    kernels: Sequence[tuple[str, Facts]],
-    note: Note,
-    warnings: list[ReadWarning],
-) -> None:
-    """Add the kernels of one note, each name once."""
-    before = len(metadata.kernels)
-    for symbol, facts in kernels:
-        metadata.kernels[symbol] = NoteKernel(symbol, facts, note.offset)
-    if metadata.kernels.pop("", None):
-        warnings.append(ReadWarning("metadata of a kernel without a name", offset=note.offset))
-    elif len(metadata.kernels) < before + len(kernels):
-        names = [*list(metadata.kernels)[:before], *(symbol for symbol, _ in kernels)]
-        again = [name for name, count in Counter(names).items() if count > 1]
-        message = f"{shown_kernels(again)}: stands again in the metadata; the last counts"
-        warnings.append(ReadWarning(message, offset=note.offset))
-
-
-def _add_v2(metadata: NoteMetadata, note: Note, warnings: list[ReadWarning]) -> None:
-    # Only these old objects need YAML.
-    from kernelinfo.reading.assembly import metadata_yaml
-
-    text = bytes(note.content).rstrip(b"\0").decode("utf-8", "backslashreplace")
-    try:
-        parsed = metadata_yaml.parse(text, partial(kernel_facts_v2, offset=0))
-    except ValueError as error:
-        raise ReadError(str(error)) from error
-    metadata.found = True
-    for kernel in parsed.kernels:
-        warnings.extend(_complain(kernel.symbol, kernel.complaints, note))
-    _add_kernels(metadata, [(k.symbol, k.facts) for k in parsed.kernels], note, warnings)
-
-
-def _pass_over_pal(metadata: NoteMetadata, note: Note, warnings: list[ReadWarning]) -> None:
-    metadata.found = True
-    warnings.append(ReadWarning("PAL pipelines are not read, only HSA kernels", offset=note.offset))
-
-
-def _complain(symbol: str, complaints: Sequence[str], note: Note) -> list[ReadWarning]:
-    kernel = shown(symbol)
-    return [ReadWarning(f"kernel {kernel}: {wrong}", offset=note.offset) for wrong in complaints]
-
-
-class _Root(NamedTuple):
-    """The map that a note holds."""
-
-    others: Mapping[object, object]
-    """Keys but `amdhsa.kernels`; without their values where nothing reads them."""
-    kernels: list[tuple[str, Facts]] | None
-    """Symbol and facts of each; None where there is no list of them."""
-
-
-def _unpack_root(note: Note, warnings: list[ReadWarning]) -> _Root:
-    """The map of a note, unpacked whole. Raises `ReadError`."""
-    root = packed.whole(note, warnings)
-    if not isinstance(root, Mapping):
-        raise ReadError("its root is no map")
-    listed = root.get("amdhsa.kernels")
-    if not isinstance(listed, list):
-        return _Root(root, None)
-    maps = [kernel for kernel in listed if isinstance(kernel, Mapping)]
-    if len(maps) < len(listed):
-        message = f"damaged metadata: {len(listed) - len(maps)} of amdhsa.kernels are no maps"
-        warnings.append(ReadWarning(message, offset=note.offset))
-    kernels = []
-    for kernel in maps:
-        symbol, facts, complaints = kernel_facts(kernel, offset=0)
-        kernels.append((symbol, Facts(facts)))
-        warnings.extend(_complain(symbol, complaints, note))
-    return _Root(root, kernels)
-
-
-def _read_root(content: memoryview, budget: KernelBudget = UNBOUNDED) -> _Root | None:
+def _read_root(content: memoryview, budget: KernelBudget) -> _Root | None:
     """The map of a note, kernel by kernel; None where it must be unpacked whole."""
     whole = bytes(content)
     unpacker = packed.walk(whole)
-    others: dict[object, object] = {}
-    kernels: list[tuple[str, Facts]] | None = None
+    root: _Root = {}
     try:
-        for _ in range(packed.map_header(unpacker)):
+        if (keys := unpacker.read_map_header()) > _MOST_KEYS:
+            return None
+        for _ in range(keys):
             key = unpacker.unpack()
-            if key in others or (key == "amdhsa.kernels" and kernels is not None):
+            if key in root:
                 return None
-            if key == "amdhsa.kernels":
+            if key == _KERNELS:
                 count = unpacker.read_array_header()
                 if count > len(whole):
                     return None
                 budget.check(count)
-                kernels = [_kernel(packed.skipped(unpacker, whole)) for _ in range(count)]
+                root[key] = [_kernel(packed.skipped(unpacker, whole)) for _ in range(count)]
             else:
                 bytes_of = packed.skipped(unpacker, whole)
-                others[key] = packed.value(bytes_of) if key in _USED else None
+                root[key] = packed.value(bytes_of) if key in _USED else None
     except (msgpack.UnpackException, ValueError, TypeError):
         return None
-    if kernels is None or unpacker.tell() != len(whole):
-        return None
-    return _Root(others, kernels)
+    return root if _KERNELS in root and unpacker.tell() == len(whole) else None
 
 
 def _kernel(raw: bytes) -> tuple[str, Facts]:

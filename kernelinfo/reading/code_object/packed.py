@@ -11,8 +11,6 @@ from kernelinfo.reading.code_object.notes import Note
 from kernelinfo.reading.facts import ReadWarning
 
 _HOW = {"strict_map_key": False, "unicode_errors": "backslashreplace"}
-_MOST_KEYS = 1000
-"""Of one map; those of compilers have some twenty."""
 _MOST_BYTES = 4 << 20
 """Of one value that is unpacked. Larger notes are walked through, kernel by kernel."""
 
@@ -22,14 +20,6 @@ def walk(whole: bytes) -> msgpack.Unpacker:
     unpacker = msgpack.Unpacker(max_buffer_size=len(whole), max_array_len=0, max_map_len=0, **_HOW)
     unpacker.feed(whole)
     return unpacker
-
-
-def map_header(unpacker: msgpack.Unpacker) -> int:
-    """How many keys the next map has. Raises `ValueError` for more than any has."""
-    keys: int = unpacker.read_map_header()
-    if keys > _MOST_KEYS:
-        raise ValueError(f"a map of {keys} keys")
-    return keys
 
 
 def skipped(unpacker: msgpack.Unpacker, whole: bytes) -> bytes:

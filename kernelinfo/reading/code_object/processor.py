@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from reprlib import repr as shortened
 
-from kernelinfo.errors import UnknownTargetError
 from kernelinfo.light_typing import Literal
 from kernelinfo.occupancy import targets
 from kernelinfo.occupancy.targets import Target
@@ -42,18 +41,14 @@ def processor(
 
     A name can be one that is not known; without any, both are None.
     """
-    named = None
-    if target_id is not None:
-        parsed = parse_target_id(target_id) if isinstance(target_id, str) else None
-        if parsed is None:
-            warnings.append(
-                ReadWarning(f"amdhsa.target is {shortened(target_id)}, not a target id")
-            )
-        else:
-            named = parsed.processor
-            if parsed.odd:
-                message = f"amdhsa.target names {named} and {shortened(parsed.odd)}, no feature"
-                warnings.append(ReadWarning(message))
+    parsed = parse_target_id(target_id) if isinstance(target_id, str) else None
+    named = parsed.processor if parsed else None
+    if parsed and parsed.odd:
+        message = f"amdhsa.target names {named} and {shortened(parsed.odd)}, no feature"
+        warnings.append(ReadWarning(message))
+    elif parsed is None and target_id is not None:
+        message = f"amdhsa.target is {shortened(target_id)}, not a target id"
+        warnings.append(ReadWarning(message))
     mach = elf.flags & 0xFF
     target = targets.by_elf_mach(mach)
     if target is not None:
@@ -65,7 +60,4 @@ def processor(
     if mach:
         message = f"processor 0x{mach:02x} in e_flags is not known"
         warnings.append(ReadWarning(f"{message}; read as {name}" if name else message, offset=48))
-    try:
-        return name, targets.find(name) if name else None
-    except UnknownTargetError:
-        return name, None
+    return name, targets.find(name) if name and name in targets.known() else None

@@ -7,7 +7,7 @@ A descriptor does not say which; other parts of the object do.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from kernelinfo.light_typing import Any
 from kernelinfo.occupancy.compilers.llvm import least_vgprs
@@ -62,14 +62,10 @@ def _could_encode(
     most, version = target.waves.slots_per_simd, file.early_encoding_before
     raised = {least_vgprs(target, version, file.wave_size, waves) for waves in range(1, most)}
     return all(
-        count in _in_units(unit, {max(used, 1), *(least for least in raised if least > used)})
+        count in {-(-vgprs // unit) for vgprs in (used, *raised) if vgprs >= used}
         for used, count in blocks
         if used and count
     )
-
-
-def _in_units(unit: int, counts: Iterable[int]) -> set[int]:
-    return {-(-count // unit) for count in counts}
 
 
 def _counted_by(

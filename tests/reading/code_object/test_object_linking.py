@@ -73,7 +73,8 @@ class Info:
 def facts(info: Info, name: str = "kernel") -> tuple[dict[str, object], list[str]]:
     warnings: list[ReadWarning] = []
     elf = read_elf(memoryview(info.object()), warnings)
-    stated_alone = functions(elf, warnings)
+    section = next(section for section in elf.sections if section.name == ".amdgpu.info")
+    stated_alone = functions(elf, section, warnings)
     [kernel] = with_callees([KernelFacts(name, Facts())], stated_alone, find("gfx90a"), xnack=False)
     stated: dict[str, object] = {fact.name: fact.value for fact in kernel.facts}
     return stated, [warning.message for warning in warnings]

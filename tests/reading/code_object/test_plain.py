@@ -11,6 +11,7 @@ from kernelinfo.errors import ReadError
 from kernelinfo.reading import assembly, code_object
 from kernelinfo.reading.assembly import directives, info_block, metadata_yaml
 from kernelinfo.reading.blob import Blob
+from kernelinfo.reading.budget import UNBOUNDED
 from kernelinfo.reading.code_object import note_metadata
 from kernelinfo.reading.code_object.notes import read_notes
 from kernelinfo.reading.containers import open_paths
@@ -46,7 +47,7 @@ def test_most_notes_need_no_unpacking_of_arguments(code_objects: list[memoryview
         with suppress(ReadError):
             elf = read_elf(data, [])
             notes += [note for note in read_notes(elf, []) if note.type == 32]
-    skipping = [note_metadata._read_root(note.content) for note in notes]
+    skipping = [note_metadata._read_root(note.content, UNBOUNDED) for note in notes]
     assert sum(root is not None for root in skipping) > 0.8 * len(notes) > 30
 
 
