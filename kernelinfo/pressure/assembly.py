@@ -97,8 +97,8 @@ class AssemblyText:
 
     def _lines(self, symbol: str, start: int) -> Iterator[str]:
         """The lines from a label's on, without what a log puts before each of them."""
-        end, prefix = len(self._text), b""
-        label = label_offset(self._text, symbol, start, line_end(self._text, start), end)
+        prefix = b""
+        label = label_offset(self._text, symbol, start, line_end(self._text, start))
         if label is not None:
             prefix = self._text[start:label]
             # The name may be quoted and hold what would begin a comment.
@@ -112,10 +112,10 @@ class AssemblyText:
         return [match.end() for match in _FILE.finditer(self._text)]
 
     def _files_before(self, offset: int) -> SourceFiles:
-        files = SourceFiles(self._text)
+        files = SourceFiles()
         for stated in self._files:
             if stated < offset:
-                files.take(stated)
+                files.take(self._text, stated)
         return files
 
     def _descriptor(self, symbol: str, start: int) -> str:

@@ -100,7 +100,7 @@ def _next(functions: Iterator[_Function], process: subprocess.Popen[bytes]) -> _
 
 
 def _listed(symbol: str, lines: list[str]) -> tuple[str, Listing]:
-    return symbol, read_listing(lines, None, SourceFiles(b""), lambda *_: None, symbol)
+    return symbol, read_listing(lines, None, SourceFiles(), lambda *_: None, symbol)
 
 
 def _functions(output: IO[bytes], symbols: Set[str]) -> Iterator[_Function]:

@@ -165,7 +165,7 @@ class _Reader:
             file, line = int(location[1]), int(location[2])
             self._source = self._files.source_line(file, line) if line else None
         elif code.startswith(".file"):
-            self._files.take_directive(code.encode())
+            self._files.take(code.encode())
         elif code.startswith(".macro"):
             self._skipped_until = ".endm"
         elif code.startswith(".amd_kernel_code_t"):

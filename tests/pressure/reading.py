@@ -17,7 +17,7 @@ def function_of(text: str, name: str = "", entry: int | None = None) -> Function
     """The function whose label is on the first line of `text`."""
     lines = text.split("\n")
     set_up = from_directives("") if entry is None else entry
-    return Function(read_listing(lines, 1, SourceFiles(b""), lambda *_: None, name), set_up)
+    return Function(read_listing(lines, 1, SourceFiles(), lambda *_: None, name), set_up)
 
 
 def kernels_of(text: str) -> Iterator[tuple[str, Function]]:
@@ -27,6 +27,6 @@ def kernels_of(text: str) -> Iterator[tuple[str, Function]]:
     for described in _DESCRIBED.finditer(text):
         first = labels[described[1]]
         listing = read_listing(
-            lines[first:], first + 1, SourceFiles(b""), lambda *_: None, described[1]
+            lines[first:], first + 1, SourceFiles(), lambda *_: None, described[1]
         )
         yield described[1], Function(listing, from_directives(described[2]))

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from kernelinfo.reading.assembly.scan import Text, decode
 from kernelinfo.reading.facts import SourceLine
@@ -33,28 +33,23 @@ _DECLARED = rb"\.(?:byte|short|long)[ \t]+(\d{1,9})[ \t]*; DW_AT_decl_(file|line
 class SourceFiles:
     """The numbered files of one module; without any, no line of the text names one."""
 
-    def __init__(self, text: Text) -> None:
-        self._text = text
+    def __init__(self) -> None:
         self._parts: dict[int, list[str]] = {}
         """Folder, where one is named, and name."""
         self._declared: dict[int, tuple[int, int]] = {}
         """Number of the file, and line, by the number of the function."""
 
-    def take(self, offset: int) -> None:
+    def take(self, text: Text, offset: int = 0) -> None:
         """Note the file of the directive at `offset`, if it has a number."""
-        self.take_directive(self._text, offset)
-
-    def take_directive(self, text: Text, offset: int = 0) -> None:
-        """The same of a directive in any text."""
         if match := re.compile(_FILE).match(text, offset):
             parts = (re.sub(rb"\\(.)", rb"\1", part) for part in match.groups()[1:] if part)
             self._parts[int(match[1])] = [*map(decode, parts)]
 
-    def read_declarations(self, start: int, end: int) -> None:
+    def read_declarations(self, text: Text, start: int, end: int) -> None:
         """Note where functions are declared, by the debug information in that part of the text."""
         if not self._parts:
             return
-        for function in re.compile(_FUNCTION).finditer(self._text, start, end):
+        for function in re.compile(_FUNCTION).finditer(text, start, end):
             declared = {what: int(number) for number, what in re.findall(_DECLARED, function[2])}
             if declared.keys() == {b"file", b"line"}:
                 self._declared[int(function[1])] = declared[b"file"], declared[b"line"]
@@ -62,26 +57,15 @@ class SourceFiles:
     def position(self, function: Callable[[], bytes | None]) -> SourceLine | None:
         """The line of a kernel: of its declaration, or else as far as its instructions tell.
 
-        `function` gives its text, from its label on. LLVM up to 16 states the function's own line
-        with column 0 before all others. Later ones begin with the first instruction, which may be
-        an inlined function's; the kernel's own file is then that of its end.
+        `function` gives its text, from its label on.
         """
         if not self._parts or (code := function()) is None or _MARK not in code:
             return None
         begins = re.search(_BEGINS, code)
         if begins and (declared := self._declared.get(int(begins[1]))):
             return self.source_line(*declared)
-        found = re.finditer(_LOCATION, code)
-        stated = [(int(m[1]), int(m[2]), int(m[3]), m.start()) for m in found]
-        lines = [location for location in stated if location[1]]
-        if not lines:
-            return None
-        file, line, column, _ = lines[0]
-        if column:
-            before_end = [location for location in lines if location[3] < code.find(_ENDS)]
-            file = (before_end or lines)[-1][0]
-            line = next(location[1] for location in lines if location[0] == file)
-        return self.source_line(file, line)
+        rows = _rows(code.partition(_ENDS)[0]) or _rows(code)
+        return self.source_line(*own_line(rows)) if rows else None
 
     def source_line(self, file: int, line: int) -> SourceLine | None:
         """A line of a numbered file; None of a file that no directive names.
@@ -93,3 +77,26 @@ class SourceFiles:
             return None
         folder = self._parts.get(0, [])[:-1] if file else []
         return SourceLine(posixpath.normpath(posixpath.join(*folder, *self._parts[file])), line)
+
+
+_Row = tuple[int, int, int]
+"""Number of a file, line, and column."""
+
+
+def _rows(code: bytes) -> list[_Row]:
+    found = (map(int, location) for location in re.findall(_LOCATION, code))
+    return [(file, line, column) for file, line, column in found if line]
+
+
+def own_line(rows: Sequence[_Row]) -> tuple[int, int]:
+    """Number of the file, and line, at which a function begins whose code is of these rows.
+
+    LLVM up to 16 states the function's own line with column 0 before all others. Later ones begin
+    with the first instruction, which may be an inlined function's; the function's own file is then
+    that of its end.
+    """
+    file, line, column = rows[0]
+    if column:
+        file = rows[-1][0]
+        line = next(row[1] for row in rows if row[0] == file)
+    return file, line

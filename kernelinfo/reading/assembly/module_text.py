@@ -13,11 +13,11 @@ from kernelinfo.reading.assembly.directives import Stated
 from kernelinfo.reading.assembly.expressions import Definitions
 from kernelinfo.reading.assembly.instructions import function_text, read_code
 from kernelinfo.reading.assembly.kernel_text import (
-    Ending,
     Evaluation,
     KernelText,
     KernelTexts,
     WholeText,
+    check_metadata,
     without_shaders,
 )
 from kernelinfo.reading.assembly.scan import (
@@ -66,7 +66,7 @@ class ModuleText:
         self._files: SourceFiles | None = None
         # Metadata is read at its end: the directive that began it, and the start of its text.
         self._metadata: tuple[str, int] | None = None
-        self._ending = Ending()
+        self._is_hsa = self._has_metadata = False
         self._linking: LinkingText | None = None
         # The registers of the function that begins next; those of all functions, and their line.
         self._config: Stated | None = None
@@ -94,8 +94,8 @@ class ModuleText:
         if kind == "file":
             from kernelinfo.reading.assembly.loc import SourceFiles
 
-            self._files = self._files or SourceFiles(self._text)
-            self._files.take(offset)
+            self._files = self._files or SourceFiles()
+            self._files.take(self._text, offset)
             return
         ends = kind.startswith("end_")
         if self._metadata and (ends or kind in _BLOCKS) and is_directive(self._text, offset):
@@ -124,7 +124,7 @@ class ModuleText:
                 self._take_code_t(offset)
             case "amdgcn_target" | "amd_amdgpu_isa":
                 named = decode(string[1] if string else operand)
-                self._ending.is_due |= "amdhsa" in named
+                self._is_hsa |= "amdhsa" in named
                 if target := parse_target_id(named):
                     self._targets[kind] = target
                 else:
@@ -190,24 +190,25 @@ class ModuleText:
         """Name of the function whose info block stands at `offset`, and where its label stands, if
         that is not known yet."""
         if self._begin >= floor:
-            name = scan.begun_function(self._text, self._begin)
+            # The comment holds the name raw: unquoted, whatever characters it has.
+            name = decode(line_at(self._text, self._begin + len(BEGIN)).rstrip())
             if (known := self._kernels.get(name)) and known.line is not None:
                 return name, None
-            return name, scan.label_offset(self._text, name, self._begin, offset, offset)
+            return name, scan.label_offset(self._text, name, self._begin, offset)
         name, described = self._described
         if name and described > floor:
             return name, None
         return scan.last_label(self._text, floor, offset)
 
     def _take_descriptor(self, offset: int, symbol: str) -> None:
-        block, ended = directives.read_kernel(self._text, offset)
+        block, ended = directives.read_block(self._text, offset, "amdhsa_kernel")
         floor = max(self._described[1], self._informed)
         self._described = symbol, offset
         kernel = self._kernels[symbol]
         if kernel.directives:
             self.warn(f"kernel {symbol!r}: .amdhsa_kernel stands here again, not read", offset)
             return
-        self._label(kernel, scan.label_offset(self._text, symbol, floor, offset, offset))
+        self._label(kernel, scan.label_offset(self._text, symbol, floor, offset))
         kernel.directives = Stated(block, self._lines.number(offset))
         if not ended:
             self.warn(f"kernel {symbol!r}: .amdhsa_kernel has no end", offset)
@@ -217,7 +218,7 @@ class ModuleText:
         label = scan.last_label(self._text, max(self._informed, offset - 4096), offset)
         line = self._lines.number(offset)
         kernel = self._kernels[label[0] if label else f"kernel at line {line}"]
-        block, _ = directives.read_code_t(self._text, offset)
+        block, _ = directives.read_block(self._text, offset, "amd_kernel_code_t")
         kernel.code_t = Stated(block, line)
         if label:
             self._label(kernel, label[1])
@@ -226,7 +227,7 @@ class ModuleText:
         """Read the metadata that was begun and that ends, or breaks off, at `offset`."""
         assert self._metadata
         (kind, start), self._metadata = self._metadata, None
-        self._ending.is_there = True
+        self._has_metadata = True
         yaml, complete = metadata_yaml.document(decode(self._text[start:offset]))
         if not (ended or complete):
             self.warn("the metadata has no end", start)
@@ -265,7 +266,7 @@ class ModuleText:
         """Find each kernel's instructions, which end at the latest where the next one's begin."""
         starts = {k.label: k for k in self._kernels.values() if k.label is not None}
         if self._files:
-            self._files.read_declarations(self._start, end)
+            self._files.read_declarations(self._text, self._start, end)
         for offset, after in pairwise([*sorted(starts), end]):
             kernel, function = starts[offset], partial(function_text, self._text, offset, after)
             kernel.read_code = partial(read_code, function)
@@ -280,8 +281,9 @@ class ModuleText:
         if self._metadata:
             self._close_metadata(end, ended=False)
         warnings = self._warnings.take()
-        if self._begin >= 0 and not warnings:  # else by hand, or known to be damaged
-            self._ending.check(self._kernels.values(), self._lines.number(end), self._warnings)
+        if self._is_hsa and self._begin >= 0 and not warnings:  # else by hand, or known damaged
+            line = self._lines.number(end)
+            check_metadata(self._kernels.values(), self._has_metadata, line, self._warnings)
         if not (self._kernels or warnings or self._targets):
             return
         stated = (self._targets[who] for who in _TARGET_SOURCES if who in self._targets)
@@ -296,9 +298,7 @@ class ModuleText:
         xnack = features.xnack not in ("off", "unsupported")
         evaluation = Evaluation(self._definitions, target, self._warnings, xnack=xnack)
         self._find_code(end)
-        found, shaders = without_shaders(self._kernels.values())
-        for shader, line in shaders:
-            self._warnings.add(f"{shader!r} has no descriptor: passed over as a shader", line)
+        found = without_shaders(self._kernels.values(), self._warnings)
         if self._pipelines:
             pipelines, line = self._pipelines
             for kernel in found:

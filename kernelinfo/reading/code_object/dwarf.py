@@ -9,32 +9,52 @@ from __future__ import annotations
 import posixpath
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import cache, partial
 from io import BytesIO
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any
 
 from elftools.elf.elffile import ELFFile
 
 from kernelinfo.errors import ReadError
-from kernelinfo.light_typing import NamedTuple
+from kernelinfo.reading.assembly.loc import own_line
 from kernelinfo.reading.assembly.scan import decode
 from kernelinfo.reading.code_object import relocation
 from kernelinfo.reading.code_object.symbols import STT_OBJECT, kernel_symbols
 from kernelinfo.reading.debug_entries import Entry, Unit
-from kernelinfo.reading.elf import ET_REL, SHT_PROGBITS, read_elf
+from kernelinfo.reading.elf import ET_REL, SHT_PROGBITS, Elf, read_elf
 from kernelinfo.reading.facts import ReadWarning, SourceLine
 
-
-class _Span(NamedTuple):
-    """Addresses of a function: of its first byte, and behind its last."""
-
-    begin: int
-    end: int
-
+_Span = tuple[int, int]
+"""Addresses of a function: of its first byte, and behind its last."""
+_Unit = tuple[Any, Any, Any]
+"""A compilation unit, its line table or None, and its topmost entry."""
 
 _SECTIONS = (".debug_info", ".zdebug_info")
 _SCOPES = ("DW_TAG_namespace", "DW_TAG_module")
 _ELSEWHERE = ("DW_AT_specification", "DW_AT_abstract_origin")
+_ADDRESSES = ([0x03], [0xA1])
+"""DW_OP_addr and DW_OP_addrx."""
+
+
+@contextmanager
+def _units(data: memoryview, relocated: Elf | None = None) -> Iterator[Iterator[_Unit]]:
+    """The units of a file; of one before linking only where it is `relocated`. Raises `ReadError`
+    where damage makes the body of the `with` stumble."""
+
+    def units() -> Iterator[_Unit]:
+        file = ELFFile(BytesIO(relocation.relocated(relocated) if relocated else data))
+        is_final = relocated or file["e_type"] != "ET_REL"
+        if is_final and file.has_dwarf_info(strict=True):
+            dwarf = file.get_dwarf_info(relocate_dwarf_sections=False)
+            for unit in dwarf.iter_CUs():
+                yield unit, dwarf.line_program_for_CU(unit), unit.get_top_DIE()
+
+    try:
+        yield units()
+    except Exception as error:  # pyelftools raises whatever damage makes its code stumble over
+        raise ReadError(f"the debug information cannot be read: {error}") from error
 
 
 def read_source_lines(data: memoryview) -> dict[str, SourceLine]:
@@ -50,32 +70,22 @@ def read_source_lines(data: memoryview) -> dict[str, SourceLine]:
         return {}  # linkers fill addresses in before they compress
     symbols = kernel_symbols(elf, warnings).defined
     entries = {
-        name: _Span(address, address + symbol.size)
+        name: (address, address + symbol.size)
         for name, symbol in symbols.items()
         if symbol.type != STT_OBJECT
         for address in [relocation.address(elf, symbol.section, symbol.value)]
     }
     found: dict[str, SourceLine] = {}
-    try:
-        file = ELFFile(BytesIO(relocation.relocated(elf)))
-        if not file.has_dwarf_info(strict=True):
-            return {}
-        dwarf = file.get_dwarf_info(relocate_dwarf_sections=False)
-        units = [(unit, dwarf.line_program_for_CU(unit)) for unit in dwarf.iter_CUs()]
-        for unit, program in units:
-            top = unit.get_top_DIE()
-            for name, (file_number, line) in _functions(top):
-                if name in entries and program is not None and name not in found:
-                    path = _path(program, file_number, top)
-                    found[name] = SourceLine(path, line)
-        unknown = {entries[name]: name for name in entries.keys() - found.keys()}
-        for unit, program in units:
-            if unknown and program is not None:
-                for span, (file_number, line) in _first_lines(program, unknown):
-                    path = _path(program, file_number, unit.get_top_DIE())
-                    found.setdefault(unknown[span], SourceLine(path, line))
-    except Exception as error:  # pyelftools raises whatever damage makes its code stumble over
-        raise ReadError(f"the debug information cannot be read: {error}") from error
+    with _units(data, elf) as all_units:
+        units = [(program, top) for _, program, top in all_units if program is not None]
+        for program, top in units:
+            for name, (file, line) in _functions(top):
+                if name in entries and name not in found:
+                    found[name] = SourceLine(_path(program, file, top), line)
+        unknown = {span: name for name, span in entries.items() if name not in found}
+        for program, top in units if unknown else ():
+            for span, (file, line) in _first_lines(program, unknown):
+                found.setdefault(unknown[span], SourceLine(_path(program, file, top), line))
     return found
 
 
@@ -85,28 +95,18 @@ def read_line_table(data: memoryview) -> list[tuple[int, SourceLine | None]]:
     Empty without a line table. Raises `ReadError` where the debug information is damaged.
     """
     found: list[tuple[int, SourceLine | None]] = []
-    try:
-        file = ELFFile(BytesIO(data))
-        if file["e_type"] == "ET_REL" or not file.has_dwarf_info(strict=True):
-            return []
-        dwarf = file.get_dwarf_info()
-        for unit in dwarf.iter_CUs():
-            program = dwarf.line_program_for_CU(unit)
-            top = unit.get_top_DIE()
-            paths: dict[int, str] = {}
-            for entry in program.get_entries() if program else ():
-                state = entry.state
-                if state is None:
-                    continue
-                line = None
-                if state.line and not state.end_sequence:
-                    if state.file not in paths:
-                        paths[state.file] = _path(program, state.file, top)
-                    line = SourceLine(paths[state.file], state.line)
+    with _units(data) as units:
+        for _, program, top in units:
+            path = cache(partial(_path, program, top=top))
+            for state in _states(program) if program else ():
+                is_known = state.line and not state.end_sequence
+                line = SourceLine(path(state.file), state.line) if is_known else None
                 found.append((state.address, line))
-    except Exception as error:  # pyelftools raises whatever damage makes its code stumble over
-        raise ReadError(f"the debug information cannot be read: {error}") from error
-    return sorted(found, key=lambda one: one[0])
+    return sorted(found, key=itemgetter(0))
+
+
+def _states(program: Any) -> Iterator[Any]:
+    return (entry.state for entry in program.get_entries() if entry.state is not None)
 
 
 def _functions(scope: Any) -> Iterator[tuple[str, tuple[int, int]]]:
@@ -127,25 +127,12 @@ def _functions(scope: Any) -> Iterator[tuple[str, tuple[int, int]]]:
 
 
 def _first_lines(program: Any, spans: Iterable[_Span]) -> Iterator[tuple[_Span, tuple[int, int]]]:
-    """Number of the file and line at which the code of each span begins, as far as it is known.
-
-    LLVM up to 16 states the function's own line with column 0 before all others. Later ones begin
-    with the first instruction, which may be an inlined function's; the function's own file is then
-    that of its last row.
-    """
-    states = (entry.state for entry in program.get_entries() if entry.state is not None)
-    rows = sorted(
-        ((state.address, state.file, state.line, state.column) for state in states if state.line),
-        key=itemgetter(0),
-    )
+    """Number of the file and line at which the code of each span begins, as far as it is known."""
+    states = sorted(filter(attrgetter("line"), _states(program)), key=attrgetter("address"))
     for span in spans:
-        first, end = (bisect_left(rows, at, key=itemgetter(0)) for at in span)
-        if within := rows[first:end]:
-            _, file, line, column = within[0]
-            if column:
-                file = within[-1][1]
-                line = next(row[2] for row in within if row[1] == file)
-            yield span, (file, line)
+        first, end = (bisect_left(states, at, key=attrgetter("address")) for at in span)
+        if first < end:
+            yield span, own_line([(at.file, at.line, at.column) for at in states[first:end]])
 
 
 def _path(program: Any, number: int, top: Any) -> str:
@@ -163,18 +150,11 @@ def _path(program: Any, number: int, top: Any) -> str:
 
 def read_units(data: memoryview) -> Iterator[Unit]:
     """The compilation units of a linked code object. Raises `ReadError` where it is damaged."""
-    try:
-        file = ELFFile(BytesIO(data))
-        if file["e_type"] == "ET_REL" or not file.has_dwarf_info(strict=True):
-            return
-        dwarf = file.get_dwarf_info()
-        for unit in dwarf.iter_CUs():
-            program = dwarf.line_program_for_CU(unit)
+    with _units(data) as units:
+        for _, program, top in units:
             entries: dict[int, Entry] = {}
-            _collect(unit.get_top_DIE(), unit.get_top_DIE(), program, entries)
+            _collect(top, top, program, entries)
             yield entries
-    except Exception as error:  # pyelftools raises whatever damage makes its code stumble over
-        raise ReadError(f"the debug information cannot be read: {error}") from error
 
 
 def _collect(one: Any, top: Any, program: Any, entries: dict[int, Entry]) -> Entry:
@@ -195,7 +175,3 @@ def _collect(one: Any, top: Any, program: Any, entries: dict[int, Entry]) -> Ent
     entry = Entry(one.tag, texts[0], texts[1], numbers, is_static, source, children)
     entries[one.offset - one.cu.cu_offset] = entry
     return entry
-
-
-_ADDRESSES = ([0x03], [0xA1])
-"""DW_OP_addr and DW_OP_addrx."""
