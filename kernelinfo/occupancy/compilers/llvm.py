@@ -116,7 +116,7 @@ def waves_by_vgprs(known: Target, wave_size: int, vgprs: int) -> int:
     return min(max(file.per_simd // align(vgprs, file.granule), 1), most)
 
 
-_SGPR_STEPS = {
+SGPR_STEPS = {
     800: ((80, 10), (88, 9), (100, 8), (1 << 16, 7)),
     512: ((48, 10), (56, 9), (64, 8), (72, 7), (80, 6), (1 << 16, 5)),
 }
@@ -129,7 +129,7 @@ def waves_by_sgprs(known: Target, version: int, sgprs: int, trap_handler: bool =
     if not file.per_simd:
         return most
     if version < 23:
-        return min(most, next(w for count, w in _SGPR_STEPS[file.per_simd] if sgprs <= count))
+        return min(most, next(w for count, w in SGPR_STEPS[file.per_simd] if sgprs <= count))
     reserve = file.trap_handler if trap_handler else 0
     return min(max(file.per_simd // (align(sgprs, file.granule) + reserve), 1), most)
 

@@ -6,7 +6,8 @@ import operator
 from collections.abc import Callable, Sequence
 from functools import reduce
 
-from kernelinfo.occupancy.placement import extra_sgprs, total_vgprs
+from kernelinfo.occupancy.compilers.llvm import SGPR_STEPS
+from kernelinfo.occupancy.placement import align, extra_sgprs, total_vgprs
 from kernelinfo.occupancy.targets import Target
 from kernelinfo.reading.assembly.expressions import Unresolved, Value, wrap
 
@@ -84,7 +85,7 @@ def _function(name: str, values: list[int], target: Target | None) -> Value:
         case "or", [_, *_]:
             return reduce(operator.or_, values)
         case "alignto", [value, granule]:
-            return _align(value, granule)
+            return align(value, granule)
         case "totalnumvgprs", [agprs, vgprs]:
             if target is not None:
                 return total_vgprs(target, vgprs, agprs)
@@ -99,7 +100,7 @@ def _function(name: str, values: list[int], target: Target | None) -> Value:
             by_vgprs = _waves(total, vgprs, granule, waves)
             return _least(initial, (sgprs, by_sgprs), (vgprs, by_vgprs))
         case "occupancy", [waves, granule, total, initial, file, step, trap, sgprs, vgprs]:
-            by_sgprs = min(max(file // (_align(sgprs, step) + trap), 1), waves)
+            by_sgprs = min(max(file // (align(sgprs, step) + trap), 1), waves)
             by_vgprs = _waves(total, vgprs, granule, waves)
             return _least(initial, (sgprs, by_sgprs), (vgprs, by_vgprs))
         case "instprefsize", _:
@@ -109,23 +110,17 @@ def _function(name: str, values: list[int], target: Target | None) -> Value:
     return Unresolved(f"{name!r} is no function of the assembler")
 
 
-def _align(value: int, granule: int) -> int:
-    return -(-value // granule) * granule
-
-
 def _waves(total: int, registers: int, granule: int, most: int) -> int:
     """Waves per SIMD that VGPRs allow (LLVM IsaInfo::getNumWavesPerEUWithNumVGPRs)."""
-    return most if registers < granule else min(max(total // _align(registers, granule), 1), most)
+    return most if registers < granule else min(max(total // align(registers, granule), 1), most)
 
 
 def _waves_of_generation(generation: int, sgprs: int, most: int) -> int:
     """Waves per SIMD that SGPRs allow (LLVM 20 to 23, IsaInfo::getOccupancyWithNumSGPRs)."""
     if generation >= 9:  # AMDGPUSubtarget::GFX10: SGPRs are not shared
         return most
-    volcanic_islands = ((80, 10), (88, 9), (100, 8), (None, 7))
-    before = ((48, 10), (56, 9), (64, 8), (72, 7), (80, 6), (None, 5))
-    steps = volcanic_islands if generation >= 7 else before
-    return min(next(waves for upto, waves in steps if upto is None or sgprs <= upto), most)
+    steps = SGPR_STEPS[800 if generation >= 7 else 512]
+    return min(next((waves for upto, waves in steps if sgprs <= upto), steps[-1][1]), most)
 
 
 def _least(initial: int, *limits: tuple[int, int]) -> int:

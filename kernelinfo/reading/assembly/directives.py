@@ -3,34 +3,39 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache, partial
 
 from kernelinfo.light_typing import NamedTuple
-from kernelinfo.occupancy.placement import extra_sgprs
-from kernelinfo.occupancy.targets import Target, Vgprs
+from kernelinfo.occupancy.placement import align, extra_sgprs
+from kernelinfo.occupancy.targets import Target
 from kernelinfo.reading.assembly.expressions import number
 from kernelinfo.reading.assembly.scan import Text, decode
-from kernelinfo.reading.facts import Fact, FactName
+from kernelinfo.reading.facts import Fact, FactName, FactValue, Source
 from kernelinfo.reading.resource_symbols import NAMED_BARRIERS
 
-FIELDS: Mapping[str, FactName] = {
-    "group_segment_fixed_size": "lds_bytes",
-    "private_segment_fixed_size": "scratch_bytes_per_lane",
-    "accum_offset": "accum_offset",
-    "workgroup_processor_mode": "wgp_mode",
-    "tg_split": "tg_split",
-    "uses_dynamic_stack": "dynamic_stack",
-}
-"""`.amdhsa_*` directives whose value is the fact's (AMDGPUUsage, "AMDHSA Kernel Assembler
-Directives"); others are computed below."""
+Readings = dict[str, tuple[FactName, Callable[[int], FactValue | None]]]
+"""By field: the fact that it states, and that fact's value by the field's; None for no fact."""
 
-CODE_T_FIELDS: Mapping[str, FactName] = {
-    "workitem_vgpr_count": "vgprs",
-    "wavefront_sgpr_count": "sgprs",
-    "workgroup_group_segment_byte_size": "lds_bytes",
-    "workitem_private_segment_byte_size": "scratch_bytes_per_lane",
-    "is_dynamic_callstack": "dynamic_stack",
+_FIELDS: Readings = {
+    "group_segment_fixed_size": ("lds_bytes", int),
+    "private_segment_fixed_size": ("scratch_bytes_per_lane", int),
+    "accum_offset": ("accum_offset", int),
+    "workgroup_processor_mode": ("wgp_mode", bool),
+    "tg_split": ("tg_split", bool),
+    "uses_dynamic_stack": ("dynamic_stack", bool),
+    "wavefront_size32": ("wave_size", lambda wave32: 32 if wave32 else 64),
+    "named_barrier_count": ("named_barriers", lambda count: count * NAMED_BARRIERS),
+}
+"""`.amdhsa_*` directives (AMDGPUUsage, "AMDHSA Kernel Assembler Directives")."""
+
+_CODE_T_FIELDS: Readings = {
+    "workitem_vgpr_count": ("vgprs", int),
+    "wavefront_sgpr_count": ("sgprs", int),
+    "workgroup_group_segment_byte_size": ("lds_bytes", int),
+    "workitem_private_segment_byte_size": ("scratch_bytes_per_lane", int),
+    "is_dynamic_callstack": ("dynamic_stack", bool),
+    "wavefront_size": ("wave_size", {5: 32, 6: 64}.get),
 }
 """Fields of `.amd_kernel_code_t` (AMDGPUUsage, "amd_kernel_code_t"), code object v2 and mesa3d."""
 
@@ -40,16 +45,14 @@ UINT32 = 0xFFFFFFFF
 _ZERO_BY_DEFAULT = ("group_segment_fixed_size", "private_segment_fixed_size")
 """AMDGPUUsage, "AMDHSA Kernel Assembler Directives", column default."""
 
-_FLAGS = {"wgp_mode", "tg_split", "dynamic_stack"}
-
 # A block has some 50 lines; one without an end must not reach through the file.
 _USUAL_BYTES = 1 << 12
 _MOST_BYTES = 1 << 16
 _SHORT = 512
-_FIELD = {
-    b"amdhsa_kernel": rb"\.amdhsa_(\w+)[ \t]+([^\r\n]*)",
-    b"amdgpu_info": rb"\.amdgpu_(\w+)[ \t]+([^\r\n]*)",
-    b"amd_kernel_code_t": rb"(?m)^[ \t]*(\w+)[ \t]*=[ \t]*([^\r\n]*)",
+_PATTERNS = {
+    "amdhsa_kernel": rb"\.amdhsa_(\w+)[ \t]+([^\r\n]*)",
+    "amdgpu_info": rb"\.amdgpu_(\w+)[ \t]+([^\r\n]*)",
+    "amd_kernel_code_t": rb"(?m)^[ \t]*(\w+)[ \t]*=[ \t]*([^\r\n]*)",
 }
 _COMMENT = re.compile(rb";|//|/\*")
 
@@ -85,30 +88,18 @@ class Stated(NamedTuple):
     """1-based; symbols in its values have the values that they have there."""
 
 
-_Value = Callable[[Statement], int | None]
+Evaluate = Callable[[Statement], int | None]
+"""The value of a statement; None where it has none, and then a warning says why."""
 
 
-def read_kernel(text: Text, offset: int) -> tuple[Block, bool]:
-    """The directives after the line of `.amdhsa_kernel`, which begins at `offset`, and whether they
-    have an end: where they have none, the text is cut.
+def read_block(text: Text, offset: int, kind: str) -> tuple[Block, bool]:
+    """The statements after the line of the directive `kind`, which begins at `offset`, and whether
+    they have an end: where they have none, the text is cut.
 
-    Those left out of a whole block have the assembler's default, stated at the block's own line.
+    Those left out of a whole `.amdhsa_kernel` have the assembler's default, stated at the block's
+    own line.
     """
-    return _read(text, offset, b"amdhsa_kernel")
-
-
-def read_code_t(text: Text, offset: int) -> tuple[Block, bool]:
-    """The same of `.amd_kernel_code_t`."""
-    return _read(text, offset, b"amd_kernel_code_t")
-
-
-def read_linking_info(text: Text, offset: int) -> tuple[Block, bool]:
-    """The same of `.amdgpu_info`."""
-    return _read(text, offset, b"amdgpu_info")
-
-
-def _read(text: Text, offset: int, kind: bytes) -> tuple[Block, bool]:
-    start, end = b"." + kind, b".end_" + kind
+    start, end = b"." + kind.encode(), b".end_" + kind.encode()
     for size in (_USUAL_BYTES, _MOST_BYTES):
         part = text[offset : offset + size]
         stop = part.find(end)
@@ -127,14 +118,14 @@ def _read(text: Text, offset: int, kind: bytes) -> tuple[Block, bool]:
 
 
 @lru_cache(maxsize=1 << 12)
-def _block(body: bytes, kind: bytes, ended: bool) -> Block:
+def _block(body: bytes, kind: str, ended: bool) -> Block:
     known, anew = _stated, _stated.__wrapped__
     statements = [
         Statement(name, value, number)
         for number, written in enumerate(body.split(b"\n"))
         for name, value in (known if len(written) < _SHORT else anew)(written, kind)
     ]
-    if ended and kind == b"amdhsa_kernel":
+    if ended and kind == "amdhsa_kernel":
         stated = {statement.field for statement in statements}
         left_out = (field for field in _ZERO_BY_DEFAULT if field not in stated)
         statements += [Statement(field, "0", 0) for field in left_out]
@@ -142,70 +133,79 @@ def _block(body: bytes, kind: bytes, ended: bool) -> Block:
 
 
 @lru_cache(maxsize=1 << 14)
-def _stated(line: bytes, kind: bytes) -> tuple[tuple[str, str], ...]:
+def _stated(line: bytes, kind: str) -> tuple[tuple[str, str], ...]:
     """Field and value of what one line of such a block states."""
     return tuple(
         (match[1].decode(), decode(match[2]))
-        for match in re.finditer(_FIELD[kind], line)
+        for match in re.finditer(_PATTERNS[kind], line)
         if not _COMMENT.search(line, 0, match.start())
     )
 
 
-def vgpr_file(target: Target | None, wave_size: object) -> Vgprs | None:
-    """The register file that waves of `wave_size` see, or of the target's default where None."""
+def vgpr_granule(target: Target | None, wave_size: Fact | None) -> int:
+    """What a descriptor counts VGPRs in, for waves of that size, or of the target's default where
+    None; 0 where that is not known."""
     if target is None:
-        return None
-    wave_size = wave_size or target.waves.default_size
-    return next((file for file in target.vgprs if file.wave_size == wave_size), None)
+        return 0
+    lanes = wave_size.value if wave_size else target.waves.default_size
+    return next((file.encoding_granule for file in target.vgprs if file.wave_size == lanes), 0)
 
 
-def encoded(count: int, granule: int) -> int:
+def encoded(granule: int, count: int) -> int | None:
     """Registers that a descriptor holds for `count`: one granule at least (LLVM IsaInfo::
-    getEncodedNumVGPRBlocks and getNumSGPRBlocks)."""
-    return max(-(-count // granule), 1) * granule
+    getEncodedNumVGPRBlocks and getNumSGPRBlocks); None where the granule, 0, is not known."""
+    return align(max(count, 1), granule) if granule else None
+
+
+def read_facts(
+    readings: Readings,
+    stated: Mapping[str, Statement],
+    value: Evaluate,
+    source: Source = "directive",
+) -> dict[FactName, Fact]:
+    """The facts that fields state, in their order; of a fact that two state the last one's."""
+    found: dict[FactName, Fact] = {}
+    for field, statement in stated.items():
+        if field in readings and (count := value(statement)) is not None:
+            name, known = readings[field][0], readings[field][1](count)
+            if known is not None:
+                found[name] = Fact(name, known, source, statement.line)
+    return found
+
+
+def by_field(statements: Sequence[Statement]) -> dict[str, Statement]:
+    """The statements, the last one of each field."""
+    return {statement.field: statement for statement in statements}
 
 
 def kernel_facts(
-    statements: Sequence[Statement], value: _Value, target: Target | None, xnack: bool
-) -> list[Fact]:
-    """What `.amdhsa_*` directives state; `value` evaluates one, or gives None and says why itself.
+    statements: Sequence[Statement], value: Evaluate, target: Target | None, xnack: bool
+) -> Iterable[Fact]:
+    """What `.amdhsa_*` directives state.
 
     Registers reserved need the target, and whether code for the module's target id may run with
     XNACK on: the default of `.amdhsa_reserve_xnack_mask`.
     """
-    found = _plain(FIELDS, statements, value)
-    stated = {statement.field: statement for statement in statements}
-    wave_size = None
-    if statement := stated.get("wavefront_size32"):
-        wave32 = value(statement)
-        if wave32 is not None:
-            wave_size = 32 if wave32 else 64
-            found.append(Fact("wave_size", wave_size, "directive", statement.line))
-    if statement := stated.get("next_free_vgpr"):
-        count = value(statement)
-        file = vgpr_file(target, wave_size)
-        if count is not None and file:
-            reserved = encoded(count, file.encoding_granule)
-            found.append(Fact("reserved_vgprs", reserved, "directive", statement.line))
-
-    statement = stated.get("named_barrier_count")
+    stated = by_field(statements)
     # LLVM 24 packs the size of the code into this value, which the text does not give, and masks
     # it out again. `; NamedBarCnt:` states the same number plainly.
-    if statement and "instprefsize" not in statement.value:
-        count = value(statement)
-        if count is not None:
-            barriers = count * NAMED_BARRIERS
-            found.append(Fact("named_barriers", barriers, "directive", statement.line))
-    if target and target.sgprs.encoding_granule and (statement := stated.get("next_free_sgpr")):
-        reserved_sgprs = _reserved_sgprs(target, stated, value, xnack=xnack)
-        if reserved_sgprs is not None:
-            found.append(Fact("reserved_sgprs", reserved_sgprs, "directive", statement.line))
-    return found
+    if "named_barrier_count" in stated and "instprefsize" in stated["named_barrier_count"].value:
+        del stated["named_barrier_count"]
+    found = read_facts(_FIELDS, stated, value)
+    vgprs = vgpr_granule(target, found.get("wave_size"))
+    registers: Readings = {"next_free_vgpr": ("reserved_vgprs", partial(encoded, vgprs))}
+    if target and target.sgprs.encoding_granule and "next_free_sgpr" in stated:
+        extra = _extra_sgprs(target, stated, value, xnack=xnack)
+        if extra is not None:
+            registers["next_free_sgpr"] = "reserved_sgprs", partial(_reserved_sgprs, target, extra)
+    found |= read_facts(registers, stated, value)
+    return found.values()
 
 
-def _reserved_sgprs(
-    target: Target, stated: Mapping[str, Statement], value: _Value, *, xnack: bool
+def _extra_sgprs(
+    target: Target, stated: Mapping[str, Statement], value: Evaluate, *, xnack: bool
 ) -> int | None:
+    """SGPRs beyond the numbered ones; None where a directive has no value."""
     # The defaults are the assembler's (LLVM AMDGPUAsmParser::ParseDirectiveAMDHSAKernel).
     # Flat scratch has none to state on targets where it is architected, and is taken; only a
     # disassembler states it there, as 0, and counts all in next_free_sgpr.
@@ -216,46 +216,27 @@ def _reserved_sgprs(
             if flag is None:
                 return None
             reserves[field] = bool(flag)
-    numbered = value(stated["next_free_sgpr"])
-    if numbered is None:
-        return None
     vcc, flat_scratch, xnack = reserves.values()
-    extra = extra_sgprs(target, vcc=vcc, flat_scratch=flat_scratch, xnack=xnack)
+    return extra_sgprs(target, vcc=vcc, flat_scratch=flat_scratch, xnack=xnack)
+
+
+def _reserved_sgprs(target: Target, extra: int, numbered: int) -> int | None:
     sgprs = target.sgprs
-    return sgprs.fixed_allocation or encoded(numbered + extra, sgprs.encoding_granule)
+    return sgprs.fixed_allocation or encoded(sgprs.encoding_granule, numbered + extra)
 
 
 def code_t_facts(
-    statements: Sequence[Statement], value: _Value, target: Target | None
-) -> list[Fact]:
-    """What the fields of `.amd_kernel_code_t` state; arguments as for `kernel_facts`."""
-    found = _plain(CODE_T_FIELDS, statements, value)
-    stated = {statement.field: statement for statement in statements}
-    wave_size = None
-    if (statement := stated.get("wavefront_size")) and (log2 := value(statement)) in (5, 6):
-        wave_size = 1 << log2
-        found.append(Fact("wave_size", wave_size, "directive", statement.line))
+    statements: Sequence[Statement], value: Evaluate, target: Target | None
+) -> Iterable[Fact]:
+    """What the fields of `.amd_kernel_code_t` state."""
+    stated = by_field(statements)
+    found = read_facts(_CODE_T_FIELDS, stated, value)
+    others: Readings = {}
     if target and len(target.domains) > 1:
-        found += _plain({"enable_wgp_mode": "wgp_mode"}, statements, value)
-    granules: list[tuple[str, FactName, int]] = []
-    if file := vgpr_file(target, wave_size):
-        granules.append(("granulated_workitem_vgpr_count", "reserved_vgprs", file.encoding_granule))
-    if target and (granule := target.sgprs.encoding_granule):
-        granules.append(("granulated_wavefront_sgpr_count", "reserved_sgprs", granule))
-    for field, name, granule in granules:
-        if (statement := stated.get(field)) and (count := value(statement)) is not None:
-            found.append(Fact(name, (count + 1) * granule, "directive", statement.line))
-    return found
-
-
-def _plain(
-    fields: Mapping[str, FactName], statements: Sequence[Statement], value: _Value
-) -> list[Fact]:
-    found: list[Fact] = []
-    for statement in statements:
-        name = fields.get(statement.field)
-        count = value(statement) if name else None
-        if name and count is not None:
-            known = bool(count) if name in _FLAGS else count
-            found.append(Fact(name, known, "directive", statement.line))
-    return found
+        others["enable_wgp_mode"] = "wgp_mode", bool
+    if vgprs := vgpr_granule(target, found.get("wave_size")):
+        others["granulated_workitem_vgpr_count"] = "reserved_vgprs", lambda n: (n + 1) * vgprs
+    if target and (sgprs := target.sgprs.encoding_granule):
+        others["granulated_wavefront_sgpr_count"] = "reserved_sgprs", lambda n: (n + 1) * sgprs
+    found |= read_facts(others, stated, value)
+    return found.values()

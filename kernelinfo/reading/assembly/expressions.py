@@ -6,6 +6,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from operator import attrgetter
 
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.occupancy.targets import Target
@@ -93,7 +94,8 @@ class Definitions(dict[str, list[Definition]]):
         first = lines.number(offset)
         for line, (name, expression) in enumerate(_SET.findall(found[0]), first):
             if name and (line > first or is_directive(text, offset)):
-                self._add(unquoted(name), Definition(line, decode(expression)))
+                definition = Definition(line, decode(expression))
+                self.setdefault(unquoted(name), []).append(definition)
         return found.end()
 
     def add_assignment(self, text: Text, offset: int, lines: Lines) -> None:
@@ -101,13 +103,8 @@ class Definitions(dict[str, list[Definition]]):
         prefix = before(text, offset)
         if prefix and (name := re.fullmatch(_EQUATED, prefix)):
             expression = decode(line_at(text, offset + 1))
-            self._add(decode(name[1]), Definition(lines.number(offset), expression))
-
-    def _add(self, symbol: str, definition: Definition) -> None:
-        if symbol in self:
-            self[symbol].append(definition)
-        else:
-            self[symbol] = [definition]
+            definition = Definition(lines.number(offset), expression)
+            self.setdefault(decode(name[1]), []).append(definition)
 
 
 class _Frame(NamedTuple):
@@ -185,7 +182,7 @@ class Evaluator:
         definitions = self._definitions.get(name)
         if not definitions:
             return Unresolved(f"symbol {name!r} is not defined")
-        index = max(bisect_left(definitions, line, key=_line) - 1, 0)
+        index = max(bisect_left(definitions, line, key=attrgetter("line")) - 1, 0)
         symbol = (name, index)
         if symbol in self._known:
             return self._known[symbol]
@@ -242,10 +239,6 @@ def build_into(steps: list[Step]) -> Build:
         "binary": lambda left, operator, right: add(Call(operator, 2)),
         "call": lambda function, *arguments: add(Call(function, len(arguments))),
     }
-
-
-def _line(definition: Definition) -> int:
-    return definition.line
 
 
 def _integer(digits: str) -> Value:

@@ -3,41 +3,43 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache, partial
 from itertools import islice
 
 from kernelinfo.light_typing import NamedTuple
-from kernelinfo.occupancy.targets import Target
+from kernelinfo.occupancy.targets import Target, Vgprs
 from kernelinfo.reading.assembly.directives import (
     UINT32,
     Block,
+    Evaluate,
+    Readings,
     Statement,
+    by_field,
     encoded,
-    vgpr_file,
+    read_facts,
+    vgpr_granule,
 )
 from kernelinfo.reading.assembly.expressions import leading_numbers, number
 from kernelinfo.reading.assembly.scan import Text, decode, lines_from
-from kernelinfo.reading.facts import Fact, FactName
+from kernelinfo.reading.facts import Fact
 from kernelinfo.reading.grammar import NoMatch, load_tables, parse
 from kernelinfo.reading.resource_symbols import NAMED_BARRIERS
 
-FIELDS: Mapping[str, FactName] = {
-    "codeLenInByte": "code_bytes",
-    "NumSgprs": "sgprs",
-    "TotalNumSgprs": "sgprs",
-    "NumVgprs": "vgprs",
-    "NumAgprs": "agprs",
-    "TotalNumVgprs": "vgprs",
-    "ScratchSize": "scratch_bytes_per_lane",
-    "LDSByteSize": "lds_bytes",
-    "NumSGPRsForWavesPerEU": "reserved_sgprs",
-    "NumVGPRsForWavesPerEU": "reserved_vgprs",
-    "AccumOffset": "accum_offset",
-    "NamedBarCnt": "named_barriers",
-    "Occupancy": "compiler_waves_per_simd",
-    "COMPUTE_PGM_RSRC2:SCRATCH_EN": "dynamic_stack",
-    "COMPUTE_PGM_RSRC3_GFX90A:TG_SPLIT": "tg_split",
+_CODE_BYTES = "codeLenInByte"
+_FIELDS: Readings = {
+    _CODE_BYTES: ("code_bytes", int),
+    "NumSgprs": ("sgprs", int),
+    "TotalNumSgprs": ("sgprs", int),
+    "NumAgprs": ("agprs", int),
+    "TotalNumVgprs": ("vgprs", int),
+    "ScratchSize": ("scratch_bytes_per_lane", int),
+    "LDSByteSize": ("lds_bytes", int),
+    "AccumOffset": ("accum_offset", int),
+    "NamedBarCnt": ("named_barriers", lambda count: count * NAMED_BARRIERS),
+    "Occupancy": ("compiler_waves_per_simd", int),
+    "COMPUTE_PGM_RSRC2:SCRATCH_EN": ("dynamic_stack", bool),
+    "COMPUTE_PGM_RSRC3_GFX90A:TG_SPLIT": ("tg_split", bool),
 }
 
 # LLVM writes 26 lines at most; a comment of a million lines is not one block.
@@ -46,9 +48,6 @@ _SHORT = 512
 _USUAL = 1 << 12
 _COMMENTS = re.compile(rb"(?:[ \t\r\f\v]*+;(?! Kernel info:).*+\n?){1,%d}+" % _MOST_LINES)
 _STAMP = re.compile(rb"[\d:-]+")
-
-
-_Value = Callable[[Statement], int | None]
 
 
 class Header(NamedTuple):
@@ -119,9 +118,9 @@ def _without_code_bytes(comments: bytes) -> tuple[int | None, bytes]:
     """
     first, newline, rest = comments.partition(b"\n")
     field = read_line(first.rstrip(b"\r"))
-    if newline and isinstance(field, Field) and FIELDS.get(field.name) == "code_bytes":
+    if newline and isinstance(field, Field) and field.name == _CODE_BYTES:
         size = number(field.value)
-        if size is not None and 0 <= size <= UINT32 and field.name.encode() not in rest:
+        if size is not None and 0 <= size <= UINT32 and _CODE_BYTES.encode() not in rest:
             return size, rest
     return None, comments
 
@@ -177,12 +176,9 @@ def _read_line(line: bytes) -> Header | Field | None:
 
 
 def facts(
-    statements: Sequence[Statement],
-    value: _Value,
-    target: Target | None,
-    wave_size: object,
-) -> list[Fact]:
-    """What a block states; `value` evaluates a statement, or gives None and says why itself.
+    statements: Sequence[Statement], value: Evaluate, target: Target | None, wave_size: Fact | None
+) -> Iterable[Fact]:
+    """What a block states.
 
     Registers reserved need the target and the register file that waves of the kernel's size see;
     where `wave_size` is None, the block may settle it. They are rounded here from
@@ -190,43 +186,27 @@ def facts(
     LLVM encoded gfx1250 in units of 8 until 22 was out, and since of 16, and the block alone does
     not tell which.
     """
-    found: dict[FactName, Fact] = {}
-    if target and wave_size is None and (settled := _wave_size(statements, value, target)):
-        found["wave_size"], wave_size = settled, settled.value
-    file = vgpr_file(target, wave_size)
-    for statement in statements:
-        name = FIELDS.get(statement.field)
-        if name is None:
-            continue
-        count = value(statement)
-        if name == "vgprs" and statement.field == "TotalNumVgprs":
-            arch = found.pop(name, None)  # NumVgprs leaves the AGPRs out
-            if arch is not None:
-                found["arch_vgprs"] = arch._replace(name="arch_vgprs")
-        if count is None:
-            continue
-        if name == "reserved_vgprs":
-            if file is None:
-                continue
-            count = encoded(count, file.encoding_granule)
-        elif name == "reserved_sgprs":
-            if target is None or not target.sgprs.encoding_granule:
-                continue
-            count = encoded(count, target.sgprs.encoding_granule)
-        elif name == "named_barriers":
-            count *= NAMED_BARRIERS
-        known = bool(count) if name in ("tg_split", "dynamic_stack") else count
-        found[name] = Fact(name, known, "kernel-info", statement.line)
+    stated = by_field(statements)
+    settled = _wave_size(stated, value, target) if target and wave_size is None else None
+    vgprs = vgpr_granule(target, wave_size or settled)
+    sgprs = target.sgprs.encoding_granule if target else 0
+    readings: Readings = {
+        **_FIELDS,
+        "NumVGPRsForWavesPerEU": ("reserved_vgprs", partial(encoded, vgprs)),
+        "NumSGPRsForWavesPerEU": ("reserved_sgprs", partial(encoded, sgprs)),
+        "NumVgprs": ("arch_vgprs" if "TotalNumVgprs" in stated else "vgprs", int),
+    }
+    found = read_facts(readings, stated, value, "kernel-info")
     # Scratch that is enabled with a size of 0 is of a size that is not known before the launch;
     # next to a size, being enabled states nothing.
     enabled = found.pop("dynamic_stack", None)
     scratch = found.get("scratch_bytes_per_lane")
     if enabled and enabled.value and scratch and scratch.value == 0:
         found["dynamic_stack"] = enabled
-    return list(found.values())
+    return [settled, *found.values()] if settled else found.values()
 
 
-def _wave_size(statements: Sequence[Statement], value: _Value, target: Target) -> Fact | None:
+def _wave_size(stated: Mapping[str, Statement], value: Evaluate, target: Target) -> Fact | None:
     """The only wave size of the target's that a block without a descriptor fits, if it is one.
 
     The symbolic `Occupancy` names the register file; else the unit in which `VGPRBlocks` encodes
@@ -235,23 +215,20 @@ def _wave_size(statements: Sequence[Statement], value: _Value, target: Target) -
     """
     if len(target.vgprs) == 1:
         return None
-    stated = {statement.field: statement for statement in statements}
-    if occupancy := stated.get("Occupancy"):
-        _, *file_sizes = leading_numbers(occupancy.value, "occupancy", 3) or (0,)
-        fits = [f for f in target.vgprs if [f.granule, f.per_simd] == file_sizes]
-        if len(fits) == 1:
-            return Fact("wave_size", fits[0].wave_size, "kernel-info", occupancy.line)
+    fits: list[Vgprs] = []
+    if settling := stated.get("Occupancy"):
+        sizes = leading_numbers(settling.value, "occupancy", 3) or ()
+        fits = [file for file in target.vgprs if (file.granule, file.per_simd) == sizes[1:]]
     count, blocks = stated.get("NumVGPRsForWavesPerEU"), stated.get("VGPRBlocks")
-    if count is None or blocks is None:
+    if len(fits) != 1 and count and blocks:
+        settling, vgprs, encoding = blocks, value(count), value(blocks)
+        if vgprs is None or encoding is None:
+            return None
+        fits = [
+            file
+            for file in target.vgprs
+            if encoded(file.encoding_granule, vgprs) == (encoding + 1) * file.encoding_granule
+        ]
+    if len(fits) != 1 or settling is None:
         return None
-    number, encoding = value(count), value(blocks)
-    if number is None or encoding is None:
-        return None
-    fits = [
-        file
-        for file in target.vgprs
-        if encoded(number, file.encoding_granule) == (encoding + 1) * file.encoding_granule
-    ]
-    return (
-        Fact("wave_size", fits[0].wave_size, "kernel-info", blocks.line) if len(fits) == 1 else None
-    )
+    return Fact("wave_size", fits[0].wave_size, "kernel-info", settling.line)

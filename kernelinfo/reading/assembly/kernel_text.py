@@ -16,6 +16,7 @@ from kernelinfo.reading.facts import Code, Fact, Facts, KernelFacts, ReadWarning
 from kernelinfo.reading.resource_symbols import SYMBOLS, symbol_facts
 
 _NOTHING = Facts()
+_Reading = Callable[..., Iterable[Fact]]
 _Begun = tuple[Facts, int]
 """Facts whose lines count from one of the text, and that line."""
 
@@ -61,38 +62,35 @@ class KernelTexts(dict[str, KernelText]):
         return kernel
 
 
-class Ending:
-    """The metadata with which the compiler ends a module for HSA, listing all its kernels."""
-
-    def __init__(self) -> None:
-        self.is_due = False
-        self.is_there = False
-
-    def check(self, kernels: Iterable[KernelText], last_line: int, warnings: ReadWarnings) -> None:
-        """Note a module that breaks off, or has kernels that its metadata does not list."""
-        described = [kernel for kernel in kernels if kernel.directives] if self.is_due else []
-        if described and not self.is_there:
-            warnings.add("no metadata ends the module: it is cut off; build it again", last_line)
-            return
-        for kernel in described:
-            if kernel.directives and not kernel.metadata[1]:
-                message = f"kernel {kernel.symbol!r}: not in the module's metadata; build it again"
-                warnings.add(message, kernel.directives.line)
+def check_metadata(
+    kernels: Iterable[KernelText], is_there: bool, last_line: int, warnings: ReadWarnings
+) -> None:
+    """Note a module for HSA that breaks off, which the compiler ends with metadata, or has kernels
+    that these do not list."""
+    described = [kernel for kernel in kernels if kernel.directives]
+    if described and not is_there:
+        warnings.add("no metadata ends the module: it is cut off; build it again", last_line)
+        return
+    for kernel in described:
+        if kernel.directives and not kernel.metadata[1]:
+            message = f"kernel {kernel.symbol!r}: not in the module's metadata; build it again"
+            warnings.add(message, kernel.directives.line)
 
 
 def without_shaders(
-    functions: Collection[KernelText],
-) -> tuple[list[KernelText], list[tuple[str, int]]]:
-    """The kernels among functions with kernel info, and the others' names and lines.
+    functions: Collection[KernelText], warnings: ReadWarnings
+) -> Collection[KernelText]:
+    """The kernels among functions with kernel info; the others are added to `warnings`.
 
     Graphics shaders print kernel info as well. Where kernels have an .amd_kernel_code_t (mesa3d),
     that tells them apart; amdpal has nothing that does.
     """
     kernels = [function for function in functions if function.code_t]
-    if not kernels:
-        return list(functions), []
-    shaders = [(f.symbol, f.info.line) for f in functions if f.info and not f.code_t]
-    return kernels, shaders
+    for function in functions if kernels else ():
+        if function.info and not function.code_t:
+            message = f"{function.symbol!r} has no descriptor: passed over as a shader"
+            warnings.add(message, function.info.line)
+    return kernels or functions
 
 
 class Evaluation:
@@ -120,17 +118,17 @@ class Evaluation:
         for stated in (kernel.info, kernel.directives, kernel.code_t, kernel.config):
             if stated and not stated.block.is_plain:
                 self._remark_repeated(symbol, stated)
-        described = self._facts(
-            symbol, kernel.directives, directives.kernel_facts, target, self._xnack
+        described = (
+            self._facts(symbol, kernel.directives, directives.kernel_facts, target, self._xnack),
+            self._facts(symbol, kernel.code_t, directives.code_t_facts, target),
+            self._facts(symbol, kernel.config, _config_facts, target),
         )
-        code_t = self._facts(symbol, kernel.code_t, directives.code_t_facts, target)
-        config = self._facts(symbol, kernel.config, _config_facts, target)
-        wave_size = _wave_size(described[0], code_t[0], kernel.metadata[0])
+        wave_size = _wave_size(*(facts for facts, _ in described), kernel.metadata[0])
         info = self._facts(symbol, kernel.info, info_block.facts, target, wave_size)
         symbols = self._symbols(symbol)
         # One source, which begins once.
-        begin = next((begin for _, begin in (described, code_t, config) if begin), 0)
-        parts = [_counted_from(begin, *part) for part in (described, code_t, config)]
+        begin = next((begin for _, begin in described if begin), 0)
+        parts = [_counted_from(begin, *part) for part in described]
         facts, size = _together(info[0], *parts, kernel.metadata[0], symbols[0])
         return KernelFacts(
             symbol,
@@ -151,7 +149,7 @@ class Evaluation:
         self,
         symbol: str,
         stated: Stated | None,
-        reading: Callable[..., list[Fact]],
+        reading: _Reading,
         *circumstances: object,
     ) -> _Begun:
         """What `reading` finds in a block, which it is given with all else that counts."""
@@ -209,7 +207,7 @@ class Evaluation:
 
 
 @lru_cache(maxsize=1 << 12)
-def _of_plain(block: Block, reading: Callable[..., list[Fact]], *circumstances: Any) -> Facts:
+def _of_plain(block: Block, reading: _Reading, *circumstances: Any) -> Facts:
     """What a block says that needs no symbols, under the same circumstances the same object."""
 
     def value(statement: Statement) -> int | None:
@@ -240,5 +238,5 @@ def _together(*parts: Facts) -> tuple[Facts, Fact | None]:
 
 
 @lru_cache(maxsize=1 << 12)
-def _wave_size(*parts: Facts) -> object:
-    return next((f.value for facts in parts for f in facts if f.name == "wave_size"), None)
+def _wave_size(*parts: Facts) -> Fact | None:
+    return next((fact for facts in parts for fact in facts if fact.name == "wave_size"), None)

@@ -15,7 +15,6 @@ As LLVM 24git writes them.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 
 from kernelinfo.occupancy.targets import Target
 from kernelinfo.reading.assembly import directives
@@ -46,15 +45,12 @@ class LinkingText:
 
     def take(self, text: Text, offset: int, kind: str, operand: bytes) -> str:
         """Read one directive; return what is wrong with it, empty if nothing is."""
-        if kind == "amdgpu_info":
-            return self._take_function(text, offset, operand)
-        if found := _VARIABLE.match(operand):
-            self._variables[described_kernel(found[1])] = int(found[2])
-        return ""
-
-    def _take_function(self, text: Text, offset: int, operand: bytes) -> str:
+        if kind == "amdgpu_lds":
+            if found := _VARIABLE.match(operand):
+                self._variables[described_kernel(found[1])] = int(found[2])
+            return ""
         self._budget.spend()
-        block, ended = directives.read_linking_info(text, offset)
+        block, ended = directives.read_block(text, offset, kind)
         name = described_kernel(operand)
         function = self._functions[name] = Function(is_open=not ended)
         for field, value, _ in block.statements:
@@ -73,15 +69,9 @@ class LinkingText:
         self, kernels: list[KernelFacts], target: Target | None, *, xnack: bool
     ) -> tuple[list[KernelFacts], tuple[str, ...]]:
         """The kernels, each with what all that it calls states, and what is to be noted of that."""
-        if not (functions := self._stated()):
+        if not self._functions:
             return kernels, ()
-        return with_callees(kernels, functions, target, xnack=xnack), (NOTE,)
-
-    def _stated(self) -> Mapping[str, Function]:
-        """What is stated of each function, by name; one that uses a variable of unknown size is
-        open."""
         for function in self._functions.values():
-            for name in function.uses:
-                function.uses[name] = self._variables.get(name, 0)
-                function.is_open |= name not in self._variables
-        return self._functions
+            function.is_open |= not function.uses.keys() <= self._variables.keys()
+            function.uses = {name: self._variables.get(name, 0) for name in function.uses}
+        return with_callees(kernels, self._functions, target, xnack=xnack), (NOTE,)

@@ -219,14 +219,6 @@ def decode(name: bytes) -> str:
     return name.decode("utf-8", "backslashreplace")
 
 
-def begun_function(text: Text, begin: int) -> str:
-    """The function that begins at `begin`, by LLVM's own comment.
-
-    The comment holds the name raw: unquoted, whatever characters it has.
-    """
-    return decode(line_at(text, begin + len(BEGIN)).rstrip())
-
-
 def last_label(text: Text, floor: int, offset: int) -> tuple[str, int] | None:
     """The last label between `floor` and `offset` that is not local, and where it stands."""
     last = None
@@ -236,14 +228,14 @@ def last_label(text: Text, floor: int, offset: int) -> tuple[str, int] | None:
     return last
 
 
-def label_offset(text: Text, name: str, floor: int, offset: int, after: int) -> int | None:
-    """Where the label `name:` stands: between `floor` and `offset`, or else soon after `after`.
+def label_offset(text: Text, name: str, floor: int, offset: int) -> int | None:
+    """Where the label `name:` stands: between `floor` and `offset`, or else soon after that.
 
     Compilers print a descriptor after the code; people write it before.
     """
     label = name if _UNQUOTED.fullmatch(name) else _quoted(name)
     sought = label.encode() + b":"
-    for start, end in (floor, offset), (after, after + _FAR):
+    for start, end in (floor, offset), (offset, offset + _FAR):
         found = text.find(sought, start, end)
         while found >= 0:
             if found == 0 or text[found - 1 : found].isspace():

@@ -7,11 +7,11 @@ is launched in workgroups of a size that is its own.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.occupancy.targets import Target
-from kernelinfo.reading.assembly.directives import Block, Statement
+from kernelinfo.reading.assembly.directives import Block, Evaluate, Statement
 from kernelinfo.reading.assembly.scan import Text, decode, line_end
 from kernelinfo.reading.facts import Fact, FactName, Facts
 
@@ -61,11 +61,9 @@ def read_config(text: Text, offset: int) -> Block:
 
 
 def config_facts(
-    statements: Sequence[Statement],
-    value: Callable[[Statement], int | None],
-    target: Target | None,
+    statements: Sequence[Statement], value: Evaluate, target: Target | None
 ) -> list[Fact]:
-    """What the registers of `.AMDGPU.config` state; arguments as for `directives.kernel_facts`."""
+    """What the registers of `.AMDGPU.config` state."""
     found = []
     for statement in statements:
         name = _FIELDS.get(statement.field)
