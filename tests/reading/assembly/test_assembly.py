@@ -540,6 +540,13 @@ def test_a_damaged_field_costs_only_itself(text: str, complaint: str) -> None:
     assert stated(kernel(text), "kernel-info")["agprs"] == 2
 
 
+def test_of_a_directive_that_stands_twice_the_last_counts() -> None:
+    sizes = "".join(f".amdhsa_group_segment_fixed_size {size}\n" for size in (100, 200))
+    text = f"{TARGET}k:\n.amdhsa_kernel k\n{sizes}.end_amdhsa_kernel\n"
+    assert "stated again; the last one counts" in complaints(text)[0]
+    assert [fact.value for fact in kernel(text).facts if fact.name == "lds_bytes"] == [200]
+
+
 def test_what_is_cut_or_stands_twice_is_said() -> None:
     cut = TEXT[: TEXT.index(".amdhsa_tg_split")]
     assert complaints(cut) == ["kernel 'k': .amdhsa_kernel has no end"]
