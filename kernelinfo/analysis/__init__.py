@@ -21,7 +21,7 @@ from kernelinfo.kernel.names import has_demangler
 from kernelinfo.light_typing import TYPE_CHECKING
 from kernelinfo.occupancy import targets
 from kernelinfo.occupancy.targets import Target
-from kernelinfo.reading.blob import Blob, Elsewhere, Missing, Note, Problem
+from kernelinfo.reading.blob import Blob, Elsewhere, Found, Missing, Note, Problem
 from kernelinfo.reading.containers.parts import UNKNOWN_DATA
 from kernelinfo.reading.containers.triton import with_launch
 from kernelinfo.reading.facts import KernelFacts, Module, SourceLine
@@ -34,7 +34,6 @@ _FoundInBlob = Kernel | Problem | Repeat | Note | OtherTarget
 if TYPE_CHECKING:
     from kernelinfo.analysis.copies import Copies
     from kernelinfo.reading.arguments import Arguments
-    from kernelinfo.reading.containers import Found
 
 
 def analyse(paths: Iterable[str], options: Options) -> Iterator[Item]:

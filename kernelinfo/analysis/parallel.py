@@ -16,8 +16,8 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.kernel import Item, Result
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading import containers
-from kernelinfo.reading.blob import Blob, Note, Problem
-from kernelinfo.reading.containers import Found, files
+from kernelinfo.reading.blob import Blob, Found, Note, Problem
+from kernelinfo.reading.containers import files
 from kernelinfo.reading.containers.files import File
 
 Rows = Callable[[Iterable[Item]], Iterator[str]]

@@ -148,7 +148,7 @@ def _rows_of(path: Path, within: Bounds) -> Iterator[Mapping[str, Any]]:
 
 
 def _plain(data: bytes, within: Bounds) -> bytes:
-    if not data.startswith(magic.GZIP):
+    if not data.startswith(magic.COMPRESSED["gzip"]):
         return data
     limit, budget = within.streamed_bytes(len(data)), within.budget(len(data))
     stream = Decompressed("gzip", memoryview(data), limit, budget)

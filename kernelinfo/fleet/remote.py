@@ -21,9 +21,9 @@ from fsspec.core import url_to_fs
 
 from kernelinfo.fleet.listing import InputFile, first_line, is_local
 from kernelinfo.light_typing import NamedTuple
-from kernelinfo.reading.blob import Problem
+from kernelinfo.reading.blob import Found, Problem
 from kernelinfo.reading.budget import Bounds
-from kernelinfo.reading.containers import Found, files, magic, open_blob, open_file
+from kernelinfo.reading.containers import files, magic, open_blob, open_file
 from kernelinfo.reading.containers.archive import thin_members
 from kernelinfo.reading.containers.files import File
 from kernelinfo.reading.containers.mapping import IS_WATCHED, MAP_FIXED, Mapping, filled_by, libc
@@ -164,10 +164,6 @@ class RemoteMapping(Mapping):
     nothing: int  # the descriptor of the empty file
     held: dict[int, None]  # blocks that are here, the first that came first
     failure: Exception | None  # why zeros stand where bytes should be
-
-    def has_shrunk(self) -> bool:
-        """False: where bytes of a store are missing, `failure` says why."""
-        return False
 
     def madvise(self, option: int, start: int = 0, length: int = 0) -> None:
         """Let go of the blocks that lie in this range; they are fetched again if need be."""

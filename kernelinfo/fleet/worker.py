@@ -24,8 +24,7 @@ from kernelinfo.fleet.remote import Opened, opened
 from kernelinfo.kernel import Result
 from kernelinfo.kernel.names import demangle
 from kernelinfo.light_typing import NamedTuple
-from kernelinfo.reading.blob import Blob, Missing, Note, Problem
-from kernelinfo.reading.containers import Found
+from kernelinfo.reading.blob import Blob, Found, Missing, Note, Problem
 
 _TOGETHER = 8  # neighbouring code objects of a shared file that go to the same worker
 _MOST_BYTES = 40 << 20  # of rows as JSON, as many as DuckDB writes within its memory

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from kernelinfo.reading.blob import Blob
 from kernelinfo.reading.facts import Module
 
-_ELF = b"\x7fELF"
-
 
 def read(blob: Blob, *, arch: str | None = None) -> Iterator[Module]:
     """The modules of a code object (always one) or of a text (one or several).
@@ -17,7 +15,7 @@ def read(blob: Blob, *, arch: str | None = None) -> Iterator[Module]:
     can be read; its message lacks the path.
     """
     blob.kernels.add_code(len(blob.data))
-    if blob.data[:4] == _ELF:
+    if bytes(blob.data[:4]) == b"\x7fELF":
         from kernelinfo.reading import code_object
 
         yield code_object.read(blob.data, arch=arch, budget=blob.kernels)

@@ -7,12 +7,11 @@ AMDGPUUsage, "AMDHSA Code Object Kernel Argument Metadata".
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from kernelinfo.errors import ReadError
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.blob import Blob
-from kernelinfo.reading.facts import Fact
 from kernelinfo.reading.metadata import kernel_symbol
 
 _BLOCK = re.compile(rb"\.amdgpu_metadata\s*\n(.*?)\.end_amdgpu_metadata", re.DOTALL)
@@ -45,42 +44,37 @@ def arguments_of(blob: Blob) -> Arguments:
     """Those of the kernels of a code object or an assembly text, of version 3 on. Raises
     `ReadError` where the metadata cannot be read."""
     is_elf = bytes(blob.data[:4]) == b"\x7fELF"
-    return _of_code_object(blob.data) if is_elf else _of_assembly(blob.data)
+    kernels = _in_code_object(blob.data) if is_elf else _in_assembly(blob.data)
+    return {kernel_symbol(k.get(".symbol"), k.get(".name")): _arguments(k) for k in kernels}
 
 
-def _of_code_object(data: memoryview) -> Arguments:
+def _in_code_object(data: memoryview) -> Iterator[Mapping[object, object]]:
     from kernelinfo.reading.code_object.note_metadata import read_kernel_maps
     from kernelinfo.reading.elf import read_elf
 
-    found: Arguments = {}
-    for kernel in read_kernel_maps(read_elf(data, [])):
-        found[kernel_symbol(kernel.get(".symbol"), kernel.get(".name"))] = _arguments(kernel)
-    return found
+    return read_kernel_maps(read_elf(data, []))
 
 
-def _of_assembly(data: memoryview) -> Arguments:
+def _in_assembly(data: memoryview) -> Iterator[Mapping[object, object]]:
     from kernelinfo.reading.assembly import metadata_yaml
-
-    found: Arguments = {}
-
-    def read(kernel: Mapping[object, object]) -> tuple[str, list[Fact], list[str]]:
-        symbol = kernel_symbol(kernel.get(".symbol"), kernel.get(".name"))
-        found[symbol] = _arguments(kernel)
-        return symbol, [], []
 
     for block in _BLOCK.finditer(data):
         text, _ = metadata_yaml.document(block[1].decode("utf-8", "backslashreplace"))
         try:
-            metadata_yaml.parse(text, read)
+            root, _ = metadata_yaml.root_of(text)
         except ValueError as error:
             raise ReadError(f"the metadata cannot be read: {error}") from error
-    return found
+        yield from _maps(root.get("amdhsa.kernels"))
+
+
+def _maps(value: object) -> Iterator[Mapping[object, object]]:
+    """The maps in a list; none of anything else."""
+    items = value if isinstance(value, list) else []
+    return (item for item in items if isinstance(item, Mapping))
 
 
 def _arguments(kernel: Mapping[object, object]) -> tuple[Argument, ...]:
-    stated = kernel.get(".args")
-    maps = stated if isinstance(stated, list) else []
-    return tuple(_argument(argument) for argument in maps if isinstance(argument, Mapping))
+    return tuple(map(_argument, _maps(kernel.get(".args"))))
 
 
 def _argument(stated: Mapping[object, object]) -> Argument:

@@ -100,3 +100,8 @@ class Missing(NamedTuple):
         )
         so = f" (so of {len(others)} more)" if others else ""
         return Problem(first.path, message + so, first.member)
+
+
+Found = Blob | Problem | Elsewhere | Missing | Note
+"""What comes out of an input: code, what could not be read, a host file whose code this run reads
+from another input, one whose code is not there, and what is worth knowing."""

@@ -7,7 +7,6 @@ small report takes.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from itertools import pairwise
 from struct import Struct
 
@@ -110,12 +109,10 @@ def read_elf(data: memoryview, warnings: list[ReadWarning]) -> Elf:
     kind, machine, _, _, segments_at, sections_at, flags, _, *counts = _HEADER.unpack_from(data)
     segment_size, segment_count, section_size, section_count, names_at = counts
     sections = _sections(data, sections_at, section_size, section_count, names_at, warnings)
-    segments: tuple[Segment, ...] = ()
-    if segments_at:
-        rows = _rows(data, _SEGMENT, segments_at, segment_size, segment_count, warnings)
-        segments = tuple(
-            [Segment(kind, address, at, size) for kind, _, at, address, _, size, _, _ in rows]
-        )
+    rows = _rows(data, _SEGMENT, segments_at, segment_size, segment_count, warnings)
+    segments = tuple(
+        [Segment(type, address, at, size) for type, _, at, address, _, size, _, _ in rows]
+    )
     loaded: list[Segment | Section] = [s for s in segments if s.type == PT_LOAD]
     if not segments:
         loaded = [s for s in sections if s.address and s.type != SHT_NOBITS]
@@ -140,7 +137,9 @@ def _rows(
     count: int,
     warnings: list[ReadWarning],
 ) -> list[tuple[int, ...]]:
-    """The rows of a header table; none where they do not lie within the file."""
+    """The rows of a header table; none where there is no table, or not all of it in the file."""
+    if not offset:
+        return []
     if size != layout.size or offset + size * count > len(data):
         message = f"{count} headers of {size} bytes at {offset}, in a file of {len(data)} bytes"
         warnings.append(ReadWarning(f"{message}: not read", offset=offset))
@@ -151,8 +150,6 @@ def _rows(
 def _sections(
     data: memoryview, offset: int, size: int, count: int, names_at: int, warnings: list[ReadWarning]
 ) -> tuple[Section, ...]:
-    if not offset:
-        return ()
     if not count:
         # More sections than 16 bits can count: the first, which is none, holds the numbers.
         for row in _rows(data, _SECTION, offset, size, 1, warnings):
@@ -164,20 +161,12 @@ def _sections(
             strings = bytes(data[row[4] : row[4] + row[5]])
     if rows and not strings:
         warnings.append(ReadWarning("section names cannot be read", offset=offset))
-    names = _names(strings, tuple([row[0] for row in rows]))
-    return tuple(
-        [
-            Section(name, kind, address, at, size, link, info, row_size, bool(flags & _COMPRESSED))
-            for name, (_, kind, flags, address, at, size, link, info, _, row_size) in zip(
-                names, rows, strict=True
-            )
-        ]
-    )
-
-
-@lru_cache(maxsize=1 << 8)  # a linker gives the sections of all its files the same names
-def _names(strings: bytes, starts: tuple[int, ...]) -> tuple[str, ...]:
-    return tuple([string_at(strings, start) or "" for start in starts])
+    sections = []
+    for name_at, kind, flags, address, at, size, link, info, _, row_size in rows:
+        name, is_compressed = string_at(strings, name_at) or "", bool(flags & _COMPRESSED)
+        section = Section(name, kind, address, at, size, link, info, row_size, is_compressed)
+        sections.append(section)
+    return tuple(sections)
 
 
 def string_at(strings: bytes, start: int) -> str | None:

@@ -187,11 +187,14 @@ class ReadWarnings:
         return (self._last._replace(message=message + self._last.message),) if more > 0 else ()
 
 
+Setting = Literal["any", "on", "off", "unsupported"]
+
+
 class Features(NamedTuple):
     """Target features that change code, not occupancy, as the target id spells them."""
 
-    xnack: Literal["any", "on", "off", "unsupported"] | None = None
-    sramecc: Literal["any", "on", "off", "unsupported"] | None = None
+    xnack: Setting | None = None
+    sramecc: Setting | None = None
 
 
 class Module(NamedTuple):

@@ -8,7 +8,7 @@ llvm/include/llvm/Support/AMDGPUObjLinkingInfo.h, as LLVM 24git writes it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.occupancy.placement import extra_sgprs, total_vgprs
@@ -25,24 +25,21 @@ _REPLACED: tuple[FactName, ...] = (
     "compiler_waves_per_simd",
 )
 """What descriptors, metadata and kernel info state of one function alone."""
-_UNKNOWN = (Fact("indirect_call", True, "linking-info"),)  # of a kernel of which nothing is stated
+_UNKNOWN = [Fact("indirect_call", True, "linking-info")]  # of a kernel of which nothing is stated
 
 
 class Function:
     """What is stated of one function alone."""
 
-    def __init__(
-        self, *, vgprs: int = 0, scratch: int = 0, calls: Iterable[str] = (), is_open: bool = False
-    ) -> None:
+    def __init__(self, *, is_open: bool = False) -> None:
         self.flags = 0
         """1 VCC, 2 flat scratch, 4 dynamic stack."""
-        self.vgprs = vgprs
-        self.agprs = self.sgprs = 0
-        self.scratch = scratch
+        self.vgprs = self.agprs = self.sgprs = 0
+        self.scratch = 0
         """Bytes per lane."""
         self.uses: dict[str, int] = {}
         """Bytes of LDS variables, by name."""
-        self.calls = list(calls)
+        self.calls: list[str] = []
         self.is_open = is_open
         """Whether it calls what is not known."""
 
@@ -68,9 +65,9 @@ def with_callees(
     calls = _Calls(functions)
     found = []
     for kernel in kernels:
-        facts: tuple[Fact, ...] = _UNKNOWN
+        facts = _UNKNOWN
         if kernel.symbol in functions:
-            facts = tuple(_facts(calls.reach(kernel.symbol), target, xnack=xnack))
+            facts = _facts(calls.reach(kernel.symbol), target, xnack=xnack)
         own = (fact for fact in kernel.facts if fact.name not in _REPLACED)
         found.append(kernel._replace(facts=Facts((*facts, *own))))
     return found
@@ -111,16 +108,15 @@ class _Calls:
         return _Reach(reached.values(), scratch[name], is_open, is_recursive)
 
 
-def _facts(reach: _Reach, target: Target | None, *, xnack: bool) -> Iterator[Fact]:
+def _facts(reach: _Reach, target: Target | None, *, xnack: bool) -> list[Fact]:
     flags = 0
     lds: dict[str, int] = {}
     for function in reach.functions:
         flags |= function.flags
         lds |= function.uses
-    vgprs, agprs, sgprs = (
-        max(getattr(function, name) for function in reach.functions)
-        for name in ("vgprs", "agprs", "sgprs")
-    )
+    vgprs = max(function.vgprs for function in reach.functions)
+    agprs = max(function.agprs for function in reach.functions)
+    sgprs = max(function.sgprs for function in reach.functions)
     if target is not None:
         vcc, flat = bool(flags & _VCC), bool(flags & _FLAT_SCRATCH)
         flat |= target.sgprs.architected_flat_scratch
@@ -138,4 +134,4 @@ def _facts(reach: _Reach, target: Target | None, *, xnack: bool) -> Iterator[Fac
         numbers["recursion"] = True
     if reach.is_open:
         numbers["indirect_call"] = True
-    yield from (Fact(name, value, "linking-info") for name, value in numbers.items())
+    return [Fact(name, value, "linking-info") for name, value in numbers.items()]

@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from kernelinfo.light_typing import Literal, NamedTuple
+from kernelinfo.light_typing import NamedTuple
 from kernelinfo.occupancy import targets
 from kernelinfo.occupancy.targets import Target
-from kernelinfo.reading.facts import Features
-
-_Setting = Literal["any", "on", "off", "unsupported"]
+from kernelinfo.reading.facts import Features, Setting
 
 # Few of these are needed for one module, and each takes 0.1 ms to compile.
 _PROCESSOR = r"gfx[0-9a-f]+(?:-[0-9]+)*(?:-generic|-strict)?(?=$|[:+])"
@@ -27,7 +25,7 @@ class TargetId(NamedTuple):
     """A processor, for example gfx90a, and the features that were spelled out."""
 
     processor: str
-    settings: tuple[tuple[str, _Setting], ...] = ()
+    settings: tuple[tuple[str, Setting], ...] = ()
     odd: str = ""  # what stands behind the processor and is no feature
 
     @property
@@ -43,7 +41,7 @@ class TargetId(NamedTuple):
         """
         target = self.hardware
 
-        def setting(name: str, supported: bool | None) -> _Setting | None:
+        def setting(name: str, supported: bool | None) -> Setting | None:
             stated = dict(self.settings)
             if name in stated:
                 return stated[name]
@@ -53,10 +51,8 @@ class TargetId(NamedTuple):
                 return None if code_object_version is None else "any"
             return None if supported is None else "unsupported"
 
-        return Features(
-            setting("xnack", target.xnack if target else None),
-            setting("sramecc", target.sramecc if target else None),
-        )
+        xnack, sramecc = (target.xnack, target.sramecc) if target else (None, None)
+        return Features(setting("xnack", xnack), setting("sramecc", sramecc))
 
 
 @lru_cache(maxsize=1 << 10)  # all files of a build are for a few targets
@@ -71,7 +67,7 @@ def parse_target_id(text: str) -> TargetId | None:
     if not found:
         named = re.search(_VERSION, text)
         return parse_target_id("gfx" + "".join(named.groups())) if named else None
-    settings: dict[str, _Setting] = {}
+    settings: dict[str, Setting] = {}
     features = text.strip()[found.end() :]
     for name, sign, old_name in re.findall(_FEATURE, features):
         settings[name or old_name.replace("-", "")] = "off" if sign == "-" else "on"

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from kernelinfo.errors import FileBudgetError, ReadError
-from kernelinfo.reading.blob import Blob, Elsewhere, Missing, Note, Problem
+from kernelinfo.reading.blob import Blob, Elsewhere, Found, Problem
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds
 from kernelinfo.reading.containers import files, magic
 from kernelinfo.reading.containers.files import File
@@ -18,10 +18,6 @@ from kernelinfo.reading.containers.parts import DATA_SECTION, left_out, problem
 
 _EM_AMDGPU = 224
 _WITHOUT_CODE = "no AMD GPU code found; give what the compiler left for the device"
-
-Found = Blob | Problem | Elsewhere | Missing | Note
-"""What comes out of an input: code, what could not be read, a host file whose code this run reads
-from another input, one whose code is not there, and what is worth knowing."""
 
 Reader = Callable[[Blob], Iterator[Found]]
 """Yields what a container holds, one container deeper each; nothing where none of it is for AMD
@@ -78,13 +74,11 @@ def open_file(
 
 def open_blob(blob: Blob, among: Sequence[str] = (), *, required: bool = True) -> Iterator[Found]:
     """The code in an outermost file; not to hold any is a problem if it is `required`."""
-    empty = True
-    for item in _contents(blob, among, required=required):
-        empty = False
-        yield item
-    if empty and required:
+    items = _contents(blob, among, required=required)
+    if required:
         format = magic.format_of(bytes(blob.data[: magic.HEAD_BYTES]))
-        yield problem(blob, magic.WITHOUT_CODE.get(format or "", _WITHOUT_CODE))
+        yield next(items, problem(blob, magic.WITHOUT_CODE.get(format or "", _WITHOUT_CODE)))
+    yield from items
 
 
 def open_bytes(data: bytes, path: str, within: Bounds = BY_DEFAULT) -> Iterator[Found]:
@@ -189,12 +183,10 @@ def _of_unknown_format(blob: Blob, *, required: bool) -> Iterator[Found]:
     if isinstance(item, Blob):
         yield item
         return
-    empty = True
-    for found in _searched(blob, required=required):
-        empty = False
-        yield found
-    if empty and required:
-        yield item
+    items = _searched(blob, required=required)
+    if required:
+        yield next(items, item)
+    yield from items
 
 
 def _searched(blob: Blob, *, required: bool) -> Iterator[Found]:

@@ -18,12 +18,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from struct import Struct
-from struct import error as StructError
 
 from kernelinfo.errors import ReadError
 from kernelinfo.reading.blob import Blob, Launch, Problem
 from kernelinfo.reading.containers import bounds
-from kernelinfo.reading.containers.parts import Room, part, problem
+from kernelinfo.reading.containers.parts import Room, fields, part, problem
 from kernelinfo.reading.containers.streams import held
 
 _HEADER = Struct("<4xIII")
@@ -32,12 +31,11 @@ _ENTRY = Struct("<IIIII")
 
 def read(blob: Blob) -> Iterator[Blob | Problem]:
     """The image of each kernel that compiled, with what its launch takes."""
+    cut_off = "an AKS2 pack cut off within its header"
+    size, count, directory = fields(_HEADER, blob.data, cut_off)
     try:
-        size, count, directory = _HEADER.unpack_from(blob.data)
         content = _content(blob, size)
         entries = _entries(content, count, directory)
-    except StructError:
-        raise ReadError("an AKS2 pack cut off within its header; build it again") from None
     except ReadError as error:
         raise ReadError(f"damaged AKS2 pack: {error}") from error
     room = Room(len(content))

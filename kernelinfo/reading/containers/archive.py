@@ -24,23 +24,22 @@ from kernelinfo.reading.containers.parts import may_hold_code, part, problem
 
 _HEADER_BYTES = 60
 _SIZE = re.compile(rb"(\d{1,10}) *")
-_SYMBOL_TABLES = ("/", "/SYM64/", "__.SYMDEF", "__.SYMDEF SORTED", "__.SYMDEF_64")
 _LONG_NAMES = "//"
+_TABLES = ("/", "/SYM64/", "__.SYMDEF", "__.SYMDEF SORTED", "__.SYMDEF_64", _LONG_NAMES)
 _DAMAGED = "damaged archive: no member header where one should be; not read from here"
 _LEADS_NOWHERE = "a member whose name is not in the archive; build it again"
 
 
 def read(blob: Blob) -> Iterator[Blob | Problem]:
     """The members that may hold code."""
-    long_names = b""
     thin: dict[str, None] = {}
-    for short, at, size in _members(blob.data):
+    for short, name, at, size in _members(blob.data):
         content = blob.data[at : at + size]
         if short is None:
             yield problem(blob, _DAMAGED, at=at)
             return
         if _is_elsewhere(blob.data, short):
-            if name := _gnu_name(short, long_names):
+            if name:
                 thin[name] = None
             else:
                 yield problem(blob, _LEADS_NOWHERE, at=at, member=short)
@@ -48,68 +47,57 @@ def read(blob: Blob) -> Iterator[Blob | Problem]:
         if len(content) < size:
             message = f"a member cut off after {len(content)} of {size} bytes"
             yield problem(blob, message, at=at, member=short)
-        if short == _LONG_NAMES:
-            long_names = bytes(content)
-        elif short not in _SYMBOL_TABLES:
-            yield from _stored(blob, short, content, at, long_names)
+        if short not in _TABLES:
+            yield from _stored(blob, short, name, content, at)
     yield from _thin(blob, list(thin))
 
 
 def thin_members(data: memoryview) -> list[str]:
     """The files that a thin archive names, as far as it can be read; none of another archive."""
-    long_names, found = b"", dict[str, None]()
-    for short, at, size in _members(data):
-        if short == _LONG_NAMES:
-            long_names = bytes(data[at : at + size])
-        elif short and _is_elsewhere(data, short):
-            found[_gnu_name(short, long_names)] = None
-    return list(found)
+    members = _members(data)
+    return list({name: None for short, name, *_ in members if short and _is_elsewhere(data, short)})
 
 
-def _members(data: memoryview) -> Iterator[tuple[str | None, int, int]]:
-    """Name, offset and size of each member as its header has them; a name of None where no header
-    is, as from there on."""
-    at = len(magic.ARCHIVE)
+def _members(data: memoryview) -> Iterator[tuple[str | None, str, int, int]]:
+    """Of each member the name in its header, None where no header is, as from there on; its name,
+    if that is not in its bytes; its offset and size."""
+    at, long_names = len(magic.ARCHIVE), b""
     while at < len(data):
         header = bytes(data[at : at + _HEADER_BYTES])
         size = _SIZE.fullmatch(header[48:58])
         if len(header) < _HEADER_BYTES or header[58:] != b"`\n" or not size:
-            yield None, at, 0
+            yield None, "", at, 0
             return
-        name = header[:16].rstrip(b" ").decode("utf-8", "backslashreplace")
-        at += _HEADER_BYTES
-        yield name, at, int(size[1])
-        if not _is_elsewhere(data, name):
-            at += int(size[1]) + int(size[1]) % 2
+        short = header[:16].rstrip(b" ").decode("utf-8", "backslashreplace")
+        at, length = at + _HEADER_BYTES, int(size[1])
+        yield short, _gnu_name(short, long_names), at, length
+        if short == _LONG_NAMES:
+            long_names = bytes(data[at : at + length])
+        if not _is_elsewhere(data, short):
+            at += length + length % 2
 
 
 def _is_elsewhere(data: memoryview, name: str) -> bool:
     """Whether an archive is thin and a member is another file."""
-    is_thin = data[: len(magic.ARCHIVE)] == magic.THIN_ARCHIVE
-    return is_thin and name not in (*_SYMBOL_TABLES, _LONG_NAMES)
+    return name not in _TABLES and data[: len(magic.ARCHIVE)] == magic.THIN_ARCHIVE
 
 
 def _stored(
-    blob: Blob, short: str, content: memoryview, at: int, long_names: bytes
+    blob: Blob, short: str, name: str, content: memoryview, at: int
 ) -> Iterator[Blob | Problem]:
-    name, skipped = _name(short, content, long_names)
+    skipped = 0
+    if short.startswith("#1/") and short[3:].isdecimal():
+        skipped = int(short[3:])
+        stated = bytes(content[: min(skipped, bounds.LONGEST_NAME)]).rstrip(b"\0")
+        name = stated.decode("utf-8", "backslashreplace")
     if skipped > len(content):
         yield problem(blob, "a name longer than its member", at=at)
     elif not name:
         yield problem(blob, _LEADS_NOWHERE, at=at, member=short)
     content = content[skipped:]
-    if may_hold_code(blob, bytes(content[: magic.HEAD_BYTES]), name, len(content)):
+    if may_hold_code(blob, content, name, len(content)):
         member, at = name or short, at + skipped
         yield part(blob, "archive", content, at=at, member=member, one_of_many=True)
-
-
-def _name(short: str, content: memoryview, long_names: bytes) -> tuple[str, int]:
-    """A member's name, and how many of its bytes that takes."""
-    if short.startswith("#1/") and short[3:].isdecimal():
-        size = int(short[3:])
-        name = bytes(content[: min(size, bounds.LONGEST_NAME)]).rstrip(b"\0")
-        return name.decode("utf-8", "backslashreplace"), size
-    return _gnu_name(short, long_names), 0
 
 
 def _gnu_name(short: str, long_names: bytes) -> str:
@@ -141,7 +129,7 @@ def _thin(blob: Blob, names: list[str]) -> Iterator[Blob | Problem]:
         file = files.load(path, blob.bounds)
         if isinstance(file, Problem):
             yield problem(blob, f"member of a thin archive: {file.message}", at=None, member=name)
-        elif may_hold_code(blob, bytes(file.data[: magic.HEAD_BYTES]), name, len(file.data)):
+        elif may_hold_code(blob, file.data, name, len(file.data)):
             own = blob._replace(budget=file.budget)
             yield part(own, "archive", file.data, at=None, member=name, one_of_many=True)
             if shrunk := files.shrunk(file):

@@ -13,25 +13,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator, Iterator
-from struct import error as StructError
-from struct import unpack_from
+from struct import Struct
 
 from kernelinfo.errors import ReadError
-from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.containers import bounds, ccob, magic
-from kernelinfo.reading.containers.parts import Room, after_zeros, part, problem, rest
+from kernelinfo.reading.containers.parts import (
+    Room,
+    after_zeros,
+    fields,
+    part,
+    problem,
+    rest,
+)
 
 MAGICS = (magic.BUNDLE, magic.COMPRESSED_BUNDLE + rb"[\1-\3]\0[\0\1]\0")
+_COUNT = Struct("<24xQ")
+_ENTRY = Struct("<QQQ")
+_CUT_OFF = "a bundle cut off within its header"
 _NOT_FOR_AMD = re.compile(r"host|[^-]*-nvptx|sycl-(?!.*amd)")
-
-
-class Entry(NamedTuple):
-    """One target's bytes in a bundle."""
-
-    id: str
-    offset: int  # from the magic
-    size: int
 
 
 def read(blob: Blob) -> Iterator[Blob | Problem]:
@@ -77,17 +77,16 @@ def length_of(blob: Blob) -> int:
     """Bytes of the first bundle; raises `ReadError` where it is damaged."""
     if blob.data[:4] == magic.COMPRESSED_BUNDLE:
         return ccob.length_of(blob)
-    return _length(*_entries(blob))
+    return _entries(blob)[2]
 
 
 def _unbundle(blob: Blob) -> Generator[Blob | Problem, None, int]:
     """The bytes of every entry that is for the device; returns the bundle's length."""
-    entries, header = _entries(blob)
-    length = _length(entries, header)
+    entries, header, length = _entries(blob)
     size = min(length, len(blob.data))
     if not entries:
         yield problem(blob, "a bundle without entries")
-    if repeated := len(entries) - len({entry.id for entry in entries}):
+    if repeated := len(entries) - len({id for id, _, _ in entries}):
         yield problem(blob, f"{repeated} of its entries has the id of another; all are read")
     room = Room(size)
     for id, at, entry_size in entries:
@@ -106,27 +105,21 @@ def _unbundle(blob: Blob) -> Generator[Blob | Problem, None, int]:
     return length
 
 
-def _entries(blob: Blob) -> tuple[list[Entry], int]:
-    """The table of a bundle, and its length; raises `ReadError` where it is damaged."""
+def _entries(blob: Blob) -> tuple[list[tuple[str, int, int]], int, int]:
+    """Id, offset and size of each entry of a bundle, and the bytes of its header and of all of it;
+    raises `ReadError` where it is damaged."""
     data = blob.data
-    try:
-        (count,) = unpack_from("<Q", data, len(magic.BUNDLE))
-        if count > blob.bounds.entries:
-            damaged = f"damaged bundle: it claims {count} entries"
-            raise ReadError(damaged if 24 * count > len(data) else blob.bounds.too_many(count))
-        at = len(magic.BUNDLE) + 8
-        entries = []
-        for _ in range(count):
-            offset, size, id_size = unpack_from("<QQQ", data, at)
-            at += 24 + id_size
-            if id_size > bounds.LONGEST_NAME or at > len(data):
-                raise ReadError(f"damaged bundle: it claims an id of {id_size} bytes")
-            id = bytes(data[at - id_size : at]).decode("utf-8", "backslashreplace")
-            entries.append(Entry(id, offset, size))
-    except StructError as error:
-        raise ReadError("a bundle cut off within its header; build it again") from error
-    return entries, at
-
-
-def _length(entries: list[Entry], header: int) -> int:
-    return max(header, *(entry.offset + entry.size for entry in entries), 0)
+    (count,) = fields(_COUNT, data, _CUT_OFF)
+    if count > blob.bounds.entries:
+        damaged = f"damaged bundle: it claims {count} entries"
+        raise ReadError(damaged if _ENTRY.size * count > len(data) else blob.bounds.too_many(count))
+    at = _COUNT.size
+    entries = []
+    for _ in range(count):
+        offset, size, id_size = fields(_ENTRY, data, _CUT_OFF, at)
+        at += _ENTRY.size + id_size
+        if id_size > bounds.LONGEST_NAME or at > len(data):
+            raise ReadError(f"damaged bundle: it claims an id of {id_size} bytes")
+        id = bytes(data[at - id_size : at]).decode("utf-8", "backslashreplace")
+        entries.append((id, offset, size))
+    return entries, at, max([at, *(offset + size for _, offset, size in entries)])

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from struct import Struct
 
 from kernelinfo.errors import ReadError
-from kernelinfo.reading.blob import Blob, Note, Problem
+from kernelinfo.reading.blob import Blob, Found, Note
 from kernelinfo.reading.containers import bundle, files, magic
 from kernelinfo.reading.containers.parts import UNKNOWN_DATA, Room, part, problem, rest
 from kernelinfo.reading.elf import (
@@ -37,7 +37,7 @@ _SEGMENT = Struct("<8xQ16xQ16x")
 _TABLES = (SHT_NOTE, SHT_SYMTAB, SHT_DYNSYM)
 
 
-def read(blob: Blob) -> Iterator[Blob | Problem | Note]:
+def read(blob: Blob) -> Iterator[Found]:
     """The code objects and bundles in the data, and how many headers of some have none behind."""
     end = found = 0
     unsound: list[int] = []

@@ -12,24 +12,20 @@ clang/lib/Driver/OffloadBundler.cpp, CompressedOffloadBundle; llvm/lib/Object/Of
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from contextlib import closing, suppress
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager, nullcontext
 from struct import Struct
 
 from kernelinfo.errors import ReadError
-from kernelinfo.light_typing import TYPE_CHECKING, NamedTuple
+from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.containers import magic
-from kernelinfo.reading.containers.parts import part, problem
-from kernelinfo.reading.containers.streams import Decompressed, Method, held
-
-if TYPE_CHECKING:
-    from threading import Thread
+from kernelinfo.reading.containers.parts import fields, part, problem
+from kernelinfo.reading.containers.streams import Decompressed, held
 
 _START = Struct("<4sHH")
-_METHODS: tuple[Method, ...] = ("zlib", "zstd")
-_CUT_OFF = "a compressed bundle cut off within its header; build it again"
-_NO_CHECKSUM = bytes(8)
+_METHODS: tuple[magic.Method, ...] = ("zlib", "zstd")
+_CUT_OFF = "a compressed bundle cut off within its header"
 _LARGE_BYTES = 1 << 20
 _MOST_WAITING = 16  # pieces that are decompressed and not yet summed up
 _LAYOUTS = {1: Struct("<8xI8s"), 2: Struct("<8xII8s"), 3: Struct("<8xQQ8s")}
@@ -37,52 +33,37 @@ _LAYOUTS = {1: Struct("<8xI8s"), 2: Struct("<8xII8s"), 3: Struct("<8xQQ8s")}
 
 class _Header(NamedTuple):
     size: int  # of the header itself
-    method: Method
+    method: magic.Method
     length: int | None  # with the header; None in version 1, where the end of the stream decides
     content: int  # bytes of the plain bundle
     checksum: bytes
 
 
-class _Md5:
-    """The checksum of all pieces that it is given before it is closed. That of a large content is
-    made by a thread: it takes as long as to decompress, and neither needs the interpreter."""
+@contextmanager
+def _in_thread(update: Callable[[bytes], object]) -> Iterator[Callable[[bytes], object]]:
+    """Has a thread update a checksum, which takes as long as to decompress; neither needs the
+    interpreter."""
+    # Imported here, as is `hashlib`: that takes longer than to read an assembly text.
+    from queue import Queue
+    from threading import Thread
 
-    def __init__(self, size: int) -> None:
-        # Imported here, as is a thread's: that takes longer than to read an assembly text.
-        from hashlib import md5
+    pieces: Queue[bytes] = Queue(_MOST_WAITING)
 
-        self._sum = md5(usedforsecurity=False)
-        self._thread: Thread | None = None
-        if size >= _LARGE_BYTES:
-            self._start()
+    def work() -> None:
+        for piece in iter(pieces.get, b""):
+            update(piece)
 
-    def _start(self) -> None:
-        from queue import Queue
-        from threading import Thread
-
-        self._pieces: Queue[bytes] = Queue(_MOST_WAITING)
-        thread = Thread(target=self._work, daemon=True)
-        with suppress(RuntimeError):  # the system has no more to give
-            thread.start()
-            self._thread = thread
-
-    def hear(self, piece: bytes) -> None:
-        if self._thread:
-            self._pieces.put(piece)
-        else:
-            self._sum.update(piece)
-
-    def close(self) -> None:
-        if self._thread:
-            self._pieces.put(b"")
-            self._thread.join()
-
-    def begins_with(self, digest: bytes) -> bool:
-        return self._sum.digest().startswith(digest)
-
-    def _work(self) -> None:
-        for piece in iter(self._pieces.get, b""):
-            self._sum.update(piece)
+    thread = Thread(target=work, daemon=True)
+    try:
+        thread.start()
+    except RuntimeError:  # the system has no more to give
+        yield update
+        return
+    try:
+        yield pieces.put
+    finally:
+        pieces.put(b"")
+        thread.join()
 
 
 def is_header(head: bytes) -> bool:
@@ -109,47 +90,47 @@ def length_of(blob: Blob) -> int:
 def unpack(blob: Blob) -> Generator[Blob | Problem, None, int]:
     """The bundle in it; returns its compressed length. Raises `ReadError` where nothing tells
     that."""
+    from hashlib import md5
+
     header = _header(blob.data)
     packed = blob.data[header.size : header.length]
     stream = held(header.method, blob, packed, header.content)
-    has_checksum = header.checksum != _NO_CHECKSUM
+    has_checksum = any(header.checksum)
     is_cut_off = header.length is not None and header.length > len(blob.data)
     if is_cut_off:
         message = f"compressed bundle of {header.length} bytes of which {len(blob.data)} are there"
         yield problem(blob, message)
+    sum, is_large = md5(usedforsecurity=False), header.content >= _LARGE_BYTES
     try:
-        with closing(_Md5(header.content)) as md5:
-            content = stream.read_all(md5.hear if has_checksum else None)
+        with _in_thread(sum.update) if is_large else nullcontext(sum.update) as update:
+            content = stream.read_all(update if has_checksum else None)
     except ReadError as error:
         if header.length is None:
             raise
         if not is_cut_off:
             yield problem(blob, f"compressed bundle: {error}")
         return header.length
+    end = header.length or header.size + stream.consumed
     if not has_checksum:
         yield problem(blob, "compressed bundle without a checksum: damage would not be seen")
-    elif not md5.begins_with(header.checksum):
+    elif not sum.digest().startswith(header.checksum):
         yield problem(blob, "damaged compressed bundle: its checksum is another; build it again")
-        return header.length or header.size + stream.consumed
+        return end
     if len(content) < header.content:
         message = f"{len(content)} bytes, but its header says {header.content}"
         yield problem(blob, f"compressed bundle: {message}")
     yield part(blob, "ccob", content, at=None)
-    return header.length or header.size + stream.consumed
+    return end
 
 
 def _header(data: memoryview) -> _Header:
-    if len(data) < _START.size:
-        raise ReadError(_CUT_OFF)
-    _, version, method = _START.unpack_from(data)
+    _, version, method = fields(_START, data, _CUT_OFF)
     layout = _LAYOUTS.get(version)
     if layout is None:
         raise ReadError(f"compressed bundle of version {version}; versions 1 to 3 are known")
-    if len(data) < layout.size:
-        raise ReadError(_CUT_OFF)
+    *length, content, checksum = fields(layout, data, _CUT_OFF)
     if method >= len(_METHODS):
         raise ReadError(f"compressed bundle of method {method}; 0, zlib, and 1, zstd, are known")
-    *length, content, checksum = layout.unpack_from(data)
     if length and length[0] <= layout.size:
         raise ReadError(f"damaged compressed bundle: it claims {length[0]} bytes in all")
     whole = length[0] if length else None

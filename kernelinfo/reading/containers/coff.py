@@ -22,14 +22,14 @@ from struct import error as StructError
 from struct import unpack_from
 
 from kernelinfo.errors import ReadError
-from kernelinfo.reading.blob import Blob, Elsewhere, Problem
+from kernelinfo.reading.blob import Blob, Found
 from kernelinfo.reading.containers import bounds, magic
 from kernelinfo.reading.containers.host_binary import Section, parts
 
 _SIGNATURE = b"PE\0\0"
 
 
-def read(blob: Blob) -> Iterator[Blob | Problem | Elsewhere]:
+def read(blob: Blob) -> Iterator[Found]:
     """The bytes of each section with device code, whatever they are."""
     try:
         header = 0

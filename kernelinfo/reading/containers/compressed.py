@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kernelinfo.reading.blob import Blob, Note, Problem
+from kernelinfo.reading.blob import Blob, Found
 from kernelinfo.reading.containers import magic, tar
 from kernelinfo.reading.containers.parts import after_zeros, part, problem
-from kernelinfo.reading.containers.streams import MAGICS, Decompressed, held
+from kernelinfo.reading.containers.streams import Decompressed, held
 
 
-def read(blob: Blob) -> Iterator[Blob | Problem | Note]:
+def read(blob: Blob) -> Iterator[Found]:
     """The one file in it, or the members of the tar in it."""
     head = bytes(blob.data[: magic.HEAD_BYTES])
-    method = next(name for name, start in MAGICS.items() if head.startswith(start))
+    method = next(name for name, start in magic.COMPRESSED.items() if head.startswith(start))
     most, size = blob.bounds.streamed_bytes(len(blob.data)), len(blob.data)
     stream = Decompressed(method, blob.data, most, blob.budget)
     if magic.is_tar(stream.read(magic.HEAD_BYTES)):

@@ -11,10 +11,11 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from hashlib import md5
 from pathlib import Path
 
 from kernelinfo.errors import ReadError
-from kernelinfo.reading.blob import Blob, Note, Problem
+from kernelinfo.reading.blob import Blob, Found, Note, Problem
 from kernelinfo.reading.containers import bounds
 from kernelinfo.reading.containers.parts import part, problem
 from kernelinfo.reading.containers.streams import held
@@ -26,16 +27,12 @@ _QUERIES = {
 }
 """By table: the name of a row, what distinguishes kernels of that name, bytes, their size once
 decompressed and their MD5 sum."""
-_WAL_FLAGS = slice(18, 20)
-_LEGACY = b"\1\1"
-_ROW_NUMBERS = -1 << 63, (1 << 63) - 1  # the least and the most
 _STEPS = 1 << 16
-_LONGEST_REASON = 100
 _DAMAGE = (sqlite3.Error, UnicodeDecodeError, OverflowError, MemoryError)
 """What SQLite raises where a database is not what it should be."""
 
 
-def read(blob: Blob) -> Iterator[Blob | Problem | Note]:
+def read(blob: Blob) -> Iterator[Found]:
     """The blob of each row that can be read; nothing of other databases."""
     if not blob.containers and os.path.exists(f"{blob.path}-wal"):
         yield Note(blob.path, "its write-ahead log is not read: rows in it are not counted")
@@ -55,7 +52,7 @@ def _opened(blob: Blob) -> sqlite3.Connection:
         database = sqlite3.connect(uri, uri=True)
     else:
         copy = bytearray(blob.data)
-        copy[_WAL_FLAGS] = _LEGACY  # a copy in memory has no write-ahead log
+        copy[18:20] = b"\1\1"  # a copy in memory has no write-ahead log
         database = sqlite3.connect(":memory:")
         database.deserialize(bytes(copy))
     database.text_factory = lambda text: text.decode("utf-8", "backslashreplace")
@@ -73,9 +70,7 @@ def _tables(database: sqlite3.Connection) -> list[str]:
     return [name for (name,) in rows if name in _QUERIES]
 
 
-def _of_table(
-    blob: Blob, database: sqlite3.Connection, table: str
-) -> Iterator[Blob | Problem | Note]:
+def _of_table(blob: Blob, database: sqlite3.Connection, table: str) -> Iterator[Found]:
     rows = unread = 0
     why = "rows out of order"
     for number in _row_numbers(database, table):
@@ -100,7 +95,7 @@ def _of_table(
 def _row_numbers(database: sqlite3.Connection, table: str) -> Iterator[int]:
     """Upwards; where a page is damaged, downwards from the last one to it, and then raises
     `sqlite3.Error`."""
-    low, high = _ROW_NUMBERS
+    low, high = -1 << 63, (1 << 63) - 1
     damage: sqlite3.Error | None = None
     for order in ("ASC", "DESC"):
         # Row by row: a cursor steps ahead, and would lose the row before the damage.
@@ -130,7 +125,7 @@ def _of_row(
     except ReadError as error:
         yield problem(blob, str(error), at=None, member=member)
         return
-    if checksum is not None and not _has_checksum(plain, checksum):
+    if checksum is not None and md5(plain, usedforsecurity=False).hexdigest() != checksum:
         yield problem(blob, "its checksum is another; build it again", at=None, member=member)
     yield part(blob, "sqlite", plain, at=None, member=member)
 
@@ -149,7 +144,7 @@ def _index_problem(
 
 
 def _reason(error: BaseException) -> str:
-    return " ".join(str(error).split())[:_LONGEST_REASON]  # it may quote the database
+    return " ".join(str(error).split())[:100]  # it may quote the database
 
 
 def _plain(blob: Blob, data: object, size: object) -> memoryview:
@@ -162,9 +157,3 @@ def _plain(blob: Blob, data: object, size: object) -> memoryview:
     if len(plain) != size:
         raise ReadError(f"{len(plain)} bytes of code where its row says {size}; not read")
     return plain
-
-
-def _has_checksum(data: memoryview, checksum: object) -> bool:
-    from hashlib import md5
-
-    return md5(data, usedforsecurity=False).hexdigest() == checksum

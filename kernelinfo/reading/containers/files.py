@@ -164,12 +164,8 @@ def forget(blob: Blob) -> None:
 
 def shrunk(blob: Blob) -> Problem | None:
     """The problem of a loaded file that has lost bytes since."""
-    if len(blob.data) <= bounds.COPIED_BYTES:
-        return None
-    from kernelinfo.reading.containers.mapping import Mapping
-
     file = blob.data.obj
-    if not (isinstance(file, Mapping) and file.has_shrunk()):
+    if not (isinstance(file, mmap.mmap) and file.size() < len(file)):
         return None
     return Problem(blob.path, "shrank while it was read; read it again when it is complete")
 

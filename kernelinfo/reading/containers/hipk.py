@@ -18,7 +18,7 @@ from itertools import islice
 from struct import Struct
 
 from kernelinfo.errors import ReadError
-from kernelinfo.reading.blob import Blob, Elsewhere, Missing, Note, Problem
+from kernelinfo.reading.blob import Blob, Elsewhere, Found, Missing, Note, Problem
 from kernelinfo.reading.containers import bounds, files, kpack, magic
 from kernelinfo.reading.containers.parts import part, problem
 from kernelinfo.reading.elf import Elf
@@ -68,9 +68,7 @@ def without_sections(blob: Blob, elf: Elf) -> Elsewhere | None:
     return None
 
 
-def code_objects(
-    host: Elsewhere, among: Sequence[str]
-) -> Iterator[Blob | Problem | Elsewhere | Missing | Note]:
+def code_objects(host: Elsewhere, among: Sequence[str]) -> Iterator[Found]:
     """What the archives of a host file hold for it; itself where the run reads them anyway.
 
     `among` are all paths that the run reads. Nothing is opened but regular files that end in
@@ -146,7 +144,7 @@ def _expanded(directory: str, name: str) -> list[str]:
 
 def _of_archive(
     host: Elsewhere, name: str, path: str, seen: dict[str, set[str]]
-) -> Iterator[Blob | Problem | Elsewhere]:
+) -> Iterator[Found]:
     """What one archive holds for the host; its binaries are added to `seen`, by processor."""
     file = files.load(path, host.blob.bounds)
     if isinstance(file, Problem):

@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterable, Iterator
 
 from kernelinfo.errors import ReadError
 from kernelinfo.light_typing import NamedTuple
-from kernelinfo.reading.blob import Blob, Elsewhere, Problem
+from kernelinfo.reading.blob import Blob, Elsewhere, Found, Problem
 from kernelinfo.reading.containers import bundle, ccob, magic
 from kernelinfo.reading.containers.parts import DATA_SECTION, Room, after_zeros, part, problem, rest
 from kernelinfo.reading.elf import read_elf
@@ -32,7 +32,7 @@ class Section(NamedTuple):
     end: int = 0  # where its padding ends, by the header; beyond a file that was cut off
 
 
-def parts(blob: Blob, sections: Iterable[Section]) -> Iterator[Blob | Problem | Elsewhere]:
+def parts(blob: Blob, sections: Iterable[Section]) -> Iterator[Found]:
     """The bytes of those for the device, or what refers to them in other files."""
     found = list(sections)
     reference = next((s.data for s in found if s.name in _KPACK_REFERENCES), None)
@@ -90,7 +90,7 @@ _PAGE = 4096
 _MAGIC = re.compile(re.escape(magic.BUNDLE))
 
 
-def read(blob: Blob) -> Iterator[Blob | Problem | Elsewhere]:
+def read(blob: Blob) -> Iterator[Found]:
     """The bytes of each section with device code, whatever they are."""
     from kernelinfo.reading.containers import hipk  # most host files have sections
 
@@ -119,28 +119,23 @@ def _found(blob: Blob) -> Iterator[Blob | Problem]:
     ones is searched for, and what is none behind it is passed over. A file without any is to be
     searched for code objects.
     """
-    data, at, nothing = blob.data, 0, True
-    while at < len(data):
-        head = bytes(data[at : at + len(magic.BUNDLE)])
-        length = 0
-        if head == magic.BUNDLE or ccob.is_header(head):
-            nothing = False
-            try:
-                length = bundle.length_of(rest(blob, at))
-                yield part(blob, "fatbin", data[at : at + length], at=at)
-            except ReadError as error:
-                yield problem(blob, str(error), at=at)
-        at += max(1, -(-length // _PAGE)) * _PAGE
-    end = 0
-    for found in _MAGIC.finditer(data) if nothing else ():
-        at = found.start()
+    data, end = blob.data, 0
+    pages = [at for at in range(0, len(data), _PAGE) if _begins_bundle(data, at)]
+    for at in pages or [found.start() for found in _MAGIC.finditer(data)]:
         if at < end:
             continue
         try:
             length = bundle.length_of(rest(blob, at))
-        except ReadError:
+        except ReadError as error:
+            if pages:
+                yield problem(blob, str(error), at=at)
             continue
         end = at + length
         yield part(blob, "fatbin", data[at:end], at=at)
-    if nothing and not end:
+    if not pages and not end:
         yield part(blob, DATA_SECTION, data, at=0)
+
+
+def _begins_bundle(data: memoryview, at: int) -> bool:
+    head = bytes(data[at : at + len(magic.BUNDLE)])
+    return head == magic.BUNDLE or ccob.is_header(head)

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from struct import Struct
-from struct import error as StructError
 
 import msgpack
 
@@ -27,7 +26,7 @@ from kernelinfo.errors import ReadError
 from kernelinfo.light_typing import Any, NamedTuple
 from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.containers import bounds
-from kernelinfo.reading.containers.parts import Room, part, problem
+from kernelinfo.reading.containers.parts import Room, fields, part, problem
 from kernelinfo.reading.containers.streams import held
 
 _HEADER = Struct("<4sIQ")
@@ -142,10 +141,8 @@ class Archive:
 
 
 def _table(data: memoryview) -> Mapping[str, object]:
-    try:
-        _, version, at = _HEADER.unpack_from(data)
-    except StructError as error:
-        raise ReadError("a kpack archive cut off within its header; build it again") from error
+    cut_off = "a kpack archive cut off within its header"
+    _, version, at = fields(_HEADER, data, cut_off)
     if version != _VERSION:
         raise ReadError(f"kpack archive of version {version}; version {_VERSION} is known")
     if not _HEADER.size <= at < len(data):

@@ -5,16 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from kernelinfo.light_typing import Literal
+
+Method = Literal["zlib", "deflate", "gzip", "zstd", "xz", "bzip2"]
+
 ELF = b"\x7fELF"
 BUNDLE = b"__CLANG_OFFLOAD_BUNDLE__"
 COMPRESSED_BUNDLE = b"CCOB"
 PE = b"MZ"
 ARCHIVE = b"!<arch>\n"
 THIN_ARCHIVE = b"!<thin>\n"
-GZIP = b"\x1f\x8b"
-ZSTD = b"\x28\xb5\x2f\xfd"
-XZ = b"\xfd7zXZ\0"
-BZIP2 = b"BZh"
+COMPRESSED: dict[Method, bytes] = {
+    "gzip": b"\x1f\x8b",
+    "zstd": b"\x28\xb5\x2f\xfd",
+    "xz": b"\xfd7zXZ\0",
+    "bzip2": b"BZh",
+}
+"""By method; of each, several streams may follow each other."""
 ZIP = b"PK\x03\x04"
 SPIRV = b"\x03\x02\x23\x07"
 _BITCODE = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
@@ -52,7 +59,7 @@ FORMATS: dict[str, Accepts] = {
     "offload_binary": is_offload_binary,
     "archive": begins(ARCHIVE, THIN_ARCHIVE),
     "coff": is_coff,
-    "compressed": begins(GZIP, ZSTD, XZ, BZIP2),
+    "compressed": begins(*COMPRESSED.values()),
     "tar": is_tar,
     "zip_archive": begins(ZIP),  # the header of the first member
     "kpack": is_kpack,

@@ -2,7 +2,7 @@
 
 Reading a map beyond its file's end raises no exception, it ends the process by SIGBUS; and Python
 runs its own signal handlers too late. So the system calls one that puts zeros where bytes are gone
-(mmap(2), sigaction(2)), and `Mapping.has_shrunk` tells. Whoever maps a file that is elsewhere puts
+(mmap(2), sigaction(2)), and `files.shrunk` tells. Whoever maps a file that is elsewhere puts
 its bytes there instead.
 """
 
@@ -43,10 +43,6 @@ class Mapping(mmap.mmap):
         mapping.addresses = _extent(mapping)
         _mapped.append((mapping.addresses, _put_zeros))
         return mapping
-
-    def has_shrunk(self) -> bool:
-        """Whether the file lost bytes since; zeros may have been read in their place."""
-        return self.size() < len(self)
 
 
 _mapped: list[tuple[range, Fill]] = []  # the latest last: addresses are used again

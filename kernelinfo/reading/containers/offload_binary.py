@@ -21,15 +21,22 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 from struct import Struct
-from struct import error as StructError
 
 from kernelinfo.errors import ReadError
 from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.containers import bounds, magic
-from kernelinfo.reading.containers.parts import Room, after_zeros, part, problem, rest
+from kernelinfo.reading.containers.parts import (
+    Room,
+    after_zeros,
+    fields,
+    part,
+    problem,
+    rest,
+)
 
 _HEADER = Struct("<4xIQQQ")
 _ENTRY = Struct("<8xQQQQ")
+_CUT_OFF = "OffloadBinary cut off within its tables"
 _STRINGS = {1: Struct("<QQ"), 2: Struct("<QQ8x")}
 
 
@@ -40,9 +47,8 @@ def read(blob: Blob) -> Iterator[Blob | Problem]:
         following = rest(blob, at)
         try:
             length = yield from _unpack(following)
-        except (ReadError, StructError) as error:
-            cut_off = "OffloadBinary cut off within its tables; build it again"
-            yield problem(following, str(error) if isinstance(error, ReadError) else cut_off)
+        except ReadError as error:
+            yield problem(following, str(error))
             return
         at = after_zeros(blob.data, at + length)
 
@@ -50,7 +56,7 @@ def read(blob: Blob) -> Iterator[Blob | Problem]:
 def _unpack(blob: Blob) -> Generator[Blob | Problem, None, int]:
     if not magic.is_offload_binary(bytes(blob.data[:4])):
         raise ReadError(f"{len(blob.data)} bytes that are no OffloadBinary follow one; not read")
-    version, length, table, count = _HEADER.unpack_from(blob.data)
+    version, length, table, count = fields(_HEADER, blob.data, _CUT_OFF)
     if version not in _STRINGS:
         raise ReadError(f"OffloadBinary of version {version}; versions 1 and 2 are known")
     if version == 1:
@@ -63,10 +69,11 @@ def _unpack(blob: Blob) -> Generator[Blob | Problem, None, int]:
     data = blob.data[:length]
     room = Room(length)
     for index in range(count):
-        strings_at, strings, at, size = _ENTRY.unpack_from(data, _within(data, table, index, 40))
+        row = table + index * _ENTRY.size
+        strings_at, strings, at, size = fields(_ENTRY, data, _CUT_OFF, row)
         try:
             strings_of = dict(_strings(data, version, strings_at, strings))
-        except (ReadError, StructError):
+        except ReadError:
             yield problem(blob, "an OffloadBinary whose strings lie outside of it", at=strings_at)
             strings_of = {}
         triple = strings_of.get("triple", "")
@@ -91,16 +98,8 @@ def _strings(data: memoryview, version: int, table: int, count: int) -> Iterator
         raise ReadError(f"damaged OffloadBinary: it claims {count} strings")
     layout = _STRINGS[version]
     for index in range(count):
-        key, value = layout.unpack_from(data, _within(data, table, index, layout.size))
+        key, value = fields(layout, data, _CUT_OFF, table + index * layout.size)
         yield _string(data, key), _string(data, value)
-
-
-def _within(data: memoryview, table: int, index: int, size: int) -> int:
-    """Where a row of a table lies; `Struct` itself cannot count that far."""
-    at = table + index * size
-    if at > len(data):
-        raise ReadError("damaged OffloadBinary: a table lies outside of it")
-    return at
 
 
 def _string(data: memoryview, at: int) -> str:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
+from struct import Struct
 
-from kernelinfo.reading.blob import Blob, Note, Problem
+from kernelinfo.errors import ReadError
+from kernelinfo.light_typing import Any
+from kernelinfo.reading.blob import Blob, Found, Note, Problem
 from kernelinfo.reading.containers import bounds, magic
 
 DATA_SECTION = "section"
@@ -12,7 +16,7 @@ DATA_SECTION = "section"
 UNKNOWN_DATA = "data"
 """The container of code that was found by its headers, in data that no reader knows."""
 
-_NOT_ZERO = rb"[^\0]"
+_PIECE_BYTES = 1 << 20
 
 
 class Room:
@@ -56,9 +60,48 @@ def problem(blob: Blob, message: str, *, at: int | None = 0, member: str | None 
     return Problem(blob.path, message, _joined(blob, member), _offset(blob, at))
 
 
-def may_hold_code(blob: Blob, head: bytes, name: str, size: int) -> bool:
-    """Whether one of a container's members is worth opening: by its first bytes, by its name, or as
-    it is small enough to be searched for code objects."""
+def fields(layout: Struct, data: memoryview, cut_off: str, at: int = 0) -> tuple[Any, ...]:
+    """The fields of a header. Raises `ReadError`, with `cut_off`, where the data end within it."""
+    if at + layout.size > len(data):
+        raise ReadError(f"{cut_off}; build it again")
+    return layout.unpack_from(data, at)
+
+
+def stored_file(blob: Blob, container: str, name: str, at: int, size: int) -> Iterator[Found]:
+    """A file of an archive, `size` bytes at that offset, if it is worth opening."""
+    data = blob.data[at : at + size]
+    found = part(blob, container, data, at=at, member=name, one_of_many=True)
+    if not may_hold_code(blob, data, name, size):
+        yield left_out(found)
+        return
+    if len(data) < size:
+        claimed = str(size) if size < 1 << 64 else "more than 2^64"
+        message = f"{claimed} bytes claimed of which {len(data)} are there"
+        yield problem(blob, message, member=name, at=at)
+    yield found
+
+
+def streamed_file(
+    blob: Blob, container: str, name: str, read: Callable[[int], bytes], size: int
+) -> Blob | Problem | Note:
+    """A file of an archive, `size` bytes that `read` gives, if it is worth opening."""
+    whole = bytearray(read(min(size, magic.HEAD_BYTES)))
+    limit = blob.bounds.held_bytes(len(blob.data))
+    if not may_hold_code(blob, whole, name, size):
+        return left_out(part(blob, container, blob.data, at=None, member=name))
+    if size > limit:
+        message = f"a member of more than {limit} bytes; unpack it, or see --bound"
+        return problem(blob, message, member=name, at=None)
+    while piece := read(min(size - len(whole), _PIECE_BYTES)):
+        whole += piece
+    content = memoryview(whole).toreadonly()
+    return part(blob, container, content, at=None, member=name, one_of_many=True)
+
+
+def may_hold_code(blob: Blob, data: memoryview | bytes | bytearray, name: str, size: int) -> bool:
+    """Whether one of a container's members, of so many bytes that begin with `data`, is worth
+    opening: by these, by its name, or as it is small enough to be searched for code objects."""
+    head = bytes(data[: magic.HEAD_BYTES])
     return magic.may_hold_code(head, name) or size <= blob.bounds.carved
 
 
@@ -76,7 +119,7 @@ def rest(blob: Blob, at: int) -> Blob:
 
 def after_zeros(data: memoryview, at: int = 0) -> int | None:
     """Where the first byte from there on stands that is not zero; None where all are."""
-    found = re.compile(_NOT_ZERO).search(data, min(at, len(data)))
+    found = re.compile(rb"[^\0]").search(data, min(at, len(data)))
     return found and found.start()
 
 

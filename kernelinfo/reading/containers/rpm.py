@@ -16,13 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from struct import Struct
-from struct import error as StructError
 
 from kernelinfo.errors import ReadError
-from kernelinfo.reading.blob import Blob, Note, Problem
+from kernelinfo.reading.blob import Blob, Found
 from kernelinfo.reading.containers import bounds, cpio, magic
-from kernelinfo.reading.containers.parts import part, rest
-from kernelinfo.reading.containers.streams import MAGICS, Decompressed, Method, View
+from kernelinfo.reading.containers.parts import fields, part, rest
+from kernelinfo.reading.containers.streams import Decompressed, View
 
 _LEAD_BYTES = 96
 _HEADER = Struct(">4s4xII")
@@ -31,7 +30,7 @@ _ENTRY_BYTES = 16
 _LZMA_ALONE = b"\x5d\0\0"
 
 
-def read(blob: Blob) -> Iterator[Blob | Problem | Note]:
+def read(blob: Blob) -> Iterator[Found]:
     """The files that may hold code."""
     signature = _header_end(blob.data, _LEAD_BYTES)
     start = _header_end(blob.data, signature + -signature % 8)
@@ -40,10 +39,8 @@ def read(blob: Blob) -> Iterator[Blob | Problem | Note]:
 
 def _header_end(data: memoryview, at: int) -> int:
     """Where the header that begins there ends. Raises `ReadError` where none does."""
-    try:
-        start, entries, store = _HEADER.unpack_from(data, at)
-    except StructError as error:
-        raise ReadError("an RPM package cut off within its headers; build it again") from error
+    cut_off = "an RPM package cut off within its headers"
+    start, entries, store = fields(_HEADER, data, cut_off, at)
     size = _ENTRY_BYTES * entries + store
     end = at + _HEADER.size + size
     if start != _HEADER_MAGIC or size > bounds.RPM_HEADER_BYTES or end > len(data):
@@ -51,7 +48,7 @@ def _header_end(data: memoryview, at: int) -> int:
     return int(end)
 
 
-def _payload(blob: Blob) -> Iterator[Blob | Problem | Note]:
+def _payload(blob: Blob) -> Iterator[Found]:
     """The files in the archive."""
     head = bytes(blob.data[: magic.HEAD_BYTES])
     if not head:
@@ -59,8 +56,10 @@ def _payload(blob: Blob) -> Iterator[Blob | Problem | Note]:
     if magic.is_cpio(head) or head.startswith(cpio.STRIPPED):
         yield from cpio.unpack(blob, View(blob.data))
         return
-    starts: tuple[tuple[Method, bytes], ...] = (*MAGICS.items(), ("xz", _LZMA_ALONE))
+    starts = magic.COMPRESSED.items()
     method = next((name for name, start in starts if head.startswith(start)), None)
+    if head.startswith(_LZMA_ALONE):
+        method = "xz"
     if method is None:
         raise ReadError("an RPM package whose payload is no cpio archive; unpack it by rpm2cpio")
     limit = blob.bounds.streamed_bytes(len(blob.data))

@@ -8,26 +8,17 @@ import zlib
 from collections.abc import Callable
 
 from kernelinfo.errors import ReadError
-from kernelinfo.light_typing import Any, Literal
+from kernelinfo.light_typing import Any
 from kernelinfo.reading.blob import Blob
 from kernelinfo.reading.budget import FileBudget
-from kernelinfo.reading.containers import bounds, magic
-
-Method = Literal["zlib", "deflate", "gzip", "zstd", "xz", "bzip2"]
+from kernelinfo.reading.containers import bounds
+from kernelinfo.reading.containers.magic import COMPRESSED, Method
 
 _WINDOW_BITS: dict[Method, int] = {
     "zlib": zlib.MAX_WBITS,
     "deflate": -zlib.MAX_WBITS,
     "gzip": 16 + zlib.MAX_WBITS,
 }
-MAGICS: dict[Method, bytes] = {
-    "gzip": magic.GZIP,
-    "zstd": magic.ZSTD,
-    "xz": magic.XZ,
-    "bzip2": magic.BZIP2,
-}
-"""The first bytes of those of which several streams may follow each other."""
-
 # Of one step, compressed or not. Small, so that little is left over behind a stream.
 _PIECE_BYTES = 1 << 18
 
@@ -40,12 +31,6 @@ class View(io.RawIOBase):
         self._data = data
         self._most = most
         self._at = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
         start = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: len(self._data)}[whence]
@@ -63,7 +48,7 @@ class View(io.RawIOBase):
         return piece
 
 
-class Decompressed(io.RawIOBase):
+class Decompressed:
     """What compressed bytes hold: one stream, or several that follow each other.
 
     Raises `ReadError` where they are damaged, end too early, or give more than `limit` bytes, and
@@ -95,6 +80,13 @@ class Decompressed(io.RawIOBase):
         self._budget.spend(len(piece))
         return piece
 
+    def seek(self, offset: int) -> int:
+        """Read on to an offset, or to the end before it; where that is."""
+        at = self._limit - self._left
+        while at < offset and (piece := self.read(min(offset - at, _PIECE_BYTES))):
+            at += len(piece)
+        return at
+
     def read_all(self, hear: Callable[[bytes], object] | None = None) -> memoryview:
         """All that is left; `hear` takes every piece of it on the way."""
         whole = bytearray()
@@ -121,7 +113,7 @@ class Decompressed(io.RawIOBase):
         if not self._stream.eof:
             return False
         self.consumed = self._fed - len(self._stream.unused_data)
-        start = MAGICS.get(self._method)
+        start = COMPRESSED.get(self._method)
         following = self._data[self.consumed : self.consumed + 8]
         if start is None or not bytes(following).startswith(start):
             return True

@@ -7,14 +7,11 @@ import re
 from collections.abc import Iterator
 
 from kernelinfo.errors import KernelinfoError
-from kernelinfo.light_typing import TYPE_CHECKING, Any
-from kernelinfo.reading.blob import Blob, Note, Problem
-from kernelinfo.reading.containers import bounds, magic
-from kernelinfo.reading.containers.parts import left_out, may_hold_code, part, problem
+from kernelinfo.light_typing import Any
+from kernelinfo.reading.blob import Blob, Found
+from kernelinfo.reading.containers import bounds
+from kernelinfo.reading.containers.parts import problem, stored_file, streamed_file
 from kernelinfo.reading.containers.streams import Decompressed, View
-
-if TYPE_CHECKING:
-    from tarfile import TarFile, TarInfo
 
 _BLOCK = 1 << 20
 _MANY_DIGITS = re.compile(rb"[0-9]{65}")
@@ -52,16 +49,17 @@ class _Unread:
         return getattr(self._stream, name)
 
 
-def read(blob: Blob) -> Iterator[Blob | Problem | Note]:
+def read(blob: Blob) -> Iterator[Found]:
     """The members that may hold code."""
     yield from unpack(blob, View(blob.data))
 
 
-def unpack(blob: Blob, file: View | Decompressed) -> Iterator[Blob | Problem | Note]:
+def unpack(blob: Blob, file: View | Decompressed) -> Iterator[Found]:
     """The members in the tar that `file` reads; those of a `View` are slices of `blob`. Raises
     `ReadError` where the file does."""
     import tarfile
 
+    is_stored = isinstance(file, View)
     header = b""
 
     class Header(tarfile.TarInfo):
@@ -97,12 +95,18 @@ def unpack(blob: Blob, file: View | Decompressed) -> Iterator[Blob | Problem | N
         ) as tar:
             while info := tar.next():
                 tar.members.clear()  # type: ignore[attr-defined]  # it would keep every header
-                if info.isreg() and info.size:
-                    yield from _member(blob, tar, info, stored=isinstance(file, View))
-                else:
+                if not (info.isreg() and info.size):
                     blob.budget.spend_member()
+                elif info.issparse():
+                    message = "sparse file in a tar; unpack it"
+                    yield problem(blob, message, member=info.name, at=None)
+                elif is_stored:
+                    yield from stored_file(blob, "tar", info.name, info.offset_data, info.size)
+                else:
+                    read = tar.fileobject(tar, info).read
+                    yield streamed_file(blob, "tar", info.name, read, info.size)
             if any(header):  # tarfile ends at it as at the zeros of an honest end
-                at = tar.offset if isinstance(file, View) else None
+                at = tar.offset if is_stored else None
                 yield problem(blob, "no tar header where one should follow", at=at)
     except KernelinfoError:
         raise
@@ -110,36 +114,3 @@ def unpack(blob: Blob, file: View | Decompressed) -> Iterator[Blob | Problem | N
         yield problem(blob, "damaged tar (hundreds of headers for one member); not read")
     except Exception as error:  # whatever tarfile raises for a damaged header
         yield problem(blob, f"damaged tar ({error}); not read from there on")
-
-
-def _member(
-    blob: Blob, tar: TarFile, info: TarInfo, *, stored: bool
-) -> Iterator[Blob | Problem | Note]:
-    name, at, end = info.name, info.offset_data, info.offset_data + info.size
-    if info.issparse():
-        yield problem(blob, "sparse file in a tar; unpack it", member=name, at=None)
-    elif stored:
-        data = blob.data[at:end]
-        if not may_hold_code(blob, bytes(data[: magic.HEAD_BYTES]), name, info.size):
-            yield left_out(part(blob, "tar", data, member=name, at=at))
-        else:
-            if len(data) < info.size:
-                claimed = str(info.size) if info.size < 1 << 64 else "more than 2^64"
-                message = f"{claimed} bytes claimed of which {len(data)} are there"
-                yield problem(blob, message, member=name, at=at)
-            yield part(blob, "tar", data, member=name, at=at, one_of_many=True)
-    elif file := tar.extractfile(info):
-        head = file.read(magic.HEAD_BYTES)
-        if not may_hold_code(blob, head, name, info.size):
-            yield left_out(part(blob, "tar", blob.data, member=name, at=None))
-            return
-        limit = blob.bounds.held_bytes(len(blob.data))
-        if info.size > limit:
-            message = f"a member of more than {limit} bytes; unpack it, or see --bound"
-            yield problem(blob, message, member=name)
-            return
-        whole = bytearray(head)
-        while piece := file.read(_BLOCK):
-            whole += piece
-        content = memoryview(whole).toreadonly()
-        yield part(blob, "tar", content, member=name, at=None, one_of_many=True)

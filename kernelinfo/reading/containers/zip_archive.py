@@ -8,19 +8,19 @@ from struct import unpack_from
 
 from kernelinfo.errors import ReadError
 from kernelinfo.light_typing import TYPE_CHECKING
-from kernelinfo.reading.blob import Blob, Note, Problem
+from kernelinfo.reading.blob import Blob, Found
 from kernelinfo.reading.containers import bounds, magic
 from kernelinfo.reading.containers.parts import Room, left_out, may_hold_code, part, problem
-from kernelinfo.reading.containers.streams import Method, View, held
+from kernelinfo.reading.containers.streams import View, held
 
 if TYPE_CHECKING:
     from zipfile import ZipInfo
 
 _STORED = 0
-_METHODS: dict[int, Method] = {8: "deflate", 12: "bzip2", 93: "zstd"}
+_METHODS: dict[int, magic.Method] = {8: "deflate", 12: "bzip2", 93: "zstd"}
 
 
-def read(blob: Blob) -> Iterator[Blob | Problem | Note]:
+def read(blob: Blob) -> Iterator[Found]:
     """The members that may hold code."""
     import zipfile
 
@@ -63,8 +63,7 @@ def _bytes_of(blob: Blob, info: ZipInfo) -> tuple[memoryview | None, int | None]
     if info.flag_bits & 1:
         raise ReadError("an encrypted member; unpack it")
     if info.compress_type == _STORED:
-        head = bytes(data[: magic.HEAD_BYTES])
-        return (data if may_hold_code(blob, head, info.filename, len(data)) else None), at
+        return (data if may_hold_code(blob, data, info.filename, len(data)) else None), at
     method = _METHODS.get(info.compress_type)
     if method is None:
         raise ReadError(f"a member compressed by method {info.compress_type}; unpack it")

@@ -117,9 +117,15 @@ def test_the_deepest_path_of_calls_counts() -> None:
     assert "recursion" not in found
 
 
+def function(calls: list[str], *, vgprs: int = 0, scratch: int = 0) -> Function:
+    made = Function()
+    made.calls, made.vgprs, made.scratch = calls, vgprs, scratch
+    return made
+
+
 def test_calls_of_all_by_all_take_linear_time() -> None:
     names = [f"f{number}" for number in range(300)]
-    functions = {name: Function(vgprs=8, calls=names) for name in names}
+    functions = {name: function(names, vgprs=8) for name in names}
     found = with_callees(
         [KernelFacts(name, Facts()) for name in names], functions, find("gfx90a"), xnack=False
     )
@@ -130,10 +136,8 @@ def test_calls_of_all_by_all_take_linear_time() -> None:
 
 
 def test_a_chain_of_calls_of_any_length() -> None:
-    functions = {
-        f"f{number}": Function(scratch=1, calls=[f"f{number + 1}"]) for number in range(50_000)
-    }
-    functions["f50000"] = Function(vgprs=99)
+    functions = {f"f{number}": function([f"f{number + 1}"], scratch=1) for number in range(50_000)}
+    functions["f50000"] = function([], vgprs=99)
     [kernel] = with_callees([KernelFacts("f0", Facts())], functions, find("gfx90a"), xnack=False)
     stated = {fact.name: fact.value for fact in kernel.facts}
     assert (stated["scratch_bytes_per_lane"], stated["vgprs"]) == (50_000, 99)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from kernelinfo.reading.blob import Blob, Missing, Problem
+from kernelinfo.reading.blob import Blob, Found, Missing, Problem
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds
-from kernelinfo.reading.containers import Found, open_bytes, open_paths
+from kernelinfo.reading.containers import open_bytes, open_paths
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 CONTAINERS = FIXTURES / "container"

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from kernelinfo.reading.blob import Blob, Problem
-from kernelinfo.reading.containers import Found, files, open_bytes, open_file, open_paths
+from kernelinfo.reading.blob import Blob, Found, Problem
+from kernelinfo.reading.containers import files, open_bytes, open_file, open_paths
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 OBJECT = (FIXTURES / "code_object" / "tiny-v6-clang22-gfx90a.co").read_bytes()

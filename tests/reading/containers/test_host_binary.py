@@ -7,8 +7,8 @@ from struct import pack, pack_into, unpack_from
 
 import pytest
 
-from kernelinfo.reading.blob import Blob, Problem
-from kernelinfo.reading.containers import Found, open_bytes, open_paths
+from kernelinfo.reading.blob import Blob, Found, Problem
+from kernelinfo.reading.containers import open_bytes, open_paths
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 OBJECT = (FIXTURES / "code_object" / "tiny-v6-clang22-gfx90a.co").read_bytes()

@@ -104,7 +104,7 @@ HUGE = pack("<Q", 1 << 63)
         (changed(4, b"\0"), "version 0; versions 1 and 2"),
         (changed(8, pack("<Q", 0)), "damaged OffloadBinary: 0 bytes"),
         (changed(8, HUGE), f"{1 << 63} bytes, of which"),
-        (changed(16, HUGE), "a table lies outside"),
+        (changed(16, HUGE), "cut off within its tables"),
         (changed(16, pack("<Q", len(offload_binary((GFX90A, OBJECT))) - 8)), "cut off"),
         (changed(24, HUGE, version=2), f"with {1 << 63} images"),
         (changed(56, HUGE), f"an image of {len(OBJECT)} bytes outside"),
