@@ -5,13 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kernelinfo.light_typing import NamedTuple
-from kernelinfo.reading.budget import (
-    BY_DEFAULT,
-    UNBOUNDED,
-    Bounds,
-    FileBudget,
-    KernelBudget,
-)
+from kernelinfo.reading.budget import BY_DEFAULT, UNBOUNDED, Bounds, FileBudget, KernelBudget
 
 
 class Launch(NamedTuple):

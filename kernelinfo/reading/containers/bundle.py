@@ -18,14 +18,7 @@ from struct import Struct
 from kernelinfo.errors import ReadError
 from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.containers import bounds, ccob, magic
-from kernelinfo.reading.containers.parts import (
-    Room,
-    after_zeros,
-    fields,
-    part,
-    problem,
-    rest,
-)
+from kernelinfo.reading.containers.parts import Room, after_zeros, fields, part, problem, rest
 
 MAGICS = (magic.BUNDLE, magic.COMPRESSED_BUNDLE + rb"[\1-\3]\0[\0\1]\0")
 _COUNT = Struct("<24xQ")

@@ -14,14 +14,7 @@ from kernelinfo.errors import ReadError
 from kernelinfo.reading.blob import Blob, Found, Note
 from kernelinfo.reading.containers import bundle, files, magic
 from kernelinfo.reading.containers.parts import UNKNOWN_DATA, Room, part, problem, rest
-from kernelinfo.reading.elf import (
-    PT_NOTE,
-    SHT_DYNSYM,
-    SHT_NOBITS,
-    SHT_NOTE,
-    SHT_SYMTAB,
-    read_elf,
-)
+from kernelinfo.reading.elf import PT_NOTE, SHT_DYNSYM, SHT_NOBITS, SHT_NOTE, SHT_SYMTAB, read_elf
 from kernelinfo.reading.facts import ReadWarning
 
 _HEADERS = (

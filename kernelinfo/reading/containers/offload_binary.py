@@ -25,14 +25,7 @@ from struct import Struct
 from kernelinfo.errors import ReadError
 from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.containers import bounds, magic
-from kernelinfo.reading.containers.parts import (
-    Room,
-    after_zeros,
-    fields,
-    part,
-    problem,
-    rest,
-)
+from kernelinfo.reading.containers.parts import Room, after_zeros, fields, part, problem, rest
 
 _HEADER = Struct("<4xIQQQ")
 _ENTRY = Struct("<8xQQQQ")
