@@ -69,7 +69,7 @@ def command(
     if at is not None:
         look = look._replace(at=_instruction(at))
     choice = Choice(kernel)
-    found = [*measure([path], wanted, choice.keeps, look)] or [choice.problem(path)]
+    found = [*measure(path, wanted, choice.keeps, look)] or [choice.problem(path)]
     measured = [item for item in found if isinstance(item, Measured)]
     for item in found:
         if not isinstance(item, Measured):

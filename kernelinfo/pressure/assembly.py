@@ -66,7 +66,7 @@ class AssemblyText:
         if start is not None and name not in self._peaks:
             listing = self._listing(name, start, self._line_numbers.number(start))
             function = Function(listing, EVERY)
-            most = max((sum(live.counts[:2]) for live in function.live if live), default=0)
+            most = max((sum(counts[:2]) for counts in function.counts), default=0)
             bound = "at least " if function.reasons else ""
             self._peaks[name] = f"{name} has {bound}{most} vector registers live at its peak"
         return self._peaks.get(name, "")

@@ -5,6 +5,7 @@ A register is live while it may have been written and may be read.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
@@ -20,11 +21,6 @@ class Live(NamedTuple):
 
     before: int
     after: int  # what is needed behind it, and what it writes
-
-    @property
-    def counts(self) -> Counts:
-        """The larger number of each class."""
-        return Counts(*map(max, count(self.before), count(self.after)))
 
 
 class Function:
@@ -73,9 +69,9 @@ class Function:
         return _settled(self.order, needed)
 
     @cached_property
-    def live(self) -> tuple[Live | None, ...]:
-        """What is live around each step; None where no path leads to it."""
-        found: list[Live | None] = [None] * len(self.steps)
+    def live(self) -> tuple[Live, ...]:
+        """What is live around each step; nothing where no path leads to it."""
+        found = [Live(0, 0)] * len(self.steps)
         for number in self.order:
             first, written = self.blocks[number].first, [self._written[number]]
             steps = self.steps_of(number)
@@ -87,6 +83,11 @@ class Function:
                 needed = needed & ~step.effect.writes | step.effect.reads
                 found[first + index] = Live(needed & written[index], after)
         return tuple(found)
+
+    @cached_property
+    def counts(self) -> list[Counts]:
+        """How many registers of each class are live before or behind each step, the larger."""
+        return [Counts(*map(max, *map(count, live))) for live in self.live]
 
     def steps_of(self, block: int) -> tuple[Step, ...]:
         """The steps of a block."""
@@ -118,13 +119,12 @@ class Function:
         return union(effect.reads for effect in effects), union(e.writes for e in effects)
 
     @cached_property
-    def labels(self) -> dict[int, str]:
-        """The first label of each block that has one."""
-        named: dict[int, str] = {}
+    def labels(self) -> list[tuple[str, ...]]:
+        """Those of each block."""
+        labels: dict[int, list[str]] = defaultdict(list)
         for label, step in self.listing.labels.items():
-            named.setdefault(step, label)
-        firsts = {block.first: number for number, block in enumerate(self.blocks)}
-        return {firsts[step]: label for step, label in named.items() if step in firsts}
+            labels[step].append(label)
+        return [tuple(labels[block.first]) for block in self.blocks]
 
     def location(self, step: int, loop: Loop | None = None) -> Location:
         """Where a step is, relative to a loop; a comment stands for the instruction behind it."""
@@ -150,9 +150,9 @@ class Function:
     def at_source(self, file: str, line: int) -> int | None:
         """The instruction with most vector registers of a source line; `file` may lack folders."""
         found = [
-            (sum(live.counts[:2]), -index)
+            (sum(self.counts[index][:2]), -index)
             for index in self.code
-            if (live := self.live[index]) and (source := self.steps[index].source)
+            if self._block_of[index] in self.live_in and (source := self.steps[index].source)
             if source.line == line and f"/{source.file}".endswith(f"/{file}")
         ]
         return -max(found)[1] if found else None

@@ -7,9 +7,10 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from kernelinfo.analysis import Analysis
+from kernelinfo.analysis.counts import PathCounts, conclusions
 from kernelinfo.analysis.options import Options
 from kernelinfo.errors import ReadError
-from kernelinfo.kernel import Item, Kernel, Result
+from kernelinfo.kernel import Kernel, Result
 from kernelinfo.kernel.names import base_name, stem
 from kernelinfo.kernel.pattern import matches
 from kernelinfo.light_typing import NamedTuple
@@ -25,6 +26,7 @@ from kernelinfo.reading.blob import Blob, Note, Problem
 from kernelinfo.reading.blob import Found as Opened
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds
 from kernelinfo.reading.containers import open_paths
+from kernelinfo.reading.containers.parts import problem
 from kernelinfo.reading.facts import SourceLine
 from kernelinfo.reading.paths import in_repository
 
@@ -54,38 +56,20 @@ _LOOK = Look()
 
 
 def measure(
-    paths: Sequence[str], options: Options, wanted: Callable[[Kernel], bool], look: Look = _LOOK
+    path: str, options: Options, wanted: Callable[[Kernel], bool], look: Look = _LOOK
 ) -> Iterator[Found]:
-    """Every wanted kernel of the paths, and what could not be read or measured."""
-    blob: Blob | None = None
-    results: list[Result] = []
-    for item, source in _with_bytes(paths, options):
-        if source is not blob and blob is not None:
+    """Every wanted kernel of a path, and what could not be read or measured."""
+    analysis, counts = Analysis(options, [path]), PathCounts(path)
+    for blob in open_paths([path], within=options.bounds):
+        results = []
+        for item in analysis.analyse_blob(blob, counts):
+            if isinstance(item, Problem | Note):
+                yield item
+            elif isinstance(item, Result) and wanted(item.kernel):
+                results.append(item)
+        if isinstance(blob, Blob):
             yield from measure_in(blob, results, look)
-            results = []
-        blob = source
-        if isinstance(item, Problem | Note):
-            yield item
-        elif isinstance(item, Result) and wanted(item.kernel):
-            results.append(item)
-    if blob is not None:
-        yield from measure_in(blob, results, look)
-
-
-def _with_bytes(paths: Sequence[str], options: Options) -> Iterator[tuple[Item, Blob | None]]:
-    """What an analysis finds, each with the bytes that are being read then."""
-    analysis = Analysis(options, paths)
-    current: Blob | None = None
-
-    def opened(path: str) -> Iterator[Opened]:
-        nonlocal current
-        for blob in open_paths([path], among=tuple(paths), within=options.bounds):
-            current = blob if isinstance(blob, Blob) else None
-            yield blob
-
-    for path in paths:
-        for item in analysis.analyse_path(path, opened(path)):
-            yield item, current
+    yield from conclusions([counts], options)
 
 
 def measure_again(
@@ -118,7 +102,7 @@ def live_registers(source: str | os.PathLike[str], kernel: str) -> Story:
         return kernel in names or matches(kernel, found.name, found.symbol)
 
     stories = []
-    for item in measure([os.fspath(source)], Options(), is_wanted):
+    for item in measure(os.fspath(source), Options(), is_wanted):
         if isinstance(item, Problem):
             raise ReadError(f"{item.path}: {item.message}")
         if isinstance(item, Measured):
@@ -135,11 +119,10 @@ def measure_in(blob: Blob, results: Sequence[Result], look: Look) -> Iterator[Me
     in_text = results[0].kernel.code_object.kind == "assembly"
     functions = _of_text(blob, results) if in_text else _of_code_object(blob, results)
     for result, function in functions:
-        if function is None:
-            message = f"kernel {result.kernel.symbol}: its instructions are not found"
-            yield Problem(blob.path, message, blob.member, blob.offset)
-        elif isinstance(function, Problem):
+        if isinstance(function, Problem):
             yield function
+        elif function is None or not function.code:
+            yield problem(blob, f"kernel {result.kernel.symbol}: its instructions are not found")
         else:
             yield Measured(
                 result,
@@ -153,8 +136,7 @@ def _of_text(blob: Blob, results: Iterable[Result]) -> Iterator[tuple[Result, Fu
     text = AssemblyText(blob.data)
     for result in results:
         kernel = result.kernel
-        found = None if kernel.line is None else text.function(kernel.symbol, kernel.line)
-        yield result, found if found and found.steps else None
+        yield result, None if kernel.line is None else text.function(kernel.symbol, kernel.line)
 
 
 def _of_code_object(
@@ -167,12 +149,11 @@ def _of_code_object(
     try:
         table = read_line_table(blob.data)
         for symbol, listing in listings(blob.data, by_symbol.keys()):
-            result = by_symbol.pop(symbol, None)
-            if result is not None and listing.steps:
+            if result := by_symbol.pop(symbol, None):
                 entry = _entry(result.kernel, blob.data)
                 yield result, Function(_located(listing, table), entry)
     except ReadError as error:
-        yield results[0], Problem(blob.path, str(error), blob.member, blob.offset)
+        yield results[0], problem(blob, str(error))
     else:
         yield from ((result, None) for result in by_symbol.values())
 

@@ -139,11 +139,10 @@ class Story(NamedTuple):
     """Why the peak is a lower bound."""
     used: Counts
     """The highest register that is named, plus one."""
-    peak: Peak | None
-    """None where there is no instruction."""
+    peak: Peak
     entry: tuple[str, ...]
     """Registers that are read before they are written."""
-    at: Location | None
+    at: Location
     """Where the values are live: the peak, if nowhere else was asked for."""
     live_across: tuple[LiveValues, ...]
     """All that is live there, the longest untouched first."""

@@ -17,7 +17,6 @@ _VGPRS, _AGPRS, _SGPRS = 1024, 512, 128
 _SGPR = 0
 _AGPR = _SGPR + _SGPRS
 _LOW = _AGPR + _AGPRS
-_HIGH = _LOW + _VGPRS
 SGPRS = ((1 << _SGPRS) - 1) << _SGPR
 AGPRS = ((1 << _AGPRS) - 1) << _AGPR
 _LOWS = ((1 << _VGPRS) - 1) << _LOW
@@ -37,6 +36,11 @@ class Counts(NamedTuple):
     vgprs: int  # a VGPR of which one half is in the set counts whole
     agprs: int
     sgprs: int
+
+    def vector(self, files: str) -> int:
+        """What counts against the steps of the occupancy: VGPRs and AGPRs together in `unified`
+        files, the larger in others."""
+        return self.vgprs + self.agprs if files == "unified" else max(self.vgprs, self.agprs)
 
 
 def span(letter: str, first: int, last: int, half: str | None = None) -> int:

@@ -25,73 +25,66 @@ from kernelinfo.pressure.registers import Counts, count, each, ranges, union, us
 from kernelinfo.pressure.values import live_values
 from kernelinfo.reading.facts import SourceLine
 
-_NOTHING = Counts(0, 0, 0)
 MOST_POINTS = 2000  # of a curve, more than a screen has columns
 
 
-class Storyteller:
-    """Everything that is worked out of one function."""
+class Storyteller(NamedTuple):
+    """Everything that is worked out of one function, which has instructions."""
 
-    def __init__(self, function: Function, files: str, steps: Sequence[Step]) -> None:
-        """`files` is the target's `agprs.file`; `steps` are those of its occupancy."""
-        self._function = function
-        self._code = function.code
-        self._files = files
-        self._targets = tuple(steps)
-        self._counts = [live.counts if live else _NOTHING for live in function.live]
+    function: Function
+    files: str
+    """The target's `agprs.file`."""
+    steps: tuple[Step, ...]
+    """Those of its occupancy."""
 
     def story(self, at: int | None = None) -> Story:
         """The story of the function; live values at the step `at` instead of the peak."""
-        function = self._function
+        function = self.function
         peak = self._peak()
-        advised = at is None and peak is not None
-        if at is None and peak is not None:
-            at = function.code[peak.at.number]
-        values = () if at is None else live_values(function, at)
+        is_peak = at is None
+        at = function.code[peak.at.number] if at is None else at
+        values = live_values(function, at)
         named = union(step.effect.writes | step.effect.reads for step in function.steps)
         return Story(
-            files=self._files,
-            instructions=len(self._code),
+            files=self.files,
+            instructions=len(function.code),
             exact=not function.reasons,
             reasons=function.reasons,
             used=used(named),
             peak=peak,
             entry=ranges(function.live_in.get(0, 0)),
-            at=None if at is None else function.location(at, function.loop_around(at)),
+            at=function.location(at, function.loop_around(at)),
             live_across=values,
             lines=tuple(self._lines()),
             loops=tuple(self._loop(loop) for loop in function.loops),
             blocks=tuple(self._blocks()),
-            curve=tuple(self._counts[step] for step in self._code),
-            steps=self._targets,
-            advice=tuple(self._advice(peak, values)) if peak and advised else (),
+            curve=tuple(function.counts[step] for step in function.code),
+            steps=self.steps,
+            advice=tuple(self._advice(peak, values)) if is_peak else (),
             has_source=any(step.source for step in function.steps),
             has_variables=bool(function.listing.variables),
         )
 
-    def _vector(self, counts: Counts) -> int:
-        if self._files == "unified":
-            return counts.vgprs + counts.agprs
-        return max(counts.vgprs, counts.agprs)
+    def _vector(self, step: int) -> int:
+        return self.function.counts[step].vector(self.files)
 
-    def _pressure(self, steps: Iterable[int]) -> Pressure:
-        found = [self._counts[step] for step in steps] or [_NOTHING]
-        return Pressure(max(map(self._vector, found)), *map(max, zip(*found, strict=True)))
+    def _pressure(self, steps: Sequence[int]) -> Pressure:
+        counts = [self.function.counts[step] for step in steps]
+        return Pressure(max(map(self._vector, steps)), *map(max, zip(*counts, strict=True)))
 
-    def _peak(self) -> Peak | None:
-        if not self._code:
-            return None
-        pressure = self._pressure(self._code)
-        highest = [s for s in self._code if self._vector(self._counts[s]) == pressure.vector]
+    def _peak(self) -> Peak:
+        function = self.function
+        pressure = self._pressure(function.code)
+        highest = [step for step in function.code if self._vector(step) == pressure.vector]
         first = highest[0]
-        loop = self._function.loop_around(first)
-        label = self._function.labels.get(loop.header) if loop else None
-        text = self._function.steps[first].text
-        return Peak(pressure, self._function.location(first, loop), text, label, len(highest))
+        loop = function.loop_around(first)
+        label = _label(function, loop) if loop else None
+        text = function.steps[first].text
+        return Peak(pressure, function.location(first, loop), text, label, len(highest))
 
     def _instructions(self, steps: Sequence[int]) -> Instructions:
         """Counts of some instructions."""
-        code = [self._function.steps[step] for step in steps]
+        code = [self.function.steps[step] for step in steps]
         kinds = Counter(step.effect.kind for step in code if not step.spill)
         return Instructions(
             len(code),
@@ -103,20 +96,20 @@ class Storyteller:
 
     def _lines(self) -> list[LinePressure]:
         by_line: dict[SourceLine, list[int]] = defaultdict(list)
-        for step in self._code:
-            if source := self._function.steps[step].source:
+        for step in self.function.code:
+            if source := self.function.steps[step].source:
                 by_line[source].append(step)
         found = [LinePressure(line, self._instructions(steps)) for line, steps in by_line.items()]
         return sorted(found, key=lambda one: (-one.code.peak.vector, -one.code.instructions))
 
     def _loop(self, loop: Loop) -> LoopPressure:
-        function = self._function
+        function = self.function
         steps = [step for number in sorted(loop.blocks) for step in function.code_of(number)]
         live_in = function.live_in[loop.header]
         reads, writes = function.touched_in(loop)
         constant, through = live_in & reads & ~writes, live_in & ~reads & ~writes
         return LoopPressure(
-            label=function.labels.get(loop.header),
+            label=_label(function, loop),
             depth=loop.depth,
             at=function.location(function.blocks[loop.header].first, loop),
             live_in=count(live_in),
@@ -125,17 +118,14 @@ class Storyteller:
             through=count(through),
             through_registers=ranges(through),
             code=self._instructions(steps),
-            last=function.number[steps[-1]] if steps else 0,
+            last=function.number[steps[-1]],
         )
 
     def _blocks(self) -> Iterator[BlockPressure]:
-        function = self._function
-        labels: dict[int, list[str]] = defaultdict(list)
-        for label, step in function.listing.labels.items():
-            labels[step].append(label)
+        function = self.function
         for number, block in enumerate(function.blocks):
             yield BlockPressure(
-                tuple(labels[block.first]),
+                function.labels[number],
                 function.location(block.first),
                 len(list(function.code_of(number))),
                 block.successors,
@@ -144,10 +134,10 @@ class Storyteller:
 
     def _advice(self, peak: Peak, values: Sequence[LiveValues]) -> Iterator[Advice]:
         vectors = [value for value in values if value.register_class != "sgpr"]
-        for step in self._targets[::-1]:
+        for step in self.steps[::-1]:
             if step.at_most >= peak.pressure.vector:
                 continue
-            above = sum(self._vector(self._counts[i]) > step.at_most for i in self._code)
+            above = sum(self._vector(index) > step.at_most for index in self.function.code)
             idle, excess = [], peak.pressure.vector - step.at_most
             for value in vectors:
                 if excess <= 0:
@@ -155,6 +145,10 @@ class Storyteller:
                 idle.append(value)
                 excess -= value.total
             yield Advice(step.at_most, step.waves_per_simd, above, tuple(idle))
+
+
+def _label(function: Function, loop: Loop) -> str | None:
+    return next(iter(function.labels[loop.header]), None)
 
 
 class Point(NamedTuple):
@@ -183,24 +177,17 @@ class Curve(NamedTuple):
 
 def curve(function: Function) -> Curve:
     """At most `MOST_POINTS` points, each with the highest instruction that it stands for."""
-    code = function.code
+    code, counts = function.code, function.counts
     size = -(-len(code) // MOST_POINTS) or 1
     shares = [code[i : i + size] for i in range(0, len(code), size)]
-    highest = [max(share, key=lambda step: _height(function, step)) for share in shares]
+    highest = [max(share, key=lambda step: sum(counts[step][:2])) for share in shares]
     points = tuple(_point(function, *both) for both in zip(shares, highest, strict=True))
     return Curve(points, _spans(function, highest))
 
 
-def _height(function: Function, step: int) -> int:
-    live = function.live[step]
-    return live.counts.vgprs + live.counts.agprs if live else 0
-
-
 def _point(function: Function, share: Sequence[int], step: int) -> Point:
-    live = function.live[step]
-    counts = live.counts if live else _NOTHING
     spills = sum(function.steps[other].spill is not None for other in share)
-    return Point(function.location(step), counts, function.steps[step].text, spills)
+    return Point(function.location(step), function.counts[step], function.steps[step].text, spills)
 
 
 def _spans(function: Function, steps: Iterable[int]) -> tuple[Span, ...]:
@@ -209,8 +196,7 @@ def _spans(function: Function, steps: Iterable[int]) -> tuple[Span, ...]:
     begun: dict[int, int] = {}
     live = point = 0
     for point, step in enumerate(steps):
-        around = function.live[step]
-        now = whole(around.before | around.after) if around else 0
+        now = whole(union(function.live[step]))
         for register in each(live & ~now):
             found[begun.pop(register), point - 1] |= register
         begun.update(dict.fromkeys(each(now & ~live), point))

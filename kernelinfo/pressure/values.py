@@ -43,12 +43,8 @@ class _Value(NamedTuple):
 
 def live_values(function: Function, at: int) -> tuple[LiveValues, ...]:
     """The values live at one step, grouped by their history, the longest untouched first."""
-    live = function.live[at]
-    if live is None:
-        return ()
     loop = function.loop_around(at)
-    larger = max(live, key=lambda registers: sum(count(registers)[:2]))
-    registers = whole(larger)
+    registers = whole(max(function.live[at], key=lambda live: sum(count(live)[:2])))
     search = _Search(function, at, registers)
     variables = _variables(function, at)
     reads, writes = function.touched_in(loop) if loop else (0, 0)

@@ -55,8 +55,8 @@ def compare(text: str, dump: str) -> Counter[str]:
     for name, function in kernels_of(text):
         tally["kernels"] += 1
         numbers = {}
-        for block, label in function.labels.items():
-            if match := re.fullmatch(r"\.LBB\d+_(\d+)", label):
+        for block, labels in enumerate(function.labels):
+            if labels and (match := re.fullmatch(r"\.LBB\d+_(\d+)", labels[0])):
                 numbers[int(match[1])] = block
         for number, block in numbers.items():
             if number not in theirs[name] or block not in function.live_in:
@@ -79,7 +79,7 @@ def loops_agree(text: str, name: str, function: Function) -> bool:
     start = text.index(f"\n{name}:")
     body = text[start : text.find(".Lfunc_end", start)]
     stated = set(_headers(body))
-    found = {(function.labels.get(loop.header), loop.depth) for loop in function.loops}
+    found = {(*function.labels[loop.header][:1], loop.depth) for loop in function.loops}
     return stated == found
 
 

@@ -143,14 +143,14 @@ def _bounded(
         return target in (kernel.code_object.target or "")
 
     for path in paths:
-        for item in measure([str(path)], Options(), is_wanted):
+        for item in measure(str(path), Options(), is_wanted):
             if not isinstance(item, Measured):
                 continue
             kernels += 1
             inexact += not item.story.exact
             faults += [f"{path.name}: {line}" for line in exceeded(item)]
             peak, demand = item.story.peak, item.result.kernel.traits.demand
-            equal += bool(peak and demand and peak.pressure.vector == demand.vgprs)
+            equal += bool(demand and peak.pressure.vector == demand.vgprs)
     share = f", equal in {100 * equal / kernels:.0f} %" if kernels else ""
     found = f"{kernels:,} kernels, {len(faults)} above{share}; {inexact} not exact"
     return (*title, found), faults

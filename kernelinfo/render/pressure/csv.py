@@ -27,8 +27,7 @@ def render(items: Iterable[Found], view: View) -> Iterator[str]:
 
 def _cells(one: Measured, view: View) -> list[object]:
     kernel, story = one.result.kernel, one.story
-    peak = story.peak
-    at, source = (peak.at, peak.at.source) if peak else (None, None)
+    peak, at = story.peak, story.peak.at
     advice = story.advice[0] if story.advice else None
     return [
         name_of(kernel, view.names),
@@ -38,10 +37,11 @@ def _cells(one: Measured, view: View) -> list[object]:
         kernel.code_object.member,
         story.instructions,
         *story.used,
-        *(peak.pressure if peak else (None,) * 4),
-        *((at.line, at.address) if at else (None, None)),
-        *(source or (None, None)),
-        peak.loop if peak else None,
+        *peak.pressure,
+        at.line,
+        at.address,
+        *(at.source or (None, None)),
+        peak.loop,
         *((advice.at_most, advice.above) if advice else (None, None)),
         story.exact,
         "; ".join(story.reasons),

@@ -23,7 +23,7 @@ def render(items: Iterable[Found], view: View) -> Iterator[str]:
     """The kernels, the highest peak first."""
     found = list(items)
     measured = [item for item in found if isinstance(item, Measured)]
-    measured.sort(key=lambda one: -(one.story.peak.pressure.vector if one.story.peak else 0))
+    measured.sort(key=lambda one: -one.story.peak.pressure.vector)
     titles = Titles((one.result.kernel for one in measured), view.names)
     data = {
         "version": __version__,
@@ -59,8 +59,7 @@ def dataset(one: Measured) -> dict[str, Any]:
     story, curve = one.story, one.curve
     assert curve is not None
     sources = list(dict.fromkeys(_source(point.at) for point in curve.points))
-    numbers = [point.at.number for point in curve.points]
-    share = -(-story.instructions // len(numbers)) if numbers else 1
+    share = -(-story.instructions // len(curve.points))
     return {
         "shared": story.files == "unified",
         "sources": sources,
@@ -68,7 +67,7 @@ def dataset(one: Measured) -> dict[str, Any]:
         "spans": [(span.first, span.last, " ".join(span.registers)) for span in curve.spans],
         "loops": [_loop(loop, share) for loop in story.loops],
         "steps": [(step.at_most, step.waves_per_simd) for step in story.steps],
-        "peak": story.peak.at.number // share if story.peak else 0,
+        "peak": story.peak.at.number // share,
         "instructions": story.instructions,
         "sentences": [
             text if label == "pressure" else f"{label} {text}" for label, text in in_short(story)

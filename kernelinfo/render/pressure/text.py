@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from kernelinfo.pressure.measure import Found, Measured
 from kernelinfo.pressure.nouns import Instructions, LiveValues, Location, Story
-from kernelinfo.pressure.registers import Counts
 from kernelinfo.render import View
 from kernelinfo.render.names import name_of, printable
 from kernelinfo.render.paint import aligned, left, paint, painted, wrap
@@ -16,7 +15,6 @@ from kernelinfo.render.pressure import words
 from kernelinfo.render.words import waves_per_simd
 
 _LABEL = 9
-_SHOWN_RANGES = 4
 _COUNTS = ("instr", "peak", "spill st/ld", "copies", "matrix", "LDS", "mem", "scalar mem")
 _CLASSES = {"vgpr": "VGPRs", "agpr": "AGPRs", "sgpr": "SGPRs"}
 
@@ -33,19 +31,19 @@ def render(items: Iterable[Found], view: View) -> Iterator[str]:
 
 
 def _kernels(found: Sequence[Measured], view: View) -> Iterator[str]:
-    found = sorted(found, key=lambda one: -_vector(one.story))
+    found = sorted(found, key=lambda one: -one.story.peak.pressure.vector)
     rows = [("peak", "used", "AGPR", "SGPR", "instr", "at", "loop", "kernel")]
     for result, story, *_ in found[: view.top or None]:
         peak = story.peak
         rows.append(
             (
-                ("" if story.exact else "≥") + str(_vector(story)),
-                str(_used(story)),
-                str(peak.pressure.agprs if peak else 0),
-                str(peak.pressure.sgprs if peak else 0),
+                ("" if story.exact else "≥") + str(peak.pressure.vector),
+                str(story.used.vector(story.files)),
+                str(peak.pressure.agprs),
+                str(peak.pressure.sgprs),
                 str(story.instructions),
-                words.in_text(peak.at) if peak else "",
-                printable(peak.loop or "") if peak else "",
+                words.in_text(peak.at),
+                printable(peak.loop or ""),
                 name_of(result.kernel, view.names),
             )
         )
@@ -54,27 +52,15 @@ def _kernels(found: Sequence[Measured], view: View) -> Iterator[str]:
     yield _hidden(found, "kernels", view)
 
 
-def _vector(story: Story) -> int:
-    return story.peak.pressure.vector if story.peak else 0
-
-
-def _used(story: Story) -> int:
-    vgprs, agprs = story.used.vgprs, story.used.agprs
-    return vgprs + agprs if story.files == "unified" else max(vgprs, agprs)
-
-
 def _whole(one: Measured, view: View) -> Iterator[str]:
     kernel, story = one.result.kernel, one.story
     yield paint([(name_of(kernel, view.names), "bold"), (f"   {_about(one)}", "")], view.color)
     yield "\n\n"
-    if story.peak is None or story.at is None:
-        yield from _labelled("peak", "no instructions", view)
-        return
     yield from _peak(story, view)
     if one.lds:
         yield from _labelled("LDS", words.shared(one.lds), view)
     yield "\n"
-    yield from _values(story, story.at, view)
+    yield from _values(story, view)
     yield from _loop_of_the_peak(story, view)
     yield from _lines(story, view)
     yield from _loops(story, view)
@@ -86,7 +72,7 @@ def _about(one: Measured) -> str:
     story = one.story
     parts = [one.result.kernel.code_object.target or "unknown target"]
     parts.append(f"{story.instructions} instructions")
-    live = story.peak.pressure[1:] if story.peak else story.used
+    live = story.peak.pressure[1:]
     for used, most, registers in zip(story.used, live, _CLASSES.values(), strict=True):
         if used:
             parts.append(f"{registers} {used} used, {most} live")
@@ -94,63 +80,64 @@ def _about(one: Measured) -> str:
 
 
 def _peak(story: Story, view: View) -> Iterator[str]:
+    rows = (
+        ("peak", _where(story)),
+        (" ", _held(story)),
+        ("to reach", words.to_reach(story)),
+        ("inexact", words.inexact(story)),
+        ("used", _unused_step(story)),
+    )
+    for label, text in rows:
+        if text:
+            yield from _labelled(label, text, view)
+
+
+def _where(story: Story) -> str:
     peak = story.peak
-    assert peak
     bound = "" if story.exact else "at least "
+    both = " and AGPRs" if story.files == "unified" and peak.pressure.agprs else ""
     loop = f", in loop {printable(peak.loop)}" if peak.loop else ""
-    text = (
-        f"{bound}{_amount(story)} at {words.in_text(peak.at)}{loop} · {printable(peak.instruction)}"
+    return (
+        f"{bound}{peak.pressure.vector} VGPRs{both} at {words.in_text(peak.at)}{loop} · "
+        f"{printable(peak.instruction)}"
     )
-    yield from _labelled("peak", text, view)
-    hold = (
-        "1 instruction holds"
-        if peak.instructions == 1
-        else f"{peak.instructions} instructions hold"
+
+
+def _held(story: Story) -> str:
+    """How many instructions hold the peak, and how many more than the next step allows."""
+    peak = story.peak
+    hold = "instruction holds" if peak.instructions == 1 else "instructions hold"
+    held = f"{peak.instructions} {hold} {peak.pressure.vector}"
+    if not story.advice:
+        return held
+    step = story.advice[0]
+    return (
+        f"{held}; {step.above} of {story.instructions} hold more than {step.at_most}, the step for "
+        f"{waves_per_simd(step.waves_per_simd)}"
     )
-    held = f"{hold} {peak.pressure.vector}"
-    if story.advice:
-        step = story.advice[0]
-        held += (
-            f"; {step.above} of {story.instructions} hold more than {step.at_most}, the step for "
-            f"{waves_per_simd(step.waves_per_simd)}"
-        )
-    yield from _labelled(" ", held, view)
-    if reach := words.to_reach(story):
-        yield from _labelled("to reach", reach, view)
-    if reason := words.inexact(story):
-        yield from _labelled("inexact", reason, view)
-    if fitting := unused_step(story):
-        yield from _labelled("used", fitting, view)
 
 
-def _amount(story: Story) -> str:
-    assert story.peak
-    pressure = story.peak.pressure
-    if story.files == "unified" and pressure.agprs:
-        return f"{pressure.vector} VGPRs and AGPRs"
-    return f"{pressure.vector} VGPRs"
-
-
-def unused_step(story: Story) -> str:
+def _unused_step(story: Story) -> str:
     """That the registers live at once fit a better step than those used; empty where not."""
-    if not story.exact or story.peak is None:
+    if not story.exact:
         return ""
-    fits = [step for step in story.steps if step.at_most >= story.peak.pressure.vector]
-    used = [step for step in story.steps if step.at_most >= _used(story)]
-    if not fits or not used or fits[0].waves_per_simd <= used[0].waves_per_simd:
+    live, used = story.peak.pressure.vector, story.used.vector(story.files)
+    fits = [step for step in story.steps if step.at_most >= live]
+    takes = [step for step in story.steps if step.at_most >= used]
+    if not takes or fits[0].waves_per_simd <= takes[0].waves_per_simd:
         return ""
     return (
-        f"{_used(story)} used, yet {story.peak.pressure.vector} live at once, which fit ≤ "
+        f"{used} used, yet {live} live at once, which fit ≤ "
         f"{fits[0].at_most} ({waves_per_simd(fits[0].waves_per_simd)}): look for registers that "
         "assembly in the source claims, for calls, or for tuples that need a gap"
     )
 
 
-def _values(story: Story, near: Location, view: View) -> Iterator[str]:
+def _values(story: Story, view: View) -> Iterator[str]:
     wanted = (view.register_class,) if view.register_class else ("vgpr", "agpr")
     values = [value for value in story.live_across if value.register_class in wanted]
-    is_peak = story.peak and near == story.peak.at
-    title = "live there" if is_peak else f"live at {words.in_text(near)}"
+    near = story.at
+    title = "live there" if near == story.peak.at else f"live at {words.in_text(near)}"
     if not values:
         named = " or ".join(_CLASSES[name] for name in wanted)
         yield from _labelled("", f"{title}: no {named}", view)
@@ -169,7 +156,7 @@ def _values(story: Story, near: Location, view: View) -> Iterator[str]:
 
 def _value(value: LiveValues, near: Location, named: bool) -> tuple[str, ...]:
     return (
-        words.registers_of(value, _SHOWN_RANGES),
+        words.some(value.registers),
         str(value.total),
         *([printable(value.variable or "")] if named else []),
         words.written(value, near),
@@ -179,34 +166,22 @@ def _value(value: LiveValues, near: Location, named: bool) -> tuple[str, ...]:
 
 
 def _loop_of_the_peak(story: Story, view: View) -> Iterator[str]:
-    assert story.peak
     loop = next((one for one in story.loops if one.label == story.peak.loop), None)
     if loop is None or story.peak.loop is None:
         return
+    kinds = (
+        (loop.constant, loop.constant_registers, "only read in it"),
+        (loop.through, loop.through_registers, "not touched in it"),
+    )
     parts = [
-        f"{count} ({' '.join(names[:_SHOWN_RANGES])}{' …' if names[_SHOWN_RANGES:] else ''}) {what}"
-        for count, names, what in (
-            (
-                _vectors(loop.constant),
-                words.only_vectors(loop.constant_registers),
-                "only read in it",
-            ),
-            (
-                _vectors(loop.through),
-                words.only_vectors(loop.through_registers),
-                "not touched in it",
-            ),
-        )
-        if count
+        f"{sum(counts[:2])} ({words.some([name for name in names if name[0] in 'va'])}) {what}"
+        for counts, names, what in kinds
+        if any(counts[:2])
     ]
     if parts:
-        head = f"of the {_vectors(loop.live_in)} vector registers live at the head of "
+        head = f"of the {sum(loop.live_in[:2])} vector registers live at the head of "
         yield "\n"
         yield from _labelled("", f"{head}{printable(loop.label or '')}: {', '.join(parts)}", view)
-
-
-def _vectors(counts: Counts) -> int:
-    return counts.vgprs + counts.agprs
 
 
 def _lines(story: Story, view: View) -> Iterator[str]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Sequence
 
-from kernelinfo.pressure.lds import Lds
+from kernelinfo.pressure.lds import Lds, LdsVariable
 from kernelinfo.pressure.nouns import LiveValues, Location, Story
+from kernelinfo.reading.facts import SourceLine
 from kernelinfo.render.names import printable
 from kernelinfo.render.words import size
 
@@ -20,12 +22,15 @@ _WHY = {
 def located(at: Location, near: Location | None = None) -> str:
     """A source line, a line of the assembly or an address; `:44` in the file of `near`."""
     if at.source is not None:
-        same = near and near.source and near.source.file == at.source.file
-        file = "" if same else posixpath.basename(at.source.file)
-        return printable(f"{file}:{at.source.line}")
+        return _line(at.source, near and near.source)
     if at.line is not None:
         return f"line {at.line}"
     return f"0x{at.address:x}" if at.address is not None else f"instruction {at.number}"
+
+
+def _line(source: SourceLine, near: SourceLine | None) -> str:
+    file = "" if near and near.file == source.file else posixpath.basename(source.file)
+    return printable(f"{file}:{source.line}")
 
 
 def in_text(at: Location) -> str:
@@ -76,8 +81,6 @@ def inexact(story: Story) -> str:
 def in_short(story: Story) -> list[tuple[str, str]]:
     """The peak and what the next step takes, each with its label: at most two sentences."""
     peak = story.peak
-    if peak is None:
-        return []
     bound = "" if story.exact else "at least "
     loop = f" in loop {printable(peak.loop)}" if peak.loop else ""
     text = f"{bound}{peak.pressure.vector} vector registers live at {in_text(peak.at)}{loop}"
@@ -90,21 +93,19 @@ def shared(lds: Lds) -> str:
     """The variables in LDS, each with its size and line."""
     if not lds.variables:
         return f"{size(lds.size)}, not all of which debug information names"
-    near = lds.variables[0].source
-    parts: list[str] = []
-    for one in lds.variables:
-        text = f"{one.name} {size(one.size)}"
-        if one.source is not None:
-            same = near and one.source.file == near.file and parts
-            file = "" if same else posixpath.basename(one.source.file)
-            text += f" {file}:{one.source.line}"
-        parts.append(printable(text))
+    first, *others = lds.variables
+    parts = [_variable(first, None), *(_variable(one, first.source) for one in others)]
     return " · ".join(parts)
+
+
+def _variable(one: LdsVariable, near: SourceLine | None) -> str:
+    where = f" {_line(one.source, near)}" if one.source else ""
+    return printable(f"{one.name} {size(one.size)}") + where
 
 
 def to_reach(story: Story) -> str:
     """What the next step of the occupancy takes; empty where none is below the peak."""
-    if not story.advice or story.peak is None:
+    if not story.advice:
         return ""
     step = story.advice[0]
     fewer = story.peak.pressure.vector - step.at_most
@@ -116,17 +117,11 @@ def to_reach(story: Story) -> str:
 def _idle(value: LiveValues, near: Location) -> str:
     name = f" of {printable(value.variable)}" if value.variable else ""
     return (
-        f"{value.total} ({registers_of(value, 2)}){name} written {written(value, near)}, read "
+        f"{value.total} ({some(value.registers, 2)}){name} written {written(value, near)}, read "
         f"{next_read(value, near)}, untouched for {value.untouched or 'unknown'} instructions"
     )
 
 
-def registers_of(values: LiveValues, most: int) -> str:
-    """Some registers of a group: `v[34:81] v83 …`."""
-    names = values.registers
-    return " ".join(names[:most]) + (" …" if len(names) > most else "")
-
-
-def only_vectors(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Those of vector registers."""
-    return tuple(name for name in names if name[0] in "va")
+def some(registers: Sequence[str], most: int = 4) -> str:
+    """The first of some names: `v[34:81] v83 …`."""
+    return " ".join(registers[:most]) + (" …" if len(registers) > most else "")
