@@ -118,7 +118,7 @@ class Traits(NamedTuple):
         else:
             size, assumption = self.workgroup.declared_max, "declared-max"
         if size is None:
-            size, assumption = self._known_target().waves.max_workgroup_size, "hardware-max"
+            size, assumption = self._known()[0].waves.max_workgroup_size, "hardware-max"
         return Launch(size, assumption, lds, trap_handler)
 
     def occupancy(
@@ -136,9 +136,7 @@ class Traits(NamedTuple):
         `UnknownTargetError` where the target is not known and `LaunchError` for a launch that makes
         no sense.
         """
-        target = self._known_target()
-        assert self.demand is not None
-        demand = self.demand
+        target, demand = self._known()
         launch = self.launch(workgroup_size, dynamic_lds, trap_handler, configured_size)
         known = dynamic_lds is not None or self.launched_lds_bytes is not None
         if self.takes_dynamic_lds and not known:
@@ -148,9 +146,8 @@ class Traits(NamedTuple):
     @property
     def allocated(self) -> Allocated:
         """What the hardware allocates, without dynamic LDS. Raises `UnknownTargetError`."""
-        target = self._known_target()
-        assert self.demand is not None
-        return allocated(placement(target, self.demand, self.launch()), self.demand)
+        target, demand = self._known()
+        return allocated(placement(target, demand, self.launch()), demand)
 
     def on(self, target: Target) -> Traits:
         """The traits of a kernel that uses the same registers on another target.
@@ -161,33 +158,30 @@ class Traits(NamedTuple):
         the own target is not known, and `LaunchError` where `target` has no waves of this size or
         no AGPRs, and the kernel uses some.
         """
-        own = self._known_target()
-        assert self.demand is not None
-        size, used = self.demand.wave_size, self.used.vgprs
+        own, demand = self._known()
+        size, used = demand.wave_size, self.used
         if size not in {file.wave_size for file in target.vgprs}:
             raise LaunchError(f"{target.name} has no waves of {size} lanes, as the kernel needs")
         if target.name in (own.name, *own.members):
             return self._replace(target=target)
-        if self.demand.agprs and target.agprs.file == "none":
-            raise LaunchError(
-                f"{target.name} has no AGPRs, and the kernel uses {self.demand.agprs}"
-            )
-        demand = self.demand._replace(
-            sgprs=self.demand.sgprs if self.used.sgprs is None else self.used.sgprs,
-            tg_split=self.demand.tg_split and target.tg_split,
+        if demand.agprs and target.agprs.file == "none":
+            raise LaunchError(f"{target.name} has no AGPRs, and the kernel uses {demand.agprs}")
+        demand = demand._replace(
+            sgprs=demand.sgprs if used.sgprs is None else used.sgprs,
+            tg_split=demand.tg_split and target.tg_split,
         )
         arch_vgprs, agprs = demand.arch_vgprs, demand.agprs
         if arch_vgprs is not None and agprs is not None:
             demand = demand.with_registers(target, arch_vgprs, agprs)
         elif own.agprs.file == target.agprs.file:
-            demand = demand._replace(vgprs=self.demand.vgprs if used is None else used)
+            demand = demand._replace(vgprs=demand.vgprs if used.vgprs is None else used.vgprs)
         else:
             # How many there are of either kind decides, and the input does not say.
             demand = demand._replace(vgprs=None, accum_offset=None)
         return self._replace(
             target=target,
             demand=demand,
-            used=self.used._replace(vgprs=demand.vgprs),
+            used=used._replace(vgprs=demand.vgprs),
             encoded=Encoded(None, None, None),
         )
 
@@ -195,7 +189,8 @@ class Traits(NamedTuple):
         """The fact of that name that counts."""
         return next((fact for fact in self.facts if fact.name == name), None)
 
-    def _known_target(self) -> Target:
-        if self.target is None:
+    def _known(self) -> tuple[Target, Demand]:
+        """Target and demand. Raises `UnknownTargetError`."""
+        if self.target is None or self.demand is None:
             raise UnknownTargetError(self.compiled_for or "", known_targets())
-        return self.target
+        return self.target, self.demand

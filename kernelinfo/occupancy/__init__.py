@@ -5,25 +5,21 @@ The result is a steady-state ceiling of one residency domain, not a speed.
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from kernelinfo.errors import LaunchError
-from kernelinfo.light_typing import Literal, NamedTuple
+from kernelinfo.light_typing import Literal, NamedTuple, hashed_by_identity
 from kernelinfo.occupancy.headroom import Headroom, Range, Step, headroom, next_steps, size_range
 from kernelinfo.occupancy.limits import (
     Limit,
     Resource,
     allocated_sgprs,
     allocated_vgprs,
+    binding,
     fitting,
     lds_of,
     limits,
     most_lds_of_a_workgroup,
-    resident,
-    rounded,
     scratch_per_wave,
     trap_sgprs,
-    used,
 )
 from kernelinfo.occupancy.placement import Demand, Launch, Placement, align, placement
 from kernelinfo.occupancy.targets import Target, find
@@ -43,6 +39,7 @@ class Allocated(NamedTuple):
     """Per workgroup, static and dynamic."""
 
 
+@hashed_by_identity
 class Occupancy(NamedTuple):
     """What one target makes of a kernel's demand under one launch."""
 
@@ -63,10 +60,12 @@ class Occupancy(NamedTuple):
     at_most_because: tuple[str, ...]
     """Why the result is an upper bound, in words; empty when it is exact."""
     allocated: Allocated
+    limits: tuple[Limit, ...]
+    """What each resource allows."""
     limiters: tuple[Resource, ...]
     """All that bind: ties are the normal case."""
-    steps: tuple[Step, ...]
-    """`next`, its changes counted from what is allocated."""
+    next: tuple[Step, ...]
+    """What each resource that binds has to come down to for one more workgroup."""
     placement: Placement
     demand: Demand
 
@@ -77,24 +76,6 @@ class Occupancy(NamedTuple):
     @property
     def exact(self) -> bool:
         return not self.at_most_because
-
-    @property
-    def limits(self) -> tuple[Limit, ...]:
-        """What each resource allows."""
-        return limits(self.placement, self.demand)
-
-    @property
-    def next(self) -> tuple[Step, ...]:
-        """What each resource that binds has to come down to for one more workgroup."""
-        if not self.steps:
-            return ()
-        amounts = used(self.demand, self.launch)
-        return tuple(
-            [
-                Step(resource, at_most, at_most - (amounts[resource] or 0), waves, percent)
-                for resource, at_most, _, waves, percent in self.steps
-            ]
-        )
 
     @property
     def headroom(self) -> Headroom:
@@ -120,22 +101,16 @@ def occupancy(target: Target, demand: Demand, launch: Launch) -> Occupancy:
     if target.members:
         return _best_member(target, demand, launch)
     at = placement(target, demand, launch)
-    of_granules = _occupancy(at, rounded(at, demand), tuple(_too_much(at, demand)))
-    return of_granules._replace(demand=demand)
-
-
-@lru_cache(maxsize=1 << 14)  # a library's different demands are a third as many in whole granules
-def _occupancy(at: Placement, demand: Demand, too_much: tuple[str, ...]) -> Occupancy:
-    """The occupancy of a demand in whole granules; `too_much` is what no wave or workgroup has."""
     domain = at.domain
-    wave_slots = domain.simds * at.target.waves.slots_per_simd
+    wave_slots = domain.simds * target.waves.slots_per_simd
     bounds = limits(at, demand)
-    waves, size = fitting(at, bounds), at.launch.workgroup_size
-    obstacles = _obstacles(at, demand, bounds, too_much)
+    waves = fitting(at, bounds)
+    obstacles = _obstacles(at, demand, bounds)
     placed = 0 if obstacles else waves
+    is_compiled_for = demand.is_compiled_for(launch.workgroup_size)
     return Occupancy(
-        target=at.target.name,
-        launch=at.launch,
+        target=target.name,
+        launch=launch,
         per=domain.per,
         simds=domain.simds,
         wave_slots=wave_slots,
@@ -146,14 +121,9 @@ def _occupancy(at: Placement, demand: Demand, too_much: tuple[str, ...]) -> Occu
         obstacles=obstacles,
         at_most_because=_at_most_because(at, demand, bounds),
         allocated=allocated(at, demand),
-        limiters=tuple(
-            [
-                limit.resource
-                for limit in bounds
-                if limit.waves is not None and resident(at, limit) == waves
-            ]
-        ),
-        steps=next_steps(at, demand, bounds, waves) if demand.is_compiled_for(size) else (),
+        limits=bounds,
+        limiters=tuple([limit.resource for limit in binding(bounds)]),
+        next=next_steps(at, demand, bounds, waves) if is_compiled_for else (),
         placement=at,
         demand=demand,
     )
@@ -167,11 +137,9 @@ def _best_member(target: Target, demand: Demand, launch: Launch) -> Occupancy:
     return best._replace(target=target.name, at_most_because=(reason, *best.at_most_because))
 
 
-def _obstacles(
-    at: Placement, demand: Demand, bounds: tuple[Limit, ...], too_much: tuple[str, ...]
-) -> tuple[str, ...]:
+def _obstacles(at: Placement, demand: Demand, bounds: tuple[Limit, ...]) -> tuple[str, ...]:
     """Why no workgroup of this launch can start."""
-    found = [*_other_size(demand, at.launch.workgroup_size), *too_much]
+    found = [*_other_size(demand, at.launch.workgroup_size), *_too_much(at, demand)]
     if at.launch.workgroup_size > (most := at.target.waves.max_workgroup_size):
         size = at.launch.workgroup_size
         found.insert(0, f"a workgroup has at most {most} workitems, not {size}")

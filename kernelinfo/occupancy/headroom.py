@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from kernelinfo.light_typing import NamedTuple
-from kernelinfo.occupancy.limits import MOST, Limit, Resource, lds_of, limits, resident
+from kernelinfo.occupancy.limits import (
+    MOST,
+    Limit,
+    Resource,
+    binding,
+    fitting,
+    lds_of,
+    limits,
+    room,
+)
 from kernelinfo.occupancy.placement import Demand, Placement, waves_of
 
 
@@ -49,10 +56,10 @@ def next_steps(
     """What every binding resource has to come down to for one more workgroup. Empty where nothing
     the kernel uses would help: slots and barriers cannot be used less."""
     more = waves + (1 if at.is_split else at.group)
-    binding = [b for b in bounds if b.waves is not None and resident(at, b) == waves]
-    if any(bound.resource not in MOST for bound in binding):
+    lowered = binding(bounds)
+    if any(bound.resource not in MOST for bound in lowered):
         return ()
-    most = {b.resource: MOST[b.resource](at, more) for b in binding}
+    most = {b.resource: MOST[b.resource](at, more) for b in lowered}
     if any(most[name] < 1 for name in most if name in ("vgpr", "sgpr")):
         return ()
     static_lds = most.get("lds", 0) - at.launch.dynamic_lds_bytes
@@ -64,13 +71,11 @@ def next_steps(
         lds_bytes=static_lds if "lds" in most else demand.lds_bytes,
         scratch_bytes_per_lane=most.get("scratch", demand.scratch_bytes_per_lane),
     )
-    after = limits(at, changed)
-    reached = min(resident(at, b) for b in after if b.waves is not None)
-    share = reached / at.domain.simds
+    share = fitting(at, limits(at, changed)) / at.domain.simds
     percent = 100 * share / at.target.waves.slots_per_simd
     return tuple(
         Step(b.resource, most[b.resource], most[b.resource] - b.used, share, percent)
-        for b in binding
+        for b in lowered
     )
 
 
@@ -94,16 +99,10 @@ def size_range(at: Placement, bounds: tuple[Limit, ...]) -> Range | None:
     sure = at.launch.assumption not in ("declared-max", "hardware-max")
     if at.is_split or (sure and at.launch.smallest_size is None):
         return None
-    waves = min(
-        bound.waves
-        for bound in bounds
-        if bound.waves is not None and bound.resource not in ("lds", "barriers")
-    )
     lds = next((b.workgroups for b in bounds if b.resource == "lds"), None)
-    return _sizes_range(at, waves, lds)
+    return _sizes_range(at, room(bounds), lds)
 
 
-@lru_cache(maxsize=1 << 12)
 def _sizes_range(at: Placement, waves: int, lds: int | None) -> Range | None:
     """`waves` is what registers, slots and scratch allow, `lds` the workgroups that LDS does."""
     sizes = {}

@@ -8,7 +8,6 @@ domain (see `targets.Domain`).
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 
 from kernelinfo.light_typing import Literal, NamedTuple
 from kernelinfo.occupancy.placement import Demand, Launch, Placement, align
@@ -45,10 +44,6 @@ class Limit(NamedTuple):
     """With whole workgroups."""
 
 
-_remembered = lru_cache(maxsize=1 << 12)  # the kernels of a library use a few hundred amounts
-
-
-@_remembered
 def slots(at: Placement) -> Limit:
     """Wave slots: the waves a SIMD can hold whatever they use."""
     available = at.domain.simds * at.target.waves.slots_per_simd
@@ -60,7 +55,6 @@ def allocated_vgprs(at: Placement, asked: int | None) -> int | None:
     return None if asked is None else align(max(1, asked), at.vgpr_file.granule)
 
 
-@_remembered
 def vgpr(at: Placement, asked: int | None) -> Limit | None:
     """The vector register file of each SIMD."""
     allocated = allocated_vgprs(at, asked)
@@ -93,7 +87,6 @@ def trap_sgprs(at: Placement) -> int:
     return at.target.sgprs.trap_handler if at.launch.trap_handler else 0
 
 
-@_remembered
 def sgpr(at: Placement, asked: int | None) -> Limit | None:
     """The scalar register file of each SIMD; from gfx10 on every wave has its fixed share."""
     sgprs = at.target.sgprs
@@ -126,17 +119,6 @@ def lds_of(demand: Demand, launch: Launch) -> int | None:
     return None if demand.lds_bytes is None else demand.lds_bytes + launch.dynamic_lds_bytes
 
 
-def used(demand: Demand, launch: Launch) -> dict[Resource, int | None]:
-    """Amounts of what a kernel can use less of, each in the unit of its limit's `used`."""
-    return {
-        "vgpr": demand.vgprs,
-        "sgpr": demand.sgprs,
-        "lds": lds_of(demand, launch),
-        "scratch": demand.scratch_bytes_per_lane,
-    }
-
-
-@_remembered
 def lds(at: Placement, asked: int | None) -> Limit | None:
     """The LDS that the workgroups of one domain share; `asked` is static and dynamic."""
     if asked is None:
@@ -156,7 +138,6 @@ def most_lds(at: Placement, waves: int) -> int:
     return min(most_lds_of_a_workgroup(at), share // granule * granule)
 
 
-@_remembered
 def barriers(at: Placement) -> Limit | None:
     """Each workgroup of several waves takes a barrier, used or not (PAL gfx9Device.cpp:5622)."""
     if at.group == 1 or at.is_split:
@@ -170,7 +151,6 @@ def scratch_per_wave(at: Placement, bytes_per_lane: int | None) -> int:
     return align((bytes_per_lane or 0) * at.wave_size, at.target.scratch.granule_bytes)
 
 
-@_remembered
 def scratch(at: Placement, bytes_per_lane: int | None) -> Limit | None:
     """Waves that get scratch: the runtime's slots, or what the scratch aperture holds."""
     if not bytes_per_lane:
@@ -215,37 +195,21 @@ def limits(at: Placement, demand: Demand) -> tuple[Limit, ...]:
     return tuple([limit for limit in found if limit is not None])
 
 
-def rounded(at: Placement, demand: Demand) -> Demand:
-    """The demand in whole granules, which allows what the demand itself does."""
-    lds_bytes = lds_of(demand, at.launch)
-    if lds_bytes is not None:
-        lds_bytes = align(lds_bytes, at.target.lds.granule_bytes) - at.launch.dynamic_lds_bytes
-    scratch = demand.scratch_bytes_per_lane
-    return Demand(
-        demand.wave_size,
-        allocated_vgprs(at, demand.vgprs),
-        None if demand.sgprs is None else allocated_sgprs(at, demand.sgprs),
-        lds_bytes,
-        scratch and scratch_per_wave(at, scratch) // at.wave_size,
-        demand.accum_offset,
-        demand.wgp_mode,
-        demand.tg_split,
-        demand.at_least,
-        demand.dynamic_vgpr_block,
-        least_workgroup=demand.least_workgroup,
-        most_workgroup=demand.most_workgroup,
-    )
-
-
 def fitting(at: Placement, bounds: tuple[Limit, ...]) -> int:
-    """Waves in the domain that all limits allow."""
-    return min([resident(at, limit) for limit in bounds if limit.waves is not None])
+    """Waves in the domain that all limits allow, in whole workgroups unless these may be split."""
+    return at.whole(min([bound.waves for bound in bounds if bound.waves is not None]))
 
 
-def resident(at: Placement, limit: Limit) -> int:
-    """Waves in the domain that a limit allows."""
-    assert limit.waves is not None
-    return at.whole(limit.waves)
+def room(bounds: tuple[Limit, ...]) -> int:
+    """Waves in the domain for which registers, slots and scratch have room."""
+    by_wave = [b.waves for b in bounds if b.resource not in ("lds", "barriers")]
+    return min([waves for waves in by_wave if waves is not None])
+
+
+def binding(bounds: tuple[Limit, ...]) -> list[Limit]:
+    """Those that allow the fewest waves."""
+    least = min([b.waves_per_simd for b in bounds if b.waves_per_simd is not None])
+    return [bound for bound in bounds if bound.waves_per_simd == least]
 
 
 def _whole(

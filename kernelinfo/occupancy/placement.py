@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from kernelinfo.errors import LaunchError
-from kernelinfo.light_typing import Any, Literal, NamedTuple
-from kernelinfo.occupancy.targets import Target
+from kernelinfo.light_typing import Literal, NamedTuple
+from kernelinfo.occupancy.targets import Domain, Target, Vgprs
 
 Assumption = Literal[
     "option", "config", "required", "declared-max", "hardware-max", "graphics-stage"
@@ -104,55 +102,36 @@ def waves_of(workgroup_size: int, wave_size: int) -> int:
     return -(-workgroup_size // wave_size)
 
 
-class Placement:
-    """How the waves of one launch are placed on one target, whatever resources they use. There is
-    one object of each, and its hash is the object's: limits are looked up by it."""
+class Placement(NamedTuple):
+    """How the waves of one launch are placed on one target, whatever resources they use."""
 
-    def __init__(
-        self,
-        target: Target,
-        launch: Launch,
-        wave_size: int,
-        wgp_mode: bool | None,
-        tg_split: bool,
-        dynamic_vgpr_block: int,
-    ) -> None:
-        self._of = target, launch, wave_size, wgp_mode, tg_split, dynamic_vgpr_block
-        self.target = target
-        self.launch = launch
-        self.wave_size = wave_size
-        self.domain = target.domain(wgp_mode)
-        self.group = waves_of(launch.workgroup_size, wave_size)
-        """Waves of a workgroup."""
-        self.is_split = tg_split
-        """Waves of a workgroup need not be together."""
-        self.vgpr_file = target.vgpr_file(wave_size)
-        """As these waves see it: where VGPRs are dynamic, they come in blocks."""
-        if block := dynamic_vgpr_block:
-            most = block * self.vgpr_file.most_dynamic_blocks
-            self.vgpr_file = self.vgpr_file._replace(granule=block, addressable=most)
-
-    def __reduce__(self) -> tuple[object, ...]:
-        """Another process unpickles its own object of it."""
-        return _place, self._of
+    target: Target
+    launch: Launch
+    wave_size: int
+    domain: Domain
+    group: int
+    """Waves of a workgroup."""
+    is_split: bool
+    """Waves of a workgroup need not be together."""
+    vgpr_file: Vgprs
+    """As these waves see it: where VGPRs are dynamic, they come in blocks."""
 
     def whole(self, waves: int) -> int:
         """Of `waves` waves in the domain those in whole workgroups, unless these may be split."""
         return waves if self.is_split else waves // self.group * self.group
 
 
-@lru_cache(maxsize=1 << 12)
-def _place(*of: Any) -> Placement:
-    return Placement(*of)
-
-
 def placement(target: Target, demand: Demand, launch: Launch) -> Placement:
     """Raises `TargetsError` for a wave size that the target does not have."""
-    return _place(
+    file = target.vgpr_file(demand.wave_size)
+    if block := demand.dynamic_vgpr_block:
+        file = file._replace(granule=block, addressable=block * file.most_dynamic_blocks)
+    return Placement(
         target,
         launch,
         demand.wave_size,
-        demand.wgp_mode,
+        target.domain(demand.wgp_mode),
+        waves_of(launch.workgroup_size, demand.wave_size),
         demand.tg_split,
-        demand.dynamic_vgpr_block,
+        file,
     )

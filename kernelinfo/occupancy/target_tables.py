@@ -15,6 +15,8 @@ from kernelinfo.package_file import read_package_file
 if TYPE_CHECKING:
     from kernelinfo.occupancy.targets import Domain, Lds, Target, Vgprs
 
+_SOUGHT = ("elf_mach = ", "v2_name_with_xnack = ")
+
 
 def are_parsed() -> bool:
     """Whether the wheel's build has parsed them, and refused what contradicts itself."""
@@ -30,25 +32,16 @@ def table(name: str) -> dict[str, Any] | None:
     """The values of one target, shared topics included; None where it has no table. Only its own
     tables are parsed: the whole file would take longer than a small report."""
     if parsed := _parsed():
-        found: dict[str, Any] | None = marshal.loads(parsed[name][2]) if name in parsed else None
+        found: dict[str, Any] | None = marshal.loads(parsed[name][1]) if name in parsed else None
         return found
     sections = _sections(_text())
     return _table(sections, name) if name in sections else None
 
 
-def name_by_elf_mach(mach: int) -> str | None:
-    """The target with that number; None if unknown."""
-    return _name_with(0, mach, f"elf_mach = 0x{mach:02x}")
-
-
-def name_by_v2_name(name: str) -> str | None:
-    """The target that code object v2 calls so when XNACK is on; None if there is none."""
-    return _name_with(1, name, f'v2_name_with_xnack = "{name}"')
-
-
-def _name_with(index: int, value: object, line: str) -> str | None:
+def name_with(line: str) -> str | None:
+    """The target in whose table that line stands, of those in `_SOUGHT`; None if there is none."""
     if parsed := _parsed():
-        return next((name for name, entry in parsed.items() if entry[index] == value), None)
+        return next((name for name, (lines, _) in parsed.items() if line in lines), None)
     sections = _sections(_text())
     return next((name for name, text in sections.items() if f"\n{line}\n" in text), None)
 
@@ -57,12 +50,11 @@ def parse(toml: bytes) -> bytes:
     """All tables, as `marshal` has them; each can be read alone."""
     sections = _sections(toml.decode())
     parsed = {}
-    for name in sections:
+    for name, text in sections.items():
         if "." not in name:
-            own = _table(sections, name)
+            sought = [line for line in text.splitlines() if line.startswith(_SOUGHT)]
             # The format's last version without references, which are not the same in every build.
-            entry = own["elf_mach"], own.get("v2_name_with_xnack"), marshal.dumps(own, 2)
-            parsed[name] = entry
+            parsed[name] = sought, marshal.dumps(_table(sections, name), 2)
     return marshal.dumps(parsed, 2)
 
 
@@ -168,9 +160,8 @@ def _table(sections: dict[str, str], name: str) -> dict[str, Any]:
 
 
 @cache
-def _parsed() -> dict[str, tuple[int, str | None, bytes]]:
-    """By the name of each target its number, its v2 name with XNACK and its table; empty in a
-    checkout."""
+def _parsed() -> dict[str, tuple[list[str], bytes]]:
+    """By the name of each target the lines that are sought and its table; empty in a checkout."""
     try:
         parsed: dict[str, Any] = marshal.loads(_data(parsed_name(_data("targets.toml"))))
     except OSError:

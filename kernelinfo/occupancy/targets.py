@@ -226,15 +226,15 @@ def find(name: str) -> Target:
 @cache
 def by_elf_mach(mach: int) -> Target | None:
     """The target whose code objects have `mach` in the low byte of e_flags; None if unknown."""
-    name = target_tables.name_by_elf_mach(mach)
-    return None if name is None else find(name)
+    name = target_tables.name_with(f"elf_mach = 0x{mach:02x}")
+    return find(name) if name else None
 
 
 @cache
 def by_v2_name(name: str) -> Target | None:
     """The target that code object v2 calls `name` when XNACK is on; None if there is none."""
-    own = target_tables.name_by_v2_name(name)
-    return None if own is None else find(own)
+    own = target_tables.name_with(f'v2_name_with_xnack = "{name}"')
+    return find(own) if own else None
 
 
 def _target(name: str, table: dict[str, Any]) -> Target:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from kernelinfo.kernel import Kernel
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.occupancy import Occupancy
+from kernelinfo.occupancy.limits import room
 from kernelinfo.occupancy.placement import align
 from kernelinfo.reading.facts import Fact
 from kernelinfo.rules.remark import Remark, waves_per_simd
@@ -33,17 +34,14 @@ def unlaunchable_workgroup(traits: Traits, occupancy: Occupancy) -> Iterator[Rem
     elif occupancy.range is None and not traits.flags.tg_split:
         yield Remark(message, "nor can one of any other size")
     else:
-        hint = f"smaller ones to {_largest_that_can(traits, occupancy)} can"
+        hint = f"smaller ones to {_largest_that_can(occupancy)} can"
         yield Remark(message, hint, "warning")
 
 
-def _largest_that_can(traits: Traits, occupancy: Occupancy) -> int:
+def _largest_that_can(occupancy: Occupancy) -> int:
     """Workitems for whose waves registers, slots and scratch have room."""
-    assert traits.target is not None
-    assert traits.demand is not None
-    by_wave = (b.waves for b in occupancy.limits if b.resource not in ("lds", "barriers"))
-    room = min(waves for waves in by_wave if waves is not None)
-    return min(room * traits.demand.wave_size, traits.target.waves.max_workgroup_size)
+    at = occupancy.placement
+    return min(room(occupancy.limits) * at.wave_size, at.target.waves.max_workgroup_size)
 
 
 def lds_over_limit(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:

@@ -106,7 +106,7 @@ def workgroup_leaves_slots(traits: Traits, occupancy: Occupancy) -> Iterator[Rem
     What to do: launch a size that divides the slots; `explain` lists the best.
     """
     unsure = occupancy.allocated.vgprs is None or occupancy.allocated.lds_bytes is None
-    if set(occupancy.limiters) - {"scratch"} != {"slots"} or traits.target is None or unsure:
+    if set(occupancy.limiters) - {"scratch"} != {"slots"} or unsure:
         return
     if occupancy.launchable and occupancy.percent < 100 and occupancy.range is None:
         yield Remark(
@@ -126,9 +126,9 @@ def partial_wave(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
     What to do: a multiple of the wave size; on gfx10 and later wave32 may waste less.
     """
     launch = occupancy.launch
-    if traits.demand is None or launch.assumption in ("declared-max", "hardware-max"):
+    if launch.assumption in ("declared-max", "hardware-max"):
         return
-    wave = traits.demand.wave_size
+    wave = occupancy.placement.wave_size
     busy = launch.workgroup_size % wave
     if busy and launch.workgroup_size > 1:
         yield Remark(
