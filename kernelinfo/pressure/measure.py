@@ -23,7 +23,6 @@ from kernelinfo.pressure.nouns import Step, Story
 from kernelinfo.pressure.registers import EVERY, from_descriptor
 from kernelinfo.pressure.story import Curve, Storyteller, curve
 from kernelinfo.reading.blob import Blob, Note, Problem
-from kernelinfo.reading.blob import Found as Opened
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds
 from kernelinfo.reading.containers import open_paths
 from kernelinfo.reading.containers.parts import problem
