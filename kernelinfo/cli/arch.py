@@ -6,7 +6,8 @@ from kernelinfo.cli.options import FORMAT_OF_RECORDS, NAMED_TARGET, takes
 from kernelinfo.cli.output import write
 from kernelinfo.occupancy import targets
 from kernelinfo.render import View
-from kernelinfo.render.hardware import render_constants, render_targets, target_document
+from kernelinfo.render.hardware import render_constants, render_targets
+from kernelinfo.render.json import as_json
 from kernelinfo.render.records import render_records
 
 EXAMPLES = """
@@ -32,7 +33,7 @@ def command(
     names = targets.known() if gfx is None else (gfx,)
     found = [targets.find(name) for name in names]
     if format != "text":
-        write(render_records([target_document(target) for target in found], format), output)
+        write(render_records([*map(as_json, found)], format), output)
     elif gfx is None:
         write(render_targets(found, view), output)
     else:

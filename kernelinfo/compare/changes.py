@@ -115,7 +115,7 @@ def _of_occupancy(
     reached = "cannot launch now"
     if occupancy.new != 0:
         unit = BY_FIELD[occupancy.measure].unit
-        before, after = _bounded(occupancy.old, old), _bounded(occupancy.new, new)
+        before, after = bounded(occupancy.old, old), bounded(occupancy.new, new)
         reached = f"{before} → {after} {unit}"
     parts[-1:] = [f"{parts[-1]}, {reached}" if parts else f"{' '.join(topics) or '?'}: {reached}"]
     if occupancy.better and new.limiters != old.limiters:
@@ -123,7 +123,7 @@ def _of_occupancy(
     return "; ".join(parts)
 
 
-def _bounded(value: float | None, kernel: KernelSummary) -> str:
+def bounded(value: float | None, kernel: KernelSummary) -> str:
     """`4`; `≤4` where that is an upper bound; `?` where the input does not say."""
     if value is None:
         return "?"

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from itertools import chain
 
-from kernelinfo.kernel import CodeObject, Finding, Kernel, Result
+from kernelinfo.kernel import CodeObject, Finding, Item, Kernel, Result
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.reading import stamps
@@ -91,14 +91,14 @@ def row(result: Result) -> dict[str, Value]:
     return dict(zip(COLUMNS, values, strict=True))
 
 
-def lines(results: Iterable[Result], name: Callable[[Kernel], str], spell: Spell) -> Iterator[str]:
-    """The text of each row, its columns as `spell` writes them and joined by commas.
+def lines(items: Iterable[Item], name: Callable[[Kernel], str], spell: Spell) -> Iterator[str]:
+    """The text of each kernel's row, its columns as `spell` writes them and joined by commas.
 
     What equal kernels share is worked out and spelled once. `name` gives `Kernel_Name`.
     """
     code_object: CodeObject | None = None
     no_source = spell(_SOURCE, (None, None))
-    for result in results:
+    for result in (item for item in items if isinstance(item, Result)):
         kernel = result.kernel
         if kernel.code_object is not code_object:
             code_object = kernel.code_object

@@ -51,10 +51,8 @@ Renderer = Callable[[Any, View], Iterator[str]]
 
 
 def format_module(name: str) -> Any:
-    """The module of a format of `FORMATS`, imported only now.
-
-    Its `render` writes a whole report. One with `HEADING` and `rows` can write it in parts.
-    """
+    """The module of a format of `FORMATS`, imported only now. Its `render` writes a whole report.
+    One with `HEADING` and `rows` can write it in parts."""
     # `importlib.import_module` does the same, and is a module to import itself.
     return __import__(f"{__name__}.{name}", fromlist=["render"])
 

@@ -18,13 +18,11 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+")  # a key that needs no quotes
 def render_config(file: ConfigFile | None, options: Mapping[str, Any]) -> Iterator[str]:
     """Every key; `options` are those that the command line overrides, as TOML has them."""
     yield f"# {file.path if file else 'no file: what holds by default'}\n"
-    tables = [key for key in KEYS if isinstance(key.kind, Table)]
     stated = file.table if file else {}
-    for key in KEYS:
-        if key not in tables:
+    for key in sorted(KEYS, key=lambda key: isinstance(key.kind, Table)):
+        if not isinstance(key.kind, Table):
             yield from _line(key, stated, (), file, options)
-    for key in tables:
-        assert isinstance(key.kind, Table)
+            continue
         inside = stated.get(key.name, [] if key.kind.array else {})
         for index, table in enumerate(inside if key.kind.array else [inside]):
             path: KeyPath = (key.name, index) if key.kind.array else (key.name,)

@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterable, Iterator
 from functools import partial
 
-from kernelinfo.kernel import Item, Result
+from kernelinfo.kernel import Item
 from kernelinfo.kernel.rows import COLUMNS, FORMULA, Names, Values, lines
 from kernelinfo.render import View
 from kernelinfo.render.names import chosen_name, printable
@@ -20,9 +20,8 @@ def render(items: Iterable[Item], view: View) -> Iterator[str]:
 
 
 def rows(items: Iterable[Item], view: View) -> Iterator[str]:
-    """The rows of some kernels."""
-    results = (item for item in items if isinstance(item, Result))
-    for row in lines(results, partial(chosen_name, style=view.names), _spell):
+    """The rows of the kernels among the items."""
+    for row in lines(items, partial(chosen_name, style=view.names), _spell):
         yield f"{row}\n"
 
 

@@ -12,6 +12,7 @@ from kernelinfo.occupancy.limits import RESOURCES, Resource
 from kernelinfo.occupancy.placement import Demand, Launch
 from kernelinfo.occupancy.targets import Target
 from kernelinfo.render import View
+from kernelinfo.render.json import picked
 from kernelinfo.render.paint import cells, painted, right
 from kernelinfo.render.records import render_table
 from kernelinfo.render.words import amount, number, percent, size
@@ -33,10 +34,7 @@ def point_documents(
         {
             "target": target,
             **{_NAMES[name][1]: value for name, value in zip(variables, point.at, strict=True)},
-            "workgroups": point.workgroups,
-            "waves_per_simd": point.waves_per_simd,
-            "percent": point.percent,
-            "limiters": list(point.limiters),
+            **picked(point, "workgroups", "waves_per_simd", "percent", "limiters"),
         }
         for point in points
     ]
@@ -57,10 +55,8 @@ def curve_title(
 def render_curve(
     title: str, variables: Sequence[Variable], points: Sequence[Point], per: str, view: View
 ) -> Iterator[str]:
-    """The steps of one variable, one a line, and their curve.
-
-    Of two variables the first down and the second across, in as many tables as the width takes.
-    """
+    """The steps of one variable, one a line, and their curve. Of two variables the first down and
+    the second across, in as many tables as the width takes."""
     at = {point.at: point for point in points}
     down = stretches(points)
     yield from painted([[(title, "bold")], []], view)
@@ -74,10 +70,10 @@ def render_curve(
     across = stretches(points, 1)
     first, second = variables
     spans = (_NAMES[first][0], *(_span(second, span) for span in across))
-    lines: list[tuple[str, ...]] = []
-    for line in down:
-        waves = (at[line[1], span[1]].waves_per_simd for span in across)
-        lines.append((_span(first, line), *map(number, waves)))
+    lines = [
+        (_span(first, line), *(number(at[line[1], span[1]].waves_per_simd) for span in across))
+        for line in down
+    ]
     yield from _grid(spans, lines, view.width)
 
 
@@ -91,11 +87,9 @@ def _grid(heading: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> 
 
 
 def render_steps(steps: Sequence[tuple[int, float]], variable: Variable) -> Iterator[str]:
-    """Waves per SIMD, upwards, against what they depend on, in plain characters.
-
-    Of each step the last value and the waves that hold down to the step before. A `·` stands where
-    a part of a wave is reached. One step alone is not drawn.
-    """
+    """Waves per SIMD, upwards, against what they depend on, in plain characters. Of each step the
+    last value and the waves that hold down to the step before. A `·` stands where a part of a wave
+    is reached. One step alone is not drawn."""
     if len(steps) < 2:
         return
     most, highest = max(last for last, _ in steps), ceil(max(waves for _, waves in steps))
@@ -122,10 +116,9 @@ def render_sizes(title: str, points: Sequence[Point], per: str, view: View) -> I
 
 
 def _cells(point: Point) -> tuple[str, str, str, str]:
-    if not point.workgroups:
-        return "0", "0 %", "0", "cannot launch"
     limiters = " ".join(RESOURCES[name] for name in point.limiters)
-    return number(point.waves_per_simd), percent(point.percent), str(point.workgroups), limiters
+    limited_by = limiters if point.workgroups else "cannot launch"
+    return number(point.waves_per_simd), percent(point.percent), str(point.workgroups), limited_by
 
 
 def _span(variable: Variable, span: tuple[int, int]) -> str:

@@ -40,36 +40,28 @@ def render_kernel(
     further: Notes,
 ) -> Iterator[str]:
     """The explanation of one kernel, line by line; `grid` workgroups on a device."""
-    kernel, occupancy = result.kernel, result.occupancy
-    where = printable(kernel.code_object.path)
-    if kernel.source is not None:
-        where = f"{printable(kernel.source.file)}:{kernel.source.line}"
-    elif kernel.line is not None:
-        where += f":{kernel.line}"
+    kernel, occupancy, demand = result.kernel, result.occupancy, result.kernel.traits.demand
+    path, line = kernel.source or (kernel.code_object.path, kernel.line)
+    where = printable(path if line is None else f"{path}:{line}")
     own, target = kernel.code_object.target or "unknown target", kernel.target
     on = own if target is None or target.name == own else f"{own}, what if on {target.name}"
     lines: list[list[Span]] = []
-    if occupancy is not None and kernel.traits.demand is not None and target is not None:
-        lines += _working(target, kernel.traits.demand, occupancy, result)
-        lines += _noted(launch_notes(target, kernel.traits.demand, occupancy))
-        lines += _noted(pressure)
-        if kernel.code is not None and (parts := code_parts(kernel.code)):
-            lines += _listed("code", parts, " · ", view.width)
+    if occupancy is not None and demand is not None and target is not None:
+        lines += _working(target, demand, occupancy, result)
+        lines += _noted([*launch_notes(target, demand, occupancy), *pressure])
+        lines += _listed("code", code_parts(kernel.code) if kernel.code else [], " · ", view.width)
         if device is not None and (filling := result.filling(device, grid)):
             lines += _noted(device_notes(filling, occupancy.per))
         lines += _sources(kernel, view.width)
-        if expectation := expected(result, device):
-            lines += _listed("expect", expectation, "; ", view.width)
+        lines += _listed("expect", expected(result, device), "; ", view.width)
         lines += _noted(further)
-    if kernel.arguments:
-        lines += _listed("args", argument_parts(kernel.arguments), ", ", view.width)
+    lines += _listed("args", argument_parts(kernel.arguments or ()), ", ", view.width)
     findings = [_labelled(f.rule, f"{f.severity}: {in_words(f)}") for f in result.findings]
-    footnote = _hanging(_footnote(occupancy), view.width)
     yield from painted(heading(name_of(kernel, view.names), f"{on}  {where}", view), view)
     yield "\n"
     yield from painted(_hanging(lines, view.width), view)
     yield from painted(_hanging(findings, view.width) if view.fold else findings, view)
-    yield from painted(footnote, view)
+    yield from painted(_hanging(_footnote(occupancy), view.width), view)
 
 
 def _hanging(lines: Iterable[list[Span]], width: int) -> Iterator[list[Span]]:
@@ -90,24 +82,20 @@ def render_numbers(
 
 def _working(
     target: Target, demand: Demand, occupancy: Occupancy, of: Result | None = None
-) -> list[list[Span]]:
+) -> Iterator[list[Span]]:
     """The table of resources, the result, the steps, and what is uncertain."""
     slots, *others = occupancy.limits
     kernel = of.kernel if of else None
     rows = [_COLUMNS, *(_row(limit, occupancy, demand, kernel) for limit in (*others, slots))]
-    lines: list[list[Span]] = []
     for text, row in zip(aligned([row[:-1] for row in rows], "tnttt"), rows, strict=True):
         style = "bold" if row == _COLUMNS or "◄" in text else ""
-        lines.append([(f" {text}  ", style), (row[-1], style)])
-    lines.append(
-        _labelled("result", _result(occupancy, of.compiler_number if of else None), "bold")
-    )
+        yield [(f" {text}  ", style), (row[-1], style)]
+    yield _labelled("result", _result(occupancy, of.compiler_number if of else None), "bold")
     if text := next_step(occupancy, of.next if of else occupancy.next):
-        lines.append(_labelled("next", text))
+        yield _labelled("next", text)
     if not target.members:  # the steps are those of whichever device it runs on
-        lines.append(_labelled("steps", _steps(target, demand, occupancy)))
-    if occupancy.range is not None:
-        span = occupancy.range
+        yield _labelled("steps", _steps(target, demand, occupancy))
+    if span := occupancy.range:
         least = occupancy.launch.smallest_size
         sizes = "to" if least is None else f"of {least} to"
         text = (
@@ -115,15 +103,12 @@ def _working(
             f"{number(round(span.min_percent, 1))}–{percent(span.max_percent)} "
             f"(best {span.best_workgroup_size}, worst {span.worst_workgroup_size})"
         )
-        lines.append(_labelled("range", text))
-    for reason in occupancy.obstacles:
-        lines.append(_labelled("cannot", f"launch: {reason}", "red"))
-    for reason in occupancy.at_most_because:
-        lines.append(_labelled("at most", reason))
+        yield _labelled("range", text)
+    yield from (_labelled("cannot", f"launch: {why}", "red") for why in occupancy.obstacles)
+    yield from (_labelled("at most", reason) for reason in occupancy.at_most_because)
     if cap := target.waves.dispatch_cap_per_cu:
         text = f"about {cap} waves per CU on these parts, whatever the kernel uses"
-        lines.append(_labelled("runtime", text))
-    return lines
+        yield _labelled("runtime", text)
 
 
 def _row(
@@ -141,10 +126,9 @@ def _row(
     match limit.resource:
         case "slots":
             group = waves_of(occupancy.launch.workgroup_size, demand.wave_size)
-            waves = f"{group} wave{'s' * (group > 1)}"
             slots = f"{limit.available} slots per {per}"
             assumed = _ASSUMED[occupancy.launch.assumption]
-            return "block", block(occupancy.launch), waves, slots, allows, assumed
+            return "block", block(occupancy.launch), plural(group, "wave"), slots, allows, assumed
         case "vgpr":
             in_code = kernel.used.vgprs if kernel else None
             if in_code is not None and in_code != limit.used:
@@ -187,14 +171,11 @@ _ASSUMED = {
 
 
 def _result(occupancy: Occupancy, printed: CompilerNumber | None) -> str:
-    per, bound = occupancy.per, "" if occupancy.exact else "at most "
-    groups = f"{plural(occupancy.workgroups, 'workgroup')}/{per} · "
-    if occupancy.launch.assumption == "graphics-stage":
-        groups = ""
-    text = (
-        f"{bound}{groups}{occupancy.waves} of "
-        f"{occupancy.wave_slots} waves/{per} · {percent(occupancy.percent)}"
-    )
+    text, per = "" if occupancy.exact else "at most ", occupancy.per
+    if occupancy.launch.assumption != "graphics-stage":
+        text += f"{plural(occupancy.workgroups, 'workgroup')}/{per} · "
+    text += f"{occupancy.waves} of {occupancy.wave_slots} waves/{per}"
+    text += f" · {percent(occupancy.percent)}"
     if printed is None or printed.agrees is None:
         return text
     explanation = printed.reason or "agrees"
@@ -251,12 +232,11 @@ def _in_words(fact: Fact, kernel: Kernel) -> str:
 
 
 def _footnote(occupancy: Occupancy | None) -> list[list[Span]]:
-    if occupancy is None or not any(limit.resource == "sgpr" for limit in occupancy.limits):
+    trap = occupancy.allocated.trap_sgprs if occupancy else 0
+    if not (occupancy and trap and any(limit.resource == "sgpr" for limit in occupancy.limits)):
         return []
-    if not occupancy.allocated.trap_sgprs:
-        return []
-    text = f"{occupancy.allocated.trap_sgprs} SGPRs for the trap handler that ROCm installs; "
-    return [[(" ¹ ", "dim"), (f"{text}--no-trap-handler leaves them out", "dim")]]
+    text = f"{trap} SGPRs for the trap handler that ROCm installs"
+    return [[(" ¹ ", "dim"), (f"{text}; --no-trap-handler leaves them out", "dim")]]
 
 
 def _noted(notes: Notes) -> list[list[Span]]:
@@ -268,8 +248,8 @@ def _labelled(label: str, text: str, style: str = "") -> list[Span]:
 
 
 def _listed(label: str, parts: list[str], separator: str, width: int) -> list[list[Span]]:
-    """A labelled list, broken between its parts."""
-    lines, end = [""], separator.rstrip()
+    """A labelled list, broken between its parts; no line where there are none."""
+    lines, end = [""] if parts else [], separator.rstrip()
     for part in parts:
         if lines[-1] and cells(lines[-1] + separator + part + end) > width - _LABEL - 2:
             lines[-1] += end

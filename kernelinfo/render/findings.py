@@ -62,7 +62,7 @@ def of_all(
     """The next steps of those shown and the findings of all; what holds of many is listed once."""
     groups: dict[Head, dict[str, list[Result]]] = {_NEXT: {}}
     for result in shown:
-        if text := _next(result):
+        if text := next_step(result.occupancy, result.next):
             groups[_NEXT].setdefault(text, []).append(result)
     pairs = [(finding, result) for result in results for finding in result.findings]
     for finding, result in sorted(pairs, key=lambda pair: worst_first(pair[0])):
@@ -83,9 +83,9 @@ def hidden_kernels(count: int) -> Iterator[list[Span]]:
         yield [(f" … {plural(count, 'more kernel')}; --top 0 shows all", "dim")]
 
 
-def next_step(occupancy: Occupancy, steps: tuple[Step, ...]) -> str:
+def next_step(occupancy: Occupancy | None, steps: tuple[Step, ...]) -> str:
     """`≤ 96 VGPRs (uses 122, −26) → 5 waves/SIMD, 62.5 %`, every step named; empty without one."""
-    if not steps:
+    if occupancy is None or not steps:
         return ""
     amounts = {limit.resource: limit.used for limit in occupancy.limits}
     text = " and ".join(_bound(step, amounts[step.resource]) for step in steps)
@@ -106,14 +106,10 @@ def _bound(step: Step, used: int) -> str:
 
 
 def _said(result: Result) -> Iterator[tuple[Head, str]]:
-    if text := _next(result):
+    if text := next_step(result.occupancy, result.next):
         yield _NEXT, text
     if result.occupancy is not None:
         yield from ((_head(finding), in_words(finding)) for finding in result.findings)
-
-
-def _next(result: Result) -> str:
-    return next_step(result.occupancy, result.next) if result.occupancy else ""
 
 
 def _head(finding: Finding) -> Head:

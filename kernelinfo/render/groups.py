@@ -12,18 +12,27 @@ from kernelinfo.render.table import Row, cells_of, target_of
 Group = list[Result]  # the results of one kernel, for all its targets
 
 
-def groups_of(results: Iterable[Result], *, is_sorted: bool) -> list[Group]:
-    """The groups, worst first unless the results are sorted already."""
-    groups: dict[str, Group] = {}
+def grouped_rows(
+    results: Iterable[Result], view: View, *, worst_first: bool
+) -> tuple[list[Row], list[Result]]:
+    """Rows of the first groups, until they are `view.top` or more, and the results in them."""
+    by_symbol: dict[str, Group] = {}
     for result in results:
-        groups.setdefault(result.kernel.symbol, []).append(result)
-    found = [*groups.values()]
-    if not is_sorted:
-        found.sort(key=lambda group: min(map(severity, group)))
-    return found
+        by_symbol.setdefault(result.kernel.symbol, []).append(result)
+    groups = [*by_symbol.values()]
+    if worst_first:
+        groups.sort(key=lambda group: min(map(_severity, group)))
+    rows: list[Row] = []
+    shown: list[Result] = []
+    for group in groups:
+        if view.top and len(rows) >= view.top:
+            break
+        rows += _rows(group, view.width // 5)
+        shown += group
+    return rows, shown
 
 
-def severity(result: Result) -> tuple[float, int]:
+def _severity(result: Result) -> tuple[float, int]:
     """The least is the worst: unknown, then few waves, then many findings."""
     if result.occupancy is None:
         return -1, 0
@@ -33,29 +42,15 @@ def severity(result: Result) -> tuple[float, int]:
 def _rows(group: Group, width: int) -> Iterator[Row]:
     """A row for all results of a group that differ in nothing but the target."""
     equal: dict[tuple[str, ...], Group] = {}
-    for result in sorted(group, key=severity):
+    for result in sorted(group, key=_severity):
         equal.setdefault(cells_of(result), []).append(result)
     for results in equal.values():
         yield Row(results[0], _targets(results, group, width))
 
 
-def first_rows(groups: Sequence[Group], view: View) -> tuple[list[Row], list[Result]]:
-    """Rows of the first groups, until they are `view.top` or more, and the results in them."""
-    rows: list[Row] = []
-    results: list[Result] = []
-    for group in groups:
-        if view.top and len(rows) >= view.top:
-            break
-        rows += _rows(group, view.width // 5)
-        results += group
-    return rows, results
-
-
 def _targets(row: Sequence[Result], group: Group, width: int) -> str:
-    """`gfx900,906,90a`; with features where code of other features has another row.
-
-    Where that is wider than `width`, the first and how many more there are.
-    """
+    """`gfx900,906,90a`; with features where code of other features has another row. Where that is
+    wider than `width`, the first and how many more there are."""
     ids: dict[str, set[str]] = {}
     for result in group:
         ids.setdefault(target_of(result.kernel), set()).add(_id(result))
@@ -64,7 +59,7 @@ def _targets(row: Sequence[Result], group: Group, width: int) -> str:
     for processor in dict.fromkeys(target_of(result.kernel) for result in row):
         names += [processor] if ids[processor] <= own else sorted(ids[processor] & own)
     names.sort(key=lambda name: (len(name), name))
-    text = ",".join([*names[:1], *(name.removeprefix("gfx") for name in names[1:])])
+    text = ",".join(names).replace(",gfx", ",")
     return text if len(text) <= width else f"{names[0]} + {len(names) - 1} more"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterator
 from typing import Any
 
 from kernelinfo.occupancy.calculator import Rung
@@ -12,14 +12,6 @@ from kernelinfo.render.curves import render_steps
 from kernelinfo.render.paint import Span, fitted, left, painted
 from kernelinfo.render.records import render_table
 from kernelinfo.render.words import number, percent, size
-
-
-def target_document(value: Any, without: Set[str] = frozenset()) -> Any:
-    """A target or a topic under the names of its fields but some; all else as it is."""
-    if hasattr(value, "_asdict"):
-        fields = value._asdict().items()
-        return {name: target_document(of, without) for name, of in fields if name not in without}
-    return [target_document(one, without) for one in value] if isinstance(value, tuple) else value
 
 
 def render_targets(found: list[Target], view: View) -> Iterator[str]:

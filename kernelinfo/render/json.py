@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from kernelinfo import __version__
 from kernelinfo.kernel import CodeObject, Item, Kernel, Repeat, Report, Result
@@ -54,7 +54,7 @@ def document(report: Report) -> dict[str, Any]:
             {"input": inputs[result.kernel.code_object], **kernel_document(result)}
             for result in report.results
         ],
-        "problems": [flat(problem) for problem in report.problems],
+        "problems": as_json(report.problems),
         "summary": {
             "kernels": len(report.results),
             "code_objects": len(inputs),
@@ -68,11 +68,17 @@ def document(report: Report) -> dict[str, Any]:
     }
 
 
-def flat(value: Any) -> dict[str, Any]:
-    """The fields of a tuple or a slotted dataclass; `asdict` would copy each of them deeply."""
-    if isinstance(value, tuple):
-        return dict(zip(value._fields, value, strict=True))  # type: ignore[attr-defined]
-    return {name: getattr(value, name) for name in value.__slots__}
+def as_json(value: Any, without: Collection[str] = ()) -> Any:
+    """`value`, each named tuple in it as an object of its fields but those `without`."""
+    if hasattr(value, "_asdict"):
+        fields = value._asdict().items()
+        return {name: as_json(field, without) for name, field in fields if name not in without}
+    return [as_json(one, without) for one in value] if isinstance(value, tuple) else value
+
+
+def picked(value: Any, *names: str) -> dict[str, Any]:
+    """Some attributes of `value` under their names, each as JSON has it."""
+    return {name: as_json(getattr(value, name)) for name in names}
 
 
 def code_object_document(code_object: CodeObject, repeats: Sequence[Repeat] = ()) -> dict[str, Any]:
@@ -81,71 +87,48 @@ def code_object_document(code_object: CodeObject, repeats: Sequence[Repeat] = ()
         for one in repeats
         if one.first == code_object
     ]
-    values = flat(code_object) | {"features": flat(code_object.features), "also": also}
-    del values["kernel_count"]
-    return {("container" if key == "containers" else key): value for key, value in values.items()}
+    fields = as_json(code_object, {"kernel_count"}) | {"also": also}
+    return {("container" if name == "containers" else name): of for name, of in fields.items()}
 
 
 def kernel_document(result: Result) -> dict[str, Any]:
     """One kernel, without the key that says which input it comes from."""
-    kernel, occupancy, code = result.kernel, result.occupancy, result.kernel.code
+    kernel, occupancy = result.kernel, result.occupancy
     launch = occupancy.launch if occupancy else None
     return {
-        "symbol": kernel.symbol,
-        "name": kernel.name,
+        **picked(kernel, "symbol", "name"),
         "target": kernel.target.name if kernel.target else kernel.code_object.target,
-        "source": kernel.source._asdict() if kernel.source else None,
-        "wave_size": kernel.wave_size,
+        **picked(kernel, "source", "wave_size"),
         "wgp_mode": kernel.traits.wgp_mode,
-        "code_bytes": kernel.code_bytes,
-        "code": code and flat(code) | {"loops": code.loops and [*map(flat, code.loops)]},
+        **picked(kernel, "code_bytes", "code"),
         "workgroup": {
-            **flat(kernel.workgroup),
-            "assumed": launch.workgroup_size if launch else None,
-            "assumption": launch.assumption if launch else None,
+            **as_json(kernel.workgroup),
+            "assumed": launch and launch.workgroup_size,
+            "assumption": launch and launch.assumption,
         },
         "used": {
-            "vgprs": kernel.used.vgprs,
-            "agprs": kernel.used.agprs,
-            "sgprs": kernel.used.sgprs,
-            "lds_bytes": kernel.used.lds_bytes,
-            "dynamic_lds_bytes": launch.dynamic_lds_bytes if launch else None,
+            **picked(kernel.used, "vgprs", "agprs", "sgprs", "lds_bytes"),
+            "dynamic_lds_bytes": launch and launch.dynamic_lds_bytes,
             "scratch_bytes_per_lane": kernel.used.scratch_bytes_per_lane,
         },
-        "allocated": flat(occupancy.allocated) if occupancy else None,
-        "spills": flat(kernel.spills),
-        "flags": flat(kernel.flags),
-        "occupancy": occupancy_document(occupancy) if occupancy else None,
-        "compiler_occupancy": number._asdict() if (number := result.compiler_number) else None,
+        "allocated": occupancy and as_json(occupancy.allocated),
+        **picked(kernel, "spills", "flags"),
+        "occupancy": occupancy and occupancy_document(occupancy),
+        "compiler_occupancy": as_json(result.compiler_number),
         "provenance": _provenance(kernel),
-        "findings": [flat(finding) for finding in result.findings],
-        "arguments": None if kernel.arguments is None else [flat(a) for a in kernel.arguments],
+        "findings": as_json(result.findings),
+        "arguments": as_json(kernel.arguments),
     }
 
 
 def occupancy_document(occupancy: Occupancy) -> dict[str, Any]:
     return {
-        "percent": occupancy.percent,
-        "waves_per_simd": occupancy.waves_per_simd,
-        "launchable": occupancy.launchable,
-        "obstacles": list(occupancy.obstacles),
-        "exact": occupancy.exact,
+        **picked(occupancy, "percent", "waves_per_simd", "launchable", "obstacles", "exact"),
         "at_most_because": list(occupancy.at_most_because),
-        "resident": {
-            "per": occupancy.per,
-            "simds": occupancy.simds,
-            "workgroups": occupancy.workgroups,
-            "waves": occupancy.waves,
-            "wave_slots": occupancy.wave_slots,
-        },
+        "resident": picked(occupancy, "per", "simds", "workgroups", "waves", "wave_slots"),
         "limiters": list(occupancy.limiters),
-        "limits": [
-            {name: value for name, value in flat(limit).items() if name != "waves"}
-            for limit in occupancy.limits
-        ],
-        "next": [flat(step) for step in occupancy.next],
-        "headroom": flat(occupancy.headroom),
-        "range": flat(occupancy.range) if occupancy.range else None,
+        "limits": as_json(occupancy.limits, {"waves"}),
+        **picked(occupancy, "next", "headroom", "range"),
     }
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 from functools import lru_cache, partial
 
-from kernelinfo.kernel import Item, Result
+from kernelinfo.kernel import Item
 from kernelinfo.kernel.rows import Names, Value, Values, lines
 from kernelinfo.render import View
 from kernelinfo.render.names import chosen_name
@@ -14,20 +14,16 @@ from kernelinfo.render.names import chosen_name
 # Rows hold no cycles, and to look for them would take a third of the time.
 _encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 
-
 HEADING = ""
 
 
-def render(items: Iterable[Item], view: View) -> Iterator[str]:
-    """One line a kernel."""
-    return rows(items, view)
-
-
 def rows(items: Iterable[Item], view: View) -> Iterator[str]:
-    """The lines of some kernels."""
-    results = (item for item in items if isinstance(item, Result))
-    for line in lines(results, partial(chosen_name, style=view.names), _spell):
+    """One line a kernel."""
+    for line in lines(items, partial(chosen_name, style=view.names), _spell):
         yield f"{{{line}}}\n"
+
+
+render = rows
 
 
 def _spell(names: Names, values: Values) -> str:

@@ -36,11 +36,10 @@ def render_measurements(measured: tuple[Measurement, ...], view: View) -> Iterat
         if one.kernel is None or one.predicted is None or one.occupancy is None:
             continue
         name, found = name_of(one.kernel, view.names), one.occupancy
-        limited = limiters(found)
         seen = "?" if one.percent is None else percent(one.percent)
         resources, launch = one.dispatch.shape.resources, _launch(one.dispatch)
         rows += [
-            (name, "predicted", *_cells(one.predicted), percent(found.percent), limited),
+            (name, "predicted", *_cells(one.predicted), percent(found.percent), limiters(found)),
             (f"  {launch}", "measured", *_cells(resources), seen, ""),
         ]
         short = name_of(one.kernel, "short")

@@ -47,9 +47,7 @@ def chosen_name(kernel: Named, style: NameStyle) -> str:
 
 def names_of(kernels: Iterable[Named], style: NameStyle) -> Mapping[str, str]:
     """The name of each symbol; where short ones would be equal, as much more as tells them apart.
-
-    What differs in the parameters alone is written with them, up to the one that differs.
-    """
+    What differs in the parameters alone is written with them, up to the one that differs."""
     known = {kernel.symbol: kernel for kernel in kernels}
     names = {symbol: name_of(kernel, style) for symbol, kernel in known.items()}
     if style != "short":
@@ -64,19 +62,15 @@ def names_of(kernels: Iterable[Named], style: NameStyle) -> Mapping[str, str]:
 
 
 def short(name: str) -> str:
-    """A demangled name as an engineer says it: `gemm<float, 256>`.
-
-    Gone are return type, namespaces, parameters, the suffixes of numbers, the arguments that
-    standard containers have by default, and of a lambda's function all but its name.
-    """
+    """A demangled name as an engineer says it: `gemm<float, 256>`. Gone are return type,
+    namespaces, parameters, the suffixes of numbers, the arguments that standard containers have by
+    default, and of a lambda's function all but its name."""
     return _brief(stem(name)) or name
 
 
 def folded(name: str, width: int, indent: int) -> list[str]:
-    """A name in lines of `width` columns, all but the first indented.
-
-    Broken behind a comma, else behind an opening bracket or a scope, wherever the last one is.
-    """
+    """A name in lines of `width` columns, all but the first indented. Broken behind a comma, else
+    behind an opening bracket or a scope, wherever the last one is."""
     lines, line = [], ""
     for part in re.findall(_PARTS, name):
         if line.strip() and cells(line + part.rstrip()) > width:

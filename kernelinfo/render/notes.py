@@ -126,10 +126,8 @@ def _workgroups(count: int) -> str:
 
 
 def expected(result: Result, device: Device | None = None) -> list[str]:
-    """What rocprofiler-compute should show, so that one run can confirm the prediction.
-
-    Panels 2.1.15, 6.2 and 7.1. Empty for parts that the profiler does not know.
-    """
+    """What rocprofiler-compute should show, so that one run can confirm the prediction. Panels
+    2.1.15, 6.2 and 7.1. Empty for parts that the profiler does not know."""
     target, occupancy = result.kernel.target, result.occupancy
     device = device or result.device
     if target is None or occupancy is None or device is None or not device.cus:
@@ -147,11 +145,7 @@ def expected(result: Result, device: Device | None = None) -> list[str]:
     if stalled:
         lines.append(f"{', '.join(stalled)} > 0 once the grid fills the device")
     lines.append(f"the others of 6.2 ({', '.join(idle)}) = 0")
-    allocated = occupancy.allocated
-    registers = {
-        "7.1.5 VGPRs": allocated.arch_vgprs,
-        "7.1.6 AGPRs": allocated.agprs,
-        "7.1.7 SGPRs": allocated.sgprs,
-    }
+    of = occupancy.allocated
+    registers = {"7.1.5 VGPRs": of.arch_vgprs, "7.1.6 AGPRs": of.agprs, "7.1.7 SGPRs": of.sgprs}
     lines += [f"{metric} {value}" for metric, value in registers.items() if value is not None]
     return lines

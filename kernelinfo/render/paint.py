@@ -20,11 +20,9 @@ _COLONS = re.compile(r"(?<!\S)::")
 
 
 def without_commands(text: str) -> str:
-    """Text in whose lines no CI service finds a command (`::error::`, `##[error]`, `##vso[`).
-
-    Their first characters become escapes. GitHub's runner, ActionCommand.cs, looks for `::` at the
-    beginning of a line and for `##[` anywhere.
-    """
+    """Text in whose lines no CI service finds a command (`::error::`, `##[error]`, `##vso[`). Their
+    first characters become escapes. GitHub's runner, ActionCommand.cs, looks for `::` at the
+    beginning of a line and for `##[` anywhere."""
     return _COLONS.sub(r"\\x3a:", without_hashes(text))
 
 

@@ -7,7 +7,7 @@ from inspect import cleandoc
 from typing import Literal
 
 from kernelinfo.render import View
-from kernelinfo.render.json import encoded
+from kernelinfo.render.json import encoded, picked
 from kernelinfo.render.records import render_table
 from kernelinfo.rules import every_rule
 
@@ -20,10 +20,7 @@ def render_rules(format: Literal["text", "json"], view: View) -> Iterator[str]:
     documents = [
         {
             "rule": rule.number,
-            "name": rule.name,
-            "severity": rule.severity,
-            "on": rule.on,
-            "summary": rule.summary,
+            **picked(rule, "name", "severity", "on", "summary"),
             "documentation": cleandoc(rule.documentation),
         }
         for rule in every_rule()

@@ -36,13 +36,10 @@ class Row(NamedTuple):
 def table(
     rows: Sequence[Row], names: Mapping[str, str], view: View, *, with_target: bool
 ) -> Iterator[list[Span]]:
-    """Heading and rows.
-
-    On a terminal the name comes first, above its row where it does not fit; where a terminal is too
-    narrow for the names, columns that are 0 for every kernel are left out, and then the bars. In a
-    pipe or file the name comes last, whole, so that all columns before it are aligned. A terminal
-    shows the name once for several rows of one kernel.
-    """
+    """Heading and rows. On a terminal the name comes first, above its row where it does not fit;
+    where a terminal is too narrow for the names, columns that are 0 for every kernel are left out,
+    and then the bars. In a pipe or file the name comes last, whole, so that all columns before it
+    are aligned. A terminal shows the name once for several rows of one kernel."""
     results = [row.result for row in rows]
     called = [names[result.kernel.symbol] for result in results]
     columns = _columns(rows, with_target)

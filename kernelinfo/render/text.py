@@ -10,7 +10,7 @@ from kernelinfo.render import View, findings
 from kernelinfo.render.names import heading, member_path, names_of, printable
 from kernelinfo.render.paint import Span, cells, fitted, painted, wrap
 from kernelinfo.render.table import Row, table, target_of
-from kernelinfo.render.words import compiler, plural
+from kernelinfo.render.words import compiler_name, plural
 
 _MANY_CODE_OBJECTS = 4  # more are shown in one table with a column for the target
 _MANY_KERNELS = 20  # more are counted first, and grouped, the worst first
@@ -49,7 +49,7 @@ def _above(
 ) -> Iterator[list[Span]]:
     """What stands above one table of all kernels, with a summary if they are `counted`."""
     if len(report.code_objects) == 1:
-        yield from _heading(report.code_objects[0], report.results, view)
+        yield from _heading(report.code_objects[0], report.results, view, len(report.results))
     else:
         yield _overview(report)
     yield []
@@ -79,11 +79,11 @@ def _below(
 
 def _rows(report: Report, is_long: bool, view: View) -> tuple[list[Row], list[Result]]:
     """The rows of one table, and the results that they stand for."""
-    if view.group or (is_long and not view.is_sorted):
-        from kernelinfo.render.groups import first_rows, groups_of
+    worst_first = is_long and not view.is_sorted
+    if view.group or worst_first:
+        from kernelinfo.render.groups import grouped_rows
 
-        ordered = view.is_sorted or not is_long
-        return first_rows(groups_of(report.results, is_sorted=ordered), view)
+        return grouped_rows(report.results, view, worst_first=worst_first)
     shown = [*report.results[: view.top or None]]
     return [Row(result, target_of(result.kernel)) for result in shown], shown
 
@@ -106,21 +106,20 @@ def _by_code_object(
 
 
 def _heading(
-    code_object: CodeObject, results: Sequence[Result], view: View, kernels: int | None = None
+    code_object: CodeObject, results: Sequence[Result], view: View, kernels: int
 ) -> Iterator[list[Span]]:
-    """The code object, its target, compiler and number of kernels; that of `results` if None."""
+    """The code object, its target, its compiler and how many kernels there are of it."""
     sizes = {f"wave{r.kernel.traits.demand.wave_size}" for r in results if r.kernel.traits.demand}
     about = [
         code_object.target or "unknown target",
         " and ".join(sorted(sizes)),
-        compiler(code_object),
-        plural(len(results) if kernels is None else kernels, "kernel"),
+        compiler_name(code_object.compiler or ""),
+        plural(kernels, "kernel"),
     ]
     target = results[0].kernel.target
-    if target is not None and target.name == code_object.target:
-        about[0] = f"{target.name} ({target.family})"
-    elif target is not None:
-        about[0] = f"{code_object.target}, what if on {target.name} ({target.family})"
+    if target is not None:
+        own = "" if target.name == code_object.target else f"{code_object.target}, what if on "
+        about[0] = f"{own}{target.name} ({target.family})"
     where = member_path(code_object.path, code_object.member)
     return heading(where, " · ".join(filter(None, about)), view)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from kernelinfo.kernel import CodeObject
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.occupancy.limits import RESOURCES, Resource
 from kernelinfo.occupancy.placement import Launch
@@ -19,9 +18,9 @@ def percent(value: float) -> str:
     return f"{number(round(value, 1))} %"
 
 
-def grouped(count: int) -> str:
-    """`88 137`."""
-    return f"{count:,}".replace(",", " ")
+def grouped(value: float) -> str:
+    """`88 137`, `5.5`."""
+    return f"{value:,.1f}".removesuffix(".0").replace(",", " ")
 
 
 def plural(count: int, noun: str) -> str:
@@ -75,13 +74,8 @@ def limiters(occupancy: Occupancy) -> str:
     return " ".join(RESOURCES[limiter] for limiter in occupancy.limiters)
 
 
-def compiler(code_object: CodeObject) -> str | None:
-    """`clang 19.1.7`; None where the input does not say."""
-    return None if code_object.compiler is None else compiler_name(code_object.compiler)
-
-
 def compiler_name(stamp: str) -> str:
-    """`clang 19.1.7` out of the compiler's own long stamp; printable."""
+    """`clang 19.1.7` out of the compiler's own long stamp; printable, empty for an empty one."""
     before, found, after = printable(stamp).partition("clang version ")
     if not found:
         return before

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import PurePath
 
 from kernelinfo.gate.outcome import Notice, Outcome, Suppressed
-from kernelinfo.kernel import Finding, Kernel, Result
-from kernelinfo.light_typing import TYPE_CHECKING, NamedTuple
+from kernelinfo.kernel import Finding, Result
+from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.paths import path_in_repository
 from kernelinfo.reading.target_id import target_id
@@ -16,9 +16,6 @@ from kernelinfo.render import View
 from kernelinfo.render.findings import counts, in_words
 from kernelinfo.render.names import name_of, printable
 from kernelinfo.render.words import plural
-
-if TYPE_CHECKING:
-    from kernelinfo.render.name_style import NameStyle
 
 
 class Location(NamedTuple):
@@ -29,15 +26,15 @@ class Location(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """A finding and what it is about; the rest is worked out where it is shown."""
+    """A finding and what it is about."""
 
     finding: Finding
     about: Result | Notice
     name: str  # of the kernel, or of what else it is about
+    subject: str  # the name in the user's style; printable
     target: str | None  # with features, where it is about a kernel
-    style: NameStyle
-    number: int  # from 1 on, among claims of the same rule, target and name
     suppressed: Suppressed | None = None
+    number: int = 1  # among claims of the same rule, target and name
 
     @property
     def result(self) -> Result | None:
@@ -45,24 +42,26 @@ class Claim(NamedTuple):
         return self.about if isinstance(self.about, Result) else None
 
     @property
-    def subject(self) -> str:
-        """The name in the user's style; printable."""
-        return name_of(self.result.kernel, self.style) if self.result else printable(self.name)
+    def location(self) -> Location | None:
+        """The line of the source, else of the assembly, else the file; None where none is known."""
+        about = self.about
+        if isinstance(about, Notice):
+            return None if about.path is None else location_in(about.path, about.line)
+        if source := about.kernel.source:
+            return Location(PurePath(source.file).as_posix(), source.line)
+        return location_in(about.kernel.code_object.path, about.kernel.line)
 
     @property
-    def location(self) -> Location | None:
-        """File and line of the finding; None where they are not known."""
-        if isinstance(self.about, Result):
-            return _location_of(self.about.kernel)
-        return None if self.about.path is None else location_in(self.about.path, self.about.line)
+    def identity(self) -> tuple[str, ...]:
+        """Rule, target and name: what stays the same when the kernel moves."""
+        return self.finding.rule, self.target or "", self.name
 
     @property
     def fingerprint(self) -> str:
-        """32 hex digits of rule, target and name; they stay the same when the kernel moves."""
+        """32 hex digits of the identity and the number."""
         from hashlib import sha256  # loads OpenSSL, and few formats ask
 
-        identity = self.finding.rule, self.target or "", self.name
-        parts = identity if self.number == 1 else (*identity, str(self.number))
+        parts = self.identity if self.number == 1 else (*self.identity, str(self.number))
         return sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
     @property
@@ -93,27 +92,23 @@ class Claim(NamedTuple):
 
 def claims(outcome: Outcome, view: View) -> Iterator[Claim]:
     """All findings in the order of reading, those that are excused after the others of a kernel."""
-    seen: Counter[tuple[str, str, str]] = Counter()
+    seen: Counter[tuple[str, ...]] = Counter()
+    for claim in _unnumbered(outcome, view):
+        seen[claim.identity] += 1
+        yield claim._replace(number=seen[claim.identity])
 
-    def claim(
-        finding: Finding,
-        about: Result | Notice,
-        name: str,
-        target: str | None,
-        suppressed: Suppressed | None = None,
-    ) -> Claim:
-        seen[identity := (finding.rule, target or "", name)] += 1
-        return Claim(finding, about, name, target, view.names, seen[identity], suppressed)
 
-    for result, excused in outcome.judged:
-        if not (result.findings or excused):
-            continue
-        name, origin = result.kernel.name, result.kernel.code_object
-        target = target_id(origin.target, origin.features)
-        yield from (claim(finding, result, name, target) for finding in result.findings)
-        yield from (claim(one.finding, result, name, target, one) for one in excused)
+def _unnumbered(outcome: Outcome, view: View) -> Iterator[Claim]:
+    for result, suppressed in outcome.judged:
+        if result.findings or suppressed:
+            kernel, origin = result.kernel, result.kernel.code_object
+            target = target_id(origin.target, origin.features)
+            about = (result, kernel.name, name_of(kernel, view.names), target)
+            yield from (Claim(finding, *about) for finding in result.findings)
+            yield from (Claim(one.finding, *about, one) for one in suppressed)
     for notice in outcome.notices:
-        yield claim(notice.finding, notice, notice.subject, notice.target)
+        name = notice.subject
+        yield Claim(notice.finding, notice, name, printable(name), notice.target)
 
 
 def headline(outcome: Outcome) -> str:
@@ -144,10 +139,3 @@ def problem_text(problem: Problem) -> str:
     """What could not be read, without its path; printable, one line."""
     member = f"{printable(problem.member)}: " if problem.member else ""
     return member + printable(problem.message)
-
-
-def _location_of(kernel: Kernel) -> Location:
-    """The line that debug information names, else the one in the assembly, else the file."""
-    if kernel.source is not None:
-        return Location(PurePath(kernel.source.file).as_posix(), kernel.source.line)
-    return location_in(kernel.code_object.path, kernel.line)

@@ -47,8 +47,7 @@ def render(outcome: Outcome, view: View) -> Iterator[str]:
         ],
         "results": [_result(claim, numbers) for claim in all_claims],
     }
-    document = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
-    yield encoded(document)
+    yield encoded({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]})
 
 
 def _rule(finding: Finding) -> dict[str, Any]:

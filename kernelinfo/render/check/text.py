@@ -7,7 +7,6 @@ from itertools import groupby
 from typing import TypeVar
 
 from kernelinfo.compare import Pair
-from kernelinfo.gate.config.keys import SEVERITIES
 from kernelinfo.gate.outcome import Outcome
 from kernelinfo.render import View
 from kernelinfo.render.check.claims import Claim, claims, headline
@@ -43,8 +42,8 @@ def _lines(outcome: Outcome, view: View) -> Iterator[list[Span]]:
 
 def _is_shown(claim: Claim, outcome: Outcome) -> bool:
     finding = claim.finding
-    warns = SEVERITIES.index(finding.severity) >= SEVERITIES.index("warning")
-    return warns or outcome.fails(finding) or finding.rule.startswith(_OF_THE_GATE)
+    is_note = finding.severity == "note"
+    return not is_note or outcome.fails(finding) or finding.rule.startswith(_OF_THE_GATE)
 
 
 def _claim(claim: Claim) -> list[Span]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from kernelinfo import __version__
 from kernelinfo.compare import Comparison
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.kernel.numbers import NUMBERS
@@ -26,7 +25,6 @@ def render(comparison: Comparison, view: View) -> Iterator[str]:
     new = Titles((row.new for row in found if row.new), view.names)
     remarks = (of(comparison) for of in (retargeted, toolchain, unread))
     data = {
-        "version": __version__,
         "headline": headline(found),
         "about": [*filter(None, (roll_up(comparison, found), *remarks))],
         "measures": _MEASURES,

@@ -7,23 +7,18 @@ from typing import Any
 
 from kernelinfo import __version__
 from kernelinfo.compare import Comparison
-from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.render import View
 from kernelinfo.render.diff.rows import AFFECTED, Row, counts, rows
-from kernelinfo.render.json import encoded, flat
+from kernelinfo.render.json import as_json, encoded, picked
 
 SCHEMA = "kernelinfo-diff/1"
 
 
 def render(comparison: Comparison, view: View) -> Iterator[str]:
-    yield encoded(document(comparison))
-
-
-def document(comparison: Comparison) -> dict[str, Any]:
     found = rows(comparison)
     counted = counts(found)
-    old, new = (total._asdict() for total in comparison.totals)
-    return {
+    old, new = as_json(comparison.totals)
+    document = {
         "schema": SCHEMA,
         "version": __version__,
         "compilers": compilers(comparison),
@@ -39,8 +34,9 @@ def document(comparison: Comparison) -> dict[str, Any]:
             "new": new,
         },
         "kernels": [row_document(row) for row in found],
-        "problems": [flat(problem) for problem in comparison.problems],
+        "problems": as_json(comparison.problems),
     }
+    yield encoded(document)
 
 
 def compilers(comparison: Comparison) -> dict[str, Any]:
@@ -50,18 +46,4 @@ def compilers(comparison: Comparison) -> dict[str, Any]:
 
 def row_document(row: Row) -> dict[str, Any]:
     """One kernel that moved, is gone or new."""
-    return {
-        "status": row.status,
-        "match": row.match,
-        "why": row.why,
-        "moves": [move._asdict() for move in row.moves],
-        "old": summary(row.old),
-        "new": summary(row.new),
-    }
-
-
-def summary(kernel: KernelSummary | None) -> dict[str, Any] | None:
-    """A kernel in one build; None where that does not have it."""
-    if kernel is None:
-        return None
-    return flat(kernel) | {"source": kernel.source and kernel.source._asdict()}
+    return picked(row, "status", "match", "why", "moves", "old", "new")

@@ -11,13 +11,13 @@ from kernelinfo.compare.changes import Effect, Move, effect, why
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.render.names import printable
-from kernelinfo.render.words import bound, compiler_name, plural, waves_per_simd
+from kernelinfo.render.words import bound, compiler_name, grouped, plural, waves_per_simd
 
 Status = Effect | Literal["renamed", "gone", "new"]
 
 AFFECTED: tuple[Status, ...] = ("worse", "mixed", "changed", "better")
-_LOOSELY = "paired by base name alone"
 _ORDER: tuple[Status, ...] = (*AFFECTED, "gone", "new", "moved", "renamed")
+_SPILLED = ("vgpr_spills", "sgpr_spills", "scratch_bytes_per_lane")
 
 
 class Row(NamedTuple):
@@ -34,8 +34,8 @@ class Row(NamedTuple):
         """What moved and under which limit, or what a kernel had or has; for the rows shown."""
         if self.old is None or self.new is None:
             return f"{'had' if self.new is None else 'has'} {_waves(self.kernel)}"
-        parts = [_LOOSELY if self.match == "base-name" else ""]
-        return "; ".join(filter(None, (*parts, why(self.old, self.new) if self.moves else "")))
+        loosely = "paired by base name alone" if self.match == "base-name" else ""
+        return "; ".join(filter(None, (loosely, why(self.old, self.new))))
 
     @property
     def kernel(self) -> KernelSummary:
@@ -76,14 +76,13 @@ def headline(found: Sequence[Row]) -> str:
 def roll_up(comparison: Comparison, found: Sequence[Row]) -> str:
     """The whole library in a line, in the style of Mesa's shader-db."""
     old, new = comparison.totals
-    parts = [
-        f"kernels {spaced(len(comparison.pairs))}",
-        f"affected {spaced(sum(row.status in AFFECTED for row in found))}",
-        _roll_up_of_waves(comparison),
-        f"spilling {spaced(old.spilling)} → {spaced(new.spilling)}",
-        f"scratch {_sizes(old.scratch_bytes_per_lane, new.scratch_bytes_per_lane)}",
-    ]
-    return " · ".join(parts)
+    return (
+        f"kernels {grouped(len(comparison.pairs))}"
+        f" · affected {grouped(sum(row.status in AFFECTED for row in found))}"
+        f" · {_roll_up_of_waves(comparison)}"
+        f" · spilling {grouped(old.spilling)} → {grouped(new.spilling)}"
+        f" · scratch {_sizes(old.scratch_bytes_per_lane, new.scratch_bytes_per_lane)}"
+    )
 
 
 def _roll_up_of_waves(comparison: Comparison) -> str:
@@ -97,7 +96,7 @@ def _roll_up_of_waves(comparison: Comparison) -> str:
     if old.waves_per_simd:
         share = 100 * (new.waves_per_simd - old.waves_per_simd) / old.waves_per_simd
     sign = "+" if share > 0 else "−" if share < 0 else ""
-    waves = f"{spaced(old.waves_per_simd)} → {spaced(new.waves_per_simd)}"
+    waves = f"{grouped(old.waves_per_simd)} → {grouped(new.waves_per_simd)}"
     return f"waves/SIMD {waves} ({sign}{abs(share):.1f} %)"
 
 
@@ -123,9 +122,10 @@ def retargeted(comparison: Comparison) -> str:
 
 def unread(comparison: Comparison) -> str:
     """What to think of kernels gone or new; empty where all was read."""
+    if not comparison.problems:
+        return ""
     problems = plural(len(comparison.problems), "problem")
-    missing = f"{problems}: not all was read, kernels may be missing"
-    return missing if comparison.problems else ""
+    return f"{problems}: not all was read, kernels may be missing"
 
 
 def arrow(old: str, new: str) -> str:
@@ -143,11 +143,9 @@ def _of_pair(pair: Pair) -> Row:
 
 def _worst_first(row: Row) -> tuple[object, ...]:
     by_measure = {move.measure: move for move in row.moves}
-    waves, gained = by_measure.get("waves_per_simd") or by_measure.get("percent"), 0.0
-    for measure in ("vgpr_spills", "sgpr_spills", "scratch_bytes_per_lane"):
-        if measure in by_measure:
-            gained += (by_measure[measure].new or 0) - (by_measure[measure].old or 0)
+    waves = by_measure.get("waves_per_simd") or by_measure.get("percent")
     left = (waves.new or 0) / waves.old if waves and waves.old else 1
+    gained = sum((one.new or 0) - (one.old or 0) for one in row.moves if one.measure in _SPILLED)
     kernel = row.kernel
     return (_ORDER.index(row.status), left, -gained, kernel.name, kernel.target, kernel.code_object)
 
@@ -158,12 +156,7 @@ def _waves(kernel: KernelSummary) -> str:
     return bound(kernel.exact) + waves_per_simd(kernel.waves_per_simd)
 
 
-def spaced(value: float) -> str:
-    """84 112; 5.5."""
-    return f"{value:,.1f}".removesuffix(".0").replace(",", " ")
-
-
 def _sizes(old: float, new: float) -> str:
     """`2.1 → 2.6 KiB`."""
     unit, per = ("KiB", 1024) if max(old, new) >= 1024 else ("B", 1)
-    return f"{spaced(old / per)} → {spaced(new / per)} {unit}"
+    return f"{grouped(old / per)} → {grouped(new / per)} {unit}"

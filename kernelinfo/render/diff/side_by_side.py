@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from kernelinfo.compare import Comparison, Pair
-from kernelinfo.compare.summary import KernelSummary
+from kernelinfo.compare.changes import bounded
 from kernelinfo.errors import OptionError
 from kernelinfo.render import RECORD_FORMATS, View
 from kernelinfo.render.diff.rows import arrow
 from kernelinfo.render.names import name_of, printable
 from kernelinfo.render.records import render_records, render_table
-from kernelinfo.render.words import bound, number, plural
+from kernelinfo.render.words import plural
 
 Pairs = dict[str, dict[str, Pair]]  # by name and target
 
@@ -21,9 +21,7 @@ def render_side_by_side(
     targets: Sequence[str], comparisons: Sequence[Comparison], format: str, view: View
 ) -> Iterator[str]:
     """The kernels of both builds; in text those that keep their waves everywhere are counted.
-
-    Raises `OptionError` for a format that has no table.
-    """
+    Raises `OptionError` for a format that has no table."""
     if format not in RECORD_FORMATS:
         raise OptionError(f"--as {','.join(targets)} has no {format}; give one target")
     pairs: Pairs = {}
@@ -64,11 +62,6 @@ def _records(targets: Sequence[str], pairs: Pairs) -> Iterator[dict[str, Any]]:
 
 def _moved(pair: Pair | None) -> str:
     """`4 → 3`, or the one that stays."""
-    return "–" if pair is None else arrow(_waves(pair.old), _waves(pair.new))
-
-
-def _waves(kernel: KernelSummary) -> str:
-    """`4`; `≤4` where that is an upper bound; `?` where it is not known."""
-    if kernel.waves_per_simd is None:
-        return "?"
-    return bound(kernel.exact) + number(kernel.waves_per_simd)
+    if pair is None:
+        return "–"
+    return arrow(*(bounded(one.waves_per_simd, one) for one in (pair.old, pair.new)))

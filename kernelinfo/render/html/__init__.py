@@ -30,10 +30,8 @@ def render(
     items: Iterable[Item], view: View, parts: Mapping[str, Mapping[Any, Any]] | None = None
 ) -> Iterator[str]:
     """The page; `parts` holds what further scripts draw, each under the name of its script.
-
     `pressure` has the curve of live registers of some kernels, by their number; `gate` the outcome
-    of a check.
-    """
+    of a check."""
     report, parts = Report.of(items), parts or {}
     scripts = (*_SCRIPTS[:-1], *(f"{part}.js" for part in parts), _SCRIPTS[-1])
     return page({**dataset(report, view), **parts}, scripts, len(report.results))

@@ -7,7 +7,6 @@ from collections.abc import Hashable, Iterable
 from itertools import count
 from typing import Any
 
-from kernelinfo import __version__
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.kernel import CodeObject, Kernel, Report, Result
 from kernelinfo.kernel.numbers import NUMBERS
@@ -15,11 +14,12 @@ from kernelinfo.kernel.traits import LDS_NOT_STATED
 from kernelinfo.occupancy import Occupancy, targets
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.facts import SOURCES
-from kernelinfo.render import View, words
-from kernelinfo.render.hardware import target_document
+from kernelinfo.render import View
+from kernelinfo.render.json import as_json
 from kernelinfo.render.name_style import NameStyle
 from kernelinfo.render.names import member_path, name_of, names_of, printable
 from kernelinfo.render.notes import code_parts, expected
+from kernelinfo.render.words import compiler_name
 from kernelinfo.rules import BY_DEFAULT
 
 MOST_OF_A_NAME = 4000
@@ -32,7 +32,6 @@ _FACTS: dict[str, str] = {number.field: number.noun or number.unit for number in
 }
 """The facts that the page shows with their sources, in the order shown."""
 
-
 _NOT_COUNTED = {
     *("source", "confidence", "elf_mach", "encoding_granule", "early_encoding_granule"),
     *("early_encoding_before", "believed", "xnack", "sramecc", "named_barriers"),
@@ -44,7 +43,6 @@ _COLUMNS = (
     *("title", "input", "case", "used", "spills", "findings", "source", "code", "expected"),
     *("compiler", "facts"),
 )
-
 
 _Shared = defaultdict[Hashable, int]  # values that rows refer to by their index; each is held once
 
@@ -75,7 +73,6 @@ def dataset(report: Report, view: View) -> dict[str, Any]:
 
     rows = [kernel_row(result) for result in report.results]
     return {
-        "version": __version__,
         "columns": _COLUMNS,
         "kernels": rows,
         "titles": list(titles),
@@ -95,9 +92,7 @@ def dataset(report: Report, view: View) -> dict[str, Any]:
             (*(member_path(one.path, one.member) for one in (copy, copy.first)), copy.is_exact)
             for copy in report.repeats
         ],
-        "targets": {
-            name: target_document(targets.find(name), _NOT_COUNTED) for name in targets.known()
-        },
+        "targets": {name: as_json(targets.find(name), _NOT_COUNTED) for name in targets.known()},
     }
 
 
@@ -125,10 +120,9 @@ class Titles:
 
 
 def _input(code_object: CodeObject) -> tuple[Any, ...]:
-    target = code_object.target or ""
-    stamp = words.compiler(code_object) or ""
     location = member_path(code_object.path, code_object.member)
-    return location, code_object.kind, printable(target), stamp, code_object.offset
+    target, stamp = printable(code_object.target or ""), code_object.compiler or ""
+    return location, code_object.kind, target, compiler_name(stamp), code_object.offset
 
 
 def _case(kernel: Kernel, occupancy: Occupancy) -> tuple[Any, ...]:
@@ -139,10 +133,7 @@ def _case(kernel: Kernel, occupancy: Occupancy) -> tuple[Any, ...]:
     return (
         occupancy.target,
         tuple(demand._replace(at_least=(*demand.at_least, *unstated))),
-        (
-            *(launch.workgroup_size, launch.assumption, launch.dynamic_lds_bytes),
-            *(launch.trap_handler, launch.smallest_size),
-        ),
+        tuple(launch),
         (
             *(occupancy.percent, occupancy.waves_per_simd, occupancy.limiters, occupancy.exact),
             *(allocated.vgprs, allocated.agprs, allocated.sgprs),
@@ -166,10 +157,9 @@ def _compiler(result: Result, texts: _Shared) -> list[int] | None:
 
 def _facts(kernel: Kernel) -> list[list[int | None]]:
     """Fact, source, value, and the line of the text or the offset in the code object."""
-    order: dict[str, int] = {name: index for index, name in enumerate(_FACTS)}
-    sources = {name: index for index, name in enumerate(SOURCES)}
-    shown: Iterable[Any] = (fact for fact in kernel.traits.facts if fact.name in order)
+    index_of = [*_FACTS].index
     return [
-        [order[f.name], sources[f.source], f.value, kernel.line_of(f) or kernel.offset(f)]
-        for f in shown
+        [index_of(f.name), SOURCES.index(f.source), f.value, kernel.line_of(f) or kernel.offset(f)]
+        for f in kernel.traits.facts
+        if f.name in _FACTS
     ]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from kernelinfo import __version__
 from kernelinfo.pressure.measure import Found, Measured
 from kernelinfo.pressure.nouns import Instructions, Location, LoopPressure
 from kernelinfo.pressure.story import Point
@@ -26,7 +25,6 @@ def render(items: Iterable[Found], view: View) -> Iterator[str]:
     measured.sort(key=lambda one: -one.story.peak.pressure.vector)
     titles = Titles((one.result.kernel for one in measured), view.names)
     data = {
-        "version": __version__,
         "kernels": [_kernel(one, titles, view) for one in measured],
         "problems": problem_rows(item for item in found if isinstance(item, Problem)),
         "repeats": [],

@@ -10,7 +10,6 @@ from kernelinfo.pressure.lds import Lds
 from kernelinfo.pressure.measure import Found, Measured
 from kernelinfo.pressure.nouns import (
     BlockPressure,
-    Instructions,
     LiveValues,
     Location,
     LoopPressure,
@@ -19,7 +18,7 @@ from kernelinfo.pressure.nouns import (
 )
 from kernelinfo.reading.blob import Problem
 from kernelinfo.render import View
-from kernelinfo.render.json import code_object_document, encoded, flat
+from kernelinfo.render.json import as_json, code_object_document, encoded
 
 SCHEMA = "kernelinfo/pressure/1"
 
@@ -32,7 +31,7 @@ def render(items: Iterable[Found], view: View) -> Iterator[str]:
         "schema": SCHEMA,
         "version": __version__,
         "inputs": [code_object_document(one) for one in inputs],
-        "problems": [flat(item) for item in found if isinstance(item, Problem)],
+        "problems": [as_json(item) for item in found if isinstance(item, Problem)],
         "kernels": [
             {"input": inputs.index(one.result.kernel.code_object), **kernel_document(one)}
             for one in measured
@@ -65,13 +64,13 @@ def story_document(story: Story) -> dict[str, Any]:
         "entry": story.entry,
         "at": _located(story.at),
         "live_across": [_values(value) for value in story.live_across],
-        "lines": [one.source._asdict() | _instructions(one.code) for one in story.lines],
+        "lines": [as_json(one.source) | as_json(one.code) for one in story.lines],
         "loops": [_loop(loop) for loop in story.loops],
         "blocks": [_block(block) for block in story.blocks],
         "curve": story.curve,
         "steps": [step._asdict() for step in story.steps],
         "advice": [
-            flat(advice) | {"idle": [_values(value) for value in advice.idle]}
+            as_json(advice) | {"idle": [_values(value) for value in advice.idle]}
             for advice in story.advice
         ],
     }
@@ -114,10 +113,6 @@ def _values(value: LiveValues) -> dict[str, Any]:
     }
 
 
-def _instructions(code: Instructions) -> dict[str, Any]:
-    return flat(code) | {"peak": code.peak._asdict()}
-
-
 def _loop(loop: LoopPressure) -> dict[str, Any]:
     return {
         "label": loop.label,
@@ -128,7 +123,7 @@ def _loop(loop: LoopPressure) -> dict[str, Any]:
         "constant_registers": loop.constant_registers,
         "through": loop.through._asdict(),
         "through_registers": loop.through_registers,
-        **_instructions(loop.code),
+        **as_json(loop.code),
     }
 
 

@@ -9,8 +9,8 @@ from kernelinfo import __version__
 from kernelinfo.fleet.history import Trend
 from kernelinfo.render import View
 from kernelinfo.render.diff import rows as diff
-from kernelinfo.render.diff.json import compilers, summary
-from kernelinfo.render.json import encoded
+from kernelinfo.render.diff.json import compilers
+from kernelinfo.render.json import as_json, encoded
 from kernelinfo.render.trend.rows import TrendRow, rows
 
 SCHEMA = "kernelinfo/trend/1"
@@ -44,7 +44,7 @@ def _kernel(one: TrendRow) -> dict[str, Any]:
         "match": one.row.match,
         "why": one.why,
         "moved_in": one.moved_in,
-        "history": [kernel and summary(kernel) for kernel in one.history.kernels],
+        "history": as_json(one.history.kernels),
         "steps": [
             {"build": build, "why": pair.why, "moves": [move._asdict() for move in pair.moves]}
             for build, pair in one.history.steps

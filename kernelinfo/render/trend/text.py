@@ -6,14 +6,13 @@ from collections.abc import Iterator, Sequence
 
 from kernelinfo.fleet.history import Trend
 from kernelinfo.render import View
-from kernelinfo.render.diff.rows import spaced
 from kernelinfo.render.diff.text import STYLES, row_name
 from kernelinfo.render.findings import hidden_kernels
 from kernelinfo.render.names import printable
 from kernelinfo.render.paint import Span, aligned, paint, painted
 from kernelinfo.render.records import render_table
 from kernelinfo.render.trend.rows import TrendRow, headline, rows, sparkline, step_in_words
-from kernelinfo.render.words import plural, size
+from kernelinfo.render.words import grouped, plural, size
 
 _HEADING = (
     *("build", "kernels", "waves/SIMD", "spilling", "scratch", "VGPRs", "code"),
@@ -35,11 +34,11 @@ def _builds(trend: Trend) -> list[tuple[str, ...]]:
     return [
         (
             build.name,
-            spaced(build.kernels),
-            spaced(build.waves_per_simd),
-            spaced(build.spilling),
+            grouped(build.kernels),
+            grouped(build.waves_per_simd),
+            grouped(build.spilling),
             size(build.scratch_bytes_per_lane),
-            spaced(build.vgprs),
+            grouped(build.vgprs),
             size(build.code_bytes),
             step + (f" · {plural(build.problems, 'problem')}" if build.problems else ""),
         )
