@@ -18,18 +18,19 @@ def render_records(records: Sequence[Mapping[str, Any]], format: str) -> Iterato
     elif format == "jsonl":
         for record in records:
             yield json.dumps(record, separators=(",", ":")) + "\n"
-    elif format == "markdown":
-        rows = [
-            ["" if value is None else plain(str(_cell(value))) for value in record.values()]
-            for record in records
-        ]
-        yield from table([plain(key) for key in records[0]], rows)
+    elif records:
+        yield from _table(records, format)
+
+
+def _table(records: Sequence[Mapping[str, Any]], format: str) -> Iterator[str]:
+    rows = [[_cell(value) for value in record.values()] for record in records]
+    if format == "markdown":
+        shown = [["" if value is None else plain(str(value)) for value in row] for row in rows]
+        yield from table([plain(key) for key in records[0]], shown)
     else:
         from kernelinfo.render.csv import line
 
-        yield line(records[0])
-        for record in records:
-            yield line([_cell(value) for value in record.values()])
+        yield from map(line, (records[0], *rows))
 
 
 def _cell(value: object) -> object:

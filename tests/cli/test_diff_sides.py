@@ -54,6 +54,13 @@ def test_a_column_is_what_one_target_alone_says(target: str) -> None:
     assert {row["kernel"]: row[f"{target}_new"] for row in json.loads(table)} == waves
 
 
+@pytest.mark.parametrize("format", ["markdown", "csv", "jsonl"])
+def test_without_a_kernel_in_both_there_is_no_row(format: str) -> None:
+    old, new = "assembly/shaped-clang22-gfx942.s", "assembly/handwritten.s"
+    table, _, code = run("diff", old, new, "--as", "gfx90a,gfx950", "--format", format)
+    assert (table, code) == ("", 0)
+
+
 def test_any_target_that_regresses_fails() -> None:
     arguments = ("diff", OLD, NEW, "--as", "gfx90a,gfx950", "--fail-on", "regression")
     assert run(*arguments)[2] == 1
