@@ -116,17 +116,8 @@ def read_elf(data: memoryview, warnings: list[ReadWarning]) -> Elf:
     loaded: list[Segment | Section] = [s for s in segments if s.type == PT_LOAD]
     if not segments:
         loaded = [s for s in sections if s.address and s.type != SHT_NOBITS]
-    return Elf(
-        data=data,
-        type=kind,
-        machine=machine,
-        os_abi=data[7],
-        abi_version=data[8],
-        flags=flags,
-        sections=sections,
-        segments=segments,
-        loaded=tuple(loaded),
-    )
+    os_abi, abi, loads = data[7], data[8], tuple(loaded)
+    return Elf(data, kind, machine, os_abi, abi, flags, sections, segments, loads)
 
 
 def _rows(

@@ -1,13 +1,15 @@
 """Bytes -> code: containers are opened down to single code objects and assembly texts.
 
-The first bytes decide, never a file's name. A format is a module with `read`, and a line in
-`magic.FORMATS`; it is imported when the first file of it is opened.
+The first bytes decide, never a file's name. A format is a line in `magic.FORMATS` and a module,
+which is imported when the first file of it is opened. Its `read` yields what a container holds, one
+container deeper each, and nothing where none of it is for AMD GPUs. It raises `ReadError` where the
+container is damaged and no more of it can be read.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from kernelinfo.errors import FileBudgetError, ReadError
 from kernelinfo.reading.blob import Blob, Elsewhere, Found, Problem
@@ -18,10 +20,6 @@ from kernelinfo.reading.containers.parts import DATA_SECTION, left_out, problem
 
 _EM_AMDGPU = 224
 _WITHOUT_CODE = "no AMD GPU code found; give what the compiler left for the device"
-
-Reader = Callable[[Blob], Iterator[Found]]
-"""Yields what a container holds, one container deeper each; nothing where none of it is for AMD
-GPUs. Raises `ReadError` where it is damaged and no more of it can be read."""
 
 
 def open_paths(
@@ -168,9 +166,8 @@ def _members(blob: Blob, format: str) -> Iterator[Found]:
     """What a container holds; how it is damaged is a problem."""
     from importlib import import_module
 
-    read: Reader = import_module(f"{__name__}.{format}").read
     try:
-        yield from read(blob)
+        yield from import_module(f"{__name__}.{format}").read(blob)
     except ReadError as error:
         yield problem(blob, str(error))
 

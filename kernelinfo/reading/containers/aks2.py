@@ -34,7 +34,9 @@ def read(blob: Blob) -> Iterator[Blob | Problem]:
     cut_off = "an AKS2 pack cut off within its header"
     size, count, directory = fields(_HEADER, blob.data, cut_off)
     try:
-        content = _content(blob, size)
+        content = held("xz", blob, blob.data[_HEADER.size :], size).read_all()
+        if len(content) != size:
+            raise ReadError(f"{len(content)} bytes where its header says {size}")
         entries = _entries(content, count, directory)
     except ReadError as error:
         raise ReadError(f"damaged AKS2 pack: {error}") from error
@@ -47,13 +49,6 @@ def read(blob: Blob) -> Iterator[Blob | Problem]:
         elif image:
             launch = Launch(lds_bytes, threads) if lds_bytes or threads else Launch(None, None)
             yield part(blob, "aks2", image, at=None, member=name)._replace(launch=launch)
-
-
-def _content(blob: Blob, size: int) -> memoryview:
-    content = held("xz", blob, blob.data[_HEADER.size :], size).read_all()
-    if len(content) != size:
-        raise ReadError(f"{len(content)} bytes where its header says {size}")
-    return content
 
 
 def _entries(content: memoryview, count: int, size: int) -> list[tuple[int, int, int, int, str]]:

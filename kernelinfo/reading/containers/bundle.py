@@ -21,6 +21,8 @@ from kernelinfo.reading.containers import bounds, ccob, magic
 from kernelinfo.reading.containers.parts import Room, after_zeros, fields, part, problem, rest
 
 MAGICS = (magic.BUNDLE, magic.COMPRESSED_BUNDLE + rb"[\1-\3]\0[\0\1]\0")
+"""Plain, and compressed with a version and a method that exist."""
+START = re.compile(b"|".join(MAGICS))
 _COUNT = Struct("<24xQ")
 _ENTRY = Struct("<QQQ")
 _CUT_OFF = "a bundle cut off within its header"
@@ -57,7 +59,7 @@ def read(blob: Blob) -> Iterator[Blob | Problem]:
 
 def _start(data: memoryview, at: int) -> int:
     """Where the next bundle begins, or the data end."""
-    found = re.compile(b"|".join(MAGICS)).search(data, at)
+    found = START.search(data, at)
     return found.start() if found else len(data)
 
 

@@ -21,7 +21,7 @@ from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.containers import magic
 from kernelinfo.reading.containers.parts import fields, part, problem
-from kernelinfo.reading.containers.streams import Decompressed, held
+from kernelinfo.reading.containers.streams import held
 
 _START = Struct("<4sHH")
 _METHODS: tuple[magic.Method, ...] = ("zlib", "zstd")
@@ -66,22 +66,12 @@ def _in_thread(update: Callable[[bytes], object]) -> Iterator[Callable[[bytes], 
         thread.join()
 
 
-def is_header(head: bytes) -> bool:
-    """Whether these bytes, found by chance, begin one."""
-    if not head.startswith(magic.COMPRESSED_BUNDLE) or len(head) < _START.size:
-        return False
-    _, version, method = _START.unpack_from(head)
-    return version in _LAYOUTS and method < len(_METHODS)
-
-
 def length_of(blob: Blob) -> int:
     """Bytes up to its end; raises `ReadError` where nothing tells."""
     header = _header(blob.data)
     if header.length is not None:
         return header.length
-    packed = blob.data[header.size :]
-    limit = min(header.content, blob.bounds.held_bytes(len(packed)))
-    stream = Decompressed(header.method, packed, limit, blob.budget)
+    stream = held(header.method, blob, blob.data[header.size :], header.content)
     while stream.read():
         pass
     return header.size + stream.consumed

@@ -38,12 +38,9 @@ def find(path: str) -> Iterator[File | Problem]:
     if path == STANDARD_INPUT or "\0" in path or os.path.lexists(path) or not _has_magic(path):
         yield from _file_or_folder(path)
         return
-    found = False
-    for file in _matching(path):
-        found = True
-        yield file
-    if not found:
-        yield Problem(path, "matches no file; check the pattern")
+    matching = _matching(path)
+    yield next(matching, Problem(path, "matches no file; check the pattern"))
+    yield from matching
 
 
 def _file_or_folder(path: str) -> Iterator[File | Problem]:

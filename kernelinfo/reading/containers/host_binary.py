@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator, Iterable, Iterator
+from itertools import chain
 
 from kernelinfo.errors import ReadError
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.blob import Blob, Elsewhere, Found, Problem
-from kernelinfo.reading.containers import bundle, ccob, magic
+from kernelinfo.reading.containers import bundle, magic
 from kernelinfo.reading.containers.parts import DATA_SECTION, Room, after_zeros, part, problem, rest
 from kernelinfo.reading.elf import read_elf
 from kernelinfo.reading.facts import ReadWarning
@@ -120,22 +121,20 @@ def _found(blob: Blob) -> Iterator[Blob | Problem]:
     searched for code objects.
     """
     data, end = blob.data, 0
-    pages = [at for at in range(0, len(data), _PAGE) if _begins_bundle(data, at)]
-    for at in pages or [found.start() for found in _MAGIC.finditer(data)]:
+    # Lazily, so that the pages of a bundle that was found are not looked at.
+    pages = (at for at in range(0, len(data), _PAGE) if at >= end and bundle.START.match(data, at))
+    first = next(pages, None)
+    anywhere = (found.start() for found in _MAGIC.finditer(data))
+    for at in anywhere if first is None else chain([first], pages):
         if at < end:
             continue
         try:
             length = bundle.length_of(rest(blob, at))
         except ReadError as error:
-            if pages:
+            if first is not None:
                 yield problem(blob, str(error), at=at)
             continue
         end = at + length
         yield part(blob, "fatbin", data[at:end], at=at)
-    if not pages and not end:
+    if first is None and not end:
         yield part(blob, DATA_SECTION, data, at=0)
-
-
-def _begins_bundle(data: memoryview, at: int) -> bool:
-    head = bytes(data[at : at + len(magic.BUNDLE)])
-    return head == magic.BUNDLE or ccob.is_header(head)

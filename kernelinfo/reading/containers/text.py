@@ -6,6 +6,7 @@ import codecs
 import re
 
 from kernelinfo.reading.blob import Blob, Problem
+from kernelinfo.reading.containers.parts import problem
 
 # One of these stands in whatever LLVM or a person writes for these GPUs, mostly at the top.
 _MARKS = re.compile(
@@ -32,16 +33,15 @@ def read(blob: Blob) -> Blob | Problem:
         decoded = bytes(blob.data).decode("utf-16", "replace")
         blob = blob._replace(data=memoryview(decoded.encode()))
     is_large = len(blob.data) > blob.bounds.carved  # a smaller one may be text with stray zeros
-    if is_large and b"\0" in bytes(blob.data[:_BINARY_BYTES]):
-        return Problem(blob.path, _reason(blob.data), blob.member, blob.offset)
-    if _MARKS.search(blob.data):
+    is_binary = is_large and b"\0" in bytes(blob.data[:_BINARY_BYTES])
+    if not is_binary and _MARKS.search(blob.data):
         return blob
-    if re.search(_RESOURCE_USAGE, blob.data):
+    if not is_binary and re.search(_RESOURCE_USAGE, blob.data):
         from kernelinfo.reading import build_log  # most texts are assembly
 
         if build_log.accepts(blob.data):
             return blob._replace(is_build_log=True)
-    return Problem(blob.path, _reason(blob.data), blob.member, blob.offset)
+    return problem(blob, _reason(blob.data))
 
 
 def _reason(data: memoryview) -> str:

@@ -10,7 +10,14 @@ from kernelinfo.errors import ReadError
 from kernelinfo.light_typing import TYPE_CHECKING
 from kernelinfo.reading.blob import Blob, Found
 from kernelinfo.reading.containers import bounds, magic
-from kernelinfo.reading.containers.parts import Room, left_out, may_hold_code, part, problem
+from kernelinfo.reading.containers.parts import (
+    Room,
+    left_out,
+    may_hold_code,
+    part,
+    problem,
+    stored_file,
+)
 from kernelinfo.reading.containers.streams import View, held
 
 if TYPE_CHECKING:
@@ -35,23 +42,16 @@ def read(blob: Blob) -> Iterator[Found]:
         if info.filename.endswith("/") or kind not in (0, stat.S_IFREG):
             continue
         if not room.take(info.compress_size):
-            yield problem(blob, "zip members repeat the same bytes; not read from here on")
-            return
+            raise ReadError("zip members repeat the same bytes; not read from here on")
         try:
-            data, at = _bytes_of(blob, info)
+            yield from _member(blob, info)
         except ReadError as error:
             at = info.header_offset
             within = 0 <= at < len(blob.data)  # what a damaged directory says may be anywhere
             yield problem(blob, str(error), member=info.filename, at=at if within else None)
-            continue
-        if data is None:
-            yield left_out(part(blob, "zip", blob.data, member=info.filename, at=None))
-        else:
-            yield part(blob, "zip", data, member=info.filename, at=at, one_of_many=True)
 
 
-def _bytes_of(blob: Blob, info: ZipInfo) -> tuple[memoryview | None, int | None]:
-    """A member's bytes, None where they are not worth opening, and their offset if it is stored."""
+def _member(blob: Blob, info: ZipInfo) -> Iterator[Found]:
     at = info.header_offset
     start = bytes(blob.data[at : at + 30]) if at >= 0 else b""
     if len(start) < 30 or not start.startswith(magic.ZIP):
@@ -63,11 +63,14 @@ def _bytes_of(blob: Blob, info: ZipInfo) -> tuple[memoryview | None, int | None]
     if info.flag_bits & 1:
         raise ReadError("an encrypted member; unpack it")
     if info.compress_type == _STORED:
-        return (data if may_hold_code(blob, data, info.filename, len(data)) else None), at
+        yield from stored_file(blob, "zip", info.filename, at, len(data))
+        return
     method = _METHODS.get(info.compress_type)
     if method is None:
         raise ReadError(f"a member compressed by method {info.compress_type}; unpack it")
+    found = part(blob, "zip", blob.data, member=info.filename, at=None, one_of_many=True)
     head = held(method, blob, data).read(magic.HEAD_BYTES)
-    if not may_hold_code(blob, head, info.filename, info.file_size):
-        return None, None
-    return held(method, blob, data).read_all(), None
+    if may_hold_code(blob, head, info.filename, info.file_size):
+        yield found._replace(data=held(method, blob, data).read_all())
+    else:
+        yield left_out(found)
