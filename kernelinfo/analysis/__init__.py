@@ -5,15 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 
-from kernelinfo.analysis.counts import (
-    OtherTarget,
-    PathCounts,
-    conclusions,
-    is_left_by_compiler,
-    notes,
-)
+from kernelinfo.analysis.counts import PathCounts, conclusions, notes
 from kernelinfo.analysis.judge import Judge
-from kernelinfo.analysis.options import Options, is_asked_for, is_shown
+from kernelinfo.analysis.options import Options
 from kernelinfo.errors import ReadError, UnknownTargetError
 from kernelinfo.kernel import CodeObject, Item, Kernel, Repeat, Report, Result
 from kernelinfo.kernel.combine import combine
@@ -22,18 +16,18 @@ from kernelinfo.light_typing import TYPE_CHECKING
 from kernelinfo.occupancy import targets
 from kernelinfo.occupancy.targets import Target
 from kernelinfo.reading.blob import Blob, Elsewhere, Found, Missing, Note, Problem
-from kernelinfo.reading.containers.parts import UNKNOWN_DATA
+from kernelinfo.reading.containers.parts import UNKNOWN_DATA, problem
 from kernelinfo.reading.containers.triton import with_launch
 from kernelinfo.reading.facts import KernelFacts, Module, SourceLine
 from kernelinfo.reading.stamps import compiler_of
 from kernelinfo.reading.target_id import parse_target_id
 from kernelinfo.rules import may_ask_for_code
 
-_FoundInBlob = Kernel | Problem | Repeat | Note | OtherTarget
-
 if TYPE_CHECKING:
     from kernelinfo.analysis.copies import Copies
     from kernelinfo.reading.arguments import Arguments
+
+    FoundInBlob = Kernel | Problem | Repeat
 
 
 def analyse(paths: Iterable[str], options: Options) -> Iterator[Item]:
@@ -84,8 +78,8 @@ def load(source: str | os.PathLike[str] | bytes, options: Options | None = None)
     else:
         items = analyse([os.fspath(source)], options)
     report = Report.of(items)
-    for problem in report.problems:
-        raise ReadError(f"{problem.path}: {problem.message}")
+    for first in report.problems:
+        raise ReadError(f"{first.path}: {first.message}")
     return report
 
 
@@ -106,7 +100,7 @@ class Analysis:
             self._copies = Copies(among, options)
         self._judge = Judge(options)
         self._first_copies: dict[bytes, CodeObject] = {}
-        """With `unique`: code objects by the digest of their bytes."""
+        """By the digest of their bytes."""
         self._has_cxx_names = False  # of kernels read so far
         self._entries: dict[tuple[str, str], str] = {}
         """The first entry's id, by file and processor."""
@@ -127,35 +121,28 @@ class Analysis:
         if isinstance(blob, Missing):
             counts.missing.append(blob)
             return
-        for found in self._found(blob):
+        if isinstance(blob, Note):
+            counts.notes.append(blob)
+            return
+        for found in (blob,) if isinstance(blob, Problem) else self._found(blob, counts):
             item = self._result(found, counts) if isinstance(found, Kernel) else found
-            if isinstance(item, Result):
+            counts.repeated += isinstance(item, Repeat)
+            if item and (not isinstance(item, Problem) or counts.lists(item)):
                 yield item
-            elif isinstance(item, Repeat):
-                counts.repeated += 1
-                yield item
-            elif isinstance(item, Note):
-                counts.note(item)
-            elif isinstance(item, OtherTarget):
-                counts.of_other_targets += item.kernels
-            elif item is not None and counts.lists(item):
-                if is_left_by_compiler(item):
-                    counts.leftovers.append(item)
-                else:
-                    yield item
         if counts.found > before:
             counts.folders.add(os.path.dirname(blob.path))
 
-    def _found(self, blob: Blob | Problem | Note) -> Iterator[_FoundInBlob]:
-        if not isinstance(blob, Blob):
-            return iter((blob,))
+    def _found(self, blob: Blob, counts: PathCounts) -> Iterator[FoundInBlob]:
+        found = self.kernels(blob, counts)
+        if self._options.unique:
+            found = self._distinct(found, blob)
         if self._options.locate or self._options.arguments:
-            return self._detailed(blob)
-        return self.kernels(blob)
+            found = self._detailed(found, blob)
+        return found
 
     def _result(self, kernel: Kernel, counts: PathCounts) -> Result | Problem | None:
         """The result of a kernel; None where it is not chosen, or not shown."""
-        if not is_asked_for(kernel.name, kernel.symbol, self._options):
+        if not self._options.asks_for(kernel.name, kernel.symbol):
             counts.pass_over(kernel.name)
             return None
         result = self._judge.judge(kernel)
@@ -164,7 +151,7 @@ class Analysis:
         counts.found += 1
         if result.occupancy is None and result.kernel.target:
             counts.of_other_sizes += 1
-        if is_shown(result, self._options):
+        if self._options.shows(result):
             return result
         counts.not_shown += 1
         return None
@@ -181,43 +168,43 @@ class Analysis:
         other = parse_target_id(first)
         return first if other and dict(other.settings).keys() != named else None
 
-    def kernels(self, blob: Blob) -> Iterator[_FoundInBlob]:
+    def kernels(self, blob: Blob, counts: PathCounts) -> Iterator[FoundInBlob]:
         """The kernels of one blob, not judged, and what could not be read of it."""
         from kernelinfo import reading
 
-        if self._options.unique:
-            from hashlib import blake2b
-
-            digest = blake2b(blob.data).digest()
-            if first := self._first_copies.get(digest):
-                yield Repeat(first, blob.path, blob.containers, blob.member, blob.offset)
-                return
         try:
             for module in reading.read(blob, arch=self._options.arch):
                 if UNKNOWN_DATA in blob.containers and module.target is None:
-                    yield Note(blob.path, "holds code objects that name no target; give --arch")
+                    message = "holds code objects that name no target; give --arch"
+                    counts.notes.append(Note(blob.path, message))
                     continue
-                for note in module.notes:
-                    yield Note(blob.path, note, blob.member)
+                counts.notes += (Note(blob.path, note, blob.member) for note in module.notes)
                 for warning in module.warnings:
                     offset = None if warning.offset is None else (blob.offset or 0) + warning.offset
                     yield Problem(blob.path, warning.message, blob.member, offset, warning.line)
-                if not self._options.unique:
-                    yield from self._of_module(module, blob)
-                    continue
-                for item in self._of_module(module, blob):
-                    if isinstance(item, Kernel):
-                        self._first_copies[digest] = item.code_object
-                    yield item
+                yield from self._of_module(module, blob, counts)
         except ReadError as error:
-            yield Problem(blob.path, str(error), blob.member, blob.offset)
+            yield problem(blob, str(error))
 
-    def _detailed(self, blob: Blob) -> Iterator[_FoundInBlob]:
+    def _distinct(self, found: Iterator[FoundInBlob], blob: Blob) -> Iterator[FoundInBlob]:
+        """What was found, or a `Repeat` where an equal code object was read before."""
+        from hashlib import blake2b
+
+        digest = blake2b(blob.data).digest()
+        if first := self._first_copies.get(digest):
+            yield Repeat(first, blob.path, blob.containers, blob.member, blob.offset)
+            return
+        for item in found:
+            if isinstance(item, Kernel):
+                self._first_copies[digest] = item.code_object
+            yield item
+
+    def _detailed(self, found: Iterator[FoundInBlob], blob: Blob) -> Iterator[FoundInBlob]:
         """The kernels, with source lines and arguments for those that the options choose."""
         locate, list_arguments = self._options.locate, self._options.arguments
         lines: dict[str, SourceLine] | None = None
         arguments: Arguments | None = None
-        for item in self.kernels(blob):
+        for item in found:
             if not isinstance(item, Kernel):
                 yield item
                 continue
@@ -229,7 +216,7 @@ class Analysis:
                     try:
                         lines = lines_of(blob)
                     except ReadError as error:
-                        yield Problem(blob.path, str(error), blob.member, blob.offset)
+                        yield problem(blob, str(error))
                 item = item._replace(source=lines.get(item.symbol))
             if list_arguments and list_arguments(item):
                 if arguments is None:
@@ -242,33 +229,30 @@ class Analysis:
                 item = item._replace(arguments=arguments.get(item.symbol, ()))
             yield item
 
-    def _of_module(self, module: Module, blob: Blob) -> Iterator[_FoundInBlob]:
+    def _of_module(self, module: Module, blob: Blob, counts: PathCounts) -> Iterator[FoundInBlob]:
         if not module.kernels:
             return
         arch, name = self._options.arch, module.target or self._options.arch
         if self._options.targets and name not in self._options.targets:
-            yield OtherTarget(len(module.kernels))
+            counts.of_other_targets += len(module.kernels)
             return
         target: Target | None = None
-        messages = []
         if name is None and module.kind == "build-log":
-            yield Note(blob.path, "a build log names no target; occupancy needs --arch")
+            message = "a build log names no target; occupancy needs --arch"
+            counts.notes.append(Note(blob.path, message))
         elif name is None:
-            messages.append("the input names no target; give one by --arch")
+            yield problem(blob, "the input names no target; give one by --arch")
         elif arch not in (None, name):
-            message = f"is compiled for {name}, not for {arch}; leave --arch out"
-            yield Problem(blob.path, message, blob.member, blob.offset)
+            yield problem(blob, f"is compiled for {name}, not for {arch}; leave --arch out")
             return
         else:
             try:
                 target = targets.find(name)
             except UnknownTargetError as error:
-                messages.append(str(error))
+                yield problem(blob, str(error))
         if (entry := parse_target_id(blob.member or "")) and name not in (None, entry.processor):
             contradiction = f"its id says {entry.processor}, the code says {name}"
-            messages.append(f"{contradiction}; read as the latter")
-        for message in messages:
-            yield Problem(blob.path, message, blob.member, blob.offset)
+            yield problem(blob, f"{contradiction}; read as the latter")
         code_object = CodeObject(
             path=blob.path,
             containers=blob.containers,
@@ -289,7 +273,7 @@ class Analysis:
             kernels = with_launch(kernels, blob, name)
         except ReadError as error:
             yield Problem(blob.path, str(error))
-        yield from self._mangled_names(kernels, blob)
+        self._check_demangler(kernels, blob, counts)
         combined = (self._with_code(combine(k, code_object, target), k) for k in kernels)
         if self._copies is None or code_object.kind != "code-object":
             yield from combined
@@ -302,10 +286,13 @@ class Analysis:
             return kernel._replace(code=facts.read_code())
         return kernel
 
-    def _mangled_names(self, kernels: Iterable[KernelFacts], blob: Blob) -> Iterator[Note]:
-        """A note, once a run, if the C++ names of kernels cannot be demangled."""
+    def _check_demangler(
+        self, kernels: Iterable[KernelFacts], blob: Blob, counts: PathCounts
+    ) -> None:
+        """Note, once a run, if the C++ names of kernels cannot be demangled."""
         if self._has_cxx_names or not any(kernel.symbol.startswith("_Z") for kernel in kernels):
             return
         self._has_cxx_names = True
         if not has_demangler():
-            yield Note(blob.path, "C++ names stay mangled here; install pycxxfilt to read them")
+            message = "C++ names stay mangled here; install pycxxfilt to read them"
+            counts.notes.append(Note(blob.path, message))

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import lru_cache
 
+from kernelinfo.analysis.counts import PathCounts
 from kernelinfo.analysis.options import Options
 from kernelinfo.errors import ReadError
 from kernelinfo.kernel import CodeObject, Kernel, Repeat
@@ -40,7 +42,6 @@ class Copies:
         """`among` are all paths of the run."""
         self._among, self._options = among, options
         self._folders: dict[str, list[str]] = {}
-        """The device's assemblies of a folder that the run reads."""
         self._stated: dict[str, Stated] = {}
         """By the path of an assembly."""
 
@@ -77,35 +78,31 @@ class Copies:
     def _candidates(self, code_object: CodeObject) -> list[str]:
         """Assemblies next to a code object: that of its own source first, then the device's."""
         path, target = code_object.path, code_object.target or ""
-        folder = os.path.dirname(path)
-        if folder not in self._folders:
-            self._folders[folder] = self._assemblies(folder)
-        if not self._folders[folder]:
-            return []
-        own = _source_name(path)
-        fitting = (p for p in self._folders[folder] if target in p or "gfx" not in p)
+        own, found = _source_name(path), self._assemblies(os.path.dirname(path))
+        fitting = (p for p in found if target in p or "gfx" not in p)
         return sorted(
             (p for p in fitting if _source_name(p) == own or _DEVICE in p),
             key=lambda p: _source_name(p) != own,
         )
 
     def _assemblies(self, folder: str) -> list[str]:
-        try:
-            names = sorted(os.listdir(folder or "."))
-        except OSError:
-            return []
-        paths = (os.path.join(folder, name) for name in names if name.endswith(ASSEMBLY))
-        return [path for path in paths if is_read(path, self._among)]
+        """The device's assemblies of a folder that the run reads."""
+        if folder not in self._folders:
+            names: list[str] = []
+            with suppress(OSError):
+                names = sorted(os.listdir(folder or "."))
+            paths = (os.path.join(folder, name) for name in names if name.endswith(ASSEMBLY))
+            self._folders[folder] = [path for path in paths if is_read(path, self._among)]
+        return self._folders[folder]
 
     def _stated_in(self, path: str) -> Stated:
         """What an assembly states of its kernels."""
         if path not in self._stated:
-            known = sum(map(len, self._stated.values()))
-            try:
-                found = list(self._kernels_at(path)) if known < _MOST_KERNELS else []
-            except ReadError:
-                found = []  # reported where the assembly itself is read
-            self._stated[path] = {_key(kernel): kernel for kernel in found}
+            is_full = sum(map(len, self._stated.values())) >= _MOST_KERNELS
+            self._stated[path] = {}
+            with suppress(ReadError):  # which is reported where the assembly itself is read
+                found = () if is_full else self._kernels_at(path)
+                self._stated[path] = {_key(kernel): kernel for kernel in found}
         return self._stated[path]
 
     def _kernels_at(self, path: str) -> Iterator[Kernel]:
@@ -115,7 +112,7 @@ class Copies:
         bounds = self._options.bounds
         analysis = Analysis(Options(arch=self._options.arch, bounds=bounds))
         for blob in open_paths([path], required=False, within=bounds):
-            for item in analysis.kernels(blob) if isinstance(blob, Blob) else ():
+            for item in analysis.kernels(blob, PathCounts(path)) if isinstance(blob, Blob) else ():
                 if isinstance(item, Problem):
                     raise ReadError(item.message)
                 if isinstance(item, Kernel) and item.code_object.kind == "assembly":
@@ -167,13 +164,13 @@ def _statement(kernel: Kernel) -> dict[str, Any]:
     }
 
 
-def _differences(kernel: Kernel, stated: Kernel) -> list[tuple[str, int, int]]:
-    """What the assembly and the code object both state, and not the same."""
-    here, there = _statement(kernel), _statement(stated)
+def _differences(kernel: Kernel, stated: Kernel) -> list[str]:
+    """What the assembly and the code object both state, and not the same, in words."""
+    there = _statement(stated)
     return [
-        (noun, there[noun], here[noun])
-        for noun in here
-        if None not in (here[noun], there[noun]) and here[noun] != there[noun]
+        f"{there[noun]} {noun}, not {here}"
+        for noun, here in _statement(kernel).items()
+        if None not in (here, there[noun]) and here != there[noun]
     ]
 
 
@@ -183,7 +180,4 @@ def _contradicted(kernel: Kernel, path: str, stated: Stated) -> Kernel:
     if other is None:
         return kernel._replace(contradiction=f"{file} has no such kernel")
     found = _differences(kernel, other)
-    if not found:
-        return kernel
-    changes = ", ".join(f"{there} {noun}, not {here}" for noun, there, here in found)
-    return kernel._replace(contradiction=f"{file} states {changes}")
+    return kernel._replace(contradiction=f"{file} states {', '.join(found)}") if found else kernel

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from kernelinfo.analysis.options import Options
 from kernelinfo.errors import did_you_mean
 from kernelinfo.kernel.names import base_name
-from kernelinfo.light_typing import NamedTuple
 from kernelinfo.occupancy.limits import RESOURCES
 from kernelinfo.reading.blob import Missing, Note, Problem
 
@@ -27,20 +26,8 @@ _WITHOUT_KERNELS = (
 """Sources, preprocessed ones, LLVM IR, and what the linker leaves."""
 
 
-class OtherTarget(NamedTuple):
-    """A code object for a target that is not chosen."""
-
-    kernels: int
-
-
 class PathCounts:
     """Counts for one input path."""
-
-    __slots__ = (
-        "folders", "found", "last_unlisted", "leftovers", "missing", "not_shown", "notes",
-        "of_other_sizes", "of_other_targets", "passed_over", "path", "problems", "problems_of",
-        "repeated", "unchosen", "unlisted",
-    )  # fmt: skip
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -56,8 +43,7 @@ class PathCounts:
         """Host files whose code is not there."""
         self.not_shown = 0
         """Of them, kernels that --limited-by or --spilling leaves out."""
-        self.notes: dict[str, list[Note]] = {}
-        """By message; each is reported once."""
+        self.notes: list[Note] = []
         self.of_other_sizes = 0
         """Kernels compiled for none of the workgroup sizes that the options ask about."""
         self.of_other_targets = 0
@@ -66,8 +52,7 @@ class PathCounts:
         """Kernels of names that are not chosen."""
         self.unchosen: set[str] = set()
         """Some of their names, demangled."""
-        self.problems = 0
-        self.problems_of: Counter[str] = Counter()
+        self.problems: Counter[str] = Counter()
         """By file."""
         self.unlisted: Counter[str] = Counter()
         """By file, problems that are not listed, because they are too many."""
@@ -86,32 +71,28 @@ class PathCounts:
         self.of_other_targets += more.of_other_targets
         self.passed_over += more.passed_over
         self.problems += more.problems
+        self.notes += more.notes
         self.unchosen |= more.unchosen
         self.unlisted += more.unlisted
         self.last_unlisted |= more.last_unlisted
-        for notes in more.notes.values():
-            self.note(*notes)
 
     def lists(self, problem: Problem) -> bool:
-        """Count a problem; False if its file has had too many."""
-        self.problems += 1
-        self.problems_of[problem.path] += 1
-        if self.problems_of[problem.path] <= _MOST_PROBLEMS:
-            return True
-        self.unlisted[problem.path] += 1
-        self.last_unlisted[problem.path] = problem
-        return False
+        """Count a problem; False if it is listed at the end of the run, if at all."""
+        self.problems[problem.path] += 1
+        if self.problems[problem.path] > _MOST_PROBLEMS:
+            self.unlisted[problem.path] += 1
+            self.last_unlisted[problem.path] = problem
+            return False
+        if _is_left_by_compiler(problem):
+            self.leftovers.append(problem)
+            return False
+        return True
 
     def pass_over(self, name: str) -> None:
         """Count a kernel whose name is not chosen."""
         self.passed_over += 1
         if len(self.unchosen) < _MOST_NAMES:
             self.unchosen.add(name)
-
-    def note(self, *notes: Note) -> None:
-        """Keep notes until the end of the run."""
-        for note in notes:
-            self.notes.setdefault(note.message, []).append(note)
 
     @property
     def left_out(self) -> int:
@@ -121,9 +102,7 @@ class PathCounts:
     def summaries(self) -> Iterator[Problem | Note]:
         """The notes, each once, and one `Problem` for all host files whose code is not there, and
         for each file with too many problems."""
-        for message, (first, *others) in self.notes.items():
-            so = f" (so {len(others)} more)" if others else ""
-            yield first._replace(message=message + so)
+        yield from once(self.notes)
         if count := self.of_other_sizes:
             many = "kernel is" if count == 1 else "kernels are"
             message = f"{count} {many} compiled for other workgroup sizes: no occupancy is claimed"
@@ -143,7 +122,8 @@ class PathCounts:
         message = "no AMD GPU kernel found; give what the compiler left for the device"
         if self.left_out:
             kind = "folder" if os.path.isdir(self.path) else "file"
-            message = f"no kernel matches {options.choice} ({self.left_out} in the {kind})"
+            choice = " ".join(options.choices)
+            message = f"no kernel matches {choice} ({self.left_out} in the {kind})"
             message += self._suggestion(options.kernels)
         return Problem(self.path, message)
 
@@ -169,19 +149,28 @@ def conclusions(counts: Collection[PathCounts], options: Options) -> Iterator[Pr
 def notes(counts: Collection[PathCounts]) -> Iterator[Problem | Note]:
     """The notes of each path; what a compiler left is no problem next to kernels."""
     folders = set().union(*(one.folders for one in counts))
-    passed_over: dict[str, list[str]] = {}
+    passed_over: list[Note] = []
     for one in counts:
         yield from one.summaries()
         for problem in one.leftovers:
             if os.path.dirname(problem.path) in folders:
-                passed_over.setdefault(problem.message, []).append(problem.path)
+                passed_over.append(Note(problem.path, problem.message))
             else:
                 yield problem
-    for message, (first, *others) in passed_over.items():
-        yield Note(first, message + (f" (so {len(others)} more)" if others else ""))
+    yield from once(passed_over)
 
 
-def is_left_by_compiler(problem: Problem) -> bool:
+def once(notes: Iterable[Note]) -> Iterator[Note]:
+    """The first note of each message, with how many others have the same."""
+    by_message: dict[str, list[Note]] = {}
+    for note in notes:
+        by_message.setdefault(note.message, []).append(note)
+    for message, (first, *others) in by_message.items():
+        so = f" (so {len(others)} more)" if others else ""
+        yield first._replace(message=message + so)
+
+
+def _is_left_by_compiler(problem: Problem) -> bool:
     """True if a file without kernels is one that hipcc reads, or leaves with --save-temps."""
     name = os.path.basename(problem.path)
     is_host = _HOST in name and name.endswith(".s")
@@ -197,7 +186,7 @@ def _left_out(counts: Collection[PathCounts], options: Options) -> Iterator[Note
     if others and found:
         are = "kernel is" if others == 1 else "kernels are"
         yield Note(where, f"{others} {are} for other targets than {' and '.join(options.targets)}")
-    if options.shows_some:
+    if options.limited_by or options.spilling:
         shown = found - sum(one.not_shown for one in counts)
         limiters = " or ".join(RESOURCES[name] for name in options.limited_by)
         conditions = [f"are limited by {limiters}"] if limiters else []

@@ -13,7 +13,9 @@ from kernelinfo.errors import ReadError
 from kernelinfo.reading import containers
 from kernelinfo.reading.blob import Blob, Elsewhere, Missing, Problem
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds
+from kernelinfo.reading.containers.parts import problem
 from kernelinfo.reading.facts import Features
+from kernelinfo.reading.target_id import target_id
 
 _LONGEST_STEM = 80
 _UNSAFE = re.compile(r"[^\w.+-]+", re.ASCII)
@@ -56,7 +58,7 @@ def extract(
                 modules = list(reading.read(blob))
             except ReadError as error:
                 problems += 1
-                yield Problem(blob.path, str(error), blob.member, blob.offset)
+                yield problem(blob, str(error))
                 continue
             for module in modules:
                 if module.kind != "code-object":
@@ -82,8 +84,5 @@ def extract(
 def _name(path: str, number: int, target: str | None, features: Features) -> str:
     """`librocrand.so.1.1-003-gfx90a-xnack+.co`"""
     stem = _UNSAFE.sub("_", os.path.basename(path))[:_LONGEST_STEM].lstrip(".-") or "stdin"
-    signs = {"on": "+", "off": "-"}
-    states = {"sramecc": features.sramecc, "xnack": features.xnack}
-    settings = [f"-{name}{signs[state]}" for name, state in states.items() if state in signs]
-    what = _UNSAFE.sub("_", target or "unknown") + "".join(settings)
+    what = _UNSAFE.sub("_", target_id(target, features).replace(":", "-"))
     return f"{stem}-{number:03}-{what}.co"

@@ -56,38 +56,28 @@ class Options(NamedTuple):
     """The rules that speak."""
 
     @property
-    def names_kernels(self) -> bool:
-        """True if `workgroup_size` applies to kernels that the user names."""
-        return bool(self.kernels) or self.one_kernel
-
-    @property
-    def shows_some(self) -> bool:
-        """True if only some of the kernels read are results."""
-        return bool(self.limited_by) or self.spilling
-
-    @property
-    def choice(self) -> str:
-        """`-k vgpr* --target gfx90a`: the options that choose kernels."""
+    def choices(self) -> tuple[str, ...]:
+        """`("-k vgpr*", "--target gfx90a")`: the options that choose kernels."""
         given = {"-k": self.kernels, "--exclude": self.exclude, "--target": self.targets}
-        return " ".join(f"{option} {one}" for option, values in given.items() for one in values)
+        return tuple(f"{option} {one}" for option, values in given.items() for one in values)
 
+    def asks_for(self, name: str, symbol: str, target: str | None = None) -> bool:
+        """True for a kernel of this name, demangled and mangled, that the user means; of another
+        target than the chosen ones only where that is not given."""
+        if target is not None and self.targets and target not in self.targets:
+            return False
+        if not (self.kernels or self.exclude):
+            return True
+        from kernelinfo.kernel.pattern import matching
 
-def is_asked_for(name: str, symbol: str, options: Options) -> bool:
-    """Whether the kernel of this name, demangled and mangled, is one that the user means."""
-    if not (options.kernels or options.exclude):
-        return True
-    from kernelinfo.kernel.pattern import matching
+        if self.kernels and not matching(self.kernels, name, symbol):
+            return False
+        return not (self.exclude and matching(self.exclude, name, symbol))
 
-    if options.kernels and not matching(options.kernels, name, symbol):
-        return False
-    return not (options.exclude and matching(options.exclude, name, symbol))
-
-
-def is_shown(result: Result, options: Options) -> bool:
-    """Whether a result is one that `limited_by` and `spilling` leave in."""
-    if not options.shows_some:
-        return True
-    limiters = result.occupancy.limiters if result.occupancy else ()
-    if options.limited_by and not set(options.limited_by) & set(limiters):
-        return False
-    return not options.spilling or result.kernel.spills.registers > 0
+    def shows(self, result: Result) -> bool:
+        """True if `limited_by` and `spilling` leave a result in."""
+        if self.limited_by:
+            limiters = result.occupancy.limiters if result.occupancy else ()
+            if not set(self.limited_by) & set(limiters):
+                return False
+        return not self.spilling or result.kernel.spills.registers > 0

@@ -25,7 +25,7 @@ Rows = Callable[[Iterable[Item]], Iterator[str]]
 Piece = str | Item
 
 _WORTH_BYTES = 32 << 20
-_WORTH_BATCHES = 16
+_WORTH_TASKS = 16
 """The work for which it is worth to start a process."""
 _MOST_FILES = 16
 _MOST_BYTES = 1 << 20
@@ -37,36 +37,20 @@ _SHARED_BLOBS = 4
 """Code objects of a shared file that one process takes at a time."""
 
 
-class Batch(NamedTuple):
-    """Small files together, or a larger one."""
+class Task(NamedTuple):
+    """What one process does at a time: small files together, a larger one, or a part of that."""
 
     path: str
     """As it was asked for."""
     files: tuple[File | Problem, ...]
     bytes: int
-    among: tuple[str, ...]
-    """All paths that the run reads."""
-
-    @property
-    def is_shared(self) -> bool:
-        return self.bytes > _SHARED_BYTES
-
-    @property
-    def is_text(self) -> bool:
-        return bool(self.files) and self.files[-1].path.endswith(".s")
-
-
-class Task(NamedTuple):
-    """What one process does at a time: a batch, or some code objects of a shared file."""
-
-    batch: Batch
     start: int = 0
     stop: int | None = None
-    """The first that is not taken; None takes all."""
+    """The first code object that is not taken; None takes all."""
 
     def by_file(self) -> list[Task]:
         """The same, each file on its own."""
-        return [self._replace(batch=self.batch._replace(files=(one,))) for one in self.batch.files]
+        return [self._replace(files=(one,)) for one in self.files]
 
 
 class Done(NamedTuple):
@@ -75,34 +59,34 @@ class Done(NamedTuple):
     pieces: list[Piece]
     counts: PathCounts
     is_last: bool
-    """True if nothing of the batch is left."""
+    """True if nothing of the files is left."""
 
 
-def batches(paths: Sequence[str]) -> Iterator[Batch]:
+def tasks(paths: Iterable[str]) -> Iterator[Task]:
     """All files of these paths, found once: one that comes or goes meanwhile moves no other."""
-    among = tuple(paths)
     for path in paths:
         waiting: list[File | Problem] = []
         size = 0
         for file in files.find(path):
             more = 0 if isinstance(file, Problem) else files.size(file)
             if waiting and (len(waiting) == _MOST_FILES or size + more > _MOST_BYTES):
-                yield Batch(path, tuple(waiting), size, among)
+                yield Task(path, tuple(waiting), size)
                 waiting, size = [], 0
             waiting.append(file)
             size += more
-        yield Batch(path, tuple(waiting), size, among)
+        yield Task(path, tuple(waiting), size)
 
 
-def processes(work: list[Batch], asked: int) -> int:
+def processes(work: list[Task], asked: int) -> int:
     """The number `asked` for, or for 0 as many as are worth it."""
-    if os.name != "posix" or any(batch.path == files.STANDARD_INPUT for batch in work):
+    if os.name != "posix" or any(task.path == files.STANDARD_INPUT for task in work):
         return 1  # nobody else can read what one has read from there
     if asked:
         return asked
     # One process alone reads a text, however large.
-    size = sum(batch.bytes for batch in work if not batch.is_text)
-    worth = max(len(work) // _WORTH_BATCHES, size // _WORTH_BYTES)
+    texts = (task for task in work if all(file.path.endswith(".s") for file in task.files))
+    size = sum(task.bytes for task in work) - sum(task.bytes for task in texts)
+    worth = max(len(work) // _WORTH_TASKS, size // _WORTH_BYTES)
     return max(1, min(worth, _cores()))
 
 
@@ -114,7 +98,7 @@ def _cores() -> int:
 
 
 def spread(
-    work: list[Batch], options: Options, jobs: int, rows: Rows | None = None
+    work: list[Task], options: Options, jobs: int, rows: Rows | None = None
 ) -> Iterator[Piece]:
     """What one process would find, in its order; kernels as text if `rows` writes them.
 
@@ -123,73 +107,70 @@ def spread(
     """
     from kernelinfo.analysis.pool import Pool
 
-    Analysis(options)  # a wrong option is reported here, not by each process
-    counts = {batch.path: PathCounts(batch.path) for batch in work}
+    counts = {task.path: PathCounts(task.path) for task in work}
     ended: set[int] = set()
-    pool = Pool(jobs, options, rows)
+    pool = Pool(jobs, Worker(options, tuple(counts), rows))
     try:
-        for task, done in pool.outcomes(_tasks(work, ended)):
-            if task.stop is not None and id(task.batch) in ended:
+        for task, done in pool.outcomes(_shared(work, ended)):
+            if task.stop is not None and id(task.files) in ended:
                 continue
             if done.is_last:
-                ended.add(id(task.batch))
-            counts[task.batch.path].add(done.counts)
+                ended.add(id(task.files))
+            counts[task.path].add(done.counts)
             yield from done.pieces
     finally:
         pool.end()
     yield from conclusions(counts.values(), options)
 
 
-def _tasks(work: list[Batch], ended: set[int]) -> Iterator[Task]:
-    """A shared file, whose code objects nobody has counted, gives tasks until it has `ended`."""
-    for batch in work:
-        if not batch.is_shared:
-            yield Task(batch)
+def _shared(work: list[Task], ended: set[int]) -> Iterator[Task]:
+    """The tasks; of a large file, whose code objects nobody has counted, parts until it `ended`."""
+    for task in work:
+        if task.bytes <= _SHARED_BYTES:
+            yield task
             continue
         start = 0
-        while id(batch) not in ended:
-            yield Task(batch, start, start + _SHARED_BLOBS)
+        while id(task.files) not in ended:
+            yield task._replace(start=start, stop=start + _SHARED_BLOBS)
             start += _SHARED_BLOBS
 
 
 class Worker:
     """The part of one process: an analysis that goes through a shared file once."""
 
-    def __init__(self, options: Options, rows: Rows | None) -> None:
-        self._options = options
-        self._rows = rows
-        self._analysis: Analysis | None = None
-        self._batch: Batch | None = None
+    def __init__(self, options: Options, among: Sequence[str], rows: Rows | None) -> None:
+        self._options, self._among, self._rows = options, among, rows
+        self._analysis = Analysis(options, among)
+        self._files: tuple[File | Problem, ...] = ()
+        """A shared file."""
         self._blobs: Iterator[Found] = iter(())
-        """Of that shared file, from code object number `_next` on."""
+        """Of that file, from code object number `_next` on."""
         self._next = 0
 
     def work(self, task: Task) -> Done:
         """What the task's files or code objects hold."""
-        self._analysis = analysis = self._analysis or Analysis(self._options, task.batch.among)
-        counts = PathCounts(task.batch.path)
-        blobs = self._open(task.batch) if task.stop is None else self._share(task)
-        items = [item for blob in blobs for item in analysis.analyse_blob(blob, counts)]
+        counts = PathCounts(task.path)
+        blobs = self._open(task) if task.stop is None else self._share(task, task.stop)
+        items = [item for blob in blobs for item in self._analysis.analyse_blob(blob, counts)]
         pieces: list[Piece] = [*items]
         if self._rows:
             rows = "".join(self._rows(item for item in items if isinstance(item, Result)))
             pieces = [*(item for item in items if isinstance(item, Problem | Note)), rows]
         return Done(pieces, counts, task.stop is None or self._next < task.stop)
 
-    def _share(self, task: Task) -> Iterator[Found]:
-        if self._batch != task.batch or self._next > task.start:
-            self._batch, self._blobs, self._next = task.batch, self._open(task.batch), 0
-        assert task.stop is not None
-        for blob in islice(self._blobs, task.stop - self._next):
+    def _share(self, task: Task, stop: int) -> Iterator[Found]:
+        if self._files != task.files or self._next > task.start:
+            self._files, self._blobs, self._next = task.files, self._open(task), 0
+        for blob in islice(self._blobs, stop - self._next):
             self._next += 1
             if self._next > task.start:
                 yield blob
-            elif isinstance(blob, Blob) and self._analysis:
+            elif isinstance(blob, Blob):
                 # Later code objects of the file are compared with it.
                 self._analysis.conflicting_entry(blob)
 
-    def _open(self, batch: Batch) -> Iterator[Found]:
+    def _open(self, task: Task) -> Iterator[Found]:
         return chain.from_iterable(
-            containers.open_file(file, among=batch.among, within=self._options.bounds)
-            for file in batch.files
+            containers.open_file(file, among=self._among, within=self._options.bounds)
+            for file in task.files
         )

@@ -18,8 +18,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 
 from kernelinfo.analysis.counts import PathCounts
-from kernelinfo.analysis.options import Options
-from kernelinfo.analysis.parallel import Done, Rows, Task, Worker
+from kernelinfo.analysis.parallel import Done, Task, Worker
 from kernelinfo.errors import KernelinfoError
 from kernelinfo.light_typing import TYPE_CHECKING, NamedTuple
 from kernelinfo.reading.blob import Problem
@@ -55,11 +54,10 @@ class _Turn:
 
 
 class Pool:
-    """`jobs` processes with a worker each; new ones after one of them was killed."""
+    """`jobs` processes with a copy of the worker each; new ones after one of them was killed."""
 
-    def __init__(self, jobs: int, options: Options, rows: Rows | None) -> None:
-        self._jobs = jobs
-        self._arguments = options, rows
+    def __init__(self, jobs: int, worker: Worker) -> None:
+        self._jobs, self._worker = jobs, worker
         self._idle: list[_Process] = []
         self._busy: dict[Connection, tuple[_Process, _Turn]] = {}
 
@@ -113,9 +111,9 @@ class Pool:
         if done := _answer(process):
             process.end()
             return done
-        counts = PathCounts(task.batch.path)
-        counts.problems = 1
-        return Done([Problem(task.batch.files[0].path, _ENDED)], counts, is_last=True)
+        counts, problem = PathCounts(task.path), Problem(task.files[0].path, _ENDED)
+        counts.lists(problem)
+        return Done([problem], counts, is_last=True)
 
     def _started(self) -> _Process:
         # A thread that another one holds a lock for would wait for it forever in a forked process.
@@ -125,7 +123,7 @@ class Pool:
             else multiprocessing.get_context("forkserver")
         )
         ours, theirs = context.Pipe()
-        process = context.Process(target=_serve, args=(theirs, *self._arguments), daemon=True)
+        process = context.Process(target=_serve, args=(theirs, self._worker), daemon=True)
         try:
             process.start()
         except OSError as error:
@@ -148,11 +146,10 @@ def _answer(process: _Process) -> Done | None:
     return came
 
 
-def _serve(pipe: Connection, options: Options, rows: Rows | None) -> None:
+def _serve(pipe: Connection, worker: Worker) -> None:
     """Answer tasks until the parent ends this process."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    worker = Worker(options, rows)
     while True:
         try:
             came: Done | Exception = worker.work(pipe.recv())

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from kernelinfo.analysis.counts import once
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli.options import takes
 from kernelinfo.cli.output import CANNOT_ANSWER, complain, make_view, tell, write
@@ -109,15 +110,14 @@ def _run(request: Request, work: Plan, scheduler: str | None, workers: int | Non
     from kernelinfo.fleet.scanning import scan
 
     kernels = 0
-    notes: dict[str, list[Note]] = {}
+    notes: list[Note] = []
     with scanned(sum(file.size for file in work.files)) as advance:
         for done in scan(request, work, scheduler, workers):
             kernels += done.kernels
             advance(sum(f.size for f in done.task.files) // done.task.shares, kernels)
-            for note in done.notes:
-                notes.setdefault(note.message, []).append(note)
-    for message, (first, *others) in notes.items():
-        complain(f"{first.path}: {message}" + (f" (so {len(others)} more)" if others else ""))
+            notes += done.notes
+    for note in once(notes):
+        complain(f"{note.path}: {note.message}")
     files = f"{plural(len(work.files), 'file')} read"
     counts = f"{files}, {len(work.listed) - len(work.files)} done before"
     where = f"{request.dataset.name} (build {request.build})"

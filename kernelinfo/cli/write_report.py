@@ -64,8 +64,8 @@ def read_by_several(
     """
     if jobs == 1 or options.unique:  # one process alone knows what was read before
         return None
-    from kernelinfo.analysis.parallel import batches, processes, spread
+    from kernelinfo.analysis.parallel import processes, spread, tasks
 
-    work = list(batches(paths))
+    work = list(tasks(paths))
     count = processes(work, jobs)
     return spread(work, options, count, rows) if count > 1 else None

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from glob import has_magic
 
 from kernelinfo.analysis import Analysis, analyse
-from kernelinfo.analysis.options import Options, is_asked_for
+from kernelinfo.analysis.options import Options
 from kernelinfo.compare import Comparison, compare
 from kernelinfo.compare.summary import Build, build, common_root, path_under
 from kernelinfo.errors import ReadError
@@ -73,12 +73,7 @@ def read_build(path: str, options: Options) -> tuple[Build, list[Problem]]:
 
 def chosen(found: Build, options: Options) -> Build:
     """The kernels of a build that the options choose, by name and target."""
-    kernels = (
-        kernel
-        for kernel in found.kernels
-        if is_asked_for(kernel.name, kernel.symbol, options)
-        and (not options.targets or kernel.processor in options.targets)
-    )
+    kernels = (k for k in found.kernels if options.asks_for(k.name, k.symbol, k.processor))
     return found._replace(kernels=tuple(kernels))
 
 

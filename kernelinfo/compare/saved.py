@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, cast
 
 from kernelinfo.analysis.counts import PathCounts
-from kernelinfo.analysis.options import Options, is_asked_for
+from kernelinfo.analysis.options import Options
 from kernelinfo.compare.saved_kernel import SavedKernel
 from kernelinfo.compare.saved_report import read_document, read_lines
 from kernelinfo.compare.saved_rows import HEADING, UNSTATED, read_rows, rows_of_csv
@@ -51,7 +51,7 @@ def read_saved(blob: Blob, options: Options, tell: Tell) -> Build:
     made_otherwise = None
     for kernel in kernels:
         one = kernel.summary
-        if not is_asked_for(one.name, one.symbol, options):
+        if not options.asks_for(one.name, one.symbol):
             counts.pass_over(one.name)
             continue
         if options.targets and one.processor not in options.targets:

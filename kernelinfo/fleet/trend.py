@@ -13,7 +13,7 @@ from typing import Any
 
 import duckdb
 
-from kernelinfo.analysis.options import Options, is_asked_for
+from kernelinfo.analysis.options import Options
 from kernelinfo.compare.saved_rows import read_rows
 from kernelinfo.compare.summary import Build, KernelSummary, path_under
 from kernelinfo.errors import KernelinfoError, OptionError
@@ -47,7 +47,7 @@ def ask(dataset: Dataset, question: Question) -> Trend:
         _open(connection, dataset, names, question.options)
         sums = _sums(connection)
         if not sums:
-            choice = question.options.choice or "any name"
+            choice = " ".join(question.options.choices) or "any name"
             raise KernelinfoError(f"{dataset.name}: no kernel matches {choice}")
         try:
             movers = _movers(connection, len(names), question.moved)
@@ -150,7 +150,7 @@ def _choose(connection: duckdb.DuckDBPyConnection, options: Options) -> None:
     """Make the table `wanted`: the symbols of kernels that are asked for."""
     query = "SELECT DISTINCT Symbol, Kernel_Name FROM all_kernels"
     found = connection.execute(query).fetchall()
-    wanted = [symbol for symbol, name in found if is_asked_for(name, symbol, options)]
+    wanted = [symbol for symbol, name in found if options.asks_for(name, symbol)]
     connection.execute("CREATE TEMP TABLE wanted AS SELECT unnest($1) AS Symbol", [wanted])
 
 

@@ -179,11 +179,7 @@ class _Reading:
         self._problems += (Missing.problem([host]) for host in self._counts.missing)
         lost, files = self._lost, self._files()
         fetched = frozenset(f.address for f in self._task.files if f.address not in lost)
-        notes = tuple(
-            note._replace(path=files[note.path].address)
-            for same in self._counts.notes.values()
-            for note in same
-        )
+        notes = tuple(n._replace(path=files[n.path].address) for n in self._counts.notes)
         return Done(self._task, self._kernels, notes, fetched)
 
     def opened_rows(self) -> Iterator[Row]:

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from kernelinfo.analysis.source_lines import lines_of_all
+from kernelinfo.analysis.source_lines import lines_of, opened_again
+from kernelinfo.errors import ReadError
 from kernelinfo.gate.outcome import Judged, Outcome
-from kernelinfo.kernel import Report
-from kernelinfo.reading.blob import Problem
+from kernelinfo.kernel import CodeObject, Report
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds
+from kernelinfo.reading.containers.parts import problem
 from kernelinfo.reading.facts import SourceLine
 
 
 def located(outcome: Outcome, within: Bounds = BY_DEFAULT) -> Outcome:
     """The same outcome, with what debug information says of the kernels that fail."""
-    wanted = {
-        one.result.kernel.code_object for one in outcome.failing if one.result.kernel.source is None
-    }
-    lines: dict[object, dict[str, SourceLine]] = {}
-    problems: list[Problem] = []
-    for found in lines_of_all((one for one in wanted if one.kind == "code-object"), within):
-        if isinstance(found, Problem):
-            problems.append(found)
-        else:
-            lines[found[0]] = found[1]
-    if not (lines or problems):
-        return outcome
+    failing = [one.result.kernel for one in outcome.failing if one.result.kernel.source is None]
+    wanted = {one.code_object for one in failing if one.code_object.kind == "code-object"}
+    lines: dict[CodeObject, dict[str, SourceLine]] = {}
+    problems = list(outcome.problems)
+    for code_object, blob in opened_again(wanted, within):
+        try:
+            lines[code_object] = lines_of(blob)
+        except ReadError as error:
+            problems.append(problem(blob, str(error)))
 
     def placed(one: Judged) -> Judged:
         kernel = one.result.kernel
@@ -33,6 +31,5 @@ def located(outcome: Outcome, within: Bounds = BY_DEFAULT) -> Outcome:
         return one._replace(result=one.result._replace(kernel=kernel._replace(source=source)))
 
     judged = tuple(map(placed, outcome.judged))
-    all_problems = (*outcome.problems, *problems)
-    report = Report(tuple(one.result for one in judged), all_problems, outcome.report.repeats)
-    return outcome._replace(judged=judged, problems=all_problems, report=report)
+    report = Report(tuple(one.result for one in judged), tuple(problems), outcome.report.repeats)
+    return outcome._replace(judged=judged, problems=report.problems, report=report)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from kernelinfo.analysis import Analysis
 from kernelinfo.analysis.counts import PathCounts, conclusions
 from kernelinfo.analysis.options import Options
+from kernelinfo.analysis.source_lines import opened_again
 from kernelinfo.errors import ReadError
 from kernelinfo.kernel import Kernel, Result
 from kernelinfo.kernel.names import base_name, stem
@@ -79,13 +80,9 @@ def measure_again(
     wanted = result.kernel.code_object
     if wanted.kind != "assembly":
         return None
-    origin = wanted.path, wanted.containers, wanted.member, wanted.offset
-    for blob in open_paths([wanted.path], within=within):
-        if not isinstance(blob, Blob):
-            continue
-        if (blob.path, blob.containers, blob.member, blob.offset) == origin:
-            item = next(measure_in(blob, [result], look))
-            return item if isinstance(item, Measured) else None
+    for _, blob in opened_again([wanted], within):
+        item = next(measure_in(blob, [result], look))
+        return item if isinstance(item, Measured) else None
     return None
 
 

@@ -74,7 +74,7 @@ def test_standard_input_is_read_by_one() -> None:
     )
     assert alone
     assert several == alone
-    assert parallel.processes(list(parallel.batches(["-"])), 4) == 1
+    assert parallel.processes(list(parallel.tasks(["-"])), 4) == 1
 
 
 def test_many_small_files_are_worth_several_processes(
@@ -83,8 +83,8 @@ def test_many_small_files_are_worth_several_processes(
     code = (FIXTURES / "code_object" / "occupancy-hip-amdgcn-amd-amdhsa-gfx90a.out").read_bytes()
     for number in range(600):
         (tmp_path / f"{number}.co").write_bytes(code)
-    many = list(parallel.batches([str(tmp_path)]))
-    assert sum(len(batch.files) for batch in many) == 600
+    many = list(parallel.tasks([str(tmp_path)]))
+    assert sum(len(task.files) for task in many) == 600
     monkeypatch.setattr(parallel, "_cores", lambda: 64)
     assert parallel.processes(many, 0) == 2
     assert parallel.processes(many[:3], 0) == 1
@@ -96,9 +96,9 @@ def test_many_small_files_are_worth_several_processes(
 rows = partial(jsonl.rows, view=View())
 
 
-def spread(batches: list[parallel.Batch]) -> tuple[str, list[str]]:
+def spread(tasks: list[parallel.Task]) -> tuple[str, list[str]]:
     """The rows that three processes write, and their problems."""
-    pieces = list(parallel.spread(batches, Options(), 3, rows))
+    pieces = list(parallel.spread(tasks, Options(), 3, rows))
     text = "".join(piece for piece in pieces if isinstance(piece, str))
     return text, [f"{one.path}: {one.message}" for one in pieces if isinstance(one, Problem)]
 
@@ -108,7 +108,7 @@ def test_files_that_come_while_others_are_read_move_none(tmp_path: Path) -> None
     code = (FIXTURES / "code_object" / "occupancy-hip-amdgcn-amd-amdhsa-gfx90a.out").read_bytes()
     for number in range(100, 200):
         (tmp_path / f"{number}.co").write_bytes(code)
-    found = list(parallel.batches([str(tmp_path)]))
+    found = list(parallel.tasks([str(tmp_path)]))
     (tmp_path / "000.co").write_bytes(code)
     paths = [json.loads(line)["Path"] for line in spread(found)[0].splitlines()]
     names = [str(tmp_path / f"{number}.co") for number in range(100, 200)]
@@ -124,8 +124,8 @@ def test_filters_count_over_all_processes() -> None:
     assert outcome("--jobs", "1", "-k", "nobody") == (out, err, code)
 
 
-def work() -> list[parallel.Batch]:
-    return list(parallel.batches(WHOLE_PATHS))
+def work() -> list[parallel.Task]:
+    return list(parallel.tasks(WHOLE_PATHS))
 
 
 @pytest.fixture(params=["whole files", "two code objects of a file at once"])
@@ -148,7 +148,7 @@ def killed_at(
     do = parallel.Worker.work
 
     def work(self: parallel.Worker, task: parallel.Task) -> parallel.Done:
-        is_the_file = any(one.path.endswith(name) for one in task.batch.files)
+        is_the_file = any(one.path.endswith(name) for one in task.files)
         if is_the_file and task.start >= start and not (once and once.exists()):
             if once:
                 once.touch()
@@ -185,7 +185,7 @@ def test_a_process_killed_at_any_moment_is_not_waited_for(
 
     monkeypatch.setattr(parallel.Worker, "work", work)
     monkeypatch.setattr(parallel, "_MOST_FILES", 1)
-    batches = list(parallel.batches([str(FIXTURES / "code_object")]))
+    tasks = list(parallel.tasks([str(FIXTURES / "code_object")]))
 
     def give_up(*_: object) -> None:
         raise TimeoutError("a killed process is waited for")
@@ -193,13 +193,13 @@ def test_a_process_killed_at_any_moment_is_not_waited_for(
     before = signal.signal(signal.SIGALRM, give_up)
     signal.alarm(120)
     try:
-        pieces = list(parallel.spread(batches, Options(), 3))
+        pieces = list(parallel.spread(tasks, Options(), 3))
     finally:
         signal.alarm(0)
         signal.signal(signal.SIGALRM, before)
     named = [piece for piece in pieces if "was ended" in getattr(piece, "message", "")]
     assert named
-    assert pieces.count(long) + len(named) == len(batches)
+    assert pieces.count(long) + len(named) == len(tasks)
 
 
 def test_a_file_that_ends_its_process_is_named_and_the_run_goes_on(
@@ -223,9 +223,9 @@ def test_a_shared_file_that_ends_its_process_is_left(
     monkeypatch.setattr(parallel, "_SHARED_BYTES", 0)
     monkeypatch.setattr(parallel, "_SHARED_BLOBS", 2)
     path = str(FIXTURES / "container" / "libwrapped.so")
-    whole = spread(list(parallel.batches([path])))[0].splitlines()
+    whole = spread(list(parallel.tasks([path])))[0].splitlines()
     killed_at("libwrapped.so", monkeypatch, start=start)
-    text, problems = spread(list(parallel.batches([path])))
+    text, problems = spread(list(parallel.tasks([path])))
     assert text.splitlines() == whole[: 2 * start]
     assert len(problems) == 1
 
@@ -258,7 +258,7 @@ def test_a_killed_run_ends_its_processes(tmp_path: Path) -> None:
         "import time\n"
         "from kernelinfo.analysis import parallel, Options\n"
         "parallel.Worker.work = lambda self, task: time.sleep(60)\n"
-        f"list(parallel.spread(list(parallel.batches([{str(tmp_path)!r}])), Options(), 2))\n"
+        f"list(parallel.spread(list(parallel.tasks([{str(tmp_path)!r}])), Options(), 2))\n"
     )
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as run:
         assert run.stdout
