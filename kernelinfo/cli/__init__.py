@@ -59,19 +59,18 @@ def _run() -> None:
         return
     from kernelinfo.cli.line import command_line
 
-    named = [name for name in sys.argv[1:2] if name in COMMANDS]
-    if not named and sys.argv[1:] and sys.argv[1] not in _OWN_OPTIONS:
-        _suggest(sys.argv[1])
-        sys.argv.insert(1, "report")
-        named = ["report"]
-    command_line(named or COMMANDS)(prog_name="kernelinfo")
+    word = sys.argv[1] if sys.argv[1:] else "--help"
+    if word not in (*COMMANDS, *_OWN_OPTIONS):
+        if may_be_misspelled(word) and (suggestion := did_you_mean(word, COMMANDS)):
+            raise OptionError(f"{word}: no such file or command; {suggestion}")
+        word = "report"
+        sys.argv.insert(1, word)
+    command_line(COMMANDS if word in _OWN_OPTIONS else [word])(prog_name="kernelinfo")
 
 
-def _suggest(word: str) -> None:
-    """Raises `OptionError` for a word that is no file, and much like a command."""
-    is_file = not word.isidentifier() or os.path.lexists(word)
-    if not is_file and (suggestion := did_you_mean(word, COMMANDS)):
-        raise OptionError(f"{word}: no such file or command; {suggestion}")
+def may_be_misspelled(word: str) -> bool:
+    """True for a word that is no file, and may be a misspelled command."""
+    return word.isidentifier() and not os.path.lexists(word)
 
 
 def _end(message: str | None) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 
+from kernelinfo.cli import COMMANDS, may_be_misspelled
 from kernelinfo.cli.output import make_view
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.render import CHECK_FORMATS, FORMATS
@@ -40,8 +41,9 @@ class _Call(NamedTuple):
 
 def answers(arguments: list[str]) -> bool:
     """True if these arguments were answered here; else nothing was done."""
-    call = _read(arguments)
-    if call is None or _is_special():
+    needs_typer = os.name != "posix" or "_KERNELINFO_COMPLETE" in os.environ
+    call = None if needs_typer else _read(arguments)
+    if call is None:
         return False
     (_check if call.command == "check" else _report)(call)
     return True
@@ -75,12 +77,10 @@ def _check(call: _Call) -> None:
 
 def _read(arguments: list[str]) -> _Call | None:
     """None where typer is needed."""
-    from kernelinfo.cli import COMMANDS
-
     words, command = iter(arguments), "report"
     if arguments and arguments[0] in _OPTIONS:
         command = next(words)
-    elif arguments and (arguments[0] in COMMANDS or _may_be_misspelled(arguments[0])):
+    elif arguments and (arguments[0] in COMMANDS or may_be_misspelled(arguments[0])):
         return None
     paths: list[str] = []
     given: dict[str, str] = {}
@@ -102,37 +102,11 @@ def _read(arguments: list[str]) -> _Call | None:
     return _Call(command, paths, given, exit_zero) if paths or command == "check" else None
 
 
-def _may_be_misspelled(word: str) -> bool:
-    """True for a word that is no file, and may be a misspelled command."""
-    return word.isidentifier() and not os.path.lexists(word)
-
-
-def _is_special() -> bool:
-    """Shell completion or Windows: typer must run."""
-    return os.name != "posix" or "_KERNELINFO_COMPLETE" in os.environ
-
-
 def _may_be_configured() -> bool:
-    """Whether a file of this folder or one above configures, by what is cheap to see."""
+    """True if a file of this folder or one above may configure, by what is cheap to see."""
+    from kernelinfo.reading.paths import configurations
+
     try:
-        folder, parent = os.getcwd(), ""
+        return any(configurations(os.getcwd()))
     except OSError:  # the current folder was deleted
         return False
-    while folder != parent:
-        if os.path.exists(os.path.join(folder, "kernelinfo.toml")):
-            return True
-        shared = os.path.join(folder, "pyproject.toml")
-        if os.path.exists(shared) and _may_configure(shared):
-            return True
-        folder, parent = os.path.dirname(folder), folder
-    return False
-
-
-def _may_configure(path: str) -> bool:
-    from kernelinfo.reading.paths import may_configure
-
-    try:
-        with open(path, "rb") as file:
-            return may_configure(file.read())
-    except OSError:
-        return True

@@ -26,11 +26,12 @@ def configuration(
 
     Raises `OptionError` for a rule or severity that there is not, and `ConfigError`.
     """
-    file = config
-    if file is None:
+    own = Configuration()
+    if config is not None:
+        own = read_config(os.path.relpath(config))
+    else:
         with suppress(FileNotFoundError):  # the current folder was deleted
-            file = find_config(os.getcwd())
-    own = read_config(os.path.relpath(file)) if file else Configuration()
+            own = find_config(os.getcwd())
     selection = Selection(
         select=_names(select) or own.selection.select,
         ignore=_names(ignore) or own.selection.ignore,

@@ -46,13 +46,8 @@ def write_check(
         workgroup_sizes=project.workgroup_sizes,
         instructions=format in SHOW_INSTRUCTIONS,
     )
-    scope = Scope(
-        project.paths if subset or _is_part(project.paths, own.paths) else (),
-        options.kernels,
-        options.exclude,
-        options.targets,
-        may_hold_none=subset,
-    )
+    is_part = subset or _is_part(project.paths, own.paths)
+    scope = Scope(project.paths if is_part else (), options, may_hold_none=subset)
     items = analyse_some(project.paths, options) if subset else read(project.paths, options, jobs)
     watched = Problems(verbose=verbose).watch(items)
     report = Report.of(shown(watched, project.paths))

@@ -139,7 +139,8 @@ class _Judgement:
         self, result: Result, summary: KernelSummary, allowed: Budget | None
     ) -> Iterator[Finding]:
         if allowed is not None:
-            self._cannot_tell(result.kernel, "its budget", budget.unsaid(summary, allowed))
+            unknown = [m.key for m, _ in allowed.bounds if getattr(summary, m.field) is None]
+            self._cannot_tell(result.kernel, "its budget", unknown)
             yield from budget.broken(summary, allowed, self._file)
 
     def _of_baseline(self, result: Result, summary: KernelSummary) -> Iterator[Finding]:
@@ -152,27 +153,32 @@ class _Judgement:
         if pair.old.content == summary.content:
             return
         gate, strict = self._configuration.gate, self._configuration.strict_baseline
-        self._cannot_tell(kernel, "the baseline", ratchet.unsaid(pair, gate))
-        missing, nothing_else = ratchet.unpinned(pair, gate)
-        if nothing_else:
+        pinned, stated = (
+            {m.key for m, _ in gate.allowances if getattr(side, m.field) is not None}
+            for side in (pair.old, pair.new)
+        )
+        keys = [measure.key for measure, _ in gate.allowances]
+        self._cannot_tell(kernel, "the baseline", [k for k in keys if k in pinned - stated])
+        missing = ", ".join(key for key in keys if key in stated - pinned)
+        if missing and not pinned & stated:
             self._unnumbered.append(kernel.name)
         elif missing:
-            yield ratchet.stale(missing, strict=strict)
+            message = f"the baseline does not have {missing}: not compared"
+            yield ratchet.stale(message, strict=strict)
         lenient = gate.toolchain_change == "report"
         lenient = lenient and self._toolchain.is_foreign(kernel.code_object)
         yield from ratchet.moved(pair, result, gate, strict=strict, lenient=lenient)
 
-    def _cannot_tell(self, kernel: Kernel, who: str, keys: tuple[str, ...]) -> None:
+    def _cannot_tell(self, kernel: Kernel, who: str, keys: list[str]) -> None:
         """A number that is judged and not stated is a problem, unless there already is one: that
         of an unknown target, without which there are no waves. A log needs none for the rest."""
         location = kernel.code_object
         if kernel.target is None and location.kind != "build-log":
-            keys = tuple(key for key in keys if key not in ("waves", "occupancy"))
+            keys = [key for key in keys if key not in ("waves", "occupancy")]
         if keys:
-            asked = (
-                f"{kernel.name}: {who} asks for {', '.join(keys)}, which the input does not state"
-            )
-            self._problems.append(Problem(location.path, asked, location.member, location.offset))
+            asked = f"{who} asks for {', '.join(keys)}, which the input does not state"
+            message = f"{kernel.name}: {asked}"
+            self._problems.append(Problem(location.path, message, location.member, location.offset))
 
     def _notices(self) -> Iterator[Notice]:
         """Those of selected rules; a kernel that is gone counts whatever is selected."""

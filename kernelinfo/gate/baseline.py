@@ -20,8 +20,6 @@ from kernelinfo.reading.paths import read_document
 
 _NAME, _VERSION = "kernelinfo-baseline", 1
 _SCHEMA = f"{_NAME}/{_VERSION}"
-_BEGINNING = 64
-"""Bytes that hold the schema."""
 _DELETE = "delete it and pin anew with --update-baseline"
 _CONFLICT = ("<<<<<<< ", ">>>>>>> ")
 
@@ -46,7 +44,7 @@ def is_baseline(path: str) -> bool:
     if not os.path.isfile(path):
         return False
     with open(path, "rb") as file:
-        return _NAME.encode() in file.read(_BEGINNING)
+        return _NAME.encode() in file.read(64)
 
 
 def read_baseline(path: FilePath, build: Iterable[KernelSummary] = ()) -> Build:
@@ -132,10 +130,7 @@ def pinnable(results: Iterable[Result], folder: FilePath) -> Build:
 def _lines(pinned: Build) -> Iterator[str]:
     yield f'{{\n "schema": "{_SCHEMA}",\n "toolchain": {json.dumps(sorted(pinned.compilers))},\n'
     yield ' "kernels": ['
-    separator = "\n"
-    for line in sorted(_line(kernel) for kernel in pinned.kernels):
-        yield f"{separator}  {line}"
-        separator = ",\n"
+    yield ",".join(f"\n  {line}" for line in sorted(map(_line, pinned.kernels)))
     yield "\n ]\n}\n"
 
 

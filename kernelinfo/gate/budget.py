@@ -42,13 +42,6 @@ def broken(kernel: KernelSummary, budget: Budget, file: str) -> Iterator[Finding
             )
 
 
-def unsaid(kernel: KernelSummary, budget: Budget) -> tuple[str, ...]:
-    """The keys that cannot be judged, because the input does not say the number."""
-    return tuple(
-        measure.key for measure, _ in budget.bounds if getattr(kernel, measure.field) is None
-    )
-
-
 def hidden(
     budget: Budget, budgets: Sequence[Budget], kernels: Iterable[KernelSummary]
 ) -> Finding | None:

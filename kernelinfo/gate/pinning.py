@@ -15,8 +15,6 @@ from kernelinfo.gate.scope import Scope
 from kernelinfo.kernel import Report
 from kernelinfo.light_typing import NamedTuple
 
-_NOTHING = Build((), ())
-
 
 class Update(NamedTuple):
     """What becomes of a baseline."""
@@ -46,7 +44,7 @@ def pin(
         raise BaselineError(f"{baseline}: left as it is, for not all could be read{first}")
     folder = os.path.dirname(baseline) or "."
     now = pinnable(found, folder)
-    old = read_baseline(baseline, now.kernels) if os.path.exists(baseline) else _NOTHING
+    old = read_baseline(baseline, now.kernels) if os.path.exists(baseline) else Build((), ())
     return update(old, now, scope, folder)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from math import ceil
 
 from kernelinfo.compare import Pair
@@ -35,41 +35,17 @@ def moved(
         if old is None or new is None or old == new:
             continue
         worse_by = old - new if measure.is_gain else new - old
-        message = _message(measure, pair, old, new)
-        if measure == WAVES and worse_by > 0:
-            message = _lost(pair, result, old, new)
+        message = _message(measure, pair, result, old, new)
         if worse_by < 0:
-            yield _STALE.found(
-                message, "pin it with --update-baseline", "error" if strict else "note"
-            )
+            yield stale(message, strict=strict)
         elif not allowance.bears(old, worse_by):
             borne = lenient and measure not in _ALWAYS
             yield _REGRESSION.found(message, _MEND, severity="note" if borne else None)
 
 
-def unsaid(pair: Pair, gate: Gate) -> tuple[str, ...]:
-    """What the gate looks at, the baseline has and the input no longer says."""
-    return tuple(
-        measure.key
-        for measure, _ in gate.allowances
-        if getattr(pair.old, measure.field) is not None and getattr(pair.new, measure.field) is None
-    )
-
-
-def unpinned(pair: Pair, gate: Gate) -> tuple[tuple[Number, ...], bool]:
-    """What the input says and the baseline does not, and if there is nothing else to compare."""
-    stated = [m for m, _ in gate.allowances if getattr(pair.new, m.field) is not None]
-    missing = tuple(m for m in stated if getattr(pair.old, m.field) is None)
-    return missing, bool(missing) and len(missing) == len(stated)
-
-
-def stale(missing: Sequence[Number], *, strict: bool) -> Finding:
-    """The finding for a kernel of which the baseline lacks numbers."""
-    return _STALE.found(
-        f"the baseline does not have {', '.join(m.key for m in missing)}: not compared",
-        "pin it with --update-baseline",
-        "error" if strict else "note",
-    )
+def stale(message: str, *, strict: bool) -> Finding:
+    """The finding for a kernel that is better than its baseline, or of which that lacks numbers."""
+    return _STALE.found(message, "pin it with --update-baseline", "error" if strict else "note")
 
 
 def unbaselined() -> Finding:
@@ -85,37 +61,34 @@ def vanished(kernel: KernelSummary) -> Finding:
     )
 
 
-def _lost(pair: Pair, result: Result, old: float, new: float) -> str:
-    """`lost 1 wave (2 → 1): 296 VGPRs, which were 250, the step is ≤ 256`."""
-    lost = f"lost {old - new:g} {'wave' if old - new == 1 else 'waves'} ({old:g} → {new:g})"
-    traits, occupancy = result.kernel.traits, result.occupancy
-    causes = []
-    if traits.target and traits.demand and occupancy and _same_launch(pair):
-        at = placement(traits.target, traits.demand, occupancy.launch)
-        amounts = {limit.resource: limit.used for limit in occupancy.limits}
-        for resource in occupancy.limiters:
-            if resource in MOST:
-                most = MOST[resource](at, ceil(old * at.domain.simds))
-                causes.append(f"{_amount(resource, amounts[resource])}, the step is ≤ {most}")
-    why = " and ".join(causes) or why_waves(pair.old, pair.new)
+def _message(measure: Number, pair: Pair, result: Result, old: float, new: float) -> str:
+    """`4 → 6 VGPRs spilled since the baseline`; for waves with the limit, and the former name."""
     had = f" (as {pair.old.name})" if pair.old.name != pair.new.name else ""
-    return f"{lost}: {why}{had}"
+    if measure == WAVES and new < old:
+        lost = f"lost {old - new:g} {'wave' if old - new == 1 else 'waves'} ({old:g} → {new:g})"
+        causes = " and ".join(_causes(pair, result, old)) or why_waves(pair.old, pair.new)
+        return f"{lost}: {causes}{had}"
+    change = f"{old:g} → {new:g} {measure.noun}"
+    if measure == WAVES:
+        change = why_waves(pair.old, pair.new)
+    return f"{change} since the baseline{had}"
 
 
-def _same_launch(pair: Pair) -> bool:
-    return pair.old.workgroup_size == pair.new.workgroup_size
+def _causes(pair: Pair, result: Result, old: float) -> Iterator[str]:
+    """`296 VGPRs, the step is ≤ 256`: what takes a kernel below its `old` waves/SIMD."""
+    traits, occupancy = result.kernel.traits, result.occupancy
+    is_same_launch = pair.old.workgroup_size == pair.new.workgroup_size
+    if not (traits.target and traits.demand and occupancy and is_same_launch):
+        return
+    at = placement(traits.target, traits.demand, occupancy.launch)
+    amounts = {limit.resource: limit.used for limit in occupancy.limits}
+    for resource in occupancy.limiters:
+        if resource in MOST:
+            most = MOST[resource](at, ceil(old * at.domain.simds))
+            yield f"{_amount(resource, amounts[resource])}, the step is ≤ {most}"
 
 
 def _amount(resource: Resource, amount: int) -> str:
     """`296 VGPRs`, `40960 B of LDS`."""
     noun = RESOURCES[resource]
     return f"{amount} B of {noun}" if resource in ("lds", "scratch") else f"{amount} {noun}s"
-
-
-def _message(measure: Number, pair: Pair, old: float, new: float) -> str:
-    """`4 → 6 VGPRs spilled since the baseline`; for waves with the limit, and the former name."""
-    change = f"{old:g} → {new:g} {measure.noun}"
-    if measure == WAVES:
-        change = why_waves(pair.old, pair.new)
-    had = f" (as {pair.old.name})" if pair.old.name != pair.new.name else ""
-    return f"{change} since the baseline{had}"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
+from kernelinfo.analysis.options import Options
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.gate.config.file import FilePath
-from kernelinfo.kernel.pattern import matching
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.paths import fits
 
@@ -19,18 +19,15 @@ class Scope(NamedTuple):
 
     paths: tuple[str, ...] = ()
     """Files, folders and globs; empty for all."""
-    kernels: tuple[str, ...] = ()
-    """Patterns, as `Options` has them."""
-    exclude: tuple[str, ...] = ()
-    targets: tuple[str, ...] = ()
-    """Empty for all."""
+    options: Options = Options()
+    """By name and target, they choose kernels."""
     may_hold_none: bool = False
     """The paths are some files of many, maybe without any kernel."""
 
     @property
     def whole(self) -> bool:
         """True if the run covers the whole project."""
-        return not (self.paths or self.kernels or self.exclude or self.targets)
+        return not (self.paths or self.options.choices)
 
     @property
     def description(self) -> str:
@@ -38,21 +35,12 @@ class Scope(NamedTuple):
         many = self.may_hold_none or len(self.paths) > _MOST_NAMED
         number = f"{len(self.paths)} path{'s' if self.paths[1:] else ''}"
         paths = (number,) if self.paths and many else self.paths
-        options = {"-k": self.kernels, "--exclude": self.exclude, "--target": self.targets}
-        given = (f"{option} {value}" for option, values in options.items() for value in values)
-        return ", ".join((*paths, *given))
+        return ", ".join((*paths, *self.options.choices))
 
     def holds(self, kernel: KernelSummary, folder: FilePath) -> bool:
         """True if the run covers a kernel of a baseline in `folder`."""
-        name, symbol = kernel.name, kernel.symbol
-        return (
-            (not self.kernels or bool(matching(self.kernels, name, symbol)))
-            and (not self.targets or kernel.processor in self.targets)
-            and not matching(self.exclude, name, symbol)
-            and self._covers(kernel, folder)
-        )
-
-    def _covers(self, kernel: KernelSummary, folder: FilePath) -> bool:
+        if not self.options.asks_for(kernel.name, kernel.symbol, kernel.processor):
+            return False
         location = os.path.abspath(os.path.join(folder, kernel.code_object.partition(" › ")[0]))
         given = [os.path.abspath(path) for path in self.paths]
         return not given or any(

@@ -21,11 +21,8 @@ class Toolchain:
 
     def __init__(self, pinned: Iterable[str], code_objects: Iterable[CodeObject]) -> None:
         self._pinned = tuple(pinned)
-        self._foreign = {
-            code_object: stamps
-            for code_object in {id(one): one for one in code_objects}.values()
-            if self.is_foreign(code_object) and (stamps := makers(code_object.stamps))
-        }
+        foreign = filter(self.is_foreign, {id(one): one for one in code_objects}.values())
+        self._foreign = {stamp for one in foreign for stamp in makers(one.stamps)}
 
     def is_foreign(self, code_object: CodeObject) -> bool:
         """True if no compiler that had a part in it had one in the baseline.
@@ -38,7 +35,7 @@ class Toolchain:
     def changed(self, how: ToolchainChange) -> Finding | None:
         """A note that names the compilers, if they changed; `how` they are judged then."""
         old = {stamp: _brief(stamp) for stamp in self._pinned}
-        new = sorted({stamp for stamps in self._foreign.values() for stamp in stamps})
+        new = sorted(self._foreign)
         if not new:
             return None
         brief = [_brief(stamp) for stamp in new]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
 
@@ -11,6 +11,8 @@ from kernelinfo.errors import ReadError
 from kernelinfo.reading.facts import SourceLine
 
 ANY_FOLDERS = "**"
+CONFIGURATIONS = "kernelinfo.toml", "pyproject.toml"
+"""Files that configure: one of our own, and one that is shared with other tools."""
 
 
 def fits(path: str, pattern: str) -> bool:
@@ -68,6 +70,25 @@ def read_document(path: str | os.PathLike[str], most: int) -> bytes:
         if os.stat(file.fileno()).st_size > most:
             raise ReadError(f"has more than {most} bytes; give another file")
         return file.read()
+
+
+def configurations(folder: str) -> Iterator[str]:
+    """Each `kernelinfo.toml` in the absolute path of a folder or above, and each `pyproject.toml`
+    that may configure, too; the nearest first."""
+    own, shared = (os.path.join(folder, name) for name in CONFIGURATIONS)
+    if os.path.isfile(own):
+        yield own
+    if os.path.isfile(shared):
+        try:
+            with open(shared, "rb") as file:
+                may = may_configure(file.read())
+        except OSError:
+            may = True
+        if may:
+            yield shared
+    parent = os.path.dirname(folder)
+    if parent != folder:
+        yield from configurations(parent)
 
 
 def may_configure(pyproject: bytes) -> bool:

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kernelinfo.analysis.options import Options
 from kernelinfo.compare import compare
 from kernelinfo.compare.summary import Build
 from kernelinfo.errors import BaselineError
@@ -142,7 +143,9 @@ def test_nothing_is_pinned_of_what_was_not_read_whole(tmp_path: Path) -> None:
 
 def test_an_update_of_some_kernels_keeps_the_others() -> None:
     old = pinned(Numbers("a"), Numbers("b"), Numbers("c", path="build/c.s"))
-    only_a = update(old, pinned(Numbers("a", waves=2)), Scope(kernels=("a",)), Path())
+    only_a = update(
+        old, pinned(Numbers("a", waves=2)), Scope(options=Options(kernels=("a",))), Path()
+    )
     assert (len(only_a.changed), only_a.new, only_a.dropped) == (1, (), ())
     assert [k.name for k in only_a.pinned.kernels] == ["a(int)", "b(int)", "c(int)"]
     only_c = update(old, pinned(), Scope(paths=("build/c.s",)), Path())

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from kernelinfo.analysis.options import Options
 from kernelinfo.compare.summary import build
 from kernelinfo.gate.scope import Scope
 
@@ -39,15 +40,15 @@ def test_paths(given: tuple[str, ...], path: str, covered: bool) -> None:
 @pytest.mark.parametrize(
     ("scope", "covered"),
     [
-        (Scope(kernels=("k*",)), True),
-        (Scope(kernels=("other",)), False),
-        (Scope(kernels=("other", "k*")), True),
-        (Scope(exclude=("k*",)), False),
-        (Scope(exclude=("other",)), True),
-        (Scope(kernels=("k*",), exclude=("k*",)), False),
-        (Scope(targets=("gfx90a",)), True),
-        (Scope(targets=("gfx942",)), False),
-        (Scope(kernels=("k*",), targets=("gfx942",)), False),
+        (Scope(options=Options(kernels=("k*",))), True),
+        (Scope(options=Options(kernels=("other",))), False),
+        (Scope(options=Options(kernels=("other", "k*"))), True),
+        (Scope(options=Options(exclude=("k*",))), False),
+        (Scope(options=Options(exclude=("other",))), True),
+        (Scope(options=Options(kernels=("k*",), exclude=("k*",))), False),
+        (Scope(options=Options(targets=("gfx90a",))), True),
+        (Scope(options=Options(targets=("gfx942",))), False),
+        (Scope(options=Options(kernels=("k*",), targets=("gfx942",))), False),
     ],
 )
 def test_names_and_targets(scope: Scope, covered: bool) -> None:
@@ -59,6 +60,6 @@ def test_names_and_targets(scope: Scope, covered: bool) -> None:
     [(("a", "b"), "a, b, -k x"), (("a", "b", "c"), "3 paths, -k x"), ((), "-k x")],
 )
 def test_what_a_run_covers_in_words(paths: tuple[str, ...], text: str) -> None:
-    scope = Scope(paths=paths, kernels=("x",))
+    scope = Scope(paths=paths, options=Options(kernels=("x",)))
     assert (scope.description, scope.whole) == (text, False)
     assert Scope().whole

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kernelinfo.analysis.options import Options
 from kernelinfo.gate import check
 from kernelinfo.gate.config import Budget, Configuration, Suppression
 from kernelinfo.gate.config.measures import VGPR_SPILL, Bound
@@ -81,4 +82,4 @@ def test_behind_an_expired_one_another_may_excuse() -> None:
 def test_of_a_part_nothing_is_unused() -> None:
     elsewhere = Suppression("KI206", "elsewhere", "why")
     assert judged(elsewhere, scope=Scope(paths=("build",))).notices == ()
-    assert judged(elsewhere, scope=Scope(kernels=("k",))).notices == ()
+    assert judged(elsewhere, scope=Scope(options=Options(kernels=("k",)))).notices == ()

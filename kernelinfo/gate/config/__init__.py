@@ -10,9 +10,10 @@ from kernelinfo.gate.config.file import OWN, SHARED, ConfigFile, FilePath, read_
 from kernelinfo.gate.config.keys import GATED, KEYS
 from kernelinfo.gate.config.lines import KeyPath
 from kernelinfo.gate.config.measures import MEASURES, Allowance, Bound
-from kernelinfo.gate.config.validation import Complaint, Validation, spelled
+from kernelinfo.gate.config.validation import Validation, spelled
 from kernelinfo.kernel.numbers import Number
 from kernelinfo.light_typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from kernelinfo.reading.paths import configurations
 from kernelinfo.rules import BY_DEFAULT, Selection
 
 if TYPE_CHECKING:
@@ -89,47 +90,33 @@ def read_config(path: FilePath) -> Configuration:
     file = read_file(path)
     if file is None:
         raise ConfigError(f"{path}: has no [tool.kernelinfo]; add it, or write {OWN}")
-    validation = Validation()
-    values = validation.table(file.table, KEYS, ())
-    if validation.complaints:
-        complaints = sorted(validation.complaints, key=lambda one: file.line(one.path) or 0)
-        raise ConfigError("\n".join(_located(file, complaint) for complaint in complaints))
-    return _configuration(file, values)
+    return _configuration(file)
 
 
-def find_config(folder: str) -> str | None:
-    """The nearest file that configures, from the absolute path of a folder upwards."""
-    if os.path.isfile(own := os.path.join(folder, OWN)):
-        return own
-    if shared := _shared(folder):
-        return shared
-    parent = os.path.dirname(folder)
-    return None if parent == folder else find_config(parent)
+def find_config(folder: str) -> Configuration:
+    """What the nearest file says, from the absolute path of a folder upwards; by default without
+    one. Raises `ConfigError`."""
+    files = (read_file(os.path.relpath(path)) for path in configurations(folder))
+    file = next(filter(None, files), None)
+    return _configuration(file) if file else Configuration()
 
 
 def shadowed_by(file: FilePath) -> str | None:
     """The `pyproject.toml` whose [tool.kernelinfo] a `kernelinfo.toml` next to it takes over."""
-    return _shared(os.path.dirname(file)) if os.path.basename(file) == OWN else None
+    path = os.path.join(os.path.dirname(file), SHARED)
+    is_shadowed = os.path.basename(file) == OWN and os.path.isfile(path) and read_file(path)
+    return path if is_shadowed else None
 
 
-def _shared(folder: str) -> str | None:
-    """The `pyproject.toml` of a folder, if it configures."""
-    path = os.path.join(folder, SHARED)
-    return path if os.path.isfile(path) and read_file(path) is not None else None
+def _configuration(file: ConfigFile) -> Configuration:
+    validation = Validation()
+    values = validation.table(file.table, KEYS, ())
+    if validation.complaints:
+        complaints = sorted(validation.complaints, key=lambda one: file.line(one[0]) or 0)
+        raise ConfigError("\n".join(_located(file, *complaint) for complaint in complaints))
 
-
-def _located(file: ConfigFile, complaint: Complaint) -> str:
-    line = file.line(complaint.path)
-    location = f"{file.path}:{line}" if line else f"{file.path}"
-    return f"{location}: {spelled(complaint.path)}: {complaint.message}"
-
-
-def _configuration(file: ConfigFile, values: dict[str, Any]) -> Configuration:
     def next_to_file(path: str) -> str:
         return os.path.relpath(os.path.join(os.path.dirname(file.path), path))
-
-    def line(path: KeyPath) -> int | None:
-        return file.line(path)
 
     return Configuration(
         file=file.path,
@@ -146,20 +133,18 @@ def _configuration(file: ConfigFile, values: dict[str, Any]) -> Configuration:
                 kernel=one["kernel"],
                 target=one.get("target"),
                 bounds=tuple((m, one[m.key]) for m in MEASURES if m.key in one),
-                line=line(one["path"]),
+                line=file.line(one["path"]),
             )
             for one in values["budget"]
         ),
         gate=_gate(values["gate"]),
         suppressions=tuple(
-            Suppression(
-                rule=one["rule"],
-                kernel=one["kernel"],
-                reason=one["reason"],
-                target=one.get("target"),
-                until=one.get("until"),
-                line=line(one["path"]),
-            )
-            for one in values["suppress"]
+            Suppression(line=file.line(one.pop("path")), **one) for one in values["suppress"]
         ),
     )
+
+
+def _located(file: ConfigFile, path: KeyPath, message: str) -> str:
+    line = file.line(path)
+    location = f"{file.path}:{line}" if line else file.path
+    return f"{location}: {spelled(path)}: {message}"

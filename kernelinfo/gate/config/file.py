@@ -7,10 +7,10 @@ import os
 from kernelinfo.errors import ConfigError, ReadError
 from kernelinfo.gate.config.lines import KeyPath, lines_of
 from kernelinfo.light_typing import Any, NamedTuple
-from kernelinfo.reading.paths import may_configure, read_document
+from kernelinfo.reading.paths import CONFIGURATIONS, may_configure, read_document
 
 FilePath = str | os.PathLike[str]
-OWN, SHARED = "kernelinfo.toml", "pyproject.toml"
+OWN, SHARED = CONFIGURATIONS
 
 
 class ConfigFile(NamedTuple):

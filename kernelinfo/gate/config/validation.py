@@ -3,34 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from kernelinfo.errors import KernelinfoError, did_you_mean
 from kernelinfo.gate.config.keys import Key, Many, Named, Scalar, Table
 from kernelinfo.gate.config.lines import KeyPath
-from kernelinfo.light_typing import Any, NamedTuple
-
-
-class Complaint(NamedTuple):
-    """What is wrong with one key."""
-
-    path: KeyPath
-    message: str
-    """What was found; what to write."""
+from kernelinfo.light_typing import Any
 
 
 class Validation:
     """Reads values by their keys and gathers complaints on the way."""
 
     def __init__(self) -> None:
-        self.complaints: list[Complaint] = []
+        self.complaints: list[tuple[KeyPath, str]] = []
+        """A key, and what is wrong with it: what was found; what to write."""
 
     def table(self, stated: Any, keys: tuple[Key, ...], path: KeyPath) -> dict[str, Any]:
         """The value of every key that is stated or has a default."""
         names = [key.name for key in keys]
         known = {name for key in keys for name in key.names}
         for name in stated.keys() - known:
-            self._complain((*path, name), f"unknown key; {_near(name, names)}")
+            near = did_you_mean(name.replace("_", "-"), names)
+            hint = near or f"known are {', '.join(names)}"
+            self._complain((*path, name), f"unknown key; {hint}")
         read = {}
         for key in keys:
             if key.older in stated and key.name in stated:
@@ -77,19 +71,19 @@ class Validation:
         return None
 
     def _scalar(self, stated: Any, kind: Scalar, path: KeyPath) -> Any:
+        message = f"{stated!r}; write {kind.expected}"
         try:
             if _fits(stated, kind):
                 return kind.read(stated)
         except KernelinfoError as error:
-            self._complain(path, str(error))
-            return None
+            message = str(error)
         except ValueError:
             pass
-        self._complain(path, f"{stated!r}; write {kind.expected}")
+        self._complain(path, message)
         return None
 
     def _complain(self, path: KeyPath, message: str) -> None:
-        self.complaints.append(Complaint(path, message))
+        self.complaints.append((path, message))
 
 
 def _fits(stated: Any, kind: Scalar) -> bool:
@@ -105,13 +99,5 @@ def _fits(stated: Any, kind: Scalar) -> bool:
 
 def spelled(path: KeyPath) -> str:
     """`budget[1].waves`."""
-    return "".join(_spelled(path)).removeprefix(".")
-
-
-def _spelled(path: KeyPath) -> Iterator[str]:
-    for part in path:
-        yield f"[{part}]" if isinstance(part, int) else f".{part}"
-
-
-def _near(name: str, known: list[str]) -> str:
-    return did_you_mean(name.replace("_", "-"), known) or f"known are {', '.join(known)}"
+    parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
+    return "".join(parts).removeprefix(".")
