@@ -8,10 +8,10 @@ from typing import Any, Literal
 
 import typer
 
-from kernelinfo.cli import completion
+from kernelinfo.cli.completion import listed
 from kernelinfo.cli.options import FORMAT_OF_RECORDS, takes, target_option
 from kernelinfo.cli.output import write
-from kernelinfo.cli.values import Sizes, parse_bytes, parse_sizes
+from kernelinfo.cli.values import parse_bytes, parse_sizes
 from kernelinfo.errors import LaunchError, OptionError
 from kernelinfo.occupancy import devices, occupancy
 from kernelinfo.occupancy.calculator import Arch
@@ -25,9 +25,6 @@ from kernelinfo.render.explain import render_numbers
 from kernelinfo.render.json import occupancy_document
 from kernelinfo.render.notes import Notes, device_notes
 from kernelinfo.render.records import render_records
-
-_USUAL = Sizes(256, 256)
-
 
 EXAMPLES = """
   kernelinfo calc --arch gfx90a --vgpr 122 --sgpr 70
@@ -53,7 +50,7 @@ def command(
     scratch: int = typer.Option(
         0, metavar="BYTES", parser=parse_bytes, help="Set the scratch per lane."
     ),
-    workgroup_size: Sizes | None = typer.Option(
+    workgroup_size: Launch | None = typer.Option(
         None,
         "--workgroup-size",
         "--block",
@@ -64,7 +61,7 @@ def command(
     vary: str | None = typer.Option(
         None,
         metavar="WHAT[,WHAT]",
-        autocompletion=completion.variables,
+        autocompletion=lambda incomplete: listed(incomplete, ((v, "") for v in VARIABLES)),
         help=f"Draw the curve over {', '.join(VARIABLES)}, or the grid of two of them.",
     ),
     best: bool = typer.Option(
@@ -99,7 +96,6 @@ def command(
     target, product = devices.choose(arch, device)
     if grid is not None and product is None:
         raise OptionError(f"--grid {grid} fills no device; name one by --device")
-    sizes = workgroup_size or _USUAL
     demand = Arch(target).demand(
         vgprs=vgpr,
         agprs=agpr,
@@ -110,11 +106,8 @@ def command(
         wgp_mode=False if cu_mode else None,
         dynamic_vgpr_block=dynamic_vgpr_block,
     )
-    launch = Launch(
-        sizes.most,
-        dynamic_lds_bytes=dynamic_lds or 0,
-        trap_handler=not no_trap_handler,
-        smallest_size=None if sizes.least == sizes.most else sizes.least,
+    launch = (workgroup_size or Launch(256))._replace(
+        dynamic_lds_bytes=dynamic_lds or 0, trap_handler=not no_trap_handler
     )
     if vary is not None or best:
         if grid is not None or as_llvm is not None or as_hip is not None:
@@ -125,21 +118,22 @@ def command(
             "vgpr": bool(vgpr or agpr),
             "sgpr": bool(sgpr),
             "lds": bool(lds),
-            "workgroup-size": sizes.least == sizes.most and workgroup_size is not None,
+            "workgroup-size": launch.smallest_size is None and workgroup_size is not None,
         }
         variables = _variables(vary, best, given)
         write(_curve(target, demand, launch, variables, best, format, view), output)
         return
     found = occupancy(target, demand, launch)
     notes: Notes = []
-    record: dict[str, Any] = {"target": target.name, "workgroup_size": sizes.most}
+    record: dict[str, Any] = {"target": target.name, "workgroup_size": launch.workgroup_size}
     record |= occupancy_document(found)
     if product is not None:
         filling = devices.fill(product, found, demand.wave_size, grid)
         notes += device_notes(filling, found.per)
         record["device"] = asdict(filling)
     if as_llvm is not None:
-        attributes = llvm.Attributes((sizes.least, sizes.most), trap_handler=launch.trap_handler)
+        sizes = launch.smallest_size or launch.workgroup_size, launch.workgroup_size
+        attributes = llvm.Attributes(sizes, trap_handler=launch.trap_handler)
         printed = llvm.printed(target, as_llvm, demand, attributes)
         numbers = (
             f"Occupancy: {printed.waves_per_simd}, NumVGPRsForWavesPerEU: {printed.vgprs}, "
@@ -152,10 +146,8 @@ def command(
         returns = f"hipOccupancyMaxActiveBlocksPerMultiprocessor returns {blocks}"
         notes.append(("HIP", f"{returns} {as_hip} its fixes of 2026"))
         record["hip"] = {"fixes": as_hip, "max_active_blocks": blocks}
-    if format == "text":
-        write(render_numbers(target, demand, found, view, notes), output)
-    else:
-        write(render_records([record], format), output)
+    text = render_numbers(target, demand, found, view, notes)
+    write(text if format == "text" else render_records([record], format), output)
 
 
 def _variables(vary: str | None, best: bool, given: dict[str, bool]) -> list[Variable]:

@@ -1,16 +1,17 @@
 """What a shell may offer for a value: cheap, and quiet where nothing is known.
 
-Commands import this at every start, so each offer imports what it needs.
+Commands import this at every start, so each offer imports what it needs. Of what is offered, typer
+keeps the words that begin as the one that is typed.
 """
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterable, Iterator
 
 import typer
 
-from kernelinfo.cli.help import files
 from kernelinfo.errors import KernelinfoError
 from kernelinfo.occupancy import targets
 
@@ -19,39 +20,21 @@ Offers = list[tuple[str, str]]  # words and what they mean
 _PATIENCE = 1.0  # seconds that a user waits for a name
 
 
-def gfx(incomplete: str) -> Offers:
-    found = (targets.find(name) for name in targets.known() if name.startswith(incomplete))
+def gfx() -> Offers:
+    found = map(targets.find, targets.known())
     return [(target.name, target.family) for target in found]
 
 
-def products(incomplete: str) -> Offers:
+def products() -> Offers:
     """Names of devices; of several dies in one, the die's."""
-    found = (targets.find(name) for name in targets.known())
+    found = map(targets.find, targets.known())
     names = {device.name: target.name for target in found for device in target.devices}
     return [(name.removesuffix(" GCD"), target) for name, target in names.items()]
 
 
-def variables(incomplete: str) -> Offers:
-    from kernelinfo.occupancy.curves import VARIABLES
-
-    return _listed(incomplete, ((name, "") for name in VARIABLES))
-
-
-def columns(incomplete: str) -> Offers:
-    from kernelinfo.kernel.ordering import COLUMNS
-
-    return [(name, "") for name in COLUMNS if name.startswith(incomplete)]
-
-
-def resources(incomplete: str) -> Offers:
-    from kernelinfo.occupancy.limits import RESOURCES
-
-    return [(name, noun) for name, noun in RESOURCES.items() if name.startswith(incomplete)]
-
-
 def rules(incomplete: str) -> Offers:
     """Numbers with what they find, and names."""
-    return _listed(incomplete, _rules())
+    return listed(incomplete, _rules())
 
 
 def levels(incomplete: str) -> Offers:
@@ -107,7 +90,19 @@ def _rules() -> Iterator[tuple[str, str]]:
     yield from ((rule.name, "") for rule in RULES)
 
 
-def _listed(incomplete: str, words: Iterable[tuple[str, str]]) -> Offers:
+def listed(incomplete: str, words: Iterable[tuple[str, str]]) -> Offers:
     """Words for the end of a list with commas."""
     before = incomplete[: incomplete.rfind(",") + 1]
     return [(before + word, meaning) for word, meaning in words]
+
+
+def files(incomplete: str) -> Iterator[str]:
+    """The paths that begin so, hidden ones only where asked for."""
+    folder, name = os.path.split(incomplete)
+    try:
+        entries = sorted(os.scandir(folder or "."), key=lambda entry: entry.name)
+    except OSError:
+        return
+    for entry in entries:
+        if entry.name.startswith(name) and (name or not entry.name.startswith(".")):
+            yield os.path.join(folder, entry.name) + "/" * entry.is_dir()

@@ -18,7 +18,7 @@ from kernelinfo.cli.options import takes
 from kernelinfo.cli.output import Problems, write
 from kernelinfo.cli.project import configuration
 from kernelinfo.errors import OptionError, did_you_mean
-from kernelinfo.kernel import Item, Kernel, Result
+from kernelinfo.kernel import Item, Result
 from kernelinfo.occupancy import devices
 from kernelinfo.occupancy.targets import Device
 from kernelinfo.reading.budget import Bounds
@@ -148,7 +148,11 @@ def _explanations(
     """Each kernel; `ir` is the path of the LLVM IR that lies next to the assembly."""
     for index, result in enumerate(results):
         yield "\n" if index else ""
-        pressure, further = _pressure(result, within), _invitation(ir, result.kernel)
+        pressure, further = _pressure(result, within), []
+        if ir is not None:
+            from kernelinfo.render.sweep.words import invitation  # which imports all of a sweep
+
+            further = [("ask", invitation(ir, result.kernel))]
         yield from render_kernel(result, view, device, grid, pressure, further)
 
 
@@ -180,12 +184,3 @@ def _page(items: list[Item], results: list[Result], view: View, within: Bounds) 
     one = results[0] if len(results) == 1 else None
     measured = one and measure_again(one, Look(curve=True), within)
     return html.render(items, view, {"pressure": {0: dataset(measured)}} if measured else None)
-
-
-def _invitation(ir: str | None, kernel: Kernel) -> Notes:
-    """The command that sweeps the kernel, where its LLVM IR is known."""
-    if ir is None:
-        return []
-    from kernelinfo.render.sweep.words import invitation  # which imports all of a sweep
-
-    return [("ask", invitation(ir, kernel))]

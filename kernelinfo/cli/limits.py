@@ -61,9 +61,7 @@ def command(
         trap_handler=not no_trap_handler,
         dynamic_vgpr_block=dynamic_vgpr_block,
     )
-    if format == "text":
-        about = f"{name} ({target.target.family}), workgroups of {workgroup_size}"
-        title = f"{about}: the most for each step"
-        write(render_limits(rungs, title, view), output)
-    else:
-        write(render_records([asdict(rung) for rung in rungs], format), output)
+    about = f"{name} ({target.target.family}), workgroups of {workgroup_size}"
+    text = render_limits(rungs, f"{about}: the most for each step", view)
+    records = [asdict(rung) for rung in rungs]
+    write(text if format == "text" else render_records(records, format), output)

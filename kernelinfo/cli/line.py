@@ -1,14 +1,16 @@
-"""The commands and their options, which typer reads."""
+"""The commands as typer reads them, and their help."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from importlib import import_module
+from typing import Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from kernelinfo.cli import print_version
-from kernelinfo.cli.help import Command, CommandLine
+from kernelinfo.cli.completion import files
 
 _EPILOG = """
 Exit codes:
@@ -24,6 +26,81 @@ Examples:
   kernelinfo calc --arch gfx942 --vgpr 96 --vary lds
   kernelinfo --show-completion                # for TAB, as a script
 """
+
+
+_DEFAULT_COMMAND = "report"
+
+_SECTIONS = {
+    "Kernels": (
+        "kernels", "exclude", "target", "limited_by", "spilling", "unique", "all_copies",
+        "source_lines",
+    ),
+    "Registers and memory": ("vgpr", "agpr", "sgpr", "lds", "scratch"),
+    "Hardware and launch": (
+        "arch", "run_as", "device", "workgroup_size", "dynamic_lds", "grid", "wave", "cu_mode",
+        "dynamic_vgpr_block", "no_trap_handler",
+    ),
+    "Questions": ("vary", "best", "as_llvm", "as_hip", "waves", "launch_bounds", "strategy"),
+    "Compiler": ("compiler", "level", "mllvm", "timeout"),
+    "Rules": ("select", "ignore", "severity", "config"),
+    "Comparison": ("across_targets",),
+    "Gate": (
+        "baseline", "update_baseline", "strict_baseline", "fail_on", "exit_zero", "min_kernels",
+        "subset", "show_config",
+    ),
+    "Output": (
+        "format", "output", "names", "color", "width", "top", "sort", "group", "quiet", "verbose",
+        "jobs",
+    ),
+}  # fmt: skip
+"""Parameters of all commands; others stand under Options."""
+
+
+class _Command(TyperCommand):
+    """Its options stand in sections, its examples as they are written."""
+
+    def format_options(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]
+        section_of = {name: section for section, names in _SECTIONS.items() for name in names}
+        sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
+        sections |= {section: [] for section in _SECTIONS}
+        for param in self.get_params(ctx):
+            if record := param.get_help_record(ctx):
+                is_argument = param.param_type_name == "argument"
+                section = section_of.get(param.name or "", "Options")
+                sections["Arguments" if is_argument else section].append(record)
+        sections["Options"] = sections.pop("Options")
+        for section, records in sections.items():
+            if records:
+                with formatter.section(section):
+                    formatter.write_dl(records)
+
+    def format_epilog(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]
+        _write(self.epilog, formatter)
+
+
+class _CommandLine(TyperGroup):
+    """The commands; a shell that completes is offered files as well, which are for `report`."""
+
+    def format_epilog(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]
+        _write(self.epilog, formatter)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        is_named = args[0] in self.commands or _DEFAULT_COMMAND not in self.commands
+        return super().resolve_command(ctx, args if is_named else [_DEFAULT_COMMAND, *args])
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        found = super().shell_complete(ctx, incomplete)
+        if incomplete.startswith("-"):
+            default = self.commands[_DEFAULT_COMMAND]
+            with default.make_context(_DEFAULT_COMMAND, [], ctx, resilient_parsing=True) as own:
+                return [*found, *default.shell_complete(own, incomplete)]
+        # Shells offer files by themselves only where they are offered nothing else.
+        return [*found, *(type(found[0])(path) for path in files(incomplete))] if found else []
+
+
+def _write(text: str | None, formatter: Any) -> None:
+    if text:
+        formatter.write(f"\n{text.strip()}\n")
 
 
 def _version(wanted: bool) -> None:
@@ -44,7 +121,7 @@ def command_line(commands: Iterable[str]) -> typer.Typer:
     """The command line with these commands, each imported only now."""
     line = typer.Typer(
         name="kernelinfo",
-        cls=CommandLine,
+        cls=_CommandLine,
         help="What limits each AMD GPU kernel's occupancy, from what the compiler left on disk: "
         "assembly, code objects, and programs, libraries and archives that hold them. "
         "`kernelinfo PATH...` is `kernelinfo report PATH...`.",
@@ -57,5 +134,5 @@ def command_line(commands: Iterable[str]) -> typer.Typer:
     line.callback()(_root)
     for name in commands:
         module = import_module(f"kernelinfo.cli.{name.replace('-', '_')}")
-        line.command(name, cls=Command, epilog=f"Examples:{module.EXAMPLES}")(module.command)
+        line.command(name, cls=_Command, epilog=f"Examples:{module.EXAMPLES}")(module.command)
     return line

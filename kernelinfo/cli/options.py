@@ -51,7 +51,7 @@ def format_option(
         *FORMAT_OPTION,
         metavar=f"[{'|'.join(formats)}]",
         parser=parse,
-        autocompletion=lambda incomplete: [n for n in formats if n.startswith(incomplete)],
+        autocompletion=lambda: [*formats],
         help=help,
     )
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 
 from kernelinfo.errors import OptionError
-from kernelinfo.kernel import CodeObject, Item, Repeat, Result
+from kernelinfo.kernel import Item, Repeat, Result
 from kernelinfo.light_typing import TYPE_CHECKING, Any
 from kernelinfo.reading.blob import Note, Problem
 from kernelinfo.render import View
@@ -125,7 +125,8 @@ class Problems:
             if isinstance(item, Result):
                 if self._verbose and item.kernel.code_object is not code_object:
                     code_object = item.kernel.code_object
-                    _tell(code_object, f"read as {code_object.kind} for {code_object.target}")
+                    read = f"read as {code_object.kind} for {code_object.target}"
+                    tell(Problem(code_object.path, read, code_object.member, code_object.offset))
             elif not isinstance(item, Repeat):
                 self.print(item)
             yield item
@@ -140,11 +141,8 @@ class Problems:
 
     def print(self, remark: Problem | Note) -> None:
         """A line on standard error."""
-        if isinstance(remark, Problem):
-            self.found = True
-            tell(remark)
-        else:
-            _tell(remark, remark.message)
+        self.found = self.found or isinstance(remark, Problem)
+        tell(remark)
 
     def exit(self) -> None:
         """Ends the program where something could not be answered."""
@@ -152,21 +150,17 @@ class Problems:
             sys.exit(CANNOT_ANSWER)
 
 
-def tell(problem: Problem) -> None:
+def tell(remark: Problem | Note) -> None:
     """One line on standard error: path, place, what was found."""
-    _tell(problem, problem.message)
-
-
-def _tell(where: Problem | Note | CodeObject, message: str) -> None:
-    place = where.path
-    if where.member:
-        place += f" › {where.member}"
-    if isinstance(where, Problem) and where.line is not None:
-        place += f":{where.line}"
-    elif not isinstance(where, Note) and where.offset:
-        at = f" at 0x{where.offset:x}"
+    place = remark.path
+    if remark.member:
+        place += f" › {remark.member}"
+    if isinstance(remark, Problem) and remark.line is not None:
+        place += f":{remark.line}"
+    elif isinstance(remark, Problem) and remark.offset:
+        at = f" at 0x{remark.offset:x}"
         place = place.removesuffix(at) + at
-    complain(f"{place}: {message}")
+    complain(f"{place}: {remark.message}")
 
 
 def complain(line: str) -> None:

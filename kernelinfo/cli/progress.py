@@ -35,7 +35,9 @@ def shown(items: Iterable[Item], paths: Sequence[str]) -> Iterator[Item]:
             if now - began > _PATIENCE and now - updated > _EVERY:
                 updated = now
                 if bar is None:
-                    bar = _bar(_bytes(paths))
+                    are_files = all(map(os.path.isfile, paths))
+                    bar = _bar(sum(map(os.path.getsize, paths)) if are_files else None)
+                    bar.start()
                 task = bar.task_ids[0]
                 bar.update(task, completed=sum(done.values()), kernels=f"{kernels:,} kernels")
             yield item
@@ -45,7 +47,7 @@ def shown(items: Iterable[Item], paths: Sequence[str]) -> Iterator[Item]:
 
 
 def _bar(total: int | None) -> Progress:
-    """Bytes of so many, and kernels."""
+    """Bytes of so many, where that is known, and kernels."""
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -53,15 +55,7 @@ def _bar(total: int | None) -> Progress:
     console = Console(stderr=True)
     bar = Progress(BarColumn(), DownloadColumn(), *columns, console=console, transient=True)
     bar.add_task("", total=total, kernels="")
-    bar.start()
     return bar
-
-
-def _bytes(paths: Sequence[str]) -> int | None:
-    """Of all paths; None where one is no plain file."""
-    if not all(os.path.isfile(path) for path in paths):
-        return None
-    return sum(os.path.getsize(path) for path in paths)
 
 
 @contextmanager
@@ -85,10 +79,7 @@ def scanned(total: int) -> Iterator[Callable[[int, int], None]]:
     if not sys.stderr.isatty():
         yield lambda done, kernels: None
         return
-    bar = _bar(total)
-    try:
+    with _bar(total) as bar:
         yield lambda done, kernels: bar.update(
             bar.task_ids[0], advance=done, kernels=f"{kernels:,} kernels"
         )
-    finally:
-        bar.stop()

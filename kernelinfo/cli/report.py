@@ -5,12 +5,11 @@ from __future__ import annotations
 import typer
 
 from kernelinfo.analysis.options import Options
-from kernelinfo.cli import completion
 from kernelinfo.cli.options import PATHS, takes
 from kernelinfo.cli.write_report import write_report
 from kernelinfo.gate.config import Configuration
 from kernelinfo.kernel import Kernel
-from kernelinfo.kernel.ordering import checked
+from kernelinfo.kernel.ordering import COLUMNS, checked
 from kernelinfo.occupancy.limits import RESOURCES, Resource
 from kernelinfo.render import View
 from kernelinfo.render.name_style import NameStyle
@@ -46,7 +45,7 @@ def command(
         None,
         metavar=_RESOURCES,
         parser=_resource,
-        autocompletion=completion.resources,
+        autocompletion=lambda: [*RESOURCES.items()],
         help="Show kernels that this limits. Repeatable.",
     ),
     spilling: bool = typer.Option(False, "--spilling", help="Show kernels that spill registers."),
@@ -57,7 +56,7 @@ def command(
         None,
         metavar="COLUMN",
         parser=checked,
-        autocompletion=completion.columns,
+        autocompletion=lambda: [*COLUMNS],
         help="Sort by a column: amounts from the largest, waves and names from the least.",
     ),
     unique: bool = typer.Option(False, "--unique", help="Count equal code objects once."),

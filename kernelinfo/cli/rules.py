@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
-import typer
-
-from kernelinfo.cli.options import takes
+from kernelinfo.cli.options import format_option, takes
 from kernelinfo.cli.output import write
 from kernelinfo.render import View
 from kernelinfo.render.rules import render_rules
@@ -20,9 +16,7 @@ EXAMPLES = """
 
 @takes("format output")
 def command(
-    format: Literal["text", "json"] = typer.Option(
-        "text", "--format", help="Choose the output format."
-    ),
+    format: str = format_option(("text", "json")),
     *,
     view: View,
     output: str | None,

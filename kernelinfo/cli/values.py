@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import sys
-from dataclasses import dataclass
+from math import prod
 
 import typer
 
 from kernelinfo.occupancy.devices import target_named
+from kernelinfo.occupancy.placement import Launch
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds
 
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
@@ -27,31 +28,19 @@ def parse_workgroup(text: str | int) -> int:
     text = str(text).strip()
     if re.fullmatch(r"\d{1,9}(x\d{1,9}){0,2}", text) is None:
         raise typer.BadParameter(f"{text!r} is no workgroup size; write 256 or 16x16x1")
-    size = 1
-    for side in text.split("x"):
-        size *= int(side)
+    size = prod(map(int, text.split("x")))
     if size < 1:
         raise typer.BadParameter("a workgroup has at least one workitem")
     return size
 
 
-@dataclass(frozen=True, slots=True)
-class Sizes:
-    """Workgroup sizes in workitems; one size where both are the same."""
-
-    least: int
-    most: int
-
-
-def parse_sizes(text: str | Sizes) -> Sizes:
-    """One size, or a range: `64..1024`, `64:1024` or `64-1024`."""
-    if isinstance(text, Sizes):
-        return text
+def parse_sizes(text: str) -> Launch:
+    """The launch of one size, or of a range: `64..1024`, `64:1024` or `64-1024`."""
     first, separator, last = re.sub(r"\.\.|[:-]", " ", text.strip(), count=1).partition(" ")
-    sizes = Sizes(parse_workgroup(first), parse_workgroup(last if separator else first))
-    if sizes.least > sizes.most:
+    least, most = parse_workgroup(first), parse_workgroup(last if separator else first)
+    if least > most:
         raise typer.BadParameter(f"{text!r} ends before it begins; write 64..1024")
-    return sizes
+    return Launch(most, smallest_size=least if least < most else None)
 
 
 def parse_target(text: str) -> str:

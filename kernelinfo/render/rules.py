@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from inspect import cleandoc
-from typing import Literal
 
 from kernelinfo.render import View
 from kernelinfo.render.json import encoded, picked
@@ -12,7 +11,7 @@ from kernelinfo.render.records import render_table
 from kernelinfo.rules import every_rule
 
 
-def render_rules(format: Literal["text", "json"], view: View) -> Iterator[str]:
+def render_rules(format: str, view: View) -> Iterator[str]:
     """Every rule with its severity."""
     if format == "text":
         rows = [(r.number, r.name, r.severity if r.on else "off", r.summary) for r in every_rule()]
