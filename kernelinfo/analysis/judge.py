@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from kernelinfo.analysis.options import Options
 from kernelinfo.errors import LaunchError
-from kernelinfo.kernel import Kernel, Result
+from kernelinfo.kernel import Finding, Kernel, Result
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.occupancy import targets
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.facts import Code
-from kernelinfo.rules import findings
+from kernelinfo.rules import Rule, findings
 
 _MOST_KNOWN = 1 << 12
 
@@ -20,7 +20,8 @@ class Judge:
     def __init__(self, options: Options) -> None:
         self._options = options
         rules = options.selection.rules()
-        self._of_traits = tuple(rule for rule in rules if not rule.needs_kernel)
+        self._of_traits = tuple(r for r in rules if not (r.needs_kernel or r.needs_code))
+        self._of_code = tuple(rule for rule in rules if rule.needs_code)
         self._of_kernel = tuple(rule for rule in rules if rule.needs_kernel)
         self._of_any_target = tuple(rule for rule in rules if not rule.needs_target)
         self._patterns = tuple(pattern for pattern, _ in options.workgroup_sizes)
@@ -49,10 +50,8 @@ class Judge:
         if first.kernel.traits is not kernel.traits:  # on the target of `--as`
             kernel = kernel._replace(traits=first.kernel.traits)
         found, occupancy = first.findings, first.occupancy
-        if occupancy:
-            rules = self._of_kernel
-            if own := [r.finding(one) for r in rules for one in r.check(kernel, occupancy)]:
-                found = tuple(sorted((*found, *own), key=lambda finding: finding.rule))
+        if occupancy and (own := _found(self._of_kernel, kernel, occupancy)):
+            found = _in_order(*found, *own)
         return Result(kernel, occupancy, found)
 
     def _first(self, kernel: Kernel, configured_size: int | None) -> Result:
@@ -68,7 +67,9 @@ class Judge:
             dynamic_lds=options.dynamic_lds_bytes,
             trap_handler=options.trap_handler,
         )
-        return Result(kernel, occupancy, tuple(findings(kernel, occupancy, self._of_traits)))
+        found = _found(self._of_traits, kernel.traits, occupancy)
+        found += _found(self._of_code, kernel.traits, occupancy, kernel.code)
+        return Result(kernel, occupancy, _in_order(*found))
 
     def _without_occupancy(self, kernel: Kernel) -> Result:
         return Result(kernel, None, tuple(findings(kernel, None, self._of_any_target)))
@@ -89,3 +90,13 @@ class Judge:
         if options.workgroup_size is None or demand is None or is_for_one:
             return False
         return not demand.is_compiled_for(options.workgroup_size)
+
+
+def _found(rules: tuple[Rule, ...], *subject: object) -> list[Finding]:
+    """What rules that all take such a subject find in it."""
+    return [rule.finding(remark) for rule in rules for remark in rule.check(*subject)]
+
+
+def _in_order(*found: Finding) -> tuple[Finding, ...]:
+    """By the numbers of the rules."""
+    return tuple(sorted(found, key=lambda finding: finding.rule))
