@@ -92,10 +92,8 @@ class Elf(NamedTuple):
 
     def has_overlaps(self) -> bool:
         """Whether an address has bytes in two load segments."""
-        extents = sorted(
-            (s.address, s.address + s.size) for s in self.segments if s.type == PT_LOAD
-        )
-        return any(start < end for (_, end), (start, _) in pairwise(extents))
+        loads = sorted((s.address, s.address + s.size) for s in self.segments if s.type == PT_LOAD)
+        return any(start < end for (_, end), (start, _) in pairwise(loads))
 
 
 def read_elf(data: memoryview, warnings: list[ReadWarning]) -> Elf:
@@ -121,21 +119,16 @@ def read_elf(data: memoryview, warnings: list[ReadWarning]) -> Elf:
 
 
 def _rows(
-    data: memoryview,
-    layout: Struct,
-    offset: int,
-    size: int,
-    count: int,
-    warnings: list[ReadWarning],
+    data: memoryview, row: Struct, offset: int, size: int, count: int, warnings: list[ReadWarning]
 ) -> list[tuple[int, ...]]:
     """The rows of a header table; none where there is no table, or not all of it in the file."""
     if not offset:
         return []
-    if size != layout.size or offset + size * count > len(data):
+    if size != row.size or offset + size * count > len(data):
         message = f"{count} headers of {size} bytes at {offset}, in a file of {len(data)} bytes"
         warnings.append(ReadWarning(f"{message}: not read", offset=offset))
         return []
-    return list(layout.iter_unpack(data[offset : offset + size * count]))
+    return list(row.iter_unpack(data[offset : offset + size * count]))
 
 
 def _sections(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import lru_cache
 
 _LINKER = "Linker:"
 _VERSION = re.compile(r"version (\d{1,9})\.(\d{1,9})\.(\d{1,9})")
@@ -29,7 +28,6 @@ def makers(stamps: Iterable[str]) -> tuple[str, ...]:
     return tuple(stamp for stamp in compilers(stamps) if not _DEVICE_LIBRARY.match(stamp))
 
 
-@lru_cache(maxsize=1 << 8)  # one compiler makes many files
 def compiler_of(stamps: tuple[str, ...]) -> str | None:
     """The stamp of the compiler that made the kernels; None where no stamp is a compiler's. Linked
     bitcode is of an older one, for no LLVM reads bitcode of a newer one."""

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from reprlib import repr as shortened
 
-from kernelinfo.light_typing import Literal
 from kernelinfo.occupancy import targets
 from kernelinfo.occupancy.targets import Target
 from kernelinfo.reading.elf import Elf
-from kernelinfo.reading.facts import Features, ReadWarning
+from kernelinfo.reading.facts import Features, ReadWarning, Setting
 from kernelinfo.reading.target_id import parse_target_id
 
 _ELFOSABI_AMDGPU_HSA = 64
 
 _VERSIONS = {0: 2, 1: 3, 2: 4, 3: 5, 4: 6}
 """EI_ABIVERSION -> code object version."""
-_STATES: tuple[Literal["unsupported", "any", "off", "on"], ...]
-_STATES = ("unsupported", "any", "off", "on")
+_STATES: tuple[Setting, ...] = ("unsupported", "any", "off", "on")
 
 
 def code_object_version(elf: Elf) -> int | None:

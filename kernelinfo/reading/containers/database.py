@@ -38,8 +38,11 @@ def read(blob: Blob) -> Iterator[Found]:
         yield Note(blob.path, "its write-ahead log is not read: rows in it are not counted")
     try:
         with closing(_opened(blob)) as database:
-            for table in _tables(database):
-                yield from _of_table(blob, database, table)
+            # No views: one of such a name could be endless.
+            names = database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+            for (name,) in names.fetchall():
+                if name in _QUERIES:
+                    yield from _of_table(blob, database, name)
     except _DAMAGE as error:
         yield problem(blob, f"damaged database ({_reason(error)}); not all of it is read")
 
@@ -62,12 +65,6 @@ def _opened(blob: Blob) -> sqlite3.Connection:
     left = iter(range(bounds.DATABASE_STEPS // _STEPS))
     database.set_progress_handler(lambda: next(left, None) is None, _STEPS)
     return database
-
-
-def _tables(database: sqlite3.Connection) -> list[str]:
-    """The tables that may hold kernels; a view of such a name could be endless."""
-    rows = database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-    return [name for (name,) in rows if name in _QUERIES]
 
 
 def _of_table(blob: Blob, database: sqlite3.Connection, table: str) -> Iterator[Found]:

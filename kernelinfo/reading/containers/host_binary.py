@@ -49,8 +49,7 @@ def parts(blob: Blob, sections: Iterable[Section]) -> Iterator[Found]:
         if data is None:
             yield problem(blob, f"the bytes of {name} are not in this file", at=offset, member=id)
         elif not room.take(len(data)):
-            yield problem(blob, "sections repeat the same bytes; not read from here on")
-            return
+            raise ReadError("sections repeat the same bytes; not read from here on")
         elif end > len(blob.data):
             message = f"{name} ends {end - len(blob.data)} bytes behind the file; build it again"
             yield problem(blob, message, at=offset, member=id)

@@ -29,8 +29,6 @@ _COFF_X86_64 = b"\x64\x86"
 
 HEAD_BYTES = 512  # as many as the last of them, a tar's, needs
 
-_NAME_OF_TEXT = r"(?i)\.(s|asm|amdgcn|isa|txt|log|opt\.ya?ml)(\.(gz|zst|xz|bz2))?$"
-
 Accepts = Callable[[bytes], bool]  # whether data that begin so are of a format
 
 
@@ -96,4 +94,5 @@ def is_named_as_code(path: str) -> bool:
 
 def is_named_as_text(path: str) -> bool:
     """Whether a file in a directory is worth searching; texts of other kinds are many and long."""
-    return re.search(_NAME_OF_TEXT, path) is not None
+    text = r"(?i)\.(s|asm|amdgcn|isa|txt|log|opt\.ya?ml)(\.(gz|zst|xz|bz2))?$"
+    return re.search(text, path) is not None

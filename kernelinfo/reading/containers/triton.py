@@ -13,7 +13,7 @@ from reprlib import repr as shortened
 
 from kernelinfo.errors import ReadError
 from kernelinfo.light_typing import Any, NamedTuple
-from kernelinfo.reading.blob import Blob
+from kernelinfo.reading.blob import Blob, Launch
 from kernelinfo.reading.containers import bounds
 from kernelinfo.reading.facts import Fact, Facts, KernelFacts
 
@@ -24,12 +24,11 @@ _KEYS = ("name", "target", "num_warps", "shared")  # a map with none of these is
 
 
 class Sidecar(NamedTuple):
-    """The launch of the one kernel that it describes."""
+    """What it states of its one kernel."""
 
     kernel: str
     arch: str | None  # processor, for example gfx942
-    lds_bytes: int | None  # of one workgroup, all of it given at launch
-    workgroup_size: int | None  # workitems: `num_warps` waves of `warp_size` lanes
+    launch: Launch
 
 
 def read_sidecar(path: str) -> Sidecar | None:
@@ -57,7 +56,7 @@ def with_launch(
     """The kernels of a blob with the launch that Triton's JSON or a pack of AOTriton states. Raises
     `ReadError` where the JSON cannot be read, or is of another target or kernel."""
     if blob.launch is not None:
-        facts = _facts(*blob.launch)
+        facts = _facts(blob.launch)
         if blob.launch.lds_bytes is None:
             facts = (*facts, Fact("dynamic_lds", True, "sidecar"))
         return tuple(k._replace(facts=Facts(k.facts + facts)) for k in kernels)
@@ -69,19 +68,20 @@ def with_launch(
     if sidecar.kernel not in {kernel.symbol for kernel in kernels}:
         named = f"it is for the kernel {shortened(sidecar.kernel)}"
         raise ReadError(f"Triton's JSON next to it is not read: {named}")
-    facts = _facts(sidecar.lds_bytes, sidecar.workgroup_size)
+    facts = _facts(sidecar.launch)
     return tuple(
         k._replace(facts=Facts(k.facts + facts)) if k.symbol == sidecar.kernel else k
         for k in kernels
     )
 
 
-def _facts(lds_bytes: int | None, workgroup_size: int | None) -> tuple[Fact, ...]:
+def _facts(launch: Launch) -> tuple[Fact, ...]:
+    lds_bytes, threads = launch
     facts = []
     if lds_bytes is not None:
         facts.append(Fact("dynamic_lds_bytes", lds_bytes, "sidecar"))
-    if workgroup_size:
-        facts.append(Fact("required_workgroup", (workgroup_size, 1, 1), "sidecar"))
+    if threads:
+        facts.append(Fact("required_workgroup", (threads, 1, 1), "sidecar"))
     return tuple(facts)
 
 
@@ -114,12 +114,9 @@ def _sidecar(values: dict[str, Any]) -> Sidecar:
         raise ValueError("its names are no text")
     waves = _count(_agreed("num_warps", values), _MOST_WORKITEMS)
     lanes = _count(_agreed("warp_size", values, target), _MOST_WORKITEMS)
-    return Sidecar(
-        kernel=kernel,
-        arch=arch,
-        lds_bytes=_count(_agreed("shared", values), _MOST_LDS_BYTES),
-        workgroup_size=_count(waves * lanes, _MOST_WORKITEMS) if waves and lanes else None,
-    )
+    lds_bytes = _count(_agreed("shared", values), _MOST_LDS_BYTES)
+    workitems = _count(waves * lanes, _MOST_WORKITEMS) if waves and lanes else None
+    return Sidecar(kernel, arch, Launch(lds_bytes, workitems))
 
 
 def _agreed(key: str, *maps: dict[str, Any]) -> Any:

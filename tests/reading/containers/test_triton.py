@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from kernelinfo.errors import ReadError
+from kernelinfo.reading.blob import Launch
 from kernelinfo.reading.containers.triton import Sidecar, read_sidecar
 from tests.test_golden import run
 
@@ -30,7 +31,7 @@ dot_kernel:
 ; Kernel info:
 ; NumVgprs: 8
 """
-DOT = Sidecar(kernel="dot_kernel", arch="gfx942", lds_bytes=4096, workgroup_size=256)
+DOT = Sidecar("dot_kernel", "gfx942", Launch(lds_bytes=4096, workgroup_size=256))
 
 
 def next_to(folder: Path, text: str | bytes, suffix: str = ".hsaco") -> str:
@@ -54,10 +55,10 @@ def test_what_triton_writes(tmp_path: Path, suffix: str) -> None:
     [
         (without("arch", "warp_size"), DOT),
         (without("target"), DOT),
-        (without("shared"), Sidecar("dot_kernel", "gfx942", None, 256)),
-        (without("num_warps"), Sidecar("dot_kernel", "gfx942", 4096, None)),
-        (without("target", "arch", "warp_size"), Sidecar("dot_kernel", None, 4096, None)),
-        (STATED | {"shared": 0}, Sidecar("dot_kernel", "gfx942", 0, 256)),
+        (without("shared"), Sidecar("dot_kernel", "gfx942", Launch(None, 256))),
+        (without("num_warps"), Sidecar("dot_kernel", "gfx942", Launch(4096, None))),
+        (without("target", "arch", "warp_size"), Sidecar("dot_kernel", None, Launch(4096, None))),
+        (STATED | {"shared": 0}, Sidecar("dot_kernel", "gfx942", Launch(0, 256))),
     ],
 )
 def test_keys_may_be_missing(tmp_path: Path, stated: dict[str, Any], expected: Sidecar) -> None:
