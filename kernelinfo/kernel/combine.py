@@ -12,7 +12,7 @@ from kernelinfo.kernel.traits import Encoded, Flags, Spills, Traits, Used, Workg
 from kernelinfo.light_typing import Any, NamedTuple
 from kernelinfo.occupancy.placement import Demand, align, total_vgprs
 from kernelinfo.occupancy.targets import Target, Vgprs
-from kernelinfo.reading.facts import SOURCES, Fact, FactName, Facts, KernelFacts, SourceLine
+from kernelinfo.reading.facts import SOURCES, Fact, FactName, Facts, KernelFacts
 
 Value = Callable[[FactName], Any]  # the value that counts of a fact, None where no source states it
 
@@ -22,6 +22,11 @@ def combine(facts: KernelFacts, code_object: CodeObject, target: Target | None) 
 
     Sources that should agree and do not are kept in `Traits.disagreements`.
     """
+    source = facts.source
+    if source is not None:
+        from kernelinfo.reading.paths import in_repository  # needs debug information
+
+        source = in_repository(source)
     return Kernel(
         code_object=code_object,
         symbol=facts.symbol,
@@ -31,14 +36,8 @@ def combine(facts: KernelFacts, code_object: CodeObject, target: Target | None) 
         begins=facts.begins,
         line=facts.line,
         code=None,
-        source=facts.source and _in_repository(facts.source),
+        source=source,
     )
-
-
-def _in_repository(source: SourceLine) -> SourceLine:
-    from kernelinfo.reading.paths import in_repository  # needs debug information
-
-    return in_repository(source)
 
 
 @lru_cache(maxsize=1 << 12)  # the kernels of a library make a few thousand different statements

@@ -31,16 +31,10 @@ def matching(patterns: tuple[str, ...], name: str, symbol: str) -> tuple[str, ..
     Raises `OptionError` for a regular expression that is none.
     """
     spellings = (name,) if symbol == name else (name, symbol, qualified(name), stem(name))
-    return tuple(
-        [pattern for pattern, search in _searches(patterns) if any(map(search, spellings))]
-    )
+    return tuple([pattern for pattern in patterns if any(map(_search(pattern), spellings))])
 
 
 @cache
-def _searches(patterns: tuple[str, ...]) -> list[tuple[str, Callable[[str], object]]]:
-    return [(pattern, _search(pattern)) for pattern in patterns]
-
-
 def _search(pattern: str) -> Callable[[str], object]:
     """A function that is true of a spelling that the pattern names."""
     if pattern.startswith("re:"):

@@ -103,23 +103,19 @@ class Traits(NamedTuple):
     ) -> Launch:
         """The workgroup size given, else configured, else required, else the declared maximum; one
         wave of a graphics stage, whatever is given."""
+        target, demand = self._known()
         lds = (self.launched_lds_bytes or 0) if dynamic_lds is None else dynamic_lds
         required = prod(self.workgroup.required) if self.workgroup.required else None
-        size: int | None
-        assumption: Assumption
-        if self.is_graphics_stage and self.demand is not None:
-            size, assumption = self.demand.wave_size, "graphics-stage"
-        elif workgroup_size is not None:
-            size, assumption = workgroup_size, "option"
-        elif configured_size not in (None, required):
-            size, assumption = configured_size, "config"
-        elif required is not None:
-            size, assumption = required, "required"
-        else:
-            size, assumption = self.workgroup.declared_max, "declared-max"
-        if size is None:
-            size, assumption = self._known()[0].waves.max_workgroup_size, "hardware-max"
-        return Launch(size, assumption, lds, trap_handler)
+        sizes: dict[Assumption, int | None] = {
+            "graphics-stage": demand.wave_size if self.is_graphics_stage else None,
+            "option": workgroup_size,
+            "config": configured_size if configured_size != required else None,
+            "required": required,
+            "declared-max": self.workgroup.declared_max,
+            "hardware-max": target.waves.max_workgroup_size,
+        }
+        known = ((size, assumption) for assumption, size in sizes.items() if size is not None)
+        return Launch(*next(known), lds, trap_handler)
 
     def occupancy(
         self,

@@ -171,16 +171,15 @@ def _too_much(at: Placement, demand: Demand) -> list[str]:
     asked = lds_of(demand, at.launch) or 0
     if asked > (most := most_lds_of_a_workgroup(at)):
         found.append(f"a workgroup has at most {most} bytes of LDS, not {asked}")
-    most = at.vgpr_file.addressable
-    if (demand.vgprs or 0) > most:
-        found.append(f"a wave has at most {most} VGPRs, not {demand.vgprs}")
-    if most := target.agprs.addressable:
-        kinds = {"architectural VGPRs": demand.arch_vgprs, "AGPRs": demand.agprs}
-        for kind, count in kinds.items():
-            if (count or 0) > most:
-                found.append(f"a wave has at most {most} {kind}, not {count}")
-    if target.sgprs.per_simd and (demand.sgprs or 0) > (most := target.sgprs.allocatable):
-        found.append(f"a wave has at most {most} SGPRs, not {demand.sgprs}")
+    registers = (
+        ("VGPRs", demand.vgprs, at.vgpr_file.addressable),
+        ("architectural VGPRs", demand.arch_vgprs, target.agprs.addressable),
+        ("AGPRs", demand.agprs, target.agprs.addressable),
+        ("SGPRs", demand.sgprs, target.sgprs.allocatable if target.sgprs.per_simd else 0),
+    )
+    for kind, count, most in registers:
+        if most and count is not None and count > most:
+            found.append(f"a wave has at most {most} {kind}, not {count}")
     scratch = scratch_per_wave(at, demand.scratch_bytes_per_lane)
     if scratch > (most := target.scratch.bytes_per_wave):
         found.append(f"a wave has at most {most} bytes of scratch")

@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial, reduce
 
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.pressure.instructions import Effect
@@ -87,7 +88,7 @@ def _targets(listing: Listing, index: int, reasons: dict[str, None]) -> tuple[in
 
 def _long_branch(steps: Sequence[Step], index: int) -> str | None:
     """The label of a branch over more than 128 KiB (LLVM SIInstrInfo::insertIndirectBranch)."""
-    for step in [steps[index], *reversed(steps[max(index - _BACK, 0) : index])]:
+    for step in reversed(steps[max(index - _BACK, 0) : index + 1]):
         for operand in step.effect.operands[-1:]:
             if label := _LONG.match(operand):
                 return label[1]
@@ -213,9 +214,7 @@ def _dominators(order: Sequence[int], before: Sequence[Sequence[int]]) -> dict[i
         changed = False
         for block in reversed(order[:-1]):
             known = [other for other in before[block] if other in found]
-            nearest = known[0]
-            for other in known[1:]:
-                nearest = _common(found, rank, nearest, other)
+            nearest = reduce(partial(_common, found, rank), known)
             changed |= found.get(block) != nearest
             found[block] = nearest
     return found

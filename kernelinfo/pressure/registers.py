@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import lru_cache, reduce
 from operator import or_
 from struct import unpack_from
@@ -154,13 +154,10 @@ def from_directives(block: str) -> int:
     stated = {name.removeprefix("system_"): int(value) for name, value in _STATED.findall(block)}
     if not any(name.startswith("user_sgpr") for name in stated):
         return EVERY
-    return _set_up(_user_sgprs(stated), stated.get("vgpr_workitem_id", 0))
-
-
-def _user_sgprs(stated: Mapping[str, int]) -> int:
     named = sum(size for name, size in _USER.items() if stated.get(name))
     preloaded = stated.get("user_sgpr_kernarg_preload_length", 0)
-    return stated.get("user_sgpr_count", named + preloaded)
+    user_sgprs = stated.get("user_sgpr_count", named + preloaded)
+    return _set_up(user_sgprs, stated.get("vgpr_workitem_id", 0))
 
 
 def from_descriptor(raw: bytes) -> int:

@@ -13,6 +13,7 @@ from kernelinfo.reading.arguments import Argument
 from kernelinfo.reading.facts import Code
 from kernelinfo.render.names import printable
 from kernelinfo.render.words import percent, plural
+from kernelinfo.rules.remark import counted
 
 Notes = list[tuple[str, str]]  # a label and a text for each line
 
@@ -101,7 +102,7 @@ def device_notes(filling: Filling, per: str) -> Notes:
     """A device full of workgroups, and the rounds that a grid takes."""
     text = (
         f"{filling.name}: {filling.domains} {per}s · "
-        f"{_workgroups(filling.workgroups)} fill it · "
+        f"{counted(filling.workgroups, 'workgroup')} fill it · "
         f"{filling.waves} of {filling.wave_slots} waves"
     )
     rounds = [("grid", _rounds(filling.grid, filling.workgroups))] if filling.grid else []
@@ -109,7 +110,7 @@ def device_notes(filling: Filling, per: str) -> Notes:
 
 
 def _rounds(grid: Grid, at_once: int) -> str:
-    launched = _workgroups(grid.workgroups)
+    launched = counted(grid.workgroups, "workgroup")
     ceiling = f"≤ {percent(grid.percent)} of the wave slots"
     if not grid.full_rounds:
         missing = percent(100 * grid.workgroups / at_once)
@@ -119,10 +120,6 @@ def _rounds(grid: Grid, at_once: int) -> str:
         return f"{rounds}, no tail"
     share = percent(100 * grid.last_round / at_once)
     return f"{rounds} and a tail of {grid.last_round} ({share} of one); {ceiling} on average"
-
-
-def _workgroups(count: int) -> str:
-    return "1 workgroup" if count == 1 else f"{count} workgroups"
 
 
 def expected(result: Result, device: Device | None = None) -> list[str]:

@@ -10,7 +10,7 @@ from kernelinfo.occupancy import Occupancy
 from kernelinfo.occupancy.limits import most_vgprs
 from kernelinfo.occupancy.placement import Launch, align, placement
 from kernelinfo.reading.facts import Code
-from kernelinfo.rules.remark import Remark, waves_per_simd
+from kernelinfo.rules.remark import Remark, counted, waves_per_simd
 
 
 def agpr_without_mfma(traits: Traits, occupancy: Occupancy, code: Code | None) -> Iterator[Remark]:
@@ -26,8 +26,7 @@ def agpr_without_mfma(traits: Traits, occupancy: Occupancy, code: Code | None) -
         return
     held = ""
     if code.agpr_moves:
-        moves = "move" if code.agpr_moves == 1 else "moves"
-        held = f": they hold spilled VGPRs ({code.agpr_moves} {moves})"
+        held = f": they hold spilled VGPRs ({counted(code.agpr_moves, 'move')})"
     yield Remark(
         f"{agprs} AGPRs without a matrix instruction{held}",
         "where waves are missed, keep fewer values alive",
@@ -46,8 +45,8 @@ def at_cap_and_spilling(traits: Traits, occupancy: Occupancy) -> Iterator[Remark
         return
     vgprs, waves = step
     yield Remark(
-        f"allocation stopped exactly at the {vgprs}-VGPR step for {waves} "
-        f"wave{'' if waves == 1 else 's'} and spilled",
+        f"allocation stopped exactly at the {vgprs}-VGPR step for {counted(waves, 'wave')} and "
+        "spilled",
         "compile with the next looser bound and measure both",
     )
 

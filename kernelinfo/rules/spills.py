@@ -8,7 +8,7 @@ from kernelinfo.kernel.traits import Spills, Traits
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.occupancy.limits import REGISTER_BYTES
 from kernelinfo.reading.facts import Code
-from kernelinfo.rules.remark import Remark
+from kernelinfo.rules.remark import Remark, counted
 
 _FEW_VGPRS = 4  # spilled VGPRs that rarely cost anything: often one value saved across a call
 _MANY_SGPRS = 64  # spilled SGPRs fill the lanes of one VGPR in wave64; more take further VGPRs
@@ -31,7 +31,7 @@ def vgpr_spill(traits: Traits, occupancy: Occupancy | None, code: Code | None) -
         scratch = traits.used.scratch_bytes_per_lane
         where = f", {scratch} B of scratch per lane" if scratch else ", none of them to scratch"
         yield Remark(
-            f"{spilled} {'VGPR' if spilled == 1 else 'VGPRs'} spilled{where}",
+            f"{counted(spilled, 'VGPR')} spilled{where}",
             "keep fewer values alive, or allow more VGPRs by a looser launch bound",
             "note" if spilled <= _FEW_VGPRS else None,
         )
@@ -63,7 +63,7 @@ def scratch_without_spill(
         # A clause of reloads has their comment once: with spills the count is none of the array's.
         in_loops = 0 if spilled or code is None else code.scratch_in_loops or 0
         if in_loops:
-            text += f", touched {in_loops} {'time' if in_loops == 1 else 'times'} inside loops"
+            text += f", touched {counted(in_loops, 'time')} inside loops"
         yield Remark(
             text,
             "index the array by constants, or inline the call",
@@ -85,7 +85,7 @@ def sgpr_spill(traits: Traits, occupancy: Occupancy | None) -> Iterator[Remark]:
     """
     if spilled := traits.spills.sgprs:
         yield Remark(
-            f"{spilled} {'SGPR' if spilled == 1 else 'SGPRs'} spilled to lanes of VGPRs",
+            f"{counted(spilled, 'SGPR')} spilled to lanes of VGPRs",
             "keep fewer arguments and uniform values alive at once",
             severity="warning" if spilled >= _MANY_SGPRS else None,
         )
@@ -136,16 +136,13 @@ def spill_in_loop(traits: Traits, occupancy: Occupancy, code: Code | None) -> It
     if not loops:
         return
     worst = max(loops, key=lambda loop: (loop.depth, loop.reloads + loop.spills))
-    parts = [
-        f"{count} spill {noun}{'' if count == 1 else 's'}"
-        for count, noun in ((worst.reloads, "reload"), (worst.spills, "store"))
-        if count
-    ]
+    kinds = ((worst.reloads, "spill reload"), (worst.spills, "spill store"))
+    parts = [counted(count, noun) for count, noun in kinds if count]
     text = f"{' and '.join(parts)} inside loop {worst.header}"
     if worst.depth > 1:
         text += f" at depth {worst.depth}"
     if others := len(loops) - 1:
-        text += f", more in {others} other loop{'' if others == 1 else 's'}"
+        text += f", more in {counted(others, 'other loop')}"
     if spilled := traits.spills.vgprs:
         text += f" ({spilled} VGPRs spilled"
         scratch = traits.used.scratch_bytes_per_lane or 0

@@ -9,7 +9,7 @@ from kernelinfo.kernel.traits import Traits
 from kernelinfo.occupancy import Occupancy, occupancy, targets
 from kernelinfo.occupancy.limits import allocated_vgprs
 from kernelinfo.occupancy.placement import Launch, placement
-from kernelinfo.rules.remark import Remark, waves_per_simd
+from kernelinfo.rules.remark import Remark, counted, waves_per_simd
 
 _NEAR_VGPRS, _NEAR_LDS = 0.05, 0.1  # of the step, how far the kernel may be above it
 _WORTH = 1.2  # times the waves of now: one wave more on top of eight is not worth a word
@@ -37,9 +37,8 @@ def near_next_step(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
         return
     if padded or not (one_granule or -step.change <= _NEAR_VGPRS * step.at_most):
         return
-    fewer = "VGPR" if step.change == -1 else "VGPRs"
     yield Remark(
-        f"{-step.change} {fewer} fewer than {limit.used} would give "
+        f"{counted(-step.change, 'VGPR')} fewer than {limit.used} would give "
         f"{step.waves_per_simd:.4g} instead of {waves_per_simd(occupancy.waves_per_simd)}",
         "look for values that need not stay alive",
     )

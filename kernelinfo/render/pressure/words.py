@@ -10,6 +10,7 @@ from kernelinfo.pressure.nouns import LiveValues, Location, Story
 from kernelinfo.reading.facts import SourceLine
 from kernelinfo.render.names import printable
 from kernelinfo.render.words import size
+from kernelinfo.rules.remark import counted
 
 _MOST_IDLE = 2  # groups of values that one sentence names
 _WHY = {
@@ -109,7 +110,7 @@ def to_reach(story: Story) -> str:
         return ""
     step = story.advice[0]
     fewer = story.peak.pressure.vector - step.at_most
-    where = "1 instruction" if step.above == 1 else f"{step.above} instructions"
+    where = counted(step.above, "instruction")
     idle = [_idle(value, story.peak.at) for value in step.idle[:_MOST_IDLE]]
     return f"≤ {step.at_most}, {fewer} fewer at {where}: {'; '.join(idle)}"
 
