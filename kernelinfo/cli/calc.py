@@ -128,7 +128,7 @@ def command(
     record: dict[str, Any] = {"target": target.name, "workgroup_size": launch.workgroup_size}
     record |= occupancy_document(found)
     if product is not None:
-        filling = devices.fill(product, found, demand.wave_size, grid)
+        filling = devices.fill(product, found, grid)
         notes += device_notes(filling, found.per)
         record["device"] = asdict(filling)
     if as_llvm is not None:
@@ -146,7 +146,7 @@ def command(
         returns = f"hipOccupancyMaxActiveBlocksPerMultiprocessor returns {blocks}"
         notes.append(("HIP", f"{returns} {as_hip} its fixes of 2026"))
         record["hip"] = {"fixes": as_hip, "max_active_blocks": blocks}
-    text = render_numbers(target, demand, found, view, notes)
+    text = render_numbers(target, found, view, notes)
     write(text if format == "text" else render_records([record], format), output)
 
 

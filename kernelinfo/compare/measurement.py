@@ -61,10 +61,7 @@ def compared(
         dynamic_lds=_dynamic_lds(dispatch, kernel, kernel.target.lds.granule_bytes),
         trap_handler=trap_handler,
     )
-    filling = None
-    if device is not None:
-        assert kernel.traits.demand is not None
-        filling = fill(device[1], found, kernel.traits.demand.wave_size, dispatch.shape.workgroups)
+    filling = None if device is None else fill(device[1], found, dispatch.shape.workgroups)
     measured = _percent(dispatch, found, device[1] if device else None)
     one = Measurement(dispatch, kernel, _predicted(kernel, found), found, filling, measured)
     return replace(one, remarks=tuple(_remarks(one)))

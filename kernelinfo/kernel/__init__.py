@@ -202,12 +202,11 @@ class Result(NamedTuple):
     def filling(self, device: Device, grid: int | None = None) -> Filling | None:
         """The device full of this kernel's workgroups; None where its occupancy is not known.
         `grid` counts workgroups. Raises `LaunchError` for a grid of none."""
-        demand = self.kernel.traits.demand
-        if self.occupancy is None or demand is None:
+        if self.occupancy is None:
             return None
         from kernelinfo.occupancy.devices import fill  # which few commands need
 
-        return fill(device, self.occupancy, demand.wave_size, grid)
+        return fill(device, self.occupancy, grid)
 
 
 class Repeat(NamedTuple):

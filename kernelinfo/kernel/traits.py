@@ -101,8 +101,7 @@ class Traits(NamedTuple):
         trap_handler: bool = True,
         configured_size: int | None = None,
     ) -> Launch:
-        """The workgroup size given, else configured, else required, else the declared maximum; one
-        wave of a graphics stage, whatever is given."""
+        """The launch with the first workgroup size that is known."""
         target, demand = self._known()
         lds = (self.launched_lds_bytes or 0) if dynamic_lds is None else dynamic_lds
         required = prod(self.workgroup.required) if self.workgroup.required else None
@@ -128,9 +127,8 @@ class Traits(NamedTuple):
         """The occupancy on the kernel's own target.
 
         `workgroup_size` in workitems, `dynamic_lds` in bytes; without them what the input knows of
-        the launch counts, and `configured_size` before it. Raises
-        `UnknownTargetError` where the target is not known and `LaunchError` for a launch that makes
-        no sense.
+        the launch counts, and `configured_size` before it. Raises `UnknownTargetError` where the
+        target is not known and `LaunchError` for a launch that makes no sense.
         """
         target, demand = self._known()
         launch = self.launch(workgroup_size, dynamic_lds, trap_handler, configured_size)

@@ -147,11 +147,10 @@ class Arch:
         return wgp_mode
 
 
-def vgpr_steps(
-    target: Target, demand: Demand, occupancy: Occupancy
-) -> tuple[tuple[int, float], ...]:
-    """The most VGPRs per lane, AGPRs included, and the waves/SIMD that they allow, for each step.
-    From the highest occupancy down, of a kernel with this demand as it is launched."""
+def vgpr_steps(target: Target, occupancy: Occupancy) -> tuple[tuple[int, float], ...]:
+    """The most VGPRs per lane, AGPRs included, and the waves/SIMD that they allow, for each step
+    from the highest occupancy down, of a kernel with the same launch, wave size and mode."""
+    demand = occupancy.demand
     rungs = Arch(target).limits(
         workgroup_size=min(occupancy.launch.workgroup_size, target.waves.max_workgroup_size),
         wave_size=demand.wave_size,

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from kernelinfo.errors import LaunchError, OptionError, did_you_mean
 from kernelinfo.occupancy import Occupancy, targets
-from kernelinfo.occupancy.placement import waves_of
 from kernelinfo.occupancy.targets import Device, Target
 
 
@@ -82,9 +81,9 @@ def runs_on(compiled: Target, target: Target) -> bool:
     return target.name in (compiled.name, *compiled.members)
 
 
-def fill(device: Device, occupancy: Occupancy, wave_size: int, grid: int | None = None) -> Filling:
-    """The device full of workgroups of `occupancy`, of `wave_size` lanes a wave. `grid` counts
-    workgroups. Raises `LaunchError` for a grid of none."""
+def fill(device: Device, occupancy: Occupancy, grid: int | None = None) -> Filling:
+    """The device full of workgroups, of which `grid` may come. Raises `LaunchError` for a grid of
+    none."""
     if grid is not None and grid < 1:
         raise LaunchError(f"grid of {grid} workgroups: give at least 1")
     domains = device.domains(occupancy.per)
@@ -94,7 +93,7 @@ def fill(device: Device, occupancy: Occupancy, wave_size: int, grid: int | None 
     if grid is not None and at_once:
         full_rounds, last_round = divmod(grid, at_once)
         rounds = full_rounds + (1 if last_round else 0)
-        waves = grid * waves_of(occupancy.launch.workgroup_size, wave_size)
+        waves = grid * occupancy.placement.group
         shape = Grid(grid, full_rounds, last_round, 100 * waves / (rounds * slots))
     return Filling(
         name=device.name,

@@ -12,6 +12,7 @@ from kernelinfo.occupancy.limits import (
     lds_of,
     limits,
     room,
+    with_amounts,
 )
 from kernelinfo.occupancy.placement import Demand, Placement, waves_of
 
@@ -59,19 +60,12 @@ def next_steps(
     lowered = binding(bounds)
     if any(bound.resource not in MOST for bound in lowered):
         return ()
-    most = {b.resource: MOST[b.resource](at, more) for b in lowered}
-    if any(most[name] < 1 for name in most if name in ("vgpr", "sgpr")):
+    most: dict[str, int] = {b.resource: MOST[b.resource](at, more) for b in lowered}
+    least = {"vgpr": 1, "sgpr": 1, "lds": at.launch.dynamic_lds_bytes, "scratch": 0}
+    if any(amount < least[resource] for resource, amount in most.items()):
         return ()
-    static_lds = most.get("lds", 0) - at.launch.dynamic_lds_bytes
-    if static_lds < 0 and "lds" in most:
-        return ()
-    changed = demand._replace(
-        vgprs=most.get("vgpr", demand.vgprs),
-        sgprs=most.get("sgpr", demand.sgprs),
-        lds_bytes=static_lds if "lds" in most else demand.lds_bytes,
-        scratch_bytes_per_lane=most.get("scratch", demand.scratch_bytes_per_lane),
-    )
-    share = fitting(at, limits(at, changed)) / at.domain.simds
+    lower = limits(at, with_amounts(demand, at.launch, most))
+    share = fitting(at, lower) / at.domain.simds
     percent = 100 * share / at.target.waves.slots_per_simd
     return tuple(
         Step(b.resource, most[b.resource], most[b.resource] - b.used, share, percent)

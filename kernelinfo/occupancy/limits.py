@@ -7,7 +7,7 @@ domain (see `targets.Domain`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from kernelinfo.light_typing import Literal, NamedTuple
 from kernelinfo.occupancy.placement import Demand, Launch, Placement, align
@@ -107,6 +107,17 @@ def most_sgprs(at: Placement, waves: int) -> int:
     share = sgprs.per_simd // -(-waves // at.domain.simds)
     share = (share - trap_sgprs(at)) // sgprs.granule * sgprs.granule
     return max(0, min(sgprs.allocatable, share))
+
+
+def with_amounts(demand: Demand, launch: Launch, amounts: Mapping[str, int]) -> Demand:
+    """The demand with other amounts of some resources, each in the unit of its limit's `used`."""
+    lds = amounts.get("lds")
+    return demand._replace(
+        vgprs=amounts.get("vgpr", demand.vgprs),
+        sgprs=amounts.get("sgpr", demand.sgprs),
+        lds_bytes=demand.lds_bytes if lds is None else lds - launch.dynamic_lds_bytes,
+        scratch_bytes_per_lane=amounts.get("scratch", demand.scratch_bytes_per_lane),
+    )
 
 
 def most_lds_of_a_workgroup(at: Placement) -> int:

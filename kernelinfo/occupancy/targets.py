@@ -215,8 +215,7 @@ def known() -> tuple[str, ...]:
 
 @cache
 def find(name: str) -> Target:
-    """The target of that name. Raises `UnknownTargetError`, and `TargetsError` where its table is
-    wrong."""
+    """The target of that name. Raises `UnknownTargetError`, or `TargetsError` for a wrong table."""
     table = target_tables.table(name)
     if table is None:
         raise UnknownTargetError(name, known())

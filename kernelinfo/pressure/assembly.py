@@ -60,8 +60,7 @@ class AssemblyText:
         return read_listing(self._lines(symbol, start), line, files, self.value, symbol)
 
     def _peak(self, name: str) -> str:
-        """How many vector registers are live at the peak of a function of the text, in words; empty
-        where it is elsewhere."""
+        """The peak of a function of the text, in words; empty for one that is elsewhere."""
         start = self._functions.get(name)
         if start is not None and name not in self._peaks:
             listing = self._listing(name, start, self._line_numbers.number(start))

@@ -34,8 +34,7 @@ class Block(NamedTuple):
 
 
 def read_flow(listing: Listing) -> tuple[tuple[Block, ...], tuple[str, ...]]:
-    """The blocks of a function in the order of the text, the first one its entry; and why edges
-    may be missing."""
+    """The blocks in the order of the text, the first is the entry; and why edges may be missing."""
     steps = listing.steps
     reasons: dict[str, None] = {}
     jumps = {

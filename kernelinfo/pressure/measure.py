@@ -197,9 +197,8 @@ def _lds(blob: Blob, kernel: Kernel) -> Lds | None:
 
 def _story(result: Result, function: Function, at: int | None) -> Story:
     kernel, occupancy = result.kernel, result.occupancy
-    demand = kernel.traits.demand
     files = kernel.target.agprs.file if kernel.target else "unified"
     steps: tuple[Step, ...] = ()
-    if kernel.target and demand and occupancy:
-        steps = tuple(Step(*step) for step in vgpr_steps(kernel.target, demand, occupancy))
+    if kernel.target and occupancy:
+        steps = tuple(Step(*step) for step in vgpr_steps(kernel.target, occupancy))
     return Storyteller(function, files, steps).story(at)

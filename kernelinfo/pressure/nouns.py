@@ -23,8 +23,7 @@ class Pressure(NamedTuple):
     """Live registers of each class."""
 
     vector: int
-    """What counts against the steps of the occupancy: VGPRs and AGPRs together where they share
-    one file, the larger where each has its own."""
+    """What counts against the steps of the occupancy, see `Counts.vector`."""
     vgprs: int
     agprs: int
     sgprs: int

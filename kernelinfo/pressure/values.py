@@ -9,7 +9,7 @@ from heapq import heappop, heappush
 from kernelinfo.light_typing import Literal, NamedTuple
 from kernelinfo.pressure.flow import Loop, predecessors
 from kernelinfo.pressure.function import Function
-from kernelinfo.pressure.nouns import LiveValues
+from kernelinfo.pressure.nouns import LiveValues, Location
 from kernelinfo.pressure.registers import OF_CLASS, RegisterClass, count, each, ranges, union, whole
 
 _SIMILAR = 0.9  # of values in one group, the shortest time untouched as a part of the longest
@@ -23,15 +23,15 @@ class _Value(NamedTuple):
     """One live register; distances in instructions, along the shortest way."""
 
     register: int
-    next_read: int | None
-    """A step; None where no way leads to a read."""
+    next_read: Location | None
+    """None where no way leads to a read."""
     next_turn: bool
     """The way to it passes the step's block or loop from its head."""
     until_read: int | None
     since_touch: int | None
     """From the last read or write before; −1 where the step itself writes it."""
-    written: int | None
-    """A step; None where it holds something since the function began."""
+    written: Location | None
+    """None where it holds something since the function began."""
     variable: str | None
     in_loop: _InLoop
 
@@ -45,23 +45,23 @@ def live_values(function: Function, at: int) -> tuple[LiveValues, ...]:
     """The values live at one step, grouped by their history, the longest untouched first."""
     loop = function.loop_around(at)
     registers = whole(max(function.live[at], key=lambda live: sum(count(live)[:2])))
-    search = _Search(function, at, registers)
+    search = _Search(function, at, registers, loop)
     variables = _variables(function, at)
     reads, writes = function.touched_in(loop) if loop else (0, 0)
     values = [
         _Value(r, *search.of(r), variables.get(r), _in_loop(r, loop, reads, writes))
         for r in each(registers)
     ]
-    groups = _grouped(values, function, loop)
-    found = [_values(group, function, loop) for group in groups]
+    found = map(_values, _grouped(values))
     return tuple(sorted(found, key=lambda v: (-(v.untouched or 0), -v.total, v.registers[0])))
 
 
 class _Search:
     """What happens to some registers before and behind one step of a function."""
 
-    def __init__(self, function: Function, start: int, registers: int) -> None:
+    def __init__(self, function: Function, start: int, registers: int, loop: Loop | None) -> None:
         self._function = function
+        self._loop = loop
         self._start = start
         self._block = next(
             number
@@ -83,12 +83,18 @@ class _Search:
         before, steps = predecessors(function.successors), range(start - 1, block.first - 1, -1)
         self._follow(registers & ~own, steps, self._written_in, before, -1)
 
-    def of(self, register: int) -> tuple[int | None, bool, int | None, int | None, int | None]:
+    def of(
+        self, register: int
+    ) -> tuple[Location | None, bool, int | None, int | None, Location | None]:
         """The history of a register, as `_Value` has it."""
         until, read = self._reads.get(register, (None, None))
         _, written = self._writes.get(register, (None, None))
         is_next_turn = read is not None and read < self._start
-        return read, is_next_turn, until, self._touches.get(register), written
+        touched = self._touches.get(register)
+        return self._location(read), is_next_turn, until, touched, self._location(written)
+
+    def _location(self, step: int | None) -> Location | None:
+        return None if step is None else self._function.location(step, self._loop)
 
     def _follow(
         self,
@@ -184,9 +190,7 @@ def _variables(function: Function, at: int) -> dict[int, str]:
     return found
 
 
-def _grouped(
-    values: Iterable[_Value], function: Function, loop: Loop | None
-) -> Iterator[list[_Value]]:
+def _grouped(values: Iterable[_Value]) -> Iterator[list[_Value]]:
     """Values of one class and variable that are written and read next at the same lines.
 
     Where source lines are unknown, those in the same place relative to the loop that are untouched
@@ -195,8 +199,7 @@ def _grouped(
     groups: dict[tuple[object, _Lines], list[_Value]] = defaultdict(list)
     for value in values:
         ways = (value.written, value.next_read)
-        where = [None if step is None else function.location(step, loop) for step in ways]
-        lines: _Lines = tuple(one and (one.source or one.region) for one in where)
+        lines: _Lines = tuple(at and (at.source or at.region) for at in ways)
         kind = _class_of(value.register), value.variable, value.in_loop, value.next_turn
         groups[kind, lines].append(value)
     for (_, lines), group in groups.items():
@@ -214,18 +217,17 @@ def _of_similar_length(group: list[_Value]) -> Iterator[list[_Value]]:
     yield group[start:]
 
 
-def _values(group: Sequence[_Value], function: Function, loop: Loop | None) -> LiveValues:
+def _values(group: Sequence[_Value]) -> LiveValues:
     registers = union(value.register for value in group)
     least = min(group, key=lambda value: value.untouched)
     spans = [value.untouched for value in group if value.until_read is not None]
-    written, read = least.written, least.next_read
     return LiveValues(
         register_class=_class_of(registers),
         registers=ranges(registers),
         total=sum(count(registers)),
         variable=least.variable,
-        written=None if written is None else function.location(written, loop),
-        next_read=None if read is None else function.location(read, loop),
+        written=least.written,
+        next_read=least.next_read,
         next_turn=least.next_turn,
         untouched=min(spans, default=None),
         untouched_most=max(spans, default=None),

@@ -9,7 +9,6 @@ from kernelinfo.kernel.compiler_number import CompilerNumber
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.occupancy.calculator import vgpr_steps
 from kernelinfo.occupancy.limits import RESOURCES, Limit
-from kernelinfo.occupancy.placement import Demand, waves_of
 from kernelinfo.occupancy.targets import Device, Target
 from kernelinfo.reading.facts import SOURCES, Fact, FactName
 from kernelinfo.render import View
@@ -40,15 +39,15 @@ def render_kernel(
     further: Notes,
 ) -> Iterator[str]:
     """The explanation of one kernel, line by line; `grid` workgroups on a device."""
-    kernel, occupancy, demand = result.kernel, result.occupancy, result.kernel.traits.demand
+    kernel, occupancy = result.kernel, result.occupancy
     path, line = kernel.source or (kernel.code_object.path, kernel.line)
     where = printable(path if line is None else f"{path}:{line}")
     own, target = kernel.code_object.target or "unknown target", kernel.target
     on = own if target is None or target.name == own else f"{own}, what if on {target.name}"
     lines: list[list[Span]] = []
-    if occupancy is not None and demand is not None and target is not None:
-        lines += _working(target, demand, occupancy, result)
-        lines += _noted([*launch_notes(target, demand, occupancy), *pressure])
+    if occupancy is not None and target is not None:
+        lines += _working(target, occupancy, result)
+        lines += _noted([*launch_notes(target, occupancy), *pressure])
         lines += _listed("code", code_parts(kernel.code) if kernel.code else [], " · ", view.width)
         if device is not None and (filling := result.filling(device, grid)):
             lines += _noted(device_notes(filling, occupancy.per))
@@ -71,22 +70,20 @@ def _hanging(lines: Iterable[list[Span]], width: int) -> Iterator[list[Span]]:
         yield from wrap(line, width, before if width - before >= _ROOM else _LABEL + 2)
 
 
-def render_numbers(
-    target: Target, demand: Demand, occupancy: Occupancy, view: View, notes: Notes
-) -> Iterator[str]:
+def render_numbers(target: Target, occupancy: Occupancy, view: View, notes: Notes) -> Iterator[str]:
     """The same for numbers that belong to no kernel."""
-    lines = [*_working(target, demand, occupancy), *_noted(notes), *_footnote(occupancy)]
+    lines = [*_working(target, occupancy), *_noted(notes), *_footnote(occupancy)]
     yield from painted([[(f"{target.name} ({target.family})", "bold")], []], view)
     yield from painted(_hanging(lines, view.width), view)
 
 
 def _working(
-    target: Target, demand: Demand, occupancy: Occupancy, of: Result | None = None
+    target: Target, occupancy: Occupancy, of: Result | None = None
 ) -> Iterator[list[Span]]:
     """The table of resources, the result, the steps, and what is uncertain."""
     slots, *others = occupancy.limits
     kernel = of.kernel if of else None
-    rows = [_COLUMNS, *(_row(limit, occupancy, demand, kernel) for limit in (*others, slots))]
+    rows = [_COLUMNS, *(_row(limit, occupancy, kernel) for limit in (*others, slots))]
     for text, row in zip(aligned([row[:-1] for row in rows], "tnttt"), rows, strict=True):
         style = "bold" if row == _COLUMNS or "◄" in text else ""
         yield [(f" {text}  ", style), (row[-1], style)]
@@ -94,7 +91,7 @@ def _working(
     if text := next_step(occupancy, of.next if of else occupancy.next):
         yield _labelled("next", text)
     if not target.members:  # the steps are those of whichever device it runs on
-        yield _labelled("steps", _steps(target, demand, occupancy))
+        yield _labelled("steps", _steps(target, occupancy))
     if span := occupancy.range:
         least = occupancy.launch.smallest_size
         sizes = "to" if least is None else f"of {least} to"
@@ -111,9 +108,7 @@ def _working(
         yield _labelled("runtime", text)
 
 
-def _row(
-    limit: Limit, occupancy: Occupancy, demand: Demand, kernel: Kernel | None
-) -> tuple[str, ...]:
+def _row(limit: Limit, occupancy: Occupancy, kernel: Kernel | None) -> tuple[str, ...]:
     """The cells of one resource, as _COLUMNS names them."""
     per, label = occupancy.per, RESOURCES[limit.resource]
     allows = "no limit"
@@ -125,10 +120,10 @@ def _row(
     slack = _slack(limit, occupancy)
     match limit.resource:
         case "slots":
-            group = waves_of(occupancy.launch.workgroup_size, demand.wave_size)
+            waves = plural(occupancy.placement.group, "wave")
             slots = f"{limit.available} slots per {per}"
             assumed = _ASSUMED[occupancy.launch.assumption]
-            return "block", block(occupancy.launch), plural(group, "wave"), slots, allows, assumed
+            return "block", block(occupancy.launch), waves, slots, allows, assumed
         case "vgpr":
             in_code = kernel.used.vgprs if kernel else None
             if in_code is not None and in_code != limit.used:
@@ -182,11 +177,11 @@ def _result(occupancy: Occupancy, printed: CompilerNumber | None) -> str:
     return f"{text}   the compiler said {waves_per_simd(printed.waves_per_simd)}: {explanation}"
 
 
-def _steps(target: Target, demand: Demand, occupancy: Occupancy) -> str:
+def _steps(target: Target, occupancy: Occupancy) -> str:
     vgprs = next((limit.used for limit in occupancy.limits if limit.resource == "vgpr"), None)
     steps: list[str] = []
     passed = 0
-    for most, waves in vgpr_steps(target, demand, occupancy):
+    for most, waves in vgpr_steps(target, occupancy):
         here = " ◄" if vgprs is not None and passed < vgprs <= most else ""
         steps.append(f"{most}:{number(waves)}{here}")
         passed = most

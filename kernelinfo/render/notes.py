@@ -63,10 +63,11 @@ def code_parts(code: Code) -> list[str]:
     return parts
 
 
-def launch_notes(target: Target, demand: Demand, occupancy: Occupancy) -> Notes:
+def launch_notes(target: Target, occupancy: Occupancy) -> Notes:
     """The best sizes and the VGPRs of launch bounds; of no generic target or graphics stage."""
     if target.members or occupancy.launch.assumption == "graphics-stage":
         return []
+    demand = occupancy.demand
     return [*_best(target, demand, occupancy.launch), ("bounds", _bounds(target, demand))]
 
 

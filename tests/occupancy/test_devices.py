@@ -78,7 +78,7 @@ def test_dies_and_scratch_apertures_agree() -> None:
 def filling(name: str, grid: int | None = None, **asks: Any) -> devices.Filling:
     target, device = devices.find(name)
     found = arch(target.name).occupancy(**{"workgroup_size": 256} | asks)
-    return devices.fill(device, found, target.waves.default_size, grid)
+    return devices.fill(device, found, grid)
 
 
 def test_an_mi250_die_holds_3328_waves() -> None:

@@ -186,7 +186,7 @@ def test_the_steps_of_a_workgroup_that_is_too_large_are_of_the_largest() -> None
     target, demand = targets.find("gfx90a"), Demand(64, 8, 16, 0, 0)
     for size in (1024, 4096):
         found = occupancy(target, demand, Launch(size))
-        assert vgpr_steps(target, demand, found) == ((64, 8), (128, 4))
+        assert vgpr_steps(target, found) == ((64, 8), (128, 4))
 
 
 @pytest.mark.parametrize(
@@ -204,7 +204,7 @@ def test_the_steps_of_a_kernel_are_those_of_its_mode() -> None:
     steps = {True: ((96, 16), (192, 8)), False: ((96, 16),)}
     for wgp_mode, expected in steps.items():
         demand = Demand(32, 8, 16, 0, 0, wgp_mode=wgp_mode)
-        assert vgpr_steps(target, demand, occupancy(target, demand, Launch(1024))) == expected
+        assert vgpr_steps(target, occupancy(target, demand, Launch(1024))) == expected
 
 
 @pytest.mark.parametrize(("block", "most"), [(16, 128), (32, 256)])

@@ -57,7 +57,7 @@ def dataset(report: Report, view: View) -> dict[str, Any]:
         return [
             titles[named.of(kernel)],
             inputs[_input(kernel.code_object)],
-            None if occupancy is None else cases[_case(kernel, occupancy)],
+            None if occupancy is None else cases[_case(occupancy)],
             [kernel.used.vgprs, kernel.used.agprs, kernel.used.sgprs, kernel.used.lds_bytes],
             [kernel.spills.vgprs, kernel.spills.sgprs, kernel.used.scratch_bytes_per_lane],
             [
@@ -125,14 +125,12 @@ def _input(code_object: CodeObject) -> tuple[Any, ...]:
     return location, code_object.kind, target, compiler_name(stamp), code_object.offset
 
 
-def _case(kernel: Kernel, occupancy: Occupancy) -> tuple[Any, ...]:
+def _case(occupancy: Occupancy) -> tuple[Any, ...]:
     """Demand, hardware, launch and the resulting occupancy."""
-    demand, launch, allocated = kernel.traits.demand, occupancy.launch, occupancy.allocated
-    assert demand is not None
-    unstated = [LDS_NOT_STATED] if LDS_NOT_STATED in occupancy.at_most_because else []
+    launch, allocated = occupancy.launch, occupancy.allocated
     return (
         occupancy.target,
-        tuple(demand._replace(at_least=(*demand.at_least, *unstated))),
+        tuple(occupancy.demand),
         tuple(launch),
         (
             *(occupancy.percent, occupancy.waves_per_simd, occupancy.limiters, occupancy.exact),
