@@ -11,9 +11,10 @@ from reprlib import repr as shortened
 
 from kernelinfo.reading.facts import Fact, FactName, FactValue
 
-# gfx1250 addresses the most registers of all.
-_MOST_REGISTERS = 1024
-_UINT32 = 0xFFFFFFFF
+MOST_REGISTERS = 1024
+"""What gfx1250 addresses, the most of all."""
+UINT32 = 0xFFFFFFFF
+"""The largest number that a kernel can state."""
 
 
 def _between(least: int, most: int, value: object) -> int:
@@ -23,9 +24,9 @@ def _between(least: int, most: int, value: object) -> int:
     return value
 
 
-_registers = partial(_between, 0, _MOST_REGISTERS)
-_count = partial(_between, 0, _UINT32)
-_size = partial(_between, 1, _UINT32)
+_registers = partial(_between, 0, MOST_REGISTERS)
+_count = partial(_between, 0, UINT32)
+_size = partial(_between, 1, UINT32)
 
 
 def _workgroup(value: object) -> tuple[int, int, int]:

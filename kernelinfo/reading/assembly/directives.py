@@ -12,6 +12,7 @@ from kernelinfo.occupancy.targets import Target
 from kernelinfo.reading.assembly.expressions import number
 from kernelinfo.reading.assembly.scan import Text, decode
 from kernelinfo.reading.facts import Fact, FactName, FactValue, Source
+from kernelinfo.reading.metadata import UINT32
 from kernelinfo.reading.resource_symbols import NAMED_BARRIERS
 
 Readings = dict[str, tuple[FactName, Callable[[int], FactValue | None]]]
@@ -38,9 +39,6 @@ _CODE_T_FIELDS: Readings = {
     "wavefront_size": ("wave_size", {5: 32, 6: 64}.get),
 }
 """Fields of `.amd_kernel_code_t` (AMDGPUUsage, "amd_kernel_code_t"), code object v2 and mesa3d."""
-
-UINT32 = 0xFFFFFFFF
-"""The largest number that a kernel can state."""
 
 _ZERO_BY_DEFAULT = ("group_segment_fixed_size", "private_segment_fixed_size")
 """AMDGPUUsage, "AMDHSA Kernel Assembler Directives", column default."""

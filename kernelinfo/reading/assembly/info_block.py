@@ -10,7 +10,6 @@ from itertools import islice
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.occupancy.targets import Target, Vgprs
 from kernelinfo.reading.assembly.directives import (
-    UINT32,
     Block,
     Evaluate,
     Readings,
@@ -24,6 +23,7 @@ from kernelinfo.reading.assembly.expressions import leading_numbers, number
 from kernelinfo.reading.assembly.scan import Text, decode, lines_from
 from kernelinfo.reading.facts import Fact
 from kernelinfo.reading.grammar import NoMatch, load_tables, parse
+from kernelinfo.reading.metadata import UINT32
 from kernelinfo.reading.resource_symbols import NAMED_BARRIERS
 
 _CODE_BYTES = "codeLenInByte"

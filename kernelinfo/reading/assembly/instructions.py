@@ -36,20 +36,17 @@ _COMMENTED = b"%bb."
 _FOLDED = b"-byte Folded "
 _REUSED = b" Reload Reuse"
 
-# A block's label, or the comment that stands for one, with the comments that follow it; or a spill.
-# Like the other two, compiled where there are spills.
-_MARK = (
-    rb"(?m)^(?:(\.L)?(BB\d+_\d+):|; ?%bb\.\d+:)(.*(?:\n[ \t]+;.*)*)"
-    rb"|^[ \t]+(?:s_clause 0x([0-9a-f]{1,2})\b)?[^;\n]*;[^;\n]*?(\d{1,6})-byte Folded "
-    rb"(Spill|Reload)"
-)
 _SCRATCH_RESOURCE = b" s[0:3], "
-_SCRATCH_MARK = (
+# These are compiled where there are spills or scratch.
+_MARK = (
     rb"(?m)^(?:\.L(?=BB))?(?:(BB\d+_\d+):|; ?%bb\.\d+:)(.*(?:\n[ \t]+;.*)*)"
-    rb"|^[ \t]+((?:scratch_|buffer_[a-z0-9_]+ v[^\n]*, s\[0:3\], )[^\n]*)"
+    rb"|^[ \t]+((?:scratch_|buffer_[a-z0-9_]+ v[^\n]*, s\[0:3\], |[^;\n]*;[^;\n]*?-byte Folded )"
+    rb"[^\n]*)"
 )
-"""A block with its comments; or an instruction that reaches scratch, which older targets address by
-the buffer resource in the first SGPRs (AMDGPUUsage, "Private Segment Buffer")."""
+"""A block's label, or the comment that stands for one, with the comments that follow it; or what
+spills or reaches scratch, which older targets address by the buffer resource in the first SGPRs
+(AMDGPUUsage, "Private Segment Buffer")."""
+_SPILL = rb"(?:s_clause 0x([0-9a-f]{1,2})\b)?[^;]*;[^;]*?(\d{1,6})-byte Folded (Spill|Reload)"
 _HEADER = rb"=> *This (?:Inner )?Loop Header: Depth=(\d{1,4})"
 _INSIDE = rb"in Loop: Header=(BB\d+_\d+) Depth=(\d{1,4})"
 
@@ -84,68 +81,55 @@ def count_code(code: bytes) -> Code:
         kinds[_KIND[name.strip()]] += count
     if _COMMENTED not in code:
         return Code(**kinds, spills=None, reloads=None, agpr_moves=None, loops=None)
-    loops: tuple[LoopSpills, ...] = ()
-    spills = reloads = 0
     # Most kernels spill nothing, and one byte is sought ten times as fast as several.
-    if b"F" in code and _FOLDED in code:
-        spills, reloads, loops = _spills(code)
+    has_spills = b"F" in code and _FOLDED in code
     moves = code.count(_REUSED) if b"R" in code else 0
     buffers = any(name.endswith(b"buffer_") for name in counts)
-    may_reach = kinds["scratch"] or (buffers and _SCRATCH_RESOURCE in code)
-    in_loops = _scratch_in_loops(code) if may_reach else 0
+    has_scratch = kinds["scratch"] or (buffers and _SCRATCH_RESOURCE in code)
+    spills, scratch_in_loops = _by_loop(code if has_spills or has_scratch else b"")
+    prefix = b".L" if b".LBB" in code else b""
     return Code(
         **kinds,
-        spills=spills,
-        reloads=reloads,
+        spills=sum(count for (_, kind), count in spills.items() if kind == b"Spill"),
+        reloads=sum(count for (_, kind), count in spills.items() if kind == b"Reload"),
         agpr_moves=moves,
-        loops=loops,
-        scratch_in_loops=in_loops,
+        loops=tuple(
+            LoopSpills(
+                header=(prefix + loop[0]).decode(),
+                depth=loop[1],
+                spills=spills[loop, b"Spill"],
+                reloads=spills[loop, b"Reload"],
+            )
+            for loop in dict.fromkeys(loop for loop, _ in spills if loop)
+        ),
+        scratch_in_loops=scratch_in_loops,
     )
 
 
-def _scratch_in_loops(code: bytes) -> int:
-    """Instructions inside loops that reach scratch, but for spills and reloads."""
-    loop, count = None, 0
-    for label, comments, instruction in re.findall(_SCRATCH_MARK, code):
+_Loop = tuple[bytes, int]
+"""Label of a loop's header, and depth."""
+
+
+def _by_loop(code: bytes) -> tuple[Counter[tuple[_Loop | None, bytes]], int]:
+    """Spills and reloads by loop and kind, and what else reaches scratch in loops."""
+    loop: _Loop | None = None
+    spills: Counter[tuple[_Loop | None, bytes]] = Counter()
+    others = 0
+    for label, comments, instruction in re.findall(_MARK, code):
         if not instruction:
             loop = _loop(label, comments)
-        elif loop and _FOLDED not in instruction:
-            count += 1
-    return count
-
-
-def _spills(code: bytes) -> tuple[int, int, tuple[LoopSpills, ...]]:
-    """Stores and loads of spilled registers in all, and in each loop."""
-    prefix = b""
-    loop: tuple[bytes, int] | None = None
-    counts: Counter[tuple[tuple[bytes, int] | None, bytes]] = Counter()
-    for mark in re.finditer(_MARK, code):
-        local, label, comments, clause, size, kind = mark.groups()
-        if kind is None:
-            prefix = local or prefix
-            loop = _loop(label, comments)
-        else:
+        elif spill := re.match(_SPILL, instruction):
+            clause, size, kind = spill.groups()
             # A clause has the comment once for all its instructions, at least a register each.
             count = min(int(clause, 16) + 1, int(size) // REGISTER_BYTES) if clause else 1
-            counts[loop, kind] += count
-    loops = dict.fromkeys(loop for loop, _ in counts if loop is not None)
-    return (
-        sum(count for (_, kind), count in counts.items() if kind == b"Spill"),
-        sum(count for (_, kind), count in counts.items() if kind == b"Reload"),
-        tuple(
-            LoopSpills(
-                (prefix + loop[0]).decode(),
-                loop[1],
-                counts[loop, b"Spill"],
-                counts[loop, b"Reload"],
-            )
-            for loop in loops
-        ),
-    )
+            spills[loop, kind] += count
+        elif loop and _FOLDED not in instruction:
+            others += 1
+    return spills, others
 
 
-def _loop(label: bytes | None, comments: bytes) -> tuple[bytes, int] | None:
-    """Header and depth of the innermost loop that a block belongs to."""
+def _loop(label: bytes, comments: bytes) -> _Loop | None:
+    """The innermost loop that a block belongs to."""
     if label and (header := re.search(_HEADER, comments)):
         return label, int(header[1])
     if inside := re.search(_INSIDE, comments):

@@ -8,11 +8,12 @@ from functools import lru_cache
 from kernelinfo.light_typing import Any, NamedTuple
 from kernelinfo.occupancy.targets import Target
 from kernelinfo.reading.assembly import directives, info_block
-from kernelinfo.reading.assembly.directives import UINT32, Block, Stated, Statement
+from kernelinfo.reading.assembly.directives import Block, Stated, Statement
 from kernelinfo.reading.assembly.expressions import Definitions, Evaluator, Unresolved, number
 from kernelinfo.reading.assembly.scan import Lines, Text
 from kernelinfo.reading.budget import KernelBudget
 from kernelinfo.reading.facts import Code, Fact, Facts, KernelFacts, ReadWarnings, SourceLine
+from kernelinfo.reading.metadata import UINT32
 from kernelinfo.reading.resource_symbols import SYMBOLS, symbol_facts
 
 _NOTHING = Facts()
@@ -169,14 +170,12 @@ class Evaluation:
         found = []
         for suffix in SYMBOLS:
             # Local functions have the prefix of local symbols; LLVM 24 gives it to all.
-            for written in (f"{symbol}.{suffix}", f".L{symbol}.{suffix}"):
-                if written not in self._definitions:
-                    continue
-                line, expression = self._definitions[written][-1]
-                count = self._value(symbol, suffix, expression, line, line)
-                if count is not None:
+            global_name, local_name = f"{symbol}.{suffix}", f".L{symbol}.{suffix}"
+            stated = self._definitions.get(global_name) or self._definitions.get(local_name)
+            if stated:
+                line, expression = stated[-1]
+                if (count := self._value(symbol, suffix, expression, line, line)) is not None:
                     found.append((suffix, count, line))
-                break
         begin = found[0][2] if found else 0
         return symbol_facts(
             tuple((name, count, line - begin) for name, count, line in found)

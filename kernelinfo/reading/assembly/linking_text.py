@@ -22,6 +22,7 @@ from kernelinfo.reading.assembly.expressions import number
 from kernelinfo.reading.assembly.scan import Text, described_kernel
 from kernelinfo.reading.budget import KernelBudget
 from kernelinfo.reading.facts import KernelFacts
+from kernelinfo.reading.metadata import UINT32
 from kernelinfo.reading.object_linking import NOTE, Function, with_callees
 
 _NUMBERS = {
@@ -55,7 +56,7 @@ class LinkingText:
         function = self._functions[name] = Function(is_open=not ended)
         for field, value, _ in block.statements:
             count = number(value)
-            if field in _NUMBERS and count is not None and 0 <= count <= directives.UINT32:
+            if field in _NUMBERS and count is not None and 0 <= count <= UINT32:
                 setattr(function, _NUMBERS[field], count)
             elif field == "call":
                 function.calls.append(described_kernel(value.encode()))

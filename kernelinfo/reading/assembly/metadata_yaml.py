@@ -91,46 +91,33 @@ _QUOTED_WITHIN_LINES = re.compile(
 _NUMBER = r"(?:0|[1-9][0-9]{0,17})"  # always below 2^63
 _STRING = r"""'[^'\n]*'|"[^"\\\n]*"|[A-Za-z_$/][^:#\n]*+"""
 _VALUE = rf"(?:!str +)?(?:{_STRING})|\[\]|{_NUMBER}(?= *\n)"
-_ROOT = re.compile(rf"([\w.]+):(?: +({_VALUE}) *\n(?! )|\n((?: +\S.*\n)++))")
+_ROOT = re.compile(rf"([\w.]+):(?: +({_VALUE}) *\n(?! )|\n((?: .*\n)++))")
 _ENTRY = re.compile(rf"(    (\.\w+):(?: +({_VALUE}) *\n(?! {{5}})|\n((?: {{6}} *\S.*\n)++)))")
 _KIND = re.compile(r"^(?: {6}- | {8})\.value_kind: +(\w+)$", re.MULTILINE)
 _NUMBERS = re.compile(rf"( *)- {_NUMBER}\n(?:\1- {_NUMBER}\n)*")
-_KERNELS = "amdhsa.kernels:\n"
 
 
 def _compilers(text: str, most: int = sys.maxsize) -> Metadata:
     """What the compiler wrote; raises `ValueError` where a real parser must decide."""
-    values: dict[str, str] = {}
-    blocks: dict[str, str] = {}
-    roots, line = text, 0
-    start = text.find(_KERNELS)
-    if start == 0 or (start > 0 and text[start - 1] == "\n"):
-        begin = start + len(_KERNELS) - 1
-        end = text.find("\namdhsa.", begin) + 1 or len(text)
-        blocks["amdhsa.kernels"] = text[begin:end]
-        roots, line = text[:start] + text[end:], text.count("\n", 0, begin) + 1
-    _refuse_unusual(roots)
-    offset = 4 if roots.startswith("---\n") else 0
-    while root := _ROOT.match(roots, offset):
-        key, value, block = root.groups()
-        if key in blocks or key in values:
+    roots: dict[str, re.Match[str]] = {}
+    offset = 4 if text.startswith("---\n") else 0
+    while root := _ROOT.match(text, offset):
+        if root[1] in roots:
             raise ValueError
-        if value is None:
-            blocks[key] = block
-        else:
-            values[key] = value
+        if root[1] != "amdhsa.kernels":
+            _refuse_unusual(root[0])
+        roots[root[1]] = root
         offset = root.end()
-    version = blocks.get("amdhsa.version", "")
-    if offset < len(roots) or (version and not _NUMBERS.fullmatch(version)):
+    kernels, target, version = map(roots.get, ("amdhsa.kernels", "amdhsa.target", "amdhsa.version"))
+    if offset < len(text) or not kernels or (target and not target[2]):
         raise ValueError
-    is_empty = values.get("amdhsa.kernels") == "[]"
-    if "amdhsa.target" in blocks or not ("amdhsa.kernels" in blocks or is_empty):
+    if kernels[2] not in (None, "[]") or (version and not _NUMBERS.fullmatch(version[3] or "")):
         raise ValueError
-    target = values.get("amdhsa.target")
+    line = text.count("\n", 0, kernels.start(3))
     return Metadata(
-        [] if is_empty else _kernels(blocks["amdhsa.kernels"], line, most),
-        _text(target) if target else None,
-        _numbers(version) or None,
+        [] if kernels[2] else _kernels(kernels[3], line, most),
+        _text(target[2]) if target else None,
+        _numbers(version[3]) if version else None,
     )
 
 
@@ -141,9 +128,9 @@ def _refuse_unusual(text: str) -> None:
 
 
 def _kernels(block: str, line: int, most: int) -> list[Kernel]:
-    """Those of the block, which begins with a line's end, before that line."""
-    before, *elements = block.removesuffix("\n").split("\n  - ")
-    if before or not (block.endswith("\n") and elements):
+    """The kernels of a block, which begins on that line."""
+    before, *elements = f"\n{block}".removesuffix("\n").split("\n  - ")
+    if before or not elements:
         raise ValueError
     kernels: list[Kernel] = []
     for element in elements[:most]:

@@ -215,13 +215,13 @@ class ModuleText:
 
     def _take_code_t(self, offset: int) -> None:
         # It stands first in the code, directly behind the kernel's label.
-        label = scan.last_label(self._text, max(self._informed, offset - 4096), offset)
-        line = self._lines.number(offset)
-        kernel = self._kernels[label[0] if label else f"kernel at line {line}"]
+        before, line = max(self._informed, offset - 4096), self._lines.number(offset)
+        label = scan.last_label(self._text, before, offset)
+        symbol, begin = label or (f"kernel at line {line}", None)
         block, _ = directives.read_block(self._text, offset, "amd_kernel_code_t")
+        kernel = self._kernels[symbol]
         kernel.code_t = Stated(block, line)
-        if label:
-            self._label(kernel, label[1])
+        self._label(kernel, begin)
 
     def _close_metadata(self, offset: int, *, ended: bool) -> None:
         """Read the metadata that was begun and that ends, or breaks off, at `offset`."""

@@ -18,23 +18,22 @@ from kernelinfo.reading.facts import (
     Source,
     SourceLine,
 )
+from kernelinfo.reading.metadata import MOST_REGISTERS, UINT32
 
 NAME = "Function Name"
 _LAST = "LDS Size [bytes/block]"
 _LAST_OF_FUNCTIONS = "VGPRs Spill"
 _AGPRS = "AGPRs"
-_UINT32 = 0xFFFFFFFF
-_MOST_REGISTERS = 1024
 
 _COUNTS: Mapping[str, tuple[FactName, int]] = {
-    "SGPRs": ("sgprs", _MOST_REGISTERS),
-    "VGPRs": ("vgprs", _MOST_REGISTERS),
-    _AGPRS: ("agprs", _MOST_REGISTERS),
-    "ScratchSize [bytes/lane]": ("scratch_bytes_per_lane", _UINT32),
-    "Occupancy [waves/SIMD]": ("compiler_waves_per_simd", _UINT32),
-    "SGPRs Spill": ("sgpr_spills", _UINT32),
-    "VGPRs Spill": ("vgpr_spills", _UINT32),
-    _LAST: ("lds_bytes", _UINT32),
+    "SGPRs": ("sgprs", MOST_REGISTERS),
+    "VGPRs": ("vgprs", MOST_REGISTERS),
+    _AGPRS: ("agprs", MOST_REGISTERS),
+    "ScratchSize [bytes/lane]": ("scratch_bytes_per_lane", UINT32),
+    "Occupancy [waves/SIMD]": ("compiler_waves_per_simd", UINT32),
+    "SGPRs Spill": ("sgpr_spills", UINT32),
+    "VGPRs Spill": ("vgpr_spills", UINT32),
+    _LAST: ("lds_bytes", UINT32),
 }
 """Keys of numbers, and the most that they can be."""
 _DYNAMIC_STACK = "Dynamic Stack"
@@ -112,11 +111,9 @@ class Blocks:
             self._all.append(block)
             return
         if block.names == 1:
-            message = (
-                f"{block.name.value!r:.200}: two compilers write of one line at once; build with "
-                "--save-temps and give the .s files, or write a log for each target"
-            )
-            self._warnings.add(message, block.name.line)
+            message = "two compilers write of one line at once; build with --save-temps and give "
+            message += "the .s files, or write a log for each target"
+            self._warn(block, message, block.name.line)
         block.names += 1
 
     def _add(self, block: _Block, statement: Statement) -> None:
@@ -124,13 +121,15 @@ class Blocks:
             before = block.values.get(statement.key)
             if before is not None and before.value != statement.value:
                 values = f"{before.value:.40} and {statement.value:.40}; neither is taken"
-                message = f"{block.name.value!r:.200}: {statement.key} is {values}"
-                self._warnings.add(message, statement.line)
+                self._warn(block, f"{statement.key} is {values}", statement.line)
                 statement = statement._replace(value="")
             block.values[statement.key] = statement
         block.ends += statement.key == _LAST
         if block.ends == block.names:
             del self._open[statement.location]
+
+    def _warn(self, block: _Block, message: str, line: int) -> None:
+        self._warnings.add(f"{block.name.value!r:.200}: {message}", line)
 
     @property
     def are_all_functions(self) -> bool:
@@ -144,8 +143,7 @@ class Blocks:
             if block.names > 1 or (block.is_complete and not block.is_kernel):
                 continue
             if not block.is_kernel:
-                message = f"{block.name.value!r:.200}: the log ends before all is stated of it"
-                self._warnings.add(message, block.name.line)
+                self._warn(block, "the log ends before all is stated of it", block.name.line)
             yield self._kernel(block, target)
 
     def _kernel(self, block: _Block, target: Target | None) -> KernelFacts:
@@ -158,14 +156,13 @@ class Blocks:
                 facts["dynamic_stack"] = Fact("dynamic_stack", value, "remark", line)
             elif statement.key in _COUNTS:
                 name, most = _COUNTS[statement.key]
-                count = _count(statement.value, most)
-                if count is not None:
-                    facts[name] = Fact(name, count, "remark", line)
+                if re.fullmatch(r"\d{1,10}", statement.value) and int(statement.value) <= most:
+                    facts[name] = Fact(name, int(statement.value), "remark", line)
                 elif _SYMBOLS.match(statement.value):
                     is_open = True
                 elif statement.value:
                     message = f"{statement.key}: {statement.value!r:.60} is no number to {most}"
-                    self._warnings.add(f"{block.name.value!r:.200}: {message}", statement.line)
+                    self._warn(block, message, statement.line)
         if _AGPRS not in block.values and not block.is_kernel:
             facts.pop("vgprs", None)  # cut off before it says how many AGPRs there are
         _add_accumulators(facts, target)
@@ -177,17 +174,13 @@ class Blocks:
         return KernelFacts(block.name.value, Facts(facts.values()), None, begins, source=source)
 
 
-def _count(value: str, most: int) -> int | None:
-    return int(value) if re.fullmatch(r"\d{1,10}", value) and int(value) <= most else None
-
-
 def _add_accumulators(facts: dict[FactName, Fact], target: Target | None) -> None:
     """Make `vgprs` count what the metadata's `.vgpr_count` does; without a target that is not known
     where there are AGPRs."""
     vgprs, agprs = facts.get("vgprs"), facts.get("agprs")
-    if vgprs is None or agprs is None or not agprs.value:
-        return
-    if target is None:
-        del facts["vgprs"]
-        return
-    facts["vgprs"] = vgprs._replace(value=total_vgprs(target, vgprs.value, agprs.value))
+    if vgprs and agprs and agprs.value:
+        if target is None:
+            del facts["vgprs"]
+        else:
+            total = total_vgprs(target, vgprs.value, agprs.value)
+            facts["vgprs"] = vgprs._replace(value=total)

@@ -22,8 +22,6 @@ _DT_HASH, _DT_STRTAB, _DT_SYMTAB, _DT_STRSZ, _DT_GNU_HASH = 4, 5, 6, 10, 0x6FFFF
 _SHN_ABS = 0xFFF1
 _DYNAMIC = Struct("<qQ")
 _SYMBOL = Struct("<IBBHQQ")
-
-
 _Place = tuple[int, int, int, int]
 """The fields of a `Symbol`."""
 
@@ -72,7 +70,9 @@ def kernel_symbols(elf: Elf, warnings: list[ReadWarning]) -> KernelSymbols:
                 continue
             budget -= len(name)
             if kind == STT_NOTYPE:
-                _add_resource(found.resources, name, value)
+                function, _, suffix = name.rpartition(".")
+                if suffix in SYMBOLS:
+                    found.resources.setdefault(function, []).append((suffix, value, None))
             elif name not in found.defined and (kind != STT_OBJECT or name.endswith(".kd")):
                 found.defined[name] = Symbol(*place)
         if nameless:
@@ -90,12 +90,6 @@ def _rows(table: memoryview) -> list[tuple[int, _Place]]:
     ]
 
 
-def _add_resource(resources: dict[str, list[tuple[str, int, None]]], name: str, value: int) -> None:
-    function, _, suffix = name.rpartition(".")
-    if suffix in SYMBOLS:
-        resources.setdefault(function, []).append((suffix, value, None))
-
-
 def _tables(elf: Elf, warnings: list[ReadWarning]) -> Iterator[tuple[memoryview, memoryview]]:
     """Each symbol table with its strings, the loader's first; ELF allows one of each kind."""
     read = set()
@@ -111,11 +105,9 @@ def _tables(elf: Elf, warnings: list[ReadWarning]) -> Iterator[tuple[memoryview,
             message = f"damaged symbol table {section.name!r}, not read"
             warnings.append(ReadWarning(message, offset=section.offset))
         else:
-            if section.entry_size != _SYMBOL.size:
-                table_name = (
-                    f"symbol table {section.name!r} with entries of {section.entry_size} bytes"
-                )
-                message = f"{table_name}; read as entries of {_SYMBOL.size}"
+            if (size := section.entry_size) != _SYMBOL.size:
+                message = f"symbol table {section.name!r} with entries of {size} bytes"
+                message += f"; read as entries of {_SYMBOL.size}"
                 warnings.append(ReadWarning(message, offset=section.offset))
             read.add(section.offset)
             yield table, strings
@@ -131,9 +123,8 @@ def _tables(elf: Elf, warnings: list[ReadWarning]) -> Iterator[tuple[memoryview,
     strings = None if at is None else elf.bytes_at(at, tags.get(_DT_STRSZ, -1))
     table = None if start is None else elf.bytes_at(start, _count(elf, tags) * _SYMBOL.size)
     if table is None or strings is None:
-        warnings.append(
-            ReadWarning("damaged dynamic symbol table, not read", offset=segment.offset)
-        )
+        message = "damaged dynamic symbol table, not read"
+        warnings.append(ReadWarning(message, offset=segment.offset))
     else:
         yield table, strings
 
