@@ -30,40 +30,22 @@ if TYPE_CHECKING:
     FoundInBlob = Kernel | Problem | Repeat
 
 
-def analyse(paths: Iterable[str], options: Options) -> Iterator[Item]:
+def analyse(paths: Iterable[str], options: Options, *, required: bool = True) -> Iterator[Item]:
     """Every kernel of every path, and everything that could not be read, as it is found.
 
-    A path without a kernel is a problem: nothing found is not nothing wrong. That none of a path's
-    kernels is chosen is one where no other path has a chosen kernel either.
-    Raises `UnknownTargetError` for a target of `options` that is not known.
+    A path without a kernel is a problem, unless none is `required` of each: nothing found is not
+    nothing wrong. That none of a path's kernels is chosen is one where no other path has a chosen
+    kernel either. Raises `UnknownTargetError` for a target of `options` that is not known.
     """
-    from kernelinfo.reading import containers
+    from kernelinfo.reading.containers import open_paths
 
     paths = tuple(paths)
-    analysis = Analysis(options, paths)
-    counts = [PathCounts(path) for path in paths]
+    analysis, counts = Analysis(options, paths), [PathCounts(path) for path in paths]
+    among = paths if required else ()
     for one in counts:
-        for blob in containers.open_paths([one.path], among=paths, within=options.bounds):
+        for blob in open_paths([one.path], required=required, among=among, within=options.bounds):
             yield from analysis.analyse_blob(blob, one)
-    yield from conclusions(counts, options)
-
-
-def analyse_some(paths: Iterable[str], options: Options) -> Iterator[Item]:
-    """The same of files only some of which hold kernels: not to hold any is no problem."""
-    from kernelinfo.reading import containers
-    from kernelinfo.reading.containers.files import File, size
-    from kernelinfo.reading.containers.magic import is_named_as_code
-
-    paths = tuple(paths)
-    analysis, counts = Analysis(options, paths), []
-    for path in paths:
-        is_empty = os.path.isfile(path) and not size(File(path, named=True))
-        if is_empty and not is_named_as_code(path):
-            continue
-        counts.append(PathCounts(path))
-        for blob in containers.open_paths([path], required=False, within=options.bounds):
-            yield from analysis.analyse_blob(blob, counts[-1])
-    yield from notes(counts)
+    yield from conclusions(counts, options) if required else notes(counts)
 
 
 def load(source: str | os.PathLike[str] | bytes, options: Options | None = None) -> Report:

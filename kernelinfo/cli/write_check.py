@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 
-from kernelinfo.analysis import analyse_some
+from kernelinfo.analysis import analyse
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli.output import CANNOT_ANSWER, CLAIM, Problems, complain, shown, tell, write
 from kernelinfo.cli.write_report import read
@@ -48,7 +48,11 @@ def write_check(
     )
     is_part = subset or _is_part(project.paths, own.paths)
     scope = Scope(project.paths if is_part else (), options, may_hold_none=subset)
-    items = analyse_some(project.paths, options) if subset else read(project.paths, options, jobs)
+    items = (
+        analyse(project.paths, options, required=False)
+        if subset
+        else read(project.paths, options, jobs)
+    )
     watched = Problems(verbose=verbose).watch(items)
     report = Report.of(shown(watched, project.paths))
     if update_baseline:
@@ -61,7 +65,9 @@ def write_check(
         outcome = located(outcome, options.bounds)
     for problem in outcome.problems[len(report.problems) :]:
         tell(problem)
-    for remark in (*_unread_configuration(own), *outcome.remarks):
+    if own.file and (other := shadowed_by(own.file)):
+        complain(f"note: {other}: [tool.kernelinfo] is not read where {own.file} is; keep one")
+    for remark in outcome.remarks:
         complain(remark)
     view = view._replace(selection=project.selection)
     on_github = os.environ.get("GITHUB_ACTIONS") == "true"
@@ -78,11 +84,6 @@ def _is_part(paths: Sequence[str], configured: Sequence[str]) -> bool:
     """True if the command line names other paths than the configuration."""
     given, own = ({os.path.abspath(path) for path in one} for one in (paths, configured))
     return bool(own) and given != own
-
-
-def _unread_configuration(project: Configuration) -> Iterator[str]:
-    if project.file and (other := shadowed_by(project.file)):
-        yield f"note: {other}: [tool.kernelinfo] is not read where {project.file} is; keep one"
 
 
 def _add_to(summary: str, pieces: Iterator[str]) -> None:

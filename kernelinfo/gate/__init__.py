@@ -196,8 +196,8 @@ class _Judgement:
         if changed := self._toolchain.changed(self._configuration.gate.toolchain_change):
             yield Notice(changed, "toolchain", None, baseline)
         for one in self._idle_budgets if self._scope.whole else ():
-            hidden = budget.hidden(one, self._configuration.budgets, self._kernels.kernels)
-            yield Notice(hidden or budget.unmet(one), one.kernel, one.target, file, one.line)
+            found = budget.idle(one, self._configuration.budgets, self._kernels.kernels)
+            yield Notice(found, one.kernel, one.target, file, one.line)
         for suppression, finding in self._suppressions.remarks(all_seen=self._scope.whole):
             subject = f"{suppression.rule} {suppression.kernel}"
             yield Notice(finding, subject, suppression.target, file, suppression.line)

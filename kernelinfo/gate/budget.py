@@ -5,30 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from kernelinfo.compare.summary import KernelSummary
-from kernelinfo.gate.config import Budget
+from kernelinfo.gate.config import Budget, entries_for
 from kernelinfo.kernel import Finding
-from kernelinfo.kernel.pattern import matching
 from kernelinfo.rules.documented import documented
 
 _BUDGET = documented("KI206")
 
 
-def of_each(
-    kernels: Iterable[KernelSummary], budgets: Sequence[Budget]
-) -> tuple[Budget | None, ...]:
+def of_each(kernels: Iterable[KernelSummary], budgets: Sequence[Budget]) -> list[Budget | None]:
     """For each kernel the first that is for it and its target."""
-    patterns = tuple(budget.kernel for budget in budgets)
-    return tuple(_first(kernel, patterns, budgets) for kernel in kernels)
-
-
-def _first(
-    kernel: KernelSummary, patterns: tuple[str, ...], budgets: Sequence[Budget]
-) -> Budget | None:
-    fitting = matching(patterns, kernel.name, kernel.symbol)
-    for budget in budgets if fitting else ():
-        if budget.kernel in fitting and budget.target in (None, kernel.processor):
-            return budget
-    return None
+    fitting = (entries_for(budgets, k.name, k.symbol, k.processor) for k in kernels)
+    return [next(iter(found), None) for found in fitting]
 
 
 def broken(kernel: KernelSummary, budget: Budget, file: str) -> Iterator[Finding]:
@@ -42,24 +29,16 @@ def broken(kernel: KernelSummary, budget: Budget, file: str) -> Iterator[Finding
             )
 
 
-def hidden(
-    budget: Budget, budgets: Sequence[Budget], kernels: Iterable[KernelSummary]
-) -> Finding | None:
-    """The finding for a budget whose kernels all belong to earlier ones; None if it has none."""
-    kernels = tuple(kernels)
+def idle(budget: Budget, budgets: Sequence[Budget], kernels: Sequence[KernelSummary]) -> Finding:
+    """The finding for a budget that matches no kernel, or only those of earlier ones."""
     own = [one for one, found in zip(kernels, of_each(kernels, [budget]), strict=True) if found]
-    if not own:
-        return None
-    names = ", ".join(dict.fromkeys(one.kernel for one in of_each(own, budgets) if one))
-    return _BUDGET.found(
-        f"all its kernels belong to an earlier budget ({names}): this one guards nothing",
-        "put it before that, for the first that matches counts",
-        "note",
-    )
-
-
-def unmet(budget: Budget) -> Finding:
-    """The finding for a budget that matches no kernel."""
+    if own:
+        names = ", ".join(dict.fromkeys(one.kernel for one in of_each(own, budgets) if one))
+        return _BUDGET.found(
+            f"all its kernels belong to an earlier budget ({names}): this one guards nothing",
+            "put it before that, for the first that matches counts",
+            "note",
+        )
     target = f" on {budget.target}" if budget.target else ""
     return _BUDGET.found(
         f"no kernel{target} is named {budget.kernel}: the budget guards nothing",

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Sequence
 from datetime import date
 
 from kernelinfo.compare.summary import KernelSummary
-from kernelinfo.gate.config import Suppression
+from kernelinfo.gate.config import Suppression, entries_for
 from kernelinfo.gate.outcome import Suppressed
 from kernelinfo.kernel import Finding
-from kernelinfo.kernel.pattern import matching
 from kernelinfo.rules import is_of
 from kernelinfo.rules.documented import documented
 
@@ -21,7 +20,6 @@ class Suppressions:
 
     def __init__(self, suppressions: Sequence[Suppression], today: date) -> None:
         self._all = suppressions
-        self._patterns = tuple(suppression.kernel for suppression in suppressions)
         self._today = today
         self._met: set[int] = set()
 
@@ -30,12 +28,7 @@ class Suppressions:
     ) -> tuple[tuple[Finding, ...], tuple[Suppressed, ...]]:
         """The findings that count, and those that are excused."""
         counted, excused = [], []
-        names = matching(self._patterns, kernel.name, kernel.symbol)
-        own = [
-            one
-            for one in self._all
-            if one.kernel in names and one.target in (None, kernel.processor)
-        ]
+        own = entries_for(self._all, kernel.name, kernel.symbol, kernel.processor)
         for finding in findings:
             fitting = [one for one in own if is_of(finding, one.rule)]
             self._met.update(map(id, fitting))

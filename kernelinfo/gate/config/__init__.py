@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from datetime import date
 
 from kernelinfo.errors import ConfigError
@@ -12,12 +13,17 @@ from kernelinfo.gate.config.lines import KeyPath
 from kernelinfo.gate.config.measures import MEASURES, Allowance, Bound
 from kernelinfo.gate.config.validation import Validation, spelled
 from kernelinfo.kernel.numbers import Number
+from kernelinfo.kernel.pattern import matching
 from kernelinfo.light_typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from kernelinfo.reading.paths import configurations
 from kernelinfo.rules import BY_DEFAULT, Selection
 
 if TYPE_CHECKING:
+    from typing import TypeVar
+
     from kernelinfo.rules.severity import Severity
+
+    Entry = TypeVar("Entry", "Budget", "Suppression")
 
 ToolchainChange = Literal["report", "strict"]
 
@@ -55,6 +61,12 @@ class Suppression(NamedTuple):
     until: date | None = None
     """The last day."""
     line: int | None = None
+
+
+def entries_for(entries: Sequence[Entry], name: str, symbol: str, processor: str) -> list[Entry]:
+    """Those of some budgets or suppressions that are for a kernel, and for its target."""
+    fitting = matching(tuple(one.kernel for one in entries), name, symbol)
+    return [one for one in entries if one.kernel in fitting and one.target in (None, processor)]
 
 
 def _gate(values: dict[str, Any]) -> Gate:

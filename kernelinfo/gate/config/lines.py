@@ -27,11 +27,13 @@ def lines_of(text: str) -> dict[KeyPath, int]:
         stated = tomllib.loads(statement)
         if statement.lstrip().startswith("["):
             table = _header(stated, lengths)
-            _add(found, table, line)
+            paths = [table]
         else:
-            for path in _paths(stated, table):
-                if length == 1 or not any(isinstance(part, int) for part in path[len(table) :]):
-                    _add(found, path, line)
+            paths = [*_paths(stated, table)]
+        for path in paths:
+            if length == 1 or not any(isinstance(part, int) for part in path[len(table) :]):
+                for end in range(1, len(path) + 1):  # a table has the line of its first mention
+                    found.setdefault(path[:end], line)
     return found
 
 
@@ -74,9 +76,3 @@ def _paths(value: Any, path: KeyPath) -> Iterator[KeyPath]:
         yield (*path, key)
         if isinstance(one, (dict, list)):
             yield from _paths(one, (*path, key))
-
-
-def _add(found: dict[KeyPath, int], path: KeyPath, line: int) -> None:
-    """A table has the line of its first mention."""
-    for length in range(1, len(path) + 1):
-        found.setdefault(path[:length], line)

@@ -59,7 +59,7 @@ def open_file(
     blob = files.load(file.path, within, file.bytes)
     if isinstance(blob, Problem):
         is_empty = blob.message == files.EMPTY
-        if file.named or magic.is_named_as_code(file.path) or not is_empty:
+        if (file.named and required) or magic.is_named_as_code(file.path) or not is_empty:
             yield blob
         return
     if magic.is_named_as_code(file.path) and files.is_all_zero(blob):
