@@ -10,7 +10,6 @@ import os
 
 from kernelinfo.cli import COMMANDS, may_be_misspelled
 from kernelinfo.cli.output import make_view
-from kernelinfo.light_typing import NamedTuple
 from kernelinfo.render import CHECK_FORMATS, FORMATS
 
 FORMAT_OPTION = ("--format",)
@@ -19,24 +18,11 @@ CONFIG_OPTION = ("--config",)
 BASELINE_OPTION = ("--baseline",)
 EXIT_ZERO_OPTION = ("--exit-zero",)
 
-_OPTIONS = {
-    "report": {"format": FORMAT_OPTION, "output": OUTPUT_OPTION},
-    "check": {
-        "format": FORMAT_OPTION,
-        "output": OUTPUT_OPTION,
-        "config": CONFIG_OPTION,
-        "baseline": BASELINE_OPTION,
-    },
-}
+_OF_REPORT = {"format": FORMAT_OPTION, "output": OUTPUT_OPTION}
+_OF_CHECK = _OF_REPORT | {"config": CONFIG_OPTION, "baseline": BASELINE_OPTION}
+_OPTIONS = {"report": _OF_REPORT, "check": _OF_CHECK}
 """The spellings of those that take a value."""
 _FORMATS = {"report": FORMATS, "check": CHECK_FORMATS}
-
-
-class _Call(NamedTuple):
-    command: str
-    paths: list[str]
-    given: dict[str, str]  # values of options
-    exit_zero: bool
 
 
 def answers(arguments: list[str]) -> bool:
@@ -45,11 +31,12 @@ def answers(arguments: list[str]) -> bool:
     call = None if needs_typer else _read(arguments)
     if call is None:
         return False
-    (_check if call.command == "check" else _report)(call)
+    command, paths, given = call
+    (_check if command == "check" else _report)(paths, given)
     return True
 
 
-def _report(call: _Call) -> None:
+def _report(paths: list[str], given: dict[str, str]) -> None:
     from kernelinfo.analysis.options import Options
     from kernelinfo.cli.write_report import write_report
 
@@ -59,24 +46,24 @@ def _report(call: _Call) -> None:
 
         project = configuration()
         options = Options(selection=project.selection, workgroup_sizes=project.workgroup_sizes)
-    format, output = call.given.get("format", FORMATS[0]), call.given.get("output")
-    write_report(call.paths, options, make_view(output=output), format, output)
+    format, output = given.get("format", FORMATS[0]), given.get("output")
+    write_report(paths, options, make_view(output=output), format, output)
 
 
-def _check(call: _Call) -> None:
+def _check(paths: list[str], given: dict[str, str]) -> None:
     from kernelinfo.analysis.options import Options
     from kernelinfo.cli.project import configuration
     from kernelinfo.cli.write_check import write_check
 
-    config, baseline, output = (call.given.get(name) for name in ("config", "baseline", "output"))
+    config, baseline, output = map(given.get, ("config", "baseline", "output"))
     own = configuration(config=config)
-    project = own._replace(paths=tuple(call.paths) or own.paths, baseline=baseline or own.baseline)
-    view, format = make_view(output=output), call.given.get("format")
-    write_check(own, project, Options(), view, format, output, exit_zero=call.exit_zero)
+    project = own._replace(paths=tuple(paths) or own.paths, baseline=baseline or own.baseline)
+    view, format, exit_zero = make_view(output=output), given.get("format"), "exit_zero" in given
+    write_check(own, project, Options(), view, format, output, exit_zero=exit_zero)
 
 
-def _read(arguments: list[str]) -> _Call | None:
-    """None where typer is needed."""
+def _read(arguments: list[str]) -> tuple[str, list[str], dict[str, str]] | None:
+    """The command, its paths and its options; None where typer is needed."""
     words, command = iter(arguments), "report"
     if arguments and arguments[0] in _OPTIONS:
         command = next(words)
@@ -84,7 +71,6 @@ def _read(arguments: list[str]) -> _Call | None:
         return None
     paths: list[str] = []
     given: dict[str, str] = {}
-    exit_zero = False
     options = {spelling: name for name, all in _OPTIONS[command].items() for spelling in all}
     for word in words:
         if option := options.get(word):
@@ -92,14 +78,14 @@ def _read(arguments: list[str]) -> _Call | None:
             if not given[option] or given[option].startswith("-"):
                 return None
         elif command == "check" and word in EXIT_ZERO_OPTION:
-            exit_zero = True
+            given["exit_zero"] = word
         elif word.startswith("-") and word != "-":
             return None
         else:
             paths.append(word)
     if given.get("format", FORMATS[0]) not in _FORMATS[command]:
         return None
-    return _Call(command, paths, given, exit_zero) if paths or command == "check" else None
+    return (command, paths, given) if paths or command == "check" else None
 
 
 def _may_be_configured() -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from inspect import Parameter, Signature, signature
 from pathlib import Path
@@ -14,6 +15,7 @@ from kernelinfo.cli import completion, values
 from kernelinfo.cli.fast_start import CONFIG_OPTION, FORMAT_OPTION, OUTPUT_OPTION
 from kernelinfo.cli.output import make_view
 from kernelinfo.light_typing import TYPE_CHECKING
+from kernelinfo.reading.budget import Bounds
 from kernelinfo.render import FORMATS, RECORD_FORMATS, View
 from kernelinfo.render.name_style import NameStyle
 
@@ -131,7 +133,7 @@ class _Shared:
     bound: list[str] | None = typer.Option(
         None,
         metavar="NAME=N",
-        callback=values.checked_bounds,
+        parser=values.parse_bound,
         help="Raise a bound (nesting, entries, ratio, memory, members, kernels). Repeatable.",
     )
     deep: bool = typer.Option(
@@ -239,6 +241,7 @@ def _wanted(given: dict[str, Any]) -> Options:
     """Which kernels are read, and how they are launched."""
     from kernelinfo.analysis.options import Options
 
+    bounds = dict(given.get("bound") or ()) | ({"carved": sys.maxsize} if given.get("deep") else {})
     return Options(
         arch=given.get("arch"),
         run_as=given.get("run_as"),
@@ -249,12 +252,8 @@ def _wanted(given: dict[str, Any]) -> Options:
         exclude=tuple(given.get("exclude") or ()),
         targets=tuple(given.get("target") or ()),
         all_copies=given.get("all_copies", False),
-        bounds=values.parse_bounds(given.get("bound"), given.get("deep", False)),
+        bounds=Bounds(**bounds),
     )
 
 
-_MADE: dict[str, Callable[[dict[str, Any]], Any]] = {
-    "view": _view,
-    "project": _project,
-    "wanted": _wanted,
-}
+_MADE = {"view": _view, "project": _project, "wanted": _wanted}

@@ -41,7 +41,7 @@ def _resource(name: str) -> Resource:
 )
 def command(
     paths: list[str] = PATHS,
-    limited_by: list[str] | None = typer.Option(
+    limited_by: list[Resource] | None = typer.Option(
         None,
         metavar=_RESOURCES,
         parser=_resource,
@@ -89,7 +89,7 @@ def command(
         arguments=_every if arguments else None,
         selection=project.selection,
         workgroup_sizes=project.workgroup_sizes,
-        limited_by=tuple(map(_resource, limited_by or ())),
+        limited_by=tuple(limited_by or ()),
         spilling=spilling,
         unique=unique,
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from math import prod
 
 import typer
@@ -53,19 +52,10 @@ def parse_targets(text: str) -> str:
     return ",".join(parse_target(name.strip()) for name in text.split(","))
 
 
-def parse_bounds(given: list[str] | None, deep: bool = False) -> Bounds:
-    """The bounds that `--bound` and `--deep` choose. Raises `BadParameter`."""
-    chosen = {}
-    for text in given or ():
-        name, _, number = text.partition("=")
-        if name not in Bounds._fields or not number.isdecimal() or len(number) > 18:
-            names = ", ".join(f"{name}={most}" for name, most in BY_DEFAULT._asdict().items())
-            raise typer.BadParameter(f"{text!r} is no bound; by default they are {names}")
-        chosen[name] = int(number)
-    return Bounds(**chosen | ({"carved": sys.maxsize} if deep else {}))
-
-
-def checked_bounds(given: list[str] | None) -> list[str] | None:
-    """The values of `--bound`, unchanged. Raises `BadParameter` where one cannot be read."""
-    parse_bounds(given)
-    return given
+def parse_bound(text: str) -> tuple[str, int]:
+    """The name and the number of a field of `Bounds`, from `NAME=NUMBER`."""
+    name, _, number = text.partition("=")
+    if name not in Bounds._fields or not number.isdecimal() or len(number) > 18:
+        names = ", ".join(f"{name}={most}" for name, most in BY_DEFAULT._asdict().items())
+        raise typer.BadParameter(f"{text!r} is no bound; by default they are {names}")
+    return name, int(number)
