@@ -9,7 +9,7 @@ from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.gate.config import Suppression, entries_for
 from kernelinfo.gate.outcome import Suppressed
 from kernelinfo.kernel import Finding
-from kernelinfo.rules import is_of
+from kernelinfo.rules import means
 from kernelinfo.rules.documented import documented
 
 _EXPIRED, _UNUSED = documented("KI505"), documented("KI506")
@@ -30,7 +30,7 @@ class Suppressions:
         counted, excused = [], []
         own = entries_for(self._all, kernel.name, kernel.symbol, kernel.processor)
         for finding in findings:
-            fitting = [one for one in own if is_of(finding, one.rule)]
+            fitting = [one for one in own if means(one.rule, finding.rule, finding.name)]
             self._met.update(map(id, fitting))
             valid = next((s for s in fitting if not self._has_expired(s)), None)
             if valid is None:

@@ -15,8 +15,6 @@ from kernelinfo.occupancy.compilers.counting import CAUSES, Case, CauseName, few
 from kernelinfo.occupancy.placement import align
 from kernelinfo.occupancy.targets import Target, find
 
-NOT_EXPLAINED = "differs, not explained"
-
 
 class Cause(NamedTuple):
     """What the compiler does otherwise; together these give its number, and no fewer do."""
@@ -49,7 +47,7 @@ def compiler_number(kernel: Kernel, occupancy: Occupancy | None) -> CompilerNumb
     reason = None
     if occupancy is not None and same is False:
         cause = why(kernel, occupancy)
-        reason = cause.text if cause else NOT_EXPLAINED
+        reason = cause.text if cause else "differs, not explained"
     return CompilerNumber(printed, same, reason)
 
 

@@ -10,9 +10,8 @@ from functools import partial, reduce
 
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.pressure.instructions import Effect
-from kernelinfo.pressure.listing import Listing, Step
+from kernelinfo.pressure.listing import ENDS, Listing, Step
 
-_ENDS = ("s_endpgm", "s_branch", "s_setpc", "s_set_pc", "s_rfe", "s_add_pc")
 _BRANCHES = ("s_branch", "s_cbranch", "s_subvector_loop")
 _INDIRECT = ("s_setpc", "s_set_pc", "s_add_pc")
 _LONG = re.compile(r"\(?([\w.$@]+)-\.?L?post_(?:getpc|addpc)\d*", re.IGNORECASE)
@@ -49,7 +48,7 @@ def read_flow(listing: Listing) -> tuple[tuple[Block, ...], tuple[str, ...]]:
     blocks: list[Block] = []
     for first, end in zip(firsts, [*firsts[1:], len(steps)], strict=True):
         branches = {bisect_right(firsts, to) - 1 for to in jumps.get(end - 1, ())}
-        if end < len(steps) and not steps[end - 1].effect.mnemonic.startswith(_ENDS):
+        if end < len(steps) and not steps[end - 1].effect.mnemonic.startswith(ENDS):
             branches.add(len(blocks) + 1)
         ways = branches | {bisect_right(firsts, to) - 1 for to in skips.get(end - 1, ())}
         blocks.append(Block(first, end, tuple(sorted(ways)), tuple(sorted(branches))))
@@ -62,7 +61,7 @@ def _firsts(steps: Sequence[Step], edges: Iterable[Mapping[int, Sequence[int]]])
     for ways in edges:
         for index, targets in ways.items():
             found |= {index + 1, *targets}
-    found |= {i + 1 for i, step in enumerate(steps) if step.effect.mnemonic.startswith(_ENDS)}
+    found |= {i + 1 for i, step in enumerate(steps) if step.effect.mnemonic.startswith(ENDS)}
     return sorted(first for first in found if first < len(steps))
 
 

@@ -18,15 +18,15 @@ class LdsVariable(NamedTuple):
     """A variable in LDS."""
 
     name: str
-    size: int  # bytes per workgroup
+    bytes: int  # per workgroup
     source: SourceLine | None
 
 
 class Lds(NamedTuple):
     """The static LDS of one kernel."""
 
-    size: int
-    """Bytes per workgroup that the descriptor reserves."""
+    bytes: int
+    """Per workgroup, that the descriptor reserves."""
     variables: tuple[LdsVariable, ...]
     """The largest first; empty where debug information does not name all of them."""
 
@@ -55,7 +55,7 @@ def lds_of(units: Iterable[Unit], symbol: str, size: int) -> Lds | None:
             for entry, layout in entries
             if layout
         )
-        return Lds(size, tuple(sorted(variables, key=lambda one: -one.size)))
+        return Lds(size, tuple(sorted(variables, key=lambda one: -one.bytes)))
     return None
 
 

@@ -35,7 +35,8 @@ _MNEMONIC = re.compile(
 )
 _SYMBOLIC = re.compile(r"(?<![\w.$@])([vas])\[([^\]]*[A-Za-z_][^\]]*)\]")
 _PADDING = {"s_nop", "s_code_end", "v_illegal"}
-_LAST = ("s_endpgm", "s_branch", "s_setpc", "s_set_pc", "s_rfe", "s_cbranch", "s_add_pc")
+ENDS = ("s_endpgm", "s_branch", "s_setpc", "s_set_pc", "s_rfe", "s_add_pc")
+"""How mnemonics begin behind which nothing runs on."""
 
 
 class Step(NamedTuple):
@@ -197,7 +198,7 @@ class _Reader:
         last = len(steps)
         while last and steps[last - 1].effect.mnemonic in _PADDING:
             last -= 1
-        if last and steps[last - 1].effect.mnemonic.startswith(_LAST):
+        if last and steps[last - 1].effect.mnemonic.startswith((*ENDS, "s_cbranch")):
             del steps[last:]
         for step in steps:
             if step.effect.inexact:

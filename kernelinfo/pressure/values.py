@@ -27,18 +27,12 @@ class _Value(NamedTuple):
     """None where no way leads to a read."""
     next_turn: bool
     """The way to it passes the step's block or loop from its head."""
-    until_read: int | None
-    since_touch: int | None
-    """From the last read or write before; −1 where the step itself writes it."""
+    untouched: int
+    """Instructions from the last touch to the next read; 0 where there is no such read."""
     written: Location | None
     """None where it holds something since the function began."""
     variable: str | None
     in_loop: _InLoop
-
-    @property
-    def untouched(self) -> int:
-        """Instructions from the last touch to the next read; 0 where there is no such read."""
-        return 0 if self.until_read is None else max(self.until_read + (self.since_touch or 0), 0)
 
 
 def live_values(function: Function, at: int) -> tuple[LiveValues, ...]:
@@ -74,6 +68,7 @@ class _Search:
         }
         self._reads: dict[int, tuple[int, int]] = {}
         self._touches: dict[int, int] = {}
+        """Instructions since the last read or write; −1 where the step itself writes."""
         self._writes: dict[int, tuple[int, int]] = {}
         block = function.blocks[self._block]
         self._follow(registers, range(start, block.end), self._read_in, function.successors, 1)
@@ -83,15 +78,13 @@ class _Search:
         before, steps = predecessors(function.successors), range(start - 1, block.first - 1, -1)
         self._follow(registers & ~own, steps, self._written_in, before, -1)
 
-    def of(
-        self, register: int
-    ) -> tuple[Location | None, bool, int | None, int | None, Location | None]:
+    def of(self, register: int) -> tuple[Location | None, bool, int, Location | None]:
         """The history of a register, as `_Value` has it."""
-        until, read = self._reads.get(register, (None, None))
-        _, written = self._writes.get(register, (None, None))
+        until, read = self._reads.get(register, (0, None))
+        _, written = self._writes.get(register, (0, None))
         is_next_turn = read is not None and read < self._start
-        touched = self._touches.get(register)
-        return self._location(read), is_next_turn, until, touched, self._location(written)
+        untouched = 0 if read is None else max(until + self._touches.get(register, 0), 0)
+        return self._location(read), is_next_turn, untouched, self._location(written)
 
     def _location(self, step: int | None) -> Location | None:
         return None if step is None else self._function.location(step, self._loop)
@@ -220,7 +213,7 @@ def _of_similar_length(group: list[_Value]) -> Iterator[list[_Value]]:
 def _values(group: Sequence[_Value]) -> LiveValues:
     registers = union(value.register for value in group)
     least = min(group, key=lambda value: value.untouched)
-    spans = [value.untouched for value in group if value.until_read is not None]
+    spans = [value.untouched for value in group if value.next_read]
     return LiveValues(
         register_class=_class_of(registers),
         registers=ranges(registers),

@@ -164,16 +164,12 @@ def find(name: str) -> Rule | Documented | None:
 
 def named(name: str) -> tuple[Rule | Documented, ...]:
     """The rules of that number, beginning of numbers or name. Raises `OptionError` for none."""
-    found = tuple(rule for rule in every_rule() if _means(name, rule.number, rule.name))
+    found = tuple(rule for rule in every_rule() if means(name, rule.number, rule.name))
     if not found:
         raise OptionError(f"{name!r}: no such rule; `kernelinfo rules` lists them")
     return found
 
 
-def is_of(finding: Finding, name: str) -> bool:
-    """Whether a finding is of a rule that `name` means."""
-    return _means(name, finding.rule, finding.name)
-
-
-def _means(wanted: str, number: str, name: str) -> bool:
+def means(wanted: str, number: str, name: str) -> bool:
+    """Whether `wanted` is a rule's number, the beginning of it, or its name."""
     return bool(wanted) and (number.startswith(wanted) or name == wanted)

@@ -63,7 +63,7 @@ def compiled(version: int, folder: Path) -> tuple[Path, Path]:
 def sizes(lds: Lds | None) -> dict[str, int]:
     assert lds
     assert all(one.source and one.source.line == 8 for one in lds.variables)
-    return {one.name: one.size for one in lds.variables}
+    return {one.name: one.bytes for one in lds.variables}
 
 
 @pytest.mark.parametrize("version", [15, 19, 22])

@@ -6,19 +6,11 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from kernelinfo import __version__
-from kernelinfo.pressure.lds import Lds
 from kernelinfo.pressure.measure import Found, Measured
-from kernelinfo.pressure.nouns import (
-    BlockPressure,
-    LiveValues,
-    Location,
-    LoopPressure,
-    Peak,
-    Story,
-)
+from kernelinfo.pressure.nouns import BlockPressure, LiveValues, Location, LoopPressure, Peak
 from kernelinfo.reading.blob import Problem
 from kernelinfo.render import View
-from kernelinfo.render.json import as_json, code_object_document, encoded
+from kernelinfo.render.json import as_json, code_object_document, encoded, picked
 
 SCHEMA = "kernelinfo/pressure/1"
 
@@ -48,18 +40,7 @@ def kernel_document(one: Measured) -> dict[str, Any]:
         "name": kernel.name,
         "target": kernel.target.name if kernel.target else kernel.code_object.target,
         "kernel": True,
-        **story_document(story),
-        "lds": one.lds and _lds(one.lds),
-    }
-
-
-def story_document(story: Story) -> dict[str, Any]:
-    """What is known of one function."""
-    return {
-        "exact": story.exact,
-        "reasons": story.reasons,
-        "instructions": story.instructions,
-        "used": story.used._asdict(),
+        **picked(story, "exact", "reasons", "instructions", "used"),
         "peak": _peak(story.peak),
         "entry": story.entry,
         "at": _located(story.at),
@@ -68,33 +49,24 @@ def story_document(story: Story) -> dict[str, Any]:
         "loops": [_loop(loop) for loop in story.loops],
         "blocks": [_block(block) for block in story.blocks],
         "curve": story.curve,
-        "steps": [step._asdict() for step in story.steps],
+        "steps": as_json(story.steps),
         "advice": [
             as_json(advice) | {"idle": [_values(value) for value in advice.idle]}
             for advice in story.advice
         ],
+        "lds": as_json(one.lds),
     }
 
 
-def _lds(lds: Lds) -> dict[str, Any]:
-    variables = [
-        {"name": v.name, "bytes": v.size, "source": v.source and v.source._asdict()}
-        for v in lds.variables
-    ]
-    return {"bytes": lds.size, "variables": variables}
-
-
 def _located(at: Location) -> dict[str, Any]:
-    source = at.source and at.source._asdict()
-    return {"line": at.line, "address": at.address, "index": at.number, "source": source}
+    return {**picked(at, "line", "address"), "index": at.number, "source": as_json(at.source)}
 
 
 def _peak(peak: Peak) -> dict[str, Any]:
     return {
-        **peak.pressure._asdict(),
+        **as_json(peak.pressure),
         **_located(peak.at),
-        "instruction": peak.instruction,
-        "loop": peak.loop,
+        **picked(peak, "instruction", "loop"),
         "held_for": peak.instructions,
     }
 
@@ -107,22 +79,15 @@ def _values(value: LiveValues) -> dict[str, Any]:
         "variable": value.variable,
         "written": value.written and _located(value.written),
         "next_read": value.next_read and _located(value.next_read),
-        "next_turn": value.next_turn,
-        "untouched": value.untouched,
-        "in_loop": value.in_loop,
+        **picked(value, "next_turn", "untouched", "in_loop"),
     }
 
 
 def _loop(loop: LoopPressure) -> dict[str, Any]:
     return {
-        "label": loop.label,
-        "depth": loop.depth,
+        **picked(loop, "label", "depth"),
         **_located(loop.at),
-        "live_in": loop.live_in._asdict(),
-        "constant": loop.constant._asdict(),
-        "constant_registers": loop.constant_registers,
-        "through": loop.through._asdict(),
-        "through_registers": loop.through_registers,
+        **picked(loop, "live_in", "constant", "constant_registers", "through", "through_registers"),
         **as_json(loop.code),
     }
 
@@ -130,10 +95,7 @@ def _loop(loop: LoopPressure) -> dict[str, Any]:
 def _block(block: BlockPressure) -> dict[str, Any]:
     return {
         "labels": block.labels,
-        "line": block.at.line,
-        "address": block.at.address,
+        **picked(block.at, "line", "address"),
         "index": block.at.number,
-        "instructions": block.instructions,
-        "successors": block.successors,
-        "live_in": block.live_in,
+        **picked(block, "instructions", "successors", "live_in"),
     }

@@ -93,7 +93,7 @@ def in_short(story: Story) -> list[tuple[str, str]]:
 def shared(lds: Lds) -> str:
     """The variables in LDS, each with its size and line."""
     if not lds.variables:
-        return f"{size(lds.size)}, not all of which debug information names"
+        return f"{size(lds.bytes)}, not all of which debug information names"
     first, *others = lds.variables
     parts = [_variable(first, None), *(_variable(one, first.source) for one in others)]
     return " · ".join(parts)
@@ -101,7 +101,7 @@ def shared(lds: Lds) -> str:
 
 def _variable(one: LdsVariable, near: SourceLine | None) -> str:
     where = f" {_line(one.source, near)}" if one.source else ""
-    return printable(f"{one.name} {size(one.size)}") + where
+    return printable(f"{one.name} {size(one.bytes)}") + where
 
 
 def to_reach(story: Story) -> str:
