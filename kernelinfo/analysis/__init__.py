@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 def analyse(paths: Iterable[str], options: Options, *, required: bool = True) -> Iterator[Item]:
     """Every kernel of every path, and everything that could not be read, as it is found.
 
-    A path without a kernel is a problem, unless none is `required` of each: nothing found is not
-    nothing wrong. That none of a path's kernels is chosen is one where no other path has a chosen
-    kernel either. Raises `UnknownTargetError` for a target of `options` that is not known.
+    A path without a kernel is a problem if kernels are `required`: nothing found is not nothing
+    wrong. That none of a path's kernels is chosen is one where no other path has a chosen kernel
+    either. Raises `UnknownTargetError` for a target of `options` that is not known.
     """
     from kernelinfo.reading.containers import open_paths
 

@@ -27,8 +27,8 @@ class Judge:
         self._patterns = tuple(pattern for pattern, _ in options.workgroup_sizes)
         self._sizes = dict(reversed(options.workgroup_sizes))  # the first of a pattern counts
         self._known: dict[tuple[Traits, Code | None, int | None], Result] = {}
-        """That of the first kernel of these traits and code, as read, for which this workgroup size
-        is configured; without findings about that kernel alone."""
+        """Of the first kernel with these traits, code and configured workgroup size, without what
+        rules find in that kernel alone."""
 
     def judge(self, kernel: Kernel) -> Result | Problem:
         """The result of one kernel; a `Problem` where its launch or target makes no sense."""

@@ -62,8 +62,7 @@ class Options(NamedTuple):
         return tuple(f"{option} {one}" for option, values in given.items() for one in values)
 
     def asks_for(self, name: str, symbol: str, target: str | None = None) -> bool:
-        """True for a kernel of this name, demangled and mangled, that the user means; of another
-        target than the chosen ones only where that is not given."""
+        """True if a kernel is chosen, by its name, its symbol and, where given, its target."""
         if target is not None and self.targets and target not in self.targets:
             return False
         if not (self.kernels or self.exclude):

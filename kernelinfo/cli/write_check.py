@@ -39,22 +39,18 @@ def write_check(
     `own` is what the project configures, `project` the same under what the command line says, which
     goes before `options`.
     """
-    if not project.paths:
+    paths = project.paths
+    if not paths:
         raise OptionError("nothing to check; give a path, or `paths` in kernelinfo.toml")
     options = options._replace(
         selection=project.selection,
         workgroup_sizes=project.workgroup_sizes,
         instructions=format in SHOW_INSTRUCTIONS,
     )
-    is_part = subset or _is_part(project.paths, own.paths)
-    scope = Scope(project.paths if is_part else (), options, may_hold_none=subset)
-    items = (
-        analyse(project.paths, options, required=False)
-        if subset
-        else read(project.paths, options, jobs)
-    )
-    watched = Problems(verbose=verbose).watch(items)
-    report = Report.of(shown(watched, project.paths))
+    is_part = subset or _is_part(paths, own.paths)
+    scope = Scope(paths if is_part else (), options, may_hold_none=subset)
+    items = analyse(paths, options, required=False) if subset else read(paths, options, jobs)
+    report = Report.of(shown(Problems(verbose=verbose).watch(items), paths))
     if update_baseline:
         _update(report, project, scope, min_kernels, view, output)
         return

@@ -154,19 +154,18 @@ class _Judgement:
             return
         gate, strict = self._configuration.gate, self._configuration.strict_baseline
         pinned, stated = (
-            {m.key for m, _ in gate.allowances if getattr(side, m.field) is not None}
+            [m.key for m, _ in gate.allowances if getattr(side, m.field) is not None]
             for side in (pair.old, pair.new)
         )
-        keys = [measure.key for measure, _ in gate.allowances]
-        self._cannot_tell(kernel, "the baseline", [k for k in keys if k in pinned - stated])
-        missing = ", ".join(key for key in keys if key in stated - pinned)
-        if missing and not pinned & stated:
+        self._cannot_tell(kernel, "the baseline", [key for key in pinned if key not in stated])
+        missing = [key for key in stated if key not in pinned]
+        if missing and missing == stated:
             self._unnumbered.append(kernel.name)
         elif missing:
-            message = f"the baseline does not have {missing}: not compared"
+            message = f"the baseline does not have {', '.join(missing)}: not compared"
             yield ratchet.stale(message, strict=strict)
-        lenient = gate.toolchain_change == "report"
-        lenient = lenient and self._toolchain.is_foreign(kernel.code_object)
+        is_foreign = self._toolchain.is_foreign(kernel.code_object)
+        lenient = is_foreign and gate.toolchain_change == "report"
         yield from ratchet.moved(pair, result, gate, strict=strict, lenient=lenient)
 
     def _cannot_tell(self, kernel: Kernel, who: str, keys: list[str]) -> None:

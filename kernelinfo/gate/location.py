@@ -14,7 +14,8 @@ from kernelinfo.reading.facts import SourceLine
 def located(outcome: Outcome, within: Bounds = BY_DEFAULT) -> Outcome:
     """The same outcome, with what debug information says of the kernels that fail."""
     failing = [one.result.kernel for one in outcome.failing if one.result.kernel.source is None]
-    wanted = {one.code_object for one in failing if one.code_object.kind == "code-object"}
+    code_objects = dict.fromkeys(kernel.code_object for kernel in failing)
+    wanted = (one for one in code_objects if one.kind == "code-object")
     lines: dict[CodeObject, dict[str, SourceLine]] = {}
     problems = list(outcome.problems)
     for code_object, blob in opened_again(wanted, within):
