@@ -41,8 +41,8 @@ class _Header(NamedTuple):
 
 @contextmanager
 def _in_thread(update: Callable[[bytes], object]) -> Iterator[Callable[[bytes], object]]:
-    """Has a thread update a checksum, which takes as long as to decompress; neither needs the
-    interpreter."""
+    """A function that has a thread call `update`: a checksum takes as long as to decompress, and
+    neither needs the interpreter."""
     # Imported here, as is `hashlib`: that takes longer than to read an assembly text.
     from queue import Queue
     from threading import Thread
@@ -90,9 +90,9 @@ def unpack(blob: Blob) -> Generator[Blob | Problem, None, int]:
     if is_cut_off:
         message = f"compressed bundle of {header.length} bytes of which {len(blob.data)} are there"
         yield problem(blob, message)
-    sum, is_large = md5(usedforsecurity=False), header.content >= _LARGE_BYTES
+    summed, is_large = md5(usedforsecurity=False), header.content >= _LARGE_BYTES
     try:
-        with _in_thread(sum.update) if is_large else nullcontext(sum.update) as update:
+        with _in_thread(summed.update) if is_large else nullcontext(summed.update) as update:
             content = stream.read_all(update if has_checksum else None)
     except ReadError as error:
         if header.length is None:
@@ -103,7 +103,7 @@ def unpack(blob: Blob) -> Generator[Blob | Problem, None, int]:
     end = header.length or header.size + stream.consumed
     if not has_checksum:
         yield problem(blob, "compressed bundle without a checksum: damage would not be seen")
-    elif not sum.digest().startswith(header.checksum):
+    elif not summed.digest().startswith(header.checksum):
         yield problem(blob, "damaged compressed bundle: its checksum is another; build it again")
         return end
     if len(content) < header.content:

@@ -42,11 +42,10 @@ def unpack(blob: Blob, file: View | Decompressed) -> Iterator[Found]:
     names: set[str] = set()
     while True:
         try:
-            header = _header(file)
+            name, mode, size, length = _header(file)
         except ReadError as error:
             yield problem(blob, str(error), at=at if is_stored else None)
             return
-        name, mode, size, length = header
         if name == _END:
             return
         at += length

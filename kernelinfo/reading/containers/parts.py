@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from struct import Struct
 
 from kernelinfo.errors import ReadError
-from kernelinfo.light_typing import Any
+from kernelinfo.light_typing import TYPE_CHECKING, Any
 from kernelinfo.reading.blob import Blob, Found, Note, Problem
 from kernelinfo.reading.containers import bounds, magic
+
+if TYPE_CHECKING:
+    from struct import Struct  # which reading a text does not import
 
 DATA_SECTION = "section"
 """The container of a host file's data that are to be searched for code objects."""

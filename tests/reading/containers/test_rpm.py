@@ -69,6 +69,12 @@ def test_members_of_one_name_are_all_read_and_noted() -> None:
     assert note == Note("x.cpio", "several members have this name: all are read", "a.co")
 
 
+def test_a_member_that_is_cut_off_is_not_one_of_several() -> None:
+    items = list(open_bytes(cpio(("a.co", OBJECT))[:-400], "x.cpio"))
+    assert members(sorted_out(items)[0]) == ["a.co"]
+    assert not any(isinstance(item, Note) for item in items)
+
+
 def test_only_regular_files() -> None:
     whole = member("dev", OBJECT, mode=0o020644) + member("link", b"/etc/passwd", mode=0o120777)
     whole += member("folder", b"", mode=0o040755) + member("first-name", b"") + member("k", OBJECT)
