@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.assembly.loc import SourceFiles
 from kernelinfo.reading.assembly.scan import Text, decode
 from kernelinfo.reading.debug_entries import Entry, Unit
@@ -25,24 +24,14 @@ _ATTRIBUTE = re.compile(
 )
 _FLAG = re.compile(rb"(?m)^[ \t]*; (DW_AT_\w+)[ \t]*$")
 """Present without a value."""
-_STRING = re.compile(rb"\.Linfo_string(\d+):\s*\.asciz[ \t]+\"((?:\\.|[^\"\\])*)\"")
-_OFFSET = re.compile(rb"(?m)^[ \t]*\.long[ \t]+\.Linfo_string(\d+)[ \t]*$")
+_STRING = re.compile(rb"(\.Linfo_string\d+):\s*\.asciz[ \t]+\"((?:\\.|[^\"\\])*)\"")
+_OFFSET = re.compile(rb"(?m)^[ \t]*\.long[ \t]+(\.Linfo_string\d+)[ \t]*$")
 _ADDRESSES = (b"3", b"161")
 """DW_OP_addr and DW_OP_addrx."""
 
 
-class _Strings(NamedTuple):
-    by_number: dict[int, str]
-    order: list[int]
-    """Numbers of the strings, as the table of offsets has them."""
-
-    def of(self, written: str) -> str | None:
-        """A string by its label (DWARF 4) or by its offset in the table of offsets (DWARF 5)."""
-        if written.isdigit():
-            number = self.order[int(written)] if int(written) < len(self.order) else None
-        else:
-            number = int(written.removeprefix(".Linfo_string") or -1)
-        return None if number is None else self.by_number.get(number)
+_Strings = dict[str, str]
+"""By label (DWARF 4), and by number in the table of offsets (DWARF 5)."""
 
 
 def read_units(text: Text, start: int, files: SourceFiles) -> Iterator[Unit]:
@@ -52,11 +41,13 @@ def read_units(text: Text, start: int, files: SourceFiles) -> Iterator[Unit]:
         return
     end = text.find(b"\t.section", section.end())
     information = text[section.end() : end if end >= 0 else len(text)]
-    numbers = [int(number) for number in _OFFSET.findall(text, section.end())]
-    strings = {int(n): decode(value) for n, value in _STRING.findall(text, section.end())}
+    labels = dict(_STRING.findall(text, section.end()))
+    order = enumerate(_OFFSET.findall(text, section.end()))
+    strings = {decode(label): decode(string) for label, string in labels.items()}
+    strings |= {str(number): decode(labels[label]) for number, label in order if label in labels}
     unit: dict[int, Entry] = {}
     open_until: list[tuple[int, Entry]] = []
-    for begin, entry, size in _entries(information, _Strings(strings, numbers), files):
+    for begin, entry, size in _entries(information, strings, files):
         if entry.tag == "DW_TAG_compile_unit":
             if unit:
                 yield unit
@@ -85,11 +76,8 @@ def _entries(
             texts[decode(name)] = decode(value)
             if name in (b"DW_AT_location", b"DW_AT_const_value"):
                 is_static = operation in _ADDRESSES
-        yield (
-            int(mark[1], 16),
-            _entry(decode(mark[3]), texts, strings, is_static, files),
-            int(mark[2], 16),
-        )
+        entry = _entry(decode(mark[3]), texts, strings, is_static, files)
+        yield int(mark[1], 16), entry, int(mark[2], 16)
 
 
 def _entry(
@@ -98,10 +86,7 @@ def _entry(
     numbers = {name: int(value) for name, value in texts.items() if value.isdigit()}
     if "DW_AT_high_pc" in texts:
         numbers["DW_AT_high_pc"] = 0
-    names = [
-        strings.of(texts[name]) if name in texts else None
-        for name in ("DW_AT_name", "DW_AT_linkage_name")
-    ]
-    file, line = (numbers.get(f"DW_AT_decl_{what}") for what in ("file", "line"))
+    name, linkage = (strings.get(texts.get(f"DW_AT_{it}", "")) for it in ("name", "linkage_name"))
+    file, line = (numbers.get(f"DW_AT_decl_{it}") for it in ("file", "line"))
     source = files.source_line(file, line) if file is not None and line else None
-    return Entry(tag, names[0], names[1], numbers, is_static, source, [])
+    return Entry(tag, name, linkage, numbers, is_static, source, [])

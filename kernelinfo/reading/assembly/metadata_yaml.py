@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache, partial
 
 from kernelinfo.light_typing import TYPE_CHECKING, NamedTuple
@@ -71,10 +72,8 @@ def parse(text: str, reading: Reading = in_text, most: int = sys.maxsize) -> Met
     that no metadata has.
     """
     if reading is in_text:
-        try:
+        with suppress(ValueError):
             return _compilers(text, most)
-        except ValueError:
-            return _any_yaml(text, most=most)
     return _any_yaml(text, reading, most)
 
 
@@ -209,19 +208,14 @@ def _any_yaml(text: str, reading: Reading = in_text, most: int = sys.maxsize) ->
     elements = root.get(name, [])
     if not isinstance(elements, list):
         raise ValueError(f"{name} is no list")
-    written: list[yaml.Node] = []
-    for key, entry in node.value:  # of a key that stands twice the last counts
-        written = entry.value if key.value == name else written
+    written = [entry.value for key, entry in node.value if key.value == name] or [[]]
     kernels: list[Kernel] = []
-    for element, item in list(zip(elements, written, strict=True))[:most]:
+    # Of a key that stands twice the last counts.
+    for element, item in list(zip(elements, written[-1], strict=True))[:most]:
         symbol, facts, complaints = reading(element if isinstance(element, dict) else {})
         kernels.append(Kernel(symbol, Facts(facts), complaints, item.start_mark.line))
     target, version = root.get("amdhsa.target"), root.get("amdhsa.version", root.get("Version"))
-    return Metadata(
-        kernels,
-        target if isinstance(target, str) else None,
-        version,
-    )
+    return Metadata(kernels, target if isinstance(target, str) else None, version)
 
 
 def _composed(text: str) -> yaml.Node | None:

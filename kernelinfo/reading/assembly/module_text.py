@@ -20,6 +20,7 @@ from kernelinfo.reading.assembly.kernel_text import (
     check_metadata,
     without_shaders,
 )
+from kernelinfo.reading.assembly.loc import SourceFiles
 from kernelinfo.reading.assembly.scan import (
     ASSIGNMENT,
     BEGIN,
@@ -37,7 +38,6 @@ from kernelinfo.reading.target_id import TargetId, parse_isa_version, parse_targ
 
 if TYPE_CHECKING:
     from kernelinfo.reading.assembly.linking_text import LinkingText
-    from kernelinfo.reading.assembly.loc import SourceFiles
     from kernelinfo.reading.assembly.shader_registers import Pipelines
 
 _METADATA: dict[str, metadata_yaml.Reading] = {
@@ -63,7 +63,7 @@ class ModuleText:
         self._stamps: list[str] = []
         self._definitions = Definitions()
         self._kernels = KernelTexts(self._budget)
-        self._files: SourceFiles | None = None
+        self._files = SourceFiles()
         # Metadata is read at its end: the directive that began it, and the start of its text.
         self._metadata: tuple[str, int] | None = None
         self._is_hsa = self._has_metadata = False
@@ -92,9 +92,6 @@ class ModuleText:
             self._begin = offset
             return
         if kind == "file":
-            from kernelinfo.reading.assembly.loc import SourceFiles
-
-            self._files = self._files or SourceFiles()
             self._files.take(self._text, offset)
             return
         ends = kind.startswith("end_")
@@ -105,7 +102,9 @@ class ModuleText:
         if kind == INFO:
             self._take_info(offset)
         elif kind == scan.UNEXPANDED:
-            self.warn(scan.macro_complaint(self._text, offset), offset)
+            begins = decode(line_at(self._text, offset)[:60].strip())
+            message = f"kernels made by `{begins}` are not read: only the assembler expands it; "
+            self.warn(message + "give the object assembled from this text", offset)
         elif kind == ASSIGNMENT:
             self._definitions.add_assignment(self._text, offset, self._lines)
         elif kind in ("set", "equ"):
@@ -265,12 +264,11 @@ class ModuleText:
     def _find_code(self, end: int) -> None:
         """Find each kernel's instructions, which end at the latest where the next one's begin."""
         starts = {k.label: k for k in self._kernels.values() if k.label is not None}
-        if self._files:
-            self._files.read_declarations(self._text, self._start, end)
+        self._files.read_declarations(self._text, self._start, end)
         for offset, after in pairwise([*sorted(starts), end]):
             kernel, function = starts[offset], partial(function_text, self._text, offset, after)
             kernel.read_code = partial(read_code, function)
-            kernel.source = self._files.position(function) if self._files else None
+            kernel.source = self._files.position(function)
 
     def warn(self, message: str, offset: int) -> None:
         """Note what does not fit at `offset`."""

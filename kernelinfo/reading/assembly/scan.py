@@ -153,15 +153,6 @@ def outside_macros(text: Text, marks: Iterable[tuple[int, str]]) -> Iterator[tup
         yield start, UNEXPANDED
 
 
-def macro_complaint(text: Text, offset: int) -> str:
-    """What to say of a macro's body that begins at `offset`."""
-    begins = decode(line_at(text, offset)[:60].strip())
-    return (
-        f"kernels made by `{begins}` are not read: only the assembler expands it; "
-        "give the object assembled from this text"
-    )
-
-
 def release(text: Text, start: int, end: int) -> None:
     """Let go of a part of a mapped file, so that memory does not grow with its size.
 

@@ -7,7 +7,7 @@ is launched in workgroups of a size that is its own.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.occupancy.targets import Target
@@ -94,10 +94,10 @@ class Pipelines(NamedTuple):
         """The facts of one function."""
         if symbol in self.graphics:
             return Facts([Fact("graphics_stage", True, "metadata", 0)])
-        if self.wgp_mode is None or not _has_modes(target):
-            return Facts()
         named = self.is_compute or symbol == self.compute
-        return Facts([Fact("wgp_mode", self.wgp_mode, "metadata", 0)] if named else [])
+        if named and self.wgp_mode is not None and _has_modes(target):
+            return Facts([Fact("wgp_mode", self.wgp_mode, "metadata", 0)])
+        return Facts()
 
 
 def of_metadata(root: Mapping[object, object]) -> Pipelines:
@@ -108,10 +108,14 @@ def of_metadata(root: Mapping[object, object]) -> Pipelines:
     stages: dict[object, Mapping[object, object]] = {}
     registers: dict[str | None, object] = {}
     for pipeline in map(_map, pipelines):
-        stages |= {
-            name: _map(stage) for name, stage in _map(pipeline.get(".hardware_stages")).items()
+        named = _map(pipeline.get(".hardware_stages")).items()
+        stages |= {name: _map(stage) for name, stage in named}
+        # Keys are numbers with LLVM's own name behind: `0x2e12 (COMPUTE_PGM_RSRC1)`.
+        registers |= {
+            _REGISTERS.get(4 * int(number[0], 0)): value
+            for key, value in _map(pipeline.get(".registers")).items()
+            if (number := _NUMBER.match(str(key)))
         }
-        registers |= dict(_named(_map(pipeline.get(".registers"))))
     compute = stages.pop(".cs", {})
     mode = compute.get(".wgp_mode", _mode(registers))
     return Pipelines(
@@ -129,13 +133,6 @@ def of_pairs(operand: str) -> Pipelines:
     registers: dict[str | None, object] = {_REGISTERS.get(4 * key): value for key, value in pairs}
     is_compute = registers.keys() <= {_COMPUTE, None}
     return Pipelines(frozenset(), None, is_compute, _mode(registers))
-
-
-def _named(registers: Mapping[object, object]) -> Iterator[tuple[str | None, object]]:
-    """By name; keys are numbers with LLVM's own name behind: `0x2e12 (COMPUTE_PGM_RSRC1)`."""
-    for key, value in registers.items():
-        if number := _NUMBER.match(str(key)):
-            yield _REGISTERS.get(4 * int(number[0], 0)), value
 
 
 def _mode(registers: Mapping[str | None, object]) -> bool | None:

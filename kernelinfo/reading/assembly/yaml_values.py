@@ -9,7 +9,6 @@ key takes text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from kernelinfo.light_typing import Any
 
@@ -47,20 +46,14 @@ def value(node: Any) -> object:
     if node.id == "sequence":
         return [value(item) for item in node.value]
     if node.id == "mapping":
-        return dict(_entries(node))
-    return _scalar(node)
-
-
-def _entries(node: Any) -> Iterator[tuple[str, object]]:
-    for key, entry in node.value:
-        if key.id == "scalar":
-            is_text = key.value in TEXT_KEYS and entry.id == "scalar"
-            yield key.value, entry.value if is_text else value(entry)
-
-
-def _scalar(node: Any) -> object:
+        entries = [(key.value, entry) for key, entry in node.value if key.id == "scalar"]
+        return {key: _entry(key, entry) for key, entry in entries}
     is_text = node.style or node.tag in _TEXT_TAGS
     return node.value if is_text else plain_value(node.value)
+
+
+def _entry(key: str, node: Any) -> object:
+    return node.value if key in TEXT_KEYS and node.id == "scalar" else value(node)
 
 
 def plain_value(written: str) -> object:
