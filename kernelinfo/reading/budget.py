@@ -70,19 +70,17 @@ BY_DEFAULT = Bounds()
 class FileBudget:
     """How many decompressed bytes and members all containers of one file together may give."""
 
-    __slots__ = ("_members", "_most_members", "left", "most")
+    __slots__ = ("_left", "_members", "_most", "_most_members")
 
     def __init__(self, most: int, most_members: int = sys.maxsize) -> None:
-        self.most = most
-        self.left = most
-        """Bytes; below 0 where they gave more."""
+        self._most = self._left = most
         self._most_members = self._members = most_members
 
     def spend(self, given: int) -> None:
         """Note what was decompressed. Raises `FileBudgetError` where that is too much."""
-        self.left -= given
-        if self.left < 0:
-            allowed = f"the {self.most} bytes allowed for all of a file"
+        self._left -= given
+        if self._left < 0:
+            allowed = f"the {self._most} bytes allowed for all of a file"
             message = f"its compressed parts give more than {allowed}; not read from here on"
             raise FileBudgetError(f"{message}; --bound ratio=N allows more")
 
@@ -102,9 +100,7 @@ class KernelBudget:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._bytes = 0
-        self._found = 0
-        self._statements = 0
+        self._bytes = self._found = self._statements = 0
 
     @property
     def most(self) -> int:

@@ -17,7 +17,7 @@ from kernelinfo.reading.grammar import END, Rule, Tables
 
 Row = dict[str, tuple[object, Any]]
 """What Lark's parser does in a state: by terminal `Shift` to a state, or `Reduce` of a rule; by
-rule `Shift`."""
+rule `Shift`. Names of terminals are upper case."""
 Rows = Mapping[object, Row]
 """By Lark's states, which it numbers as its sets happen to be ordered."""
 
@@ -65,7 +65,7 @@ def _next(rows: Rows, row: Row, symbol: str) -> Row:
     """The row of the next state. Behind a rule it has the actions that come after all rules that
     only pass a value on (`?sum: product`), which would be most of a parser's steps."""
     found = rows[row[symbol][1]]
-    if _is_terminal(symbol):
+    if symbol.isupper():
         return found
     return {name: _passed_on(rows, row, name, action) for name, action in found.items()}
 
@@ -75,13 +75,9 @@ def _passed_on(rows: Rows, row: Row, symbol: str, action: tuple[object, Any]) ->
     if kind is Shift or not _passes(rule):
         return action
     found = rows[row[rule.origin.name][1]]
-    if symbol not in found or not all(map(_is_terminal, found)):
+    if symbol not in found or not all(map(str.isupper, found)):
         return action
     return _passed_on(rows, row, symbol, found[symbol])
-
-
-def _is_terminal(symbol: str) -> bool:
-    return symbol.isupper()
 
 
 @cache

@@ -74,9 +74,7 @@ def parse_target_id(text: str) -> TargetId | None:
     processor = found[0]
     if target := targets.by_v2_name(processor):
         processor, settings["xnack"] = target.name, "on"
-    return TargetId(
-        processor, tuple(settings.items()), re.sub(_FEATURE, "", features) if features else ""
-    )
+    return TargetId(processor, tuple(settings.items()), odd=re.sub(_FEATURE, "", features))
 
 
 def target_id(processor: str | None, features: Features) -> str:

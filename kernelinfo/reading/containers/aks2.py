@@ -31,8 +31,7 @@ _ENTRY = Struct("<IIIII")
 
 def read(blob: Blob) -> Iterator[Blob | Problem]:
     """The image of each kernel that compiled, with what its launch takes."""
-    cut_off = "an AKS2 pack cut off within its header"
-    size, count, directory = fields(_HEADER, blob.data, cut_off)
+    size, count, directory = fields(_HEADER, blob.data, "an AKS2 pack cut off within its header")
     try:
         content = held("xz", blob, blob.data[_HEADER.size :], size).read_all()
         if len(content) != size:

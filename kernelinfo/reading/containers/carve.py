@@ -27,7 +27,6 @@ _OVERLAP = 24  # bytes that the longest of them has, at least
 _WINDOW = 1 << 20
 _HEADER = Struct("<32xQQIHHHHHH")
 _SEGMENT = Struct("<8xQ16xQ16x")
-_TABLES = (SHT_NOTE, SHT_SYMTAB, SHT_DYNSYM)
 
 
 def read(blob: Blob) -> Iterator[Found]:
@@ -99,7 +98,7 @@ def _is_sound(data: memoryview) -> bool:
     if warnings or any(elf.bytes_at(*extent) is None for extent in extents):
         return False
     return any(segment.type == PT_NOTE and segment.size for segment in elf.segments) or any(
-        section.type in _TABLES and section.size for section in sections
+        section.type in (SHT_NOTE, SHT_SYMTAB, SHT_DYNSYM) and section.size for section in sections
     )
 
 

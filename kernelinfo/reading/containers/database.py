@@ -70,11 +70,10 @@ def _opened(blob: Blob) -> sqlite3.Connection:
 def _of_table(blob: Blob, database: sqlite3.Connection, table: str) -> Iterator[Found]:
     rows = unread = 0
     why = "rows out of order"
-    for number in _row_numbers(database, table):
-        if rows == bounds.DATABASE_ROWS:
-            yield problem(blob, f"more than {rows} rows; not read from here on")
+    for rows, number in enumerate(_row_numbers(database, table), 1):
+        if rows > bounds.DATABASE_ROWS:
+            yield problem(blob, f"more than {rows - 1} rows; not read from here on")
             return
-        rows += 1
         try:
             row = database.execute(_QUERIES[table], (number,)).fetchone()
         except _DAMAGE as error:

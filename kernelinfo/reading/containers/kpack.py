@@ -141,8 +141,7 @@ class Archive:
 
 
 def _table(data: memoryview) -> Mapping[str, object]:
-    cut_off = "a kpack archive cut off within its header"
-    _, version, at = fields(_HEADER, data, cut_off)
+    _, version, at = fields(_HEADER, data, "a kpack archive cut off within its header")
     if version != _VERSION:
         raise ReadError(f"kpack archive of version {version}; version {_VERSION} is known")
     if not _HEADER.size <= at < len(data):

@@ -39,8 +39,7 @@ def read(blob: Blob) -> Iterator[Found]:
 
 def _header_end(data: memoryview, at: int) -> int:
     """Where the header that begins there ends. Raises `ReadError` where none does."""
-    cut_off = "an RPM package cut off within its headers"
-    start, entries, store = fields(_HEADER, data, cut_off, at)
+    start, entries, store = fields(_HEADER, data, "an RPM package cut off within its headers", at)
     size = _ENTRY_BYTES * entries + store
     end = at + _HEADER.size + size
     if start != _HEADER_MAGIC or size > bounds.RPM_HEADER_BYTES or end > len(data):
