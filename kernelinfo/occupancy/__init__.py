@@ -123,7 +123,7 @@ def occupancy(target: Target, demand: Demand, launch: Launch) -> Occupancy:
         allocated=allocated(at, demand),
         limits=bounds,
         limiters=tuple([limit.resource for limit in binding(bounds)]),
-        next=next_steps(at, demand, bounds, waves) if is_compiled_for else (),
+        next=next_steps(at, bounds, waves) if is_compiled_for else (),
         placement=at,
         demand=demand,
     )

@@ -13,7 +13,7 @@ from itertools import pairwise, product
 from typing import Literal, get_args
 
 from kernelinfo.occupancy import occupancy
-from kernelinfo.occupancy.limits import Resource, most_lds_of_a_workgroup, with_amounts
+from kernelinfo.occupancy.limits import Resource, most_lds_of_a_workgroup
 from kernelinfo.occupancy.placement import Demand, Launch, placement
 from kernelinfo.occupancy.targets import Target, find
 
@@ -95,7 +95,12 @@ def _point(
     at: tuple[int, ...],
 ) -> Point:
     changed: dict[str, int] = dict(zip(variables, at, strict=True))
-    demand = with_amounts(demand, launch, changed)
+    lds = changed.get("lds")
+    demand = demand._replace(
+        vgprs=changed.get("vgpr", demand.vgprs),
+        sgprs=changed.get("sgpr", demand.sgprs),
+        lds_bytes=demand.lds_bytes if lds is None else lds - launch.dynamic_lds_bytes,
+    )
     size = changed.get("workgroup-size", launch.workgroup_size)
     launch = launch._replace(workgroup_size=size, smallest_size=None)
     found = occupancy(target, demand, launch)

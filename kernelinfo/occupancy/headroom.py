@@ -5,14 +5,13 @@ from __future__ import annotations
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.occupancy.limits import (
     MOST,
+    USED,
     Limit,
     Resource,
     binding,
     fitting,
     lds_of,
-    limits,
     room,
-    with_amounts,
 )
 from kernelinfo.occupancy.placement import Demand, Placement, waves_of
 
@@ -51,25 +50,26 @@ class Range(NamedTuple):
     best_workgroup_size: int
 
 
-def next_steps(
-    at: Placement, demand: Demand, bounds: tuple[Limit, ...], waves: int
-) -> tuple[Step, ...]:
+def next_steps(at: Placement, bounds: tuple[Limit, ...], waves: int) -> tuple[Step, ...]:
     """What every binding resource has to come down to for one more workgroup. Empty where nothing
     the kernel uses would help: slots and barriers cannot be used less."""
     more = waves + (1 if at.is_split else at.group)
     lowered = binding(bounds)
     if any(bound.resource not in MOST for bound in lowered):
         return ()
-    most: dict[str, int] = {b.resource: MOST[b.resource](at, more) for b in lowered}
+    most = {b.resource: MOST[b.resource](at, more) for b in lowered}
     least = {"vgpr": 1, "sgpr": 1, "lds": at.launch.dynamic_lds_bytes, "scratch": 0}
     if any(amount < least[resource] for resource, amount in most.items()):
         return ()
-    lower = limits(at, with_amounts(demand, at.launch, most))
-    share = fitting(at, lower) / at.domain.simds
+    others = [bound for bound in bounds if bound.resource not in most]
+    lower = [USED[resource](at, amount) for resource, amount in most.items()]
+    share = fitting(at, [*others, *filter(None, lower)]) / at.domain.simds
     percent = 100 * share / at.target.waves.slots_per_simd
     return tuple(
-        Step(b.resource, most[b.resource], most[b.resource] - b.used, share, percent)
-        for b in lowered
+        [
+            Step(b.resource, most[b.resource], most[b.resource] - b.used, share, percent)
+            for b in lowered
+        ]
     )
 
 

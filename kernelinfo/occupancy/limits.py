@@ -7,7 +7,8 @@ domain (see `targets.Domain`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable
+from functools import lru_cache
 
 from kernelinfo.light_typing import Literal, NamedTuple
 from kernelinfo.occupancy.placement import Demand, Launch, Placement, align
@@ -23,6 +24,7 @@ RESOURCES: dict[Resource, str] = {
 }
 """As the field writes them."""
 REGISTER_BYTES = 4  # of a VGPR in one lane, on every target
+_remembered = lru_cache(maxsize=1 << 12)  # kernels differ in few amounts of each resource
 
 
 class Limit(NamedTuple):
@@ -44,6 +46,7 @@ class Limit(NamedTuple):
     """With whole workgroups."""
 
 
+@_remembered
 def slots(at: Placement) -> Limit:
     """Wave slots: the waves a SIMD can hold whatever they use."""
     available = at.domain.simds * at.target.waves.slots_per_simd
@@ -55,6 +58,7 @@ def allocated_vgprs(at: Placement, asked: int | None) -> int | None:
     return None if asked is None else align(max(1, asked), at.vgpr_file.granule)
 
 
+@_remembered
 def vgpr(at: Placement, asked: int | None) -> Limit | None:
     """The vector register file of each SIMD."""
     allocated = allocated_vgprs(at, asked)
@@ -87,6 +91,7 @@ def trap_sgprs(at: Placement) -> int:
     return at.target.sgprs.trap_handler if at.launch.trap_handler else 0
 
 
+@_remembered
 def sgpr(at: Placement, asked: int | None) -> Limit | None:
     """The scalar register file of each SIMD; from gfx10 on every wave has its fixed share."""
     sgprs = at.target.sgprs
@@ -109,17 +114,6 @@ def most_sgprs(at: Placement, waves: int) -> int:
     return max(0, min(sgprs.allocatable, share))
 
 
-def with_amounts(demand: Demand, launch: Launch, amounts: Mapping[str, int]) -> Demand:
-    """The demand with other amounts of some resources, each in the unit of its limit's `used`."""
-    lds = amounts.get("lds")
-    return demand._replace(
-        vgprs=amounts.get("vgpr", demand.vgprs),
-        sgprs=amounts.get("sgpr", demand.sgprs),
-        lds_bytes=demand.lds_bytes if lds is None else lds - launch.dynamic_lds_bytes,
-        scratch_bytes_per_lane=amounts.get("scratch", demand.scratch_bytes_per_lane),
-    )
-
-
 def most_lds_of_a_workgroup(at: Placement) -> int:
     """Bytes of LDS beyond which a workgroup cannot start."""
     return min(at.target.lds.bytes_per_workgroup, at.domain.lds_bytes)
@@ -130,6 +124,7 @@ def lds_of(demand: Demand, launch: Launch) -> int | None:
     return None if demand.lds_bytes is None else demand.lds_bytes + launch.dynamic_lds_bytes
 
 
+@_remembered
 def lds(at: Placement, asked: int | None) -> Limit | None:
     """The LDS that the workgroups of one domain share; `asked` is static and dynamic."""
     if asked is None:
@@ -149,6 +144,7 @@ def most_lds(at: Placement, waves: int) -> int:
     return min(most_lds_of_a_workgroup(at), share // granule * granule)
 
 
+@_remembered
 def barriers(at: Placement) -> Limit | None:
     """Each workgroup of several waves takes a barrier, used or not (PAL gfx9Device.cpp:5622)."""
     if at.group == 1 or at.is_split:
@@ -162,6 +158,7 @@ def scratch_per_wave(at: Placement, bytes_per_lane: int | None) -> int:
     return align((bytes_per_lane or 0) * at.wave_size, at.target.scratch.granule_bytes)
 
 
+@_remembered
 def scratch(at: Placement, bytes_per_lane: int | None) -> Limit | None:
     """Waves that get scratch: the runtime's slots, or what the scratch aperture holds."""
     if not bytes_per_lane:
@@ -184,6 +181,13 @@ def most_scratch(at: Placement, waves: int) -> int:
     return wave // at.wave_size
 
 
+USED: dict[Resource, Callable[[Placement, int], Limit | None]] = {
+    "vgpr": vgpr,
+    "sgpr": sgpr,
+    "lds": lds,
+    "scratch": scratch,
+}
+"""For each resource a kernel can use less of: its limit at such an amount."""
 MOST: dict[Resource, Callable[[Placement, int], int]] = {
     "vgpr": most_vgprs,
     "sgpr": most_sgprs,
@@ -206,7 +210,7 @@ def limits(at: Placement, demand: Demand) -> tuple[Limit, ...]:
     return tuple([limit for limit in found if limit is not None])
 
 
-def fitting(at: Placement, bounds: tuple[Limit, ...]) -> int:
+def fitting(at: Placement, bounds: Iterable[Limit]) -> int:
     """Waves in the domain that all limits allow, in whole workgroups unless these may be split."""
     return at.whole(min([bound.waves for bound in bounds if bound.waves is not None]))
 
