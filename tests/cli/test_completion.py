@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kernelinfo.cli import COMMANDS
+from kernelinfo.cli import COMMANDS, completion
 from kernelinfo.occupancy.targets import known
 from kernelinfo.rules import RULES
 
@@ -26,6 +26,7 @@ def bash(monkeypatch: pytest.MonkeyPatch, *words: str, folder: Path = FIXTURES) 
     monkeypatch.setenv("_KERNELINFO_COMPLETE", "complete_bash")
     monkeypatch.setenv("COMP_WORDS", "\n".join(["kernelinfo", *words]))
     monkeypatch.setenv("COMP_CWORD", str(len(words)))
+    monkeypatch.setattr(completion, "_PATIENCE", 60.0)  # a busy machine reads no file in a second
     out, err, code = run(folder=folder)
     assert (err, code) == ("", 0)
     return out.split()
