@@ -25,7 +25,6 @@ _HEADER = re.compile(rb"07070[12]((?:[0-9a-fA-F]{8}){13})")
 _HEADER_BYTES = 110
 STRIPPED = b"07070X"
 """The first bytes of a member whose name and size are in the header of an RPM package."""
-_MODE, _SIZE, _NAME_SIZE = 1, 6, 11
 _END = "TRAILER!!!"
 
 
@@ -78,13 +77,12 @@ def _header(file: View | Decompressed) -> tuple[str, int, int, int]:
     if not found:
         raise ReadError("damaged cpio: no member header where one should be; not read from here")
     numbers = [int(found[1][start : start + 8], 16) for start in range(0, 13 * 8, 8)]
-    length = numbers[_NAME_SIZE]
+    mode, size, length = numbers[1], numbers[6], numbers[11]
     if not 0 < length <= bounds.LONGEST_NAME:
         raise ReadError(f"damaged cpio: a name of {length} bytes; not read from here")
     padded = _padded(_HEADER_BYTES + length)
     name = file.read(padded - _HEADER_BYTES)[:length].rstrip(b"\0")
-    text = name.decode("utf-8", "backslashreplace")
-    return text, numbers[_MODE], numbers[_SIZE], padded
+    return name.decode("utf-8", "backslashreplace"), mode, size, padded
 
 
 def _padded(size: int) -> int:

@@ -8,7 +8,6 @@ may be missing.
 from __future__ import annotations
 
 import os
-import stat
 from reprlib import repr as shortened
 
 from kernelinfo.errors import ReadError
@@ -87,19 +86,16 @@ def _facts(launch: Launch) -> tuple[Fact, ...]:
 
 def _load(path: str) -> Any:
     """None where there is no such file."""
-    try:
-        status = os.stat(path)
-    except (FileNotFoundError, ValueError):  # a NUL in the path
+    if not os.path.isfile(path):  # nor is there one with a NUL in its path
         return None
-    if not stat.S_ISREG(status.st_mode):
-        return None
-    if status.st_size > bounds.SIDECAR_BYTES:
-        raise ValueError(f"more than {bounds.SIDECAR_BYTES} bytes")
     import json
 
+    with open(path, "rb") as file:
+        data = file.read(bounds.SIDECAR_BYTES + 1)
+    if len(data) > bounds.SIDECAR_BYTES:
+        raise ValueError(f"more than {bounds.SIDECAR_BYTES} bytes")
     try:
-        with open(path, "rb") as file:
-            return json.loads(file.read(bounds.SIDECAR_BYTES))
+        return json.loads(data)
     except json.JSONDecodeError as error:
         raise ValueError(f"{error.msg} on line {error.lineno}") from None
 
