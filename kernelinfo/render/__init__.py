@@ -37,14 +37,10 @@ FORMATS = ("text", "json", "jsonl", "csv", "markdown", "html")
 SHOW_INSTRUCTIONS = ("json", "html")  # those, in which the instructions of every kernel are counted
 CHECK_FORMATS = (*FORMATS, "sarif", "github", "gitlab", "junit")
 """Of `check`: each a module of `kernelinfo.render.check`, or else the report's."""
-DIFF_FORMATS = ("text", "json", "jsonl", "csv", "markdown", "html")
-"""Of comparisons: each a module of `kernelinfo.render.diff`."""
-PRESSURE_FORMATS = ("text", "json", "csv", "html")
-"""Of live registers: each a module of `kernelinfo.render.pressure`."""
-SWEEP_FORMATS = ("text", "json", "csv", "markdown", "html")
-"""Of sweeps: each a module of `kernelinfo.render.sweep`."""
-TREND_FORMATS = ("text", "json", "csv", "html")
-"""Of trends: each a module of `kernelinfo.render.trend`."""
+DIFF_FORMATS = ("text", "json", "jsonl", "csv", "markdown", "html")  # modules of `render.diff`
+PRESSURE_FORMATS = ("text", "json", "csv", "html")  # of `render.pressure`
+SWEEP_FORMATS = ("text", "json", "csv", "markdown", "html")  # of `render.sweep`
+TREND_FORMATS = ("text", "json", "csv", "html")  # of `render.trend`
 RECORD_FORMATS = ("text", "json", "jsonl", "csv", "markdown")  # of answers that hold no kernels
 
 Renderer = Callable[[Any, View], Iterator[str]]

@@ -23,11 +23,12 @@ from kernelinfo.render.notes import (
     launch_notes,
 )
 from kernelinfo.render.paint import Span, aligned, cells, left, painted, wrap
-from kernelinfo.render.words import bare, block, number, percent, plural, size, waves_per_simd
+from kernelinfo.render.words import bare, block, number, percent, plural, waves_per_simd
 
 _COLUMNS = ("resource", "used", "allocated", "out of", "allows", "slack")
 _LABEL = 8
 _ROOM = 8  # columns that text needs to hang in
+_PER = {"vgpr": "lane", "sgpr": "SIMD"}  # what registers are counted per; all else per CU or WGP
 
 
 def render_kernel(
@@ -110,37 +111,33 @@ def _working(
 
 def _row(limit: Limit, occupancy: Occupancy, kernel: Kernel | None) -> tuple[str, ...]:
     """The cells of one resource, as _COLUMNS names them."""
-    per, label = occupancy.per, RESOURCES[limit.resource]
+    per, resource = occupancy.per, limit.resource
     allows = "no limit"
     if limit.waves_per_simd is not None:
-        marker = " ◄" if limit.resource in occupancy.limiters else ""
+        marker = " ◄" if resource in occupancy.limiters else ""
         allows = f"{waves_per_simd(limit.waves_per_simd)}{marker}"
-    used, allocated = bare(limit.resource, limit.used), bare(limit.resource, limit.allocated)
-    in_granules = f"{allocated} (by {bare(limit.resource, limit.granule)})"
-    slack = _slack(limit, occupancy)
-    match limit.resource:
+    label, slack = RESOURCES[resource], _slack(limit, occupancy)
+    used, allocated = bare(resource, limit.used), bare(resource, limit.allocated)
+    out_of = f"{bare(resource, limit.available)} per {_PER.get(resource, per)}"
+    if resource == "vgpr" or (resource == "lds" and limit.allocated):
+        allocated += f" (by {bare(resource, limit.granule)})"
+    match resource:
         case "slots":
-            waves = plural(occupancy.placement.group, "wave")
-            slots = f"{limit.available} slots per {per}"
-            assumed = _ASSUMED[occupancy.launch.assumption]
-            return "block", block(occupancy.launch), waves, slots, allows, assumed
+            label, used = "block", block(occupancy.launch)
+            allocated, out_of = plural(limit.used, "wave"), f"{limit.available} slots per {per}"
+            slack = _ASSUMED[occupancy.launch.assumption]
         case "vgpr":
             in_code = kernel.used.vgprs if kernel else None
             if in_code is not None and in_code != limit.used:
                 slack = f"the code uses {in_code}; {slack}".removesuffix("; ")
-            return label, used, in_granules, f"{limit.available} per lane", allows, slack
         case "sgpr":
-            trap = occupancy.allocated.trap_sgprs
-            allocated = f"{limit.allocated - trap} + {trap} ¹" if trap else allocated
-            return label, used, allocated, f"{limit.available} per SIMD", allows, slack
-        case "lds":
-            allocated = in_granules if limit.allocated else allocated
-            return label, used, allocated, f"{size(limit.available)} per {per}", allows, slack
+            if trap := occupancy.allocated.trap_sgprs:
+                allocated = f"{limit.allocated - trap} + {trap} ¹"
         case "scratch":
+            used, allocated = f"{used}/lane", f"{allocated}/wave"
             out_of = f"{limit.available} waves per {per}"
-            return label, f"{used}/lane", f"{size(limit.allocated)}/wave", out_of, allows, ""
-        case "barriers":
-            return label, used, allocated, f"{limit.available} per {per}", allows, ""
+            slack = ""
+    return label, used, allocated, out_of, allows, slack
 
 
 def _slack(limit: Limit, occupancy: Occupancy) -> str:

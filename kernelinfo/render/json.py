@@ -11,7 +11,6 @@ from kernelinfo.kernel import CodeObject, Item, Kernel, Repeat, Report, Result
 from kernelinfo.kernel.numbers import NUMBERS
 from kernelinfo.light_typing import Any
 from kernelinfo.occupancy import Occupancy
-from kernelinfo.reading.facts import Fact, FactName
 from kernelinfo.render import View
 
 SCHEMA = "kernelinfo/1"
@@ -133,18 +132,11 @@ def occupancy_document(occupancy: Occupancy) -> dict[str, Any]:
 
 
 def _provenance(kernel: Kernel) -> dict[str, dict[str, Any]]:
-    """Where each number stands."""
-    best: dict[FactName, Fact] = {}
-    for fact in kernel.traits.facts:
-        best.setdefault(fact.name, fact)
-    stated = [fact for name, fact in best.items() if name in PROVENANCE]
-    if kernel.code_size:
-        stated.append(kernel.code_size)
-    return {
-        PROVENANCE[fact.name]: {
-            "from": fact.source,
-            "line": kernel.line_of(fact),
-            "offset": kernel.offset(fact),
-        }
-        for fact in stated
-    }
+    """Where each number stands, by its best source."""
+    found: dict[str, dict[str, Any]] = {}
+    for fact in (*kernel.traits.facts, kernel.code_size):
+        if fact is not None and fact.name in PROVENANCE:
+            line, offset = kernel.line_of(fact), kernel.offset(fact)
+            where = {"from": fact.source, "line": line, "offset": offset}
+            found.setdefault(PROVENANCE[fact.name], where)
+    return found

@@ -22,10 +22,8 @@ def tie_problem(names: tuple[str, ...]) -> str:
 
 def unmatched(measured: tuple[Measurement, ...]) -> list[str]:
     """Names of the kernels that ran and are in none of the files, each once."""
-    names = (
-        printable(one.dispatch.shape.kernel) for one in measured if not (one.kernel or one.tied)
-    )
-    return list(dict.fromkeys(names))
+    ran = (one.dispatch.shape.kernel for one in measured if not (one.kernel or one.tied))
+    return list(dict.fromkeys(map(printable, ran)))
 
 
 def render_measurements(measured: tuple[Measurement, ...], view: View) -> Iterator[str]:

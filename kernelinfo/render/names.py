@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import accumulate, pairwise
 
 from kernelinfo.kernel import Kernel
 from kernelinfo.kernel.names import parts, stem
@@ -95,8 +96,6 @@ def heading(name: str, about: str, view: View) -> Iterator[list[Span]]:
         yield [(name, "bold"), (f"   {about}", "")]
 
 
-_OPENS, _CLOSES = "(<[{", ")>]}"
-
 _NAMESPACES = r"(?:\b[A-Za-z_]\w*::|\(anonymous namespace\)::)+(?=[A-Za-z_~])"
 _SUFFIX = r"\b(\d+)(?:u|l|ul|ll|ull)\b"
 _DEFAULT = r", (?:allocator|char_traits|default_delete|equal_to|hash|less)<"
@@ -121,24 +120,23 @@ def _brief(text: str) -> str:
     return text
 
 
+def _depths(text: Iterable[str], opens: str = "(<[{", closes: str = ")>]}") -> Iterator[int]:
+    """How many brackets are open behind each character, less those closed before they opened."""
+    return accumulate((character in opens) - (character in closes) for character in text)
+
+
 def _end(text: str, position: int) -> int:
     """Behind the bracket that closes the one before `position`."""
-    depth = 1
-    while depth and position < len(text):
-        depth += (text[position] in _OPENS) - (text[position] in _CLOSES)
-        position += 1
-    return position
+    behind = enumerate(_depths(text[position:]), position + 1)
+    return next((end for end, depth in behind if depth < 0), len(text))
 
 
 def _start(text: str, end: int) -> int:
     """Where the template argument begins that ends before `end`."""
-    depth = 0
-    for position in range(end - 1, -1, -1):
-        depth += (text[position] in _CLOSES) - (text[position] in _OPENS)
-        if depth < 0:
-            return position + 1
-        if depth == 0 and text[position - 1 : position + 1] == ", ":
-            return position + 1
+    depths = _depths(reversed(text[:end]), ")>]}", "(<[{")
+    for start, depth in zip(range(end, 0, -1), depths, strict=True):
+        if depth < 0 or (depth == 0 and text[start - 2 : start] == ", "):
+            return start
     return 0
 
 
@@ -165,12 +163,8 @@ def _with_parameters(names: Mapping[str, str]) -> dict[str, str]:
 
 
 def _parameters(name: str) -> tuple[str, ...]:
-    end = parts(name).end
-    inner = name[end + 1 : _end(name, end + 1) - 1]
-    parameters, depth, start = [], 0, 0
-    for position, character in enumerate(inner):
-        depth += (character in _OPENS) - (character in _CLOSES)
-        if depth == 0 and character == ",":
-            parameters.append(inner[start:position])
-            start = position + 1
-    return tuple(_brief(text.strip()) for text in (*parameters, inner[start:]))
+    begin = parts(name).end + 1
+    inner = name[begin : _end(name, begin) - 1]
+    commas = [i for i, depth in enumerate(_depths(inner)) if depth == 0 and inner[i] == ","]
+    between = pairwise([-1, *commas, len(inner)])
+    return tuple(_brief(inner[before + 1 : after].strip()) for before, after in between)

@@ -20,7 +20,6 @@ _CELL = _BAR + 1 + _NUMBER
 _GAP = 2
 _SPILLERS = 3  # kernels that are named
 _NO_LIMIT = "cannot run"
-_UNKNOWN = "unknown"
 
 
 def summary(results: Sequence[Result], label: Label, view: View) -> Iterator[list[Span]]:
@@ -42,7 +41,7 @@ def _columns(by_target: dict[str, list[Result]]) -> Iterator[list[Span]]:
     yield [(_row("waves/SIMD", by_target), "bold")]
     waves = [Counter(map(_waves, results)) for results in of]
     for number in sorted({one for counts in waves for one in counts}, reverse=True):
-        text = _UNKNOWN if number < 0 else str(number) if number else "<1"
+        text = "unknown" if number < 0 else str(number or "<1")
         yield from _bars(text, [counts[number] for counts in waves], kernels)
     yield [(" limited by", "bold")]
     limiters = [Counter(name for one in results for name in _limiters(one)) for results in of]

@@ -92,17 +92,15 @@ def _by_code_object(
     report: Report, shown: list[Result], names: Mapping[str, str], view: View
 ) -> Iterator[list[Span]]:
     """A table for each code object, under its heading."""
-    results: dict[CodeObject, list[Result]] = {one: [] for one in report.code_objects}
+    results: dict[CodeObject, list[Result]] = {}
     for result in shown:
-        results[result.kernel.code_object].append(result)
+        results.setdefault(result.kernel.code_object, []).append(result)
     kernels = Counter(kernel.code_object for kernel in report.kernels)
     for code_object, own in results.items():
-        if own:
-            yield from _heading(code_object, own, view, kernels[code_object])
-            yield []
-            rows = [Row(result, "") for result in own]
-            yield from table(rows, names, view, with_target=False)
-            yield []
+        yield from _heading(code_object, own, view, kernels[code_object])
+        yield []
+        yield from table([Row(result, "") for result in own], names, view, with_target=False)
+        yield []
 
 
 def _heading(

@@ -16,13 +16,14 @@ from kernelinfo.render.words import plural
 
 def render_update(update: Update, baseline: FilePath, view: View) -> Iterator[str]:
     """New kernels with their numbers, changed ones from → to, dropped ones; then how many."""
-    if not view.quiet:
-        yield from _listed("new", [(kernel, _numbers(kernel)) for kernel in update.new], view)
-        changed = [(pair.new, _changes(pair)) for pair in update.changed]
-        yield from _listed("changed", changed, view)
-        yield from _listed("dropped", [(kernel, "") for kernel in update.dropped], view)
-    counts = {"new": update.new, "changed": update.changed, "dropped": update.dropped}
-    summary = ", ".join(f"{len(kernels)} {word}" for word, kernels in counts.items())
+    lists = {
+        "new": [(kernel, _numbers(kernel)) for kernel in update.new],
+        "changed": [(pair.new, _changes(pair)) for pair in update.changed],
+        "dropped": [(kernel, "") for kernel in update.dropped],
+    }
+    for word, kernels in () if view.quiet else lists.items():
+        yield from _listed(word, kernels, view)
+    summary = ", ".join(f"{len(kernels)} {word}" for word, kernels in lists.items())
     pinned = plural(len(update.pinned.kernels), "kernel")
     yield f"{printable(str(baseline))}: {pinned} pinned, {summary}\n"
 

@@ -39,10 +39,6 @@ _NOT_COUNTED = {
     *("architected_flat_scratch", "dynamic_blocks", "default_size", "devices"),
 }
 """Fields of a target that occupancy does not depend on, or that the demand already holds."""
-_COLUMNS = (
-    *("title", "input", "case", "used", "spills", "findings", "source", "code", "expected"),
-    *("compiler", "facts"),
-)
 
 _Shared = defaultdict[Hashable, int]  # values that rows refer to by their index; each is held once
 
@@ -52,29 +48,29 @@ def dataset(report: Report, view: View) -> dict[str, Any]:
     named = Titles(report.kernels, view.names)
     titles, inputs, cases, findings, texts = (_Shared(count().__next__) for _ in range(5))
 
-    def kernel_row(result: Result) -> list[Any]:
-        kernel, occupancy = result.kernel, result.occupancy
-        return [
-            titles[named.of(kernel)],
-            inputs[_input(kernel.code_object)],
-            None if occupancy is None else cases[_case(occupancy)],
-            [kernel.used.vgprs, kernel.used.agprs, kernel.used.sgprs, kernel.used.lds_bytes],
-            [kernel.spills.vgprs, kernel.spills.sgprs, kernel.used.scratch_bytes_per_lane],
-            [
+    def kernel_row(result: Result) -> dict[str, Any]:
+        kernel, occupancy, used = result.kernel, result.occupancy, result.kernel.used
+        return {
+            "title": titles[named.of(kernel)],
+            "input": inputs[_input(kernel.code_object)],
+            "case": None if occupancy is None else cases[_case(occupancy)],
+            "used": [used.vgprs, used.agprs, used.sgprs, used.lds_bytes],
+            "spills": [kernel.spills.vgprs, kernel.spills.sgprs, used.scratch_bytes_per_lane],
+            "findings": [
                 findings[f.rule, f.name, f.severity, printable(f.message), f.hint]
                 for f in result.findings
             ],
-            _source(kernel),
-            [] if kernel.code is None else [texts[part] for part in code_parts(kernel.code)],
-            [texts[line] for line in expected(result)],
-            _compiler(result, texts),
-            _facts(kernel),
-        ]
+            "source": _source(kernel),
+            "code": [texts[part] for part in code_parts(kernel.code)] if kernel.code else [],
+            "expected": [texts[line] for line in expected(result)],
+            "compiler": _compiler(result, texts),
+            "facts": _facts(kernel),
+        }
 
     rows = [kernel_row(result) for result in report.results]
     return {
-        "columns": _COLUMNS,
-        "kernels": rows,
+        "columns": [*rows[0]] if rows else [],
+        "kernels": [[*row.values()] for row in rows],
         "titles": list(titles),
         "inputs": list(inputs),
         "cases": list(cases),
@@ -126,12 +122,12 @@ def _input(code_object: CodeObject) -> tuple[Any, ...]:
 
 
 def _case(occupancy: Occupancy) -> tuple[Any, ...]:
-    """Demand, hardware, launch and the resulting occupancy."""
-    launch, allocated = occupancy.launch, occupancy.allocated
+    """Hardware, demand, launch and the resulting occupancy."""
+    allocated = occupancy.allocated
     return (
         occupancy.target,
         tuple(occupancy.demand),
-        tuple(launch),
+        tuple(occupancy.launch),
         (
             *(occupancy.percent, occupancy.waves_per_simd, occupancy.limiters, occupancy.exact),
             *(allocated.vgprs, allocated.agprs, allocated.sgprs),

@@ -7,7 +7,7 @@ from typing import Any
 
 from kernelinfo import __version__
 from kernelinfo.render import View
-from kernelinfo.render.json import encoded, kernel_document
+from kernelinfo.render.json import encoded, kernel_document, picked
 from kernelinfo.sweep.variants import Sweep, Variant
 
 SCHEMA = "kernelinfo/sweep/1"
@@ -28,9 +28,7 @@ def render(sweep: Sweep, view: View) -> Iterator[str]:
         "notes": sweep.notes,
         "kernels": [
             {
-                "symbol": kernel.symbol,
-                "name": kernel.name,
-                "notes": kernel.notes,
+                **picked(kernel, "symbol", "name", "notes"),
                 "variants": [_variant(variant) for variant in kernel.variants],
             }
             for kernel in sweep.kernels
