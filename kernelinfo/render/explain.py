@@ -11,17 +11,10 @@ from kernelinfo.occupancy.calculator import vgpr_steps
 from kernelinfo.occupancy.limits import RESOURCES, Limit
 from kernelinfo.occupancy.targets import Device, Target
 from kernelinfo.reading.facts import SOURCES, Fact, FactName
-from kernelinfo.render import View
+from kernelinfo.render import View, notes
 from kernelinfo.render.findings import in_words, next_step
 from kernelinfo.render.names import heading, name_of, printable
-from kernelinfo.render.notes import (
-    Notes,
-    argument_parts,
-    code_parts,
-    device_notes,
-    expected,
-    launch_notes,
-)
+from kernelinfo.render.notes import Notes
 from kernelinfo.render.paint import Span, aligned, cells, left, painted, wrap
 from kernelinfo.render.words import bare, block, number, percent, plural, waves_per_simd
 
@@ -48,14 +41,14 @@ def render_kernel(
     lines: list[list[Span]] = []
     if occupancy is not None and target is not None:
         lines += _working(target, occupancy, result)
-        lines += _noted([*launch_notes(target, occupancy), *pressure])
-        lines += _listed("code", code_parts(kernel.code) if kernel.code else [], " · ", view.width)
+        lines += _noted([*notes.launch_notes(target, occupancy), *pressure])
+        lines += _listed("code", notes.code_parts(kernel.code), " · ", view.width)
         if device is not None and (filling := result.filling(device, grid)):
-            lines += _noted(device_notes(filling, occupancy.per))
+            lines += _noted(notes.device_notes(filling, occupancy.per))
         lines += _sources(kernel, view.width)
-        lines += _listed("expect", expected(result, device), "; ", view.width)
+        lines += _listed("expect", notes.expected(result, device), "; ", view.width)
         lines += _noted(further)
-    lines += _listed("args", argument_parts(kernel.arguments or ()), ", ", view.width)
+    lines += _listed("args", notes.argument_parts(kernel.arguments or ()), ", ", view.width)
     findings = [_labelled(f.rule, f"{f.severity}: {in_words(f)}") for f in result.findings]
     yield from painted(heading(name_of(kernel, view.names), f"{on}  {where}", view), view)
     yield "\n"
@@ -71,9 +64,11 @@ def _hanging(lines: Iterable[list[Span]], width: int) -> Iterator[list[Span]]:
         yield from wrap(line, width, before if width - before >= _ROOM else _LABEL + 2)
 
 
-def render_numbers(target: Target, occupancy: Occupancy, view: View, notes: Notes) -> Iterator[str]:
+def render_numbers(
+    target: Target, occupancy: Occupancy, view: View, further: Notes
+) -> Iterator[str]:
     """The same for numbers that belong to no kernel."""
-    lines = [*_working(target, occupancy), *_noted(notes), *_footnote(occupancy)]
+    lines = [*_working(target, occupancy), *_noted(further), *_footnote(occupancy)]
     yield from painted([[(f"{target.name} ({target.family})", "bold")], []], view)
     yield from painted(_hanging(lines, view.width), view)
 
@@ -231,8 +226,8 @@ def _footnote(occupancy: Occupancy | None) -> list[list[Span]]:
     return [[(" ¹ ", "dim"), (f"{text}; --no-trap-handler leaves them out", "dim")]]
 
 
-def _noted(notes: Notes) -> list[list[Span]]:
-    return [_labelled(*note) for note in notes]
+def _noted(lines: Notes) -> list[list[Span]]:
+    return [_labelled(*line) for line in lines]
 
 
 def _labelled(label: str, text: str, style: str = "") -> list[Span]:

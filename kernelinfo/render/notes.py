@@ -40,8 +40,10 @@ def argument_parts(arguments: tuple[Argument, ...]) -> list[str]:
     return [printable(word) for word in words] + [f"{hidden} hidden"] * bool(hidden)
 
 
-def code_parts(code: Code) -> list[str]:
+def code_parts(code: Code | None) -> list[str]:
     """Instructions by kind, as many as are written; what there is none of is left out."""
+    if code is None:
+        return []
     counted = {
         "memory instruction": code.memory,
         "scratch instruction": code.scratch,

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from kernelinfo.kernel import Kernel, Result
 from kernelinfo.light_typing import NamedTuple
-from kernelinfo.occupancy import Occupancy
 from kernelinfo.occupancy.limits import RESOURCES
 from kernelinfo.render import View
 from kernelinfo.render.names import folded
@@ -131,6 +130,7 @@ def cells_of(result: Result) -> tuple[str, ...]:
         why = "another block size" if kernel.target else "unknown target"
         return ("?", *map(known, numbers), "?", "?", why)
     launch, allocated = occupancy.launch, occupancy.allocated
+    full = round(occupancy.percent * _BAR / 100)
     at_most = bound(occupancy.exact or not occupancy.launchable)
     return (
         block(launch),
@@ -139,7 +139,7 @@ def cells_of(result: Result) -> tuple[str, ...]:
         known(allocated.sgprs),
         size(None if used.lds_bytes is None else used.lds_bytes + launch.dynamic_lds_bytes),
         size(used.scratch_bytes_per_lane),
-        f"{at_most}{number(occupancy.waves_per_simd)} {_bar(occupancy)}",
+        f"{at_most}{number(occupancy.waves_per_simd)} {'■' * full:·<{_BAR}}",
         f"{at_most}{occupancy.percent:.1f}%",
         limiters(occupancy),
     )
@@ -149,8 +149,3 @@ def target_of(kernel: Kernel) -> str:
     """What it was compiled for; `gfx90a as gfx942` where that is not what is asked about."""
     own, target = kernel.code_object.target or "?", kernel.target
     return own if target is None or target.name == own else f"{own} as {target.name}"
-
-
-def _bar(occupancy: Occupancy) -> str:
-    full = round(occupancy.percent * _BAR / 100)
-    return "■" * full + "·" * (_BAR - full)

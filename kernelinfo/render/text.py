@@ -166,8 +166,7 @@ def _legend(shown: list[Result]) -> Iterator[str]:
     if any(result.kernel.used.agprs for result in shown):
         yield " VGPR counts AGPRs where both share one file"
     reasons = dict.fromkeys(reason for o in known for reason in o.at_most_because)
-    for reason in reasons:
-        yield f" ≤ {reason}"
+    yield from (f" ≤ {reason}" for reason in reasons)
 
 
 def _label(report: Report, names: Mapping[str, str]) -> findings.Label:

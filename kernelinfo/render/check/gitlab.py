@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from hashlib import sha256
-from typing import Any, Literal
+from typing import Any
 
 from kernelinfo.gate.outcome import Outcome
 from kernelinfo.render import View
@@ -13,11 +13,7 @@ from kernelinfo.render.json import encoded
 from kernelinfo.render.names import printable
 from kernelinfo.rules.severity import Severity
 
-_SEVERITIES: dict[Severity, Literal["info", "minor", "major"]] = {
-    "note": "info",
-    "warning": "minor",
-    "error": "major",
-}
+_SEVERITIES: dict[Severity, str] = {"note": "info", "warning": "minor", "error": "major"}
 
 
 def render(outcome: Outcome, view: View) -> Iterator[str]:

@@ -12,10 +12,10 @@ from kernelinfo.render.json import as_json, document, encoded, picked
 
 
 def render(outcome: Outcome, view: View) -> Iterator[str]:
-    vanished = [notice for notice in outcome.notices if notice.finding.rule == VANISHED]
     gone = (
         Problem(one.path or "", f"{one.subject}: {one.finding.message}", line=one.line)
-        for one in vanished
+        for one in outcome.notices
+        if one.finding.rule == VANISHED
     )
     problems = (*outcome.problems, *gone)
     found = document(Report(outcome.report.results, problems, outcome.report.repeats))

@@ -50,6 +50,7 @@ def dataset(report: Report, view: View) -> dict[str, Any]:
 
     def kernel_row(result: Result) -> dict[str, Any]:
         kernel, occupancy, used = result.kernel, result.occupancy, result.kernel.used
+        number = result.compiler_number
         return {
             "title": titles[named.of(kernel)],
             "input": inputs[_input(kernel.code_object)],
@@ -61,9 +62,11 @@ def dataset(report: Report, view: View) -> dict[str, Any]:
                 for f in result.findings
             ],
             "source": _source(kernel),
-            "code": [texts[part] for part in code_parts(kernel.code)] if kernel.code else [],
+            "code": [texts[part] for part in code_parts(kernel.code)],
             "expected": [texts[line] for line in expected(result)],
-            "compiler": _compiler(result, texts),
+            "compiler": [number.waves_per_simd, texts[number.reason or "agrees"]]
+            if number and number.agrees is not None
+            else None,
             "facts": _facts(kernel),
         }
 
@@ -139,14 +142,6 @@ def _source(kernel: Kernel) -> str:
     if kernel.source is not None:
         return printable(f"{kernel.source.file}:{kernel.source.line}")
     return "" if kernel.line is None else f"line {kernel.line}"
-
-
-def _compiler(result: Result, texts: _Shared) -> list[int] | None:
-    """The compiler's own waves per SIMD, and the index of the text on why it differs or not."""
-    number = result.compiler_number
-    if number is None or number.agrees is None:
-        return None
-    return [number.waves_per_simd, texts[number.reason or "agrees"]]
 
 
 def _facts(kernel: Kernel) -> list[list[int | None]]:
