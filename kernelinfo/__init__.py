@@ -14,8 +14,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kernelinfo.analysis import analyse, load
     from kernelinfo.analysis.options import Options
-    from kernelinfo.compare import Comparison, Pair
+    from kernelinfo.compare import Comparison
     from kernelinfo.compare.builds import diff
+    from kernelinfo.compare.changes import Pair
     from kernelinfo.compare.summary import KernelSummary
     from kernelinfo.errors import (
         BaselineError,

@@ -98,9 +98,8 @@ def command(
         level=level,
         options=tuple(mllvm or ()),
         is_wanted=None if kernel is None else lambda name, symbol: is_named(name, symbol, kernel),
-        reading=wanted._replace(arch=None),
     )
-    found = _sweep(file, request, compiler, wanted.arch, timeout, jobs or os.cpu_count() or 1)
+    found = _sweep(file, request, wanted, compiler, timeout, jobs or os.cpu_count() or 1)
     write(renderer(f"sweep.{format}")(found, view), output)
     if found.has_failed:
         complain(f"{file}: no variant was compiled: {found.kernels[0].variants[-1].error}")
@@ -114,7 +113,7 @@ def _strategy(name: str) -> str | None:
 
 
 def _sweep(
-    file: str, request: Request, given: str | None, arch: str | None, timeout: float, jobs: int
+    file: str, request: Request, wanted: Options, given: str | None, timeout: float, jobs: int
 ) -> Sweep:
     """The sweep; however it ends, no compiler is left running."""
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
@@ -125,5 +124,5 @@ def _sweep(
         Processes(timeout) as processes,
     ):
         compiler = find_compiler(given, source.producer, processes)
-        module = open_module(source, compiler, processes, arch, request.reading)
+        module = open_module(source, compiler, processes, wanted)
         return sweep(module, request, pool, progress)

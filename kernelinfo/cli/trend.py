@@ -53,10 +53,10 @@ def command(
     """
     require_libraries()
     from kernelinfo.fleet.dataset import Dataset
-    from kernelinfo.fleet.trend import Question, ask
+    from kernelinfo.fleet.trend import ask
 
-    names_of_builds = tuple(builds.split(",")) if builds else ()
-    found = ask(Dataset(dataset), Question(wanted, names_of_builds, since, moved))
+    named = builds.split(",") if builds else ()
+    found = ask(Dataset(dataset), wanted, named, since, moved=moved)
     write(renderer(f"trend.{format}")(found, view), output)
     _exit(found, fails(found.whole, fail_on))
 

@@ -6,59 +6,11 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from operator import attrgetter
 
-from kernelinfo.compare.changes import Effect, Move, effect, moves, same_processor, why
+from kernelinfo.compare.changes import Match, Pair
 from kernelinfo.compare.summary import Build, KernelSummary
 from kernelinfo.kernel.names import base_name, stem, without_namespace, without_unit
-from kernelinfo.light_typing import Any, Literal, NamedTuple
+from kernelinfo.light_typing import Any, NamedTuple
 from kernelinfo.reading.blob import Problem
-
-Match = Literal["exact", "name", "namespace", "base-name"]
-"""Mangled and demangled name; the demangled name; template arguments and parameters under another
-namespace; only with `loose` the name without any of these. The last two only where no other kernel
-that is left has it."""
-
-
-class Pair(NamedTuple):
-    """A kernel in the old and in the new build."""
-
-    old: KernelSummary
-    new: KernelSummary
-    match: Match = "exact"
-
-    @property
-    def renamed(self) -> bool:
-        """Matched by less than its whole name."""
-        return self.match != "exact"
-
-    @property
-    def one_processor(self) -> bool:
-        """Whether both run on the same, whatever its features; else waves do not compare."""
-        return same_processor(self.old, self.new)
-
-    @property
-    def moves(self) -> tuple[Move, ...]:
-        """What is not as it was."""
-        return moves(self.old, self.new)
-
-    @property
-    def effect(self) -> Effect:
-        """What the moves come to."""
-        return effect(self.moves)
-
-    @property
-    def affected(self) -> bool:
-        """Whether it is not only within the steps of the hardware that something moved."""
-        return any(move.affects for move in self.moves)
-
-    @property
-    def regressed(self) -> bool:
-        """Waves lost, or spills or scratch gained."""
-        return any(move.worse for move in self.moves)
-
-    @property
-    def why(self) -> str:
-        """What moved, and under which limit, in words."""
-        return why(self.old, self.new)
 
 
 class Totals(NamedTuple):
@@ -138,24 +90,28 @@ def compare(
     if across_targets:
         scopes.append(dict.fromkeys(scopes[0], ""))
     unstated: dict[str, Any] = dict.fromkeys((*old.unstated, *new.unstated))
-    left = _Left(_kernels(old, unstated), _kernels(new, unstated))
-    pairs = _unchanged(left)
+    ours, theirs = _kernels(old, unstated), _kernels(new, unstated)
+    pairs: dict[int, Pair] = {}
     for scope in scopes:
         for level in _LEVELS + _LOOSE_LEVELS if loose else _LEVELS:
-            if left.old and left.new:
-                pairs |= _matched(left, scope, level)
+            if ours and theirs:
+                pairs |= _matched(ours, theirs, scope, level)
     return Comparison(
         pairs=tuple(pairs[index] for index in sorted(pairs)),
-        gone=tuple(left.old.values()),
-        new=tuple(left.new.values()),
+        gone=tuple(ours.values()),
+        new=tuple(theirs.values()),
         old_compilers=old.compilers,
         new_compilers=new.compilers,
         notes=(*old.notes, *new.notes),
     )
 
 
-def _kernels(build: Build, unstated: dict[str, Any]) -> dict[int, KernelSummary]:
-    """The kernels by number, without what only one of the builds can say."""
+_Kernels = dict[int, KernelSummary]
+"""By their numbers in their build."""
+
+
+def _kernels(build: Build, unstated: dict[str, Any]) -> _Kernels:
+    """Without what only one of the builds can say."""
     kernels = build.kernels
     if unstated:
         kernels = tuple(kernel._replace(**unstated) for kernel in kernels)
@@ -172,6 +128,7 @@ class _Level(NamedTuple):
 
 
 _LEVELS = (
+    _Level("exact", attrgetter("content")),  # apart from namesakes that changed
     _Level("exact", attrgetter("name", "symbol", "code_object")),
     _Level("exact", attrgetter("name", "symbol", "unit")),
     _Level("exact", attrgetter("name", "symbol")),
@@ -198,51 +155,29 @@ def _without_namespace(kernel: KernelSummary) -> str:
     return without_namespace(without_unit(kernel.name))
 
 
-class _Left(NamedTuple):
-    """Kernels without a partner yet, by their numbers in their builds."""
-
-    old: dict[int, KernelSummary]
-    new: dict[int, KernelSummary]
-
-
 Scopes = dict[str, str]
 """By target; kernels of different scopes are never the same."""
 
 
-def _unchanged(left: _Left) -> dict[int, Pair]:
-    """The pairs of kernels that are the same, which keeps them apart from namesakes that changed;
-    otherwise as `_matched`."""
-    numbers: dict[Hashable, list[int]] = defaultdict(list)
-    for number, kernel in left.old.items():
-        numbers[kernel.content].append(number)
+def _matched(old: _Kernels, new: _Kernels, scopes: Scopes, level: _Level) -> dict[int, Pair]:
+    """The pairs of one level by their numbers in the new build; they are taken out of both."""
+    by_key = _by_key(old, scopes, level)
     pairs = {}
-    for number, kernel in [*left.new.items()]:
-        if same := numbers.get(kernel.content):
-            pairs[number] = Pair(left.old.pop(same.pop(0)), left.new.pop(number))
-    return pairs
-
-
-def _matched(left: _Left, scopes: Scopes, level: _Level) -> dict[int, Pair]:
-    """The pairs of one level by their numbers in the new build; they are taken out of `left`."""
-    old, new = (_by_key(kernels, scopes, level) for kernels in left)
-    pairs = {}
-    for key, theirs in new.items():
-        ours = old.get(key, ())
+    for key, theirs in _by_key(new, scopes, level).items():
+        ours = by_key.get(key, ())
         if level.unique and len(ours) + len(theirs) != 2:
             continue
         # By content, so that pairs do not depend on the build's order.
         if len(ours) > 1:
-            ours = sorted(ours, key=lambda number: _order(left.old[number]))
+            ours = sorted(ours, key=lambda number: _order(old[number]))
         if ours and len(theirs) > 1:
-            theirs = sorted(theirs, key=lambda number: _order(left.new[number]))
+            theirs = sorted(theirs, key=lambda number: _order(new[number]))
         for before, after in zip(ours, theirs, strict=False):
-            pairs[after] = Pair(left.old.pop(before), left.new.pop(after), level.match)
+            pairs[after] = Pair(old.pop(before), new.pop(after), level.match)
     return pairs
 
 
-def _by_key(
-    kernels: dict[int, KernelSummary], scopes: Scopes, level: _Level
-) -> dict[Hashable, list[int]]:
+def _by_key(kernels: _Kernels, scopes: Scopes, level: _Level) -> dict[Hashable, list[int]]:
     numbers: dict[Hashable, list[int]] = defaultdict(list)
     for number, kernel in kernels.items():
         numbers[scopes[kernel.target], level.key(kernel)].append(number)

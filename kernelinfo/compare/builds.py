@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from functools import partial
 from glob import has_magic
 
 from kernelinfo.analysis import Analysis, analyse
@@ -33,19 +34,18 @@ def diff(
     """What moved from one build to another.
 
     `options` concern paths; a `Report` stands as it is. `loose` also pairs kernels by a base name
-    that is unique. Raises `KernelinfoError` rather than
-    comparing part of what was asked for.
+    that is unique. Raises `KernelinfoError` rather than comparing part of what was asked for.
     """
     builds = []
     for source in (old, new):
         if isinstance(source, Report):
-            problems = list(source.problems)
-            builds.append(_of_report(source))
+            root = common_root({code_object.path for code_object in source.code_objects})
+            found, problems = build(source.results, partial(_location, root)), [*source.problems]
         else:
             found, problems = read_build(os.fspath(source), options or Options())
-            builds.append(found)
         for problem in problems:
             raise ReadError(f"{problem.path}: {problem.message}")
+        builds.append(found)
     return compare(*builds, across_targets=across_targets, loose=loose)
 
 
@@ -68,7 +68,7 @@ def read_build(path: str, options: Options) -> tuple[Build, list[Problem]]:
         items = Analysis(options).analyse_path(blob.path, blobs)
     else:
         items = analyse([path], options)
-    return build(_results(items, problems), _under(root_of(path))), problems
+    return build(_results(items, problems), partial(_location, root_of(path))), problems
 
 
 def chosen(found: Build, options: Options) -> Build:
@@ -77,13 +77,8 @@ def chosen(found: Build, options: Options) -> Build:
     return found._replace(kernels=tuple(kernels))
 
 
-def _of_report(report: Report) -> Build:
-    paths = {code_object.path for code_object in report.code_objects}
-    return build(report.results, _under(common_root(paths)))
-
-
-def _under(root: str) -> Callable[[CodeObject], str]:
-    return lambda code_object: path_under(root, code_object.path, code_object.member)
+def _location(root: str, code_object: CodeObject) -> str:
+    return path_under(root, code_object.path, code_object.member)
 
 
 def _results(items: Iterable[Item], problems: list[Problem]) -> Iterator[Result]:

@@ -14,6 +14,11 @@ _FIELDS = tuple(BY_FIELD)
 _values = attrgetter(*_FIELDS)
 
 
+Match = Literal["exact", "name", "namespace", "base-name"]
+"""Mangled and demangled name; the demangled name; template arguments and parameters under another
+namespace; only with `loose` the name without any of these. The last two only where no other kernel
+that is left has it."""
+
 Effect = Literal["worse", "mixed", "better", "changed", "moved", "same"]
 """Waves lost, spills or scratch gained; that, and better in something else; better alone; another
 launch, or a number that only one build has; registers, LDS or code within their steps; nothing."""
@@ -51,21 +56,78 @@ class Move(NamedTuple):
         return self.new - self.old if number.is_gain else self.old - self.new
 
 
-def moves(old: KernelSummary, new: KernelSummary) -> tuple[Move, ...]:
-    """All numbers that differ.
+class Pair(NamedTuple):
+    """A kernel in the old and in the new build."""
 
-    Of one processor waves are compared. Another may have other slots and waves of another size:
-    there the share of its slots is, and how large a wave is says nothing.
-    """
-    before, after = _values(old), _values(new)
-    if before == after:
-        return ()
-    aside = ("percent",) if same_processor(old, new) else ("waves_per_simd", "wave_size")
-    return tuple(
-        Move(measure, was, now)
-        for measure, was, now in zip(_FIELDS, before, after, strict=True)
-        if was != now and measure not in aside
-    )
+    old: KernelSummary
+    new: KernelSummary
+    match: Match = "exact"
+
+    @property
+    def renamed(self) -> bool:
+        """Matched by less than its whole name."""
+        return self.match != "exact"
+
+    @property
+    def one_processor(self) -> bool:
+        """Whether both run on the same, whatever its features; else waves do not compare."""
+        return self.old.processor == self.new.processor
+
+    @property
+    def moves(self) -> tuple[Move, ...]:
+        """All numbers that differ.
+
+        Of one processor waves are compared. Another may have other slots and waves of another size:
+        there the share of its slots is, and how large a wave is says nothing.
+        """
+        before, after = _values(self.old), _values(self.new)
+        if before == after:
+            return ()
+        aside = ("percent",) if self.one_processor else ("waves_per_simd", "wave_size")
+        return tuple(
+            Move(measure, was, now)
+            for measure, was, now in zip(_FIELDS, before, after, strict=True)
+            if was != now and measure not in aside
+        )
+
+    @property
+    def effect(self) -> Effect:
+        """What the moves come to."""
+        return effect(self.moves)
+
+    @property
+    def affected(self) -> bool:
+        """Whether it is not only within the steps of the hardware that something moved."""
+        return any(move.affects for move in self.moves)
+
+    @property
+    def regressed(self) -> bool:
+        """Waves lost, or spills or scratch gained."""
+        return any(move.worse for move in self.moves)
+
+    @property
+    def why(self) -> str:
+        """What moved in words: `VGPR: 94 → 98 used, 96 → 104 allocated, 5 → 4 waves/SIMD`.
+
+        Where it affects the kernel, the limit that binds is named and what moved under it; else all
+        that moved. Empty where nothing did.
+        """
+        moved = {move.measure: move for move in self.moves}
+        if not any(move.affects for move in moved.values()):
+            return "; ".join(_topics(_TOPICS, moved))
+        of_occupancy = [
+            _of_occupancy(self, move, moved)
+            for move in moved.values()
+            if BY_FIELD[move.measure].topic == "occupancy"
+        ]
+        launch, rest = _topics(("launch",), moved), _topics(("spills", "scratch"), moved)
+        return "; ".join([*launch, *of_occupancy, *rest])
+
+    @property
+    def why_waves(self) -> str:
+        """The part of it that is about waves per SIMD, of kernels that have other waves now."""
+        moved = {move.measure: move for move in self.moves}
+        return _of_occupancy(self, moved["waves_per_simd"], moved)
 
 
 def effect(found: Sequence[Move]) -> Effect:
@@ -78,39 +140,10 @@ def effect(found: Sequence[Move]) -> Effect:
     return "moved" if found else "same"
 
 
-def same_processor(old: KernelSummary, new: KernelSummary) -> bool:
-    """Whatever its features."""
-    return old.processor == new.processor
-
-
-def why(old: KernelSummary, new: KernelSummary) -> str:
-    """What moved in words: `VGPR: 94 → 98 used, 96 → 104 allocated, 5 → 4 waves/SIMD`.
-
-    Where it affects the kernel, the limit that binds is named and what moved under it; else all
-    that moved. Empty where nothing did.
-    """
-    moved = {move.measure: move for move in moves(old, new)}
-    if not any(move.affects for move in moved.values()):
-        return "; ".join(_topics(_TOPICS, moved))
-    parts = list(_topics(("launch",), moved))
-    for move in moved.values():
-        if BY_FIELD[move.measure].topic == "occupancy":
-            parts.append(_of_occupancy(old, new, move, moved))
-    return "; ".join([*parts, *_topics(("spills", "scratch"), moved)])
-
-
-def why_waves(old: KernelSummary, new: KernelSummary) -> str:
-    """The part of it that is about waves per SIMD, of kernels that have other waves now."""
-    moved = {move.measure: move for move in moves(old, new)}
-    return _of_occupancy(old, new, moved["waves_per_simd"], moved)
-
-
-def _of_occupancy(
-    old: KernelSummary, new: KernelSummary, occupancy: Move, moved: dict[str, Move]
-) -> str:
+def _of_occupancy(pair: Pair, occupancy: Move, moved: dict[str, Move]) -> str:
     """The limit that costs waves, or that gave way."""
-    limits = old.limiters if occupancy.better else new.limiters
-    topics = [RESOURCES[limit] for limit in limits]
+    old, new = pair.old, pair.new
+    topics = [RESOURCES[limit] for limit in (old if occupancy.better else new).limiters]
     parts = list(_topics((topic for topic in topics if topic != "scratch"), moved))
     reached = "cannot launch now"
     if occupancy.new != 0:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 
 from kernelinfo.compare.measurement import Distance, Measurement, bare, compared, distance
-from kernelinfo.compare.profile import Agent, Dispatch, Resources, together
+from kernelinfo.compare.profile import UNNAMED, Agent, Dispatch, Resources, together
 from kernelinfo.errors import UnknownTargetError
 from kernelinfo.kernel import Kernel
 from kernelinfo.kernel.names import stem
@@ -69,7 +70,7 @@ def measure(
     for agent, launches in by_agent.items():
         target = device[0] if device else _named(agent)
         nearest = (target,) if target else _nearest(files_for(None).candidates(launches))
-        runs.setdefault(nearest, []).extend(launches)
+        runs.setdefault(nearest, []).extend(replace(one, agent=UNNAMED) for one in launches)
     return tuple(
         found
         for nearest, launches in runs.items()
@@ -95,17 +96,19 @@ class _Files:
         trap_handler: bool,
     ) -> None:
         self._device, self._trap_handler = device, trap_handler
-        self._levels: tuple[dict[str, list[Kernel]], ...] = ({}, {}, {})
+        self._whole = defaultdict[str, list[Kernel]](list)
+        self._stems = defaultdict[str, list[Kernel]](list)
+        self._bases = defaultdict[str, list[Kernel]](list)
         for kernel in kernels:
             if target is None or (kernel.target and runs_on(kernel.target, target)):
                 self._add(kernel if target is None else kernel.on(target))
 
     def _add(self, kernel: Kernel) -> None:
         brief = stem(kernel.name)
-        names = ({kernel.name, kernel.symbol}, {brief}, {brief.partition("<")[0]})
-        for level, called in zip(self._levels, names, strict=True):
-            for name in called:
-                level.setdefault(name, []).append(kernel)
+        for name in {kernel.name, kernel.symbol}:
+            self._whole[name].append(kernel)
+        self._stems[brief].append(kernel)
+        self._bases[brief.partition("<")[0]].append(kernel)
 
     def candidates(self, launches: Iterable[Dispatch]) -> list[list[Candidate]]:
         """For each launch every kernel of its name."""
@@ -113,9 +116,8 @@ class _Files:
 
     def _called(self, dispatch: Dispatch) -> Sequence[Kernel]:
         name = bare(dispatch.shape.kernel)
-        names = (name, stem(name), stem(name))
-        found = (level.get(name) for level, name in zip(self._levels, names, strict=True))
-        return next(filter(None, found), ())
+        brief = stem(name)
+        return self._whole.get(name) or self._stems.get(brief) or self._bases.get(brief) or ()
 
     def _compared(self, dispatch: Dispatch, kernel: Kernel) -> Candidate:
         found = compared(dispatch, kernel, self._device, self._trap_handler)

@@ -89,19 +89,15 @@ def _predicted(kernel: Kernel, found: Occupancy) -> Resources:
 
 def _percent(dispatch: Dispatch, found: Occupancy, device: Device | None) -> float | None:
     """The measured share of the wave slots, from what of it the run has."""
-    if dispatch.measures.percent is not None:
-        return dispatch.measures.percent
-    if dispatch.measures.waves_per_cu is not None:
+    run = dispatch.measures
+    if run.percent is not None:
+        return run.percent
+    if run.waves_per_cu is not None:
         cus = 2 if found.per == "WGP" else 1
-        return 100 * cus * dispatch.measures.waves_per_cu / found.wave_slots
-    if (
-        dispatch.measures.wave_cycles is None
-        or not dispatch.measures.cycles
-        or device is None
-        or not device.xccs
-    ):
+        return 100 * cus * run.waves_per_cu / found.wave_slots
+    if run.wave_cycles is None or not run.cycles or device is None or not device.xccs:
         return None
-    waves = dispatch.measures.wave_cycles * device.xccs / dispatch.measures.cycles
+    waves = run.wave_cycles * device.xccs / run.cycles
     return 100 * waves / (found.wave_slots * device.domains(found.per))
 
 

@@ -98,7 +98,7 @@ class Agent(NamedTuple):
     """Processor: gfx90a."""
 
 
-_UNNAMED = Agent()
+UNNAMED = Agent()
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ class Dispatch:
     count: int
     measures: Measures
     """The means of all that were measured."""
-    agent: Agent = _UNNAMED
+    agent: Agent = UNNAMED
 
 
 def read(path: Path, within: Bounds = BY_DEFAULT) -> tuple[Dispatch, ...]:
@@ -118,7 +118,9 @@ def read(path: Path, within: Bounds = BY_DEFAULT) -> tuple[Dispatch, ...]:
     Raises `ReadError` for a file that cannot be read or is of another kind.
     """
     try:
-        return _folded(_rows_of(path, within))
+        if found := together(map(_dispatch, _rows_of(path, within))):
+            return found
+        raise ReadError("holds no dispatch")
     except OSError as error:
         raise ReadError(f"{path}: {error.strerror}; {_WANTED}") from None
     except (ReadError, csv.Error, OverflowError, ValueError) as error:
@@ -155,36 +157,14 @@ def _plain(data: bytes, within: Bounds) -> bytes:
     return bytes(stream.read_all())
 
 
-def _folded(rows: Iterable[Mapping[str, Any]]) -> tuple[Dispatch, ...]:
-    shapes: dict[tuple[Agent, Shape], list[Measures]] = {}
-    for values in rows:
-        agent = Agent(
-            str(values.get("agent", "")), str(values["target"]) if "target" in values else None
-        )
-        shapes.setdefault((agent, _shape(values)), []).append(_measures(values))
-    if not shapes:
-        raise ValueError("holds no dispatch")
-    return tuple(
-        Dispatch(shape, len(found), _mean([(one, 1) for one in found]), agent)
-        for (agent, shape), found in shapes.items()
-    )
-
-
 def together(dispatches: Iterable[Dispatch]) -> tuple[Dispatch, ...]:
-    """Those of one shape as one, whichever agents they ran on; in the order of the first."""
-    shapes: dict[Shape, list[Dispatch]] = {}
+    """Those of one agent and shape as one, in the order of the first."""
+    found: dict[tuple[Shape, Agent], list[tuple[Measures, int]]] = {}
     for one in dispatches:
-        shapes.setdefault(one.shape, []).append(one)
+        found.setdefault((one.shape, one.agent), []).append((one.measures, one.count))
     return tuple(
-        found[0]
-        if len(found) == 1
-        else Dispatch(
-            shape,
-            sum(one.count for one in found),
-            _mean([(one.measures, one.count) for one in found]),
-            found[0].agent,
-        )
-        for shape, found in shapes.items()
+        Dispatch(shape, sum(count for _, count in measures), _mean(measures), agent)
+        for (shape, agent), measures in found.items()
     )
 
 
@@ -230,6 +210,13 @@ def _volume(values: Mapping[str, Any], of: str) -> int | None:
     return prod(_count(values, f"{of}_{axis}") or 1 for axis in "xyz")
 
 
+def _dispatch(values: Mapping[str, Any]) -> Dispatch:
+    agent = Agent(
+        str(values.get("agent", "")), str(values["target"]) if "target" in values else None
+    )
+    return Dispatch(_shape(values), 1, _measures(values), agent)
+
+
 def _shape(values: Mapping[str, Any]) -> Shape:
     size, grid = _volume(values, "workgroup"), _volume(values, "grid")
     if "kernel" not in values or size is None or size < 1:
@@ -250,6 +237,8 @@ def _measures(values: Mapping[str, Any]) -> Measures:
 
 def _mean(found: Sequence[tuple[Measures, int]]) -> Measures:
     """Means over as many launches as each measure stands for."""
+    if len(found) == 1:
+        return found[0][0]
     means: list[float | None] = []
     for column in range(len(Measures._fields)):
         values = ((one[column], count) for one, count in found)

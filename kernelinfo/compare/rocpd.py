@@ -13,6 +13,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from kernelinfo.compare.profile import FIELDS
 from kernelinfo.errors import ReadError
 
 _DISPATCHES = "rocpd_kernel_dispatch"
@@ -109,26 +110,13 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-_COLUMNS = {
-    "workgroup_size_x": "workgroup_x",
-    "workgroup_size_y": "workgroup_y",
-    "workgroup_size_z": "workgroup_z",
-    "grid_size_x": "grid_x",
-    "grid_size_y": "grid_y",
-    "grid_size_z": "grid_z",
-    "group_segment_size": "lds_bytes",
-    "private_segment_size": "scratch_bytes_per_lane",
-    "start": "start_ns",
-    "end": "end_ns",
-    "agent_id": "agent",
-}
-_SYMBOL_COLUMNS = {
-    "kernel_name": "kernel",
-    "arch_vgpr_count": "vgprs",
-    "accum_vgpr_count": "agprs",
-    "sgpr_count": "sgprs",
-}
-_REFERENCES = ("kernel_id", "event_id", "track_id", "start_id", "end_id")
+_FIELDS = FIELDS | {"start": "start_ns", "end": "end_ns", "arch_vgpr_count": "vgprs"}
+_COLUMNS = (
+    *("workgroup_size_x", "workgroup_size_y", "workgroup_size_z"),
+    *("grid_size_x", "grid_size_y", "grid_size_z", "group_segment_size", "private_segment_size"),
+    *("start", "end", "agent_id", "kernel_id", "event_id", "track_id", "start_id", "end_id"),
+)
+_SYMBOL_COLUMNS = ("kernel_name", "arch_vgpr_count", "accum_vgpr_count", "sgpr_count")
 _COUNTERS = {"OccupancyPercent": "percent", "MeanOccupancyPerCU": "waves_per_cu"}
 """Metrics that rocprofv3 derives; raw counters have a row for each instance of the hardware."""
 
@@ -139,21 +127,19 @@ def _dispatches(tables: _Tables) -> Iterator[Row]:
     tracks = tables.by_id("rocpd_track", "agent_id")
     times = tables.by_id("rocpd_timestamp", "value")
     counters = _counters(tables)
-    nothing: Row = {}
-    for row in tables.rows(_DISPATCHES, *_COLUMNS, *_REFERENCES):
+    for row in tables.rows(_DISPATCHES, *_COLUMNS):
         moments = {
-            "agent_id": tracks.get(row.get("track_id"), nothing).get("agent_id"),
-            "start": times.get(row.get("start_id"), nothing).get("value"),
-            "end": times.get(row.get("end_id"), nothing).get("value"),
+            "agent_id": tracks.get(row.get("track_id"), {}).get("agent_id"),
+            "start": times.get(row.get("start_id"), {}).get("value"),
+            "end": times.get(row.get("end_id"), {}).get("value"),
         }
         row = {name: value for name, value in moments.items() if value is not None} | row
-        symbol = symbols.get(row.get("kernel_id"), nothing)
-        agent = agents.get(row.get("agent_id"), nothing)
+        agent = agents.get(row.get("agent_id"), {})
+        row |= symbols.get(row.get("kernel_id"), {})
         yield {
-            **{_COLUMNS[column]: value for column, value in row.items() if column in _COLUMNS},
-            **{_SYMBOL_COLUMNS[column]: symbol[column] for column in symbol if column != "id"},
-            **counters.get(row.get("event_id"), nothing),
-            **({"target": str(agent["name"])} if "name" in agent else nothing),
+            **{_FIELDS[column]: value for column, value in row.items() if column in _FIELDS},
+            **counters.get(row.get("event_id"), {}),
+            **({"target": str(agent["name"])} if "name" in agent else {}),
         }
 
 

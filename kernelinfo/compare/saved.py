@@ -13,7 +13,6 @@ from kernelinfo.compare.saved_report import read_document, read_lines
 from kernelinfo.compare.saved_rows import HEADING, UNSTATED, read_rows, rows_of_csv
 from kernelinfo.compare.summary import Build, common_root, path_under
 from kernelinfo.errors import ReadError
-from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.blob import Blob, Problem
 
 Tell = Callable[[Problem], None]
@@ -41,8 +40,8 @@ def read_saved(blob: Blob, options: Options, tell: Tell) -> Build:
     counts, found = PathCounts(blob.path), []
     compilers: set[str] = set()
     try:
-        saved = _saved(blob, tell)
-        kernels = list(saved.kernels)
+        saved, unstated, may_be_cut = _saved(blob, tell)
+        kernels = list(saved)
     except (KeyError, IndexError, TypeError, ValueError) as error:
         what = f"has no {error}" if isinstance(error, KeyError) else str(error)
         kind = "CSV" if _is_csv(blob) else "JSON"
@@ -66,34 +65,25 @@ def read_saved(blob: Blob, options: Options, tell: Tell) -> Build:
     counts.found = len(found)
     if problem := counts.no_kernel_problem(options):
         tell(problem)
-    notes = (f"{blob.path}: {_MAY_BE_CUT}",) if saved.may_be_cut else ()
-    return Build(tuple(found), tuple(sorted(compilers)), saved.unstated, notes)
+    notes = (f"{blob.path}: {_MAY_BE_CUT}",) if may_be_cut else ()
+    return Build(tuple(found), tuple(sorted(compilers)), unstated, notes)
 
 
-class _Saved(NamedTuple):
-    """What a file holds."""
-
-    kernels: Iterator[SavedKernel]
-    may_be_cut: bool = False
-    """A file that ends early looks whole."""
-    unstated: tuple[str, ...] = ()
-
-
-def _saved(blob: Blob, tell: Tell) -> _Saved:
-    """Raises `ValueError` and its like for what is none of ours."""
+def _saved(blob: Blob, tell: Tell) -> tuple[Iterator[SavedKernel], tuple[str, ...], bool]:
+    """The kernels in a file, the fields that it does not store, and if it looks whole though it
+    ends early. Raises `ValueError` and its like for what is none of ours."""
     data = bytes(blob.data)
     if _is_csv(blob):
-        rows = rows_of_csv(data.decode("utf-8", "replace"))
-        return _Saved(read_rows(rows), True, UNSTATED)
+        return read_rows(rows_of_csv(data.decode("utf-8", "replace"))), UNSTATED, True
     first = _parsed(data.partition(b"\n")[0])
     if isinstance(first, dict) and "Symbol" in first:
-        return _Saved(read_rows(_objects(data)), True, UNSTATED)
+        return read_rows(_objects(data)), UNSTATED, True
     if isinstance(first, dict) and "input" in first:
-        return _Saved(read_lines(_objects(data)), True)
+        return read_lines(_objects(data)), (), True
     document = first if isinstance(first, dict) else _parsed(data)
     if not isinstance(document, dict):
         raise ValueError("it is cut off or damaged")
-    return _Saved(read_document(document, blob.path, tell))
+    return read_document(document, blob.path, tell), (), False
 
 
 def _objects(data: bytes) -> Iterator[dict[str, Any]]:

@@ -25,6 +25,7 @@ from kernelinfo.light_typing import Literal
 from kernelinfo.package_file import read_package_file
 
 Table = Literal["kernels", "problems", "inputs"]
+_TABLES: tuple[Table, ...] = ("kernels", "problems", "inputs")  # without the last no part counts
 Columns = dict[str, str]  # DuckDB's types by name
 
 _SUFFIX = ".parquet"
@@ -106,7 +107,7 @@ class Dataset:
             if scratch is not None:
                 connection.execute("SET threads=1")
                 connection.execute(f"SET memory_limit='{_MEMORY}'")
-                connection.execute(f"SET temp_directory={_quoted(scratch)}")
+                connection.execute(f"SET temp_directory={quoted(scratch)}")
             if not self._is_local:
                 connection.register_filesystem(self._fs)
             try:
@@ -141,7 +142,7 @@ class Dataset:
     def _url(self, path: str) -> str:
         return path if self._is_local else str(self._fs.unstrip_protocol(path))
 
-    def write(
+    def _write(
         self,
         connection: duckdb.DuckDBPyConnection,
         query: str,
@@ -154,7 +155,7 @@ class Dataset:
             folder, name = os.path.split(file)
             self._fs.makedirs(folder, exist_ok=True)
             where = os.path.join(folder, f".{name}.tmp")
-        connection.execute(f"COPY ({query}) TO {_quoted(where)} (FORMAT parquet)", parameters or {})
+        connection.execute(f"COPY ({query}) TO {quoted(where)} (FORMAT parquet)", parameters or {})
         if self._is_local:
             os.replace(where, file)
 
@@ -162,12 +163,11 @@ class Dataset:
         """Write the tables whose rows lie in a folder as `TABLE.jsonl`; `inputs` last. The lines
         are deleted."""
         with self.connect(scratch) as connection:
-            for table, query in _QUERIES.items():
-                rows = os.path.join(scratch, f"{table}.jsonl")
+            for table in _TABLES:
+                rows = _lines_of(table, scratch)
                 if os.path.exists(rows) and os.path.getsize(rows):
-                    parameters = _parameters(table, scratch)
                     file = self._url(f"{self._folder(table, build)}/{name}{_SUFFIX}")
-                    self.write(connection, query, file, parameters)
+                    self._write(connection, _query(table, scratch), file)
                     os.unlink(rows)
 
     def done(self, build: str) -> dict[str, dict[str, Any]]:
@@ -201,7 +201,7 @@ class Dataset:
             if latest[row["Url"]] != row["Part"]:
                 stale[row["Part"]].add(row["Url"])
         with self.connect() as connection:
-            for table in _QUERIES:
+            for table in _TABLES:
                 for file in self.files(table, build):
                     part = part_of(file)
                     if part not in live:
@@ -209,7 +209,7 @@ class Dataset:
                     elif part in stale:
                         query = f"SELECT * FROM {PARTS} WHERE NOT list_contains($stale, Url)"
                         parameters = {"files": [file], "stale": sorted(stale[part])}
-                        self.write(connection, query, file, parameters)
+                        self._write(connection, query, file, parameters)
 
     def _delete(self, file: str) -> None:
         with suppress(FileNotFoundError):
@@ -235,33 +235,30 @@ def part_of(file: str) -> str:
     return file.rpartition("/")[2].partition(".")[0]
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
+    """The text as SQL has it."""
     return "'" + text.replace("'", "''") + "'"
 
 
-def _lines(name: str) -> str:
-    return f"read_json(${name}, columns=${name}_columns, format='newline_delimited')"
+def _query(table: Table, scratch: str) -> str:
+    """The rows of a table whose lines lie in a scratch folder."""
+    if table != "kernels":
+        return f"FROM {_read(table, scratch, PROBLEMS if table == 'problems' else INPUTS)}"
+    kernels, opened = _read(table, scratch, row_columns()), _read("opened", scratch, _OPENED)
+    columns = f"k.* REPLACE (o.Path AS Path), o.Url, '{__version__}' AS Kernelinfo_Version"
+    return (
+        f"SELECT {columns} FROM {kernels} k LEFT JOIN {opened} o ON k.Path = o.Opened"
+        " ORDER BY Target"
+    )
 
 
-_VERSION = f"'{__version__}' AS Kernelinfo_Version"
-_QUERIES: dict[Table, str] = {
-    "kernels": f"SELECT k.* REPLACE (o.Path AS Path), o.Url, {_VERSION} FROM {_lines('kernels')} k"
-    f" LEFT JOIN {_lines('opened')} o ON k.Path = o.Opened ORDER BY Target",
-    "problems": f"SELECT * FROM {_lines('problems')}",
-    "inputs": f"SELECT * FROM {_lines('inputs')}",
-}
-"""By the table that they write; `inputs`, without which a part does not count, last."""
+def _read(name: str, scratch: str, columns: Columns) -> str:
+    lines = quoted(_lines_of(name, scratch))
+    return f"read_json({lines}, columns={columns}, format='newline_delimited')"
 
 
-def _parameters(table: Table, scratch: str) -> dict[str, object]:
-    columns = {"kernels": row_columns(), "problems": PROBLEMS, "inputs": INPUTS}[table]
-    found: dict[str, object] = {
-        table: os.path.join(scratch, f"{table}.jsonl"),
-        f"{table}_columns": columns,
-    }
-    if table == "kernels":
-        found |= {"opened": os.path.join(scratch, "opened.jsonl"), "opened_columns": _OPENED}
-    return found
+def _lines_of(name: str, scratch: str) -> str:
+    return os.path.join(scratch, f"{name}.jsonl")
 
 
 def write_lines(scratch: str, name: str, rows: Iterable[Mapping[str, object]]) -> None:
@@ -271,7 +268,7 @@ def write_lines(scratch: str, name: str, rows: Iterable[Mapping[str, object]]) -
 
 def append_lines(scratch: str, name: str, lines: str) -> int:
     """Append JSON lines to those of that name; the bytes that there are now."""
-    with open(os.path.join(scratch, f"{name}.jsonl"), "a", encoding="utf-8") as file:
+    with open(_lines_of(name, scratch), "a", encoding="utf-8") as file:
         file.write(lines)
         return file.tell()
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kernelinfo.compare import Comparison, Match, Pair, compare
+from kernelinfo.compare import Comparison, compare
+from kernelinfo.compare.changes import Match, Pair
 from kernelinfo.compare.summary import Build, KernelSummary
 from kernelinfo.light_typing import NamedTuple
 
@@ -73,11 +74,14 @@ class Trend(NamedTuple):
     @property
     def whole(self) -> Comparison:
         """What moved from the first build to the last one."""
-        both = [one for one in self.histories if one.first and one.last]
         return Comparison(
-            pairs=tuple(Pair(o.first, o.last, o.match) for o in both if o.first and o.last),
+            pairs=tuple(
+                Pair(one.first, one.last, one.match)
+                for one in self.histories
+                if one.first and one.last
+            ),
             gone=tuple(one.latest for one in self.histories if one.last is None),
-            new=tuple(o.last for o in self.histories if o.last and o.first is None),
+            new=tuple(one.last for one in self.histories if one.last and one.first is None),
             old_compilers=self.steps[0].comparison.old_compilers,
             new_compilers=self.steps[-1].comparison.new_compilers,
         )

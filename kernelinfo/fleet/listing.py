@@ -28,9 +28,8 @@ _QUESTIONS = 16  # files whose size is asked for at once, where a listing does n
 class InputFile(NamedTuple):
     """One file to read."""
 
-    root: str  # the URL that it was found under, as given
     url: str  # where it is read; a path of this machine for local files
-    path: str  # relative to the root; the name of a file that was given itself
+    path: str  # relative to the URL that it was found under; the name of a file given itself
     size: int  # bytes
     modified: str | None  # ETag or time of modification; None reads the file again in every run
     named: bool  # by the user, or by a glob; else found in a folder
@@ -81,7 +80,7 @@ def _local(path: str) -> Iterator[InputFile | Problem]:
         else:
             name = inside or os.path.basename(file.path)
             modified, url = str(status.st_mtime_ns), os.path.abspath(file.path)
-            yield InputFile(path, url, name, status.st_size, modified, file.named)
+            yield InputFile(url, name, status.st_size, modified, file.named)
 
 
 def _remote(url: str) -> Iterator[InputFile | Problem]:
@@ -96,7 +95,6 @@ def _remote(url: str) -> Iterator[InputFile | Problem]:
         if info.get("type") == "directory":
             continue
         yield InputFile(
-            root=url,
             url=str(fs.unstrip_protocol(path)),
             path=path.removeprefix(folder) if path.startswith(folder) else path.rpartition("/")[2],
             size=info.get("size") or 0,
@@ -122,8 +120,8 @@ def _listed(fs: Any, top: str, *, is_folder: bool) -> tuple[bool, dict[str, dict
 
 def store_error(url: str, error: Exception) -> KernelinfoError:
     """What a library of a store says of a URL, in one line."""
-    message = f"{address(url)}: {first_line(error)}; check the address and the credentials"
-    return KernelinfoError(message)
+    hint = "check the address and the credentials"
+    return KernelinfoError(f"{address(url)}: {first_line(error)}; {hint}")
 
 
 def first_line(error: Exception) -> str:
@@ -155,10 +153,9 @@ class Task(NamedTuple):
         """The same, what belongs together on its own; of a share of a file the share."""
         if self.shares > 1:
             return [self]
-        together = units(self.files)
         return [
             self._replace(part=f"{self.part}-{number:05}", files=unit)
-            for number, unit in enumerate(together)
+            for number, unit in enumerate(units(self.files))
         ]
 
 

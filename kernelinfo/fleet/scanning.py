@@ -6,14 +6,13 @@ import logging
 import os
 import signal
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from datetime import UTC, datetime
 
 import dask
 from distributed import Client, LocalCluster, as_completed
 from distributed.scheduler import KilledWorker
 
-from kernelinfo import __version__
 from kernelinfo.errors import KernelinfoError, OptionError
 from kernelinfo.fleet.listing import InputFile, Task, address, find, is_local, tasks, units
 from kernelinfo.fleet.worker import Done, Request, input_rows, problem_row, read
@@ -68,18 +67,13 @@ def plan(request: Request) -> Plan:
     done = request.dataset.done(request.build)
 
     def is_done(file: InputFile) -> bool:
-        row = done.get(file.address)
-        known = row and tuple(row[key] for key in ("Size", "Modified", *_READ_BY))
-        stated = (file.size, file.modified, __version__, request.written_options)
-        return file.modified is not None and known == stated
+        known = done.get(file.address, {}).items()
+        return file.modified is not None and request.input_row(file).items() <= known
 
     together = units(listed.values())
     to_read = tuple(unit for unit in together if not all(map(is_done, unit)))
     problems = tuple(one for one in found if isinstance(one, Problem))
     return Plan(tuple(listed.values()), to_read, problems)
-
-
-_READ_BY = ("Kernelinfo_Version", "Options")
 
 
 def scan(
@@ -105,18 +99,21 @@ def scan(
 
 @contextmanager
 def _client(scheduler: str | None, workers: int | None, bounds: Bounds) -> Iterator[Client]:
-    with ExitStack() as stack:
-        if scheduler is None:
-            stack.enter_context(dask.config.set(_ENGINE))
-            local = stack.enter_context(_local_cluster(workers, bounds))
-            yield stack.enter_context(Client(local))
-            return
-        try:
-            client = Client(scheduler, timeout=_PATIENCE)
-        except (OSError, ValueError) as error:
-            message = f"--scheduler {scheduler}: {error}; start one by `dask scheduler`"
-            raise KernelinfoError(message) from None
-        yield stack.enter_context(client)
+    if scheduler is None:
+        with (
+            dask.config.set(_ENGINE),
+            _local_cluster(workers, bounds) as local,
+            Client(local) as client,
+        ):
+            yield client
+        return
+    try:
+        client = Client(scheduler, timeout=_PATIENCE)
+    except (OSError, ValueError) as error:
+        message = f"--scheduler {scheduler}: {error}; start one by `dask scheduler`"
+        raise KernelinfoError(message) from None
+    with client:
+        yield client
 
 
 def _local_cluster(workers: int | None, bounds: Bounds) -> LocalCluster:
@@ -154,17 +151,13 @@ class _Run:
             except KilledWorker:
                 killed.append(futures[future])
             future.release()
-        for task in killed:
-            for unit in task.by_unit():
-                yield self._finished(self._alone(unit))
-
-    def _alone(self, task: Task) -> Done:
-        """One file, or what belongs to it, with no other task that could be blamed for it."""
-        try:
-            done: Done = self._client.submit(read, task, request=self._request, pure=False).result()
-            return done
-        except KilledWorker:
-            return self._given_up(task)
+        for unit in (unit for task in killed for unit in task.by_unit()):
+            alone = self._client.submit(read, unit, request=self._request, pure=False)
+            try:
+                done = alone.result()
+            except KilledWorker:
+                done = self._given_up(unit)
+            yield self._finished(done)
 
     def _given_up(self, task: Task) -> Done:
         """Write that a task's files end their worker."""
@@ -201,7 +194,7 @@ def _write_listing_problems(request: Request, work: Plan, run: str) -> None:
     if not work.problems and not any(root in known for root in roots):
         return
     part = f"{run}-listing"
-    files = tuple(InputFile(root, root, root, 0, None, True) for root in roots)
+    files = tuple(InputFile(root, root, 0, None, True) for root in roots)
     problems = (problem_row(problem, roots[0], problem.path) for problem in work.problems)
     request.write(part, problems, input_rows(Task(part, files), request, frozenset()))
 

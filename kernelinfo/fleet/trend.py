@@ -17,7 +17,7 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.compare.saved_rows import read_rows
 from kernelinfo.compare.summary import Build, KernelSummary, path_under
 from kernelinfo.errors import KernelinfoError, OptionError
-from kernelinfo.fleet.dataset import INPUTS, Dataset, Table, row_columns
+from kernelinfo.fleet.dataset import INPUTS, Dataset, Table, quoted, row_columns
 from kernelinfo.fleet.history import BuildTotals, Trend, histories, steps_of
 from kernelinfo.kernel.numbers import NUMBERS
 from kernelinfo.kernel.rows import BETWEEN_COMPILERS, COLUMNS
@@ -27,52 +27,52 @@ _IDENTITY = ("Target", "Compiled_For", "Symbol", "Path", "Member")
 _LISTED = ", ".join(f'"{name}"' for name in COLUMNS)
 
 
-class Question(NamedTuple):
-    """What is asked."""
+def ask(
+    dataset: Dataset,
+    options: Options,
+    builds: Sequence[str] = (),
+    since: str | None = None,
+    *,
+    moved: bool = False,
+) -> Trend:
+    """How the kernels that `options` choose moved from build to build.
 
-    options: Options
-    """Those that choose kernels and targets."""
-    builds: tuple[str, ...] = ()
-    """In this order; empty for all, in the natural order of their names."""
-    since: str | None = None
-    """The first build that counts."""
-    moved: bool = False
-    """Kernels that moved within the steps of the hardware, too."""
-
-
-def ask(dataset: Dataset, question: Question) -> Trend:
-    """How kernels moved from build to build. Raises `KernelinfoError`."""
-    names = chosen(dataset, question)
+    The builds count in the order given, without any in the natural order of their names; those
+    before `since` do not. With `moved` kernels that moved within the steps of the hardware are in
+    it, too. Raises `KernelinfoError`.
+    """
+    names = _chosen(dataset, builds, since)
     with dataset.connect() as connection:
-        _open(connection, dataset, names, question.options)
+        _open(connection, dataset, names, options)
         sums = _sums(connection)
         if not sums:
-            choice = " ".join(question.options.choices) or "any name"
+            choice = " ".join(options.choices) or "any name"
             raise KernelinfoError(f"{dataset.name}: no kernel matches {choice}")
         try:
-            movers = _movers(connection, len(names), question.moved)
+            movers = _movers(connection, len(names), moved)
         except (TypeError, ValueError) as error:
             message = f"a row is damaged, {error}; scan its build again"
             raise KernelinfoError(f"{dataset.name}: {message}") from None
-    builds = [_build(movers.get(name, ()), sums.get(name, _NOTHING)) for name in names]
-    steps = steps_of(names, builds)
+    found = [_build(movers.get(name, ()), sums.get(name, _NOTHING)) for name in names]
+    steps = steps_of(names, found)
     totals = tuple(
         BuildTotals._make((name, *sums.get(name, _NOTHING).totals, len(dataset.problems(name))))
         for name in names
     )
-    return Trend(dataset.name, totals, steps, tuple(histories(steps, builds)))
+    return Trend(dataset.name, totals, steps, tuple(histories(steps, found)))
 
 
-def chosen(dataset: Dataset, question: Question) -> list[str]:
+def _chosen(dataset: Dataset, builds: Sequence[str], since: str | None) -> list[str]:
     """The builds in their order. Raises `OptionError` for one that the dataset does not have."""
     there = sorted(dataset.builds(), key=_natural)
-    names = list(question.builds) or there
-    for option, wanted in (("--builds", question.builds), ("--since", (question.since,))):
-        for name in wanted:
-            if name is not None and name not in (names if option == "--since" else there):
-                known = ", ".join(there[-10:]) or "none"
-                raise OptionError(f"{option} {name}: no build of {dataset.name}; it has {known}")
-    names = names[names.index(question.since) :] if question.since else names
+    names = list(builds) or there
+    unknown = [f"--builds {name}" for name in builds if name not in there]
+    if since is not None and since not in names:
+        unknown.append(f"--since {since}")
+    if unknown:
+        known = ", ".join(there[-10:]) or "none"
+        raise OptionError(f"{unknown[0]}: no build of {dataset.name}; it has {known}")
+    names = names[names.index(since) :] if since else names
     if len(names) < 2:
         has = f"{len(names)} build{'' if len(names) == 1 else 's'}"
         raise KernelinfoError(f"{dataset.name}: {has} to compare; scan another one into it")
@@ -115,7 +115,7 @@ def _view(
     files = [file for name in names for file in dataset.files(table, name)]
     if not files:
         raise KernelinfoError(f"{dataset.name}: holds no {table}; `kernelinfo scan` makes them")
-    listed = ", ".join("'" + file.replace("'", "''") + "'" for file in files)
+    listed = ", ".join(map(quoted, files))
     name = r"regexp_extract(filename, 'Build=([^/]+)/([^./]+)[^/]*$', {})"
     part = f", {name.format(2)} AS Part" if table == "kernels" else ""
     _check_columns(connection, dataset, table, listed)

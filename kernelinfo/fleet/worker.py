@@ -58,6 +58,16 @@ class Request(NamedTuple):
         given = {k: v for k, v in self.options._asdict().items() if v != default[k]}
         return json.dumps(given, default=repr, sort_keys=True)
 
+    def input_row(self, file: InputFile) -> Row:
+        """A row of `inputs` without its part; a file that has the same there is done."""
+        return {
+            "Url": file.address,
+            "Size": file.size,
+            "Modified": file.modified,
+            "Kernelinfo_Version": self.version,
+            "Options": self.written_options,
+        }
+
     def write(self, part: str, problems: Iterable[Row] = (), inputs: Iterable[Row] = ()) -> None:
         """Write a part without kernels."""
         with TemporaryDirectory(prefix="kernelinfo-") as scratch:
@@ -103,14 +113,8 @@ def read(task: Task, request: Request) -> Done:
 def input_rows(task: Task, request: Request, fetched: frozenset[str]) -> Iterator[Row]:
     """The rows of `inputs` that say that the task's files are done."""
     for file in task.files:
-        yield {
-            "Url": file.address,
-            "Size": file.size,
-            "Modified": file.modified if file.address in fetched else None,
-            "Kernelinfo_Version": request.version,
-            "Options": request.written_options,
-            "Part": task.part,
-        }
+        row = request.input_row(file) | {"Part": task.part}
+        yield row if file.address in fetched else row | {"Modified": None}
 
 
 def problem_row(problem: Problem, url: str, path: str) -> Row:
@@ -131,14 +135,15 @@ class _Reading:
 
     def __init__(self, task: Task, request: Request, scratch: str) -> None:
         self._task, self._request = task, request
-        found = opened(task.files, request.roots, request.archives, scratch)
+        found = list(opened(task.files, request.roots, request.archives, scratch))
         self._opened = dict(zip(task.files, found, strict=True))
-        among = {
-            path for one in self._opened.values() if isinstance(one, Opened) for path in one.among
-        }
+        readable = [one for one in found if isinstance(one, Opened)]
+        self._files = {one.path: one.file for one in readable}
+        """By the path that was opened."""
+        among = {path for one in readable for path in one.among}
         self._analysis = Analysis(request.options, sorted(among))
         self._counts, self._kernels = PathCounts(""), 0
-        self._problems = [one for one in self._opened.values() if isinstance(one, Problem)]
+        self._problems = [one for one in found if isinstance(one, Problem)]
         self._lost = {problem.path for problem in self._problems}
 
     def rows(self, file: InputFile) -> Iterator[str]:
@@ -177,25 +182,20 @@ class _Reading:
 
     def done(self) -> Done:
         self._problems += (Missing.problem([host]) for host in self._counts.missing)
-        lost, files = self._lost, self._files()
-        fetched = frozenset(f.address for f in self._task.files if f.address not in lost)
+        fetched = frozenset(file.address for file in self._task.files) - self._lost
+        files = self._files
         notes = tuple(n._replace(path=files[n.path].address) for n in self._counts.notes)
         return Done(self._task, self._kernels, notes, fetched)
 
     def opened_rows(self) -> Iterator[Row]:
-        for path, file in self._files().items():
+        for path, file in self._files.items():
             yield {"Opened": path, "Path": file.path, "Url": file.address}
 
     def problem_rows(self) -> Iterator[Row]:
-        files = self._files() | {file.address: file for file in self._task.files}
+        files = self._files | {file.address: file for file in self._task.files}
         for problem in self._problems:
             file = files[problem.path]
             yield problem_row(problem, file.address, file.path)
-
-    def _files(self) -> dict[str, InputFile]:
-        """By the path that was opened."""
-        found = (one for one in self._opened.values() if isinstance(one, Opened))
-        return {one.path: one.file for one in found}
 
 
 @contextmanager

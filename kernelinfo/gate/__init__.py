@@ -6,7 +6,8 @@ import os
 from collections.abc import Iterator
 from datetime import date
 
-from kernelinfo.compare import Pair, compare
+from kernelinfo.compare import compare
+from kernelinfo.compare.changes import Pair
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.gate import budget, expectation, ratchet
 from kernelinfo.gate.baseline import pinnable, read_baseline

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from kernelinfo.compare import Comparison, Pair
+from kernelinfo.compare import Comparison
+from kernelinfo.compare.changes import Pair
 from kernelinfo.gate.config.file import FilePath
 from kernelinfo.gate.config.keys import SEVERITIES
 from kernelinfo.kernel import Finding, Report, Result

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 
-from kernelinfo.compare import Pair, compare
+from kernelinfo.compare import compare
+from kernelinfo.compare.changes import Pair
 from kernelinfo.compare.summary import Build, KernelSummary
 from kernelinfo.errors import BaselineError
 from kernelinfo.gate.baseline import pinnable, read_baseline

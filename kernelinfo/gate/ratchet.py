@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import ceil
 
-from kernelinfo.compare import Pair
-from kernelinfo.compare.changes import why_waves
+from kernelinfo.compare.changes import Pair
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.gate.config import Gate
 from kernelinfo.gate.config.measures import SCRATCH, SGPR_SPILL, VGPR_SPILL, WAVES
@@ -66,11 +65,11 @@ def _message(measure: Number, pair: Pair, result: Result, old: float, new: float
     had = f" (as {pair.old.name})" if pair.old.name != pair.new.name else ""
     if measure == WAVES and new < old:
         lost = f"lost {old - new:g} {'wave' if old - new == 1 else 'waves'} ({old:g} → {new:g})"
-        causes = " and ".join(_causes(pair, result, old)) or why_waves(pair.old, pair.new)
+        causes = " and ".join(_causes(pair, result, old)) or pair.why_waves
         return f"{lost}: {causes}{had}"
     change = f"{old:g} → {new:g} {measure.noun}"
     if measure == WAVES:
-        change = why_waves(pair.old, pair.new)
+        change = pair.why_waves
     return f"{change} since the baseline{had}"
 
 

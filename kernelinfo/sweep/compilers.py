@@ -137,16 +137,6 @@ _NEWEST = 60  # clang-13 to clang-60 are looked for on PATH
 _ROCM = "/opt/rocm"  # where ROCm is without ROCM_PATH, as for hipcc
 
 
-class Build(NamedTuple):
-    """How IR becomes assembly."""
-
-    triple: str
-    target_id: str  # `gfx90a:xnack-`
-    level: str  # `3` of -O3
-    is_optimised: bool  # True if only code generation is left to do
-    options: tuple[str, ...] = ()  # LLVM's own, as `-mllvm` takes them
-
-
 class Clang(NamedTuple):
     """A clang on this machine."""
 
@@ -163,13 +153,16 @@ class Clang(NamedTuple):
             *("-o", "-", "-"),
         ]
 
-    def to_assembly(self, build: Build) -> list[str]:
-        """The command that makes assembly of textual IR."""
+    def to_assembly(
+        self, triple: str, target_id: str, level: str, *options: str, run_passes: bool
+    ) -> list[str]:
+        """The command that makes assembly of textual IR, at `3` of -O3, with LLVM's own `options`
+        as `-mllvm` takes them; without `run_passes` code generation is all that is done."""
         return [
-            *self._command(build.triple),
-            *(f"-mcpu={build.target_id}", f"-O{build.level}", "-w"),
-            *(("-Xclang", "-disable-llvm-passes") if build.is_optimised else ()),
-            *(word for option in build.options for word in ("-mllvm", option)),
+            *self._command(triple),
+            *(f"-mcpu={target_id}", f"-O{level}", "-w"),
+            *(() if run_passes else ("-Xclang", "-disable-llvm-passes")),
+            *(word for option in options for word in ("-mllvm", option)),
             *("-o", "-", "-"),
         ]
 
@@ -190,10 +183,11 @@ class Llvmlite(NamedTuple):
         """As for clang."""
         return [*_CHILD, "text", triple]
 
-    def to_assembly(self, build: Build) -> list[str]:
-        """As for clang."""
-        passes = "no" if build.is_optimised else "yes"
-        return [*_CHILD, "assembly", build.target_id, build.level, passes, *build.options]
+    def to_assembly(
+        self, triple: str, target_id: str, level: str, *options: str, run_passes: bool
+    ) -> list[str]:
+        """As for clang; the triple is the module's."""
+        return [*_CHILD, "assembly", target_id, level, "yes" if run_passes else "no", *options]
 
 
 # -P: a folder named llvmlite in the working directory is not imported.

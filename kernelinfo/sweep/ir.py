@@ -17,6 +17,7 @@ from kernelinfo.light_typing import NamedTuple
 _MOST_BYTES = 1 << 30
 _BITCODE = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
 """Raw bitcode, and the wrapper header of some Apple tools (LLVM BitCodeFormat)."""
+_TEXT = rb"(?m)^(?:define|target|@|; ModuleID)"
 _PRODUCER = re.compile(rb"(?:AMD )?clang version \d+(?:\.\d+)*(?:git)?")
 """In `!llvm.ident`; bitcode keeps metadata strings as plain bytes (METADATA_STRINGS)."""
 _ASSEMBLY_OF = {".llir": ".amdgcn", ".bc": ".s", ".ll": ".s"}
@@ -55,21 +56,16 @@ def read_input(path: str) -> Input:
             data = file.read(_MOST_BYTES + 1)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         raise ReadError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
-    if not data or len(data) > _MOST_BYTES:
-        wrong = "empty" if not data else f"more than {_MOST_BYTES} bytes"
+    wrong = ""
+    if not data:
+        wrong = "empty"
+    elif len(data) > _MOST_BYTES:
+        wrong = f"more than {_MOST_BYTES} bytes"
+    elif not data.startswith(_BITCODE) and (b"\0" in data or not re.search(_TEXT, data)):
+        wrong = "neither LLVM bitcode nor textual IR"
+    if wrong:
         raise ReadError(f"{path}: {wrong}; give the .bc of --save-temps or Triton's .llir")
-    if not data.startswith(_BITCODE) and not _is_textual_ir(data):
-        raise ReadError(
-            f"{path}: neither LLVM bitcode nor textual IR; "
-            "give the .bc of --save-temps or Triton's .llir"
-        )
     return Input(path, data)
-
-
-def _is_textual_ir(data: bytes) -> bool:
-    return (
-        b"\0" not in data and re.search(rb"(?m)^(?:define|target|@|; ModuleID)", data) is not None
-    )
 
 
 def input_of(assembly: str) -> str | None:

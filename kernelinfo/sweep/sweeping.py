@@ -6,10 +6,11 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from itertools import product
+from math import prod
 
 from kernelinfo.analysis import Analysis, analyse
 from kernelinfo.analysis.options import Options
-from kernelinfo.compare.changes import moves, why
+from kernelinfo.compare.changes import Pair
 from kernelinfo.compare.summary import build
 from kernelinfo.errors import CompilerError, ReadError
 from kernelinfo.kernel import Item, Report, Result
@@ -19,7 +20,7 @@ from kernelinfo.occupancy.targets import find
 from kernelinfo.reading.containers import open_bytes
 from kernelinfo.reading.containers.triton import read_sidecar
 from kernelinfo.sweep import ir
-from kernelinfo.sweep.compilers import Build, Compiler, Processes
+from kernelinfo.sweep.compilers import Compiler, Processes
 from kernelinfo.sweep.ir import Input
 from kernelinfo.sweep.variants import Asked, Origin, Request, Sweep, SweptKernel, Variant, steps
 
@@ -45,11 +46,6 @@ class Module(NamedTuple):
     reading: Options
 
     @property
-    def symbols(self) -> tuple[str, ...]:
-        """The kernels."""
-        return tuple(kernel.symbol for kernel in ir.definitions(self.text))
-
-    @property
     def drivers(self) -> dict[str, tuple[str, ...]]:
         """Compiler drivers that may have made the input, and the LLVM options that each adds."""
         if self.file.is_optimised or ir.is_opencl(self.text):
@@ -61,9 +57,11 @@ class Module(NamedTuple):
     ) -> dict[str, Result]:
         """Each kernel by its symbol, compiled with function attributes changed. `changes` are by
         symbol and attribute name. Raises `CompilerError` or `ReadError`."""
-        build = Build(self.triple, self.target_id, level, self.file.is_optimised, options)
+        passes = not self.file.is_optimised
+        command = self.compiler.to_assembly(
+            self.triple, self.target_id, level, *options, run_passes=passes
+        )
         text = ir.with_attributes(self.text, changes)
-        command = self.compiler.to_assembly(build)
         assembly = self.processes.run(command, text.encode("utf-8", "surrogateescape"))
         # Named as what the same compilation writes, so that Triton's JSON next to that is read.
         blobs = open_bytes(assembly, self.file.assembly)
@@ -76,8 +74,12 @@ class Module(NamedTuple):
         return result._replace(kernel=result.kernel._replace(code_object=code_object))
 
 
-Outcome = Mapping[str, Result] | CompilerError | ReadError
-"""One compilation of the module: its kernels by symbol, or why it failed."""
+class Outcome(NamedTuple):
+    """One compilation of the module."""
+
+    results: Mapping[str, Result]
+    """Kernels by symbol; none if it failed."""
+    error: str | None = None
 
 
 class Baseline(NamedTuple):
@@ -99,10 +101,9 @@ def by_symbol(items: Iterable[Item]) -> dict[str, Result]:
     return {result.kernel.symbol: result for result in report.results}
 
 
-def open_module(
-    file: Input, compiler: Compiler, processes: Processes, arch: str | None, reading: Options
-) -> Module:
-    """The module in `file`. Raises `ReadError` if it is not one for AMD GPUs with kernels."""
+def open_module(file: Input, compiler: Compiler, processes: Processes, options: Options) -> Module:
+    """The module in `file`; `options.arch` is the target of IR that states none. Raises `ReadError`
+    if it is not a module for AMD GPUs with kernels."""
     data = file.data
     triples: tuple[str, ...] = _TRIPLES
     if b"\0" not in data:
@@ -116,11 +117,12 @@ def open_module(
     text, triple = _text(file, data, triples, compiler, processes)
     if not any(ir.definitions(text)):
         raise ReadError(f"{file.path}: no kernel in it; give the IR of a module with kernels")
-    target_id = ir.target_id(text) or arch
+    target_id = ir.target_id(text) or options.arch
     if target_id is None and (sidecar := read_sidecar(file.assembly)):  # Triton's JSON
         target_id = sidecar.arch
     if target_id is None:
         raise ReadError(f"{file.path}: names no target; give one by --arch")
+    reading = options._replace(arch=None)
     return Module(file, text, triple, target_id, compiler, processes, reading)
 
 
@@ -173,14 +175,12 @@ def sweep(
         for symbol in wanted
     )
     return Sweep(
-        path=module.file.path,
-        producer=module.file.producer,
+        file=module.file,
         compiler=module.compiler,
         target_id=module.target_id,
         level=base.level,
         level_from=base.level_from,
         driver=base.driver,
-        is_optimised=module.file.is_optimised,
         assembly=module.file.assembly if reference else None,
         kernels=kernels,
         notes=notes,
@@ -189,7 +189,7 @@ def sweep(
 
 def _wanted(module: Module, request: Request) -> tuple[str, ...]:
     """Symbols of the kernels to sweep."""
-    names = {symbol: demangle(symbol) for symbol in module.symbols}
+    names = {one.symbol: demangle(one.symbol) for one in ir.definitions(module.text)}
     wanted = request.is_wanted
     found = tuple(s for s, name in names.items() if wanted is None or wanted(name, s))
     if not found:
@@ -218,7 +218,7 @@ def _baseline(module: Module, request: Request, reference: Mapping[str, Result])
         options = (*module.drivers[driver], *request.options)
         outcome = _outcome(module, {}, level, options)
         differences = _differences(reference, outcome)
-        if reference and not differences and isinstance(outcome, Mapping):
+        if reference and not differences and outcome.error is None:
             return Baseline(level, origin, driver, outcome, {})
         unlike.append(Baseline(level, origin, driver, outcome, differences))
     return unlike[0] if request.level else unlike[0]._replace(level_from="assumed")
@@ -228,44 +228,39 @@ def _outcome(
     module: Module, changes: Mapping[str, Mapping[str, str]], level: str, options: tuple[str, ...]
 ) -> Outcome:
     try:
-        return module.compile(changes, level, options)
+        return Outcome(module.compile(changes, level, options))
     except (CompilerError, ReadError) as error:
-        return error
+        return Outcome({}, str(error))
 
 
 def _differences(reference: Mapping[str, Result], outcome: Outcome) -> dict[str, str]:
     """What the outcome has different from the assembly next to the input, by symbol, in words."""
-    if not isinstance(outcome, Mapping):
-        return {}
     found = {}
-    for symbol in reference.keys() & outcome.keys():
-        old, new = build([reference[symbol], outcome[symbol]], lambda of: "").kernels
-        if moves(old, new):
-            found[symbol] = why(old, new)
+    for symbol in reference.keys() & outcome.results.keys():
+        old, new = build([reference[symbol], outcome.results[symbol]], lambda of: "").kernels
+        if (pair := Pair(old, new)).moves:
+            found[symbol] = pair.why
     return found
 
 
 def _default_waves(module: Module, base: Outcome) -> tuple[int, ...]:
     """The steps of the target for waves of the size that the kernels have."""
     target = find(module.target_id.partition(":")[0])
-    results = base.values() if isinstance(base, Mapping) else ()
     default = target.waves.default_size
-    sizes = {result.kernel.wave_size or default for result in results} or {default}
+    sizes = {result.kernel.wave_size or default for result in base.results.values()} or {default}
     return tuple(sorted({waves for size in sizes for waves in steps(target, size)}))
 
 
 def _with_required_size(base: Outcome) -> dict[str, int]:
     """Workitems of the workgroup that the source requires, by symbol; others are left out."""
-    results = base.values() if isinstance(base, Mapping) else ()
-    sizes = {result.kernel.symbol: result.kernel.workgroup.required for result in results}
-    return {symbol: x * y * z for symbol, size in sizes.items() if size for x, y, z in [size]}
+    sizes = {symbol: one.kernel.workgroup.required for symbol, one in base.results.items()}
+    return {symbol: prod(size) for symbol, size in sizes.items() if size}
 
 
 def _variant(asked: Asked, outcome: Outcome, symbol: str) -> Variant:
-    if not isinstance(outcome, Mapping):
-        return Variant(asked, None, str(outcome))
-    result = outcome.get(symbol)
-    return Variant(asked, result, None if result else "the compiler left this kernel out")
+    if result := outcome.results.get(symbol):
+        return Variant(asked, result)
+    return Variant(asked, None, outcome.error or "the compiler left this kernel out")
 
 
 def _notes(symbol: str, base: Baseline, required: Mapping[str, int]) -> Iterator[str]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import product
 
-from kernelinfo.analysis.options import Options
 from kernelinfo.kernel import Result
 from kernelinfo.light_typing import Literal, NamedTuple
 from kernelinfo.occupancy.calculator import Arch
 from kernelinfo.occupancy.placement import waves_of
 from kernelinfo.occupancy.targets import Target
 from kernelinfo.sweep.compilers import Compiler
+from kernelinfo.sweep.ir import Input
 
 STRATEGIES = (
     "max-ilp",
@@ -62,12 +62,8 @@ class Request(NamedTuple):
     """`3` of -O3; None finds out."""
     options: tuple[str, ...] = ()
     """LLVM options of every variant, as `-mllvm` takes them."""
-    arch: str | None = None
-    """Target id of IR that states none."""
     is_wanted: Callable[[str, str], bool] | None = None
     """By a kernel's demangled name and its symbol; None takes all kernels."""
-    reading: Options = Options()
-    """How the assembly is read: the launch that occupancy is worked out for."""
 
     def variants(self, default_waves: tuple[int, ...]) -> tuple[Asked, ...]:
         """As compiled first, then each combination of what is asked for. Without any wish, the
@@ -128,14 +124,12 @@ Origin = Literal["option", "reproduced", "assumed"]
 class Sweep(NamedTuple):
     """The kernels of one input in every variant."""
 
-    path: str
-    producer: str | None  # the compiler that made the input
+    file: Input
     compiler: Compiler
     target_id: str
     level: str
     level_from: Origin
     driver: str  # `clang`, or `hipcc`, which adds LLVM options of its own
-    is_optimised: bool  # True if only code generation was run
     assembly: str | None  # the assembly next to the input that the first variant was compared with
     kernels: tuple[SweptKernel, ...]
     notes: tuple[str, ...] = ()

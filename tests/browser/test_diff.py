@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from kernelinfo.compare import Comparison, Pair
+from kernelinfo.compare import Comparison
+from kernelinfo.compare.changes import Pair
 from kernelinfo.render import View, renderer
 
 from ..conftest import FIXTURES

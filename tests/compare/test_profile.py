@@ -7,15 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kernelinfo.compare.profile import (
-    Agent,
-    Dispatch,
-    Measures,
-    Resources,
-    Shape,
-    read,
-    together,
-)
+from kernelinfo.compare.matching import measure
+from kernelinfo.compare.profile import Agent, Dispatch, Measures, Resources, Shape, read
 from kernelinfo.errors import ReadError
 from tests.conftest import FIXTURES
 
@@ -123,15 +116,12 @@ def test_rocprof_v1(vgpr: str, tmp_path: Path) -> None:
 
 def test_launches_of_one_shape_on_several_agents_are_put_together() -> None:
     shape = Shape("a", 64, 1, Resources(8, 0, 16, 0, 0))
-    found = together(
-        [
-            Dispatch(shape, 1, Measures(duration_ns=10, percent=40), Agent("1")),
-            Dispatch(shape, 3, Measures(duration_ns=20), Agent("2")),
-        ]
-    )
-    assert [(one.count, one.measures) for one in found] == [
-        (4, Measures(duration_ns=17.5, percent=40))
+    launches = [
+        Dispatch(shape, 1, Measures(duration_ns=10, percent=40), Agent("1")),
+        Dispatch(shape, 3, Measures(duration_ns=20), Agent("2")),
     ]
+    (found,) = (one.dispatch for one in measure(launches, ()))
+    assert (found.count, found.measures) == (4, Measures(duration_ns=17.5, percent=40))
 
 
 @pytest.mark.parametrize(

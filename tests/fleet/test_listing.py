@@ -27,7 +27,7 @@ def test_secrets_are_not_stored(url: str, stored: str) -> None:
 
 
 def file(url: str, size: int = 1) -> InputFile:
-    return InputFile(url, url, url, size, "1", named=False)
+    return InputFile(url, url, size, "1", named=False)
 
 
 def test_what_belongs_together_is_read_together() -> None:

@@ -168,7 +168,7 @@ def _truth(
 
 
 def _open(path: Path, compiler: Compiler, processes: Processes) -> Module:
-    return open_module(read_input(str(path)), compiler, processes, None, Options())
+    return open_module(read_input(str(path)), compiler, processes, Options())
 
 
 def _assembly(bitcode: Path) -> dict[str, Result]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kernelinfo.compare import Pair
+from kernelinfo.compare.changes import Pair
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.gate.config.file import FilePath
 from kernelinfo.gate.config.measures import MEASURES

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import TypeVar
 
-from kernelinfo.compare import Pair
+from kernelinfo.compare.changes import Pair
 from kernelinfo.gate.outcome import Outcome
 from kernelinfo.render import View
 from kernelinfo.render.check.claims import Claim, claims, headline

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
 
-from kernelinfo.compare import Comparison, Match, Pair
-from kernelinfo.compare.changes import Effect, Move, effect, why
+from kernelinfo.compare import Comparison
+from kernelinfo.compare.changes import Effect, Match, Move, Pair, effect
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.render.names import printable
@@ -35,7 +35,7 @@ class Row(NamedTuple):
         if self.old is None or self.new is None:
             return f"{'had' if self.new is None else 'has'} {_waves(self.kernel)}"
         loosely = "paired by base name alone" if self.match == "base-name" else ""
-        return "; ".join(filter(None, (loosely, why(self.old, self.new))))
+        return "; ".join(filter(None, (loosely, Pair(self.old, self.new).why)))
 
     @property
     def kernel(self) -> KernelSummary:

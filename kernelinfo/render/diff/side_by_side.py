@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from kernelinfo.compare import Comparison, Pair
-from kernelinfo.compare.changes import bounded
+from kernelinfo.compare import Comparison
+from kernelinfo.compare.changes import Pair, bounded
 from kernelinfo.errors import OptionError
 from kernelinfo.render import RECORD_FORMATS, View
 from kernelinfo.render.diff.rows import arrow

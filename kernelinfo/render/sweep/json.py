@@ -18,9 +18,9 @@ def render(sweep: Sweep, view: View) -> Iterator[str]:
     document = {
         "schema": SCHEMA,
         "version": __version__,
-        "input": sweep.path,
+        "input": sweep.file.path,
         "target": sweep.target_id,
-        "made_by": sweep.producer,
+        "made_by": sweep.file.producer,
         "compiler": {"path": sweep.compiler.path, "version": sweep.compiler.version},
         "level": f"-O{sweep.level}",
         "level_from": sweep.level_from,

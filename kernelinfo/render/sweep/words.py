@@ -24,10 +24,10 @@ from kernelinfo.sweep.variants import (
 
 def about(sweep: Sweep) -> Iterator[str]:
     """The input, the compiler and the optimisation level, a line each; notes in the end."""
-    yield f"{printable(sweep.path)}   {sweep.target_id}"
+    yield f"{printable(sweep.file.path)}   {sweep.target_id}"
     version = compiler_name(sweep.compiler.version)
     path = "" if sweep.compiler.path == "llvmlite" else f" ({printable(sweep.compiler.path)})"
-    made_by = sweep.producer and compiler_name(sweep.producer)
+    made_by = sweep.file.producer and compiler_name(sweep.file.producer)
     origin = f"the input was made by {made_by}"
     if not made_by:
         origin = "the input does not name the compiler that made it"
@@ -39,7 +39,7 @@ def about(sweep: Sweep) -> Iterator[str]:
 
 
 def _level(sweep: Sweep) -> str:
-    passes = ", code generation alone" if sweep.is_optimised else ""
+    passes = ", code generation alone" if sweep.file.is_optimised else ""
     driver = " as by hipcc" if sweep.driver == "hipcc" else ""
     reference = os.path.basename(sweep.assembly) if sweep.assembly else None
     reason = {
@@ -155,7 +155,7 @@ def how_to_write(sweep: Sweep, kernel: SweptKernel) -> Iterator[tuple[str, str]]
     waves, bounds, strategy = named[0].asked
     if named[0].result and named[0].result.kernel.workgroup.required:
         bounds = None
-    if waves and sweep.is_optimised:
+    if waves and sweep.file.is_optimised:
         yield "Triton", f"waves_per_eu={waves}"
     elif waves and bounds is None:
         yield "HIP, OpenCL", f"__attribute__((amdgpu_waves_per_eu({waves}, {waves})))"

@@ -32,15 +32,11 @@ class TrendRow(NamedTuple):
 def rows(trend: Trend) -> list[TrendRow]:
     """Affected kernels first, the worst of them first; those that are as before last."""
     by_kernel = {id(one.latest): one for one in trend.histories}
-    found = []
-    for row in diff.rows(trend.whole):
-        history = by_kernel.pop(id(row.kernel))
-        found.append(TrendRow(row, history, _moved_in(history, trend)))
+    found = [(row, by_kernel.pop(id(row.kernel))) for row in diff.rows(trend.whole)]
     back = [one for one in by_kernel.values() if any(pair.affected for _, pair in one.steps)]
-    for history in sorted(back, key=lambda one: (one.latest.name, one.latest.target)):
-        row = diff.Row("same", history.first, history.last, history.match)
-        found.append(TrendRow(row, history, _moved_in(history, trend)))
-    return found
+    back.sort(key=lambda one: (one.latest.name, one.latest.target))
+    found += [(diff.Row("same", one.first, one.last, one.match), one) for one in back]
+    return [TrendRow(row, history, _moved_in(history, trend)) for row, history in found]
 
 
 def _moved_in(history: History, trend: Trend) -> tuple[str, ...]:
