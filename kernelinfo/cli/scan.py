@@ -71,8 +71,7 @@ def command(
     require_libraries()
     from kernelinfo.fleet import dataset, scanning, worker
 
-    dataset.check_build_name(build)
-    dataset.refuse_read_only(to)
+    dataset.check_destination(to, build)
     if scheduler is not None and workers is not None:
         raise OptionError("--workers starts workers here; leave it out with --scheduler")
     request = worker.Request(

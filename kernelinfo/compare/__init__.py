@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from itertools import product
 from operator import attrgetter
 
 from kernelinfo.compare.changes import Match, Pair
@@ -92,10 +93,10 @@ def compare(
     unstated: dict[str, Any] = dict.fromkeys((*old.unstated, *new.unstated))
     ours, theirs = _kernels(old, unstated), _kernels(new, unstated)
     pairs: dict[int, Pair] = {}
-    for scope in scopes:
-        for level in _LEVELS + _LOOSE_LEVELS if loose else _LEVELS:
-            if ours and theirs:
-                pairs |= _matched(ours, theirs, scope, level)
+    levels = [level for level in _LEVELS if loose or level[0] != "base-name"]
+    for scope, level in product(scopes, levels):
+        if ours and theirs:
+            pairs |= _matched(ours, theirs, scope, level)
     return Comparison(
         pairs=tuple(pairs[index] for index in sorted(pairs)),
         gone=tuple(ours.values()),
@@ -118,36 +119,27 @@ def _kernels(build: Build, unstated: dict[str, Any]) -> _Kernels:
     return dict(enumerate(kernels))
 
 
-class _Level(NamedTuple):
-    """One way to know a kernel again."""
+_Key = Callable[[KernelSummary], Hashable]
+_Level = tuple[Match, _Key]
+"""One way to know a kernel again: how it is called, and what both builds have the same."""
 
-    match: Match
-    key: Callable[[KernelSummary], Hashable]
-    unique: bool = False
-    """Only where one kernel of each build is left that has the key."""
-
-
-_LEVELS = (
-    _Level("exact", attrgetter("content")),  # apart from namesakes that changed
-    _Level("exact", attrgetter("name", "symbol", "code_object")),
-    _Level("exact", attrgetter("name", "symbol", "unit")),
-    _Level("exact", attrgetter("name", "symbol")),
-    _Level("name", lambda kernel: (without_unit(kernel.name), kernel.unit)),
-    _Level("name", lambda kernel: without_unit(kernel.name)),
-    _Level("namespace", lambda kernel: (_without_namespace(kernel), kernel.unit), unique=True),
-    _Level("namespace", lambda kernel: _without_namespace(kernel), unique=True),
+_LEVELS: tuple[_Level, ...] = (
+    ("exact", attrgetter("content")),  # apart from namesakes that changed
+    ("exact", attrgetter("name", "symbol", "code_object")),
+    ("exact", attrgetter("name", "symbol", "unit")),
+    ("exact", attrgetter("name", "symbol")),
+    ("name", lambda kernel: (without_unit(kernel.name), kernel.unit)),
+    ("name", lambda kernel: without_unit(kernel.name)),
+    ("namespace", lambda kernel: (_without_namespace(kernel), kernel.unit)),
+    ("namespace", lambda kernel: _without_namespace(kernel)),
+    ("base-name", lambda kernel: (stem(kernel.name), kernel.unit)),
+    ("base-name", lambda kernel: stem(kernel.name)),
+    ("base-name", lambda kernel: (base_name(kernel.name), kernel.unit)),
+    ("base-name", lambda kernel: base_name(kernel.name)),
 )
 """The surest first."""
-
-_LOOSE_LEVELS = tuple(
-    _Level("base-name", key, unique=True)
-    for key in (
-        lambda kernel: (stem(kernel.name), kernel.unit),
-        lambda kernel: stem(kernel.name),
-        lambda kernel: (base_name(kernel.name), kernel.unit),
-        lambda kernel: base_name(kernel.name),
-    )
-)
+_UNIQUE: tuple[Match, ...] = ("namespace", "base-name")
+"""Only where one kernel of each build is left that has the key."""
 
 
 def _without_namespace(kernel: KernelSummary) -> str:
@@ -161,11 +153,11 @@ Scopes = dict[str, str]
 
 def _matched(old: _Kernels, new: _Kernels, scopes: Scopes, level: _Level) -> dict[int, Pair]:
     """The pairs of one level by their numbers in the new build; they are taken out of both."""
-    by_key = _by_key(old, scopes, level)
-    pairs = {}
-    for key, theirs in _by_key(new, scopes, level).items():
+    match, key_of = level
+    by_key, pairs = _by_key(old, scopes, key_of), {}
+    for key, theirs in _by_key(new, scopes, key_of).items():
         ours = by_key.get(key, ())
-        if level.unique and len(ours) + len(theirs) != 2:
+        if match in _UNIQUE and len(ours) + len(theirs) != 2:
             continue
         # By content, so that pairs do not depend on the build's order.
         if len(ours) > 1:
@@ -173,14 +165,14 @@ def _matched(old: _Kernels, new: _Kernels, scopes: Scopes, level: _Level) -> dic
         if ours and len(theirs) > 1:
             theirs = sorted(theirs, key=lambda number: _order(new[number]))
         for before, after in zip(ours, theirs, strict=False):
-            pairs[after] = Pair(old.pop(before), new.pop(after), level.match)
+            pairs[after] = Pair(old.pop(before), new.pop(after), match)
     return pairs
 
 
-def _by_key(kernels: _Kernels, scopes: Scopes, level: _Level) -> dict[Hashable, list[int]]:
-    numbers: dict[Hashable, list[int]] = defaultdict(list)
+def _by_key(kernels: _Kernels, scopes: Scopes, key_of: _Key) -> dict[Hashable, list[int]]:
+    numbers: dict[Hashable, list[int]] = {}
     for number, kernel in kernels.items():
-        numbers[scopes[kernel.target], level.key(kernel)].append(number)
+        numbers.setdefault((scopes[kernel.target], key_of(kernel)), []).append(number)
     return numbers
 
 

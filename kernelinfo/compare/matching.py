@@ -69,7 +69,7 @@ def measure(
     runs: dict[tuple[Target, ...], list[Dispatch]] = {}
     for agent, launches in by_agent.items():
         target = device[0] if device else _named(agent)
-        nearest = (target,) if target else _nearest(files_for(None).candidates(launches))
+        nearest = (target,) if target else _nearest(launches, files_for(None))
         runs.setdefault(nearest, []).extend(replace(one, agent=UNNAMED) for one in launches)
     return tuple(
         found
@@ -110,27 +110,25 @@ class _Files:
         self._stems[brief].append(kernel)
         self._bases[brief.partition("<")[0]].append(kernel)
 
-    def candidates(self, launches: Iterable[Dispatch]) -> list[list[Candidate]]:
-        """For each launch every kernel of its name."""
-        return [[self._compared(one, kernel) for kernel in self._called(one)] for one in launches]
+    def candidates(self, dispatch: Dispatch) -> Iterator[Candidate]:
+        """Every kernel of its name."""
+        for kernel in self._called(dispatch):
+            found = compared(dispatch, kernel, self._device, self._trap_handler)
+            assert kernel.target is not None
+            yield Candidate(kernel, kernel.target, found, distance(found))
 
     def _called(self, dispatch: Dispatch) -> Sequence[Kernel]:
         name = bare(dispatch.shape.kernel)
         brief = stem(name)
         return self._whole.get(name) or self._stems.get(brief) or self._bases.get(brief) or ()
 
-    def _compared(self, dispatch: Dispatch, kernel: Kernel) -> Candidate:
-        found = compared(dispatch, kernel, self._device, self._trap_handler)
-        assert kernel.target is not None
-        return Candidate(kernel, kernel.target, found, distance(found))
 
-
-def _nearest(candidates: list[list[Candidate]]) -> tuple[Target, ...]:
+def _nearest(launches: Iterable[Dispatch], files: _Files) -> tuple[Target, ...]:
     """The targets whose kernels are nearest to all launches together; several where they tie."""
-    launches = [found for found in candidates if found]
+    known = [found for one in launches if (found := list(files.candidates(one)))]
     distances = {
-        target: _sum([[one for one in found if runs_on(one.target, target)] for found in launches])
-        for target in dict.fromkeys(one.target for found in launches for one in found)
+        target: _sum([[one for one in found if runs_on(one.target, target)] for found in known])
+        for target in dict.fromkeys(one.target for found in known for one in found)
     }
     least = min(distances.values(), default=None)
     return tuple(target for target, distance in distances.items() if distance == least)
@@ -144,10 +142,7 @@ def _sum(launches: list[list[Candidate]]) -> tuple[int, ...]:
 
 def _measured(launches: Sequence[Dispatch], files: Sequence[_Files]) -> Iterator[Measurement]:
     """The launches of one target; of several where they tie."""
-    by_target = [one.candidates(launches) for one in files]
-    candidates = [
-        [one for each in by_target for one in each[index]] for index in range(len(launches))
-    ]
+    candidates = [[one for each in files for one in each.candidates(run)] for run in launches]
     whole = {
         build: _sum([[one for one in found if one.build == build] for found in candidates if found])
         for build in {one.build for found in candidates for one in found}
@@ -162,12 +157,12 @@ def _of_equals(dispatch: Dispatch, found: Sequence[Candidate]) -> Measurement:
     """What all of them predict; no prediction where they differ in it, and who they are."""
     if not found:
         return Measurement(dispatch, None)
-    first = found[0].measurement
+    is_predicted = len({_prediction(one) for one in found}) == 1
+    if is_predicted and len({one.target for one in found}) == 1:
+        return found[0].measurement
     names = next((names for names in _names(found) if len(names) > 1), ())
-    if len({one.target for one in found}) == len({_prediction(one) for one in found}) == 1:
-        return first
-    if len({_prediction(one) for one in found}) == 1:
-        return replace(first, tied=names)
+    if is_predicted:
+        return replace(found[0].measurement, tied=names)
     return Measurement(dispatch, None, tied=names)
 
 

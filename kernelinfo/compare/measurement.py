@@ -144,9 +144,7 @@ Registers = tuple[int | None, int | None]
 def _is(seen: Resources, predicted: Registers) -> bool:
     """Whether the run shows these counts, as far as both are known."""
     vgprs, agprs = predicted
-    return vgprs is None or (
-        seen.vgprs in (None, vgprs) and seen.agprs in (None, agprs if agprs is not None else 0)
-    )
+    return vgprs is None or (seen.vgprs in (None, vgprs) and seen.agprs in (None, agprs or 0))
 
 
 def _readings(kernel: Kernel, predicted: Resources) -> Iterator[Registers]:

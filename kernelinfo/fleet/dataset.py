@@ -59,24 +59,25 @@ _OPENED: Columns = {"Opened": "VARCHAR", "Path": "VARCHAR", "Url": "VARCHAR"}
 _MEMORY = "160MB"  # of DuckDB in a worker; what is larger is sorted on its disk
 
 
-def check_build_name(name: str) -> None:
-    """Raises `OptionError` for a name that a path or a Hive partition would spell otherwise."""
-    if _BUILD_NAME.fullmatch(name) is None:
-        raise OptionError(f"--build {name}: use letters, digits, `.`, `_` and `-` alone")
+def check_destination(url: str, build: str) -> None:
+    """Raises `OptionError` for a URL that no file can be written to, or for a name of a build that
+    a path or a Hive partition would spell otherwise."""
+    if _BUILD_NAME.fullmatch(build) is None:
+        raise OptionError(f"--build {build}: use letters, digits, `.`, `_` and `-` alone")
+    if url.startswith(("http://", "https://")):
+        raise OptionError(f"--to {address(url)}: cannot be written; give a folder or s3://…")
 
 
 def row_columns() -> Columns:
     """Those of a kernel's row, as render/row-schema.json describes them."""
     schema = json.loads(read_package_file(os.path.join(_PACKAGE, "render", "row-schema.json")))
-    return {name: _type(described) for name, described in schema["properties"].items()}
+    kinds = {name: described["type"] for name, described in schema["properties"].items()}
+    return {
+        name: _TYPES[kind if isinstance(kind, str) else kind[0]] for name, kind in kinds.items()
+    }
 
 
 _PACKAGE = os.path.dirname(os.path.dirname(__file__))
-
-
-def _type(described: Mapping[str, Any]) -> str:
-    kinds = described["type"]
-    return next(_TYPES[kind] for kind in ([kinds] if isinstance(kinds, str) else kinds))
 
 
 class Dataset:
@@ -103,11 +104,8 @@ class Dataset:
     def connect(self, scratch: str | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
         """A connection that reads and writes here; with one thread and little memory for a worker
         that has a folder for scratch files. What goes wrong meanwhile is a `KernelinfoError`."""
-        with duckdb.connect() as connection:
-            if scratch is not None:
-                connection.execute("SET threads=1")
-                connection.execute(f"SET memory_limit='{_MEMORY}'")
-                connection.execute(f"SET temp_directory={quoted(scratch)}")
+        small = {"threads": 1, "memory_limit": _MEMORY, "temp_directory": scratch}
+        with duckdb.connect(config=small if scratch else {}) as connection:
             if not self._is_local:
                 connection.register_filesystem(self._fs)
             try:
@@ -143,11 +141,7 @@ class Dataset:
         return path if self._is_local else str(self._fs.unstrip_protocol(path))
 
     def _write(
-        self,
-        connection: duckdb.DuckDBPyConnection,
-        query: str,
-        file: str,
-        parameters: Mapping[str, object] | None = None,
+        self, connection: duckdb.DuckDBPyConnection, query: str, file: str, **parameters: object
     ) -> None:
         """Write what a query gives: aside and moved on a disk, by one PUT into an object store."""
         where = file
@@ -155,7 +149,7 @@ class Dataset:
             folder, name = os.path.split(file)
             self._fs.makedirs(folder, exist_ok=True)
             where = os.path.join(folder, f".{name}.tmp")
-        connection.execute(f"COPY ({query}) TO {quoted(where)} (FORMAT parquet)", parameters or {})
+        connection.execute(f"COPY ({query}) TO {quoted(where)} (FORMAT parquet)", parameters)
         if self._is_local:
             os.replace(where, file)
 
@@ -208,8 +202,8 @@ class Dataset:
                         self._delete(file)
                     elif part in stale:
                         query = f"SELECT * FROM {PARTS} WHERE NOT list_contains($stale, Url)"
-                        parameters = {"files": [file], "stale": sorted(stale[part])}
-                        self._write(connection, query, file, parameters)
+                        replaced = sorted(stale[part])
+                        self._write(connection, query, file, files=[file], stale=replaced)
 
     def _delete(self, file: str) -> None:
         with suppress(FileNotFoundError):
@@ -271,9 +265,3 @@ def append_lines(scratch: str, name: str, lines: str) -> int:
     with open(_lines_of(name, scratch), "a", encoding="utf-8") as file:
         file.write(lines)
         return file.tell()
-
-
-def refuse_read_only(url: str) -> None:
-    """Raises `OptionError` for a URL that no file can be written to."""
-    if url.startswith(("http://", "https://")):
-        raise OptionError(f"--to {address(url)}: cannot be written; give a folder or s3://…")

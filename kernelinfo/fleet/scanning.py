@@ -70,8 +70,7 @@ def plan(request: Request) -> Plan:
         known = done.get(file.address, {}).items()
         return file.modified is not None and request.input_row(file).items() <= known
 
-    together = units(listed.values())
-    to_read = tuple(unit for unit in together if not all(map(is_done, unit)))
+    to_read = tuple(unit for unit in units(listed.values()) if not all(map(is_done, unit)))
     problems = tuple(one for one in found if isinstance(one, Problem))
     return Plan(tuple(listed.values()), to_read, problems)
 
@@ -93,7 +92,10 @@ def scan(
     if work.to_read:
         with _client(scheduler, workers, request.options.bounds) as client:
             count = len(client.scheduler_info(n_workers=-1)["workers"]) or 1
-            yield from _Run(client, request).all(tasks(work.to_read, count, run))
+            shares: dict[str, list[Done]] = {}
+            for done in _outcomes(client, request, tasks(work.to_read, count, run)):
+                _note_share(done, request, shares)
+                yield done
     request.dataset.tidy(request.build)
 
 
@@ -132,58 +134,46 @@ def _local_cluster(workers: int | None, bounds: Bounds) -> LocalCluster:
         signal.signal(signal.SIGINT, handler)
 
 
-class _Run:
-    """The tasks of a run on their way through the engine."""
+def _outcomes(client: Client, request: Request, work: Sequence[Task]) -> Iterator[Done]:
+    """The outcome of every task; those whose worker ended are run again, each file alone."""
+    futures = dict(zip(client.map(read, work, request=request, pure=False), work, strict=True))
+    killed: list[Task] = []
+    for future in as_completed(futures):
+        try:
+            yield future.result()
+        except KilledWorker:
+            killed.append(futures[future])
+        future.release()
+    for unit in (unit for task in killed for unit in task.by_unit()):
+        try:
+            yield client.submit(read, unit, request=request, pure=False).result()
+        except KilledWorker:
+            yield _given_up(unit, request)
 
-    def __init__(self, client: Client, request: Request) -> None:
-        self._client, self._request = client, request
-        self._shares: dict[str, list[Done]] = {}
-        """Of files that several workers read, by part."""
 
-    def all(self, work: Sequence[Task]) -> Iterator[Done]:
-        """Every task, those whose worker ended again, alone."""
-        begun = self._client.map(read, work, request=self._request, pure=False)
-        futures = dict(zip(begun, work, strict=True))
-        killed: list[Task] = []
-        for future in as_completed(futures):
-            try:
-                yield self._finished(future.result())
-            except KilledWorker:
-                killed.append(futures[future])
-            future.release()
-        for unit in (unit for task in killed for unit in task.by_unit()):
-            alone = self._client.submit(read, unit, request=self._request, pure=False)
-            try:
-                done = alone.result()
-            except KilledWorker:
-                done = self._given_up(unit)
-            yield self._finished(done)
+def _given_up(task: Task, request: Request) -> Done:
+    """Write that a task's files end their worker."""
+    bound = request.options.bounds.memory + _OWN_BYTES >> 20
+    limits = f"over {request.timeout:g} s (--timeout) or {bound} MiB (--bound memory)"
+    message = f"ended the worker that read it: {limits}, or a crash; read it alone"
+    addresses = frozenset(file.address for file in task.files)
+    request.write(
+        f"{task.part}.{task.share}.ended",
+        (problem_row(Problem("", message), file.address, file.path) for file in task.files),
+        input_rows(task, request, addresses) if task.shares == 1 else (),
+    )
+    return Done(task, 0, (), addresses)
 
-    def _given_up(self, task: Task) -> Done:
-        """Write that a task's files end their worker."""
-        bound = self._request.options.bounds.memory + _OWN_BYTES >> 20
-        limits = f"over {self._request.timeout:g} s (--timeout) or {bound} MiB (--bound memory)"
-        message = f"ended the worker that read it: {limits}, or a crash; read it alone"
-        addresses = frozenset(file.address for file in task.files)
-        self._request.write(
-            f"{task.part}.{task.share}.ended",
-            (problem_row(Problem("", message), file.address, file.path) for file in task.files),
-            input_rows(task, self._request, addresses) if task.shares == 1 else (),
-        )
-        return Done(task, 0, (), addresses)
 
-    def _finished(self, done: Done) -> Done:
-        """The same; the last share of a file says in `inputs` that it is done."""
-        task = done.task
-        if task.shares == 1:
-            return done
-        shares = self._shares.setdefault(task.part, [])
-        shares.append(done)
-        if len(shares) == task.shares:
-            fetched = frozenset.intersection(*(share.fetched for share in shares))
-            rows = input_rows(task, self._request, fetched)
-            self._request.write(f"{task.part}.done", inputs=rows)
-        return done
+def _note_share(done: Done, request: Request, shares: dict[str, list[Done]]) -> None:
+    """Keep what a worker did of a file, by part; of the last share, write that the file is done."""
+    task = done.task
+    if task.shares > 1:
+        same = shares.setdefault(task.part, [])
+        same.append(done)
+        if len(same) == task.shares:
+            fetched = frozenset.intersection(*(share.fetched for share in same))
+            request.write(f"{task.part}.done", inputs=input_rows(task, request, fetched))
 
 
 def _write_listing_problems(request: Request, work: Plan, run: str) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import duckdb
@@ -21,7 +21,6 @@ from kernelinfo.fleet.dataset import INPUTS, Dataset, Table, quoted, row_columns
 from kernelinfo.fleet.history import BuildTotals, Trend, histories, steps_of
 from kernelinfo.kernel.numbers import NUMBERS
 from kernelinfo.kernel.rows import BETWEEN_COMPILERS, COLUMNS
-from kernelinfo.light_typing import NamedTuple
 
 _IDENTITY = ("Target", "Compiled_For", "Symbol", "Path", "Member")
 _LISTED = ", ".join(f'"{name}"' for name in COLUMNS)
@@ -53,13 +52,13 @@ def ask(
         except (TypeError, ValueError) as error:
             message = f"a row is damaged, {error}; scan its build again"
             raise KernelinfoError(f"{dataset.name}: {message}") from None
-    found = [_build(movers.get(name, ()), sums.get(name, _NOTHING)) for name in names]
+    totals, found = [], []
+    for name in names:
+        numbers, build = sums.get(name, _NOTHING)
+        totals.append(BuildTotals._make((name, *numbers, len(dataset.problems(name)))))
+        found.append(build._replace(kernels=tuple(movers.get(name, ()))))
     steps = steps_of(names, found)
-    totals = tuple(
-        BuildTotals._make((name, *sums.get(name, _NOTHING).totals, len(dataset.problems(name))))
-        for name in names
-    )
-    return Trend(dataset.name, totals, steps, tuple(histories(steps, found)))
+    return Trend(dataset.name, tuple(totals), steps, tuple(histories(steps, found)))
 
 
 def _chosen(dataset: Dataset, builds: Sequence[str], since: str | None) -> list[str]:
@@ -154,18 +153,13 @@ def _choose(connection: duckdb.DuckDBPyConnection, options: Options) -> None:
     connection.execute("CREATE TEMP TABLE wanted AS SELECT unnest($1) AS Symbol", [wanted])
 
 
-class _Sums(NamedTuple):
-    """Of one build."""
-
-    totals: tuple[Any, ...]  # as `BuildTotals` has them, from `kernels` on
-    targets: Sequence[str]
-    stamps: Sequence[str]
-
-
-_NOTHING = _Sums((0,) * 6, (), ())
+_Sums = tuple[Sequence[Any], Build]
+"""As `BuildTotals` has them from `kernels` on; and the build, as yet without kernels."""
+_NOTHING: _Sums = ((0,) * 6, Build((), ()))
 
 
 def _sums(connection: duckdb.DuckDBPyConnection) -> dict[str, _Sums]:
+    """By build."""
     found = connection.execute(
         "SELECT Build, count(*), coalesce(sum(Waves_Per_SIMD), 0),"
         " count(*) FILTER (VGPR_Spills > 0 OR SGPR_Spills > 0),"
@@ -175,10 +169,11 @@ def _sums(connection: duckdb.DuckDBPyConnection) -> dict[str, _Sums]:
         " list(DISTINCT Compiler) FILTER (Compiler IS NOT NULL)"
         " FROM kernels GROUP BY Build"
     )
-    return {
-        name: _Sums(tuple(totals), targets or (), stamps or ())
-        for name, *totals, targets, stamps in found.fetchall()
-    }
+    sums: dict[str, _Sums] = {}
+    for name, *totals, targets, stamps in found.fetchall():
+        compilers = {one for stamp in stamps or () for one in stamp.split(BETWEEN_COMPILERS)}
+        sums[name] = totals, Build((), tuple(sorted(compilers)), targets=tuple(targets or ()))
+    return sums
 
 
 def _movers(
@@ -205,9 +200,3 @@ def _movers(
         ]
         for build, some in rows.items()
     }
-
-
-def _build(movers: Iterable[KernelSummary], sums: _Sums) -> Build:
-    """The kernels of a build that moved in any step, and what holds of all its kernels."""
-    compilers = {one for stamp in sums.stamps for one in stamp.split(BETWEEN_COMPILERS)}
-    return Build(tuple(movers), tuple(sorted(compilers)), targets=tuple(sums.targets))
