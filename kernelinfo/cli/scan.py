@@ -93,7 +93,7 @@ def command(
     summary = _run(request, work, scheduler, workers)
     if not quiet:
         write([summary], None)
-    _exit(request, list(scanning.without_kernels(request)))
+    _exit(request, scanning.without_kernels(request))
 
 
 def _listing(work: Plan) -> list[str]:

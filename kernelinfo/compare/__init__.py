@@ -107,8 +107,7 @@ def compare(
     )
 
 
-_Kernels = dict[int, KernelSummary]
-"""By their numbers in their build."""
+_Kernels = dict[int, KernelSummary]  # by their numbers in their build
 
 
 def _kernels(build: Build, unstated: dict[str, Any]) -> _Kernels:
@@ -147,8 +146,7 @@ def _without_namespace(kernel: KernelSummary) -> str:
     return without_namespace(without_unit(kernel.name))
 
 
-Scopes = dict[str, str]
-"""By target; kernels of different scopes are never the same."""
+Scopes = dict[str, str]  # by target; kernels of different scopes are never the same
 
 
 def _matched(old: _Kernels, new: _Kernels, scopes: Scopes, level: _Level) -> dict[int, Pair]:

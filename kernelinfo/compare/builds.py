@@ -16,8 +16,7 @@ from kernelinfo.kernel import CodeObject, Item, Report, Result
 from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.rules import Selection
 
-_NO_RULES = Selection(ignore=("KI",))
-"""Findings are not compared."""
+_NO_RULES = Selection(ignore=("KI",))  # findings are not compared
 
 Source = str | os.PathLike[str] | Report
 """A file, folder or glob of code, a report saved as JSON, JSON lines or CSV, or a report."""

@@ -13,7 +13,6 @@ from kernelinfo.occupancy.limits import RESOURCES
 _FIELDS = tuple(BY_FIELD)
 _values = attrgetter(*_FIELDS)
 
-
 Match = Literal["exact", "name", "namespace", "base-name"]
 """Mangled and demangled name; the demangled name; template arguments and parameters under another
 namespace; only with `loose` the name without any of these. The last two only where no other kernel

@@ -19,16 +19,14 @@ from kernelinfo.occupancy.targets import Device, Target
 from kernelinfo.reading.target_id import target_id
 
 Product = tuple[Target, Device]
-_ABSENT: Distance = (len(Resources._fields), 1)
-"""That of a launch from files without such a kernel."""
+_ABSENT: Distance = (len(Resources._fields), 1)  # that of a launch from files without such a kernel
 
 
 class Candidate(NamedTuple):
     """A kernel of a launch's name."""
 
     kernel: Kernel
-    target: Target
-    """That it runs on."""
+    target: Target  # that it runs on
     measurement: Measurement
     distance: Distance
 

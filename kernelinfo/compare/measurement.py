@@ -13,10 +13,8 @@ from kernelinfo.occupancy.placement import align
 from kernelinfo.occupancy.targets import Device, Target, believed
 from kernelinfo.rules import Selection, findings
 
-_TOLERANCE = 1.0
-"""Percent of the wave slots by which a measurement may pass a ceiling."""
-_SHORTFALL = 0.9
-"""A measurement below this share of its ceiling wants an explanation."""
+_TOLERANCE = 1.0  # percent of the wave slots by which a measurement may pass a ceiling
+_SHORTFALL = 0.9  # a measurement below this share of its ceiling wants an explanation
 
 _CANNOT_START = Selection(select=("KI001", "KI002")).rules()
 
@@ -30,12 +28,9 @@ class Measurement:
     """None where no file has it, or where several that do predict different occupancies."""
     predicted: Resources | None = None
     occupancy: Occupancy | None = None
-    filling: Filling | None = None
-    """Where the device is named."""
-    percent: float | None = None
-    """Measured, of the wave slots; None where the run does not say."""
-    remarks: tuple[str, ...] = ()
-    """What explains a difference, in words."""
+    filling: Filling | None = None  # where the device is named
+    percent: float | None = None  # measured, of the wave slots; None where the run does not say
+    remarks: tuple[str, ...] = ()  # what explains a difference, in words
     tied: tuple[str, ...] = ()
     """Targets, kernels or files that fit the launch and the whole run equally."""
 
@@ -137,8 +132,7 @@ def differences(one: Measurement) -> tuple[str, ...]:
     )
 
 
-Registers = tuple[int | None, int | None]
-"""VGPRs and AGPRs."""
+Registers = tuple[int | None, int | None]  # VGPRs and AGPRs
 
 
 def _is(seen: Resources, predicted: Registers) -> bool:

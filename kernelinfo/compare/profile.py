@@ -61,8 +61,7 @@ class Resources(NamedTuple):
     vgprs: int | None
     agprs: int | None
     sgprs: int | None
-    lds_bytes: int | None
-    """Per workgroup, static and dynamic."""
+    lds_bytes: int | None  # per workgroup, static and dynamic
     scratch_bytes_per_lane: int | None
 
 
@@ -70,22 +69,17 @@ class Measures(NamedTuple):
     """What a run measured; None where it does not say."""
 
     duration_ns: float | None = None
-    percent: float | None = None
-    """Of the wave slots of the device."""
+    percent: float | None = None  # of the wave slots of the device
     waves_per_cu: float | None = None
-    wave_cycles: float | None = None
-    """Cycles of all waves on the device, added up."""
-    cycles: float | None = None
-    """Cycles in which the device was busy, added up over its dies."""
+    wave_cycles: float | None = None  # cycles of all waves on the device, added up
+    cycles: float | None = None  # cycles in which the device was busy, added up over its dies
 
 
 class Shape(NamedTuple):
     """What equal launches have in common."""
 
-    kernel: str
-    """As the profiler writes it."""
-    workgroup_size: int
-    """Workitems."""
+    kernel: str  # as the profiler writes it
+    workgroup_size: int  # workitems
     workgroups: int | None
     resources: Resources
 
@@ -94,8 +88,7 @@ class Agent(NamedTuple):
     """The GPU of a launch, as far as the profiler names it."""
 
     id: str = ""
-    target: str | None = None
-    """Processor: gfx90a."""
+    target: str | None = None  # processor: gfx90a
 
 
 UNNAMED = Agent()
@@ -107,8 +100,7 @@ class Dispatch:
 
     shape: Shape
     count: int
-    measures: Measures
-    """The means of all that were measured."""
+    measures: Measures  # the means of all that were measured
     agent: Agent = UNNAMED
 
 
@@ -129,8 +121,7 @@ def read(path: Path, within: Bounds = BY_DEFAULT) -> tuple[Dispatch, ...]:
 
 _WANTED = "give rocprofv3's kernel trace or database, or rocprofiler-compute's pmc_perf.csv"
 _SQLITE = b"SQLite format 3\0"
-_MOST_BYTES = 1 << 30
-"""Of a trace as text; a database may be larger."""
+_MOST_BYTES = 1 << 30  # of a trace as text; a database may be larger
 
 
 def _rows_of(path: Path, within: Bounds) -> Iterator[Mapping[str, Any]]:

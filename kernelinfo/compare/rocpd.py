@@ -17,13 +17,11 @@ from kernelinfo.compare.profile import FIELDS
 from kernelinfo.errors import ReadError
 
 _DISPATCHES = "rocpd_kernel_dispatch"
-_LONGEST_VALUE = 1 << 20
-"""Bytes of one value; a kernel's name has a few thousand."""
+_LONGEST_VALUE = 1 << 20  # bytes of one value; a kernel's name has a few thousand
 _STEPS, _STEPS_PER_BYTE = 100_000, 5
 """SQLite's virtual machine takes about 2 steps for each byte of a real file; a damaged file, whose
 pages refer to each other in circles, would never end."""
-_CALL = 10_000
-"""Steps from one look at the budget to the next."""
+_CALL = 10_000  # steps from one look at the budget to the next
 
 Row = dict[str, Any]
 

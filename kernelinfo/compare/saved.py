@@ -10,7 +10,7 @@ from kernelinfo.analysis.counts import PathCounts
 from kernelinfo.analysis.options import Options
 from kernelinfo.compare.saved_kernel import SavedKernel
 from kernelinfo.compare.saved_report import read_document, read_lines
-from kernelinfo.compare.saved_rows import HEADING, UNSTATED, read_rows, rows_of_csv
+from kernelinfo.compare.saved_rows import HEADING, UNSTATED, read_row, rows_of_csv
 from kernelinfo.compare.summary import Build, common_root, path_under
 from kernelinfo.errors import ReadError
 from kernelinfo.reading.blob import Blob, Problem
@@ -74,10 +74,10 @@ def _saved(blob: Blob, tell: Tell) -> tuple[Iterator[SavedKernel], tuple[str, ..
     ends early. Raises `ValueError` and its like for what is none of ours."""
     data = bytes(blob.data)
     if _is_csv(blob):
-        return read_rows(rows_of_csv(data.decode("utf-8", "replace"))), UNSTATED, True
+        return map(read_row, rows_of_csv(data.decode("utf-8", "replace"))), UNSTATED, True
     first = _parsed(data.partition(b"\n")[0])
     if isinstance(first, dict) and "Symbol" in first:
-        return read_rows(_objects(data)), UNSTATED, True
+        return map(read_row, _objects(data)), UNSTATED, True
     if isinstance(first, dict) and "input" in first:
         return read_lines(_objects(data)), (), True
     document = first if isinstance(first, dict) else _parsed(data)

@@ -17,13 +17,10 @@ class SavedKernel(NamedTuple):
     path: str
     member: str | None
     compilers: tuple[str, ...]
-    summary: KernelSummary
-    """Its `code_object` is still empty."""
-    run_target: str | None
-    """The processor that the occupancy is for."""
+    summary: KernelSummary  # its `code_object` is still empty
+    run_target: str | None  # the processor that the occupancy is for
     dynamic_lds_bytes: int | None
-    trap_sgprs: int | None = None
-    """None where the file does not say."""
+    trap_sgprs: int | None = None  # None where the file does not say
 
 
 def value(kind: type, of: Any, *keys: str) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kernelinfo.compare.saved_kernel import SavedKernel, count, limiters, numbers, text, value
@@ -19,8 +19,7 @@ from kernelinfo.reading.target_id import UNKNOWN_TARGET
 UNSTATED = ("lds_bytes",)
 """What rows leave out: they have the LDS that is allocated, not what is used."""
 
-HEADING = ",".join(COLUMNS[:2]).encode()
-"""How CSV with rows begins."""
+HEADING = ",".join(COLUMNS[:2]).encode()  # how CSV with rows begins
 
 _COLUMNS = tuple((number, number.column) for number in NUMBERS if number.column in COLUMNS)
 _TEXTS = {
@@ -31,11 +30,6 @@ _LISTS = {"Limiters", "Findings"}
 _WORDS = {"": None, "True": True, "False": False}
 
 Row = Mapping[str, Any]
-
-
-def read_rows(rows: Iterable[Row]) -> Iterator[SavedKernel]:
-    """The kernels of rows with JSON's values."""
-    return map(_kernel, rows)
 
 
 def rows_of_csv(data: str) -> Iterator[Row]:
@@ -56,7 +50,8 @@ def _value_of_cell(name: str, cell: str) -> object:
     return float(cell) if "." in cell else int(cell)
 
 
-def _kernel(row: Row) -> SavedKernel:
+def read_row(row: Row) -> SavedKernel:
+    """The kernel of a row with JSON's values."""
     target, stamps = value(str, row, "Target"), value(str, row, "Compiler")
     return SavedKernel(
         path=text(row, "Path"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kernelinfo.compare import Comparison, compare
+from kernelinfo.compare import Comparison
 from kernelinfo.compare.changes import Match, Pair
 from kernelinfo.compare.summary import Build, KernelSummary
 from kernelinfo.light_typing import NamedTuple
@@ -25,15 +25,6 @@ class BuildTotals(NamedTuple):
     problems: int  # what could not be read, for which kernels may be missing
 
 
-class Step(NamedTuple):
-    """What moved from one build to the next."""
-
-    old: str
-    new: str
-    comparison: Comparison
-    """Of the kernels that moved in any step."""
-
-
 class History(NamedTuple):
     """One kernel through all builds, whatever it is called in each."""
 
@@ -44,12 +35,10 @@ class History(NamedTuple):
 
     @property
     def first(self) -> KernelSummary | None:
-        """In the first build."""
         return self.kernels[0]
 
     @property
     def last(self) -> KernelSummary | None:
-        """In the last build."""
         return self.kernels[-1]
 
     @property
@@ -68,7 +57,7 @@ class Trend(NamedTuple):
 
     dataset: str
     builds: tuple[BuildTotals, ...]  # in their order
-    steps: tuple[Step, ...]
+    steps: tuple[Comparison, ...]  # of neighbours, by the rules of `diff`
     histories: tuple[History, ...]  # of the kernels that moved in any step, are gone or new
 
     @property
@@ -82,29 +71,25 @@ class Trend(NamedTuple):
             ),
             gone=tuple(one.latest for one in self.histories if one.last is None),
             new=tuple(one.last for one in self.histories if one.last and one.first is None),
-            old_compilers=self.steps[0].comparison.old_compilers,
-            new_compilers=self.steps[-1].comparison.new_compilers,
+            old_compilers=self.steps[0].old_compilers,
+            new_compilers=self.steps[-1].new_compilers,
         )
 
 
-def steps_of(names: Sequence[str], builds: Sequence[Build]) -> tuple[Step, ...]:
-    """Each build compared with the one before, by the rules of `diff`."""
-    neighbours = zip(names, names[1:], builds, builds[1:], strict=False)
-    return tuple(Step(old, new, compare(*pair)) for old, new, *pair in neighbours)
-
-
-def histories(steps: Sequence[Step], builds: Sequence[Build]) -> Iterator[History]:
+def histories(
+    names: Sequence[str], steps: Sequence[Comparison], builds: Sequence[Build]
+) -> Iterator[History]:
     """The kernels of all builds, each once, with those that are the same in one history."""
     first = [_Chain([kernel], []) for kernel in builds[0].kernels]
     chains, every = {id(chain.kernels[0]): chain for chain in first}, first
-    for number, step in enumerate(steps, 1):
+    for number, (name, step) in enumerate(zip(names[1:], steps, strict=True), 1):
         going_on: dict[int, _Chain] = {}
-        for pair in step.comparison.pairs:
+        for pair in step.pairs:
             chain = going_on[id(pair.new)] = chains[id(pair.old)]
             chain.kernels.append(pair.new)
             if pair.moves or pair.renamed:
-                chain.steps.append((step.new, pair))
-        for kernel in step.comparison.new:
+                chain.steps.append((name, pair))
+        for kernel in step.new:
             chain = going_on[id(kernel)] = _Chain([*[None] * number, kernel], [])
             every.append(chain)
         chains = going_on

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import signal
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
@@ -189,11 +189,8 @@ def _write_listing_problems(request: Request, work: Plan, run: str) -> None:
     request.write(part, problems, input_rows(Task(part, files), request, frozenset()))
 
 
-def without_kernels(request: Request) -> Iterable[Problem]:
+def without_kernels(request: Request) -> list[Problem]:
     """A problem for each URL under which the dataset has no kernel."""
-    for url in request.urls:
-        root = address(url)
-        if not request.dataset.count(request.build, root):
-            yield Problem(
-                root, "no AMD GPU kernel found; give what the compiler left for the device"
-            )
+    message = "no AMD GPU kernel found; give what the compiler left for the device"
+    roots = map(address, request.urls)
+    return [Problem(one, message) for one in roots if not request.dataset.count(request.build, one)]

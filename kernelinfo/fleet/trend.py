@@ -14,11 +14,12 @@ from typing import Any
 import duckdb
 
 from kernelinfo.analysis.options import Options
-from kernelinfo.compare.saved_rows import read_rows
+from kernelinfo.compare import compare
+from kernelinfo.compare.saved_rows import read_row
 from kernelinfo.compare.summary import Build, KernelSummary, path_under
 from kernelinfo.errors import KernelinfoError, OptionError
 from kernelinfo.fleet.dataset import INPUTS, Dataset, Table, quoted, row_columns
-from kernelinfo.fleet.history import BuildTotals, Trend, histories, steps_of
+from kernelinfo.fleet.history import BuildTotals, Trend, histories
 from kernelinfo.kernel.numbers import NUMBERS
 from kernelinfo.kernel.rows import BETWEEN_COMPILERS, COLUMNS
 
@@ -57,8 +58,8 @@ def ask(
         numbers, build = sums.get(name, _NOTHING)
         totals.append(BuildTotals._make((name, *numbers, len(dataset.problems(name)))))
         found.append(build._replace(kernels=tuple(movers.get(name, ()))))
-    steps = steps_of(names, found)
-    return Trend(dataset.name, tuple(totals), steps, tuple(histories(steps, found)))
+    steps = tuple(map(compare, found, found[1:]))
+    return Trend(dataset.name, tuple(totals), steps, tuple(histories(names, steps, found)))
 
 
 def _chosen(dataset: Dataset, builds: Sequence[str], since: str | None) -> list[str]:
@@ -196,7 +197,7 @@ def _movers(
     return {
         build: [
             saved.summary._replace(code_object=path_under("", saved.path, saved.member))
-            for saved in read_rows(some)
+            for saved in map(read_row, some)
         ]
         for build, some in rows.items()
     }

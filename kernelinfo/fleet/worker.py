@@ -18,7 +18,7 @@ from kernelinfo.analysis.counts import PathCounts
 from kernelinfo.analysis.options import Options
 from kernelinfo.analysis.parallel import Rows
 from kernelinfo.errors import KernelinfoError
-from kernelinfo.fleet.dataset import Dataset, append_lines, write_lines
+from kernelinfo.fleet.dataset import PROBLEMS, Dataset, append_lines, write_lines
 from kernelinfo.fleet.listing import InputFile, Task
 from kernelinfo.fleet.remote import Opened, opened
 from kernelinfo.kernel import Result
@@ -41,14 +41,10 @@ class Request(NamedTuple):
     dataset: Dataset
     build: str
     options: Options
-    rows: Rows
-    """Writes kernels as JSON lines."""
-    timeout: float = 60
-    """Seconds for a file."""
-    roots: tuple[str, ...] = ()
-    """The paths of this scan on the machine that started it."""
-    archives: tuple[str, ...] = ()
-    """Relative paths of kpack archives among the files, which hosts may name."""
+    rows: Rows  # writes kernels as JSON lines
+    timeout: float = 60  # seconds for a file
+    roots: tuple[str, ...] = ()  # the paths of this scan on the machine that started it
+    archives: tuple[str, ...] = ()  # relative paths of kpack archives, which hosts may name
     version: str = __version__
 
     @property
@@ -82,8 +78,7 @@ class Done(NamedTuple):
     task: Task
     kernels: int
     notes: tuple[Note, ...]
-    fetched: frozenset[str]
-    """Addresses of files that could be fetched; others are tried again by the next run."""
+    fetched: frozenset[str]  # addresses of files; others are tried again by the next run
 
 
 def read(task: Task, request: Request) -> Done:
@@ -118,16 +113,8 @@ def input_rows(task: Task, request: Request, fetched: frozenset[str]) -> Iterato
 
 
 def problem_row(problem: Problem, url: str, path: str) -> Row:
-    """A row of `problems`."""
-    return {
-        "Url": url,
-        "Path": path,
-        "Member": problem.member,
-        "Offset": problem.offset,
-        "Line": problem.line,
-        "Message": problem.message,
-        "Kernelinfo_Version": __version__,
-    }
+    where = (url, path, problem.member, problem.offset, problem.line)
+    return dict(zip(PROBLEMS, (*where, problem.message, __version__), strict=True))
 
 
 class _Reading:
@@ -138,8 +125,7 @@ class _Reading:
         found = list(opened(task.files, request.roots, request.archives, scratch))
         self._opened = dict(zip(task.files, found, strict=True))
         readable = [one for one in found if isinstance(one, Opened)]
-        self._files = {one.path: one.file for one in readable}
-        """By the path that was opened."""
+        self._files = {one.path: one.file for one in readable}  # by the path that was opened
         among = {path for one in readable for path in one.among}
         self._analysis = Analysis(request.options, sorted(among))
         self._counts, self._kernels = PathCounts(""), 0

@@ -32,8 +32,7 @@ class Processes:
     """Runs compilers; leaving the `with` block kills those that still run."""
 
     def __init__(self, timeout: float) -> None:
-        self._timeout = timeout
-        """Seconds for each process."""
+        self._timeout = timeout  # seconds for each process
         self._running: set[subprocess.Popen[bytes]] = set()
         self._lock = Lock()
         self._closed = False
@@ -180,13 +179,11 @@ class Llvmlite(NamedTuple):
     version: str
 
     def to_text(self, triple: str) -> list[str]:
-        """As for clang."""
         return [*_CHILD, "text", triple]
 
     def to_assembly(
         self, triple: str, target_id: str, level: str, *options: str, run_passes: bool
     ) -> list[str]:
-        """As for clang; the triple is the module's."""
         return [*_CHILD, "assembly", target_id, level, "yes" if run_passes else "no", *options]
 
 

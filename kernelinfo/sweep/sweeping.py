@@ -77,8 +77,7 @@ class Module(NamedTuple):
 class Outcome(NamedTuple):
     """One compilation of the module."""
 
-    results: Mapping[str, Result]
-    """Kernels by symbol; none if it failed."""
+    results: Mapping[str, Result]  # kernels by symbol; none if it failed
     error: str | None = None
 
 

@@ -27,12 +27,9 @@ silently ignores."""
 class Asked(NamedTuple):
     """What one variant asks the compiler for; None leaves what the input asks for."""
 
-    waves: int | None = None
-    """Waves/SIMD: `amdgpu-waves-per-eu="N,N"`."""
-    launch_bounds: int | None = None
-    """Workitems of the largest workgroup: `amdgpu-flat-work-group-size="1,N"`."""
-    strategy: str | None = None
-    """`-amdgpu-sched-strategy`."""
+    waves: int | None = None  # Waves/SIMD: `amdgpu-waves-per-eu="N,N"`
+    launch_bounds: int | None = None  # workitems: `amdgpu-flat-work-group-size="1,N"`
+    strategy: str | None = None  # `-amdgpu-sched-strategy`
 
     def attributes(self, *, has_required_size: bool) -> dict[str, str]:
         """Function attributes; a workgroup size that the source requires is left alone."""
@@ -58,12 +55,9 @@ class Request(NamedTuple):
     waves: tuple[int, ...] = ()
     launch_bounds: tuple[int, ...] = ()
     strategies: tuple[str | None, ...] = ()
-    level: str | None = None
-    """`3` of -O3; None finds out."""
-    options: tuple[str, ...] = ()
-    """LLVM options of every variant, as `-mllvm` takes them."""
-    is_wanted: Callable[[str, str], bool] | None = None
-    """By a kernel's demangled name and its symbol; None takes all kernels."""
+    level: str | None = None  # `3` of -O3; None finds out
+    options: tuple[str, ...] = ()  # LLVM options of every variant, as `-mllvm` takes them
+    is_wanted: Callable[[str, str], bool] | None = None  # by demangled name and symbol; None: all
 
     def variants(self, default_waves: tuple[int, ...]) -> tuple[Asked, ...]:
         """As compiled first, then each combination of what is asked for. Without any wish, the
@@ -167,8 +161,7 @@ class Step(NamedTuple):
 
     waves_per_simd: float
     variant: Variant
-    cost: Cost
-    """Against the kernel as compiled."""
+    cost: Cost  # against the kernel as compiled
 
 
 def cost_of(result: Result) -> Cost:

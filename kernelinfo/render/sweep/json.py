@@ -14,7 +14,6 @@ SCHEMA = "kernelinfo/sweep/1"
 
 
 def render(sweep: Sweep, view: View) -> Iterator[str]:
-    """The document."""
     document = {
         "schema": SCHEMA,
         "version": __version__,

@@ -149,17 +149,17 @@ def how_to_write(sweep: Sweep, kernel: SweptKernel) -> Iterator[tuple[str, str]]
 
     Where only one thing was asked for, that row. Of Triton's IR in Triton alone.
     """
-    named = [step.variant for step in notable(kernel)] or list(kernel.variants[1:2])
-    if not notable(kernel) and len(kernel.variants) != 2:
+    named = [step.variant for step in notable(kernel)]
+    if not named and len(kernel.variants) != 2:
         return
-    waves, bounds, strategy = named[0].asked
-    if named[0].result and named[0].result.kernel.workgroup.required:
+    (waves, bounds, strategy), result, _ = named[0] if named else kernel.variants[1]
+    if result and result.kernel.workgroup.required:
         bounds = None
     if waves and sweep.file.is_optimised:
         yield "Triton", f"waves_per_eu={waves}"
     elif waves and bounds is None:
         yield "HIP, OpenCL", f"__attribute__((amdgpu_waves_per_eu({waves}, {waves})))"
-        if largest := named[0].result and named[0].result.kernel.workgroup.declared_max:
+        if largest := result and result.kernel.workgroup.declared_max:
             yield f"HIP, at least {waves}", f"__launch_bounds__({largest}, {waves})"
         yield "Triton", f"waves_per_eu={waves}"
     elif bounds:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 from kernelinfo import __version__
@@ -17,7 +18,6 @@ SCHEMA = "kernelinfo/trend/1"
 
 
 def render(trend: Trend, view: View) -> Iterator[str]:
-    """The document."""
     found = rows(trend)
     document = {
         "schema": SCHEMA,
@@ -26,12 +26,12 @@ def render(trend: Trend, view: View) -> Iterator[str]:
         "builds": [build._asdict() for build in trend.builds],
         "steps": [
             {
-                "old": step.old,
-                "new": step.new,
-                "counts": diff.counts(diff.rows(step.comparison)),
-                "compilers": compilers(step.comparison),
+                "old": old.name,
+                "new": new.name,
+                "counts": diff.counts(diff.rows(step)),
+                "compilers": compilers(step),
             }
-            for step in trend.steps
+            for (old, new), step in zip(pairwise(trend.builds), trend.steps, strict=True)
         ],
         "kernels": [_kernel(one) for one in found],
     }

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kernelinfo.fleet.history import History, Step, Trend
+from kernelinfo.compare import Comparison
+from kernelinfo.fleet.history import History, Trend
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.render.diff import rows as diff
 from kernelinfo.render.words import plural
@@ -60,9 +61,8 @@ def headline(trend: Trend, found: Sequence[TrendRow]) -> str:
     return " · ".join(filter(None, (*parts, diff.toolchain(trend.whole))))
 
 
-def step_in_words(step: Step) -> str:
+def step_in_words(of: Comparison) -> str:
     """`affected: 1 worse · clang 19.1.7 → clang 22.1.8`."""
-    of = step.comparison
     parts = (diff.headline(diff.rows(of)), diff.retargeted(of), diff.toolchain(of))
     return " · ".join(filter(None, parts))
 
