@@ -147,7 +147,8 @@ def _measured(launches: Sequence[Dispatch], files: Sequence[_Files]) -> Iterator
     }
     for dispatch, found in zip(launches, candidates, strict=True):
         keys = [(one.distance, whole[one.build], one.is_generic) for one in found]
-        equal = [one for one, key in zip(found, keys, strict=True) if key == min(keys)]
+        least = min(keys, default=None)
+        equal = [one for one, key in zip(found, keys, strict=True) if key == least]
         yield _of_equals(dispatch, equal)
 
 

@@ -202,10 +202,12 @@ def _volume(values: Mapping[str, Any], of: str) -> int | None:
 
 
 def _dispatch(values: Mapping[str, Any]) -> Dispatch:
-    agent = Agent(
-        str(values.get("agent", "")), str(values["target"]) if "target" in values else None
-    )
-    return Dispatch(_shape(values), 1, _measures(values), agent)
+    target = str(values["target"]) if "target" in values else None
+    shape, agent = _shape(values), Agent(str(values.get("agent", "")), target)
+    start, end = _number(values, "start_ns"), _number(values, "end_ns")
+    duration = None if start is None or end is None else end - start
+    counters = (_number(values, field) for field in Measures._fields[1:])
+    return Dispatch(shape, 1, Measures(duration, *counters), agent)
 
 
 def _shape(values: Mapping[str, Any]) -> Shape:
@@ -218,12 +220,6 @@ def _shape(values: Mapping[str, Any]) -> Shape:
         workgroups=None if grid is None else -(-grid // size),
         resources=Resources(*(_count(values, field) for field in Resources._fields)),
     )
-
-
-def _measures(values: Mapping[str, Any]) -> Measures:
-    start, end = _number(values, "start_ns"), _number(values, "end_ns")
-    counters = (_number(values, field) for field in Measures._fields[1:])
-    return Measures(None if start is None or end is None else end - start, *counters)
 
 
 def _mean(found: Sequence[tuple[Measures, int]]) -> Measures:

@@ -72,9 +72,7 @@ def row_columns() -> Columns:
     """Those of a kernel's row, as render/row-schema.json describes them."""
     schema = json.loads(read_package_file(os.path.join(_PACKAGE, "render", "row-schema.json")))
     kinds = {name: described["type"] for name, described in schema["properties"].items()}
-    return {
-        name: _TYPES[kind if isinstance(kind, str) else kind[0]] for name, kind in kinds.items()
-    }
+    return {name: _TYPES[of if isinstance(of, str) else of[0]] for name, of in kinds.items()}
 
 
 _PACKAGE = os.path.dirname(os.path.dirname(__file__))
@@ -240,10 +238,8 @@ def _query(table: Table, scratch: str) -> str:
         return f"FROM {_read(table, scratch, PROBLEMS if table == 'problems' else INPUTS)}"
     kernels, opened = _read(table, scratch, row_columns()), _read("opened", scratch, _OPENED)
     columns = f"k.* REPLACE (o.Path AS Path), o.Url, '{__version__}' AS Kernelinfo_Version"
-    return (
-        f"SELECT {columns} FROM {kernels} k LEFT JOIN {opened} o ON k.Path = o.Opened"
-        " ORDER BY Target"
-    )
+    both = f"{kernels} k LEFT JOIN {opened} o ON k.Path = o.Opened"
+    return f"SELECT {columns} FROM {both} ORDER BY Target"
 
 
 def _read(name: str, scratch: str, columns: Columns) -> str:

@@ -28,10 +28,8 @@ class BuildTotals(NamedTuple):
 class History(NamedTuple):
     """One kernel through all builds, whatever it is called in each."""
 
-    kernels: tuple[KernelSummary | None, ...]
-    """In the order of the builds; None where a build does not have it."""
-    steps: tuple[tuple[str, Pair], ...]
-    """The builds in which it is not as in the one before, and what moved."""
+    kernels: tuple[KernelSummary | None, ...]  # by build; None where one does not have it
+    steps: tuple[tuple[str, Pair], ...]  # the builds in which it moved, and what
 
     @property
     def first(self) -> KernelSummary | None:
@@ -57,7 +55,7 @@ class Trend(NamedTuple):
 
     dataset: str
     builds: tuple[BuildTotals, ...]  # in their order
-    steps: tuple[Comparison, ...]  # of neighbours, by the rules of `diff`
+    steps: tuple[Comparison, ...]  # of neighbours, of the kernels that moved in any step
     histories: tuple[History, ...]  # of the kernels that moved in any step, are gone or new
 
     @property

@@ -160,7 +160,6 @@ _NOTHING: _Sums = ((0,) * 6, Build((), ()))
 
 
 def _sums(connection: duckdb.DuckDBPyConnection) -> dict[str, _Sums]:
-    """By build."""
     found = connection.execute(
         "SELECT Build, count(*), coalesce(sum(Waves_Per_SIMD), 0),"
         " count(*) FILTER (VGPR_Spills > 0 OR SGPR_Spills > 0),"

@@ -78,7 +78,7 @@ class Done(NamedTuple):
     task: Task
     kernels: int
     notes: tuple[Note, ...]
-    fetched: frozenset[str]  # addresses of files; others are tried again by the next run
+    fetched: frozenset[str]  # addresses; other files are tried again by the next run
 
 
 def read(task: Task, request: Request) -> Done:
@@ -118,8 +118,6 @@ def problem_row(problem: Problem, url: str, path: str) -> Row:
 
 
 class _Reading:
-    """The reading of one task."""
-
     def __init__(self, task: Task, request: Request, scratch: str) -> None:
         self._task, self._request = task, request
         found = list(opened(task.files, request.roots, request.archives, scratch))
@@ -169,8 +167,7 @@ class _Reading:
     def done(self) -> Done:
         self._problems += (Missing.problem([host]) for host in self._counts.missing)
         fetched = frozenset(file.address for file in self._task.files) - self._lost
-        files = self._files
-        notes = tuple(n._replace(path=files[n.path].address) for n in self._counts.notes)
+        notes = tuple(n._replace(path=self._files[n.path].address) for n in self._counts.notes)
         return Done(self._task, self._kernels, notes, fetched)
 
     def opened_rows(self) -> Iterator[Row]:

@@ -123,8 +123,8 @@ def _tail(stream: IO[bytes]) -> bytes:
 
 def _message(complaints: bytes, code: int) -> str:
     """The compiler's last error line, or its first line if none is called an error."""
-    lines = [line.strip() for line in complaints.decode("utf-8", "replace").splitlines()]
-    lines = [line for line in lines if line]
+    text = complaints.decode("utf-8", "replace")
+    lines = list(filter(None, map(str.strip, text.splitlines())))
     errors = [line for line in lines if "error:" in line.lower()]
     if errors or (lines and code > 0):
         last = errors[-1] if errors else lines[0]
@@ -153,14 +153,14 @@ class Clang(NamedTuple):
         ]
 
     def to_assembly(
-        self, triple: str, target_id: str, level: str, *options: str, run_passes: bool
+        self, triple: str, target_id: str, level: str, *options: str, is_optimised: bool
     ) -> list[str]:
-        """The command that makes assembly of textual IR, at `3` of -O3, with LLVM's own `options`
-        as `-mllvm` takes them; without `run_passes` code generation is all that is done."""
+        """The command that makes assembly of textual IR at a level, `3` of -O3, with LLVM's own
+        options as `-mllvm` takes them. If it `is_optimised`, only code generation is left to do."""
         return [
             *self._command(triple),
             *(f"-mcpu={target_id}", f"-O{level}", "-w"),
-            *(() if run_passes else ("-Xclang", "-disable-llvm-passes")),
+            *(("-Xclang", "-disable-llvm-passes") if is_optimised else ()),
             *(word for option in options for word in ("-mllvm", option)),
             *("-o", "-", "-"),
         ]
@@ -182,9 +182,9 @@ class Llvmlite(NamedTuple):
         return [*_CHILD, "text", triple]
 
     def to_assembly(
-        self, triple: str, target_id: str, level: str, *options: str, run_passes: bool
+        self, triple: str, target_id: str, level: str, *options: str, is_optimised: bool
     ) -> list[str]:
-        return [*_CHILD, "assembly", target_id, level, "yes" if run_passes else "no", *options]
+        return [*_CHILD, "assembly", target_id, level, "no" if is_optimised else "yes", *options]
 
 
 # -P: a folder named llvmlite in the working directory is not imported.

@@ -57,10 +57,8 @@ class Module(NamedTuple):
     ) -> dict[str, Result]:
         """Each kernel by its symbol, compiled with function attributes changed. `changes` are by
         symbol and attribute name. Raises `CompilerError` or `ReadError`."""
-        passes = not self.file.is_optimised
-        command = self.compiler.to_assembly(
-            self.triple, self.target_id, level, *options, run_passes=passes
-        )
+        build = (self.triple, self.target_id, level, *options)
+        command = self.compiler.to_assembly(*build, is_optimised=self.file.is_optimised)
         text = ir.with_attributes(self.text, changes)
         assembly = self.processes.run(command, text.encode("utf-8", "surrogateescape"))
         # Named as what the same compilation writes, so that Triton's JSON next to that is read.
@@ -88,8 +86,7 @@ class Baseline(NamedTuple):
     level_from: Origin
     driver: str
     outcome: Outcome
-    differences: Mapping[str, str]
-    """How kernels differ from the assembly next to the input, by symbol."""
+    differences: Mapping[str, str]  # of kernels from the assembly next to the input, by symbol
 
 
 def by_symbol(items: Iterable[Item]) -> dict[str, Result]:
@@ -187,7 +184,6 @@ def sweep(
 
 
 def _wanted(module: Module, request: Request) -> tuple[str, ...]:
-    """Symbols of the kernels to sweep."""
     names = {one.symbol: demangle(one.symbol) for one in ir.definitions(module.text)}
     wanted = request.is_wanted
     found = tuple(s for s, name in names.items() if wanted is None or wanted(name, s))
