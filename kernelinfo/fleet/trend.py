@@ -72,6 +72,8 @@ def _chosen(dataset: Dataset, builds: Sequence[str], since: str | None) -> list[
     if unknown:
         known = ", ".join(there[-10:]) or "none"
         raise OptionError(f"{unknown[0]}: no build of {dataset.name}; it has {known}")
+    if len(set(names)) < len(names):
+        raise OptionError(f"--builds {','.join(names)}: names a build twice; name each once")
     names = names[names.index(since) :] if since else names
     if len(names) < 2:
         has = f"{len(names)} build{'' if len(names) == 1 else 's'}"
