@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache, partial
 
 from kernelinfo.light_typing import NamedTuple
@@ -26,7 +26,6 @@ _FIELDS: Readings = {
     "tg_split": ("tg_split", bool),
     "uses_dynamic_stack": ("dynamic_stack", bool),
     "wavefront_size32": ("wave_size", lambda wave32: 32 if wave32 else 64),
-    "named_barrier_count": ("named_barriers", lambda count: count * NAMED_BARRIERS),
 }
 """`.amdhsa_*` directives (AMDGPUUsage, "AMDHSA Kernel Assembler Directives")."""
 
@@ -67,14 +66,15 @@ class Statement(NamedTuple):
 class Block:
     """What a block states; blocks of the same text share one instance."""
 
-    __slots__ = ("is_plain", "statements")
+    __slots__ = ("by_field", "is_plain", "statements")
 
     def __init__(self, statements: list[Statement]) -> None:
         self.statements = statements
+        self.by_field = {statement.field: statement for statement in statements}
+        """Of a field that stands twice the last statement, which counts."""
         numbers = [number(statement.value) for statement in statements]
         fits = all(value is not None and 0 <= value <= UINT32 for value in numbers)
-        fields = {statement.field for statement in statements}
-        self.is_plain = fits and len(fields) == len(statements)
+        self.is_plain = fits and len(self.by_field) == len(statements)
         """Each field stands once and every value is a number: the block needs no symbols."""
 
 
@@ -86,6 +86,8 @@ class Stated(NamedTuple):
     """1-based; symbols in its values have the values that they have there."""
 
 
+Fields = Mapping[str, Statement]
+"""What is stated of each field."""
 Evaluate = Callable[[Statement], int | None]
 """The value of a statement; None where it has none, and then a warning says why."""
 
@@ -156,10 +158,7 @@ def encoded(granule: int, count: int) -> int | None:
 
 
 def read_facts(
-    readings: Readings,
-    stated: Mapping[str, Statement],
-    value: Evaluate,
-    source: Source = "directive",
+    readings: Readings, stated: Fields, value: Evaluate, source: Source = "directive"
 ) -> dict[FactName, Fact]:
     """The facts that fields state, in their order; of a fact that two state the last one's."""
     found: dict[FactName, Fact] = {}
@@ -171,38 +170,31 @@ def read_facts(
     return found
 
 
-def by_field(statements: Sequence[Statement]) -> dict[str, Statement]:
-    """The statements, the last one of each field."""
-    return {statement.field: statement for statement in statements}
-
-
 def kernel_facts(
-    statements: Sequence[Statement], value: Evaluate, target: Target | None, xnack: bool
+    stated: Fields, value: Evaluate, target: Target | None, xnack: bool
 ) -> Iterable[Fact]:
     """What `.amdhsa_*` directives state.
 
     Registers reserved need the target, and whether code for the module's target id may run with
     XNACK on: the default of `.amdhsa_reserve_xnack_mask`.
     """
-    stated = by_field(statements)
-    # LLVM 24 packs the size of the code into this value, which the text does not give, and masks
-    # it out again. `; NamedBarCnt:` states the same number plainly.
-    if "named_barrier_count" in stated and "instprefsize" in stated["named_barrier_count"].value:
-        del stated["named_barrier_count"]
     found = read_facts(_FIELDS, stated, value)
     vgprs = vgpr_granule(target, found.get("wave_size"))
-    registers: Readings = {"next_free_vgpr": ("reserved_vgprs", partial(encoded, vgprs))}
+    others: Readings = {"next_free_vgpr": ("reserved_vgprs", partial(encoded, vgprs))}
+    barriers = stated.get("named_barrier_count")
+    # LLVM 24 packs the size of the code into this value, which the text does not give, and masks
+    # it out again. `; NamedBarCnt:` states the same number plainly.
+    if barriers and "instprefsize" not in barriers.value:
+        others["named_barrier_count"] = "named_barriers", lambda count: count * NAMED_BARRIERS
     if target and target.sgprs.encoding_granule and "next_free_sgpr" in stated:
         extra = _extra_sgprs(target, stated, value, xnack=xnack)
         if extra is not None:
-            registers["next_free_sgpr"] = "reserved_sgprs", partial(_reserved_sgprs, target, extra)
-    found |= read_facts(registers, stated, value)
+            others["next_free_sgpr"] = "reserved_sgprs", partial(_reserved_sgprs, target, extra)
+    found |= read_facts(others, stated, value)
     return found.values()
 
 
-def _extra_sgprs(
-    target: Target, stated: Mapping[str, Statement], value: Evaluate, *, xnack: bool
-) -> int | None:
+def _extra_sgprs(target: Target, stated: Fields, value: Evaluate, *, xnack: bool) -> int | None:
     """SGPRs beyond the numbered ones; None where a directive has no value."""
     # The defaults are the assembler's (LLVM AMDGPUAsmParser::ParseDirectiveAMDHSAKernel).
     # Flat scratch has none to state on targets where it is architected, and is taken; only a
@@ -223,11 +215,8 @@ def _reserved_sgprs(target: Target, extra: int, numbered: int) -> int | None:
     return sgprs.fixed_allocation or encoded(sgprs.encoding_granule, numbered + extra)
 
 
-def code_t_facts(
-    statements: Sequence[Statement], value: Evaluate, target: Target | None
-) -> Iterable[Fact]:
+def code_t_facts(stated: Fields, value: Evaluate, target: Target | None) -> Iterable[Fact]:
     """What the fields of `.amd_kernel_code_t` state."""
-    stated = by_field(statements)
     found = read_facts(_CODE_T_FIELDS, stated, value)
     others: Readings = {}
     if target and len(target.domains) > 1:

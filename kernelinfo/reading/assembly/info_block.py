@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from functools import lru_cache, partial
 from itertools import islice
 
@@ -12,9 +12,9 @@ from kernelinfo.occupancy.targets import Target, Vgprs
 from kernelinfo.reading.assembly.directives import (
     Block,
     Evaluate,
+    Fields,
     Readings,
     Statement,
-    by_field,
     encoded,
     read_facts,
     vgpr_granule,
@@ -176,7 +176,7 @@ def _read_line(line: bytes) -> Header | Field | None:
 
 
 def facts(
-    statements: Sequence[Statement], value: Evaluate, target: Target | None, wave_size: Fact | None
+    stated: Fields, value: Evaluate, target: Target | None, wave_size: Fact | None
 ) -> Iterable[Fact]:
     """What a block states.
 
@@ -186,7 +186,6 @@ def facts(
     LLVM encoded gfx1250 in units of 8 until 22 was out, and since of 16, and the block alone does
     not tell which.
     """
-    stated = by_field(statements)
     settled = _wave_size(stated, value, target) if target and wave_size is None else None
     vgprs = vgpr_granule(target, wave_size or settled)
     sgprs = target.sgprs.encoding_granule if target else 0
@@ -206,7 +205,7 @@ def facts(
     return [settled, *found.values()] if settled else found.values()
 
 
-def _wave_size(stated: Mapping[str, Statement], value: Evaluate, target: Target) -> Fact | None:
+def _wave_size(stated: Fields, value: Evaluate, target: Target) -> Fact | None:
     """The only wave size of the target's that a block without a descriptor fits, if it is one.
 
     The symbolic `Occupancy` names the register file; else the unit in which `VGPRBlocks` encodes

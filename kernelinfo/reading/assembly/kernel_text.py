@@ -124,7 +124,8 @@ class Evaluation:
             self._facts(symbol, kernel.code_t, directives.code_t_facts, target),
             self._facts(symbol, kernel.config, _config_facts, target),
         )
-        wave_size = _wave_size(*(facts for facts, _ in described), kernel.metadata[0])
+        known = [fact for facts, _ in (*described, kernel.metadata) for fact in facts]
+        wave_size = next((fact for fact in known if fact.name == "wave_size"), None)
         info = self._facts(symbol, kernel.info, info_block.facts, target, wave_size)
         symbols = self._symbols(symbol)
         # One source, which begins once.
@@ -164,7 +165,7 @@ class Evaluation:
             at = line + statement.line
             return self._value(symbol, statement.field, statement.value, line, at)
 
-        return Facts(reading(block.statements, value, *circumstances)), line
+        return Facts(reading(block.by_field, value, *circumstances)), line
 
     def _symbols(self, symbol: str) -> _Begun:
         found = []
@@ -212,7 +213,7 @@ def _of_plain(block: Block, reading: _Reading, *circumstances: Any) -> Facts:
     def value(statement: Statement) -> int | None:
         return number(statement.value)
 
-    return Facts(reading(block.statements, value, *circumstances))
+    return Facts(reading(block.by_field, value, *circumstances))
 
 
 def _config_facts(*arguments: Any) -> list[Fact]:
@@ -234,8 +235,3 @@ def _together(*parts: Facts) -> tuple[Facts, Fact | None]:
     facts = [fact for part in parts for fact in part]
     size = next((fact for fact in facts if fact.name == "code_bytes"), None)
     return Facts(fact for fact in facts if fact is not size), size
-
-
-@lru_cache(maxsize=1 << 12)
-def _wave_size(*parts: Facts) -> Fact | None:
-    return next((fact for facts in parts for fact in facts if fact.name == "wave_size"), None)

@@ -224,8 +224,9 @@ def label_offset(text: Text, name: str, floor: int, offset: int) -> int | None:
 
     Compilers print a descriptor after the code; people write it before.
     """
-    label = name if _UNQUOTED.fullmatch(name) else _quoted(name)
-    sought = label.encode() + b":"
+    if not _UNQUOTED.fullmatch(name):
+        name = '"' + name.replace("\\", r"\\").replace('"', r"\"") + '"'
+    sought = name.encode() + b":"
     for start, end in (floor, offset), (offset, offset + _FAR):
         found = text.find(sought, start, end)
         while found >= 0:
@@ -233,10 +234,6 @@ def label_offset(text: Text, name: str, floor: int, offset: int) -> int | None:
                 return found
             found = text.find(sought, found + 1, end)
     return None
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace("\\", r"\\").replace('"', r"\"") + '"'
 
 
 def unquoted(written: bytes) -> str:

@@ -7,11 +7,11 @@ is launched in workgroups of a size that is its own.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.occupancy.targets import Target
-from kernelinfo.reading.assembly.directives import Block, Evaluate, Statement
+from kernelinfo.reading.assembly.directives import Block, Evaluate, Fields, Statement
 from kernelinfo.reading.assembly.scan import Text, decode, line_end
 from kernelinfo.reading.facts import Fact, FactName, Facts
 
@@ -60,12 +60,10 @@ def read_config(text: Text, offset: int) -> Block:
     return Block(statements)
 
 
-def config_facts(
-    statements: Sequence[Statement], value: Evaluate, target: Target | None
-) -> list[Fact]:
+def config_facts(stated: Fields, value: Evaluate, target: Target | None) -> list[Fact]:
     """What the registers of `.AMDGPU.config` state."""
     found = []
-    for statement in statements:
+    for statement in stated.values():
         name = _FIELDS.get(statement.field)
         if name is None:
             found.append(Fact("graphics_stage", True, "directive", statement.line))

@@ -59,11 +59,7 @@ def _entry(key: str, node: Any) -> object:
 def plain_value(written: str) -> object:
     """What a word without quotes means, in YAML 1.1 as LLVM up to 21 reads it."""
     if len(written) <= _MOST_DIGITS and _INTEGER.fullmatch(written):
-        return _integer(written.lower())
+        digits = written.lstrip("-+")
+        is_octal = digits[0] == "0" and digits[1:].isdecimal()
+        return int(written, 8 if is_octal else 0)
     return _WORDS.get(written.lower(), written)
-
-
-def _integer(written: str) -> int:
-    digits = written.lstrip("-+")
-    is_octal = digits[0] == "0" and digits[1:].isdecimal()
-    return int(written, 8 if is_octal else 0)

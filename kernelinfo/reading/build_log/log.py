@@ -61,11 +61,8 @@ def _without_escapes(line: bytes) -> str:
 
 def _location(before: str, *, is_name: bool) -> Location | None:
     """None where no remark stands there: prose, or a source line."""
-    if not is_name:
-        if not before.endswith(_INDENT):
-            return None
-        before = before.removesuffix(_INDENT)
-    found = _PLACE.search(before)
+    indent = "" if is_name else _INDENT
+    found = _PLACE.search(before.removesuffix(indent)) if before.endswith(indent) else None
     if found is None:
         return None
     file, line, column = (group for group in found.groups() if group is not None)

@@ -9,7 +9,7 @@ from kernelinfo.errors import ReadError
 from kernelinfo.occupancy.targets import Target
 from kernelinfo.reading.budget import UNBOUNDED, KernelBudget
 from kernelinfo.reading.code_object import descriptor
-from kernelinfo.reading.code_object.note_metadata import read_metadata, shown_kernels
+from kernelinfo.reading.code_object.note_metadata import NoteMetadata, shown_kernels
 from kernelinfo.reading.code_object.processor import code_object_version, features, processor
 from kernelinfo.reading.code_object.symbols import (
     STT_AMDGPU_HSA_KERNEL,
@@ -38,7 +38,7 @@ def read(data: memoryview, *, arch: str | None = None, budget: KernelBudget = UN
     elf = read_elf(data, warnings)
     if elf.machine != EM_AMDGPU:
         raise ReadError(f"an ELF file for machine {elf.machine}, a host; give one for AMD GPUs")
-    metadata = read_metadata(elf, warnings, budget)
+    metadata = NoteMetadata(elf, warnings, budget)
     symbols, resources = kernel_symbols(elf, warnings)
     described = {
         name.removesuffix(".kd"): symbol.value

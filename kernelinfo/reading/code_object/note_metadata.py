@@ -39,9 +39,10 @@ them; other keys have no values where nothing reads them."""
 
 
 class NoteMetadata:
-    """What the notes of a code object say; what is damaged in them is added to `warnings`."""
+    """What the notes of a code object say; what is damaged in them is added to `warnings`. Raises
+    `TooManyKernelsError`."""
 
-    def __init__(self, warnings: list[ReadWarning], budget: KernelBudget) -> None:
+    def __init__(self, elf: Elf, warnings: list[ReadWarning], budget: KernelBudget) -> None:
         self._warnings = warnings
         self._budget = budget
         self.present = False
@@ -53,13 +54,12 @@ class NoteMetadata:
         self.kernels: dict[str, tuple[Facts, int]] = {}
         """By symbol, in the order of the notes: the facts, with offsets from the beginning of the
         note's content, and where that begins, in bytes from the start of the code object."""
+        for note in read_notes(elf, warnings):
+            self.present = True
+            self._take(note)
 
-    def take(self, note: Note) -> None:
-        """Add what a note holds. Raises `TooManyKernelsError`.
-
-        Owners and types: LLVM's AMDGPUUsage, "Note Records".
-        """
-        self.present = True
+    def _take(self, note: Note) -> None:
+        """Add what a note holds; owners and types are of LLVM's AMDGPUUsage, "Note Records"."""
         try:
             match note.owner, note.type:
                 case b"AMDGPU", 32:
@@ -139,15 +139,6 @@ class NoteMetadata:
 
     def _warn(self, message: str, note: Note) -> None:
         self._warnings.append(ReadWarning(message, offset=note.offset))
-
-
-def read_metadata(elf: Elf, warnings: list[ReadWarning], budget: KernelBudget) -> NoteMetadata:
-    """The metadata of all notes; what is damaged in them is added to `warnings`. Raises
-    `TooManyKernelsError`."""
-    metadata = NoteMetadata(warnings, budget)
-    for note in read_notes(elf, warnings):
-        metadata.take(note)
-    return metadata
 
 
 def read_kernel_maps(elf: Elf) -> Iterator[Mapping[object, object]]:
