@@ -214,8 +214,8 @@ class ModuleText:
 
     def _take_code_t(self, offset: int) -> None:
         # It stands first in the code, directly behind the kernel's label.
-        before, line = max(self._informed, offset - 4096), self._lines.number(offset)
-        label = scan.last_label(self._text, before, offset)
+        floor, line = max(self._informed, offset - 4096), self._lines.number(offset)
+        label = scan.last_label(self._text, floor, offset)
         symbol, begin = label or (f"kernel at line {line}", None)
         block, _ = directives.read_block(self._text, offset, "amd_kernel_code_t")
         kernel = self._kernels[symbol]

@@ -39,14 +39,14 @@ _ADDRESSES = ([0x03], [0xA1])
 
 
 @contextmanager
-def _units(data: memoryview, relocated: Elf | None = None) -> Iterator[Iterator[_Unit]]:
-    """The units of a file; of one before linking only where it is `relocated`. Raises `ReadError`
-    where damage makes the body of the `with` stumble."""
+def _units(data: memoryview, elf: Elf | None = None) -> Iterator[Iterator[_Unit]]:
+    """The units of a file; of one before linking only where its tables are given, by which its
+    addresses are filled in. Raises `ReadError` where damage makes the `with` stumble."""
 
     def units() -> Iterator[_Unit]:
-        file = ELFFile(BytesIO(relocation.relocated(relocated) if relocated else data))
-        is_final = relocated or file["e_type"] != "ET_REL"
-        if is_final and file.has_dwarf_info(strict=True):
+        file = ELFFile(BytesIO(relocation.relocated(elf) if elf else data))
+        is_linked = file["e_type"] != "ET_REL"
+        if (elf or is_linked) and file.has_dwarf_info(strict=True):
             dwarf = file.get_dwarf_info(relocate_dwarf_sections=False)
             for unit in dwarf.iter_CUs():
                 yield unit, dwarf.line_program_for_CU(unit), unit.get_top_DIE()
