@@ -14,9 +14,6 @@ _MARK = r"\boperator(?:\(\)|\[\]|<=>|<<=?|>>=?|->\*?|[<>]=?)|\bdecltype\(|[ :()<
 _LONGEST_DEMANGLED = 1 << 17
 _HARMLESS = 1 << 22  # characters
 
-_REPEAT = r"[ST][0-9A-Z]*_"
-_EXPANSION = "Dp"
-
 
 @lru_cache(_KNOWN)
 def demangle(symbol: str) -> str:
@@ -59,8 +56,8 @@ def _most(symbol: str) -> float:
     Names repeat their parts by reference, and parts that repeat parts grow threefold with every
     three references; a pack repeats what is around it. Twenty references double twenty times.
     """
-    repeats = len(re.findall(_REPEAT, symbol))
-    expansions = symbol.count(_EXPANSION)
+    repeats = len(re.findall(r"[ST][0-9A-Z]*_", symbol))
+    expansions = symbol.count("Dp")
     return float(len(symbol)) ** (1 + min(expansions, 8)) * 3 ** (min(repeats, 100) / 3)
 
 
@@ -116,7 +113,4 @@ def base_name(name: str) -> str:
 
 def without_unit(name: str) -> str:
     """Without the mark of the translation unit that clang gives to a static kernel's name."""
-    return re.sub(_UNIT, "", name) if name.endswith(")") else name
-
-
-_UNIT = r" \(\.(?:intern|static)\.[0-9a-f]+\)$"
+    return re.sub(r" \(\.(?:intern|static)\.[0-9a-f]+\)$", "", name) if name.endswith(")") else name

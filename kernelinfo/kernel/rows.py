@@ -88,6 +88,7 @@ def lines(items: Iterable[Item], name: Callable[[Kernel], str], spell: Spell) ->
     What equal kernels share is worked out and spelled once. `name` gives `Kernel_Name`.
     """
     code_object: CodeObject | None = None
+    no_source = spell(_SOURCE, (None, None))
     for result in (item for item in items if isinstance(item, Result)):
         kernel = result.kernel
         if kernel.code_object is not code_object:
@@ -105,14 +106,14 @@ def lines(items: Iterable[Item], name: Callable[[Kernel], str], spell: Spell) ->
                 _text(spell, _SIZE, kernel.code_bytes),
                 reached,
                 build,
-                _text(spell, _SOURCE, *_source(kernel)),
+                spell(_SOURCE, _source(kernel)) if kernel.source else no_source,
                 findings,
             )
         )
 
 
 @lru_cache(maxsize=1 << 14)
-def _text(spell: Spell, names: Names, *values: Value) -> str:
+def _text(spell: Spell, names: Names, *values: str | int | None) -> str:
     """The text of what is each kernel's own, and yet repeats."""
     return spell(names, values)
 

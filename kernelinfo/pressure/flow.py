@@ -24,8 +24,7 @@ class Block(NamedTuple):
     """Instructions that run one after the other."""
 
     first: int
-    end: int
-    """Behind its last step."""
+    end: int  # behind its last step
     successors: tuple[int, ...]
     """Blocks that may follow for some lane."""
     branches: tuple[int, ...]
@@ -41,9 +40,7 @@ def read_flow(listing: Listing) -> tuple[tuple[Block, ...], tuple[str, ...]]:
         for index, step in enumerate(steps)
         if step.effect.mnemonic.startswith((*_BRANCHES, *_INDIRECT))
     }
-    skips: dict[int, list[int]] = {}
-    for off, on in skip_edges(steps):
-        skips.setdefault(off, []).append(on)
+    skips = {off: (on,) for off, on in skip_edges(steps)}
     firsts = _firsts(steps, [jumps, skips])
     blocks: list[Block] = []
     for first, end in zip(firsts, [*firsts[1:], len(steps)], strict=True):

@@ -42,13 +42,10 @@ ENDS = ("s_endpgm", "s_branch", "s_setpc", "s_set_pc", "s_rfe", "s_add_pc")
 class Step(NamedTuple):
     """An instruction, or a comment of the compiler that begins or ends values."""
 
-    text: str
-    """As written, without comments; empty for a comment."""
+    text: str  # as written, without comments; empty for a comment
     effect: Effect
-    line: int | None
-    """1-based, in the assembly text; None in a code object."""
-    address: int | None
-    """In a code object, as its symbols count; None in text."""
+    line: int | None  # 1-based, in the assembly text; None in a code object
+    address: int | None  # in a code object, as its symbols count; None in text
     source: SourceLine | None
     spill: Literal["Spill", "Reload"] | None
 

@@ -32,10 +32,8 @@ class Storyteller(NamedTuple):
     """Everything that is worked out of one function, which has instructions."""
 
     function: Function
-    files: str
-    """The target's `agprs.file`."""
-    steps: tuple[Step, ...]
-    """Those of its occupancy."""
+    files: str  # the target's `agprs.file`
+    steps: tuple[Step, ...]  # those of its occupancy
 
     def story(self, at: int | None = None) -> Story:
         """The story of the function; live values at the step `at` instead of the peak."""

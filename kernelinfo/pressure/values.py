@@ -23,14 +23,10 @@ class _Value(NamedTuple):
     """One live register; distances in instructions, along the shortest way."""
 
     register: int
-    next_read: Location | None
-    """None where no way leads to a read."""
-    next_turn: bool
-    """The way to it passes the step's block or loop from its head."""
-    untouched: int
-    """Instructions from the last touch to the next read; 0 where there is no such read."""
-    written: Location | None
-    """None where it holds something since the function began."""
+    next_read: Location | None  # None where no way leads to a read
+    next_turn: bool  # the way to it passes the step's block or loop from its head
+    untouched: int  # instructions from the last touch to the next read; 0 where there is none
+    written: Location | None  # None where it holds something since the function began
     variable: str | None
     in_loop: _InLoop
 

@@ -41,11 +41,8 @@ class Printed(NamedTuple):
     sgpr_blocks: int
 
 
-def printed(
-    target: Target, version: int, demand: Demand, attributes: Attributes | None = None
-) -> Printed:
+def printed(target: Target, version: int, demand: Demand, attributes: Attributes) -> Printed:
     """What `version` prints for a kernel that uses `demand`: AGPRs in its VGPRs, static LDS."""
-    attributes = attributes or Attributes()
     known = target_in_llvm(target, version)
     file = known.vgpr_file(demand.wave_size)
     top = _most_waves(known, version, demand, attributes)
