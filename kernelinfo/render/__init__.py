@@ -22,14 +22,11 @@ class View(NamedTuple):
     top: int = 50  # kernels shown; 0 shows all
     quiet: bool = False  # the table alone
     group: bool = False  # kernels of the same name stand together, whatever their target
-    may_shorten: bool = False
-    """Many kernels are called by their short names: the user has chosen no style."""
+    may_shorten: bool = False  # many kernels go by their short names: no style was chosen
     is_sorted: bool = False  # kernels come in the order that the user wants
-    selection: Selection | None = None
-    """The rules that a page asks again where its sliders move; None for those on by default."""
+    selection: Selection | None = None  # rules that a page asks again; None: those on by default
     whole: bool = False  # of live registers, kernels are shown whole: the user has named one
-    register_class: RegisterClass | None = None
-    """Of live registers, values of this class are shown; None for vector registers."""
+    register_class: RegisterClass | None = None  # whose live values are shown; None: vector ones
 
 
 FORMATS = ("text", "json", "jsonl", "csv", "markdown", "html")

@@ -38,7 +38,7 @@ def summary(results: Sequence[Result], label: Label, view: View) -> Iterator[lis
 def _columns(by_target: dict[str, list[Result]]) -> Iterator[list[Span]]:
     of = list(by_target.values())
     kernels = [len(results) for results in of]
-    yield [(_row("waves/SIMD", by_target), "bold")]
+    yield from _row("waves/SIMD", by_target, "bold")
     waves = [Counter(map(_waves, results)) for results in of]
     for number in sorted({one for counts in waves for one in counts}, reverse=True):
         text = "unknown" if number < 0 else str(number or "<1")
@@ -71,23 +71,22 @@ def _limiters(result: Result) -> list[str]:
 
 
 def _bars(label: str, counts: list[int], kernels: list[int]) -> Iterator[list[Span]]:
-    """A bar and a number for each target; nothing where all are 0."""
-    if any(counts):
-        bars = ["■" * ceil(_BAR * one / all) for one, all in zip(counts, kernels, strict=True)]
-        numbers = [right(f" {grouped(one)}" if one else "", _NUMBER + 1) for one in counts]
-        texts = [left(bar, _BAR) + text for bar, text in zip(bars, numbers, strict=True)]
-        yield [(_row(right(label, _LABEL), texts), "")]
+    """A bar and a number for each target."""
+    bars = ["■" * ceil(_BAR * one / all) for one, all in zip(counts, kernels, strict=True)]
+    numbers = [right(grouped(one), _NUMBER) if one else "" for one in counts]
+    texts = [f"{left(bar, _BAR)} {text}" for bar, text in zip(bars, numbers, strict=True)]
+    return _row(label, texts)
 
 
 def _numbers(label: str, texts: Iterable[str]) -> Iterator[list[Span]]:
-    shown = ["" if text == "0" else text for text in texts]
-    if any(shown):
-        yield [(_row(right(label, _LABEL), [right(text, _CELL) for text in shown]), "")]
+    return _row(label, ["" if text == "0" else right(text, _CELL) for text in texts])
 
 
-def _row(label: str, texts: Iterable[str]) -> str:
-    parts = (left(text, _CELL) for text in texts)
-    return f" {left(label, _LABEL)}" + "".join(" " * _GAP + part for part in parts)
+def _row(label: str, texts: Iterable[str], style: str = "") -> Iterator[list[Span]]:
+    """A cell for each target; no line where all are blank."""
+    cells = "".join(" " * _GAP + left(text, _CELL) for text in texts)
+    if not cells.isspace():
+        yield [(f" {right(label, _LABEL)}{cells}", style)]
 
 
 def _spillers(results: Sequence[Result], label: Label, view: View) -> Iterator[list[Span]]:

@@ -17,11 +17,10 @@ def render(comparison: Comparison, view: View) -> Iterator[str]:
     found = diff.rows(comparison)
     named = f" {' → '.join(map(code, comparison.names))}" if comparison.names else ""
     yield f"**kernelinfo diff{named} · {plain(diff.headline(found))}**\n"
-    affected = [row for row in found if row.status in diff.AFFECTED]
-    rest = [row for row in found if row.status in ("gone", "new")]
-    cells = [cells_of(row, view) for row in affected]
-    yield from kernel_table(HEADING, cells)
-    yield from folded("gone and new", HEADING, [cells_of(row, view) for row in rest])
+    affected = [cells_of(row, view) for row in found if row.status in diff.AFFECTED]
+    apart = [cells_of(row, view) for row in found if row.status in ("gone", "new")]
+    yield from kernel_table(HEADING, affected)
+    yield from folded("gone and new", HEADING, apart)
     yield f"\n{plain(diff.roll_up(comparison, found))}\n"
     remarks = (of(comparison) for of in (diff.retargeted, diff.toolchain, diff.unread))
     yield from (f"\n{plain(remark)}\n" for remark in remarks if remark)
