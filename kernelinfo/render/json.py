@@ -69,10 +69,12 @@ def document(report: Report) -> dict[str, Any]:
 
 def as_json(value: Any, without: Collection[str] = ()) -> Any:
     """`value`, each named tuple in it as an object of its fields but those `without`."""
-    if hasattr(value, "_asdict"):
-        fields = value._asdict().items()
+    if not isinstance(value, tuple):
+        return value
+    if names := getattr(value, "_fields", None):
+        fields = zip(names, value, strict=True)
         return {name: as_json(field, without) for name, field in fields if name not in without}
-    return [as_json(one, without) for one in value] if isinstance(value, tuple) else value
+    return [as_json(one, without) for one in value]
 
 
 def picked(value: Any, *names: str) -> dict[str, Any]:
@@ -135,8 +137,8 @@ def _provenance(kernel: Kernel) -> dict[str, dict[str, Any]]:
     """Where each number stands, by its best source."""
     found: dict[str, dict[str, Any]] = {}
     for fact in (*kernel.traits.facts, kernel.code_size):
-        if fact is not None and fact.name in PROVENANCE:
+        key = fact and PROVENANCE.get(fact.name)
+        if fact and key and key not in found:
             line, offset = kernel.line_of(fact), kernel.offset(fact)
-            where = {"from": fact.source, "line": line, "offset": offset}
-            found.setdefault(PROVENANCE[fact.name], where)
+            found[key] = {"from": fact.source, "line": line, "offset": offset}
     return found
