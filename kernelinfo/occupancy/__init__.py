@@ -5,6 +5,8 @@ The result is a steady-state ceiling of one residency domain, not a speed.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from kernelinfo.errors import LaunchError
 from kernelinfo.light_typing import Literal, NamedTuple, hashed_by_identity
 from kernelinfo.occupancy.headroom import Headroom, Range, Step, headroom, next_steps, size_range
@@ -18,6 +20,7 @@ from kernelinfo.occupancy.limits import (
     lds_of,
     limits,
     most_lds_of_a_workgroup,
+    rounded,
     scratch_per_wave,
     trap_sgprs,
 )
@@ -60,8 +63,6 @@ class Occupancy(NamedTuple):
     at_most_because: tuple[str, ...]
     """Why the result is an upper bound, in words; empty when it is exact."""
     allocated: Allocated
-    limits: tuple[Limit, ...]
-    """What each resource allows."""
     limiters: tuple[Resource, ...]
     """All that bind: ties are the normal case."""
     next: tuple[Step, ...]
@@ -76,6 +77,11 @@ class Occupancy(NamedTuple):
     @property
     def exact(self) -> bool:
         return not self.at_most_because
+
+    @property
+    def limits(self) -> tuple[Limit, ...]:
+        """What each resource allows."""
+        return limits(self.placement, self.demand)
 
     @property
     def headroom(self) -> Headroom:
@@ -101,16 +107,27 @@ def occupancy(target: Target, demand: Demand, launch: Launch) -> Occupancy:
     if target.members:
         return _best_member(target, demand, launch)
     at = placement(target, demand, launch)
+    found = _occupancy(at, rounded(at, demand), tuple(_too_much(at, demand)))
+    steps = found.next
+    if steps:
+        used = {limit.resource: limit.used for limit in limits(at, demand)}
+        steps = tuple([step._replace(change=step.at_most - used[step.resource]) for step in steps])
+    return found._replace(next=steps, demand=demand)
+
+
+@lru_cache(maxsize=1 << 14)  # a library's different demands are a third as many in whole granules
+def _occupancy(at: Placement, demand: Demand, too_much: tuple[str, ...]) -> Occupancy:
+    """The occupancy of a demand in whole granules; `too_much` is what no wave or workgroup has."""
     domain = at.domain
-    wave_slots = domain.simds * target.waves.slots_per_simd
+    wave_slots = domain.simds * at.target.waves.slots_per_simd
     bounds = limits(at, demand)
     waves = fitting(at, bounds)
-    obstacles = _obstacles(at, demand, bounds)
+    obstacles = _obstacles(at, demand, bounds, too_much)
     placed = 0 if obstacles else waves
-    is_compiled_for = demand.is_compiled_for(launch.workgroup_size)
+    is_compiled_for = demand.is_compiled_for(at.launch.workgroup_size)
     return Occupancy(
-        target=target.name,
-        launch=launch,
+        target=at.target.name,
+        launch=at.launch,
         per=domain.per,
         simds=domain.simds,
         wave_slots=wave_slots,
@@ -121,7 +138,6 @@ def occupancy(target: Target, demand: Demand, launch: Launch) -> Occupancy:
         obstacles=obstacles,
         at_most_because=_at_most_because(at, demand, bounds),
         allocated=allocated(at, demand),
-        limits=bounds,
         limiters=tuple([limit.resource for limit in binding(bounds)]),
         next=next_steps(at, bounds, waves) if is_compiled_for else (),
         placement=at,
@@ -137,9 +153,11 @@ def _best_member(target: Target, demand: Demand, launch: Launch) -> Occupancy:
     return best._replace(target=target.name, at_most_because=(reason, *best.at_most_because))
 
 
-def _obstacles(at: Placement, demand: Demand, bounds: tuple[Limit, ...]) -> tuple[str, ...]:
+def _obstacles(
+    at: Placement, demand: Demand, bounds: tuple[Limit, ...], too_much: tuple[str, ...]
+) -> tuple[str, ...]:
     """Why no workgroup of this launch can start."""
-    found = [*_other_size(demand, at.launch.workgroup_size), *_too_much(at, demand)]
+    found = [*_other_size(demand, at.launch.workgroup_size), *too_much]
     if at.launch.workgroup_size > (most := at.target.waves.max_workgroup_size):
         size = at.launch.workgroup_size
         found.insert(0, f"a workgroup has at most {most} workitems, not {size}")

@@ -210,6 +210,27 @@ def limits(at: Placement, demand: Demand) -> tuple[Limit, ...]:
     return tuple([limit for limit in found if limit is not None])
 
 
+def rounded(at: Placement, demand: Demand) -> Demand:
+    """The demand in whole granules, which allows what the demand itself does."""
+    lds_bytes, scratch = lds_of(demand, at.launch), demand.scratch_bytes_per_lane
+    if lds_bytes is not None:
+        lds_bytes = align(lds_bytes, at.target.lds.granule_bytes) - at.launch.dynamic_lds_bytes
+    return Demand(
+        demand.wave_size,
+        allocated_vgprs(at, demand.vgprs),
+        None if demand.sgprs is None else allocated_sgprs(at, demand.sgprs),
+        lds_bytes,
+        scratch and scratch_per_wave(at, scratch) // at.wave_size,
+        demand.accum_offset,
+        demand.wgp_mode,
+        demand.tg_split,
+        demand.at_least,
+        demand.dynamic_vgpr_block,
+        least_workgroup=demand.least_workgroup,
+        most_workgroup=demand.most_workgroup,
+    )
+
+
 def fitting(at: Placement, bounds: Iterable[Limit]) -> int:
     """Waves in the domain that all limits allow, in whole workgroups unless these may be split."""
     return at.whole(min([bound.waves for bound in bounds if bound.waves is not None]))
