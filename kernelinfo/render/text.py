@@ -32,7 +32,7 @@ def _report(report: Report, view: View) -> Iterator[list[Span]]:
     label = _label(report, short)
     if is_long or view.group or view.is_sorted or len(report.code_objects) > _MANY_CODE_OBJECTS:
         rows, shown = _rows(report, is_long, view)
-        yield from _above(report, label, view, counted=is_long and not view.quiet)
+        yield from _above(report, label, view)
         several = len({target_of(kernel) for kernel in report.kernels}) > 1
         yield from table(rows, names, view, with_target=several)
     else:
@@ -44,16 +44,14 @@ def _report(report: Report, view: View) -> Iterator[list[Span]]:
         yield from _below(report, shown, label, view, longest)
 
 
-def _above(
-    report: Report, label: findings.Label, view: View, *, counted: bool
-) -> Iterator[list[Span]]:
-    """What stands above one table of all kernels, with a summary if they are `counted`."""
+def _above(report: Report, label: findings.Label, view: View) -> Iterator[list[Span]]:
+    """What stands above one table of all kernels; a summary if they are many."""
     if len(report.code_objects) == 1:
         yield from _heading(report.code_objects[0], report.results, view, len(report.results))
     else:
         yield _overview(report)
     yield []
-    if counted:
+    if len(report.results) > _MANY_KERNELS and not view.quiet:
         from kernelinfo.render.summary import summary
 
         yield from summary(report.results, label, view)
