@@ -25,8 +25,7 @@ class Block(NamedTuple):
 
     first: int
     end: int  # behind its last step
-    successors: tuple[int, ...]
-    """Blocks that may follow for some lane."""
+    successors: tuple[int, ...]  # blocks that may follow for some lane
     branches: tuple[int, ...]
     """Those of them that the wave reaches as a whole: without the ways of lanes that are off."""
 

@@ -14,8 +14,6 @@ from kernelinfo.pressure.registers import OF_CLASS, RegisterClass, count, each, 
 
 _SIMILAR = 0.9  # of values in one group, the shortest time untouched as a part of the longest
 
-_Lines = tuple[object, ...]
-"""Where a value is written and read next: source lines, or their relation to the loop."""
 _InLoop = Literal["through", "constant", "changed"] | None
 
 
@@ -185,14 +183,14 @@ def _grouped(values: Iterable[_Value]) -> Iterator[list[_Value]]:
     Where source lines are unknown, those in the same place relative to the loop that are untouched
     for about as long.
     """
-    groups: dict[tuple[object, _Lines], list[_Value]] = defaultdict(list)
+    groups: dict[tuple[object, tuple[object, ...]], list[_Value]] = defaultdict(list)
     for value in values:
         ways = (value.written, value.next_read)
-        lines: _Lines = tuple(at and (at.source or at.region) for at in ways)
+        lines = tuple(at and (at.source or at.region) for at in ways)
         kind = _class_of(value.register), value.variable, value.in_loop, value.next_turn
         groups[kind, lines].append(value)
-    for (_, lines), group in groups.items():
-        by_region = any(isinstance(line, str) for line in lines)
+    for (_, where), group in groups.items():
+        by_region = any(isinstance(one, str) for one in where)
         yield from _of_similar_length(group) if by_region else [group]
 
 

@@ -132,16 +132,12 @@ def mixed_target_features(kernel: Kernel, occupancy: Occupancy) -> Iterator[Rema
     code_object = kernel.code_object
     entry, version = code_object.conflicting_entry, code_object.code_object_version or 0
     if entry and version >= _FEATURES_LEFT_OPEN:
-        own, other = map(_target_id, (code_object.member or "", entry))
+        # `gfx90a:xnack+` of `hipv4-amdgcn-amd-amdhsa--gfx90a:xnack+`
+        own, other = (name.rpartition("--")[2] for name in (code_object.member or "", entry))
         yield Remark(
             f"built for {own}, next to code for {other} in the same file",
             "name the same features in every --offload-arch of the processor",
         )
-
-
-def _target_id(entry: str) -> str:
-    """`gfx90a:xnack+` of `hipv4-amdgcn-amd-amdhsa--gfx90a:xnack+`."""
-    return entry.rpartition("--")[2]
 
 
 def code_exceeds_icache(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:

@@ -50,13 +50,11 @@ _REGISTERS: tuple[Resource, ...] = ("vgpr", "sgpr")
 class Case(NamedTuple):
     """A kernel under one launch, and what a version of LLVM knows of it."""
 
-    targets: tuple[Target, ...]
-    """The devices it may run on: of a generic target its members."""
+    targets: tuple[Target, ...]  # the devices it may run on: of a generic target its members
     own: Target
     demand: Demand
     launch: Launch
-    sizes: tuple[int, int]
-    """Workitems of the smallest and the largest workgroup that the kernel allows."""
+    sizes: tuple[int, int]  # workitems of the smallest and the largest workgroup it allows
     version: int
 
 

@@ -23,21 +23,18 @@ class Attributes(NamedTuple):
     """`amdgpu-flat-work-group-size`: workitems of the smallest and the largest workgroup."""
     waves_per_eu: tuple[int, int] | None = None
     """`amdgpu-waves-per-eu`: at least, at most; 0 where there is no upper bound."""
-    trap_handler: bool = True
-    """Targets for amdhsa leave SGPRs to one."""
+    trap_handler: bool = True  # targets for amdhsa leave SGPRs to one
 
 
 class Printed(NamedTuple):
     """Five lines of the `; Kernel info:` comment."""
 
-    waves_per_simd: int
-    """`Occupancy`."""
+    waves_per_simd: int  # `Occupancy`
     vgprs: int
     """`NumVGPRsForWavesPerEU`, per lane: what is used, raised to what the bound on waves allows."""
     sgprs: int
     """`NumSGPRsForWavesPerEU`, per wave, the same."""
-    vgpr_blocks: int
-    """`VGPRBlocks`, as the kernel descriptor encodes it."""
+    vgpr_blocks: int  # `VGPRBlocks`, as the kernel descriptor encodes it
     sgpr_blocks: int
 
 
