@@ -65,6 +65,12 @@ COLUMNS: Names = _KERNEL + _ORIGIN + _RESOURCES + _SIZE + _OCCUPANCY + _BUILD + 
 
 BETWEEN_COMPILERS = "; "
 
+_Shared = tuple[Occupancy | None, tuple[Finding, ...], str, str, str]
+"""Occupancy and findings, and the text of resources, occupancy and findings."""
+_MOST_KNOWN = 1 << 12
+_known: dict[tuple[Traits, Spell], _Shared] = {}
+"""Kept, as a process writes many rows a few at a time."""
+
 
 def row(result: Result) -> dict[str, Value]:
     """The columns of one kernel; None where the input does not say."""
@@ -95,9 +101,7 @@ def lines(items: Iterable[Item], name: Callable[[Kernel], str], spell: Spell) ->
             code_object = kernel.code_object
             origin = spell(_ORIGIN, _origin(kernel))
             build = spell(_BUILD, _build(code_object))
-        resources, reached, findings = _shared(
-            spell, kernel.traits, result.occupancy, result.findings
-        )
+        _, _, resources, reached, findings = _shared(result, spell)
         yield ",".join(
             (
                 _text(spell, _KERNEL, name(kernel), kernel.symbol),
@@ -118,16 +122,21 @@ def _text(spell: Spell, names: Names, *values: str | int | None) -> str:
     return spell(names, values)
 
 
-@lru_cache(maxsize=1 << 12)
-def _shared(
-    spell: Spell, traits: Traits, occupancy: Occupancy | None, findings: tuple[Finding, ...]
-) -> tuple[str, str, str]:
-    """The text of resources, occupancy and findings, which kernels of equal traits share."""
-    return (
-        spell(_RESOURCES, _resources(traits, occupancy)),
-        spell(_OCCUPANCY, _reached(occupancy)),
-        spell(_FINDINGS, _findings(findings)),
-    )
+def _shared(result: Result, spell: Spell) -> _Shared:
+    """The text that kernels of equal traits share."""
+    kernel, occupancy, findings = result
+    known = _known.get((kernel.traits, spell))
+    if known is None or known[0] is not occupancy or known[1] is not findings:
+        if len(_known) >= _MOST_KNOWN:
+            _known.clear()
+        known = _known[kernel.traits, spell] = (
+            occupancy,
+            findings,
+            spell(_RESOURCES, _resources(kernel.traits, occupancy)),
+            spell(_OCCUPANCY, _reached(occupancy)),
+            spell(_FINDINGS, _findings(findings)),
+        )
+    return known
 
 
 def _origin(kernel: Kernel) -> Values:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from kernelinfo.errors import LaunchError
-from kernelinfo.light_typing import Literal, NamedTuple, hashed_by_identity
+from kernelinfo.light_typing import Literal, NamedTuple
 from kernelinfo.occupancy.headroom import Headroom, Range, Step, headroom, next_steps, size_range
 from kernelinfo.occupancy.limits import (
     Limit,
@@ -42,7 +42,6 @@ class Allocated(NamedTuple):
     """Per workgroup, static and dynamic."""
 
 
-@hashed_by_identity
 class Occupancy(NamedTuple):
     """What one target makes of a kernel's demand under one launch."""
 

@@ -82,8 +82,7 @@ def runs_on(compiled: Target, target: Target) -> bool:
 
 
 def fill(device: Device, occupancy: Occupancy, grid: int | None = None) -> Filling:
-    """The device full of workgroups, of which `grid` may come. Raises `LaunchError` for a grid of
-    none."""
+    """The device full of workgroups; `grid` counts those to run. Raises `LaunchError` for none."""
     if grid is not None and grid < 1:
         raise LaunchError(f"grid of {grid} workgroups: give at least 1")
     domains = device.domains(occupancy.per)

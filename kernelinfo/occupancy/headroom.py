@@ -37,8 +37,7 @@ class Headroom(NamedTuple):
 
     def of(self, resource: Resource) -> int | None:
         """The headroom of one resource in the unit of its limit; None where it has none."""
-        named = {"vgpr": self.vgprs, "sgpr": self.sgprs, "lds": self.lds_bytes}
-        return named.get(resource)
+        return {"vgpr": self.vgprs, "sgpr": self.sgprs, "lds": self.lds_bytes}.get(resource)
 
 
 class Range(NamedTuple):
@@ -65,12 +64,8 @@ def next_steps(at: Placement, bounds: tuple[Limit, ...], waves: int) -> tuple[St
     lower = [USED[resource](at, amount) for resource, amount in most.items()]
     share = fitting(at, [*others, *filter(None, lower)]) / at.domain.simds
     percent = 100 * share / at.target.waves.slots_per_simd
-    return tuple(
-        [
-            Step(b.resource, most[b.resource], most[b.resource] - b.used, share, percent)
-            for b in lowered
-        ]
-    )
+    steps = ((b.resource, most[b.resource], most[b.resource] - b.used) for b in lowered)
+    return tuple([Step(*step, share, percent) for step in steps])
 
 
 def headroom(at: Placement, demand: Demand, waves: int) -> Headroom:
@@ -94,12 +89,7 @@ def size_range(at: Placement, bounds: tuple[Limit, ...]) -> Range | None:
     if at.is_split or (sure and at.launch.smallest_size is None):
         return None
     lds = next((b.workgroups for b in bounds if b.resource == "lds"), None)
-    return _sizes_range(at, room(bounds), lds)
-
-
-def _sizes_range(at: Placement, waves: int, lds: int | None) -> Range | None:
-    """`waves` is what registers, slots and scratch allow, `lds` the workgroups that LDS does."""
-    sizes = {}
+    waves, sizes = room(bounds), {}
     for group in range(waves_of(at.launch.smallest_size or 1, at.wave_size), at.group + 1):
         workgroups = waves // group
         if group > 1:
