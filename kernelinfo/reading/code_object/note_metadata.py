@@ -235,14 +235,20 @@ def _facts(common: bytes, dynamic_lds: bool) -> Facts:
 
 def _unpacked(raw: bytes) -> tuple[str, list[Fact]]:
     """Symbol and facts of a kernel's map; raises `ValueError` where a value cannot be read."""
-    pairs = packed.value(raw, object_pairs_hook=tuple)
-    if not isinstance(pairs, tuple):
+    kernel = packed.value(raw, object_pairs_hook=_unique)
+    if not isinstance(kernel, dict):
         raise ValueError("no map")
-    kernel = dict(pairs)
     symbol, facts, complaints = kernel_facts(kernel, offset=0)
-    if complaints or len(kernel) < len(pairs):
-        raise ValueError("a value that cannot be read, or a key again")
+    if complaints:
+        raise ValueError("a value that cannot be read")
     return symbol, facts
+
+
+def _unique(pairs: Sequence[tuple[object, object]]) -> dict[object, object]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key again")
+    return found
 
 
 # Maps also differ in what no fact says: the size of arguments.

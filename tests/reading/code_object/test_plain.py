@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
+import msgpack
 import pytest
 
 from kernelinfo.errors import ReadError
@@ -17,6 +18,8 @@ from kernelinfo.reading.code_object.notes import read_notes
 from kernelinfo.reading.containers import open_paths
 from kernelinfo.reading.elf import read_elf
 from tests.conftest import every_file, with_code
+from tests.fuzz.specimens import Specimen
+from tests.fuzz.specimens import code_object as specimen
 
 _ELF = b"\x7fELF"
 
@@ -49,6 +52,17 @@ def test_most_notes_need_no_unpacking_of_arguments(code_objects: list[memoryview
             notes += [note for note in read_notes(elf, []) if note.type == 32]
     skipping = [note_metadata._read_root(note.content, UNBOUNDED) for note in notes]
     assert sum(root is not None for root in skipping) > 0.8 * len(notes) > 30
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_arguments_are_read_whatever_the_order_of_keys(order: int) -> None:
+    arguments = [{".size": 4, ".value_kind": "dynamic_shared_pointer"}]
+    keys = {".args": arguments, ".group_segment_fixed_size": 0, ".name": "k", ".symbol": "k.kd"}
+    content = msgpack.packb({"amdhsa.kernels": [dict([*keys.items()][::order])]})
+    (kernel,) = code_object.read(
+        memoryview(specimen([Specimen("k", 8, 0, 8, 0, 0, 64)], content))
+    ).kernels
+    assert [fact.value for fact in kernel.facts if fact.name == "dynamic_lds"] == [True]
 
 
 @pytest.fixture(scope="module")
