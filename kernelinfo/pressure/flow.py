@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial, reduce
+from itertools import pairwise
 
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.pressure.instructions import Effect
@@ -42,7 +43,7 @@ def read_flow(listing: Listing) -> tuple[tuple[Block, ...], tuple[str, ...]]:
     skips = {off: (on,) for off, on in skip_edges(steps)}
     firsts = _firsts(steps, [jumps, skips])
     blocks: list[Block] = []
-    for first, end in zip(firsts, [*firsts[1:], len(steps)], strict=True):
+    for first, end in pairwise([*firsts, len(steps)]):
         branches = {bisect_right(firsts, to) - 1 for to in jumps.get(end - 1, ())}
         if end < len(steps) and not steps[end - 1].effect.mnemonic.startswith(ENDS):
             branches.add(len(blocks) + 1)

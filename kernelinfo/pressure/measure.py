@@ -104,16 +104,23 @@ def live_registers(source: str | os.PathLike[str], kernel: str) -> Story:
         if isinstance(item, Measured):
             stories.append(item.story)
     if len(stories) != 1:
-        raise ReadError(f"{source}: {len(stories)} kernels named {kernel!r}; name one")
+        raise ReadError(
+            f"{source}: {len(stories)} kernels named {kernel!r} have instructions; name one"
+        )
     return stories[0]
 
 
-def measure_in(blob: Blob, results: Sequence[Result], look: Look) -> Iterator[Measured | Problem]:
+def measure_in(blob: Blob, results: Sequence[Result], look: Look) -> Iterator[Found]:
     """The stories of kernels that were all read from these bytes."""
-    if not results:
+    coded = [result for result in results if result.kernel.code_bytes != 0]
+    for result in results:
+        if result.kernel.code_bytes == 0:  # all of its ways end in __builtin_unreachable
+            name = result.kernel.symbol
+            yield Note(blob.path, f"kernel {name} has no instructions", blob.member)
+    if not coded:
         return
-    in_text = results[0].kernel.code_object.kind == "assembly"
-    functions = _of_text(blob, results) if in_text else _of_code_object(blob, results)
+    in_text = coded[0].kernel.code_object.kind == "assembly"
+    functions = _of_text(blob, coded) if in_text else _of_code_object(blob, coded)
     for result, function in functions:
         if isinstance(function, Problem):
             yield function

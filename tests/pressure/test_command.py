@@ -45,6 +45,21 @@ def test_the_highest_peak_stands_first() -> None:
     assert peaks == ["122", "95", "64", "0"]
 
 
+@pytest.mark.parametrize(("size", "code"), [(0, 0), (4, 2)])
+def test_a_kernel_without_instructions(tmp_path: Path, size: int, code: int) -> None:
+    """As clang makes of `__builtin_unreachable()`; where a size is stated, some are missing."""
+    text = (FIXTURES / SAMPLE).read_text().replace("; %bb.0:\n\ts_endpgm\n", "; %bb.0:\n", 1)
+    path = tmp_path / "k.s"
+    path.write_text(text.replace("; codeLenInByte = 4\n", f"; codeLenInByte = {size}\n", 1))
+    missing = "has no instructions" if code == 0 else "its instructions are not found"
+    for kernel in ((), ("empty",)):
+        out, err, ended = run("pressure", str(path), *kernel)
+        assert "_Z5emptyiPd" in err
+        assert missing in err
+        assert ended == code
+        assert ("vgprbound" in out) is (not kernel)
+
+
 @pytest.mark.parametrize("path", [SAMPLE, LINES, *(f"{name}" for name in VARIETY[:1])])
 def test_json_is_what_its_schema_says(path: str) -> None:
     out, _, code = run("pressure", path, "--format", "json")
