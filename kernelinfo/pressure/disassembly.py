@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import tempfile
 import threading
+from collections import defaultdict
 from collections.abc import Iterator, Set
 from itertools import chain
 from subprocess import DEVNULL, PIPE
@@ -19,6 +20,8 @@ from typing import IO
 from kernelinfo.errors import ReadError
 from kernelinfo.pressure.listing import Listing, read_listing
 from kernelinfo.reading.assembly.loc import SourceFiles
+from kernelinfo.reading.code_object.symbols import Symbol, kernel_symbols
+from kernelinfo.reading.elf import read_elf
 
 _FLAGS = ("-d", "--symbolize-operands", "--no-show-raw-insn", "--no-leading-addr")
 _NAMED = re.compile(r"llvm-objdump-(\d{1,3})$")
@@ -34,7 +37,34 @@ _NEEDED = (
 
 def listings(data: memoryview, symbols: Set[str]) -> Iterator[tuple[str, Listing]]:
     """The functions of these symbols, as far as they are disassembled, one at a time. Raises
-    `ReadError` where no disassembler is found, none reads this code, or one breaks off."""
+    `ReadError` where no disassembler is found, none reads this code, or one breaks off.
+
+    Where several begin at one address, the disassembler names one of them: those with a size have
+    that much of its code, the others none.
+    """
+    known = kernel_symbols(read_elf(data, []), []).defined
+    begins = {name: (one.section, one.value) for name, one in known.items()}
+    sized = {begins[name] for name, one in known.items() if one.size}
+    together = defaultdict(list)
+    for name in symbols:
+        together[begins.get(name, name)].append(name)
+    named = {name for name, begin in begins.items() if begin in together} | symbols
+    for printed, listing in _printed(data, named):
+        begin = begins.get(printed, printed)
+        for name in together.pop(begin, ()):
+            yield name, _cut(listing, known[name]) if begin in sized else listing
+
+
+def _cut(listing: Listing, symbol: Symbol) -> Listing:
+    """The instructions within a symbol's size, without what a linker puts between functions."""
+    end = symbol.value + symbol.size
+    steps = tuple(step for step in listing.steps if (step.address or 0) < end)
+    labels = {name: at for name, at in listing.labels.items() if at < len(steps)}
+    return listing._replace(steps=steps, labels=labels)
+
+
+def _printed(data: memoryview, symbols: Set[str]) -> Iterator[tuple[str, Listing]]:
+    """Each of these functions that a disassembler prints. Raises as `listings`."""
     with tempfile.NamedTemporaryFile(prefix="kernelinfo-", suffix=".co") as file:
         file.write(data)
         file.flush()

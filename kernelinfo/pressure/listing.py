@@ -21,6 +21,8 @@ _COMMENT = re.compile(r"/\*.*?\*/|(?:;|//).*")
 _CODE_COMMENT = re.compile(r"(v(?:\d+|\[\d+:\d+\])\s*/\*v[^*]*\*/)|/\*.*?\*/|(?:;|//).*")
 _LABEL = re.compile(r'\s*(?:"((?:\\.|[^"\\])*)"|<(\w+)>|([\w.$@]+)):(?=\s|$)')
 _FACT = re.compile(r"(DEBUG_VALUE|implicit-def|kill): |-byte Folded (Spill|Reload)")
+# LLVM AsmPrinter.cpp emitKill: each register of a `kill:` is defined or killed.
+_DEFINED, _KILLED = re.compile(r"def \$\w+"), re.compile(r"killed \$\w+")
 _LOCATION = re.compile(r"\.loc\s+(\d+)\s+(\d+)")
 _ADDRESS = re.compile(r"//\s*([0-9A-Fa-f]{8,16}):")
 _VARIABLE = re.compile(r"DEBUG_VALUE:\s*(.+?)\s*<-\s*(.*)")
@@ -151,10 +153,10 @@ class _Reader:
                 registers = union(named_by_compiler(variable[2]))
                 self._variables.append(Variable(len(self._steps), variable[1], registers))
         else:
-            written, *read = named_by_compiler(stated) or [0]
-            if fact[1] == IMPLICIT_DEF:
-                written, read = union([written, *read]), []
-            pseudo = Effect(fact[1], (), written, union(read), "other", None, None)
+            defined = stated if fact[1] == IMPLICIT_DEF else " ".join(_DEFINED.findall(stated))
+            written = union(named_by_compiler(defined))
+            read = union(named_by_compiler(" ".join(_KILLED.findall(stated))))
+            pseudo = Effect(fact[1], (), written, read, "other", None, None)
             self._steps.append(Step("", pseudo, self._number, None, None, None))
         return None
 

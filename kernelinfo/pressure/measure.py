@@ -112,27 +112,25 @@ def live_registers(source: str | os.PathLike[str], kernel: str) -> Story:
 
 def measure_in(blob: Blob, results: Sequence[Result], look: Look) -> Iterator[Found]:
     """The stories of kernels that were all read from these bytes."""
-    coded = [result for result in results if result.kernel.code_bytes != 0]
-    for result in results:
-        if result.kernel.code_bytes == 0:  # all of its ways end in __builtin_unreachable
-            name = result.kernel.symbol
-            yield Note(blob.path, f"kernel {name} has no instructions", blob.member)
-    if not coded:
+    if not results:
         return
-    in_text = coded[0].kernel.code_object.kind == "assembly"
-    functions = _of_text(blob, coded) if in_text else _of_code_object(blob, coded)
+    in_text = results[0].kernel.code_object.kind == "assembly"
+    functions = _of_text(blob, results) if in_text else _of_code_object(blob, results)
     for result, function in functions:
+        kernel = result.kernel
         if isinstance(function, Problem):
             yield function
-        elif function is None or not function.code:
-            yield problem(blob, f"kernel {result.kernel.symbol}: its instructions are not found")
-        else:
+        elif function and function.code:
             yield Measured(
                 result,
                 _story(result, function, look.at(function)),
                 curve(function) if look.curve else None,
-                _lds(blob, result.kernel) if look.lds else None,
+                _lds(blob, kernel) if look.lds else None,
             )
+        elif function is None or (in_text and kernel.code_bytes != 0):
+            yield problem(blob, f"kernel {kernel.symbol}: its instructions are not found")
+        else:  # all of its ways end in __builtin_unreachable
+            yield Note(blob.path, f"kernel {kernel.symbol} has no instructions", blob.member)
 
 
 def _of_text(blob: Blob, results: Iterable[Result]) -> Iterator[tuple[Result, Function | None]]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -14,6 +12,7 @@ from kernelinfo.pressure.lds import Lds, lds_of
 from kernelinfo.reading.code_object.dwarf import read_units
 
 from ..test_golden import run
+from .compiled import compiled
 
 pytestmark = pytest.mark.slow
 
@@ -39,25 +38,6 @@ __global__ void unnamed(int *p) {
   p[t] = outside[31 - t];
 }
 """
-_DEVICE = (
-    *("-x", "hip", "--cuda-device-only", "-nogpuinc", "-nogpulib", "-fuse-cuid=none"),
-    *("-std=c++17", "-O3", "-w", "-g", "--offload-arch=gfx90a", "-S"),
-)
-
-
-def compiled(version: int, folder: Path) -> tuple[Path, Path]:
-    """Assembly and linked object of one compilation."""
-    for tool in (f"clang-{version}", f"ld.lld-{version}"):
-        if shutil.which(tool) is None:
-            pytest.skip(f"{tool} is not installed")
-    source, text, relocatable, linked = (folder / f"k.{end}" for end in ("hip", "s", "o", "co"))
-    source.write_text(_SOURCE)
-    clang = [f"clang-{version}", *_DEVICE, str(source), "-o"]
-    subprocess.run([*clang, str(text)], check=True)
-    subprocess.run([*clang, str(relocatable), "-Xclang", "-emit-obj"], check=True)
-    link = [f"ld.lld-{version}", "-shared", str(relocatable), "-o", str(linked)]
-    subprocess.run(link, check=True)
-    return text, linked
 
 
 def sizes(lds: Lds | None) -> dict[str, int]:
@@ -68,7 +48,7 @@ def sizes(lds: Lds | None) -> dict[str, int]:
 
 @pytest.mark.parametrize("version", [15, 19, 22])
 def test_variables_are_named_with_size_and_line(version: int, tmp_path: Path) -> None:
-    text, linked = compiled(version, tmp_path)
+    text, linked = compiled(version, tmp_path, _SOURCE, "-g")
     expected = {"tile": 4 * 16 * 17, "part": 16 * 64, "flag": 1, "f": 16}
     for path in (text, linked):
         for kernel in kernelinfo.load(path).kernels:
@@ -86,7 +66,7 @@ def test_variables_are_named_with_size_and_line(version: int, tmp_path: Path) ->
 
 
 def test_explain_and_pressure_list_them(tmp_path: Path) -> None:
-    text, _ = compiled(22, tmp_path)
+    text, _ = compiled(22, tmp_path, _SOURCE, "-g")
     for command in ("explain", "pressure"):
         out, err, code = run(command, str(text), "named")
         assert (err, code) == ("", 0)

@@ -80,6 +80,18 @@ def test_an_undefined_value_begins_with_the_comment_for_it() -> None:
     assert before(text.replace("implicit-def", "other"), "v0")[0] == "v0", "never written"
 
 
+def test_a_kill_comment_writes_what_it_defines_and_reads_what_it_kills() -> None:
+    """As clang -O0 widens a register to a pair, whose other half is undefined."""
+    text = """f:
+    s_nop 0
+                                        ; kill: def $vgpr2 killed $vgpr2 def $vgpr2_vgpr3
+    v_add_u32_e32 v4, v2, v3
+                                        ; kill: killed $vgpr5
+    s_endpgm
+"""
+    assert before(text, "v2 v3 v5")[0] == "v2 v5"
+
+
 def test_a_loop_keeps_what_its_next_turn_reads() -> None:
     text = """f:
     v_mov_b32_e32 v1, 0

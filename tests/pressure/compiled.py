@@ -1,0 +1,31 @@
+"""Kernels compiled by one of the clangs that are installed."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+_DEVICE = (
+    *("-x", "hip", "--cuda-device-only", "-nogpuinc", "-nogpulib", "-fuse-cuid=none"),
+    *("-std=c++17", "-O3", "-w", "--offload-arch=gfx90a", "-S"),
+)
+
+
+def compiled(
+    version: int, folder: Path, kernels: str, *options: str, link: tuple[str, ...] = ()
+) -> tuple[Path, Path]:
+    """Assembly and linked object of one compilation."""
+    for tool in (f"clang-{version}", f"ld.lld-{version}"):
+        if shutil.which(tool) is None:
+            pytest.skip(f"{tool} is not installed")
+    source, text, relocatable, linked = (folder / f"k.{end}" for end in ("hip", "s", "o", "co"))
+    source.write_text(kernels)
+    clang = [f"clang-{version}", *_DEVICE, *options, str(source), "-o"]
+    subprocess.run([*clang, str(text)], check=True)
+    subprocess.run([*clang, str(relocatable), "-Xclang", "-emit-obj"], check=True)
+    linker = [f"ld.lld-{version}", "-shared", *link, str(relocatable), "-o", str(linked)]
+    subprocess.run(linker, check=True)
+    return text, linked
