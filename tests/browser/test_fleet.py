@@ -165,6 +165,7 @@ def test_pages_of_rows_turn(opened: Opened, reported: Reported) -> None:
     page.click("[data-turn=on]")
     expect(page.locator(".pager span")).to_contain_text("51–100 of")
     page.locator("table.kernels a").first.click()
+    expect(page.locator(".pager")).to_have_count(0)  # as soon as the kernel is drawn
     page.go_back()
     expect(page.locator(".pager span")).to_contain_text("51–100 of")
     page.click("[data-turn=back]")
