@@ -27,6 +27,10 @@ FIXTURES = Path(__file__).parent.parent / "fixtures"
 CORPUS = Path(__file__).parents[2] / "shared" / "corpus"
 HOSTILE = CORPUS.parent / "hostile"
 
+needs_corpus = pytest.mark.skipif(
+    not CORPUS.exists(), reason="the shared corpus is not next to this checkout"
+)
+
 
 def every_file() -> list[str]:
     """All files that something could be read of: fixtures, and corpora where they are."""

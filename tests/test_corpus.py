@@ -9,7 +9,7 @@ import pytest
 
 from kernelinfo import Kernel, Options, Result, analyse
 
-from .conftest import CORPUS, FIXTURES
+from .conftest import CORPUS, FIXTURES, needs_corpus
 
 
 def pairs(root: Path) -> list[tuple[Path, Path]]:
@@ -73,7 +73,7 @@ def test_fixtures(text: Path, code_object: Path) -> None:
     compare(text, code_object)
 
 
-@pytest.mark.skipif(not CORPUS.exists(), reason="the shared corpus is not next to this checkout")
+@needs_corpus
 def test_corpus() -> None:
     compared = 0
     for text, code_object in pairs(CORPUS):
@@ -83,7 +83,7 @@ def test_corpus() -> None:
     assert compared >= 225
 
 
-@pytest.mark.skipif(not CORPUS.exists(), reason="the shared corpus is not next to this checkout")
+@needs_corpus
 def test_what_an_object_cannot_tell_is_an_upper_bound() -> None:
     text = kernels(CORPUS / "viatriton" / f"{UNDECIDED}.s")
     for symbol, kernel in kernels(CORPUS / "viatriton" / f"{UNDECIDED}.co").items():

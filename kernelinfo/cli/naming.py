@@ -22,7 +22,7 @@ def is_named(name: str, symbol: str, wanted: str) -> bool:
 
 
 class Choice:
-    """The kernels of the name that the user gives, all without one; others for a suggestion."""
+    """Chooses the kernels with the name that the user gives, or all where none is given."""
 
     def __init__(self, name: str | None) -> None:
         self._name = name
@@ -34,7 +34,7 @@ class Choice:
         return self._name is None or is_named(kernel.name, kernel.symbol, self._name)
 
     def keeps(self, kernel: Kernel) -> bool:
-        """The same; the others are counted."""
+        """The same; other kernels are counted, and their names kept for a suggestion."""
         if self.has(kernel):
             return True
         self._count += 1
@@ -43,7 +43,7 @@ class Choice:
         return False
 
     def problem(self, path: str) -> Problem:
-        """The problem that no kernel has the name, with names that may be meant."""
+        """A `Problem`: no kernel has the name; a similar name, or how to list all of them."""
         name = self._name or "*"
         suggestion = did_you_mean(name, map(base_name, self._others))
         mend = suggestion or f"`kernelinfo explain {path}` lists them"

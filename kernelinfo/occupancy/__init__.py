@@ -108,7 +108,7 @@ def occupancy(target: Target, demand: Demand, launch: Launch) -> Occupancy:
     at = placement(target, demand, launch)
     found = _occupancy(at, rounded(at, demand), tuple(_too_much(at, demand)))
     steps = found.next
-    if steps:
+    if steps:  # their changes are counted from what the kernel uses, not from whole granules
         used = {limit.resource: limit.used for limit in limits(at, demand)}
         steps = tuple([step._replace(change=step.at_most - used[step.resource]) for step in steps])
     return found._replace(next=steps, demand=demand)

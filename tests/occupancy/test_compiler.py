@@ -29,7 +29,7 @@ from kernelinfo.occupancy.compilers.llvm import (
 from kernelinfo.occupancy.placement import Demand, Launch
 from kernelinfo.occupancy.targets import find, known
 from kernelinfo.rules import Selection
-from tests.conftest import CORPUS, FIXTURES
+from tests.conftest import CORPUS, FIXTURES, needs_corpus
 from tests.test_golden import run
 
 
@@ -324,7 +324,7 @@ def test_every_fixture_is_explained() -> None:
 _SNAPSHOTS = {"20git": 19, "21git": 21, "22git": 22, "24git": 23}
 
 
-@pytest.mark.skipif(not CORPUS.exists(), reason="the shared corpus is not next to this checkout")
+@needs_corpus
 def test_the_corpus_is_explained() -> None:
     count = 0
     for path in sorted(CORPUS.rglob("*.s")):

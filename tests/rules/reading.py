@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
-import pytest
-
 from kernelinfo import Kernel, Options, Result, analyse
 from kernelinfo.kernel import Finding
 from kernelinfo.rules import Selection
@@ -14,10 +12,6 @@ from kernelinfo.rules import Selection
 from ..conftest import CORPUS, FIXTURES
 
 TUTORIAL = "occupancy-hip-amdgcn-amd-amdhsa-gfx90a.s"
-
-needs_corpus = pytest.mark.skipif(
-    not CORPUS.exists(), reason="the shared corpus is not next to this checkout"
-)
 
 
 @cache

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .reading import messages_of, needs_corpus, of_corpus
+from ..conftest import needs_corpus
+from .reading import messages_of, of_corpus
 
 VARIETY = "variety-clang22-gfx90a.s"
 

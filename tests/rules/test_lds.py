@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from .reading import TUTORIAL, messages_of, needs_corpus, results
+from ..conftest import needs_corpus
+from .reading import TUTORIAL, messages_of, results
 
 VARIETY = "variety-clang22-gfx90a.s"
 

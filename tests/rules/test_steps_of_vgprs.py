@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from .reading import TUTORIAL, messages_of, needs_corpus, of_corpus
+from ..conftest import needs_corpus
+from .reading import TUTORIAL, messages_of, of_corpus
 
 
 @pytest.mark.parametrize("rule", ["KI201", "KI302", "KI303", "KI304"])

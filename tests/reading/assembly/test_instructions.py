@@ -9,13 +9,10 @@ import pytest
 from kernelinfo.reading.assembly import read
 from kernelinfo.reading.assembly.instructions import count_code
 from kernelinfo.reading.facts import Code, LoopSpills
-from tests.conftest import CORPUS, FIXTURES
+from tests.conftest import CORPUS, FIXTURES, needs_corpus
 
 ASSEMBLY = FIXTURES / "assembly"
 
-needs_corpus = pytest.mark.skipif(
-    not CORPUS.exists(), reason="the shared corpus is not next to this checkout"
-)
 
 NESTED = b"""kernel:
 ; %bb.0:

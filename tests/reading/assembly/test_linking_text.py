@@ -7,7 +7,7 @@ import pytest
 from kernelinfo.reading.assembly import read
 from kernelinfo.reading.facts import Module
 
-from ...conftest import CORPUS
+from ...conftest import CORPUS, needs_corpus
 from ...test_corpus import kernels
 
 OBJECTS = CORPUS / "more" / "objects"
@@ -92,7 +92,7 @@ def test_variables_alone_leave_a_kernel_as_it_is() -> None:
     assert found.notes == ()
 
 
-@pytest.mark.skipif(not CORPUS.exists(), reason="the shared corpus is not next to this checkout")
+@needs_corpus
 @pytest.mark.parametrize("target", ["gfx90a", "gfx1100"])
 def test_llvms_text_and_object_state_the_same(target: str) -> None:
     text, code = (kernels(OBJECTS / f"objlink-llvm24git-{target}.{end}") for end in ("s", "o"))

@@ -14,15 +14,11 @@ from kernelinfo.errors import ReadError
 from kernelinfo.reading.code_object.dwarf import read_source_lines
 from kernelinfo.reading.facts import SourceLine
 from tests.compiling import needs_clang
-from tests.conftest import CORPUS, FIXTURES
+from tests.conftest import CORPUS, FIXTURES, needs_corpus
 from tests.test_golden import run
 
 LINES = "tiny-lines-clang22-gfx90a"
 OBJCOPY = shutil.which("llvm-objcopy-22") or shutil.which("llvm-objcopy-19")
-
-needs_corpus = pytest.mark.skipif(
-    not CORPUS.exists(), reason="the shared corpus is not next to this checkout"
-)
 
 
 def sources(path: Path, *, locate: bool = True) -> list[SourceLine | None]:

@@ -12,7 +12,7 @@ from kernelinfo.reading.elf import read_elf
 from kernelinfo.reading.facts import Facts, KernelFacts, ReadWarning
 from kernelinfo.reading.object_linking import Function, with_callees
 
-from ...conftest import CORPUS
+from ...conftest import CORPUS, needs_corpus
 from ...test_corpus import kernels
 
 SYMBOLS = {"kernel": 0, "callee": 0, "outside": 0, "lds": 2048, "more": 512}
@@ -162,7 +162,7 @@ def test_damage_is_named_and_leaves_the_rest_open(info: Info, message: str) -> N
     assert found.get("indirect_call", True) is True
 
 
-@pytest.mark.skipif(not CORPUS.exists(), reason="the shared corpus is not next to this checkout")
+@needs_corpus
 @pytest.mark.parametrize("target", ["gfx90a", "gfx1100"])
 def test_what_llvm_writes(target: str) -> None:
     found = kernels(CORPUS / "more" / "objects" / f"objlink-llvm24git-{target}.o")

@@ -13,7 +13,7 @@ from kernelinfo.kernel.combine import combine
 from kernelinfo.occupancy.targets import find
 from kernelinfo.reading.code_object.vgpr_unit import with_settled_vgprs
 from kernelinfo.reading.facts import Fact, Facts, Features, KernelFacts, Module
-from tests.conftest import CORPUS, FIXTURES
+from tests.conftest import CORPUS, FIXTURES, needs_corpus
 
 GFX1250 = find("gfx1250")
 EARLY_ID = "amdgcn-amd-amdhsa--gfx1250"
@@ -119,7 +119,7 @@ PAIRS = [
 ]
 
 
-@pytest.mark.skipif(not CORPUS.exists(), reason="the shared corpus is not next to this checkout")
+@needs_corpus
 @pytest.mark.parametrize("path", PAIRS, ids=lambda path: path.name)
 def test_an_object_says_what_its_assembly_says(path: Path) -> None:
     texts = {kernel.symbol: kernel for kernel in load(assembly_of(path)).kernels}
@@ -135,6 +135,6 @@ def assembly_of(path: Path) -> Path:
     return path.with_suffix(".amdgcn" if path.suffix == ".hsaco" else ".s")
 
 
-@pytest.mark.skipif(not CORPUS.exists(), reason="the shared corpus is not next to this checkout")
+@needs_corpus
 def test_there_are_pairs() -> None:
     assert len(PAIRS) >= 9
