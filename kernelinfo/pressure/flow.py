@@ -11,12 +11,11 @@ from itertools import pairwise
 
 from kernelinfo.light_typing import NamedTuple
 from kernelinfo.pressure.instructions import Effect
-from kernelinfo.pressure.listing import ENDS, Listing, Step
+from kernelinfo.pressure.listing import ENDS, Listing, Step, number
 
 _BRANCHES = ("s_branch", "s_cbranch", "s_subvector_loop")
 _INDIRECT = ("s_setpc", "s_set_pc", "s_add_pc")
 _LONG = re.compile(r"\(?([\w.$@]+)-\.?L?post_(?:getpc|addpc)\d*", re.IGNORECASE)
-_OFFSET = re.compile(r"-?(?:0x[0-9a-f]+|\d+)$", re.IGNORECASE)
 _EXEC = ("exec", "exec_lo", "exec_hi")
 _BACK = 8  # instructions between the address of a long branch and its jump, more than LLVM writes
 
@@ -74,8 +73,8 @@ def _targets(listing: Listing, index: int, reasons: dict[str, None]) -> tuple[in
     else:
         label = branch.operands[-1]
     to = listing.labels.get(label)
-    if to is None and _OFFSET.match(label):
-        to = _by_offset(listing.steps, index, int(label, 0))
+    if to is None and (dwords := number(label)) is not None:
+        to = _by_offset(listing.steps, index, dwords)
     if to is None:
         reasons["branch to an unknown label"] = None
     return () if to is None else (to,)
@@ -167,8 +166,9 @@ def _saved_in(change: Effect) -> str:
 def _saved_before(steps: Sequence[Step]) -> str:
     """The register to which exec was copied last."""
     for step in reversed(steps):
-        if step.effect.mnemonic.startswith("s_mov_b") and step.effect.operands[1] in _EXEC:
-            return step.effect.operands[0]
+        mnemonic, operands = step.effect[:2]
+        if mnemonic.startswith("s_mov_b") and len(operands) > 1 and operands[1] in _EXEC:
+            return operands[0]
     return ""
 
 

@@ -14,8 +14,7 @@ ExecChange = Literal["narrows", "widens", "both"]
 
 _ENCODING = re.compile(r"_e64_dpp8?$|_e(?:32|64)$|_sdwa$|_dpp8?$")
 _BEYOND_255 = re.compile(r"v(?:\d+|\[\d+:\d+\])\s*/\*(v[^*]*)\*/")
-_INNER_BLANKS = re.compile(r"\s+(?=[^\[\](]*[\])])")
-_UNRESOLVED = re.compile(r"(?<![\w.$@])(?:v|a|s)\[[^\]]*[^\d\]:\s][^\]]*\]")
+_UNRESOLVED = re.compile(r"(?<![\w.$@])[vas]\[[\d:\s]*+(?:\[|[^\d:\s\[\]][^\[\]]*+[\[\]])")
 _INDEXED = re.compile(r"[vs]_movrel.*|v_swaprel.*|s_set_gpr_idx_on")
 _CALL = re.compile(r"s_swappc_b64|s_swap_pc_i64|s_call_[bi]64")
 
@@ -58,12 +57,15 @@ class Effect(NamedTuple):
 def effect(text: str) -> Effect:
     """The effect of an instruction, written without comments but those that name registers. The two
     halves of a dual instruction (`::`) both read before either writes."""
-    first, dual, second = text.partition("::")
-    found = _single(first)
-    if not dual:
-        return found
-    other = _single(second)
-    return found._replace(writes=found.writes | other.writes, reads=found.reads | other.reads)
+    first, *others = map(_single, text.split("::"))
+    for other in others:
+        whole = first.mnemonic and other.mnemonic
+        first = first._replace(
+            writes=first.writes | other.writes,
+            reads=first.reads | other.reads,
+            inexact=first.inexact or other.inexact if whole else "half an instruction",
+        )
+    return first
 
 
 def _single(text: str) -> Effect:
@@ -89,28 +91,31 @@ def _single(text: str) -> Effect:
 
 def _operation(text: str) -> tuple[rules.Operation, str]:
     """The instruction taken apart, and the encoding that its mnemonic names."""
-    mnemonic, *rest = text.split(None, 1)
+    mnemonic, *rest = text.split(None, 1) or [""]
     mnemonic = mnemonic.replace("v_dual_", "v_")
     encoding = _ENCODING.search(mnemonic)
     name = mnemonic[: encoding.start()] if encoding else mnemonic
     written = _BEYOND_255.sub(r"\1", rest[0]) if rest else ""
     if name in ("exp", "export"):
         written = written.replace(" ", ", ", 1)
-    operands = _split(_INNER_BLANKS.sub("", written))
+    operands = _split(written)
     last, *modifiers = operands[-1].split() or [""]
     operation = rules.Operation(name, (*operands[:-1], last), tuple(modifiers))
     return operation, encoding[0] if encoding else ""
 
 
 def _split(written: str) -> list[str]:
-    """The operands, cut at commas outside brackets; the last one has the modifiers."""
-    parts, depth, start = [], 0, 0
-    for position, character in enumerate(written):
+    """The operands, cut at commas outside brackets and without blanks inside them; the last one has
+    the modifiers."""
+    parts: list[list[str]] = [[]]
+    depth = 0
+    for character in written:
         depth += (character in "[(") - (character in "])")
         if character == "," and depth == 0:
-            parts.append(written[start:position].strip())
-            start = position + 1
-    return [*parts, written[start:].strip()]
+            parts.append([])
+        elif depth <= 0 or not character.isspace():
+            parts[-1].append(character)
+    return ["".join(part).strip() for part in parts]
 
 
 @lru_cache(maxsize=1 << 12)

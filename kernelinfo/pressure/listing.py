@@ -17,25 +17,27 @@ Value = Callable[[str, int], int | None]
 IMPLICIT_DEF, KILL = "implicit-def", "kill"
 """Mnemonics of LLVM's comments that stand for instructions without code."""
 
-_COMMENT = re.compile(r"/\*.*?\*/|(?:;|//).*")
-_CODE_COMMENT = re.compile(r"(v(?:\d+|\[\d+:\d+\])\s*/\*v[^*]*\*/)|/\*.*?\*/|(?:;|//).*")
-_LABEL = re.compile(r'\s*(?:"((?:\\.|[^"\\])*)"|<(\w+)>|([\w.$@]+)):(?=\s|$)')
+# A comment without an end takes the rest of its line.
+_ENCLOSED = r"/\*(?:[^*]|\*(?!/))*+(?:\*/|$)"
+_COMMENT = re.compile(rf"{_ENCLOSED}|(?:;|//).*")
+_CODE_COMMENT = re.compile(rf"(v(?:\d+|\[\d+:\d+\])\s*/\*v[^*]*\*/)|{_ENCLOSED}|(?:;|//).*")
+_LABEL = re.compile(r'\s*+(?:"((?:\\.|[^"\\])*+)"|<(\w++)>|([\w.$@]++)):(?=\s|$)')
 _FACT = re.compile(r"(DEBUG_VALUE|implicit-def|kill): |-byte Folded (Spill|Reload)")
 # LLVM AsmPrinter.cpp emitKill: each register of a `kill:` is defined or killed.
 _DEFINED, _KILLED = re.compile(r"def \$\w+"), re.compile(r"killed \$\w+")
-_LOCATION = re.compile(r"\.loc\s+(\d+)\s+(\d+)")
+_LOCATION = re.compile(r"\.loc\s+([0-9]{1,9})\s+([0-9]{1,9})\b")
 _ADDRESS = re.compile(r"//\s*([0-9A-Fa-f]{8,16}):")
-_VARIABLE = re.compile(r"DEBUG_VALUE:\s*(.+?)\s*<-\s*(.*)")
 _END = re.compile(r"\.(?:size|amdhsa_kernel|amdgpu_metadata|amd_amdgpu_hsa_metadata)\b")
 _END_LABEL = re.compile(r"\.Lfunc_end\d*$")
 _OF_DEBUGGING = re.compile(r"\.L(?:tmp|func_begin)\d+$")
-_NEXT_FUNCTION = re.compile(r"\.type\s+(.+?)\s*,\s*[@%]function")
+_NEXT_FUNCTION = re.compile(r"\.type\s++(.+),\s*+[@%]function")
+_NUMBER = re.compile(r"-?(?:0x[0-9a-f]{1,8}|0|[1-9][0-9]{0,8})", re.IGNORECASE | re.ASCII)
 _CONDITIONAL = re.compile(r"\.(?:if|else|rept|irpc?)\b")
 _ASSIGNMENT = re.compile(r"[\w.$]+\s*=(?!=)")
 _MNEMONIC = re.compile(
     r"(?:s|v|ds|flat|global|t?buffer|scratch|image|cluster|tensor)_\w+|exp(?:ort)?\b"
 )
-_SYMBOLIC = re.compile(r"(?<![\w.$@])([vas])\[([^\]]*[A-Za-z_][^\]]*)\]")
+_SYMBOLIC = re.compile(r"(?<![\w.$@])([vas])\[([^\[\]A-Za-z_]*+[A-Za-z_][^\[\]]*+)\]")
 _PADDING = {"s_nop", "s_code_end", "v_illegal"}
 ENDS = ("s_endpgm", "s_branch", "s_setpc", "s_set_pc", "s_rfe", "s_add_pc")
 """How mnemonics begin behind which nothing runs on."""
@@ -120,14 +122,15 @@ class _Reader:
             self._number += 1
         code = without_comments(line)
         spill = self._fact(line, code) if ";" in line else None
-        while ":" in code and (label := _LABEL.match(code)):
+        start = 0
+        while ":" in code and (label := _LABEL.match(code, start)):
             name = label[1] or label[2] or label[3]
             if _END_LABEL.match(name):
                 return False
             if not _OF_DEBUGGING.match(name):
                 self._labels.setdefault(name, len(self._steps))
-            code = code[label.end() :]
-        code = code.strip()
+            start = label.end()
+        code = code[start:].strip()
         if not code:
             return True
         if self._skipped_until:
@@ -149,9 +152,11 @@ class _Reader:
             return "Spill" if fact[2] == "Spill" else "Reload"
         stated = line[fact.start() :]
         if fact[1] == "DEBUG_VALUE":
-            if variable := _VARIABLE.match(stated):
-                registers = union(named_by_compiler(variable[2]))
-                self._variables.append(Variable(len(self._steps), variable[1], registers))
+            # LLVM AsmPrinter.cpp emitDebugValueComment.
+            name, arrow, held = stated.removeprefix("DEBUG_VALUE:").partition(" <- ")
+            if arrow:
+                registers = union(named_by_compiler(held))
+                self._variables.append(Variable(len(self._steps), name.strip(), registers))
         else:
             defined = stated if fact[1] == IMPLICIT_DEF else " ".join(_DEFINED.findall(stated))
             written = union(named_by_compiler(defined))
@@ -172,7 +177,7 @@ class _Reader:
             self._skipped_until = ".end_amd_kernel_code_t"
         elif _CONDITIONAL.match(code):
             self._reasons["text that is repeated or depends on a condition"] = None
-        elif (other := _NEXT_FUNCTION.match(code)) and other[1].strip('"') != self._name:
+        elif (other := _NEXT_FUNCTION.match(code)) and other[1].strip('" \t') != self._name:
             return False
         return not (_END.match(code) and self._steps)
 
@@ -183,7 +188,8 @@ class _Reader:
             return
         code = evaluated(code, self._number or 0, self._value)
         if spill and mnemonic == "s_clause":
-            self._clause, spill = (spill, int(code.split()[1], 0) + 1), None
+            others = number("".join(code.split()[1:2]))
+            self._clause, spill = (spill, 0 if others is None else others + 1), None
         elif self._clause[1]:
             spill, left = self._clause
             self._clause = spill, left - 1
@@ -204,6 +210,11 @@ class _Reader:
                 self._reasons[step.effect.inexact] = None
         labels = {name: step for name, step in self._labels.items() if step < len(steps)}
         return Listing(tuple(steps), labels, tuple(self._variables), tuple(self._reasons))
+
+
+def number(written: str) -> int | None:
+    """A decimal or hexadecimal operand; None for anything else."""
+    return int(written, 0) if _NUMBER.fullmatch(written) else None
 
 
 def evaluated(code: str, line: int, value: Value) -> str:

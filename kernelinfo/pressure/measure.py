@@ -174,13 +174,18 @@ def _located(listing: Listing, table: Sequence[tuple[int, SourceLine | None]]) -
 
 def _entry(kernel: Kernel, data: memoryview) -> int:
     """The registers that the kernel's descriptor sets up; all where there is none to read."""
-    start = kernel.begins.get("descriptor")
+    start = kernel.begins.get("descriptor", -1)
     version = kernel.code_object.code_object_version
-    if start is None or version is None or version < 3:
+    if start < 0 or version is None or version < 3:
         return EVERY
-    from kernelinfo.reading.code_object.descriptor import SIZE  # of no use for assembly
+    from kernelinfo.reading.code_object import descriptor  # of no use for assembly
 
-    return from_descriptor(bytes(data[start : start + SIZE]))
+    raw = bytes(data[start : start + descriptor.SIZE])
+    try:
+        descriptor.facts(raw, None, code_object_version=version)
+    except ReadError:  # the symbol points at something else
+        return EVERY
+    return from_descriptor(raw)
 
 
 def _lds(blob: Blob, kernel: Kernel) -> Lds | None:

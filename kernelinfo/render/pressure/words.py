@@ -14,6 +14,7 @@ from kernelinfo.rules.remark import counted
 
 _MOST_IDLE = 2  # groups of values that one sentence names
 _WHY = {
+    "half an instruction": "half an instruction: one side of `::` is empty",
     "calls": "calls: what the callee uses, its arguments and results are not in the text",
     "indexed registers": "indexed registers: which ones depends on m0",
     "indirect branch": "indirect branch: where it leads is not in the text",
