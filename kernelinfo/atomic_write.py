@@ -7,11 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
-
-TYPE_CHECKING = False
-
-if TYPE_CHECKING:
-    from typing import BinaryIO
+from typing import BinaryIO
 
 _SUFFIX = ".part"
 _DAY = 86_400

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from random import Random
+from typing import NamedTuple
 
 import pytest
 
 from kernelinfo import Kernel, KernelinfoError, Occupancy, arch
 from kernelinfo.kernel import CodeObject
 from kernelinfo.kernel.combine import combine
-from kernelinfo.light_typing import NamedTuple
 from kernelinfo.occupancy import targets
 from kernelinfo.occupancy.placement import align, total_vgprs
 from kernelinfo.occupancy.targets import Target

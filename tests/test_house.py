@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from importlib import import_module
 from pathlib import Path
+from typing import get_type_hints
 
 import pytest
 
@@ -16,7 +17,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 FOUNDATION = {
     "atomic_write",
     "errors",
-    "light_typing",
+    "identity",
     "package_file",
     "manual",
     "__init__.__version__",
@@ -91,15 +92,6 @@ def test_the_public_api_is_what_type_checkers_see() -> None:
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_nouns_are_made_fast(module: Path) -> None:
-    """By `light_typing`, which reads annotations as every Python keeps those that are postponed."""
-    found = imports(module)
-    assert ("typing", "NamedTuple") not in found or module.stem == "light_typing"
-    if ("kernelinfo.light_typing", "NamedTuple") in found:
-        assert ("__future__", "annotations") in found
-
-
-@pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_libraries_stay_in_their_rooms(module: Path) -> None:
     place = str(module.relative_to(PACKAGE))
     for imported, _ in imports(module):
@@ -134,6 +126,6 @@ def test_what_two_builds_are_compared_by_is_the_table_of_numbers() -> None:
     from kernelinfo.compare.summary import KernelSummary
     from kernelinfo.kernel.numbers import NUMBERS
 
-    numeric = {"int | None", "float | None"}
-    held = {name for name, type in KernelSummary.__annotations__.items() if type in numeric}
+    numeric = (int | None, float | None)
+    held = {name for name, type in get_type_hints(KernelSummary).items() if type in numeric}
     assert held == {number.field for number in NUMBERS}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from kernelinfo.analysis.counts import PathCounts, conclusions, notes
 from kernelinfo.analysis.judge import Judge
@@ -12,7 +13,6 @@ from kernelinfo.errors import ReadError, UnknownTargetError
 from kernelinfo.kernel import CodeObject, Item, Kernel, Repeat, Report, Result
 from kernelinfo.kernel.combine import combine
 from kernelinfo.kernel.names import has_demangler
-from kernelinfo.light_typing import TYPE_CHECKING
 from kernelinfo.occupancy import targets
 from kernelinfo.occupancy.targets import Target
 from kernelinfo.reading.blob import Blob, Elsewhere, Found, Missing, Note, Problem

@@ -9,12 +9,12 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
+from typing import Any
 
 from kernelinfo.analysis.counts import PathCounts
 from kernelinfo.analysis.options import Options
 from kernelinfo.errors import ReadError
 from kernelinfo.kernel import CodeObject, Kernel, Repeat
-from kernelinfo.light_typing import Any
 from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.containers import open_paths
 from kernelinfo.reading.containers.files import is_read

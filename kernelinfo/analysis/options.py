@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from kernelinfo.kernel import Kernel, Result
-from kernelinfo.light_typing import NamedTuple
 from kernelinfo.occupancy.limits import Resource
 from kernelinfo.reading import budget
 from kernelinfo.reading.budget import Bounds

@@ -9,12 +9,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
+from typing import NamedTuple
 
 from kernelinfo.analysis import Analysis
 from kernelinfo.analysis.counts import PathCounts, conclusions
 from kernelinfo.analysis.options import Options
 from kernelinfo.kernel import Item, Result
-from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading import containers
 from kernelinfo.reading.blob import Blob, Found, Note, Problem
 from kernelinfo.reading.containers import files

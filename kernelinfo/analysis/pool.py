@@ -16,11 +16,11 @@ from contextlib import suppress
 from itertools import islice
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
+from typing import TYPE_CHECKING, NamedTuple
 
 from kernelinfo.analysis.counts import PathCounts
 from kernelinfo.analysis.parallel import Done, Task, Worker
 from kernelinfo.errors import KernelinfoError
-from kernelinfo.light_typing import TYPE_CHECKING, NamedTuple
 from kernelinfo.reading.blob import Problem
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 import typer
 from typer.models import ParameterInfo
@@ -14,7 +14,6 @@ from typer.models import ParameterInfo
 from kernelinfo.cli import completion, values
 from kernelinfo.cli.fast_start import CONFIG_OPTION, FORMAT_OPTION, OUTPUT_OPTION
 from kernelinfo.cli.output import make_view
-from kernelinfo.light_typing import TYPE_CHECKING
 from kernelinfo.reading.budget import Bounds
 from kernelinfo.render import FORMATS, RECORD_FORMATS, View
 from kernelinfo.render.name_style import NameStyle

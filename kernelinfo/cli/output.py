@@ -6,18 +6,16 @@ import os
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TextIO
 
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Item, Repeat, Result
-from kernelinfo.light_typing import TYPE_CHECKING, Any
 from kernelinfo.reading.blob import Note, Problem
 from kernelinfo.render import View
 from kernelinfo.render.names import printable
 from kernelinfo.render.paint import without_commands, without_hashes
 
 if TYPE_CHECKING:
-    from typing import TextIO
-
     from kernelinfo.render.name_style import NameStyle
 
 CLAIM = 1  # something of the kernels that the user asked to be failed for

@@ -7,9 +7,9 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from kernelinfo.kernel import Item, Result
-from kernelinfo.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rich.progress import Progress

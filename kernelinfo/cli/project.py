@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from kernelinfo.errors import OptionError
 from kernelinfo.gate.config import Configuration, find_config, read_config
 from kernelinfo.gate.config.file import FilePath
 from kernelinfo.gate.config.keys import SEVERITIES
-from kernelinfo.light_typing import TYPE_CHECKING
 from kernelinfo.rules import Selection
 
 if TYPE_CHECKING:

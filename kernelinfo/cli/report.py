@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import typer
 
 from kernelinfo.analysis.options import Options
@@ -41,7 +43,7 @@ def _resource(name: str) -> Resource:
 )
 def command(
     paths: list[str] = PATHS,
-    limited_by: list[Resource] | None = typer.Option(
+    limited_by: list[Any] | None = typer.Option(
         None,
         metavar=_RESOURCES,
         parser=_resource,

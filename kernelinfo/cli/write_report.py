@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 from kernelinfo.analysis import analyse
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli.output import Problems, shown, write
 from kernelinfo.kernel import Item
-from kernelinfo.light_typing import TYPE_CHECKING, Any
 from kernelinfo.render import SHOW_INSTRUCTIONS, View, format_module
 
 if TYPE_CHECKING:

@@ -6,11 +6,11 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from itertools import product
 from operator import attrgetter
+from typing import Any, NamedTuple
 
 from kernelinfo.compare.changes import Match, Pair
 from kernelinfo.compare.summary import Build, KernelSummary
 from kernelinfo.kernel.names import base_name, stem, without_namespace, without_unit
-from kernelinfo.light_typing import Any, NamedTuple
 from kernelinfo.reading.blob import Problem
 
 

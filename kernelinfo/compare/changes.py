@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
+from typing import Literal, NamedTuple
 
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.kernel.numbers import BY_FIELD, NUMBERS
-from kernelinfo.light_typing import Literal, NamedTuple
 from kernelinfo.occupancy.limits import RESOURCES
 
 _FIELDS = tuple(BY_FIELD)

@@ -6,13 +6,13 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
+from typing import NamedTuple
 
 from kernelinfo.compare.measurement import Distance, Measurement, bare, compared, distance
 from kernelinfo.compare.profile import UNNAMED, Agent, Dispatch, Resources, together
 from kernelinfo.errors import UnknownTargetError
 from kernelinfo.kernel import Kernel
 from kernelinfo.kernel.names import stem
-from kernelinfo.light_typing import NamedTuple
 from kernelinfo.occupancy import targets
 from kernelinfo.occupancy.devices import runs_on
 from kernelinfo.occupancy.targets import Device, Target

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.kernel.numbers import Number
-from kernelinfo.light_typing import NamedTuple
 from kernelinfo.occupancy.limits import RESOURCES, Resource
 
 

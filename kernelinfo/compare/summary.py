@@ -6,11 +6,11 @@ import os
 import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache
+from typing import Any, NamedTuple
 
 from kernelinfo.kernel import CodeObject, Result
 from kernelinfo.kernel.numbers import NUMBERS
 from kernelinfo.kernel.traits import Traits
-from kernelinfo.light_typing import Any, NamedTuple
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.occupancy.limits import Resource
 from kernelinfo.reading import stamps

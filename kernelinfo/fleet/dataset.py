@@ -13,7 +13,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, Literal
 
 import duckdb
 from fsspec.core import url_to_fs
@@ -21,7 +21,6 @@ from fsspec.core import url_to_fs
 from kernelinfo import __version__
 from kernelinfo.errors import OptionError
 from kernelinfo.fleet.listing import address, is_local, store_error
-from kernelinfo.light_typing import Literal
 from kernelinfo.package_file import read_package_file
 
 Table = Literal["kernels", "problems", "inputs"]

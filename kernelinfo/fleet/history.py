@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from kernelinfo.compare import Comparison
 from kernelinfo.compare.changes import Match, Pair
 from kernelinfo.compare.summary import Build, KernelSummary
-from kernelinfo.light_typing import NamedTuple
 
 _WAYS: tuple[Match, ...] = ("exact", "name", "namespace", "base-name")  # the strictest first
 

@@ -7,7 +7,7 @@ import posixpath
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from glob import has_magic
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from fsspec.core import url_to_fs
@@ -15,7 +15,6 @@ from fsspec.core import url_to_fs
 from kernelinfo.analysis.copies import ASSEMBLY
 from kernelinfo.compare.builds import root_of
 from kernelinfo.errors import KernelinfoError, OptionError
-from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.containers import files
 

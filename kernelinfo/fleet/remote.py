@@ -15,12 +15,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from fsspec.core import url_to_fs
 
 from kernelinfo.fleet.listing import InputFile, first_line, is_local
-from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.blob import Found, Problem
 from kernelinfo.reading.budget import Bounds
 from kernelinfo.reading.containers import files, magic, open_blob, open_file

@@ -8,6 +8,7 @@ import signal
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 import dask
 from distributed import Client, LocalCluster, as_completed
@@ -16,7 +17,6 @@ from distributed.scheduler import KilledWorker
 from kernelinfo.errors import KernelinfoError, OptionError
 from kernelinfo.fleet.listing import InputFile, Task, address, find, is_local, tasks, units
 from kernelinfo.fleet.worker import Done, Request, input_rows, problem_row, read
-from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import count
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 from kernelinfo import __version__
 from kernelinfo.analysis import Analysis
@@ -23,7 +24,6 @@ from kernelinfo.fleet.listing import InputFile, Task
 from kernelinfo.fleet.remote import Opened, opened
 from kernelinfo.kernel import Result
 from kernelinfo.kernel.names import demangle
-from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.blob import Blob, Found, Missing, Note, Problem
 
 _TOGETHER = 8  # neighbouring code objects of a shared file that go to the same worker

@@ -8,14 +8,14 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache, partial
 from json.encoder import encode_basestring_ascii
+from typing import Any, get_type_hints
 
 from kernelinfo.atomic_write import atomic_write
 from kernelinfo.compare.summary import COMPARED, Build, KernelSummary, build, path_under
 from kernelinfo.errors import BaselineError, ReadError
 from kernelinfo.gate.config.file import FilePath
 from kernelinfo.kernel import CodeObject, Result
-from kernelinfo.light_typing import Any
-from kernelinfo.occupancy.limits import RESOURCES
+from kernelinfo.occupancy.limits import RESOURCES, Resource
 from kernelinfo.reading.paths import read_document
 
 _NAME, _VERSION = "kernelinfo-baseline", 1
@@ -25,14 +25,15 @@ _CONFLICT = ("<<<<<<< ", ">>>>>>> ")
 
 _MOST_BYTES = 256 << 20
 """Some hundred for each kernel."""
-_TYPES: dict[str, tuple[type, ...]] = {
-    "str": (str,),
-    "int | None": (int, type(None)),
-    "float | None": (float, int, type(None)),
-    "bool | None": (bool, type(None)),
-    "tuple[Resource, ...]": (list,),
+_TYPES: dict[object, tuple[type, ...]] = {
+    str: (str,),
+    int | None: (int, type(None)),
+    float | None: (float, int, type(None)),
+    bool | None: (bool, type(None)),
+    tuple[Resource, ...]: (list,),
 }
-_KEYS = {key: _TYPES[KernelSummary.__annotations__[key]] for key in COMPARED}
+_FIELDS = get_type_hints(KernelSummary)
+_KEYS = {key: _TYPES[_FIELDS[key]] for key in COMPARED}
 """All fields that are compared, each with the types that it has in JSON."""
 _REQUIRED = _KEYS.keys() - KernelSummary._field_defaults
 _IDENTITY = 4

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, NamedTuple
+
 from kernelinfo.compare import Comparison
 from kernelinfo.compare.changes import Pair
 from kernelinfo.gate.config.file import FilePath
 from kernelinfo.gate.config.keys import SEVERITIES
 from kernelinfo.kernel import Finding, Report, Result
-from kernelinfo.light_typing import TYPE_CHECKING, NamedTuple
 from kernelinfo.reading.blob import Problem
 
 if TYPE_CHECKING:

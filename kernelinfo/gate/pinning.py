@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import NamedTuple
 
 from kernelinfo.compare import compare
 from kernelinfo.compare.changes import Pair
@@ -14,7 +15,6 @@ from kernelinfo.gate.config.file import FilePath
 from kernelinfo.gate.expectation import judgeable, too_few
 from kernelinfo.gate.scope import Scope
 from kernelinfo.kernel import Report
-from kernelinfo.light_typing import NamedTuple
 
 
 class Update(NamedTuple):

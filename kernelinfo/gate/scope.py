@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
+from typing import NamedTuple
 
 from kernelinfo.analysis.options import Options
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.gate.config.file import FilePath
-from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.paths import fits
 
 _MOST_NAMED = 2

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from kernelinfo.kernel.traits import Flags, Spills, Traits, Used, Workgroup
-from kernelinfo.light_typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from kernelinfo.occupancy import Allocated, Occupancy
 from kernelinfo.occupancy.targets import Device, Target
 from kernelinfo.reading.blob import Note, Problem

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 from math import prod
+from typing import Any, NamedTuple
 
 from kernelinfo.kernel import CodeObject, Kernel
 from kernelinfo.kernel.names import demangle
 from kernelinfo.kernel.traits import Encoded, Flags, Spills, Traits, Used, Workgroup
-from kernelinfo.light_typing import Any, NamedTuple
 from kernelinfo.occupancy.placement import Demand, align, total_vgprs
 from kernelinfo.occupancy.targets import Target, Vgprs
 from kernelinfo.reading.facts import SOURCES, Fact, FactName, Facts, KernelFacts

@@ -6,9 +6,9 @@ import math
 import re
 from collections.abc import Iterator
 from itertools import product
+from typing import NamedTuple
 
 from kernelinfo.kernel import Kernel
-from kernelinfo.light_typing import NamedTuple
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.occupancy.compilers import llvm
 from kernelinfo.occupancy.compilers.counting import CAUSES, Case, CauseName, fewest

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache, lru_cache
-
-from kernelinfo.light_typing import NamedTuple
+from typing import NamedTuple
 
 _LONGEST = 16_384  # bytes of a mangled name beyond which nobody would read the demangled one
 _KNOWN = 1 << 16  # names that are demangled and cut once

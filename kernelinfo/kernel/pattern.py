@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable
 from fnmatch import translate
 from functools import cache, lru_cache
+from typing import TYPE_CHECKING
 
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel.names import qualified, stem
-from kernelinfo.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import re2

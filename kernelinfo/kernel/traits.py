@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from math import prod
+from typing import NamedTuple
 
 from kernelinfo.errors import LaunchError, UnknownTargetError
-from kernelinfo.light_typing import NamedTuple, hashed_by_identity
+from kernelinfo.identity import hashed_by_identity
 from kernelinfo.occupancy import Allocated, Occupancy, allocated, occupancy
 from kernelinfo.occupancy.placement import Assumption, Demand, Launch, placement
 from kernelinfo.occupancy.targets import Target

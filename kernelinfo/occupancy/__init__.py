@@ -6,9 +6,9 @@ The result is a steady-state ceiling of one residency domain, not a speed.
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Literal, NamedTuple
 
 from kernelinfo.errors import LaunchError
-from kernelinfo.light_typing import Literal, NamedTuple
 from kernelinfo.occupancy.headroom import Headroom, Range, Step, headroom, next_steps, size_range
 from kernelinfo.occupancy.limits import (
     Limit,

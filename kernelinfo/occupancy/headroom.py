@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from kernelinfo.light_typing import NamedTuple
+from typing import NamedTuple
+
 from kernelinfo.occupancy.limits import (
     MOST,
     USED,

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import lru_cache
+from typing import Literal, NamedTuple
 
-from kernelinfo.light_typing import Literal, NamedTuple
 from kernelinfo.occupancy.placement import Demand, Launch, Placement, align
 
 Resource = Literal["slots", "vgpr", "sgpr", "lds", "barriers", "scratch"]

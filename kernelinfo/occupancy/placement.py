@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Literal, NamedTuple
 
 from kernelinfo.errors import LaunchError
-from kernelinfo.light_typing import Literal, NamedTuple, hashed_by_identity
+from kernelinfo.identity import hashed_by_identity
 from kernelinfo.occupancy.targets import Domain, Target, Vgprs
 
 Assumption = Literal[

@@ -6,10 +6,10 @@ import marshal
 import re
 from functools import cache
 from os.path import dirname, join
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 from kernelinfo.errors import TargetsError
-from kernelinfo.light_typing import TYPE_CHECKING, Any
 from kernelinfo.package_file import read_package_file
 
 if TYPE_CHECKING:

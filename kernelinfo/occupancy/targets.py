@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any, Literal, NamedTuple
 
 from kernelinfo.errors import TargetsError, UnknownTargetError
-from kernelinfo.light_typing import Any, Literal, NamedTuple, hashed_by_identity
+from kernelinfo.identity import hashed_by_identity
 from kernelinfo.occupancy import target_tables
 
 

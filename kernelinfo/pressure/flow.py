@@ -8,8 +8,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial, reduce
 from itertools import pairwise
+from typing import NamedTuple
 
-from kernelinfo.light_typing import NamedTuple
 from kernelinfo.pressure.instructions import Effect
 from kernelinfo.pressure.listing import ENDS, Listing, Step, number
 

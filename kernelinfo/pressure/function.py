@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
+from typing import NamedTuple
 
-from kernelinfo.light_typing import NamedTuple
 from kernelinfo.pressure.flow import Loop, find_loops, postorder, predecessors, read_flow
 from kernelinfo.pressure.listing import IMPLICIT_DEF, Listing, Step
 from kernelinfo.pressure.nouns import Location, Region

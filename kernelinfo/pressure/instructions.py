@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import Literal, NamedTuple
 
-from kernelinfo.light_typing import Literal, NamedTuple
 from kernelinfo.pressure import rules
 from kernelinfo.pressure.registers import named
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from math import prod
+from typing import NamedTuple
 
-from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.debug_entries import Entry, Unit, function_named
 from kernelinfo.reading.facts import SourceLine
 

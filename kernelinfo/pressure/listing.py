@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from typing import Literal, NamedTuple
 
-from kernelinfo.light_typing import Literal, NamedTuple
 from kernelinfo.pressure.instructions import Effect, effect
 from kernelinfo.pressure.registers import named_by_compiler, union
 from kernelinfo.reading.assembly.loc import SourceFiles

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from kernelinfo.analysis import Analysis
 from kernelinfo.analysis.counts import PathCounts, conclusions
@@ -14,7 +15,6 @@ from kernelinfo.errors import ReadError
 from kernelinfo.kernel import Kernel, Result
 from kernelinfo.kernel.names import base_name, stem
 from kernelinfo.kernel.pattern import matches
-from kernelinfo.light_typing import NamedTuple
 from kernelinfo.occupancy.calculator import vgpr_steps
 from kernelinfo.pressure.assembly import AssemblyText
 from kernelinfo.pressure.function import Function

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from kernelinfo.light_typing import Literal, NamedTuple
+from typing import Literal, NamedTuple
+
 from kernelinfo.pressure.registers import Counts, RegisterClass
 from kernelinfo.reading.facts import SourceLine
 

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache, reduce
 from operator import or_
 from struct import unpack_from
-
-from kernelinfo.light_typing import Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 RegisterClass = Literal["vgpr", "agpr", "sgpr"]
 

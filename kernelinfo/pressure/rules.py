@@ -10,8 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import lru_cache
-
-from kernelinfo.light_typing import NamedTuple
+from typing import NamedTuple
 
 
 class Operation(NamedTuple):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
-from kernelinfo.light_typing import NamedTuple
 from kernelinfo.pressure.flow import Loop
 from kernelinfo.pressure.function import Function
 from kernelinfo.pressure.nouns import (

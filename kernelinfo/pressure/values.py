@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from heapq import heappop, heappush
+from typing import Literal, NamedTuple
 
-from kernelinfo.light_typing import Literal, NamedTuple
 from kernelinfo.pressure.flow import Loop, predecessors
 from kernelinfo.pressure.function import Function
 from kernelinfo.pressure.nouns import LiveValues, Location

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
+from typing import NamedTuple
 
 from kernelinfo.errors import FileBudgetError, TooManyKernelsError
-from kernelinfo.light_typing import NamedTuple
 
 _FREE_BYTES = 64 << 20
 _FREE_BYTES_OF_ALL = 2 * _FREE_BYTES

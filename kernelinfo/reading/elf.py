@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from itertools import pairwise
 from struct import Struct
+from typing import NamedTuple
 
 from kernelinfo.errors import ReadError
-from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.facts import ReadWarning
 
 ET_REL = 1

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-
-from kernelinfo.light_typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 _MOST_WARNINGS = 1000
 

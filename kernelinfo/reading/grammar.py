@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from os.path import dirname, join
+from typing import Any, NamedTuple
 from zlib import crc32
 
-from kernelinfo.light_typing import Any, NamedTuple
 from kernelinfo.package_file import read_package_file
 
 TABLES_VERSION = 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import marshal
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache
+from typing import Any
 
 from lark import Lark
 from lark.grammar import NonTerminal, Terminal
@@ -12,7 +13,6 @@ from lark.grammar import Rule as LarkRule
 from lark.lexer import BasicLexer, TerminalDef
 from lark.parsers.lalr_analysis import Shift
 
-from kernelinfo.light_typing import Any
 from kernelinfo.reading.grammar import END, Rule, Tables
 
 Row = dict[str, tuple[object, Any]]

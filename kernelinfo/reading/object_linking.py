@@ -9,8 +9,8 @@ llvm/include/llvm/Support/AMDGPUObjLinkingInfo.h, as LLVM 24git writes it.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from typing import NamedTuple
 
-from kernelinfo.light_typing import NamedTuple
 from kernelinfo.occupancy.placement import extra_sgprs, total_vgprs
 from kernelinfo.occupancy.targets import Target
 from kernelinfo.reading.facts import Fact, FactName, Facts, KernelFacts

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from kernelinfo.kernel import Finding, Result
-from kernelinfo.light_typing import TYPE_CHECKING
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.occupancy.headroom import Step
 from kernelinfo.render import View

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any
 
 from kernelinfo import __version__
 from kernelinfo.kernel import CodeObject, Item, Kernel, Repeat, Report, Result
 from kernelinfo.kernel.numbers import NUMBERS
-from kernelinfo.light_typing import Any
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.render import View
 

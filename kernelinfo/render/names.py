@@ -6,10 +6,10 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING
 
 from kernelinfo.kernel import Kernel
 from kernelinfo.kernel.names import parts, stem
-from kernelinfo.light_typing import TYPE_CHECKING
 from kernelinfo.render.paint import Span, cells, wrap
 
 if TYPE_CHECKING:

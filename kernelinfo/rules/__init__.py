@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
 
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Finding, Kernel
 from kernelinfo.kernel.traits import Traits
-from kernelinfo.light_typing import TYPE_CHECKING, NamedTuple
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.rules import compilation, failures, spills, waves
 from kernelinfo.rules.remark import Remark

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, NamedTuple
+
 from kernelinfo.kernel import Finding
-from kernelinfo.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from kernelinfo.rules.severity import Severity

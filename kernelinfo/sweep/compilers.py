@@ -18,10 +18,9 @@ from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from tempfile import TemporaryFile
 from threading import Lock, Timer
-from typing import IO
+from typing import IO, NamedTuple
 
 from kernelinfo.errors import CompilerError
-from kernelinfo.light_typing import NamedTuple
 
 _MOST_OUTPUT = 1 << 29
 _LAST_COMPLAINTS = 1 << 16  # bytes of standard output and of standard error that are kept

@@ -10,9 +10,9 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from kernelinfo.errors import ReadError
-from kernelinfo.light_typing import NamedTuple
 
 _MOST_BYTES = 1 << 30
 _BITCODE = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from itertools import product
 from math import prod
+from typing import NamedTuple
 
 from kernelinfo.analysis import Analysis, analyse
 from kernelinfo.analysis.options import Options
@@ -15,7 +16,6 @@ from kernelinfo.compare.summary import build
 from kernelinfo.errors import CompilerError, ReadError
 from kernelinfo.kernel import Item, Report, Result
 from kernelinfo.kernel.names import demangle
-from kernelinfo.light_typing import NamedTuple
 from kernelinfo.occupancy.targets import find
 from kernelinfo.reading.containers import open_bytes
 from kernelinfo.reading.containers.triton import read_sidecar

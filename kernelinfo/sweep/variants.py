@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import product
+from typing import Literal, NamedTuple
 
 from kernelinfo.kernel import Result
-from kernelinfo.light_typing import Literal, NamedTuple
 from kernelinfo.occupancy.calculator import Arch
 from kernelinfo.occupancy.placement import waves_of
 from kernelinfo.occupancy.targets import Target

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from datetime import date
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 from kernelinfo.errors import ConfigError
 from kernelinfo.gate.config.file import OWN, SHARED, ConfigFile, FilePath, read_file
@@ -14,17 +15,13 @@ from kernelinfo.gate.config.measures import MEASURES, Allowance, Bound
 from kernelinfo.gate.config.validation import Validation, spelled
 from kernelinfo.kernel.numbers import Number
 from kernelinfo.kernel.pattern import matching
-from kernelinfo.light_typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from kernelinfo.reading.paths import configurations
 from kernelinfo.rules import BY_DEFAULT, Selection
 
 if TYPE_CHECKING:
-    from typing import TypeVar
-
     from kernelinfo.rules.severity import Severity
 
-    Entry = TypeVar("Entry", "Budget", "Suppression")
-
+Entry = TypeVar("Entry", "Budget", "Suppression")
 ToolchainChange = Literal["report", "strict"]
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
+from typing import Any, NamedTuple
 
 from kernelinfo.errors import ConfigError, ReadError
 from kernelinfo.gate.config.lines import KeyPath, lines_of
-from kernelinfo.light_typing import Any, NamedTuple
 from kernelinfo.reading.paths import CONFIGURATIONS, may_configure, read_document
 
 FilePath = str | os.PathLike[str]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kernelinfo.gate.config.measures import (
     ALLOWANCE,
@@ -18,7 +19,6 @@ from kernelinfo.gate.config.measures import (
     parse_bound,
 )
 from kernelinfo.kernel.pattern import matches
-from kernelinfo.light_typing import TYPE_CHECKING, Any, NamedTuple
 from kernelinfo.rules import named
 
 if TYPE_CHECKING:

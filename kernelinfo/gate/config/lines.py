@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-
-from kernelinfo.light_typing import Any
+from typing import Any
 
 KeyPath = tuple[str | int, ...]
 """Keys and indices of arrays from the top: `("budget", 1, "kernel")`."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import operator
 import re
+from typing import NamedTuple
 
 from kernelinfo.kernel.numbers import BY_FIELD, NUMBERS, Number
-from kernelinfo.light_typing import NamedTuple
 
 _SIGNS = {"<=": ("≤", operator.le), ">=": ("≥", operator.ge), "==": ("=", operator.eq)}
 BOUND = r"^\s*(<=|>=|==)\s*(\d+(?:\.\d+)?)\s*$"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from kernelinfo.errors import KernelinfoError, did_you_mean
 from kernelinfo.gate.config.keys import Key, Many, Named, Scalar, Table
 from kernelinfo.gate.config.lines import KeyPath
-from kernelinfo.light_typing import Any
 
 
 class Validation:

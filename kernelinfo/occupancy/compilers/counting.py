@@ -10,8 +10,8 @@ import math
 from collections.abc import Collection, Mapping
 from functools import lru_cache
 from itertools import combinations
+from typing import NamedTuple
 
-from kernelinfo.light_typing import NamedTuple
 from kernelinfo.occupancy.compilers import llvm
 from kernelinfo.occupancy.limits import Limit, Resource, lds_of, limits
 from kernelinfo.occupancy.placement import Demand, Launch, placement, waves_of

@@ -8,8 +8,8 @@ llvm/llvm-project. Versions are the major ones; 24 is main of September 2026.
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import NamedTuple
 
-from kernelinfo.light_typing import NamedTuple
 from kernelinfo.occupancy.placement import Demand, align, waves_of
 from kernelinfo.occupancy.targets import Domain, Target, Vgprs, believed
 

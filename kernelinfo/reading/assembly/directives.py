@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache, partial
+from typing import NamedTuple
 
-from kernelinfo.light_typing import NamedTuple
 from kernelinfo.occupancy.placement import align, extra_sgprs
 from kernelinfo.occupancy.targets import Target
 from kernelinfo.reading.assembly.expressions import number

@@ -7,8 +7,8 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from operator import attrgetter
+from typing import NamedTuple
 
-from kernelinfo.light_typing import NamedTuple
 from kernelinfo.occupancy.targets import Target
 from kernelinfo.reading.assembly.scan import (
     Lines,

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache, partial
 from itertools import islice
+from typing import NamedTuple
 
-from kernelinfo.light_typing import NamedTuple
 from kernelinfo.occupancy.targets import Target, Vgprs
 from kernelinfo.reading.assembly.directives import (
     Block,

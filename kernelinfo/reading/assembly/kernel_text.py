@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 from functools import lru_cache
+from typing import Any, NamedTuple
 
-from kernelinfo.light_typing import Any, NamedTuple
 from kernelinfo.occupancy.targets import Target
 from kernelinfo.reading.assembly import directives, info_block
 from kernelinfo.reading.assembly.directives import Block, Stated, Statement

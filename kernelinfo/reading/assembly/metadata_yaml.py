@@ -7,8 +7,8 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache, partial
+from typing import TYPE_CHECKING, NamedTuple
 
-from kernelinfo.light_typing import TYPE_CHECKING, NamedTuple
 from kernelinfo.reading.assembly import yaml_values
 from kernelinfo.reading.facts import Fact, Facts
 from kernelinfo.reading.metadata import KEYS, kernel_facts, kernel_symbol

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from functools import partial
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
-from kernelinfo.light_typing import TYPE_CHECKING
 from kernelinfo.reading.assembly import directives, info_block, metadata_yaml, scan
 from kernelinfo.reading.assembly.directives import Stated
 from kernelinfo.reading.assembly.expressions import Definitions

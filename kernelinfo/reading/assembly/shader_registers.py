@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import NamedTuple
 
-from kernelinfo.light_typing import NamedTuple
 from kernelinfo.occupancy.targets import Target
 from kernelinfo.reading.assembly.directives import Block, Evaluate, Fields, Statement
 from kernelinfo.reading.assembly.scan import Text, decode, line_end

@@ -9,8 +9,7 @@ key takes text.
 from __future__ import annotations
 
 import re
-
-from kernelinfo.light_typing import Any
+from typing import Any
 
 TEXT_KEYS = {
     *(".name", ".symbol", "Name", "SymbolName", "amdhsa.target"),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
-from kernelinfo.light_typing import NamedTuple
 from kernelinfo.occupancy.placement import total_vgprs
 from kernelinfo.occupancy.targets import Target
 from kernelinfo.reading.budget import KernelBudget

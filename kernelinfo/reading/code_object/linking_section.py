@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from struct import Struct
+from typing import NamedTuple
 
 from kernelinfo.errors import ReadError
-from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.elf import SHT_SYMTAB, Elf, Section, string_at
 from kernelinfo.reading.facts import ReadWarning
 from kernelinfo.reading.object_linking import Function

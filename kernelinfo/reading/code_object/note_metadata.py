@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
+from typing import Any
 
 import msgpack
 
 from kernelinfo.errors import ReadError, TooManyKernelsError
-from kernelinfo.light_typing import Any
 from kernelinfo.reading.budget import KernelBudget
 from kernelinfo.reading.code_object import packed
 from kernelinfo.reading.code_object.notes import Note, read_notes

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from struct import unpack_from
+from typing import NamedTuple
 
-from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.elf import PT_NOTE, SHT_NOTE, Elf
 from kernelinfo.reading.facts import ReadWarning
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from struct import Struct, unpack_from
 from struct import error as StructError
+from typing import NamedTuple
 
-from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.elf import PT_DYNAMIC, SHT_DYNSYM, SHT_SYMTAB, Elf, string_at
 from kernelinfo.reading.facts import ReadWarning
 from kernelinfo.reading.resource_symbols import SYMBOLS

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
-from kernelinfo.light_typing import Any
 from kernelinfo.occupancy.compilers.llvm import least_vgprs
 from kernelinfo.occupancy.targets import Target, Vgprs
 from kernelinfo.reading.facts import Fact, FactName, Facts, KernelFacts, Module

@@ -15,9 +15,9 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, nullcontext
 from struct import Struct
+from typing import NamedTuple
 
 from kernelinfo.errors import ReadError
-from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.containers import magic
 from kernelinfo.reading.containers.parts import fields, part, problem

@@ -9,9 +9,9 @@ import stat
 import sys
 from collections.abc import Iterator, Sequence
 from itertools import islice
+from typing import NamedTuple
 
 from kernelinfo.errors import did_you_mean
-from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds, KernelBudget
 from kernelinfo.reading.containers import bounds

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Generator, Iterable, Iterator
 from itertools import chain
+from typing import NamedTuple
 
 from kernelinfo.errors import ReadError
-from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.blob import Blob, Elsewhere, Found, Problem
 from kernelinfo.reading.containers import bundle, magic
 from kernelinfo.reading.containers.parts import DATA_SECTION, Room, after_zeros, part, problem, rest

@@ -19,11 +19,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from struct import Struct
+from typing import Any, NamedTuple
 
 import msgpack
 
 from kernelinfo.errors import ReadError
-from kernelinfo.light_typing import Any, NamedTuple
 from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.containers import bounds
 from kernelinfo.reading.containers.parts import Room, fields, part, problem

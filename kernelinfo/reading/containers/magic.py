@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-
-from kernelinfo.light_typing import Literal
+from typing import Literal
 
 Method = Literal["zlib", "deflate", "gzip", "zstd", "xz", "bzip2"]
 

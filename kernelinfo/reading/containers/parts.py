@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
 from kernelinfo.errors import ReadError
-from kernelinfo.light_typing import TYPE_CHECKING, Any
 from kernelinfo.reading.blob import Blob, Found, Note, Problem
 from kernelinfo.reading.containers import bounds, magic
 

@@ -6,9 +6,9 @@ import io
 import sys
 import zlib
 from collections.abc import Callable
+from typing import Any
 
 from kernelinfo.errors import ReadError
-from kernelinfo.light_typing import Any
 from kernelinfo.reading.blob import Blob
 from kernelinfo.reading.budget import FileBudget
 from kernelinfo.reading.containers import bounds

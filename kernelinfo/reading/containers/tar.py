@@ -5,9 +5,9 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from kernelinfo.errors import KernelinfoError
-from kernelinfo.light_typing import Any
 from kernelinfo.reading.blob import Blob, Found
 from kernelinfo.reading.containers import bounds
 from kernelinfo.reading.containers.parts import problem, stored_file, streamed_file

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import os
 from reprlib import repr as shortened
+from typing import Any, NamedTuple
 
 from kernelinfo.errors import ReadError
-from kernelinfo.light_typing import Any, NamedTuple
 from kernelinfo.reading.blob import Blob, Launch
 from kernelinfo.reading.containers import bounds
 from kernelinfo.reading.facts import Fact, Facts, KernelFacts

@@ -5,9 +5,9 @@ from __future__ import annotations
 import stat
 from collections.abc import Iterator
 from struct import unpack_from
+from typing import TYPE_CHECKING
 
 from kernelinfo.errors import ReadError
-from kernelinfo.light_typing import TYPE_CHECKING
 from kernelinfo.reading.blob import Blob, Found
 from kernelinfo.reading.containers import bounds, magic
 from kernelinfo.reading.containers.parts import (

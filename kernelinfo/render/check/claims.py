@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import PurePath
+from typing import NamedTuple
 
 from kernelinfo.gate.outcome import Notice, Outcome, Suppressed
 from kernelinfo.kernel import Finding, Result
-from kernelinfo.light_typing import NamedTuple
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.paths import path_in_repository
 from kernelinfo.reading.target_id import target_id

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from kernelinfo.compare import Comparison
 from kernelinfo.compare.changes import Effect, Match, Move, Pair, effect
 from kernelinfo.compare.summary import KernelSummary
-from kernelinfo.light_typing import NamedTuple
 from kernelinfo.render.names import printable
 from kernelinfo.render.words import bound, compiler_name, grouped, plural, waves_per_simd
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from kernelinfo.kernel import Result
-from kernelinfo.light_typing import NamedTuple
 from kernelinfo.render.names import printable
 from kernelinfo.render.sweep.words import labels
 from kernelinfo.render.words import bound, known, limiters, number, size

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from kernelinfo.compare import Comparison
 from kernelinfo.fleet.history import History, Trend
-from kernelinfo.light_typing import NamedTuple
 from kernelinfo.render.diff import rows as diff
 from kernelinfo.render.words import plural
 
