@@ -5,7 +5,6 @@ The result is a steady-state ceiling of one residency domain, not a speed.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from kernelinfo.errors import LaunchError
@@ -13,16 +12,16 @@ from kernelinfo.occupancy.headroom import Headroom, Range, Step, headroom, next_
 from kernelinfo.occupancy.limits import (
     Limit,
     Resource,
+    Waves,
     allocated_sgprs,
     allocated_vgprs,
-    binding,
-    fitting,
     lds_of,
     limits,
     most_lds_of_a_workgroup,
-    rounded,
     scratch_per_wave,
+    slots,
     trap_sgprs,
+    waves_by_resource,
 )
 from kernelinfo.occupancy.placement import Demand, Launch, Placement, align, placement
 from kernelinfo.occupancy.targets import Target, find
@@ -85,14 +84,14 @@ class Occupancy(NamedTuple):
     @property
     def headroom(self) -> Headroom:
         """What more the kernel may use without losing a workgroup."""
-        return headroom(self.placement, self.demand, fitting(self.placement, self.limits))
+        return headroom(self.placement, self.demand)
 
     @property
     def range(self) -> Range | None:
         """None when the workgroup size is not in question, or no size can start."""
         if _too_much(self.placement, self.demand):
             return None
-        return size_range(self.placement, self.limits)
+        return size_range(self.placement, self.demand)
 
 
 def occupancy(target: Target, demand: Demand, launch: Launch) -> Occupancy:
@@ -106,27 +105,16 @@ def occupancy(target: Target, demand: Demand, launch: Launch) -> Occupancy:
     if target.members:
         return _best_member(target, demand, launch)
     at = placement(target, demand, launch)
-    found = _occupancy(at, rounded(at, demand), tuple(_too_much(at, demand)))
-    steps = found.next
-    if steps:  # their changes are counted from what the kernel uses, not from whole granules
-        used = {limit.resource: limit.used for limit in limits(at, demand)}
-        steps = tuple([step._replace(change=step.at_most - used[step.resource]) for step in steps])
-    return found._replace(next=steps, demand=demand)
-
-
-@lru_cache(maxsize=1 << 14)  # a library's different demands are a third as many in whole granules
-def _occupancy(at: Placement, demand: Demand, too_much: tuple[str, ...]) -> Occupancy:
-    """The occupancy of a demand in whole granules; `too_much` is what no wave or workgroup has."""
-    domain = at.domain
-    wave_slots = domain.simds * at.target.waves.slots_per_simd
-    bounds = limits(at, demand)
-    waves = fitting(at, bounds)
-    obstacles = _obstacles(at, demand, bounds, too_much)
+    domain, wave_slots = at.domain, slots(at)
+    allowed = waves_by_resource(at, demand)
+    waves = at.whole(min(allowed.values()))
+    limiters = tuple([name for name, count in allowed.items() if at.whole(count) == waves])
+    is_compiled_for = demand.is_compiled_for(launch.workgroup_size)
+    obstacles = _obstacles(at, demand, allowed)
     placed = 0 if obstacles else waves
-    is_compiled_for = demand.is_compiled_for(at.launch.workgroup_size)
     return Occupancy(
-        target=at.target.name,
-        launch=at.launch,
+        target=target.name,
+        launch=launch,
         per=domain.per,
         simds=domain.simds,
         wave_slots=wave_slots,
@@ -135,10 +123,10 @@ def _occupancy(at: Placement, demand: Demand, too_much: tuple[str, ...]) -> Occu
         waves_per_simd=placed / domain.simds,
         percent=100 * placed / wave_slots,
         obstacles=obstacles,
-        at_most_because=_at_most_because(at, demand, bounds),
+        at_most_because=_at_most_because(at, demand, allowed),
         allocated=allocated(at, demand),
-        limiters=tuple([limit.resource for limit in binding(bounds)]),
-        next=next_steps(at, bounds, waves) if is_compiled_for else (),
+        limiters=limiters,
+        next=next_steps(at, demand, allowed, limiters) if is_compiled_for else (),
         placement=at,
         demand=demand,
     )
@@ -152,11 +140,9 @@ def _best_member(target: Target, demand: Demand, launch: Launch) -> Occupancy:
     return best._replace(target=target.name, at_most_because=(reason, *best.at_most_because))
 
 
-def _obstacles(
-    at: Placement, demand: Demand, bounds: tuple[Limit, ...], too_much: tuple[str, ...]
-) -> tuple[str, ...]:
+def _obstacles(at: Placement, demand: Demand, allowed: Waves) -> tuple[str, ...]:
     """Why no workgroup of this launch can start."""
-    found = [*_other_size(demand, at.launch.workgroup_size), *too_much]
+    found = [*_other_size(demand, at.launch.workgroup_size), *_too_much(at, demand)]
     if at.launch.workgroup_size > (most := at.target.waves.max_workgroup_size):
         size = at.launch.workgroup_size
         found.insert(0, f"a workgroup has at most {most} workitems, not {size}")
@@ -164,9 +150,9 @@ def _obstacles(
         return tuple(found)
     return tuple(
         [
-            f"{limit.resource}: room for {limit.waves} of the {at.group} waves of a workgroup"
-            for limit in bounds
-            if limit.workgroups == 0
+            f"{resource}: room for {waves} of the {at.group} waves of a workgroup"
+            for resource, waves in allowed.items()
+            if waves < at.group
         ]
     )
 
@@ -203,7 +189,7 @@ def _too_much(at: Placement, demand: Demand) -> list[str]:
     return found
 
 
-def _at_most_because(at: Placement, demand: Demand, bounds: tuple[Limit, ...]) -> tuple[str, ...]:
+def _at_most_because(at: Placement, demand: Demand, allowed: Waves) -> tuple[str, ...]:
     """Why the true number may be lower."""
     target, domain, group = at.target, at.domain, at.group
     reasons = [*demand.at_least]
@@ -224,7 +210,7 @@ def _at_most_because(at: Placement, demand: Demand, bounds: tuple[Limit, ...]) -
             f"{group} waves do not spread evenly over {domain.simds} SIMDs: "
             "counted as if they did, nobody has measured it"
         )
-    if any(b.resource == "scratch" and b.available < domain.scratch_waves for b in bounds):
+    if allowed.get("scratch", domain.scratch_waves) < domain.scratch_waves:
         reasons.append(
             "the room for scratch depends on the device: "
             f"{target.scratch.cus_per_aperture} CUs to an aperture are assumed"

@@ -7,12 +7,11 @@ from typing import NamedTuple
 from kernelinfo.occupancy.limits import (
     MOST,
     USED,
-    Limit,
     Resource,
-    binding,
-    fitting,
+    Waves,
     lds_of,
     room,
+    waves_by_resource,
 )
 from kernelinfo.occupancy.placement import Demand, Placement, waves_of
 
@@ -50,26 +49,39 @@ class Range(NamedTuple):
     best_workgroup_size: int
 
 
-def next_steps(at: Placement, bounds: tuple[Limit, ...], waves: int) -> tuple[Step, ...]:
-    """What every binding resource has to come down to for one more workgroup. Empty where nothing
+def next_steps(
+    at: Placement, demand: Demand, allowed: Waves, limiters: tuple[Resource, ...]
+) -> tuple[Step, ...]:
+    """Amounts that every limiter has to come down to for one more workgroup. Empty where nothing
     the kernel uses would help: slots and barriers cannot be used less."""
+    waves = at.whole(min(allowed.values()))
     more = waves + (1 if at.is_split else at.group)
-    lowered = binding(bounds)
-    if any(bound.resource not in MOST for bound in lowered):
+    if any(resource not in MOST for resource in limiters):
         return ()
-    most = {b.resource: MOST[b.resource](at, more) for b in lowered}
+    most = {resource: MOST[resource](at, more) for resource in limiters}
     least = {"vgpr": 1, "sgpr": 1, "lds": at.launch.dynamic_lds_bytes, "scratch": 0}
     if any(amount < least[resource] for resource, amount in most.items()):
         return ()
-    others = [bound for bound in bounds if bound.resource not in most]
-    lower = [USED[resource](at, amount) for resource, amount in most.items()]
-    share = fitting(at, [*others, *filter(None, lower)]) / at.domain.simds
+    lowered = [USED[resource](at, amount) for resource, amount in most.items()]
+    others = [count for resource, count in allowed.items() if resource not in most]
+    reached = at.whole(min([*others, *(count for count in lowered if count is not None)]))
+    share = reached / at.domain.simds
     percent = 100 * share / at.target.waves.slots_per_simd
-    steps = ((b.resource, most[b.resource], most[b.resource] - b.used) for b in lowered)
-    return tuple([Step(*step, share, percent) for step in steps])
+    used: dict[Resource, int | None] = {
+        "vgpr": demand.vgprs,
+        "sgpr": demand.sgprs,
+        "lds": lds_of(demand, at.launch),
+        "scratch": demand.scratch_bytes_per_lane,
+    }
+    return tuple(
+        [Step(name, to, to - (used[name] or 0), share, percent) for name, to in most.items()]
+    )
 
 
-def headroom(at: Placement, demand: Demand, waves: int) -> Headroom:
+def headroom(at: Placement, demand: Demand) -> Headroom:
+    """Amounts that are free at the waves that fit now."""
+    waves = at.whole(min(waves_by_resource(at, demand).values()))
+
     def free(resource: Resource, asked: int | None) -> int | None:
         if asked is None or waves == 0:
             return None
@@ -84,13 +96,14 @@ def headroom(at: Placement, demand: Demand, waves: int) -> Headroom:
     )
 
 
-def size_range(at: Placement, bounds: tuple[Limit, ...]) -> Range | None:
+def size_range(at: Placement, demand: Demand) -> Range | None:
     """The best and the worst size that may be launched, the largest of equals; None if none can."""
     sure = at.launch.assumption not in ("declared-max", "hardware-max")
     if at.is_split or (sure and at.launch.smallest_size is None):
         return None
-    lds = next((b.workgroups for b in bounds if b.resource == "lds"), None)
-    waves, sizes = room(bounds), {}
+    allowed = waves_by_resource(at, demand)
+    lds = allowed["lds"] // at.group if "lds" in allowed else None
+    waves, sizes = room(allowed), {}
     for group in range(waves_of(at.launch.smallest_size or 1, at.wave_size), at.group + 1):
         workgroups = waves // group
         if group > 1:

@@ -1,4 +1,4 @@
-"""What each resource of the hardware allows: one function a resource, one Limit each.
+"""Waves that each resource of the hardware allows: one function a resource.
 
 Registers, slots and scratch are counted in waves, LDS and barriers in workgroups. A workgroup is
 placed as a whole or not at all, so every count is rounded to whole workgroups in one residency
@@ -7,8 +7,7 @@ domain (see `targets.Domain`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from functools import lru_cache
+from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 from kernelinfo.occupancy.placement import Demand, Launch, Placement, align
@@ -24,11 +23,10 @@ RESOURCES: dict[Resource, str] = {
 }
 """As the field writes them."""
 REGISTER_BYTES = 4  # of a VGPR in one lane, on every target
-_remembered = lru_cache(maxsize=1 << 12)  # kernels differ in few amounts of each resource
 
 
 class Limit(NamedTuple):
-    """What one resource allows: one line of the arithmetic."""
+    """One line of the arithmetic: a resource, how much is asked for and what that allows."""
 
     resource: Resource
     used: int
@@ -46,11 +44,9 @@ class Limit(NamedTuple):
     """With whole workgroups."""
 
 
-@_remembered
-def slots(at: Placement) -> Limit:
+def slots(at: Placement) -> int:
     """Wave slots: the waves a SIMD can hold whatever they use."""
-    available = at.domain.simds * at.target.waves.slots_per_simd
-    return _whole(at, "slots", at.group, at.group, available, 1, available)
+    return at.domain.simds * at.target.waves.slots_per_simd
 
 
 def allocated_vgprs(at: Placement, asked: int | None) -> int | None:
@@ -58,15 +54,10 @@ def allocated_vgprs(at: Placement, asked: int | None) -> int | None:
     return None if asked is None else align(max(1, asked), at.vgpr_file.granule)
 
 
-@_remembered
-def vgpr(at: Placement, asked: int | None) -> Limit | None:
-    """The vector register file of each SIMD."""
+def vgpr(at: Placement, asked: int | None) -> int | None:
+    """Waves for which the vector register files have room; None if `asked` is not known."""
     allocated = allocated_vgprs(at, asked)
-    if asked is None or allocated is None:
-        return None
-    file = at.vgpr_file
-    waves = at.domain.simds * (file.per_simd // allocated)
-    return _whole(at, "vgpr", asked, allocated, file.per_simd, file.granule, waves)
+    return allocated and at.domain.simds * (at.vgpr_file.per_simd // allocated)
 
 
 def most_vgprs(at: Placement, waves: int) -> int:
@@ -91,17 +82,13 @@ def trap_sgprs(at: Placement) -> int:
     return at.target.sgprs.trap_handler if at.launch.trap_handler else 0
 
 
-@_remembered
-def sgpr(at: Placement, asked: int | None) -> Limit | None:
-    """The scalar register file of each SIMD; from gfx10 on every wave has its fixed share."""
-    sgprs = at.target.sgprs
-    wave = allocated_sgprs(at, asked)
-    if not sgprs.per_simd or wave is None:
+def sgpr(at: Placement, asked: int | None) -> int | None:
+    """Waves for which the scalar register files have room; None from gfx10 on, where every wave
+    has its fixed share."""
+    per_simd, allocated = at.target.sgprs.per_simd, allocated_sgprs(at, asked)
+    if not per_simd or allocated is None:
         return None
-    allocated = wave + trap_sgprs(at)
-    waves = at.domain.simds * (sgprs.per_simd // allocated)
-    used = wave if asked is None else asked
-    return _whole(at, "sgpr", used, allocated, sgprs.per_simd, sgprs.granule, waves)
+    return at.domain.simds * (per_simd // (allocated + trap_sgprs(at)))
 
 
 def most_sgprs(at: Placement, waves: int) -> int:
@@ -124,16 +111,11 @@ def lds_of(demand: Demand, launch: Launch) -> int | None:
     return None if demand.lds_bytes is None else demand.lds_bytes + launch.dynamic_lds_bytes
 
 
-@_remembered
-def lds(at: Placement, asked: int | None) -> Limit | None:
-    """The LDS that the workgroups of one domain share; `asked` is static and dynamic."""
-    if asked is None:
-        return None
-    pool, granule = at.domain.lds_bytes, at.target.lds.granule_bytes
-    allocated = align(asked, granule)
-    if not allocated:
-        return Limit("lds", 0, 0, pool, granule)
-    return _whole(at, "lds", asked, allocated, pool, granule, pool // allocated * at.group)
+def lds(at: Placement, asked: int | None) -> int | None:
+    """Waves of the workgroups that share the LDS of one domain; `asked` is static and dynamic.
+    None if a workgroup uses no LDS, or how much is not known."""
+    allocated = asked and align(asked, at.target.lds.granule_bytes)
+    return at.domain.lds_bytes // allocated * at.group if allocated else None
 
 
 def most_lds(at: Placement, waves: int) -> int:
@@ -144,13 +126,10 @@ def most_lds(at: Placement, waves: int) -> int:
     return min(most_lds_of_a_workgroup(at), share // granule * granule)
 
 
-@_remembered
-def barriers(at: Placement) -> Limit | None:
-    """Each workgroup of several waves takes a barrier, used or not (PAL gfx9Device.cpp:5622)."""
-    if at.group == 1 or at.is_split:
-        return None
-    available = at.domain.barriers
-    return _whole(at, "barriers", 1, 1, available, 1, available * at.group)
+def barriers(at: Placement) -> int | None:
+    """Waves of the workgroups that get a barrier: each of several waves takes one, used or not
+    (PAL gfx9Device.cpp:5622). None for workgroups that need none."""
+    return None if at.group == 1 or at.is_split else at.domain.barriers * at.group
 
 
 def scratch_per_wave(at: Placement, bytes_per_lane: int | None) -> int:
@@ -158,17 +137,16 @@ def scratch_per_wave(at: Placement, bytes_per_lane: int | None) -> int:
     return align((bytes_per_lane or 0) * at.wave_size, at.target.scratch.granule_bytes)
 
 
-@_remembered
-def scratch(at: Placement, bytes_per_lane: int | None) -> Limit | None:
-    """Waves that get scratch: the runtime's slots, or what the scratch aperture holds."""
+def scratch(at: Placement, bytes_per_lane: int | None) -> int | None:
+    """Waves that get scratch: the runtime's slots, or what the scratch aperture holds. None if the
+    kernel uses none, or how much is not known."""
     if not bytes_per_lane:
         return None
-    waves = at.domain.scratch_waves
+    waves, of = at.domain.scratch_waves, at.target.scratch
+    if not of.cus_per_aperture:
+        return waves
     allocated = scratch_per_wave(at, bytes_per_lane)
-    if cus := at.target.scratch.cus_per_aperture:
-        waves = min(waves, at.target.scratch.aperture_bytes // allocated // cus)
-    granule = at.target.scratch.granule_bytes
-    return _whole(at, "scratch", bytes_per_lane, allocated, waves, granule, waves)
+    return min(waves, of.aperture_bytes // allocated // of.cus_per_aperture)
 
 
 def most_scratch(at: Placement, waves: int) -> int:
@@ -181,13 +159,13 @@ def most_scratch(at: Placement, waves: int) -> int:
     return wave // at.wave_size
 
 
-USED: dict[Resource, Callable[[Placement, int], Limit | None]] = {
+USED: dict[Resource, Callable[[Placement, int], int | None]] = {
     "vgpr": vgpr,
     "sgpr": sgpr,
     "lds": lds,
     "scratch": scratch,
 }
-"""For each resource a kernel can use less of: its limit at such an amount."""
+"""For each resource a kernel can use less of: the waves that such an amount allows."""
 MOST: dict[Resource, Callable[[Placement, int], int]] = {
     "vgpr": most_vgprs,
     "sgpr": most_sgprs,
@@ -196,68 +174,57 @@ MOST: dict[Resource, Callable[[Placement, int], int]] = {
 }
 """For each resource a kernel can use less of: the most it may use for so many waves."""
 
+Waves = dict[Resource, int]
+"""By resource, the waves in the domain that it allows, not yet in whole workgroups."""
+
+
+def waves_by_resource(at: Placement, demand: Demand) -> Waves:
+    """The waves that each resource allows, in a fixed order; a resource that is not asked for, or
+    of which the input does not say how much, is left out."""
+    found: dict[Resource, int | None] = {
+        "slots": slots(at),
+        "vgpr": vgpr(at, demand.vgprs),
+        "sgpr": sgpr(at, demand.sgprs),
+        "lds": lds(at, lds_of(demand, at.launch)),
+        "barriers": barriers(at),
+        "scratch": scratch(at, demand.scratch_bytes_per_lane),
+    }
+    return {resource: waves for resource, waves in found.items() if waves is not None}
+
+
+def room(allowed: Waves) -> int:
+    """Waves in the domain for which registers, slots and scratch have room."""
+    return min([waves for name, waves in allowed.items() if name not in ("lds", "barriers")])
+
 
 def limits(at: Placement, demand: Demand) -> tuple[Limit, ...]:
-    """All limits that are known, in a fixed order; what the input does not say has none."""
-    found = (
-        slots(at),
-        vgpr(at, demand.vgprs),
-        sgpr(at, demand.sgprs),
-        lds(at, lds_of(demand, at.launch)),
-        barriers(at),
-        scratch(at, demand.scratch_bytes_per_lane),
-    )
-    return tuple([limit for limit in found if limit is not None])
-
-
-def rounded(at: Placement, demand: Demand) -> Demand:
-    """The demand in whole granules, which allows what the demand itself does."""
-    lds_bytes, scratch = lds_of(demand, at.launch), demand.scratch_bytes_per_lane
-    if lds_bytes is not None:
-        lds_bytes = align(lds_bytes, at.target.lds.granule_bytes) - at.launch.dynamic_lds_bytes
-    return Demand(
-        demand.wave_size,
-        allocated_vgprs(at, demand.vgprs),
-        None if demand.sgprs is None else allocated_sgprs(at, demand.sgprs),
-        lds_bytes,
-        scratch and scratch_per_wave(at, scratch) // at.wave_size,
-        demand.accum_offset,
-        demand.wgp_mode,
-        demand.tg_split,
-        demand.at_least,
-        demand.dynamic_vgpr_block,
-        least_workgroup=demand.least_workgroup,
-        most_workgroup=demand.most_workgroup,
-    )
-
-
-def fitting(at: Placement, bounds: Iterable[Limit]) -> int:
-    """Waves in the domain that all limits allow, in whole workgroups unless these may be split."""
-    return at.whole(min([bound.waves for bound in bounds if bound.waves is not None]))
-
-
-def room(bounds: tuple[Limit, ...]) -> int:
-    """Waves in the domain for which registers, slots and scratch have room."""
-    by_wave = [b.waves for b in bounds if b.resource not in ("lds", "barriers")]
-    return min([waves for waves in by_wave if waves is not None])
-
-
-def binding(bounds: tuple[Limit, ...]) -> list[Limit]:
-    """Those that allow the fewest waves."""
-    least = min([b.waves_per_simd for b in bounds if b.waves_per_simd is not None])
-    return [bound for bound in bounds if bound.waves_per_simd == least]
-
-
-def _whole(
-    at: Placement,
-    resource: Resource,
-    used: int,
-    allocated: int,
-    available: int,
-    granule: int,
-    waves: int,
-) -> Limit:
-    """A limit of `waves` waves, in whole workgroups unless those may be split over CUs."""
-    per_simd = at.whole(waves) / at.domain.simds
-    workgroups = waves // at.group
-    return Limit(resource, used, allocated, available, granule, waves, workgroups, per_simd)
+    """The table of all limits that are known, in a fixed order; none for what the input does not
+    say."""
+    allowed = waves_by_resource(at, demand)
+    file, sgprs, granule = at.vgpr_file, at.target.sgprs, at.target.lds.granule_bytes
+    lds_bytes, lanes = lds_of(demand, at.launch), demand.scratch_bytes_per_lane
+    wave, per_lane = allocated_sgprs(at, demand.sgprs) or 0, scratch_per_wave(at, lanes)
+    asked: dict[Resource, tuple[int | None, int | None, int, int]] = {
+        "slots": (at.group, at.group, slots(at), 1),
+        "vgpr": (demand.vgprs, allocated_vgprs(at, demand.vgprs), file.per_simd, file.granule),
+        "sgpr": (
+            *(wave if demand.sgprs is None else demand.sgprs, wave + trap_sgprs(at)),
+            *(sgprs.per_simd, sgprs.granule),
+        ),
+        "lds": (lds_bytes, align(lds_bytes or 0, granule), at.domain.lds_bytes, granule),
+        "barriers": (1, 1, at.domain.barriers, 1),
+        "scratch": (lanes, per_lane, allowed.get("scratch", 0), at.target.scratch.granule_bytes),
+    }
+    found = []
+    for resource, (used, allocated, available, unit) in asked.items():
+        if used is None or allocated is None:
+            continue
+        limit = Limit(resource, used, allocated, available, unit)
+        if (waves := allowed.get(resource)) is not None:
+            whole = at.whole(waves) / at.domain.simds
+            found.append(
+                limit._replace(waves=waves, workgroups=waves // at.group, waves_per_simd=whole)
+            )
+        elif resource == "lds":
+            found.append(limit)
+    return tuple(found)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from kernelinfo.errors import LaunchError
-from kernelinfo.identity import hashed_by_identity
 from kernelinfo.occupancy.targets import Domain, Target, Vgprs
 
 Assumption = Literal[
@@ -105,7 +103,6 @@ def waves_of(workgroup_size: int, wave_size: int) -> int:
     return -(-workgroup_size // wave_size)
 
 
-@hashed_by_identity
 class Placement(NamedTuple):
     """How the waves of one launch are placed on one target, whatever resources they use."""
 
@@ -127,22 +124,8 @@ class Placement(NamedTuple):
 
 def placement(target: Target, demand: Demand, launch: Launch) -> Placement:
     """Raises `TargetsError` for a wave size that the target does not have."""
-    mode, block = demand.wgp_mode, demand.dynamic_vgpr_block
-    return _placement(target, launch, demand.wave_size, mode, demand.tg_split, block)
-
-
-@lru_cache(maxsize=1 << 12)  # limits are looked up by it
-def _placement(
-    target: Target,
-    launch: Launch,
-    wave_size: int,
-    wgp_mode: bool | None,
-    tg_split: bool,
-    vgpr_block: int,
-) -> Placement:
-    domain, file = target.domain(wgp_mode), target.vgpr_file(wave_size)
-    if vgpr_block:
-        most = vgpr_block * file.most_dynamic_blocks
-        file = file._replace(granule=vgpr_block, addressable=most)
-    group = waves_of(launch.workgroup_size, wave_size)
-    return Placement(target, launch, wave_size, domain, group, tg_split, file)
+    domain, file = target.domain(demand.wgp_mode), target.vgpr_file(demand.wave_size)
+    if block := demand.dynamic_vgpr_block:
+        file = file._replace(granule=block, addressable=block * file.most_dynamic_blocks)
+    group = waves_of(launch.workgroup_size, demand.wave_size)
+    return Placement(target, launch, demand.wave_size, domain, group, demand.tg_split, file)

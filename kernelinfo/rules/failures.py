@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from kernelinfo.kernel import Kernel
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.occupancy import Occupancy
-from kernelinfo.occupancy.limits import room
+from kernelinfo.occupancy.limits import room, waves_by_resource
 from kernelinfo.occupancy.placement import align
 from kernelinfo.reading.facts import Fact
 from kernelinfo.rules.remark import Remark, waves_per_simd
@@ -41,7 +41,8 @@ def unlaunchable_workgroup(traits: Traits, occupancy: Occupancy) -> Iterator[Rem
 def _largest_that_can(occupancy: Occupancy) -> int:
     """Workitems for whose waves registers, slots and scratch have room."""
     at = occupancy.placement
-    return min(room(occupancy.limits) * at.wave_size, at.target.waves.max_workgroup_size)
+    waves = room(waves_by_resource(at, occupancy.demand))
+    return min(waves * at.wave_size, at.target.waves.max_workgroup_size)
 
 
 def lds_over_limit(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from kernelinfo.kernel import Kernel
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.occupancy import Occupancy, occupancy, targets
-from kernelinfo.occupancy.limits import allocated_vgprs
+from kernelinfo.occupancy.limits import allocated_vgprs, lds_of, waves_by_resource
 from kernelinfo.occupancy.placement import Launch, placement
 from kernelinfo.rules.remark import Remark, counted, waves_per_simd
 
@@ -90,9 +90,11 @@ def lost_to_rounding(occupancy: Occupancy) -> int:
     """Workgroups that LDS lets in by its bytes and not by its granules; 0 where more limits."""
     if occupancy.limiters != ("lds",) or not occupancy.workgroups:
         return 0
-    limit = next(limit for limit in occupancy.limits if limit.resource == "lds")
-    others = [o.workgroups for o in occupancy.limits if o is not limit and o.workgroups is not None]
-    return min(limit.available // limit.used, *others) - occupancy.workgroups
+    at, demand = occupancy.placement, occupancy.demand
+    allowed = waves_by_resource(at, demand)
+    del allowed["lds"]
+    by_bytes = at.domain.lds_bytes // (lds_of(demand, at.launch) or 1)
+    return min(by_bytes, min(allowed.values()) // at.group) - occupancy.workgroups
 
 
 def workgroup_leaves_slots(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:

@@ -7,13 +7,13 @@ a version together are its formula, `llvm.waves_per_simd`; what the tests hold i
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from functools import lru_cache
 from itertools import combinations
 from typing import NamedTuple
 
 from kernelinfo.occupancy.compilers import llvm
-from kernelinfo.occupancy.limits import Limit, Resource, lds_of, limits
+from kernelinfo.occupancy.limits import Resource, Waves, lds_of, waves_by_resource
 from kernelinfo.occupancy.placement import Demand, Launch, placement, waves_of
 from kernelinfo.occupancy.targets import Target
 
@@ -45,6 +45,7 @@ CAUSES: dict[CauseName, str] = {
 
 
 _REGISTERS: tuple[Resource, ...] = ("vgpr", "sgpr")
+_BY_WAVE: tuple[Resource, ...] = ("slots", "scratch")
 
 
 class Case(NamedTuple):
@@ -155,8 +156,8 @@ def _waves_on(target: Target, case: Case, causes: Collection[CauseName]) -> floa
     demand, launch = case.demand, case.launch
     at = placement(target, demand, launch)
     simds = at.domain.simds
-    bounds = {limit.resource: limit for limit in limits(at, demand)}
-    registers = [limit.waves or 0 for name in _REGISTERS if (limit := bounds.get(name))]
+    allowed = waves_by_resource(at, demand)
+    registers = [allowed[name] for name in _REGISTERS if name in allowed]
     if "sgpr-table" in causes:
         waves = llvm.waves_by_sgprs(target, case.version, demand.sgprs or 1)
         registers[-1] = waves * simds
@@ -166,7 +167,7 @@ def _waves_on(target: Target, case: Case, causes: Collection[CauseName]) -> floa
     best = 0
     for group in range(waves_of(small, demand.wave_size), waves_of(large, demand.wave_size) + 1):
         by_registers = min(registers) if apart else min(registers) // group * group
-        by_workgroup = _waves_by_workgroup(target, case, causes, bounds, group)
+        by_workgroup = _waves_by_workgroup(target, case, causes, allowed, group)
         best = max(best, min(by_registers, by_workgroup))
     return best / simds
 
@@ -175,7 +176,7 @@ def _waves_by_workgroup(
     target: Target,
     case: Case,
     causes: Collection[CauseName],
-    bounds: Mapping[Resource, Limit],
+    allowed: Waves,
     group: int,
 ) -> int:
     """Waves of the domain in workgroups of `group` waves that all but registers allow."""
@@ -186,11 +187,11 @@ def _waves_by_workgroup(
         size = group * demand.wave_size
         sizes = case.sizes if "closed-form" in causes else (size, size)
         return domain.simds * llvm.waves_by_workgroup(target, case.version, asked, sizes)[1]
-    waves = [bounds[name].waves for name in ("slots", "scratch") if name in bounds]
-    free = min(count for count in waves if count is not None)
+    free = min(allowed[name] for name in _BY_WAVE if name in allowed)
     workgroups = [] if demand.tg_split else [free // group]
-    if (lds := bounds.get("lds")) and lds.workgroups is not None:
-        workgroups.append(lds.workgroups)
+    if "lds" in allowed:
+        own = waves_of(launch.workgroup_size, demand.wave_size)
+        workgroups.append(allowed["lds"] // own)
     if group > 1 and not demand.tg_split:
         workgroups.append(domain.barriers)
     return min([free, *(count * group for count in workgroups)])
