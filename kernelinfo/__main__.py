@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
-
-# Built in: `signal` takes milliseconds to import, in which Ctrl-C would show a traceback.
-from _signal import SIGINT, signal  # type: ignore[import-not-found]
 
 
 def main() -> None:
     """The entry point of the command line."""
-    signal(SIGINT, _interrupted)
+    signal.signal(signal.SIGINT, _interrupted)
     _open_closed_streams()
     # Kernels and their facts hold no cycles, but a library's would be searched for them again and
     # again: a third of the time of its report.

@@ -20,10 +20,10 @@ class Judge:
     def __init__(self, options: Options) -> None:
         self._options = options
         rules = options.selection.rules()
-        self._of_traits = tuple(r for r in rules if not (r.needs_kernel or r.needs_code))
-        self._of_code = tuple(rule for rule in rules if rule.needs_code)
-        self._of_kernel = tuple(rule for rule in rules if rule.needs_kernel)
-        self._of_any_target = tuple(rule for rule in rules if not rule.needs_target)
+        self._of_traits = tuple(r for r in rules if r.reads == "traits")
+        self._of_code = tuple(rule for rule in rules if rule.reads == "code")
+        self._of_kernel = tuple(rule for rule in rules if rule.reads == "kernel")
+        self._of_any_target = tuple(rule for rule in rules if rule.any_target)
         self._patterns = tuple(pattern for pattern, _ in options.workgroup_sizes)
         self._sizes = dict(reversed(options.workgroup_sizes))  # the first of a pattern counts
         self._known: dict[tuple[Traits, Code | None, int | None], Result] = {}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Finding, Kernel
@@ -27,8 +27,12 @@ class Rule(NamedTuple):
     number: str
     severity: Severity
     check: Callable[..., Iterator[Remark]]
-    """Takes `Traits`, or the whole `Kernel` where it reads more, and the `Occupancy`; then `Code`
-    if it reads that."""
+    """Takes what the rule reads, then the `Occupancy`, then the `Code` of a rule that reads it."""
+    reads: Literal["traits", "code", "kernel"] = "traits"
+    """`Traits`; these and the `Code`, the counts of instructions in assembly; or the `Kernel`, with
+    all that kernels of equal traits do not share: name, lines, code object."""
+    any_target: bool = False
+    """Whether it judges kernels of unknown targets too, with None for the `Occupancy`."""
     on: bool = True
     """Whether it speaks without being asked to."""
     fixed: bool = False
@@ -37,21 +41,6 @@ class Rule(NamedTuple):
     @property
     def name(self) -> str:
         return self.check.__name__.replace("_", "-")
-
-    @property
-    def needs_kernel(self) -> bool:
-        """True if it reads what kernels of equal traits do not share: name, lines, code object."""
-        return "Kernel" in self.check.__annotations__.values()
-
-    @property
-    def needs_code(self) -> bool:
-        """True if it reads the counts of instructions, which code objects have not."""
-        return "code" in self.check.__annotations__
-
-    @property
-    def needs_target(self) -> bool:
-        """True if it reads the occupancy, which a kernel of an unknown target has not."""
-        return "Occupancy | None" not in self.check.__annotations__.values()
 
     def finding(self, remark: Remark) -> Finding:
         """The remark under the rule's number, with its severity."""
@@ -71,26 +60,26 @@ class Rule(NamedTuple):
 RULES: tuple[Rule, ...] = (
     Rule("KI001", "error", failures.unlaunchable_workgroup),
     Rule("KI002", "error", failures.lds_over_limit),
-    Rule("KI004", "warning", failures.sources_disagree),
-    Rule("KI101", "warning", spills.vgpr_spill),
-    Rule("KI102", "note", spills.scratch_without_spill),
-    Rule("KI103", "note", spills.sgpr_spill),
-    Rule("KI104", "warning", spills.dynamic_stack),
-    Rule("KI105", "note", spills.indirect_call),
-    Rule("KI106", "warning", spills.spill_in_loop),
+    Rule("KI004", "warning", failures.sources_disagree, reads="kernel"),
+    Rule("KI101", "warning", spills.vgpr_spill, reads="code", any_target=True),
+    Rule("KI102", "note", spills.scratch_without_spill, reads="code", any_target=True),
+    Rule("KI103", "note", spills.sgpr_spill, any_target=True),
+    Rule("KI104", "warning", spills.dynamic_stack, any_target=True),
+    Rule("KI105", "note", spills.indirect_call, any_target=True),
+    Rule("KI106", "warning", spills.spill_in_loop, reads="code"),
     Rule("KI201", "note", waves.near_next_step, on=False),
     Rule("KI202", "note", waves.lds_near_step, on=False),
     Rule("KI203", "warning", waves.lds_rounding_costs_workgroup),
     Rule("KI204", "note", waves.workgroup_leaves_slots),
     Rule("KI205", "warning", waves.partial_wave),
-    Rule("KI207", "note", waves.compiler_disagrees, on=False),
+    Rule("KI207", "note", waves.compiler_disagrees, reads="kernel", on=False),
     Rule("KI208", "note", waves.padded_registers),
-    Rule("KI301", "note", compilation.agpr_without_mfma),
+    Rule("KI301", "note", compilation.agpr_without_mfma, reads="code"),
     Rule("KI302", "warning", compilation.at_cap_and_spilling),
     Rule("KI303", "note", compilation.missing_launch_bound),
     Rule("KI304", "note", compilation.waves_hint_too_high),
-    Rule("KI305", "note", compilation.mixed_target_features),
-    Rule("KI401", "note", compilation.code_exceeds_icache, on=False),
+    Rule("KI305", "note", compilation.mixed_target_features, reads="kernel"),
+    Rule("KI401", "note", compilation.code_exceeds_icache, reads="kernel", on=False),
 )
 
 
@@ -146,8 +135,8 @@ def findings(
 ) -> Iterator[Finding]:
     """What the rules find in one kernel."""
     for rule in rules:
-        subject = kernel if rule.needs_kernel else kernel.traits
-        code = (kernel.code,) if rule.needs_code else ()
+        subject = kernel if rule.reads == "kernel" else kernel.traits
+        code = (kernel.code,) if rule.reads == "code" else ()
         for remark in rule.check(subject, occupancy, *code):
             yield rule.finding(remark)
 
