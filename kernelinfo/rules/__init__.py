@@ -1,6 +1,6 @@
-"""Opinions about limits: one function a rule, by hundreds of numbers, listed in the order shown.
+"""The rules, in the order in which findings are shown. Each module holds one hundred of numbers.
 
-A limit is arithmetic about hardware; a rule says what a kernel engineer would want to know of it.
+A limit is arithmetic about hardware. A rule is an opinion about a limit.
 """
 
 from __future__ import annotations
@@ -22,28 +22,28 @@ if TYPE_CHECKING:
 
 
 class Rule(NamedTuple):
-    """A rule's number, its severity unless a remark has its own, and its function."""
+    """A rule: its number, its function and the severity of remarks that set none."""
 
     number: str
     severity: Severity
     check: Callable[..., Iterator[Remark]]
-    """Takes what the rule reads, then the `Occupancy`, then the `Code` of a rule that reads it."""
+    """Called with what the rule reads, then the `Occupancy`, then the `Code` if it reads that."""
     reads: Literal["traits", "code", "kernel"] = "traits"
-    """`Traits`; these and the `Code`, the counts of instructions in assembly; or the `Kernel`, with
-    all that kernels of equal traits do not share: name, lines, code object."""
+    """`Traits`; `Traits` and the instruction counts of assembly; or the whole `Kernel`, with its name,
+    lines and code object."""
     any_target: bool = False
-    """Whether it judges kernels of unknown targets too, with None for the `Occupancy`."""
+    """True: the rule also judges kernels of unknown targets, with None for the `Occupancy`."""
     on: bool = True
-    """Whether it speaks without being asked to."""
+    """False: the rule runs only if the user selects it."""
     fixed: bool = False
-    """Remarks have the rule's severity whatever their own: the user chose it."""
+    """True: the user chose the severity, so it overrides the severity of remarks."""
 
     @property
     def name(self) -> str:
         return self.check.__name__.replace("_", "-")
 
     def finding(self, remark: Remark) -> Finding:
-        """The remark under the rule's number, with its severity."""
+        """The remark as a finding, with the rule's number and severity."""
         severity = self.severity if self.fixed else remark.severity or self.severity
         return Finding(self.number, self.name, severity, remark.message, remark.hint)
 
@@ -85,20 +85,20 @@ RULES: tuple[Rule, ...] = (
 
 @cache
 def every_rule() -> tuple[Rule | Documented, ...]:
-    """Those too that are checked elsewhere, by number."""
+    """All rules sorted by number, the ones checked elsewhere included."""
     from kernelinfo.rules.documented import DOCUMENTED
 
     return tuple(sorted((*RULES, *DOCUMENTED), key=lambda rule: rule.number))
 
 
 class Selection(NamedTuple):
-    """What the user wants to hear; rules by number, name or the beginning of numbers."""
+    """The user's choice of rules. A rule is named by its number, a prefix of it, or its name."""
 
     select: tuple[str, ...] = ()
-    """These alone; empty for those that are on by default."""
+    """Only these rules; empty means the rules that are on by default."""
     ignore: tuple[str, ...] = ()
     severities: tuple[tuple[str, Severity], ...] = ()
-    """The last that fits a rule counts."""
+    """(rule, severity) pairs; the last pair that matches a rule wins."""
 
     def rules(self) -> tuple[Rule, ...]:
         """The chosen rules. Raises `OptionError` for a name that no rule has."""
@@ -113,7 +113,7 @@ class Selection(NamedTuple):
         )
 
     def chosen(self, findings: Iterable[Finding]) -> Iterator[Finding]:
-        """Findings of budgets and baseline, less the ignored, each with its chosen severity."""
+        """Findings without the ignored ones, each with the severity that the user chose."""
         ignored, severities = self._ignored(), self._chosen_severities()
         for finding in findings:
             if finding.rule not in ignored:
@@ -133,7 +133,7 @@ BY_DEFAULT = Selection()
 def findings(
     kernel: Kernel, occupancy: Occupancy | None, rules: Iterable[Rule]
 ) -> Iterator[Finding]:
-    """What the rules find in one kernel."""
+    """Findings of the given rules for one kernel."""
     for rule in rules:
         subject = kernel if rule.reads == "kernel" else kernel.traits
         code = (kernel.code,) if rule.reads == "code" else ()
@@ -142,17 +142,17 @@ def findings(
 
 
 def may_ask_for_code(traits: Traits) -> bool:
-    """Whether a rule may read the instructions: without scratch and AGPRs none does."""
+    """True if a rule may read the instructions: the kernel has scratch or AGPRs."""
     return traits.used.scratch_bytes_per_lane != 0 or bool(traits.used.agprs)
 
 
 def find(name: str) -> Rule | Documented | None:
-    """The rule of that number or name."""
+    """The rule with this number or name; None if there is none."""
     return next((rule for rule in every_rule() if name in (rule.number, rule.name)), None)
 
 
 def named(name: str) -> tuple[Rule | Documented, ...]:
-    """The rules of that number, beginning of numbers or name. Raises `OptionError` for none."""
+    """The rules with this number, number prefix or name. Raises `OptionError` if none matches."""
     found = tuple(rule for rule in every_rule() if means(name, rule.number, rule.name))
     if not found:
         raise OptionError(f"{name!r}: no such rule; `kernelinfo rules` lists them")
@@ -160,5 +160,5 @@ def named(name: str) -> tuple[Rule | Documented, ...]:
 
 
 def means(wanted: str, number: str, name: str) -> bool:
-    """Whether `wanted` is a rule's number, the beginning of it, or its name."""
+    """True if `wanted` is a prefix of the rule's number, or its name."""
     return bool(wanted) and (number.startswith(wanted) or name == wanted)

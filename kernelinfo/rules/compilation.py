@@ -14,12 +14,12 @@ from kernelinfo.rules.remark import Remark, counted, waves_per_simd
 
 
 def agpr_without_mfma(traits: Traits, occupancy: Occupancy, code: Code | None) -> Iterator[Remark]:
-    """AGPRs are used, and no matrix instruction is there to use them.
+    """The kernel uses AGPRs but has no matrix instruction.
 
     What it finds: in assembly text, AGPRs in a kernel without MFMA, SMFMAC and calls.
-    Why it matters: they hold what did not fit into VGPRs. A move each way is cheap next to
-    scratch; where both share one file, they count against occupancy all the same.
-    What to do: nothing, if those waves are not missed; else the same as for spills.
+    Why it matters: the AGPRs hold values that did not fit into VGPRs. Moving a value to an AGPR is
+    cheaper than scratch, but in a unified register file AGPRs cost occupancy like VGPRs.
+    What to do: nothing if the kernel does not need more waves; otherwise the same as for spills.
     """
     agprs = traits.used.agprs
     if code is None or not agprs or code.matrix or code.calls:
@@ -29,17 +29,17 @@ def agpr_without_mfma(traits: Traits, occupancy: Occupancy, code: Code | None) -
         held = f": they hold spilled VGPRs ({counted(code.agpr_moves, 'move')})"
     yield Remark(
         f"{agprs} AGPRs without a matrix instruction{held}",
-        "where waves are missed, keep fewer values alive",
+        "if the kernel needs more waves, keep fewer values alive",
     )
 
 
 def at_cap_and_spilling(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
-    """Register allocation stopped exactly at a step of the occupancy, and spilled.
+    """Register allocation stopped exactly at an occupancy step and spilled.
 
-    What it finds: spilled VGPRs, and as many in use as a number of waves per SIMD allows.
-    Why it matters: a launch bound or `amdgpu_waves_per_eu` was the limit, not the code; the
-    waves that it buys are paid for with spills.
-    What to do: compile once with the next looser bound and measure both.
+    What it finds: spilled VGPRs in a kernel that uses exactly the VGPRs of an occupancy step.
+    Why it matters: a launch bound or `amdgpu_waves_per_eu` set the limit. The kernel pays for
+    these waves with spills.
+    What to do: compile with the next looser bound and measure both.
     """
     if not traits.spills.vgprs or (step := step_in_use(traits)) is None:
         return
@@ -52,9 +52,9 @@ def at_cap_and_spilling(traits: Traits, occupancy: Occupancy) -> Iterator[Remark
 
 
 def step_in_use(traits: Traits) -> tuple[int, int] | None:
-    """VGPRs and waves per SIMD of the step whose last granule the code uses.
+    """(VGPRs, waves per SIMD) of the occupancy step that the kernel fills to its last granule.
 
-    None below the last granule, and where it is the last of all: no bound stops there.
+    None if granules of the step are free, or if the step is the largest addressable one.
     """
     target, demand, used = traits.target, traits.demand, traits.used.vgprs
     if target is None or demand is None or used is None:
@@ -67,12 +67,11 @@ def step_in_use(traits: Traits) -> tuple[int, int] | None:
 
 
 def missing_launch_bound(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
-    """Spills because the compiler had to leave room for the largest workgroup there is.
+    """The kernel spills because no launch bound is stated.
 
-    What it finds: `at-cap-and-spilling`, where the declared maximum is the hardware's, as without
-    a launch bound, and the step is just the one with which such a workgroup can start.
-    Why it matters: a kernel that is only launched with fewer workitems pays for those that never
-    come.
+    What it finds: `at-cap-and-spilling` in a kernel whose declared maximum is the hardware's
+    largest workgroup, the default, and whose VGPRs stop where such a workgroup can still start.
+    Why it matters: if the host launches fewer workitems, the spills buy nothing.
     What to do: state the real size by `__launch_bounds__`.
     """
     target, demand = traits.target, traits.demand
@@ -87,18 +86,18 @@ def missing_launch_bound(traits: Traits, occupancy: Occupancy) -> Iterator[Remar
         yield Remark(
             f"the launch bound is {largest}, as without one, which allows {step[0]} VGPRs; "
             f"{largest // 2} would allow {most_vgprs(half, half.group)}",
-            "state the size that is launched by __launch_bounds__",
+            "state the launched size by __launch_bounds__",
         )
 
 
 def waves_hint_too_high(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
-    """Spills, though more VGPRs would not cost a wave.
+    """The kernel spills although more VGPRs would not cost a wave.
 
-    What it finds: spilled VGPRs, while slots, LDS or whole workgroups hold the waves so low that
-    the next step of the register file has room for all of them.
+    What it finds: spilled VGPRs in a kernel that slots, LDS or whole workgroups limit to fewer
+    waves than its VGPRs allow. The next VGPR step has room for all spilled registers.
     Why it matters: `amdgpu_waves_per_eu` or the second argument of `__launch_bounds__` asks for
-    waves that cannot be resident, and the spills buy nothing.
-    What to do: lower that number to the waves that are resident.
+    more waves than can be resident, so the spills buy nothing.
+    What to do: lower that number to the resident waves.
     """
     spilled, used = traits.spills.vgprs, traits.used.vgprs
     if not spilled or used is None or not occupancy.exact:
@@ -110,23 +109,23 @@ def waves_hint_too_high(traits: Traits, occupancy: Occupancy) -> Iterator[Remark
     yield Remark(
         f"{spilled} VGPRs spilled, though {asked + room} VGPRs would keep the same "
         f"{waves_per_simd(occupancy.waves_per_simd)}",
-        "lower the waves of amdgpu_waves_per_eu or __launch_bounds__ to these",
+        "lower amdgpu_waves_per_eu or the second argument of __launch_bounds__ to that",
     )
 
 
 _FEATURES_LEFT_OPEN = 4
 """The first code object version whose target id may leave a feature open (AMDGPUUsage, "Target
-ID"); before, one that is not named is off."""
+ID"). In earlier versions a feature that is not named is off."""
 
 
 def mixed_target_features(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
-    """Of one processor, a file has code that sets XNACK or SRAM ECC and code that leaves it open.
+    """A file has code for one processor with XNACK or SRAM ECC set and code with it left open.
 
-    What it finds: a code object whose target id names a feature that the id of an earlier one of
-    the same file and processor does not name, or the reverse. `xnack+` next to `xnack-` is normal.
-    Why it matters: where both fit the device, it is up to the loader which one runs; where only
-    one kernel of a library insists on a setting, that one is missing on the other devices. clang
-    and newer bundlers refuse to put such code into one bundle.
+    What it finds: two code objects of one file and processor, and only one target id names the
+    feature. `xnack+` next to `xnack-` is normal.
+    Why it matters: if both fit the device, the loader decides which one runs. If only one kernel
+    of a library names a setting, that kernel is missing on the other devices. clang and newer
+    bundlers refuse to put such code into one bundle.
     What to do: name the same features in every `--offload-arch` of the processor.
     """
     code_object = kernel.code_object
@@ -143,17 +142,17 @@ def mixed_target_features(kernel: Kernel, occupancy: Occupancy) -> Iterator[Rema
 def code_exceeds_icache(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
     """A kernel's code is larger than the instruction cache.
 
-    What it finds: more bytes of code than the first cache of instructions holds, on targets for
-    which AMD has published its size. Functions that the kernel calls are not counted.
-    Why it matters: a loop that does not fit fetches its instructions from L2 each time around,
-    and so do the waves of the neighbouring CUs that share the cache.
-    What to do: look whether a loop of this size is run often; less unrolling or inlining makes it
-    smaller. Code that runs once may be as large as it likes, which is why the rule is off.
+    What it finds: more bytes of code than the first-level instruction cache holds, on targets
+    whose cache size AMD has published. Functions that the kernel calls are not counted.
+    Why it matters: a loop larger than the cache fetches its instructions from L2 in every
+    iteration. Neighbouring CUs that share the cache pay as well.
+    What to do: check whether a loop of this size runs often; less unrolling or inlining makes it
+    smaller. Code that runs once may be large, so the rule is off by default.
     """
     cache = kernel.target.icache if kernel.target else None
     if cache is not None and (kernel.code_bytes or 0) > cache.bytes:
         yield Remark(
-            f"{kernel.code_bytes} bytes of code, where the instruction cache "
+            f"{kernel.code_bytes} bytes of code; the instruction cache "
             f"of {cache.cus} CUs holds {cache.bytes}",
-            "if a loop is as large, unroll or inline less",
+            "if one loop is that large, unroll or inline less",
         )

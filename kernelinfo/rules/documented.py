@@ -1,4 +1,4 @@
-"""Rules that no look at one kernel can check: of reading, budgets, baselines, suppressions."""
+"""Rules that need more than one kernel: reading, budgets, baselines, suppressions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Documented(NamedTuple):
-    """A rule that is checked elsewhere, and listed like the others."""
+    """A rule that is checked outside of this room and listed like the others."""
 
     number: str
     name: str
@@ -25,7 +25,7 @@ class Documented(NamedTuple):
         return self.documentation.partition("\n")[0].rstrip(".")
 
     def found(self, message: str, hint: str = "", severity: Severity | None = None) -> Finding:
-        """What the rule says; its own severity unless there is a milder or harder case."""
+        """A finding of this rule; `severity` overrides the rule's own."""
         return Finding(self.number, self.name, severity or self.severity, message, hint)
 
 
@@ -36,34 +36,34 @@ DOCUMENTED: tuple[Documented, ...] = (
         "error",
         """A member, symbol or descriptor could not be read.
 
-        What it finds: input that is cut off, damaged or of a form that is not known. It is
-        reported as a problem, and the exit code is 2.
-        Why it matters: what was not read may be what matters; no other number is complete.
-        What to do: build it again; if it is whole, report it with the file.
+        What it finds: input that is cut off, damaged or of an unknown form. It is reported as a
+        problem, and the exit code is 2.
+        Why it matters: the unread part may hold the kernel that matters.
+        What to do: build the file again; if the file is whole, report a bug with it.
         """,
     ),
     Documented(
         "KI005",
         "unknown-target",
         "error",
-        """A gfx processor that the table of hardware facts does not have.
+        """The table of hardware facts does not list this gfx processor.
 
         What it finds: code for a target that `kernelinfo arch` does not list. It is reported as a
         problem, and the exit code is 2.
-        Why it matters: without its constants there is no occupancy, only what the input says.
-        What to do: update kernelinfo; `--as` a target that is like it.
+        Why it matters: kernelinfo cannot compute an occupancy without the target's constants.
+        What to do: update kernelinfo, or ask with `--as` for a similar target.
         """,
     ),
     Documented(
         "KI206",
         "occupancy-budget",
         "error",
-        """A kernel is beyond a bound that the project has set for it.
+        """A kernel breaks a budget of the project.
 
-        What it finds: a number outside a [[budget]] of the configuration, the first that names the
-        kernel and its target; as a note, a budget that no kernel matches.
-        Why it matters: it was decided so.
-        What to do: look at what changed, or decide anew in the configuration.
+        What it finds: a number outside the first [[budget]] of the configuration that matches the
+        kernel and its target. A budget that no kernel matches is a note.
+        Why it matters: the project decided on this bound.
+        What to do: find the change that broke it, or change the budget.
         """,
     ),
     Documented(
@@ -72,12 +72,12 @@ DOCUMENTED: tuple[Documented, ...] = (
         "error",
         """A kernel is worse than the baseline by more than [gate] allows.
 
-        What it finds: waves lost, spills or scratch gained; registers, LDS and code only where
-        [gate] says so. Of kernels that another compiler built than those of the baseline only
-        spills and scratch fail, unless `toolchain-change = "strict"`; the rest is a note.
-        Why it matters: one VGPR across a step costs a wave, and nobody sees it in a review.
-        What to do: see with `explain` what the next step takes; or pin the new state with
-        `check --update-baseline`, which the review then shows in one line.
+        What it finds: waves lost, spills or scratch gained; registers, LDS and code only if [gate]
+        says so. If another compiler built the kernel, only spills and scratch fail and the rest
+        is a note, unless `toolchain-change = "strict"`.
+        Why it matters: one VGPR across a step costs a wave, and a review does not show it.
+        What to do: ask `explain` for the next step, or pin the new state with
+        `check --update-baseline`; the review then shows one line.
         """,
     ),
     Documented(
@@ -86,10 +86,11 @@ DOCUMENTED: tuple[Documented, ...] = (
         "error",
         """A kernel of the baseline is not in the build. The exit code is 2.
 
-        What it finds: no kernel of its target has its name, nor alone the same template arguments
-        and parameters under another namespace. `ignore` and suppressions do not excuse it.
-        Why it matters: a gate that no longer sees a kernel guards nothing.
-        What to do: build it; or drop it with `check --update-baseline`.
+        What it finds: a pinned kernel whose name is missing on its target. A single kernel with the
+        same template arguments and parameters in another namespace counts as renamed. `ignore` and
+        suppressions do not excuse it.
+        Why it matters: the gate no longer guards this kernel.
+        What to do: build it, or drop it with `check --update-baseline`.
         """,
     ),
     Documented(
@@ -99,7 +100,7 @@ DOCUMENTED: tuple[Documented, ...] = (
         """A kernel is not in the baseline.
 
         What it finds: a kernel that is new, or has another name, template argument or parameter.
-        Why it matters: until it is pinned it may get worse unseen; budgets and rules hold for it.
+        Why it matters: only budgets and rules guard it until it is pinned.
         What to do: pin it with `check --update-baseline`.
         """,
     ),
@@ -109,8 +110,8 @@ DOCUMENTED: tuple[Documented, ...] = (
         "note",
         """A kernel is better than its baseline; an error with `--strict-baseline`.
 
-        What it finds: waves gained, spills or scratch lost, of what [gate] looks at.
-        Why it matters: until it is pinned, the gain may be lost again unseen.
+        What it finds: waves gained, or fewer spills or less scratch, among the numbers of [gate].
+        Why it matters: until it is pinned, the gain may be lost again unnoticed.
         What to do: pin it with `check --update-baseline`.
         """,
     ),
@@ -118,11 +119,11 @@ DOCUMENTED: tuple[Documented, ...] = (
         "KI505",
         "suppression-expired",
         "error",
-        """A suppression is past its last day, and excuses nothing any more.
+        """A suppression has expired and excuses nothing any more.
 
         What it finds: a [[suppress]] whose `until` is before today.
-        Why it matters: somebody wanted to look at it again.
-        What to do: mend what it excused, or give it a later day.
+        Why it matters: its author wanted to look at it again.
+        What to do: fix the finding, or set a later day.
         """,
     ),
     Documented(
@@ -131,8 +132,8 @@ DOCUMENTED: tuple[Documented, ...] = (
         "note",
         """A suppression excuses nothing.
 
-        What it finds: a [[suppress]] that no finding of any kernel matches.
-        Why it matters: it would hide the next finding of that name.
+        What it finds: a [[suppress]] that matches no finding.
+        Why it matters: it would hide a later finding that it matches.
         What to do: remove it; after a rename, correct its kernel.
         """,
     ),
@@ -140,17 +141,17 @@ DOCUMENTED: tuple[Documented, ...] = (
         "KI507",
         "toolchain-changed",
         "note",
-        """The build was made by another compiler than the baseline.
+        """Another compiler built the kernels of the baseline.
 
-        What it finds: a compiler's stamp that the baseline does not have. Only kernels of code
-        objects that none of the baseline's compilers had a part in are judged more mildly (KI501).
-        Why it matters: these kernels may have moved without a change of their source.
-        What to do: look through what moved, and pin it with `check --update-baseline`.
+        What it finds: a compiler stamp that the baseline does not have. KI501 is milder only for
+        code objects without any stamp of the baseline's compilers.
+        Why it matters: these kernels may have changed although their source did not.
+        What to do: look at the changed kernels and pin them with `check --update-baseline`.
         """,
     ),
 )
 
 
 def documented(number: str) -> Documented:
-    """The rule of that number."""
+    """The documented rule with this number."""
     return next(rule for rule in DOCUMENTED if rule.number == number)

@@ -1,4 +1,4 @@
-"""KI0xx: launches that fail, and inputs that contradict themselves."""
+"""KI0xx: launches that fail and inputs that contradict themselves."""
 
 from __future__ import annotations
 
@@ -17,12 +17,11 @@ def unlaunchable_workgroup(traits: Traits, occupancy: Occupancy) -> Iterator[Rem
     """The waves of one workgroup do not fit on the hardware at once.
 
     What it finds: a workgroup that needs more registers, scratch or workitems than one CU (or WGP)
-    has, so that not even one can start; or of another size than the code is compiled for.
+    has, or a size that the code is not compiled for. It is a warning if only the declared maximum
+    is known and a smaller workgroup can start, because the host may launch less.
     Why it matters: the launch fails at run time, or the runtime refuses it.
-    What to do: launch smaller workgroups, or bound the registers with `__launch_bounds__`; compile
-    for the size that is launched. Where
-    only the largest size that the kernel declares is known and a smaller one can start, this is a
-    warning: the host may launch less.
+    What to do: launch smaller workgroups, bound the registers with `__launch_bounds__`, or compile
+    for the launched size.
     """
     obstacles = [text for text in occupancy.obstacles if "LDS" not in text]
     if not obstacles:
@@ -39,7 +38,7 @@ def unlaunchable_workgroup(traits: Traits, occupancy: Occupancy) -> Iterator[Rem
 
 
 def _largest_that_can(occupancy: Occupancy) -> int:
-    """Workitems for whose waves registers, slots and scratch have room."""
+    """The most workitems of one workgroup that fit in registers, slots and scratch."""
     at = occupancy.placement
     waves = room(waves_by_resource(at, occupancy.demand))
     return min(waves * at.wave_size, at.target.waves.max_workgroup_size)
@@ -60,17 +59,17 @@ def lds_over_limit(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
 _WORDS = {
     "reserved": "allocated", "vgprs": "VGPRs", "agprs": "AGPRs", "sgprs": "SGPRs", "lds": "LDS",
 }  # fmt: skip
-"""Parts of the names of facts, as messages write them."""
+"""Parts of fact names as messages write them."""
 
 
 def sources_disagree(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
-    """Descriptor, metadata and Kernel info say different things of one kernel.
+    """Descriptor, metadata and Kernel info contradict each other.
 
-    What it finds: two sources that should agree and do not, beyond the compiler's known padding; or
-    an assembly and a code object of one compilation, as hipcc's --save-temps leaves them.
-    LLVM up to 16 leaves XNACK's SGPRs out of code that it compiles, and its assembler reserves
-    them: a note, where that changes the occupancy.
-    Why it matters: the file was edited, assembled by hand, or damaged; tools that read another
+    What it finds: two sources of one kernel that differ beyond the compiler's known padding, or an
+    assembly and a code object of one compilation (hipcc --save-temps) that differ. A special case
+    is a note if it changes the occupancy: LLVM up to 16 reserves XNACK's SGPRs when it assembles,
+    but not when it compiles.
+    Why it matters: the file was edited, assembled by hand or damaged. Tools that read the other
     source report other numbers. The hardware obeys the descriptor, and so does this report.
     What to do: rebuild the file, or correct the metadata of hand-written assembly.
     """
@@ -85,7 +84,7 @@ def sources_disagree(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
 
 
 def _is_xnack_padding(info: Fact, directive: Fact, kernel: Kernel) -> bool:
-    """Whether the assembler adds the SGPRs of XNACK, which LLVM up to 16 leaves out itself."""
+    """True if the difference is XNACK's SGPRs, which only the assembler of LLVM up to 16 adds."""
     if kernel.target is None or (info.source, directive.source) != ("kernel-info", "directive"):
         return False
     sgprs = kernel.target.sgprs
@@ -94,7 +93,7 @@ def _is_xnack_padding(info: Fact, directive: Fact, kernel: Kernel) -> bool:
 
 
 def _assembled(directive: Fact, kernel: Kernel, compiled: Occupancy) -> Iterator[Remark]:
-    """A note where code that LLVM assembles has another occupancy than code that it compiles."""
+    """A note if the assembled object has another occupancy than the compiled one."""
     demand, launch = kernel.traits.demand, compiled.launch
     if demand is None or kernel.code_object.target != compiled.target:
         return
@@ -114,7 +113,7 @@ def _assembled(directive: Fact, kernel: Kernel, compiled: Occupancy) -> Iterator
 
 
 def _come_to_the_same(one: Fact, other: Fact, kernel: Kernel) -> bool:
-    """Register counts that the hardware rounds to one number."""
+    """True if the hardware rounds both SGPR counts to the same number."""
     if kernel.target is None or {one.name, other.name} != {"reserved_sgprs"}:
         return False
     granule = kernel.target.sgprs.granule

@@ -1,4 +1,4 @@
-"""What a rule yields: a fact about one kernel in words."""
+"""A rule's remark on one kernel, and words for counts."""
 
 from __future__ import annotations
 
@@ -9,16 +9,18 @@ if TYPE_CHECKING:
 
 
 class Remark(NamedTuple):
+    """One sentence about one kernel."""
+
     message: str
-    hint: str = ""  # what to do, where there is something to do
-    severity: Severity | None = None  # where it differs from the rule's own
+    hint: str = ""  # what to do; empty if there is nothing to do
+    severity: Severity | None = None  # None: the rule's own
 
 
 def counted(count: int, noun: str) -> str:
-    """`1 wave`, `3 waves`."""
+    """The count with its noun in singular or plural: `1 wave`, `3 waves`."""
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def waves_per_simd(value: float) -> str:
-    """`1 wave/SIMD`, `5.5 waves/SIMD`."""
+    """The waves per SIMD with their unit: `1 wave/SIMD`, `5.5 waves/SIMD`."""
     return f"{value:.4g} wave{'' if value == 1 else 's'}/SIMD"

@@ -1,4 +1,4 @@
-"""KI1xx: what is in memory instead of registers, and calls that leave numbers open."""
+"""KI1xx: values in memory instead of registers, and calls that leave numbers open."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from kernelinfo.occupancy.limits import REGISTER_BYTES
 from kernelinfo.reading.facts import Code
 from kernelinfo.rules.remark import Remark, counted
 
-_FEW_VGPRS = 4  # spilled VGPRs that rarely cost anything: often one value saved across a call
+_FEW_VGPRS = 4  # spilled VGPRs; so few rarely cost time, often one value saved across a call
 _MANY_SGPRS = 64  # spilled SGPRs fill the lanes of one VGPR in wave64; more take further VGPRs
 _FRAME_BYTES = 16
-"""What a spilling kernel may have besides: the stack is aligned to it, and a register that the
-compiler needs for addresses may have its slot."""
-_LARGE_BYTES = 256  # per lane: more is rarely an accident of the calling convention
+"""Scratch bytes that a spilling kernel may have on top: stack alignment, and one slot for a
+register that holds addresses."""
+_LARGE_BYTES = 256  # per lane; the calling convention alone rarely takes more
 
 
 def vgpr_spill(traits: Traits, occupancy: Occupancy | None, code: Code | None) -> Iterator[Remark]:
     """VGPRs did not fit and are kept in scratch memory or in AGPRs.
 
-    What it finds: a spill count above 0 in the metadata; a note when only a few spilled.
-    `spill-in-loop` takes its place where it can say more.
+    What it finds: a VGPR spill count above 0 in the metadata; a note up to 4. `spill-in-loop`
+    replaces it if the spills are in a loop.
     Why it matters: every reload costs a memory access for a whole wave.
-    What to do: look where the reloads are (`explain`); a looser launch bound gives more registers.
+    What to do: find the reloads (`explain`); a looser launch bound gives more registers.
     """
     in_loop = code is not None and code.loops
     if (spilled := traits.spills.vgprs) and not in_loop:
@@ -42,12 +42,11 @@ def scratch_without_spill(
 ) -> Iterator[Remark]:
     """Scratch memory that register spills do not explain.
 
-    What it finds: scratch in a kernel that is known to spill nothing, or more of it than its
-    spilled registers take. `dynamic-stack` takes its place where scratch grows at run time.
+    What it finds: scratch in a kernel without spills, or more scratch than the spilled registers
+    take. It is a warning above 256 B, or if assembly shows that a loop touches the scratch.
+    `dynamic-stack` replaces it if scratch grows at run time.
     Why it matters: a local array indexed at run time, an alloca or the frame of a call that was
     not inlined lives in memory instead of registers.
-    A warning where a loop touches it, of which assembly tells, or above 256 B: below, it is often
-    written once and rarely read.
     What to do: index the array by constants (unroll the loop), or inline the call.
     """
     scratch, spills = traits.used.scratch_bytes_per_lane or 0, traits.spills
@@ -60,7 +59,7 @@ def scratch_without_spill(
         calls = code is None or code.calls
         what = "an array or a call frame" if calls else "an array"
         text = f"{scratch} B of scratch per lane {beyond}: {what}"
-        # A clause of reloads has their comment once: with spills the count is none of the array's.
+        # The compiler comments a clause of reloads once, so with spills the count is unreliable.
         in_loops = 0 if spilled or code is None else code.scratch_in_loops or 0
         if in_loops:
             text += f", touched {counted(in_loops, 'time')} inside loops"
@@ -80,8 +79,8 @@ def sgpr_spill(traits: Traits, occupancy: Occupancy | None) -> Iterator[Remark]:
     """SGPRs did not fit and are kept in lanes of VGPRs.
 
     What it finds: a spill count above 0 in the metadata; a warning from 64 on.
-    Why it matters: each costs a lane move, and every 64 (wave64) another VGPR.
-    What to do: fewer kernel arguments or uniform values alive at once.
+    Why it matters: each spill costs a lane move, and every 64 spills (wave64) take another VGPR.
+    What to do: keep fewer kernel arguments and uniform values alive at once.
     """
     if spilled := traits.spills.sgprs:
         yield Remark(
@@ -92,17 +91,17 @@ def sgpr_spill(traits: Traits, occupancy: Occupancy | None) -> Iterator[Remark]:
 
 
 def dynamic_stack(traits: Traits, occupancy: Occupancy | None) -> Iterator[Remark]:
-    """Scratch grows at run time, so its size cannot be known.
+    """Scratch grows at run time, so its size is unknown.
 
     What it finds: `.uses_dynamic_stack`: recursion, an alloca of unknown size, or a call whose
     callee the compiler did not see.
-    Why it matters: the runtime reserves a guess; too little is a memory fault.
+    Why it matters: the runtime reserves a guess, and too small a guess is a memory fault.
     What to do: bound the recursion, give the alloca a constant size, make the callee visible.
     """
     if traits.flags.dynamic_stack:
         known = traits.used.scratch_bytes_per_lane or 0
         yield Remark(
-            f"scratch grows at run time; {known} B per lane are only its known part",
+            f"scratch grows at run time; only {known} B per lane are known",
             "bound the recursion, give an alloca a constant size, make callees visible",
         )
 
@@ -111,13 +110,13 @@ def indirect_call(traits: Traits, occupancy: Occupancy | None) -> Iterator[Remar
     """The kernel calls functions that the compiler could not see.
 
     What it finds: a call through a pointer, or to a function of another file.
-    Why it matters: register counts and scratch are those of the functions in this file, so the
-    occupancy is an upper bound.
-    What to do: nothing, if the callees are small; else link with the device code in one module.
+    Why it matters: registers and scratch count only the functions in this file, so the occupancy
+    is an upper bound.
+    What to do: nothing if the callees are small; otherwise compile all device code as one module.
     """
     if traits.flags.indirect_call:
         yield Remark(
-            "calls functions not known here: registers are lower bounds",
+            "calls functions outside of this module: register counts are lower bounds",
             "compile the callees in one module with it",
         )
 
@@ -125,12 +124,11 @@ def indirect_call(traits: Traits, occupancy: Occupancy | None) -> Iterator[Remar
 def spill_in_loop(traits: Traits, occupancy: Occupancy, code: Code | None) -> Iterator[Remark]:
     """Spilled registers are stored or loaded inside a loop.
 
-    What it finds: in assembly text, the compiler's "Folded Spill" and "Folded Reload" comments
-    within blocks that it marks as part of a loop. Moves to AGPRs are not counted. Where this is
-    reported, `vgpr-spill` is not.
-    Why it matters: each is a memory access of the whole wave in every iteration, while spills
-    around a loop are paid once.
-    What to do: keep less alive across that loop, or let the kernel have more VGPRs.
+    What it finds: in assembly text, "Folded Spill" and "Folded Reload" comments in blocks that the
+    compiler marks as part of a loop. Moves to AGPRs are not counted. It replaces `vgpr-spill`.
+    Why it matters: each costs a memory access of the whole wave in every iteration. Spills around
+    a loop cost it once.
+    What to do: keep fewer values alive across that loop, or allow more VGPRs.
     """
     loops = code.loops if code else None
     if not loops:
@@ -147,6 +145,6 @@ def spill_in_loop(traits: Traits, occupancy: Occupancy, code: Code | None) -> It
         text += f" ({spilled} VGPRs spilled"
         scratch = traits.used.scratch_bytes_per_lane or 0
         spilled_bytes = REGISTER_BYTES * spilled
-        # A spilled register may share its place, or be in an AGPR: then the bytes say nothing.
+        # Spilled registers may share a slot or sit in AGPRs; then the bytes do not add up.
         text += f", {spilled_bytes} of {scratch} B)" if spilled_bytes <= scratch else ")"
-    yield Remark(text, "keep less alive across that loop, or allow more VGPRs")
+    yield Remark(text, "keep fewer values alive across that loop, or allow more VGPRs")

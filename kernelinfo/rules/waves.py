@@ -1,4 +1,4 @@
-"""KI2xx: waves that a little less, or another launch, would bring."""
+"""KI2xx: waves that slightly fewer resources or another launch would gain."""
 
 from __future__ import annotations
 
@@ -11,20 +11,19 @@ from kernelinfo.occupancy.limits import allocated_vgprs, lds_of, waves_by_resour
 from kernelinfo.occupancy.placement import Launch, placement
 from kernelinfo.rules.remark import Remark, counted, waves_per_simd
 
-_NEAR_VGPRS, _NEAR_LDS = 0.05, 0.1  # of the step, how far the kernel may be above it
-_WORTH = 1.2  # times the waves of now: one wave more on top of eight is not worth a word
-_MANY_WORKGROUPS = 4  # resident workgroups from which on one more hardly counts
+_NEAR_VGPRS, _NEAR_LDS = 0.05, 0.1  # how far above the step a kernel may be, as a share of the step
+_WORTH = 1.2  # times the current waves; a smaller gain is not reported
+_MANY_WORKGROUPS = 4  # with more resident workgroups, one more hardly counts
 
 
 def near_next_step(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
     """A few VGPRs fewer would fit one more workgroup.
 
-    What it finds: VGPRs as the only limit, and the next step 5 % below what the kernel uses, or
-    one granule where this step is wider: with few VGPRs each granule is a step, and nothing is
-    near. The step must bring a fifth more waves. Kernels that spill are left out: they are
-    pressed already.
-    Why it matters: so few registers can often be had by a small change of the source.
-    What to do: look for values that need not stay alive; whether more waves help, measure.
+    What it finds: VGPRs as the only limit, and a next step at most 5 % or one granule below the
+    VGPRs in use. The one-granule case counts only if the current step is wider than a granule.
+    The step must gain a fifth more waves. Kernels that spill are left out.
+    Why it matters: a small change of the source often saves so few registers.
+    What to do: look for values that need not stay alive; measure whether more waves help.
     """
     if occupancy.limiters != ("vgpr",) or len(occupancy.next) != 1 or traits.spills.vgprs:
         return
@@ -47,11 +46,11 @@ def near_next_step(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
 def lds_near_step(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
     """A little less LDS would fit one more workgroup.
 
-    What it finds: LDS as the only limit, and the next step, which brings a fifth more waves, at
-    most 10 % below what is asked for. Where granules alone cost it, `lds-rounding-costs-workgroup`
-    says so instead.
+    What it finds: LDS as the only limit, and a next step at most 10 % below the LDS in use that
+    gains a fifth more waves. `lds-rounding-costs-workgroup` replaces it if rounding alone costs
+    the workgroup.
     Why it matters: padding against bank conflicts often costs just this much.
-    What to do: a narrower pad or a smaller tile; whether more waves help, measure.
+    What to do: try a narrower pad or a smaller tile; measure whether more waves help.
     """
     if occupancy.limiters != ("lds",) or len(occupancy.next) != 1:
         return
@@ -66,12 +65,12 @@ def lds_near_step(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
 
 
 def lds_rounding_costs_workgroup(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
-    """One more workgroup would fit if LDS were not given out in granules.
+    """Rounding LDS up to its granule costs a workgroup.
 
-    What it finds: LDS as the only limit, where the bytes asked for would let more workgroups in
-    than the same bytes rounded up; a note where there are more than four anyway.
-    Why it matters: a few bytes cost a whole workgroup, and no table of the source shows it.
-    What to do: use no more than the multiple of the granule below.
+    What it finds: LDS as the only limit, and more workgroups would fit without rounding to
+    granules; a note if more than four fit anyway.
+    Why it matters: a few bytes cost a whole workgroup, and the source does not show it.
+    What to do: reduce LDS to a multiple of the granule.
     """
     lost = lost_to_rounding(occupancy)
     if not lost:
@@ -80,14 +79,14 @@ def lds_rounding_costs_workgroup(traits: Traits, occupancy: Occupancy) -> Iterat
     fit = occupancy.workgroups + lost
     yield Remark(
         f"{limit.used} B of LDS are rounded to {limit.allocated}: {occupancy.workgroups} "
-        f"workgroups per {occupancy.per} fit, by their bytes {fit} would",
+        f"workgroups per {occupancy.per} fit; without rounding {fit} would",
         f"use at most {limit.used // limit.granule * limit.granule} B",
         "note" if occupancy.workgroups > _MANY_WORKGROUPS else None,
     )
 
 
 def lost_to_rounding(occupancy: Occupancy) -> int:
-    """Workgroups that LDS lets in by its bytes and not by its granules; 0 where more limits."""
+    """Workgroups lost to rounding LDS to its granule; 0 if LDS is not the only limiter."""
     if occupancy.limiters != ("lds",) or not occupancy.workgroups:
         return 0
     at, demand = occupancy.placement, occupancy.demand
@@ -98,13 +97,13 @@ def lost_to_rounding(occupancy: Occupancy) -> int:
 
 
 def workgroup_leaves_slots(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
-    """Whole workgroups do not fill the wave slots that registers and LDS would leave.
+    """Whole workgroups leave wave slots empty.
 
-    What it finds: a size that is required, configured or given and does not divide the slots, where
-    these are the only limit, or scratch for as many waves with them. A note for a size that is
-    given: it is asked about.
+    What it finds: a required, configured or given workgroup size that does not divide the wave
+    slots, if the slots (or scratch with them) are the only limit. A size given by option is a
+    note.
     Why it matters: 704 workitems are 11 waves; two such workgroups fill 22 of 32 slots.
-    What to do: launch a size that divides the slots; `explain` lists the best.
+    What to do: launch a size that divides the slots; `explain` lists the best sizes.
     """
     unsure = occupancy.allocated.vgprs is None or occupancy.allocated.lds_bytes is None
     if set(occupancy.limiters) - {"scratch"} != {"slots"} or unsure:
@@ -121,10 +120,10 @@ def workgroup_leaves_slots(traits: Traits, occupancy: Occupancy) -> Iterator[Rem
 def partial_wave(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
     """The last wave of each workgroup has lanes without a workitem.
 
-    What it finds: a workgroup size that is required or given, and no multiple of the wave's
-    lanes. One workitem alone is taken to be intended.
-    Why it matters: the idle lanes take a slot, registers and cycles like busy ones.
-    What to do: a multiple of the wave size; on gfx10 and later wave32 may waste less.
+    What it finds: a required, configured or given workgroup size that is not a multiple of the
+    wave size. A single workitem is taken as intended.
+    Why it matters: idle lanes take a slot, registers and cycles like busy ones.
+    What to do: launch a multiple of the wave size; on gfx10 and later wave32 may waste less.
     """
     launch = occupancy.launch
     if launch.assumption in ("declared-max", "hardware-max"):
@@ -140,12 +139,12 @@ def partial_wave(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
 
 
 def compiler_disagrees(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
-    """The compiler printed another occupancy than the hardware delivers.
+    """The compiler printed another occupancy than the hardware reaches.
 
-    What it finds: an `; Occupancy:` in the assembly that is not this report's number, and which of
-    the compiler's simplifications make the difference.
-    Why it matters: register limits, launch bounds and other tools are chosen by that number.
-    What to do: nothing about the kernel; trust the number that counts whole workgroups.
+    What it finds: an `; Occupancy:` in the assembly that differs from this report, and the
+    simplification of the compiler that explains the difference.
+    Why it matters: people choose register limits and launch bounds by the printed number.
+    What to do: nothing in the kernel; trust the number that counts whole workgroups.
     """
     # Off unless asked for: imported here, as most reports do without.
     from kernelinfo.kernel.compiler_number import compiler_number
@@ -159,25 +158,24 @@ def compiler_disagrees(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]
         )
 
 
-_BY_ATTRIBUTE = "raise the upper bound of amdgpu_waves_per_eu, where there is one"
+_BY_ATTRIBUTE = "raise the upper bound of amdgpu_waves_per_eu, if there is one"
 
 
 def padded_registers(traits: Traits, result: Occupancy) -> Iterator[Remark]:
     """The descriptor allocates more VGPRs than the code uses.
 
-    What it finds: VGPRs encoded beyond the granule of those in use. The compiler pads them up to
-    the occupancy that `amdgpu_waves_per_eu` asks for, or (LLVM 21 on) that LDS allows anyway.
-    Why it matters: the kernel is then limited by registers that it does not use; kernels that run
-    at the same time get fewer. Code for a generic target is padded for the LDS that all its
-    devices have, and holds those with more to that.
-    What to do: where LDS is the cause, less LDS also ends the padding; where the attribute is,
-    raise its upper bound; where a generic target is, compile for the device.
+    What it finds: a descriptor that encodes more VGPR granules than the code uses. The compiler
+    pads to the occupancy of `amdgpu_waves_per_eu`, or from LLVM 21 on to that of the LDS.
+    Why it matters: unused registers then limit the kernel, and kernels that run at the same time
+    get fewer. Padding for a generic target assumes the smallest LDS among its devices.
+    What to do: if LDS causes it, use less LDS; if the attribute causes it, raise its upper bound;
+    if a generic target causes it, compile for the device.
     """
     used, encoded = traits.used.vgprs, traits.encoded.vgprs
     if used is None or encoded is None or traits.target is None or traits.demand is None:
         return
     if traits.demand.agprs is None:
-        return  # AGPRs that the input does not count may be what the rest is for
+        return  # the other registers may be AGPRs that the input does not count
     at = placement(traits.target, traits.demand, result.launch)
     allocated = allocated_vgprs(at, traits.demand.vgprs)
     if allocated is not None and allocated - max(1, used) >= at.vgpr_file.granule:
@@ -186,14 +184,14 @@ def padded_registers(traits: Traits, result: Occupancy) -> Iterator[Remark]:
 
 
 def _lds(result: Occupancy) -> str:
-    """Where LDS binds as hard as the padded registers do, they were padded for it."""
+    """A hint if LDS limits as hard as the padded registers; empty otherwise."""
     if not {"vgpr", "lds"} <= set(result.limiters):
         return ""
-    return "likely padded to what LDS allows anyway; less LDS ends it"
+    return "likely padded to the occupancy that LDS allows; less LDS ends it"
 
 
 def _generic(traits: Traits, launch: Launch) -> str:
-    """Where some devices of a generic target have more LDS than the padding could count on."""
+    """A hint if devices of a generic target have more LDS than the padding assumes, or empty."""
     compiled = targets.find(traits.compiled_for or "")
     assumed = compiled.domains[0].lds_bytes
     members = [targets.find(name) for name in compiled.members]
@@ -205,5 +203,5 @@ def _generic(traits: Traits, launch: Launch) -> str:
         return ""
     return (
         f"likely padded for the {assumed // 1024} KiB of LDS that {compiled.name} assumes, "
-        f"though there is more on {' and '.join(richer)}; compile for the device"
+        f"but there is more on {' and '.join(richer)}; compile for the device"
     )

@@ -38,5 +38,5 @@ def test_code_that_fits_or_a_size_that_nobody_has_published(
 
 
 def test_one_instruction_more_than_the_cache_holds() -> None:
-    message = "32772 bytes of code, where the instruction cache of 2 CUs holds 32768"
+    message = "32772 bytes of code; the instruction cache of 2 CUs holds 32768"
     assert messages_of("gfx90a", (32 << 10) + 4) == [message]

@@ -35,7 +35,7 @@ def test_ten_percent_above_a_step_is_near() -> None:
 def test_a_granule_that_costs_a_workgroup() -> None:
     third = (64 << 10) // 3
     assert messages_of(VARIETY, "KI203", "exact_block", dynamic_lds=third) == [
-        f"{third} B of LDS are rounded to 22016: 2 workgroups per CU fit, by their bytes 3 would"
+        f"{third} B of LDS are rounded to 22016: 2 workgroups per CU fit; without rounding 3 would"
     ]
     assert messages_of(VARIETY, "KI203", "exact_block", dynamic_lds=21504) == []
     assert messages_of(VARIETY, "KI202", "exact_block", dynamic_lds=third) == []

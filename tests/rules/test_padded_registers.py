@@ -62,7 +62,7 @@ def test_what_is_only_rounded_is_not_padded(one: Kernel) -> None:
     assert messages_of(one) == []
 
 
-RAISE = "raise the upper bound of amdgpu_waves_per_eu, where there is one"
+RAISE = "raise the upper bound of amdgpu_waves_per_eu, if there is one"
 
 
 def test_padding_without_lds_has_no_likely_cause() -> None:
@@ -81,7 +81,7 @@ def test_lds_that_does_not_bind_as_hard_is_not_the_cause() -> None:
 def test_lds_that_binds_as_hard_is_the_likely_cause() -> None:
     """clang 22, gfx90a: 64 KiB and 256 threads are encoded with 264 VGPRs."""
     (text,) = messages_of(kernel(vgprs=1, encoded=264, lds=65536, compiled="gfx90a"))
-    assert text.endswith("likely padded to what LDS allows anyway; less LDS ends it")
+    assert text.endswith("likely padded to the occupancy that LDS allows; less LDS ends it")
 
 
 def test_a_generic_target_pads_for_less_lds_than_some_devices_have() -> None:

@@ -42,7 +42,7 @@ def test_a_call_of_a_known_function_hides_nothing(kernel: str) -> None:
 
 def test_a_call_through_a_table() -> None:
     assert messages_of("variety-clang22-gfx90a.s", "KI105", "indirect") == [
-        "calls functions not known here: registers are lower bounds"
+        "calls functions outside of this module: register counts are lower bounds"
     ]
 
 

@@ -145,7 +145,7 @@ def test_a_few_spills_are_a_note(spilled: int, severity: str) -> None:
 def test_the_known_part_of_a_stack_that_grows(scratch: int) -> None:
     one = kernel(scratch=scratch, flags=compiled().flags._replace(dynamic_stack=True))
     assert messages_of("KI104", one) == [
-        f"scratch grows at run time; {scratch} B per lane are only its known part"
+        f"scratch grows at run time; only {scratch} B per lane are known"
     ]
 
 

@@ -1,5 +1,5 @@
-/* Findings as the sliders leave them: what a launch decides is worked out anew as kernelinfo/rules
-   does, what was found of the code stays as compiled. */
+/* Findings for the launch that the sliders choose. Rules about the launch run again here, as in
+   kernelinfo/rules; findings about the code stay as compiled. */
 "use strict";
 
 const DECLARED = ["declared-max", "hardware-max"];
@@ -7,7 +7,7 @@ const DECLARED = ["declared-max", "hardware-max"];
 const limitOn = ({ occupancy }, resource) =>
   occupancy.limits.find((limit) => limit.resource === resource);
 
-/* Of each rule what it finds in a case: message, and a hint and a severity where they differ. */
+/* Rule → function that returns its findings: message, hint, and a severity other than the rule's. */
 const LAUNCH_RULES = {
   KI001(now, { targets }) {
     const { occupancy, launch, demand } = now;
@@ -41,7 +41,7 @@ const LAUNCH_RULES = {
     const fit = Math.min(Math.floor(limit.available / limit.used), ...others);
     if (fit <= occupancy.workgroups) return [];
     const message = `${limit.used} B of LDS are rounded to ${limit.allocated}: ` +
-      `${occupancy.workgroups} workgroups per ${occupancy.per} fit, by their bytes ${fit} would`;
+      `${occupancy.workgroups} workgroups per ${occupancy.per} fit; without rounding ${fit} would`;
     const hint = `use at most ${Math.floor(limit.used / limit.granule) * limit.granule} B`;
     return [{ message, hint, severity: occupancy.workgroups > MANY_WORKGROUPS ? "note" : null }];
   },
@@ -67,10 +67,10 @@ const LAUNCH_RULES = {
   },
 };
 
-/* Resident workgroups from which on one more hardly counts. */
+/* With more resident workgroups, one more hardly counts. */
 const MANY_WORKGROUPS = 4;
 
-/* What the rules of a report find in a case; `changed` where it is not as compiled. */
+/* Findings of a case; `changed` is false if the launch is the compiled one. */
 function findingsAt(now, kernel, changed, report) {
   if (!changed) return kernel.findings;
   const kept = kernel.findings.filter(({ rule }) => !(rule in LAUNCH_RULES))
