@@ -29,7 +29,7 @@ class Rule(NamedTuple):
     check: Callable[..., Iterator[Remark]]
     """Called with what the rule reads, then the `Occupancy`, then the `Code` if it reads that."""
     reads: Literal["traits", "code", "kernel"] = "traits"
-    """`Traits`; `Traits` and the instruction counts of assembly; or the whole `Kernel`, with its name,
+    """`Traits`; `Traits` and the instruction counts of assembly; or the whole `Kernel`, with name,
     lines and code object."""
     any_target: bool = False
     """True: the rule also judges kernels of unknown targets, with None for the `Occupancy`."""
