@@ -1,4 +1,4 @@
-"""Two builds: which kernels are the same, which are gone and which are new."""
+"""Two builds compared: pairs of the same kernel, kernels that are gone, kernels that are new."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from kernelinfo.reading.blob import Problem
 
 
 class Totals(NamedTuple):
-    """Sums over the kernels that both builds have, each where both builds say it."""
+    """Sums over the kernels of both builds. A kernel counts if both builds state the number."""
 
     waves_per_simd: float
     percent: float
-    """Of the wave slots, summed like the rest."""
+    """Occupancy in percent of the wave slots, summed over the kernels."""
     spilling: int
-    """Kernels."""
+    """Number of kernels that spill."""
     scratch_bytes_per_lane: float
 
 
 class Comparison(NamedTuple):
-    """What became of the kernels of the old build."""
+    """All kernels of two builds, as pairs, gone or new."""
 
     pairs: tuple[Pair, ...]
     """In the order of the new build."""
@@ -37,27 +37,27 @@ class Comparison(NamedTuple):
     old_compilers: tuple[str, ...]
     new_compilers: tuple[str, ...]
     problems: tuple[Problem, ...] = ()
-    """What could not be read of either build, for which a kernel may seem gone or new."""
+    """Unread parts of either build. A kernel in them may seem gone or new."""
     notes: tuple[str, ...] = ()
-    """What cannot be known of either build, in words."""
+    """Sentences on numbers that a build's file does not store."""
     names: tuple[str, str] | None = None
-    """What the user calls the builds."""
+    """(old, new) as the user named the builds; None for reports in memory."""
 
     @property
     def is_of_other_targets(self) -> bool:
-        """True if no kernel is paired, and the builds have no target in common."""
+        """True if no kernel is paired and the builds share no processor."""
         old, new = ({kernel.processor for kernel in side} for side in (self.gone, self.new))
         return not self.pairs and bool(old and new) and not old & new
 
     @property
     def retargeted(self) -> Mapping[tuple[str, str], int]:
-        """How many kernels changed from which target to which, features included."""
+        """(old target, new target) → number of pairs whose targets, features included, differ."""
         changes = ((pair.old.target, pair.new.target) for pair in self.pairs)
         return Counter((old, new) for old, new in changes if old != new)
 
     @property
     def totals(self) -> tuple[Totals, Totals]:
-        """Of the old and of the new build."""
+        """(old, new) totals."""
         waves, percent, scratch = (
             _known_sums(self.pairs, measure)
             for measure in ("waves_per_simd", "percent", "scratch_bytes_per_lane")
@@ -71,7 +71,7 @@ class Comparison(NamedTuple):
 
 
 def _known_sums(pairs: Iterable[Pair], measure: str) -> tuple[float, float]:
-    """Over the pairs of which both builds say it."""
+    """(old, new) sums of a measure over the pairs that have it on both sides."""
     values = ((getattr(pair.old, measure), getattr(pair.new, measure)) for pair in pairs)
     known = [(old, new) for old, new in values if old is not None and new is not None]
     return sum(old for old, _ in known), sum(new for _, new in known)
@@ -80,12 +80,12 @@ def _known_sums(pairs: Iterable[Pair], measure: str) -> tuple[float, float]:
 def compare(
     old: Build, new: Build, *, across_targets: bool = False, loose: bool = False
 ) -> Comparison:
-    """Every kernel of both builds, in one pair or else in `gone` or `new`.
+    """The comparison of two builds: each kernel is in one pair, in `gone` or in `new`.
 
-    Kernels are of one target, or of one processor whose features changed where each build has it
-    once; `across_targets` pairs what is then left whatever its target, `loose` what shares nothing
-    but a base name that is unique. Who is paired with whom does not depend on the order of either
-    build.
+    Kernels of a pair have the same target. If each build has a processor once and only its features
+    changed, these targets count as the same. `across_targets` then pairs the remaining kernels of
+    any target. `loose` also pairs kernels that share only a unique base name. The result does not
+    depend on the order of kernels in a build.
     """
     scopes = [_scopes_by_target(old, new)]
     if across_targets:
@@ -107,11 +107,11 @@ def compare(
     )
 
 
-_Kernels = dict[int, KernelSummary]  # by their numbers in their build
+_Kernels = dict[int, KernelSummary]  # position in the build → kernel
 
 
 def _kernels(build: Build, unstated: dict[str, Any]) -> _Kernels:
-    """Without what only one of the builds can say."""
+    """The kernels by position, without the fields that one of the builds does not store."""
     kernels = build.kernels
     if unstated:
         kernels = tuple(kernel._replace(**unstated) for kernel in kernels)
@@ -120,10 +120,10 @@ def _kernels(build: Build, unstated: dict[str, Any]) -> _Kernels:
 
 _Key = Callable[[KernelSummary], Hashable]
 _Level = tuple[Match, _Key]
-"""One way to know a kernel again: how it is called, and what both builds have the same."""
+"""One way to recognise a kernel: the name of the match and the key that both kernels share."""
 
 _LEVELS: tuple[_Level, ...] = (
-    ("exact", attrgetter("content")),  # apart from namesakes that changed
+    ("exact", attrgetter("content")),  # unchanged kernels pair before changed ones of their name
     ("exact", attrgetter("name", "symbol", "code_object")),
     ("exact", attrgetter("name", "symbol", "unit")),
     ("exact", attrgetter("name", "symbol")),
@@ -136,28 +136,28 @@ _LEVELS: tuple[_Level, ...] = (
     ("base-name", lambda kernel: (base_name(kernel.name), kernel.unit)),
     ("base-name", lambda kernel: base_name(kernel.name)),
 )
-"""The surest first."""
+"""Strictest match first."""
 _UNIQUE: tuple[Match, ...] = ("namespace", "base-name")
-"""Only where one kernel of each build is left that has the key."""
+"""Matches that count only if each build has one unpaired kernel with the key."""
 
 
 def _without_namespace(kernel: KernelSummary) -> str:
-    """`gemm<float>(float*)` of `void v1::gemm<float>(float*)`."""
+    """The name without namespace: `gemm<float>(float*)` of `void v1::gemm<float>(float*)`."""
     return without_namespace(without_unit(kernel.name))
 
 
-Scopes = dict[str, str]  # by target; kernels of different scopes are never the same
+Scopes = dict[str, str]  # target → scope; kernels of different scopes never pair
 
 
 def _matched(old: _Kernels, new: _Kernels, scopes: Scopes, level: _Level) -> dict[int, Pair]:
-    """The pairs of one level by their numbers in the new build; they are taken out of both."""
+    """Position in the new build → pair, for one level. Paired kernels leave `old` and `new`."""
     match, key_of = level
     by_key, pairs = _by_key(old, scopes, key_of), {}
     for key, theirs in _by_key(new, scopes, key_of).items():
         ours = by_key.get(key, ())
         if match in _UNIQUE and len(ours) + len(theirs) != 2:
             continue
-        # By content, so that pairs do not depend on the build's order.
+        # Sorted by content, so that pairs do not depend on the order of a build.
         if len(ours) > 1:
             ours = sorted(ours, key=lambda number: _order(old[number]))
         if ours and len(theirs) > 1:
@@ -179,7 +179,7 @@ def _order(kernel: KernelSummary) -> tuple[tuple[bool, object], ...]:
 
 
 def _scopes_by_target(old: Build, new: Build) -> Scopes:
-    """The target; one scope where a processor's features changed and nothing else has them."""
+    """Target → scope. A processor whose features changed is one scope if each build has it once."""
     ours, theirs = (
         dict.fromkeys((*build.targets, *(kernel.target for kernel in build.kernels)))
         for build in (old, new)

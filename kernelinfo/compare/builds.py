@@ -1,4 +1,4 @@
-"""Two builds, wherever they come from -> their comparison."""
+"""Paths or reports of two builds -> their comparison."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from kernelinfo.kernel import CodeObject, Item, Report, Result
 from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.rules import Selection
 
-_NO_RULES = Selection(ignore=("KI",))  # findings are not compared
+_NO_RULES = Selection(ignore=("KI",))  # a comparison does not use findings
 
 Source = str | os.PathLike[str] | Report
-"""A file, folder or glob of code, a report saved as JSON, JSON lines or CSV, or a report."""
+"""A file, folder or glob of code; a saved report (JSON, JSON lines, CSV); or a `Report`."""
 
 
 def diff(
@@ -30,10 +30,10 @@ def diff(
     across_targets: bool = False,
     loose: bool = False,
 ) -> Comparison:
-    """What moved from one build to another.
+    """The comparison of two builds.
 
-    `options` concern paths; a `Report` stands as it is. `loose` also pairs kernels by a base name
-    that is unique. Raises `KernelinfoError` rather than comparing part of what was asked for.
+    `options` apply to paths, not to a `Report`. `loose` also pairs kernels by a unique base name.
+    Raises `KernelinfoError` if a build cannot be read whole.
     """
     builds = []
     for source in (old, new):
@@ -49,9 +49,9 @@ def diff(
 
 
 def read_build(path: str, options: Options) -> tuple[Build, list[Problem]]:
-    """The build at a path, and what could not be read of it: to hold no kernel among them.
+    """The build at a path, and its problems. A path without kernels is a problem.
 
-    Raises `ReadError` for JSON or CSV that is no report that can be read.
+    Raises `ReadError` for JSON or CSV that is not a readable report.
     """
     from kernelinfo.compare import saved
     from kernelinfo.reading.containers import files, open_bytes
@@ -71,7 +71,7 @@ def read_build(path: str, options: Options) -> tuple[Build, list[Problem]]:
 
 
 def chosen(found: Build, options: Options) -> Build:
-    """The kernels of a build that the options choose, by name and target."""
+    """The build with only the kernels that the options choose by name and target."""
     kernels = (k for k in found.kernels if options.asks_for(k.name, k.symbol, k.processor))
     return found._replace(kernels=tuple(kernels))
 
@@ -89,7 +89,7 @@ def _results(items: Iterable[Item], problems: list[Problem]) -> Iterator[Result]
 
 
 def root_of(path: str) -> str:
-    """What the paths of all its files begin with: itself, or what is before a pattern."""
+    """The common start of the paths of a build's files: the path, or the part before a glob."""
     if os.path.lexists(path):
         return path
     folders = path.split("/")

@@ -1,4 +1,4 @@
-"""What moved between two summaries of one kernel, whether it costs, and under which limit."""
+"""Changes between two summaries of one kernel: the numbers, their effect and their limit."""
 
 from __future__ import annotations
 
@@ -14,20 +14,21 @@ _FIELDS = tuple(BY_FIELD)
 _values = attrgetter(*_FIELDS)
 
 Match = Literal["exact", "name", "namespace", "base-name"]
-"""Mangled and demangled name; the demangled name; template arguments and parameters under another
-namespace; only with `loose` the name without any of these. The last two only where no other kernel
-that is left has it."""
+"""The part of the name that both kernels share. exact: mangled and demangled name. name: demangled
+name. namespace: template arguments and parameters, in another namespace. base-name (only with
+`loose`): the name without these. The last two must be unique among unpaired kernels."""
 
 Effect = Literal["worse", "mixed", "better", "changed", "moved", "same"]
-"""Waves lost, spills or scratch gained; that, and better in something else; better alone; another
-launch, or a number that only one build has; registers, LDS or code within their steps; nothing."""
+"""worse: waves lost, spills or scratch gained. better: the reverse. mixed: both. changed: another
+launch, or a number that only one build states. moved: registers, LDS or code within their steps.
+same: no number differs."""
 
 
 class Move(NamedTuple):
-    """One number that is not what it was; None where an input does not say."""
+    """One number that differs; None if an input does not state it."""
 
     measure: str
-    """Its field of `KernelSummary`."""
+    """Name of a field of `KernelSummary`."""
     old: float | None
     new: float | None
 
@@ -42,9 +43,9 @@ class Move(NamedTuple):
 
     @property
     def affects(self) -> bool:
-        """Whether it is more than registers, LDS and code within the steps of the hardware.
+        """True unless only registers, LDS or code moved within a hardware step.
 
-        To learn that there are no spills affects nothing, to learn of some does.
+        None and 0 count as equal: a build that first states 0 spills is not affected.
         """
         return BY_FIELD[self.measure].affects and (self.old or 0) != (self.new or 0)
 
@@ -64,20 +65,20 @@ class Pair(NamedTuple):
 
     @property
     def renamed(self) -> bool:
-        """Matched by less than its whole name."""
+        """True if less than the whole name matched."""
         return self.match != "exact"
 
     @property
     def one_processor(self) -> bool:
-        """Whether both run on the same, whatever its features; else waves do not compare."""
+        """True if both kernels are for one processor, features ignored. Only then waves compare."""
         return self.old.processor == self.new.processor
 
     @property
     def moves(self) -> tuple[Move, ...]:
         """All numbers that differ.
 
-        Of one processor waves are compared. Another may have other slots and waves of another size:
-        there the share of its slots is, and how large a wave is says nothing.
+        Same processor: compare waves. Different processors: compare percent and ignore the wave
+        size.
         """
         before, after = _values(self.old), _values(self.new)
         if before == after:
@@ -91,12 +92,12 @@ class Pair(NamedTuple):
 
     @property
     def effect(self) -> Effect:
-        """What the moves come to."""
+        """The effect of all moves together."""
         return effect(self.moves)
 
     @property
     def affected(self) -> bool:
-        """Whether it is not only within the steps of the hardware that something moved."""
+        """True if a number moved by more than a hardware step allows."""
         return any(move.affects for move in self.moves)
 
     @property
@@ -106,10 +107,10 @@ class Pair(NamedTuple):
 
     @property
     def why(self) -> str:
-        """What moved in words: `VGPR: 94 → 98 used, 96 → 104 allocated, 5 → 4 waves/SIMD`.
+        """The moves in words: `VGPR: 94 → 98 used, 96 → 104 allocated, 5 → 4 waves/SIMD`.
 
-        Where it affects the kernel, the limit that binds is named and what moved under it; else all
-        that moved. Empty where nothing did.
+        If the kernel is affected, only the binding limit and its moves; otherwise all moves. Empty
+        if no number moved.
         """
         moved = {move.measure: move for move in self.moves}
         if not any(move.affects for move in moved.values()):
@@ -124,13 +125,13 @@ class Pair(NamedTuple):
 
     @property
     def why_waves(self) -> str:
-        """The part of it that is about waves per SIMD, of kernels that have other waves now."""
+        """The part of `why` on waves per SIMD. The waves must have moved."""
         moved = {move.measure: move for move in self.moves}
         return _of_occupancy(self, moved["waves_per_simd"], moved)
 
 
 def effect(found: Sequence[Move]) -> Effect:
-    """What the moves of one kernel come to."""
+    """The effect of all moves of one kernel."""
     worse, better = any(move.worse for move in found), any(move.better for move in found)
     if worse or better:
         return "mixed" if worse and better else "worse" if worse else "better"
@@ -140,7 +141,7 @@ def effect(found: Sequence[Move]) -> Effect:
 
 
 def _of_occupancy(pair: Pair, occupancy: Move, moved: dict[str, Move]) -> str:
-    """The limit that costs waves, or that gave way."""
+    """The limit that costs waves now, or the old limit if waves were gained, in words."""
     old, new = pair.old, pair.new
     topics = [RESOURCES[limit] for limit in (old if occupancy.better else new).limiters]
     parts = list(_topics((topic for topic in topics if topic != "scratch"), moved))
@@ -156,7 +157,7 @@ def _of_occupancy(pair: Pair, occupancy: Move, moved: dict[str, Move]) -> str:
 
 
 def bounded(value: float | None, kernel: KernelSummary) -> str:
-    """`4`; `≤4` where that is an upper bound; `?` where the input does not say."""
+    """The value as text: `4`, `≤4` for an upper bound, `?` for an unknown one."""
     if value is None:
         return "?"
     return f"{'≤' if kernel.exact is False else ''}{value:.4g}"

@@ -1,4 +1,4 @@
-"""Which kernel of the files each launch of a run was, and what is predicted of it."""
+"""Launches of a run matched to kernels of files, with the predicted occupancy."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from kernelinfo.occupancy.targets import Device, Target
 from kernelinfo.reading.target_id import target_id
 
 Product = tuple[Target, Device]
-_ABSENT: Distance = (len(Resources._fields), 1)  # that of a launch from files without such a kernel
+_ABSENT: Distance = (len(Resources._fields), 1)  # for a launch whose kernel is in no file
 
 
 class Candidate(NamedTuple):
-    """A kernel of a launch's name."""
+    """A kernel whose name matches a launch."""
 
     kernel: Kernel
-    target: Target  # that it runs on
+    target: Target  # the kernel runs on it
     measurement: Measurement
     distance: Distance
 
     @property
     def build(self) -> str:
-        """What it was compiled for, features included."""
+        """The target id that the kernel was compiled for, features included."""
         return target_id(self.kernel.code_object.target, self.kernel.code_object.features)
 
     @property
     def is_generic(self) -> bool:
-        """The loader takes code for the very target first."""
+        """True if the code is for a generic target; the loader prefers code for the exact one."""
         return self.kernel.code_object.target != self.target.name
 
 
@@ -47,13 +47,13 @@ def measure(
     device: Product | None = None,
     trap_handler: bool = True,
 ) -> tuple[Measurement, ...]:
-    """Each dispatch with the kernel that it launched, those of equal agents together.
+    """Each dispatch with the kernel that it launched; equal agents are joined.
 
-    Names match as they are, mangled or demangled, else without parameters; and without template
-    arguments where the run leaves them out. The target is that of `device`, else what the run names
-    for the agent, else the one whose kernels are nearest to all launches on the agent. Of several
-    kernels of the target the nearest counts; where several are, `tied` names them, and nothing is
-    predicted unless all predict the same.
+    Names match whole (mangled or demangled), then without parameters, then without template
+    arguments. The target is that of `device`, else the one that the run names for the agent, else
+    the one whose kernels are nearest to all launches on the agent. The nearest kernel of the target
+    counts. If several are equally near, `tied` names them, and the prediction is None unless all
+    agree.
     """
     known = tuple(kernel for kernel in kernels if kernel.target is not None)
 
@@ -84,7 +84,7 @@ def _named(agent: Agent) -> Target | None:
 
 
 class _Files:
-    """The kernels of the files that run on a target, as they do there; or all of them."""
+    """Kernels by name. With a target, only kernels that run there, with its occupancy."""
 
     def __init__(
         self,
@@ -109,7 +109,7 @@ class _Files:
         self._bases[brief.partition("<")[0]].append(kernel)
 
     def candidates(self, dispatch: Dispatch) -> Iterator[Candidate]:
-        """Every kernel of its name."""
+        """All kernels whose name matches the dispatch."""
         for kernel in self._called(dispatch):
             found = compared(dispatch, kernel, self._device, self._trap_handler)
             assert kernel.target is not None
@@ -122,7 +122,7 @@ class _Files:
 
 
 def _nearest(launches: Iterable[Dispatch], files: _Files) -> tuple[Target, ...]:
-    """The targets whose kernels are nearest to all launches together; several where they tie."""
+    """The target whose kernels are nearest to all launches together; several if they tie."""
     known = [found for one in launches if (found := list(files.candidates(one)))]
     distances = {
         target: _sum([[one for one in found if runs_on(one.target, target)] for found in known])
@@ -133,13 +133,13 @@ def _nearest(launches: Iterable[Dispatch], files: _Files) -> tuple[Target, ...]:
 
 
 def _sum(launches: list[list[Candidate]]) -> tuple[int, ...]:
-    """How far all launches together are from the nearest kernel of each."""
+    """Sum over all launches of the distance to the nearest kernel."""
     least = [min((one.distance for one in found), default=_ABSENT) for found in launches]
     return tuple(map(sum, zip(*least, strict=True)))
 
 
 def _measured(launches: Sequence[Dispatch], files: Sequence[_Files]) -> Iterator[Measurement]:
-    """The launches of one target; of several where they tie."""
+    """A measurement for each launch. `files` holds one target, or several that tie."""
     candidates = [[one for each in files for one in each.candidates(run)] for run in launches]
     whole = {
         build: _sum([[one for one in found if one.build == build] for found in candidates if found])
@@ -153,7 +153,7 @@ def _measured(launches: Sequence[Dispatch], files: Sequence[_Files]) -> Iterator
 
 
 def _of_equals(dispatch: Dispatch, found: Sequence[Candidate]) -> Measurement:
-    """What all of them predict; no prediction where they differ in it, and who they are."""
+    """The prediction that all candidates share; if they differ, no prediction and their names."""
     if not found:
         return Measurement(dispatch, None)
     is_predicted = len({_prediction(one) for one in found}) == 1
@@ -166,7 +166,7 @@ def _of_equals(dispatch: Dispatch, found: Sequence[Candidate]) -> Measurement:
 
 
 def _names(found: Sequence[Candidate]) -> Iterator[tuple[str, ...]]:
-    """What may tell them apart, the best first."""
+    """Names that may tell the candidates apart: targets, then kernels, then paths."""
     yield tuple(dict.fromkeys(one.build for one in found))
     yield tuple(dict.fromkeys(one.kernel.name for one in found))
     yield tuple(dict.fromkeys(one.kernel.code_object.path for one in found))

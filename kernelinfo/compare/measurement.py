@@ -1,4 +1,4 @@
-"""Each dispatch that a profiler measured, with what the files predict of its kernel."""
+"""Measured dispatches, each with the prediction for its kernel."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ _CANNOT_START = Selection(select=("KI001", "KI002")).rules()
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """One shape of dispatch."""
+    """All dispatches of one shape, with their prediction."""
 
     dispatch: Dispatch
     kernel: Kernel | None
-    """None where no file has it, or where several that do predict different occupancies."""
+    """None if no file has the kernel, or if several files predict different occupancies."""
     predicted: Resources | None = None
     occupancy: Occupancy | None = None
-    filling: Filling | None = None  # where the device is named
-    percent: float | None = None  # measured, of the wave slots; None where the run does not say
-    remarks: tuple[str, ...] = ()  # what explains a difference, in words
+    filling: Filling | None = None  # None unless the device is named
+    percent: float | None = None  # measured, of the wave slots; None if the run does not state it
+    remarks: tuple[str, ...] = ()  # sentences that explain a difference
     tied: tuple[str, ...] = ()
-    """Targets, kernels or files that fit the launch and the whole run equally."""
+    """Targets, kernels or files that fit the launch and the run equally well."""
 
 
 def bare(name: str) -> str:
-    """A kernel's name without what profilers add for its descriptor."""
+    """A kernel's name without the suffix that profilers add for its descriptor."""
     name = name.strip()
     for suffix in ("(.kd)", "[clone .kd]", ".kd"):
         name = name.removesuffix(suffix).rstrip()
@@ -49,7 +49,7 @@ def compared(
     device: tuple[Target, Device] | None = None,
     trap_handler: bool = True,
 ) -> Measurement:
-    """The dispatch with the prediction for a kernel whose target is known."""
+    """The dispatch with its prediction. The kernel's target must be known."""
     assert kernel.target is not None
     found = kernel.occupancy(
         workgroup_size=dispatch.shape.workgroup_size,
@@ -63,19 +63,25 @@ def compared(
 
 
 def _dynamic_lds(dispatch: Dispatch, kernel: Kernel, granule: int) -> int:
-    """What the run's LDS has beyond the static; some profilers round it, some do not."""
+    """Bytes of dynamic LDS: the run's LDS minus the static LDS, 0 within one granule (bytes).
+
+    Some profilers round LDS to its granule, others do not.
+    """
     static, whole = kernel.used.lds_bytes or 0, dispatch.shape.resources.lds_bytes or 0
     return 0 if align(whole, granule) <= align(static, granule) else whole - static
 
 
 def _predicted(kernel: Kernel, found: Occupancy) -> Resources:
-    """As rocprofiler-sdk decodes the descriptor (lib/rocprofiler-sdk/code_object, *_vgpr_count)."""
+    """Resources as rocprofiler-sdk decodes the descriptor.
+
+    Source: rocprofiler-sdk, lib/rocprofiler-sdk/code_object, `*_vgpr_count`.
+    """
     allocated, target = found.allocated, kernel.target
     vgprs, agprs = allocated.arch_vgprs, allocated.agprs
     if target is not None and target.agprs.file != "unified":
         encoded = kernel.traits.encoded.vgprs
         vgprs = allocated.vgprs if encoded is None else encoded
-        # One number in the descriptor is for both files of gfx908.
+        # gfx908: one number of the descriptor sizes both register files.
         agprs = vgprs if target.agprs.file == "separate" else agprs
     return Resources(
         vgprs, agprs, allocated.sgprs, allocated.lds_bytes, kernel.used.scratch_bytes_per_lane
@@ -83,7 +89,7 @@ def _predicted(kernel: Kernel, found: Occupancy) -> Resources:
 
 
 def _percent(dispatch: Dispatch, found: Occupancy, device: Device | None) -> float | None:
-    """The measured share of the wave slots, from what of it the run has."""
+    """Measured occupancy in percent of the wave slots; None if the run has no such counter."""
     run = dispatch.measures
     if run.percent is not None:
         return run.percent
@@ -97,19 +103,19 @@ def _percent(dispatch: Dispatch, found: Occupancy, device: Device | None) -> flo
 
 
 Distance = tuple[int, int]
-"""Resources of which a launch shows something else than a kernel allocates; and 1 where the
-registers fit only as a profiler counts that does not know the target. The first number decides."""
+"""(resources that differ between launch and kernel, 1 if the counts match only a profiler
+that does not know the target). The first number decides."""
 
 
 def distance(one: Measurement) -> Distance:
-    """How far the launch is from what the file allocates; (0, 0) where they are the same."""
+    """Distance between the launch and the allocation of the file; (0, 0) if they are equal."""
     found, seen = differences(one), one.dispatch.shape.resources
     right = one.predicted is None or _is(seen, (one.predicted.vgprs, one.predicted.agprs))
     return len(found), int(not right)
 
 
 def differences(one: Measurement) -> tuple[str, ...]:
-    """The resources of which the run shows something else than the file allocates."""
+    """Sentences on the resources that differ between the run and the file."""
     if one.kernel is None or one.predicted is None:
         return ()
     seen, predicted = one.dispatch.shape.resources, one.predicted
@@ -136,16 +142,16 @@ Registers = tuple[int | None, int | None]  # VGPRs and AGPRs
 
 
 def _is(seen: Resources, predicted: Registers) -> bool:
-    """Whether the run shows these counts, as far as both are known."""
+    """True if the run shows these register counts; an unknown count matches any."""
     vgprs, agprs = predicted
     return vgprs is None or (seen.vgprs in (None, vgprs) and seen.agprs in (None, agprs or 0))
 
 
 def _readings(kernel: Kernel, predicted: Resources) -> Iterator[Registers]:
-    """What profilers make of the kernel's registers, the right counts first.
+    """Register counts that profilers may print for the kernel, the right counts first.
 
-    A version that is older than a target takes all registers for VGPRs, and rocprofiler-sdk also
-    the descriptor's granules for smaller ones.
+    A profiler older than the target counts all registers as VGPRs. rocprofiler-sdk then also
+    assumes a smaller encoding granule.
     """
     yield predicted.vgprs, predicted.agprs
     target, demand = kernel.target, kernel.traits.demand

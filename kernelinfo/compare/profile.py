@@ -1,6 +1,6 @@
-"""The kernel dispatches of a run, as a profiler recorded them.
+"""The kernel dispatches of a profiled run.
 
-Read are the CSV files of rocprofv3 (kernel trace and counter collection; rocprofiler-sdk
+Inputs are CSV files of rocprofv3 (kernel trace and counter collection; rocprofiler-sdk
 docs/how-to/using-rocprofv3), of rocprofiler-compute (pmc_perf.csv, wide or one counter a row) and
 of rocprof v1 (rocprofiler/bin/tblextr.py), and rocprofv3's rocpd databases (`rocpd`).
 """
@@ -47,15 +47,14 @@ _COLUMNS = {
     "wave_cycles": "sq_level_waves_accum",
     "cycles": "grbm_gui_active",
 }
-"""Our field, and their columns in any case; sizes in workitems. `*_segment_size` are rocprofv3's
-names in ROCm 6.3 and 6.4, which left the registers out; the short ones are those of rocprof v1. The
-last four are counters: the derived metrics of rocprofv3, and what rocprofiler-compute divides for
-panel 2.1.15."""
+"""Our field → the profilers' columns, case ignored; sizes in workitems. rocprofv3 of ROCm 6.3 and
+6.4 writes `*_segment_size` and no registers; rocprof v1 has the short names. The last four are
+counters: derived metrics of rocprofv3, and those behind rocprofiler-compute's panel 2.1.15."""
 FIELDS = {name: field for field, names in _COLUMNS.items() for name in names.split()}
 
 
 class Resources(NamedTuple):
-    """As the profiler counts them: what is allocated; None where it does not say."""
+    """Allocated resources as the profiler counts them; None if it does not state them."""
 
     vgprs: int | None
     agprs: int | None
@@ -65,7 +64,7 @@ class Resources(NamedTuple):
 
 
 class Measures(NamedTuple):
-    """What a run measured; None where it does not say."""
+    """Measurements of a run; None if the run does not state them."""
 
     duration_ns: float | None = None
     percent: float | None = None  # of the wave slots of the device
@@ -75,7 +74,7 @@ class Measures(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """What equal launches have in common."""
+    """Kernel, sizes and resources that equal launches share."""
 
     kernel: str  # as the profiler writes it
     workgroup_size: int  # workitems
@@ -84,7 +83,7 @@ class Shape(NamedTuple):
 
 
 class Agent(NamedTuple):
-    """The GPU of a launch, as far as the profiler names it."""
+    """The GPU of a launch. Both fields may be missing from the profile."""
 
     id: str = ""
     target: str | None = None  # processor: gfx90a
@@ -95,18 +94,18 @@ UNNAMED = Agent()
 
 @dataclass(frozen=True, slots=True)
 class Dispatch:
-    """One launch of a kernel, or several of one shape."""
+    """One or more launches of one shape."""
 
     shape: Shape
     count: int
-    measures: Measures  # the means of all that were measured
+    measures: Measures  # means over the measured launches
     agent: Agent = UNNAMED
 
 
 def read(path: Path, within: Bounds = BY_DEFAULT) -> tuple[Dispatch, ...]:
-    """The dispatches of a run, those of one agent and shape together, in the order of the first.
+    """The dispatches of a run, joined by agent and shape, in the order of their first launch.
 
-    Raises `ReadError` for a file that cannot be read or is of another kind.
+    Raises `ReadError` for a file that is unreadable or of another kind.
     """
     try:
         if found := together(map(_dispatch, _rows_of(path, within))):
@@ -148,7 +147,7 @@ def _plain(data: bytes, within: Bounds) -> bytes:
 
 
 def together(dispatches: Iterable[Dispatch]) -> tuple[Dispatch, ...]:
-    """Those of one agent and shape as one, in the order of the first."""
+    """Dispatches joined by agent and shape, in the order of the first of each."""
     found: dict[tuple[Shape, Agent], list[tuple[Measures, int]]] = {}
     for one in dispatches:
         found.setdefault((one.shape, one.agent), []).append((one.measures, one.count))
@@ -162,7 +161,7 @@ _COUNTERS = frozenset(Measures._fields[1:])
 
 
 def _rows(table: csv.DictReader[str]) -> Iterator[dict[str, str]]:
-    """Our fields of each dispatch; where each counter has a row, all rows of one in one."""
+    """Our fields of each dispatch. Rows with one counter each are joined into one dispatch."""
     names = [name for name in table.fieldnames or () if name]
     columns = {name: FIELDS[name.lower()] for name in names if name.lower() in FIELDS}
     if "kernel" not in columns.values():
@@ -194,7 +193,7 @@ def _count(values: Mapping[str, Any], field: str) -> int | None:
 
 
 def _volume(values: Mapping[str, Any], of: str) -> int | None:
-    """Workitems, from one column or three."""
+    """Number of workitems, from one column or from three."""
     if f"{of}_x" not in values:
         return _count(values, f"{of}_size")
     return prod(_count(values, f"{of}_{axis}") or 1 for axis in "xyz")
@@ -222,7 +221,7 @@ def _shape(values: Mapping[str, Any]) -> Shape:
 
 
 def _mean(found: Sequence[tuple[Measures, int]]) -> Measures:
-    """Means over as many launches as each measure stands for."""
+    """Means, each weighted by the number of launches that measured it."""
     if len(found) == 1:
         return found[0][0]
     means: list[float | None] = []

@@ -1,8 +1,8 @@
 """Kernel dispatches of a rocpd database: SQLite, rocprofv3's default output since ROCm 7.
 
-Tables and columns are those of rocprofiler-sdk (share/rocprofiler-sdk-rocpd/rocpd_tables.sql), of
-schema 3 (times in the dispatch) and 4 (times and agent by reference). Each process that was
-profiled has its own set of tables, whose names end with its id.
+Tables and columns follow rocprofiler-sdk (share/rocprofiler-sdk-rocpd/rocpd_tables.sql), schema 3
+(times in the dispatch) and 4 (times and agent by reference). Each profiled process has its own set
+of tables; their names end with its id.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from kernelinfo.errors import ReadError
 _DISPATCHES = "rocpd_kernel_dispatch"
 _LONGEST_VALUE = 1 << 20  # bytes of one value; a kernel's name has a few thousand
 _STEPS, _STEPS_PER_BYTE = 100_000, 5
-"""SQLite's virtual machine takes about 2 steps for each byte of a real file; a damaged file, whose
-pages refer to each other in circles, would never end."""
-_CALL = 10_000  # steps from one look at the budget to the next
+"""Budget of SQLite's virtual machine. A real file takes about 2 steps a byte; a damaged file, whose
+pages refer to each other in circles, never ends."""
+_CALL = 10_000  # steps between two checks of the budget
 
 Row = dict[str, Any]
 
 
 def rows(path: Path) -> Iterator[Row]:
-    """Each dispatch: values by the names of `profile.FIELDS`, those that the database has.
+    """Dispatches as dictionaries with the names of `profile.FIELDS`; missing values are left out.
 
-    Raises `ReadError` for a database of something else, or one that is damaged.
+    Raises `ReadError` for a damaged database or one of another tool.
     """
     log = path.with_name(f"{path.name}-wal")
     if log.exists() and log.stat().st_size:
@@ -45,7 +45,7 @@ def rows(path: Path) -> Iterator[Row]:
 
 
 def _opened(path: Path) -> sqlite3.Connection:
-    """Read-only, as it is: SQLite makes no files of its own next to it."""
+    """The database, opened read-only. SQLite writes no other files."""
     database = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
     database.row_factory = sqlite3.Row
     database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_VALUE)
@@ -56,10 +56,7 @@ def _opened(path: Path) -> sqlite3.Connection:
 
 
 def _sets(database: sqlite3.Connection, size: int) -> list[_Tables]:
-    """The tables of each process.
-
-    Views and virtual tables, which compute what they hold, have no pages and are left out.
-    """
+    """The tables of each process. Views and virtual tables run code, so they are left out."""
     query = "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0"
     names = [str(row["name"]) for row in database.execute(query)]
     ids = [name.removeprefix(_DISPATCHES) for name in names if name.startswith(_DISPATCHES)]
@@ -78,10 +75,10 @@ class _Tables:
     ) -> None:
         self._database, self._id, self._names = database, id, names
         self._text_left = 2 * size
-        """Characters; in UTF-16 a file has two for each of its bytes at the very most."""
+        """Text budget: two characters per byte of the file."""
 
     def rows(self, table: str, *columns: str) -> Iterator[Row]:
-        """Those columns that are there of each row; nothing of a table that is not."""
+        """The rows of a table with those of the columns that exist; empty if there is no table."""
         if (name := table + self._id) not in self._names:
             return
         described = self._database.execute(f"PRAGMA table_xinfo({_quoted(name)})").fetchall()
@@ -93,11 +90,11 @@ class _Tables:
                 yield self._known(dict(row))
 
     def by_id(self, table: str, *columns: str) -> dict[Any, Row]:
-        """The same by the column `id`."""
+        """The rows of a table by their column `id`."""
         return {row.get("id"): row for row in self.rows(table, "id", *columns)}
 
     def _known(self, row: Row) -> Row:
-        """Numbers and text; NULL is left out, and so is what no rocpd table has."""
+        """The row without NULL and BLOB values."""
         self._text_left -= sum(len(value) for value in row.values() if isinstance(value, str))
         if self._text_left < 0:
             raise ReadError("a damaged SQLite database: more text than the file has bytes")
@@ -116,7 +113,7 @@ _COLUMNS = (
 )
 _SYMBOL_COLUMNS = ("kernel_name", "arch_vgpr_count", "accum_vgpr_count", "sgpr_count")
 _COUNTERS = {"OccupancyPercent": "percent", "MeanOccupancyPerCU": "waves_per_cu"}
-"""Metrics that rocprofv3 derives; raw counters have a row for each instance of the hardware."""
+"""Metrics that rocprofv3 derives. Raw counters have one row per hardware instance."""
 
 
 def _dispatches(tables: _Tables) -> Iterator[Row]:
@@ -142,7 +139,7 @@ def _dispatches(tables: _Tables) -> Iterator[Row]:
 
 
 def _counters(tables: _Tables) -> dict[Any, Row]:
-    """Values of `_COUNTERS`, by event."""
+    """Event id → values of `_COUNTERS`."""
     fields = {
         row["id"]: _COUNTERS[name]
         for row in tables.rows("rocpd_info_pmc", "id", "symbol", "name")

@@ -1,4 +1,4 @@
-"""Reports and rows saved before -> the builds that they are of."""
+"""Saved reports and rows -> builds."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MAY_BE_CUT = "rows do not tell whether all was read and written; a report of --
 
 
 def accepts(blob: Blob) -> bool:
-    """Whether the data begin as JSON or as CSV with rows does, which no code does."""
+    """True if the data begin like JSON or like CSV with rows. No code begins like that."""
     return _is_csv(blob) or bytes(blob.data[:64]).lstrip().startswith(b"{")
 
 
@@ -32,10 +32,10 @@ def _is_csv(blob: Blob) -> bool:
 
 
 def read_saved(blob: Blob, options: Options, tell: Tell) -> Build:
-    """The build of a saved report, of the kernels that `options` ask for.
+    """The build of a saved report, with the kernels that `options` choose.
 
-    What the report could not read, and where it was made for another launch than `options` say,
-    is reported as a problem; so is a report without kernels. Raises `ReadError`.
+    Problems are told of the report's own problems, of a report without kernels, and of a report for
+    another launch than `options` ask. Raises `ReadError` if the file is no report.
     """
     counts, found = PathCounts(blob.path), []
     compilers: set[str] = set()
@@ -70,8 +70,10 @@ def read_saved(blob: Blob, options: Options, tell: Tell) -> Build:
 
 
 def _saved(blob: Blob, tell: Tell) -> tuple[Iterator[SavedKernel], tuple[str, ...], bool]:
-    """The kernels in a file, the fields that it does not store, and if it looks whole though it
-    ends early. Raises `ValueError` and its like for what is none of ours."""
+    """(kernels, fields that the file does not store, True if a cut file would go unnoticed).
+
+    Raises `KeyError`, `TypeError` or `ValueError` for a file that is no report.
+    """
     data = bytes(blob.data)
     if _is_csv(blob):
         return map(read_row, rows_of_csv(data.decode("utf-8", "replace"))), UNSTATED, True
@@ -96,7 +98,7 @@ def _objects(data: bytes) -> Iterator[dict[str, Any]]:
 
 
 def _parsed(data: bytes) -> object:
-    """None where it is no JSON."""
+    """The value of a JSON text; None if it is not JSON."""
     try:
         return cast(object, json.loads(data, parse_constant=_refused))
     except (ValueError, RecursionError):
@@ -108,7 +110,7 @@ def _refused(constant: str) -> None:
 
 
 def _contradiction(kernel: SavedKernel, options: Options) -> str | None:
-    """Where the report was made for another launch than is asked for now."""
+    """A sentence if the report was saved for another launch than the options ask; else None."""
     trap_sgprs = None if options.trap_handler else 0
     asked = (
         (options.workgroup_size, kernel.summary.workgroup_size, "workgroups of {}"),

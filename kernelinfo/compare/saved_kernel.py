@@ -1,4 +1,4 @@
-"""One kernel of a saved file, and the values that such files hold, each checked."""
+"""One kernel of a saved file, and readers that check each value."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from kernelinfo.occupancy.limits import RESOURCES, Resource
 
 
 class SavedKernel(NamedTuple):
-    """A kernel as a file saved it, and the launch that its occupancy was worked out for."""
+    """A saved kernel and the launch of its occupancy."""
 
     path: str
     member: str | None
     compilers: tuple[str, ...]
     summary: KernelSummary  # its `code_object` is still empty
-    run_target: str | None  # the processor that the occupancy is for
+    run_target: str | None  # processor of the occupancy
     dynamic_lds_bytes: int | None
-    trap_sgprs: int | None = None  # None where the file does not say
+    trap_sgprs: int | None = None  # None if the file does not state it
 
 
 def value(kind: type, of: Any, *keys: str) -> Any:
-    """What stands under the keys; None where the file has null on the way.
+    """The value under a path of keys; None if the file has null on the way.
 
-    Raises `ValueError` for another type, and `KeyError` for a key that is not there.
+    Raises `ValueError` for another type and `KeyError` for a missing key.
     """
     for key in keys:
         if of is None:
@@ -39,7 +39,7 @@ def value(kind: type, of: Any, *keys: str) -> Any:
 
 
 def text(of: Any, *keys: str) -> str:
-    """The same of a string that must be there."""
+    """The string under a path of keys. Raises `ValueError` for null."""
     found = value(str, of, *keys)
     if found is None:
         raise ValueError(f"{'.'.join(keys)} is null")
@@ -47,7 +47,7 @@ def text(of: Any, *keys: str) -> str:
 
 
 def count(of: Any, *keys: str, kind: type = int) -> Any:
-    """The same of a number that is not below 0."""
+    """The number under a path of keys. Raises `ValueError` for one below 0."""
     found = value(kind, of, *keys)
     if found is not None and found < 0:
         raise ValueError(f"{'.'.join(keys)} is {found}")
@@ -55,7 +55,7 @@ def count(of: Any, *keys: str, kind: type = int) -> Any:
 
 
 def limiters(of: Any, *keys: str) -> tuple[Resource, ...]:
-    """The same of a list of resources; empty where the file has null."""
+    """The resources under a path of keys; empty if the file has null."""
     found = value(list, of, *keys) or ()
     for limiter in found:
         if limiter not in tuple(RESOURCES):  # it may be unhashable
@@ -64,7 +64,7 @@ def limiters(of: Any, *keys: str) -> tuple[Resource, ...]:
 
 
 def numbers(of: Any, names: Iterable[tuple[Number, str]]) -> dict[str, Any]:
-    """The fields of a `KernelSummary` that stand under these names; dots lead to inner keys."""
+    """Fields of a `KernelSummary`, read from these names; dots separate nested keys."""
     return {
         number.field: count(of, *name.split("."), kind=float if number.is_gain else int)
         for number, name in names

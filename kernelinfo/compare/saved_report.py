@@ -1,4 +1,4 @@
-"""Reports saved as one JSON document, or as the JSON lines that 0.1.0 wrote -> their kernels."""
+"""JSON documents, or JSON lines of 0.1.0 -> their kernels."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ Entry = Mapping[str, Any]
 
 
 def read_lines(lines: Iterator[Entry]) -> Iterator[SavedKernel]:
-    """The kernels of 0.1.0's JSON lines, each with its input inside."""
+    """The kernels of 0.1.0's JSON lines. Each line contains its input."""
     return (_kernel(line["input"], line) for line in lines)
 
 
 def read_document(
     document: Entry, path: str, tell: Callable[[Problem], None]
 ) -> Iterator[SavedKernel]:
-    """The kernels of a document; what it could not read is reported. Raises `ReadError`."""
+    """Kernels of a document; its problems go to `tell`. Raises `ReadError` for another version."""
     schema, _, version = text(document, "schema").partition("/")
     if schema != _SCHEMA:
         raise ValueError(f"its schema is {document['schema']!r}")
@@ -55,7 +55,7 @@ def _kernel(entry: Entry, kernel: Entry) -> SavedKernel:
 
 
 def _compilers(entry: Entry) -> tuple[str, ...]:
-    """Reports of 0.1.0 have one stamp of each input."""
+    """The compilers' stamps of an input. Reports of 0.1.0 have one stamp per input."""
     if "stamps" not in entry:
         stamp = value(str, entry, "compiler")
         return (stamp,) if stamp else ()

@@ -1,4 +1,4 @@
-"""Rows saved as JSON lines or CSV -> their kernels."""
+"""Rows in JSON lines or CSV -> their kernels."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from kernelinfo.reading.facts import SourceLine
 from kernelinfo.reading.target_id import UNKNOWN_TARGET
 
 UNSTATED = ("lds_bytes",)
-"""What rows leave out: they have the LDS that is allocated, not what is used."""
+"""Fields that rows do not store. Rows have the allocated LDS, not the used LDS."""
 
-HEADING = ",".join(COLUMNS[:2]).encode()  # how CSV with rows begins
+HEADING = ",".join(COLUMNS[:2]).encode()  # the first bytes of CSV with rows
 
 _COLUMNS = tuple((number, number.column) for number in NUMBERS if number.column in COLUMNS)
 _TEXTS = {
@@ -33,7 +33,7 @@ Row = Mapping[str, Any]
 
 
 def rows_of_csv(data: str) -> Iterator[Row]:
-    """The rows of CSV, each cell as the value that it was written from."""
+    """The rows of CSV with typed values."""
     for number, cells in enumerate(csv.DictReader(data.splitlines()), 2):
         if None in cells or None in cells.values():
             raise ValueError(f"line {number} has not one cell a column")
@@ -51,7 +51,7 @@ def _value_of_cell(name: str, cell: str) -> object:
 
 
 def read_row(row: Row) -> SavedKernel:
-    """The kernel of a row with JSON's values."""
+    """The kernel of a row. Values have JSON's types."""
     target, stamps = value(str, row, "Target"), value(str, row, "Compiler")
     return SavedKernel(
         path=text(row, "Path"),
@@ -64,7 +64,7 @@ def read_row(row: Row) -> SavedKernel:
 
 
 def _summary(row: Row) -> KernelSummary:
-    """`Kernel_Name` is not read: it may be short, and the symbol says the whole."""
+    """The summary of a row. The name comes from `Symbol`, since `Kernel_Name` may be short."""
     symbol, source = text(row, "Symbol"), None
     if row["Source_File"] is not None:
         source = SourceLine(text(row, "Source_File"), count(row, "Source_Line") or 0)
@@ -86,7 +86,7 @@ def _summary(row: Row) -> KernelSummary:
 
 
 def _allocated_vgprs(row: Row) -> int | None:
-    """Of one file for both kinds their sum; of two files a wave gets as many of each."""
+    """Unified file: VGPRs + AGPRs. Separate files (gfx908): the VGPR count."""
     vgprs: int | None = count(row, "VGPR_Count")
     agprs: int | None = count(row, "Accum_VGPR_Count")
     if vgprs is None or agprs is None:

@@ -1,4 +1,4 @@
-"""What two builds are compared by: what each kernel takes and what occupancy it reaches."""
+"""Summaries for comparing builds: resources and occupancy of each kernel."""
 
 from __future__ import annotations
 
@@ -19,48 +19,48 @@ from kernelinfo.reading.target_id import target_id
 
 
 class KernelSummary(NamedTuple):
-    """One kernel of one build; None where its input did not say."""
+    """One kernel of one build; a field is None if the input does not state it."""
 
     target: str
-    """With the features that the code insists on: `gfx90a:sramecc+:xnack-`."""
+    """Processor with the features that the code sets: `gfx90a:sramecc+:xnack-`."""
     name: str
     """Demangled, with template arguments."""
     symbol: str
     """Mangled."""
     code_object: str
-    """Path, relative to where the build was looked for, and the member inside."""
+    """Path relative to the build, and the member inside the file."""
     workgroup_size: int | None
-    """Workitems assumed."""
+    """Assumed workgroup size in workitems."""
     waves_per_simd: float | None
-    """0 where no workgroup can start."""
+    """0 if no workgroup can start."""
     percent: float | None
     limiters: tuple[Resource, ...]
     vgprs: int | None
-    """Used, per lane; AGPRs included where they share one file."""
+    """VGPRs used per lane; AGPRs included on targets with a unified file."""
     reserved_vgprs: int | None
-    """By the hardware, per lane."""
+    """VGPRs that the hardware allocates per lane."""
     agprs: int | None
     sgprs: int | None
-    """Per wave."""
+    """SGPRs used per wave."""
     lds_bytes: int | None
-    """Static and dynamic, per workgroup."""
+    """Static and dynamic LDS per workgroup."""
     scratch_bytes_per_lane: int | None
-    """None, too, where it grows at run time: the known part is not to be compared."""
+    """Bytes; None also if scratch grows at run time, since its known part does not compare."""
     vgpr_spills: int | None
     sgpr_spills: int | None
     code_bytes: int | None
     source: SourceLine | None = None
-    """Its source line, shown and not compared."""
+    """Source line; shown, not compared."""
     reserved_sgprs: int | None = None
-    """By the hardware, per wave, without the trap handler's."""
+    """SGPRs that the hardware allocates per wave, without those of the trap handler."""
     wave_size: int | None = None
     """Lanes."""
     exact: bool | None = None
-    """False where the occupancy is an upper bound."""
+    """False if the occupancy is an upper bound."""
 
     @property
     def content(self) -> tuple[object, ...]:
-        """All that is compared, in the order of `COMPARED`."""
+        """The compared values, in the order of `COMPARED`."""
         return self[:_SOURCE] + self[_SOURCE + 1 :]
 
     @property
@@ -70,7 +70,7 @@ class KernelSummary(NamedTuple):
 
     @property
     def unit(self) -> str:
-        """The code object's path and member without the target: one for all targets of a file."""
+        """Path and member without the target, so that all targets of a file share it."""
         return _unit(self.code_object, self.processor)
 
 
@@ -79,27 +79,26 @@ COMPARED = tuple(name for name in KernelSummary._fields if name != "source")
 
 
 class Build(NamedTuple):
-    """All kernels of one build, in the order of reading."""
+    """One build: its kernels in reading order."""
 
     kernels: tuple[KernelSummary, ...]
     compilers: tuple[str, ...]
-    """Stamps of all compilers, those of linked libraries among them; sorted."""
+    """Stamps of all compilers, linked libraries included; sorted."""
     unstated: tuple[str, ...] = ()
-    """Fields that the file of the build does not store."""
+    """Fields that the saved file does not store."""
     notes: tuple[str, ...] = ()
-    """What cannot be known of the build, in words."""
+    """Sentences on numbers that the saved file does not store."""
     targets: tuple[str, ...] = ()
-    """Of kernels that are left out, as the other build has the same ones."""
+    """Targets of left-out kernels, which are equal in both builds."""
 
 
 def build(results: Iterable[Result], name_of: Callable[[CodeObject], str]) -> Build:
-    """The build that these kernels are; `name_of` names a code object in it."""
+    """The build of these kernels; `name_of` names a code object in it."""
     kernels: list[KernelSummary] = []
     compilers: set[str] = set()
     of: CodeObject | None = None
     known: dict[tuple[Traits, int], tuple[Occupancy | None, KernelSummary]] = {}
-    """The summary of equal traits under one occupancy, by the id of the occupancy. The occupancy is
-    kept so that no other object can get its id."""
+    """(traits, id of the occupancy) → summary. The occupancy is kept, so its id stays unique."""
     for result in results:
         kernel, occupancy = result.kernel, result.occupancy
         if kernel.code_object is not of:
@@ -123,7 +122,7 @@ def build(results: Iterable[Result], name_of: Callable[[CodeObject], str]) -> Bu
 
 
 def _summary(result: Result) -> KernelSummary:
-    """A kernel's numbers, without what is its own."""
+    """A kernel's numbers, without its name, symbol and code object."""
     occupancy = result.occupancy
     numbers: dict[str, Any] = {number.field: number.of(result) for number in NUMBERS}
     return KernelSummary(
@@ -143,7 +142,7 @@ def _unit(code_object: str, processor: str) -> str:
 
 
 def path_under(root: str, path: str, member: str | None) -> str:
-    """The path relative to `root`, empty where it is `root`, and the member inside the file."""
+    """Path relative to `root` (empty for `root` itself) and member, joined by ` › `."""
     if path == root:
         path = ""
     elif path.startswith(folder := os.path.join(root, "")) and root:
@@ -152,7 +151,7 @@ def path_under(root: str, path: str, member: str | None) -> str:
 
 
 def common_root(paths: set[str]) -> str:
-    """The one file, or the folder that all of them are in."""
+    """The only file, or the folder that contains all files."""
     try:
         return os.path.commonpath(paths) if paths else ""
     except ValueError:  # some absolute, some not
