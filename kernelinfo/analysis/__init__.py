@@ -127,6 +127,9 @@ class Analysis:
         if not self._options.asks_for(kernel.name, kernel.symbol):
             counts.pass_over(kernel.name)
             return None
+        if self._options.asked:
+            target = kernel.code_object.target
+            counts.met |= self._options.met(kernel.name, kernel.symbol, target)
         result = self._judge.judge(kernel)
         if isinstance(result, Problem):
             return result

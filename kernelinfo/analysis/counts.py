@@ -52,6 +52,8 @@ class PathCounts:
         """Kernels of names that are not chosen."""
         self.unchosen: set[str] = set()
         """Some of their names, demangled."""
+        self.met: set[tuple[str, str]] = set()
+        """Pairs of an option and its value, `("-k", "gemm*")`, that chose a kernel."""
         self.problems: Counter[str] = Counter()
         """By file."""
         self.unlisted: Counter[str] = Counter()
@@ -73,6 +75,7 @@ class PathCounts:
         self.problems += more.problems
         self.notes += more.notes
         self.unchosen |= more.unchosen
+        self.met |= more.met
         self.unlisted += more.unlisted
         self.last_unlisted |= more.last_unlisted
 
@@ -144,6 +147,8 @@ def conclusions(counts: Collection[PathCounts], options: Options) -> Iterator[Pr
         if not (any_found and one.left_out) and (problem := one.no_kernel_problem(options)):
             yield problem
     yield from _left_out(counts, options)
+    if any_found:
+        yield from _unmatched(counts, options)
 
 
 def notes(counts: Collection[PathCounts]) -> Iterator[Problem | Note]:
@@ -177,10 +182,26 @@ def _is_left_by_compiler(problem: Problem) -> bool:
     return (is_host or name.endswith(_WITHOUT_KERNELS)) and os.path.isfile(problem.path)
 
 
+def _unmatched(counts: Collection[PathCounts], options: Options) -> Iterator[Problem | Note]:
+    """Each `-k` and `--target` without a kernel, next to others that have some."""
+    met = set().union(*(one.met for one in counts))
+    names = set().union(*(one.unchosen for one in counts))
+    for option, value in options.asked:
+        if (option, value) not in met:
+            near = did_you_mean(value, map(base_name, names)) if option == "-k" else ""
+            message = f"{option} {value} matches no kernel" + (f"; {near}" if near else "")
+            yield (Problem if options.each_must_match else Note)(_place(counts), message)
+
+
+def _place(counts: Collection[PathCounts]) -> str:
+    """The path of the run, or how many there are."""
+    paths = {one.path for one in counts}
+    return paths.pop() if len(paths) == 1 else f"{len(paths)} paths"
+
+
 def _left_out(counts: Collection[PathCounts], options: Options) -> Iterator[Note]:
     """How many kernels the run leaves out."""
-    paths = {one.path for one in counts}
-    where = paths.pop() if len(paths) == 1 else f"{len(paths)} paths"
+    where = _place(counts)
     found = sum(one.found for one in counts)
     others = sum(one.of_other_targets for one in counts)
     if others and found:

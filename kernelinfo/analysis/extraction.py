@@ -11,7 +11,7 @@ from itertools import count
 from kernelinfo import reading
 from kernelinfo.errors import ReadError
 from kernelinfo.reading import containers
-from kernelinfo.reading.blob import Blob, Elsewhere, Missing, Problem
+from kernelinfo.reading.blob import Blob, Elsewhere, Missing, Note, Problem
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds
 from kernelinfo.reading.containers.parts import problem
 from kernelinfo.reading.facts import Features
@@ -34,13 +34,14 @@ class Extract:
 
 def extract(
     paths: Iterable[str], targets: Collection[str] = (), within: Bounds = BY_DEFAULT
-) -> Iterator[Extract | Problem]:
+) -> Iterator[Extract | Problem | Note]:
     """The code objects of all paths, of some targets or of all, in the order of reading.
 
     Assembly is passed over. A path without code objects is a problem; one without those of the
-    targets, where no other path has any.
+    targets, where no other path has any. A target without code objects next to others is a note.
     """
     number, paths, extracted = count(1), tuple(paths), False
+    met: set[str | None] = set()
     unchosen: list[Problem] = []
     for path in paths:
         found = problems = others = 0
@@ -67,6 +68,7 @@ def extract(
                     others += 1
                 else:
                     found += 1
+                    met.add(module.target)
                     name = _name(blob.path, next(number), module.target, module.features)
                     yield Extract(name, blob, module.target, len(module.kernels))
         extracted = extracted or found > 0
@@ -78,7 +80,13 @@ def extract(
             unchosen.append(Problem(path, message))
         elif not found and not problems:
             yield Problem(path, "no code object found; there is nothing to extract")
-    yield from () if extracted else unchosen
+    if not extracted:
+        yield from unchosen
+        return
+    where = paths[0] if len(paths) == 1 else f"{len(paths)} paths"
+    for target in targets:
+        if target not in met:
+            yield Note(where, f"--target {target} matches no code object")
 
 
 def _name(path: str, number: int, target: str | None, features: Features) -> str:

@@ -40,6 +40,9 @@ class Options(NamedTuple):
     """The user names one kernel, among others that are read with it."""
     unique: bool = False
     """Code objects that are equal byte for byte count once."""
+    each_must_match: bool = False
+    """A pattern of `kernels` or a target of `targets` that chooses no kernel is a problem; else it
+    is a note."""
     all_copies: bool = False
     """Code objects that state what an assembly next to them does are results of their own."""
     locate: Callable[[Kernel], bool] | None = None
@@ -60,6 +63,21 @@ class Options(NamedTuple):
         """`("-k vgpr*", "--target gfx90a")`: the options that choose kernels."""
         given = {"-k": self.kernels, "--exclude": self.exclude, "--target": self.targets}
         return tuple(f"{option} {one}" for option, values in given.items() for one in values)
+
+    @property
+    def asked(self) -> tuple[tuple[str, str], ...]:
+        """`(("-k", "vgpr*"), ("--target", "gfx90a"))`: the options that ask for kernels."""
+        given = {"-k": self.kernels, "--target": self.targets}
+        return tuple((option, one) for option, values in given.items() for one in values)
+
+    def met(self, name: str, symbol: str, target: str | None) -> set[tuple[str, str]]:
+        """The options of `asked` that a chosen kernel answers."""
+        if not self.asked:
+            return set()
+        from kernelinfo.kernel.pattern import matching
+
+        named = {("-k", one) for one in matching(self.kernels, name, symbol)}
+        return named | {("--target", one) for one in self.targets if one == target}
 
     def asks_for(self, name: str, symbol: str, target: str | None = None) -> bool:
         """True if a kernel is chosen, by its name, its symbol and, where given, its target."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Literal
 
 import typer
@@ -79,7 +80,7 @@ def command(
     comparison = comparisons[0]
     for problem in dict.fromkeys(problem for one in comparisons for problem in one.problems):
         tell(problem)
-    for note in comparison.notes:
+    for note in (*comparison.notes, *_unmatched(comparison, wanted)):
         complain(f"note: {note}")
     if comparison.is_of_other_targets:
         complain("note: no target is in both; --across-targets pairs kernels by name")
@@ -105,6 +106,16 @@ def _compare(
     )
     found = compare(before, after, across_targets=across_targets, loose=loose)
     return found._replace(problems=(*problems, *more), names=(old, new))
+
+
+def _unmatched(comparison: Comparison, wanted: Options) -> Iterator[str]:
+    """Each `-k` and `--target` without a kernel in either build, next to others that have some."""
+    kernels = [kernel for pair in comparison.pairs for kernel in (pair.old, pair.new)]
+    kernels += comparison.gone + comparison.new
+    met = {m for k in kernels for m in wanted.met(k.name, k.symbol, k.processor)}
+    for option, value in wanted.asked if met else ():
+        if (option, value) not in met:
+            yield f"{option} {value} matches no kernel of either build"
 
 
 def fails(comparison: Comparison, fail_on: FailOn | None) -> bool:

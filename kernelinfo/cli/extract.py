@@ -13,7 +13,7 @@ from kernelinfo.atomic_write import atomic_write
 from kernelinfo.cli.options import PATHS, takes
 from kernelinfo.cli.output import Problems, write
 from kernelinfo.errors import OptionError
-from kernelinfo.reading.blob import Problem
+from kernelinfo.reading.blob import Note, Problem
 from kernelinfo.render.words import plural
 
 EXAMPLES = """
@@ -47,11 +47,11 @@ def command(
 
 
 def _written(
-    items: Iterable[Extract | Problem], folder: str, force: bool
-) -> Iterator[str | Problem]:
+    items: Iterable[Extract | Problem | Note], folder: str, force: bool
+) -> Iterator[str | Problem | Note]:
     """Write each and say so. Raises `OptionError` where the folder takes no more."""
     for item in items:
-        if isinstance(item, Problem):
+        if not isinstance(item, Extract):
             yield item
             continue
         path = os.path.join(folder, item.name)

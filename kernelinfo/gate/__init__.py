@@ -123,7 +123,12 @@ class _Judgement:
                 yield f"note: {self._file}: {message}; correct it, or remove it"
             return
         left_out = expectation.left_out(
-            found, project, self._idle_budgets, self._elsewhere, at_least=self._at_least
+            found,
+            project,
+            self._scope,
+            self._idle_budgets,
+            self._elsewhere,
+            at_least=self._at_least,
         )
         yield from (f"not checked: {what}" for what in left_out)
 

@@ -90,6 +90,7 @@ def chooses(configuration: Configuration, rule: str) -> bool:
 def left_out(
     found: Sequence[Result],
     configuration: Configuration,
+    scope: Scope,
     idle_budgets: Sequence[Budget],
     elsewhere: Sequence[KernelSummary],
     *,
@@ -103,6 +104,8 @@ def left_out(
         yield f"expect.min-kernels = {configuration.min_kernels}"
     if targets := unbuilt(found, configuration):
         yield f"target {', '.join(targets)}, which no kernel of this part is for"
+    if choices := _unmatched_choices(found, scope) if scope.may_hold_none else ():
+        yield f"{', '.join(choices)}, which no kernel of this part matches"
     if idle_budgets:
         names = ", ".join(budget.kernel for budget in idle_budgets)
         yield f"[[budget]] {names}, which no kernel of this part matches"
@@ -110,6 +113,17 @@ def left_out(
         yield f"[workgroup-size] {', '.join(sizes)}, which no kernel of this part matches"
     if elsewhere:
         yield f"{len(elsewhere)} of the baseline's kernels, which are not in this part"
+
+
+def _unmatched_choices(found: Sequence[Result], scope: Scope) -> tuple[str, ...]:
+    """Each `-k` and `--target` that no kernel answers."""
+    kernels = (result.kernel for result in found)
+    met = {
+        pair
+        for one in kernels
+        for pair in scope.options.met(one.name, one.symbol, one.code_object.target)
+    }
+    return tuple(" ".join(pair) for pair in scope.options.asked if pair not in met)
 
 
 def ignored(configuration: Configuration) -> Iterator[str]:

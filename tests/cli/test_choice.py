@@ -45,6 +45,47 @@ def test_a_file_of_another_target_next_to_one_that_has_it_is_no_problem() -> Non
 
 
 @pytest.mark.parametrize(
+    ("command", "lines"),
+    [
+        (
+            ("report", TWO, "-k", "nope", "-k", "first_add"),
+            [f"{TWO}: -k nope matches no kernel"],
+        ),
+        (
+            (
+                "report",
+                TWO,
+                MANY,
+                "--target",
+                "gfx942",
+                "--target",
+                "gfx90a",
+                "--target",
+                "gfx1030",
+            ),
+            ["2 paths: --target gfx942 matches no kernel"],
+        ),
+        (("pressure", MANY, "-k", "nope", "-k", "*"), [f"{MANY}: -k nope matches no kernel"]),
+        (
+            ("diff", TWO, TWO, "-k", "nope", "-k", "*"),
+            ["note: -k nope matches no kernel of either build"],
+        ),
+    ],
+    ids=lambda value: value[0],
+)
+def test_a_choice_without_a_kernel_is_named(command: tuple[str, ...], lines: list[str]) -> None:
+    out, err, code = run(*command)
+    assert (bool(out), err.splitlines(), code) == (True, lines, 0)
+
+
+def test_a_target_without_a_code_object_is_named(tmp_path: Path) -> None:
+    targets = ("--target", "gfx942", "--target", "gfx90a")
+    out, err, code = run("extract", TWO, "-o", str(tmp_path / "objects"), *targets)
+    assert (bool(out), code) == (True, 0)
+    assert err == f"{TWO}: --target gfx942 matches no code object\n"
+
+
+@pytest.mark.parametrize(
     "command",
     [
         ("explain", TWO, "first_add*", "--target", "gfx90a"),

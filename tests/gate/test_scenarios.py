@@ -218,6 +218,57 @@ SCENARIOS = [
         "no rule is selected, no budget and no baseline: nothing is checked",
         arguments="--ignore KI",
     ),
+    # Choices that no kernel answers
+    Scenario(
+        "a name without a kernel next to one that has some",
+        2,
+        "build: -k nope matches no kernel",
+        arguments="-k nope -k saxpy",
+    ),
+    Scenario(
+        "with the nearest name",
+        2,
+        "build: -k scael matches no kernel; did you mean scale?",
+        arguments="-k scael -k saxpy",
+    ),
+    Scenario(
+        "a target without a kernel next to one that has some",
+        2,
+        "build: --target gfx942 matches no kernel",
+        arguments="--target gfx942 --target gfx90a",
+    ),
+    Scenario(
+        "a target without a chosen kernel",
+        2,
+        "build: --target gfx942 matches no kernel",
+        build=TWO | {"b.s": assembly(K(SCALE), target="gfx942")},
+        arguments="-k saxpy --target gfx942 --target gfx90a",
+    ),
+    Scenario(
+        "pinning is refused, too",
+        2,
+        "b.json: left as it is, for not all could be read, build: -k nope matches no kernel",
+        arguments="-k nope -k saxpy --baseline b.json --update-baseline",
+    ),
+    Scenario(
+        "of files of many it is not checked",
+        0,
+        "not checked: -k nope, --target gfx942, which no kernel of this part matches",
+        arguments="--subset build/a.s -k nope -k saxpy --target gfx942 --target gfx90a",
+    ),
+    Scenario(
+        "a path of the configuration without a file",
+        2,
+        "build/none/*.s: matches no file; check the pattern",
+        config='paths = ["build", "build/none/*.s"]',
+    ),
+    Scenario(
+        "a path of the configuration without a kernel",
+        2,
+        "host: no AMD GPU kernel found",
+        config='paths = ["build", "host"]',
+        prepare=lambda folder: (folder / "host").mkdir(),
+    ),
     # Budgets and workgroup sizes
     Scenario(
         "a budget is broken",
@@ -462,7 +513,11 @@ SCENARIOS = [
 def prepared(scenario: Scenario, folder: Path) -> None:
     """Put the scenario's files where the run looks for them."""
     pinned = scenario.before is not None
-    config = PATHS + (BASELINE if pinned else "") + scenario.config
+    config = (
+        (PATHS if "paths" not in scenario.config else "")
+        + (BASELINE if pinned else "")
+        + scenario.config
+    )
     (folder / "kernelinfo.toml").write_text(config)
     if scenario.before is not None:
         written(scenario.before, folder)
