@@ -164,6 +164,10 @@ class Analysis:
                     counts.notes.append(Note(blob.path, message))
                     continue
                 counts.notes += (Note(blob.path, note, blob.member) for note in module.notes)
+                if self._options.is_gate:
+                    yield from (Problem(blob.path, doubt, blob.member) for doubt in module.doubts)
+                else:
+                    counts.notes += (Note(blob.path, doubt, blob.member) for doubt in module.doubts)
                 for warning in module.warnings:
                     offset = None if warning.offset is None else (blob.offset or 0) + warning.offset
                     yield Problem(blob.path, warning.message, blob.member, offset, warning.line)

@@ -190,7 +190,7 @@ def _unmatched(counts: Collection[PathCounts], options: Options) -> Iterator[Pro
         if (option, value) not in met:
             near = did_you_mean(value, map(base_name, names)) if option == "-k" else ""
             message = f"{option} {value} matches no kernel" + (f"; {near}" if near else "")
-            yield (Problem if options.each_must_match else Note)(_place(counts), message)
+            yield (Problem if options.is_gate else Note)(_place(counts), message)
 
 
 def _place(counts: Collection[PathCounts]) -> str:

@@ -40,9 +40,9 @@ class Options(NamedTuple):
     """The user names one kernel, among others that are read with it."""
     unique: bool = False
     """Code objects that are equal byte for byte count once."""
-    each_must_match: bool = False
-    """A pattern of `kernels` or a target of `targets` that chooses no kernel is a problem; else it
-    is a note."""
+    is_gate: bool = False
+    """An assembly that may be cut off, and a pattern of `kernels` or a target of `targets` that
+    chooses no kernel, are problems; else they are notes."""
     all_copies: bool = False
     """Code objects that state what an assembly next to them does are results of their own."""
     locate: Callable[[Kernel], bool] | None = None

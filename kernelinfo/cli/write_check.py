@@ -46,7 +46,7 @@ def write_check(
         selection=project.selection,
         workgroup_sizes=project.workgroup_sizes,
         instructions=format in SHOW_INSTRUCTIONS,
-        each_must_match=not subset,
+        is_gate=True,
     )
     is_part = subset or _is_part(paths, own.paths)
     scope = Scope(paths if is_part else (), options, may_hold_none=subset)

@@ -66,6 +66,10 @@ class _Judgement:
             self._comparison = compare(pinned, self._kernels)
         found = self._comparison
         self._pairs: dict[int, Pair] = {id(pair.new): pair for pair in found.pairs} if found else {}
+        self._pinned: dict[tuple[str, str, str], list[KernelSummary]] = {}
+        """What the baseline has of kernels of this target, name and symbol."""
+        for new, old in ((pair.new, pair.old) for pair in found.pairs) if found else ():
+            self._pinned.setdefault((new.target, new.name, new.symbol), []).append(old)
         self._missed: list[KernelSummary] = []
         """Kernels of the baseline alone that the run covers."""
         self._elsewhere: list[KernelSummary] = []
@@ -152,12 +156,21 @@ class _Judgement:
     def _of_baseline(self, result: Result, summary: KernelSummary) -> Iterator[Finding]:
         if self._comparison is None:
             return
-        pair, kernel = self._pairs.get(id(summary)), result.kernel
+        pair = self._pairs.get(id(summary))
         if pair is None:
             yield ratchet.unbaselined()
-            return
-        if pair.old.content == summary.content:
-            return
+            olds = self._pinned.get((summary.target, summary.name, summary.symbol), [])
+            copies = (Pair(old, summary, "exact") for old in olds)
+            if copy := min(copies, key=lambda pair: pair.regressed, default=None):
+                where = f" (pinned in {copy.old.code_object})"
+                for finding in self._moved(copy, result):
+                    yield finding._replace(message=finding.message + where)
+        elif pair.old.content != summary.content:
+            yield from self._moved(pair, result)
+
+    def _moved(self, pair: Pair, result: Result) -> Iterator[Finding]:
+        """What moved since a kernel was pinned, and which of its numbers cannot be compared."""
+        kernel = result.kernel
         gate, strict = self._configuration.gate, self._configuration.strict_baseline
         pinned, stated = (
             [m.key for m, _ in gate.allowances if getattr(side, m.field) is not None]

@@ -3,6 +3,7 @@ pass."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 
 from kernelinfo.compare import Comparison
@@ -13,6 +14,7 @@ from kernelinfo.kernel import Report, Result
 from kernelinfo.kernel.pattern import matching
 from kernelinfo.reading.blob import Problem
 from kernelinfo.rules.documented import documented
+from kernelinfo.rules.remark import counted
 
 
 def judgeable(report: Report, configuration: Configuration) -> tuple[Result, ...]:
@@ -44,11 +46,33 @@ def too_few(
     least, key = (configuration.min_kernels, "expect.min-kernels") if scope.whole else (0, "")
     if at_least is not None:
         least, key = at_least, "--min-kernels"
-    if len(found) < least and (found or not report.problems):
-        message = f"{len(found)} kernels found, at least {least} expected; see {key}"
+    count = _distinct(found) if least else 0
+    if count < least and (found or not report.problems):
+        message = f"{counted(count, 'kernel')} found, at least {least} expected; see {key}"
         yield Problem(location, message)
     for target in unbuilt(found, configuration) if found and scope.whole else ():
         yield Problem(location, f"no kernel is for {target}; build it, or remove it from target")
+
+
+def _distinct(found: Sequence[Result]) -> int:
+    """The kernels of distinct files: one that is named again or linked counts once."""
+    files: dict[str, object] = {}
+    kernels = set()
+    for result in found:
+        of, symbol = result.kernel.code_object, result.kernel.symbol
+        if of.path not in files:
+            files[of.path] = _identity(of.path)
+        kernels.add((files[of.path], of.target, of.member, of.offset, symbol))
+    return len(kernels)
+
+
+def _identity(path: str) -> object:
+    """Device and inode of a file; the path where there is none."""
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):  # standard input, bytes, a file that is gone
+        return path
+    return status.st_dev, status.st_ino
 
 
 def unbuilt(found: Sequence[Result], configuration: Configuration) -> tuple[str, ...]:

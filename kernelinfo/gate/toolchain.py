@@ -20,7 +20,7 @@ class Toolchain:
     """The compilers of a build compared with those of its baseline, where that names any."""
 
     def __init__(self, pinned: Iterable[str], code_objects: Iterable[CodeObject]) -> None:
-        self._pinned = tuple(pinned)
+        self._pinned = tuple(stamp.strip() for stamp in pinned)
         foreign = filter(self.is_foreign, {id(one): one for one in code_objects}.values())
         self._foreign = {stamp for one in foreign for stamp in makers(one.stamps)}
 

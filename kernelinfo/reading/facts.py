@@ -210,6 +210,8 @@ class Module(NamedTuple):
     warnings: tuple[ReadWarning, ...] = ()
     notes: tuple[str, ...] = ()
     """What is worth knowing of the module, and no problem."""
+    doubts: tuple[str, ...] = ()
+    """Why it may not be whole: a note of a report, which a gate does not pass."""
     part: str | None = None
     """Which of several modules of one text it is, where nothing else distinguishes them."""
     offset: int = 0

@@ -77,9 +77,9 @@ def configurations(folder: str) -> Iterator[str]:
     """Each `kernelinfo.toml` in the absolute path of a folder or above, and each `pyproject.toml`
     that may configure, too; the nearest first."""
     own, shared = (os.path.join(folder, name) for name in CONFIGURATIONS)
-    if os.path.isfile(own):
+    if _is_file_or_dangling(own):
         yield own
-    if os.path.isfile(shared):
+    if _is_file_or_dangling(shared):
         try:
             with open(shared, "rb") as file:
                 may = may_configure(file.read())
@@ -90,6 +90,11 @@ def configurations(folder: str) -> Iterator[str]:
     parent = os.path.dirname(folder)
     if parent != folder:
         yield from configurations(parent)
+
+
+def _is_file_or_dangling(path: str) -> bool:
+    """True for a file, and for a link to nothing, of which reading says so."""
+    return os.path.isfile(path) or (os.path.islink(path) and not os.path.exists(path))
 
 
 def may_configure(pyproject: bytes) -> bool:

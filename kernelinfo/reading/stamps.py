@@ -13,8 +13,9 @@ _DEVICE_LIBRARY = re.compile(r"clang version .*RadeonOpenCompute/llvm-project ro
 
 
 def distinct(stamps: Iterable[str]) -> tuple[str, ...]:
-    """Each stamp once, sorted: a linker orders and repeats them as it likes."""
-    return tuple(sorted({stamp for stamp in stamps if stamp}))
+    """Each stamp once, without blanks around it, sorted: a linker orders and repeats them as it
+    likes."""
+    return tuple(sorted({stamp.strip() for stamp in stamps} - {""}))
 
 
 def compilers(stamps: Iterable[str]) -> tuple[str, ...]:
@@ -26,6 +27,11 @@ def makers(stamps: Iterable[str]) -> tuple[str, ...]:
     """Those of compilers that may have made the kernels. Linked bitcode, AMD's device libraries
     above all, brings the stamp of the compiler that made it."""
     return tuple(stamp for stamp in compilers(stamps) if not _DEVICE_LIBRARY.match(stamp))
+
+
+def is_of_clang(stamp: str) -> bool:
+    """True for the stamp of a clang, AMD's among them."""
+    return "clang version " in stamp
 
 
 def compiler_of(stamps: tuple[str, ...]) -> str | None:

@@ -230,7 +230,7 @@ def test_a_size_that_the_kernel_requires_stays(tmp_path: Path) -> None:
 def test_json_is_the_report_and_what_the_gate_says(folder: Path) -> None:
     (folder / "kernelinfo.toml").write_text(
         'paths = ["build"]\n[[suppress]]\nrule = "KI106"\nkernel = "sgprbound"\n'
-        'reason = "still faster"\nuntil = "2999-12-31"\n[[budget]]\nkernel = "none"\n'
+        'reason = "still faster"\nuntil = "2999-12-31"\n[[budget]]\nkernel = "none"\nvgpr = 64\n'
     )
     out, err, code = check(folder, "--format", "json")
     document = json.loads(out)
@@ -378,7 +378,7 @@ def test_the_rules_of_the_gate_are_documented() -> None:
 
 def test_ignore_and_severity_hold_for_the_gate(folder: Path) -> None:
     with (folder / "kernelinfo.toml").open("a") as file:
-        file.write('fail-on = "error"\n[[budget]]\nkernel = "none"\n')
+        file.write('fail-on = "error"\n[[budget]]\nkernel = "none"\nvgpr = 64\n')
     assert "KI206" in check(folder)[0]
     assert "KI206" not in check(folder, "--ignore", "KI206")[0]
     assert check(folder, "--severity", "KI206=error")[2] == 1

@@ -137,7 +137,7 @@ def test_nothing_is_pinned_of_what_was_not_read_whole(tmp_path: Path) -> None:
     for not_whole in (Report((), ()), Report(whole.results, (Problem("x", "is cut off"),))):
         with pytest.raises(BaselineError, match="left as it is, for not all could be read"):
             pin(not_whole, path, Configuration())
-    with pytest.raises(BaselineError, match="1 kernels found, at least 2 expected"):
+    with pytest.raises(BaselineError, match="1 kernel found, at least 2 expected"):
         pin(whole, path, Configuration(min_kernels=2))
 
 

@@ -85,6 +85,11 @@ def cut(text: str) -> str:
     return compiled(text).partition(f"{SCALE}:\n")[0]
 
 
+POINTER = f"""\
+version https://git-lfs.github.com/spec/v1
+oid sha256:{"4d7a2146" * 8}
+size 12345
+"""
 TWO: Files = {"a.s": assembly(K(SAXPY)), "b.s": assembly(K(SCALE))}
 BIGGER: Files = {"a.s": assembly(K(SAXPY, vgprs=80)), "b.s": TWO["b.s"]}
 
@@ -122,6 +127,12 @@ def no_waves(folder: Path) -> None:
     (folder / "b.json").write_text(text.replace('"waves_per_simd": 8.0', '"waves_per_simd": null'))
 
 
+def replaced_by_link(path: Path) -> None:
+    """A link to nothing instead of a file."""
+    path.unlink()
+    path.symlink_to("nowhere")
+
+
 SCENARIOS = [
     Scenario("all is well", 0, "kernelinfo check passed: nothing found · 2 kernels"),
     # What is expected of a run
@@ -134,19 +145,19 @@ SCENARIOS = [
     Scenario(
         "--min-kernels holds where a path is named",
         2,
-        "1 kernels found, at least 2 expected; see --min-kernels",
+        "1 kernel found, at least 2 expected; see --min-kernels",
         arguments="build/a.s --min-kernels 2",
     ),
     Scenario(
         "--min-kernels holds with -k",
         2,
-        "1 kernels found, at least 2 expected; see --min-kernels",
+        "1 kernel found, at least 2 expected; see --min-kernels",
         arguments="-k saxpy --min-kernels 2",
     ),
     Scenario(
         "--min-kernels holds with --subset",
         2,
-        "1 kernels found, at least 2 expected; see --min-kernels",
+        "1 kernel found, at least 2 expected; see --min-kernels",
         arguments="--subset build/a.s --min-kernels 2",
     ),
     Scenario(
@@ -327,6 +338,48 @@ SCENARIOS = [
         "note: pyproject.toml: [tool.kernelinfo] is not read where kernelinfo.toml is; keep one",
         prepare=lambda folder: (folder / "pyproject.toml").write_text("[tool.kernelinfo]\n"),
     ),
+    Scenario(
+        "a budget without a bound",
+        2,
+        "kernelinfo.toml:2: budget[0]: bounds nothing; write one of vgpr-spill, sgpr-spill,",
+        config='[[budget]]\nkernel = "saxpy"',
+    ),
+    Scenario(
+        "an infinite bound",
+        2,
+        "kernelinfo.toml:3: budget[0].vgpr: inf; write a number, or",
+        config="[[budget]]\nvgpr = 1e400",
+    ),
+    Scenario(
+        "an allowance that no number can be",
+        2,
+        'kernelinfo.toml:3: gate.vgpr: \'inf\'; write "off", a number, "+8" or "+5%"',
+        config='[gate]\nvgpr = "inf"',
+    ),
+    Scenario(
+        "an infinite allowance",
+        2,
+        'kernelinfo.toml:3: gate.vgpr: inf; write "off", a number, "+8" or "+5%"',
+        config="[gate]\nvgpr = 1e400",
+    ),
+    Scenario(
+        "an empty pattern of a budget",
+        2,
+        "kernelinfo.toml:3: budget[0].kernel: ''; write a name, a glob such as",
+        config='[[budget]]\nkernel = ""\nvgpr = 32',
+    ),
+    Scenario(
+        "an empty pattern of a suppression",
+        2,
+        "kernelinfo.toml:4: suppress[0].kernel: 're:'; write a name, a glob such as",
+        config='[[suppress]]\nrule = "KI101"\nkernel = "re:"\nreason = "so"',
+    ),
+    Scenario(
+        "an empty pattern of a workgroup size",
+        2,
+        "kernelinfo.toml:3: workgroup-size.: ''; write a name, a glob such as",
+        config='[workgroup-size]\n"" = 64',
+    ),
     # The baseline
     Scenario("nothing moved", 0, "passed: nothing found · 2 kernels", before=TWO),
     Scenario(
@@ -438,7 +491,100 @@ SCENARIOS = [
         build={"a.s": TWO["a.s"]},
         arguments="build/**/*.s",
     ),
+    Scenario(
+        "a second copy of a pinned kernel is compared, too",
+        1,
+        "error KI501 saxpy (gfx90a): lost 4 waves (8 → 4): 80 VGPRs, the step is ≤ 64"
+        " (pinned in build/a.s)",
+        before=TWO,
+        build=TWO | {"copy.s": BIGGER["a.s"]},
+    ),
+    Scenario(
+        "a second copy that did not change is new",
+        0,
+        "note KI503 saxpy (gfx90a): not in the baseline",
+        before=TWO,
+        build=TWO | {"copy.s": TWO["a.s"]},
+    ),
+    Scenario(
+        "of several pinned ones a copy is compared with one that it is no worse than",
+        0,
+        "note KI503 saxpy (gfx90a): not in the baseline",
+        before={"a.s": assembly(K(SAXPY)), "b.s": assembly(K(SAXPY, vgprs=80))},
+        build={
+            "a.s": assembly(K(SAXPY)),
+            "b.s": assembly(K(SAXPY, vgprs=80)),
+            "c.s": assembly(K(SAXPY, vgprs=72)),
+        },
+    ),
+    # What is counted
+    Scenario(
+        "a file that is named three times counts once",
+        2,
+        "2 kernels found, at least 3 expected; see expect.min-kernels",
+        config='paths = ["build/a.s", "build/a.s", "build/b.s"]\nexpect = { min-kernels = 3 }',
+    ),
+    Scenario(
+        "a link counts as its file",
+        2,
+        "2 kernels found, at least 3 expected; see expect.min-kernels",
+        config='paths = ["build/*.s"]\nexpect = { min-kernels = 3 }',
+        prepare=lambda folder: (folder / "build" / "link.s").symlink_to("a.s"),
+    ),
     # What cannot be read
+    Scenario(
+        "a pointer of Git LFS",
+        2,
+        "build/c.co: is a pointer of Git LFS; fetch the file by `git lfs pull`",
+        build=TWO | {"c.co": POINTER},
+    ),
+    Scenario(
+        "a pointer of Git LFS instead of a library",
+        2,
+        "build/libfoo.so.1: is a pointer of Git LFS; fetch the file by `git lfs pull`",
+        build=TWO | {"libfoo.so.1": POINTER},
+    ),
+    Scenario(
+        "a pointer of Git LFS among those of pre-commit",
+        2,
+        "build/c.s: is a pointer of Git LFS; fetch the file by `git lfs pull`",
+        build=TWO | {"c.s": POINTER},
+        arguments="--subset build/a.s build/c.s",
+    ),
+    Scenario(
+        "a pointer of Git LFS that is no code",
+        0,
+        "passed: nothing found · 2 kernels",
+        build=TWO | {"logo.png": POINTER},
+    ),
+    Scenario(
+        "a link to nothing with the name of code",
+        2,
+        "build/c.s: is a link to nothing; build again what it leads to",
+        prepare=lambda folder: (folder / "build" / "c.s").symlink_to("nowhere"),
+    ),
+    Scenario(
+        "a configuration that is a link to nothing",
+        2,
+        "kernelinfo.toml: is a link to nothing; mend or remove it",
+        arguments="build",
+        prepare=lambda folder: replaced_by_link(folder / "kernelinfo.toml"),
+    ),
+    Scenario(
+        "a pyproject.toml that is a link to nothing",
+        2,
+        "pyproject.toml: is a link to nothing; mend or remove it",
+        arguments="build",
+        prepare=lambda folder: replaced_by_link(
+            (folder / "kernelinfo.toml").rename(folder / "pyproject.toml")
+        ),
+    ),
+    Scenario(
+        "assembly of clang cut before its metadata",
+        2,
+        "build/a.s: no metadata ends the module, as clang writes it: it may be cut off; build it",
+        build={"a.s": assembly(K(SAXPY)).partition(".amdgpu_metadata")[0]},
+    ),
     Scenario("an empty file", 2, "build/c.s: is empty; build it again", build=TWO | {"c.s": ""}),
     Scenario(
         "an empty file among those of pre-commit",
@@ -472,6 +618,13 @@ SCENARIOS = [
         build={"a.s": assembly(K(SAXPY)).partition(".ident")[0]},
     ),
     # Another compiler
+    Scenario(
+        "a stamp with blanks is the same compiler's",
+        1,
+        "error KI501 saxpy (gfx90a): lost 4 waves (8 → 4): 80 VGPRs",
+        before={"a.s": assembly(K(SAXPY))},
+        build={"a.s": assembly(K(SAXPY, vgprs=80), stamps=(f" {OLD} ",))},
+    ),
     Scenario(
         "another compiler lost a wave",
         0,
@@ -541,3 +694,22 @@ def test_the_gate(scenario: Scenario, tmp_path: Path) -> None:
     out, err, code = run("check", *scenario.arguments.split(), folder=tmp_path)
     assert scenario.line in out + err
     assert code == scenario.code, out + err
+
+
+def test_assembly_of_clang_without_metadata_is_a_note_of_the_report(tmp_path: Path) -> None:
+    (tmp_path / "a.s").write_text(assembly(K(SAXPY)).partition(".amdgpu_metadata")[0])
+    out, err, code = run("a.s", folder=tmp_path)
+    assert ("saxpy" in out, code) == (True, 0)
+    assert err.startswith("a.s: no metadata ends the module, as clang writes it: it may be cut off")
+
+
+def test_blanks_of_a_stamp_in_the_baseline(tmp_path: Path) -> None:
+    scenario = Scenario("", 1, "", before=TWO, build=BIGGER, prepare=blank_stamps)
+    prepared(scenario, tmp_path)
+    assert run("check", folder=tmp_path)[2] == 1
+
+
+def blank_stamps(folder: Path) -> None:
+    text = (folder / "b.json").read_text()
+    assert f'"{OLD}"' in text
+    (folder / "b.json").write_text(text.replace(f'"{OLD}"', f'" {OLD}"'))

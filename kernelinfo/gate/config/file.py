@@ -40,6 +40,8 @@ def read_file(path: FilePath) -> ConfigFile | None:
         text = data.decode()
         document = tomllib.loads(text)
     except OSError as error:
+        if os.path.islink(path) and not os.path.exists(path):
+            raise ConfigError(f"{path}: is a link to nothing; mend or remove it") from None
         raise ConfigError(f"{path}: {error.strerror}; give another file") from None
     except ReadError as error:
         raise ConfigError(f"{path}: {error}") from None

@@ -64,6 +64,8 @@ class Table(NamedTuple):
     keys: tuple[Key, ...]
     expected: str
     array: bool = False
+    one_of: tuple[str, ...] = ()
+    """Keys of which at least one is stated."""
 
 
 class Key(NamedTuple):
@@ -89,6 +91,8 @@ class Key(NamedTuple):
 
 
 def _pattern(text: str) -> str:
+    if text.strip() in ("", "re:"):
+        raise ValueError("empty")
     matches(text, "", "")
     return text
 
@@ -240,7 +244,12 @@ KEYS = (
     Key(
         "budget",
         "Bounds by kernel and target; the first that matches counts.",
-        Table(_BUDGET, "[[budget]] and its keys", array=True),
+        Table(
+            _BUDGET,
+            "[[budget]] and its keys",
+            array=True,
+            one_of=tuple(measure.key for measure in MEASURES),
+        ),
         [],
     ),
     Key("gate", "How much worse than the baseline is borne.", Table(_GATE, "[gate] and its keys")),

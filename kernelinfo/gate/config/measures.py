@@ -43,16 +43,21 @@ class Bound(NamedTuple):
 def parse_bound(measure: Number, value: str | float) -> Bound:
     """`">=2"`, `"<=64"`, `"==0"`; a number alone is the least of a gain and the most of a cost.
 
-    Raises `ValueError` for anything else.
+    Raises `ValueError` for anything else, negative and infinite numbers among it.
     """
     if not isinstance(value, str):
-        if value < 0:
-            raise ValueError("below 0")
-        return Bound(">=" if measure.is_gain else "<=", value)
+        return Bound(">=" if measure.is_gain else "<=", _finite(value))
     found = re.match(BOUND, value)
     if found is None:
         raise ValueError("no bound")
-    return Bound(found[1], float(found[2]))
+    return Bound(found[1], _finite(float(found[2])))
+
+
+def _finite(value: float) -> float:
+    """The number. Raises `ValueError` for one that no count in a file can be."""
+    if not 0 <= value < 1 << 64:
+        raise ValueError("no number of 64 bits")
+    return value
 
 
 class Allowance(NamedTuple):
@@ -76,4 +81,4 @@ def parse_allowance(value: str | float) -> Allowance | None:
     found = re.match(ALLOWANCE, str(value))
     if found is None:
         raise ValueError("no allowance")
-    return Allowance(float(found[1]), percent=bool(found[2]))
+    return Allowance(_finite(float(found[1])), percent=bool(found[2]))

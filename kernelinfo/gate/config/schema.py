@@ -47,7 +47,11 @@ def _value(kind: Scalar | Many | Named | Table) -> dict[str, Any]:
         case Named():
             return {"type": "object", "additionalProperties": _scalar(kind.of)}
         case Table(array=True):
-            return {"type": "array", "items": _table(kind.keys)}
+            one_of = [{"required": [name]} for name in kind.one_of]
+            return {
+                "type": "array",
+                "items": _table(kind.keys) | ({"anyOf": one_of} if one_of else {}),
+            }
         case Table():
             return _table(kind.keys)
 

@@ -64,11 +64,17 @@ class Validation:
                 isinstance(one, dict) for one in stated
             ):
                 return tuple(
-                    self.table(one, kind.keys, (*path, index)) | {"path": (*path, index)}
-                    for index, one in enumerate(stated)
+                    self._element(one, kind, (*path, index)) for index, one in enumerate(stated)
                 )
         self._complain(path, f"{stated!r}; write {kind.expected}")
         return None
+
+    def _element(self, stated: Any, kind: Table, path: KeyPath) -> dict[str, Any]:
+        """One table of an array, with its path."""
+        others = {name for key in kind.keys for name in key.names} - {*kind.one_of}
+        if kind.one_of and stated.keys() <= others:  # else a key may be misspelled
+            self._complain(path, f"bounds nothing; write one of {', '.join(kind.one_of)}")
+        return self.table(stated, kind.keys, path) | {"path": path}
 
     def _scalar(self, stated: Any, kind: Scalar, path: KeyPath) -> Any:
         message = f"{stated!r}; write {kind.expected}"

@@ -50,8 +50,8 @@ def open_file(
     """The code in what was found: a file, or a problem, which is passed on.
 
     In a directory, files that hold nothing for AMD GPUs are passed over, unless they cannot be
-    read, or are empty or all zero and have the name of compiler output; a file that was named and
-    holds nothing is a problem, unless it is not `required`.
+    read, or have the name of compiler output and are empty, all zero, or pointers of Git LFS; a
+    file that was named and holds nothing is a problem, unless it is not `required`.
     """
     if isinstance(file, Problem):
         yield file
@@ -61,6 +61,9 @@ def open_file(
         is_empty = blob.message == files.EMPTY
         if (file.named and required) or magic.is_named_as_code(file.path) or not is_empty:
             yield blob
+        return
+    if (file.named or magic.may_be_code(file.path)) and files.is_pointer(blob):
+        yield Problem(file.path, "is a pointer of Git LFS; fetch the file by `git lfs pull`")
         return
     if magic.is_named_as_code(file.path) and files.is_all_zero(blob):
         yield Problem(file.path, "is all zero, as a write that broke off leaves it; build it again")

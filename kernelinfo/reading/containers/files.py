@@ -15,6 +15,7 @@ from kernelinfo.errors import did_you_mean
 from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds, KernelBudget
 from kernelinfo.reading.containers import bounds
+from kernelinfo.reading.containers.magic import is_named_as_code
 
 STANDARD_INPUT = "-"
 EMPTY = "is empty; build it again"  # the problem of a file without bytes
@@ -22,6 +23,8 @@ EMPTY = "is empty; build it again"  # the problem of a file without bytes
 _MOST_NAMES = 1 << 12  # of a folder, that are compared with one that is not there
 _SMALL_BYTES = 1 << 16
 _LEADS_NOWHERE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)  # errors of links without an end
+_POINTER = b"version https://git-lfs.github.com/spec/"
+_POINTER_BYTES = 1 << 10  # Git LFS, docs/spec.md: a pointer is smaller
 _ZEROS_BYTES = 1 << 20  # of a file's beginning; code has none of that length there
 
 
@@ -66,6 +69,7 @@ def _matching(pattern: str) -> Iterator[File | Problem]:
     if ANY_FOLDERS not in folders:
         for path in sorted(glob(pattern)):
             yield from _file_or_folder(path)
+        yield from _unlisted(folders)
         return
     before = folders.index(ANY_FOLDERS)
     top = "/".join(folders[:before]) or ("/" if before else ".")
@@ -75,9 +79,23 @@ def _matching(pattern: str) -> Iterator[File | Problem]:
         for file in _walk(folder, seen):
             inside = os.path.relpath(file.path, folder).replace(os.sep, "/")
             if isinstance(file, Problem) or fits(inside, rest):
-                named = isinstance(file, File) and not rest.endswith(ANY_FOLDERS)
                 path = file.path.removeprefix("./") if top == "." else file.path
-                yield file._replace(path=path, named=named) if isinstance(file, File) else file
+                file = file._replace(path=path)
+                if isinstance(file, File) and not rest.endswith(ANY_FOLDERS):
+                    file = file._replace(named=True)
+                yield file
+
+
+def _unlisted(pattern: Sequence[str]) -> Iterator[Problem]:
+    """Folders in which a glob cannot look, by the parts of its pattern."""
+    from glob import glob
+
+    for depth, name in enumerate(pattern):
+        before = "/".join(pattern[:depth]) or ("/" if depth else ".")
+        needed = os.R_OK | os.X_OK if _has_magic(name) else os.X_OK
+        for folder in sorted(glob(before)) if _has_magic(f"{before}{name}") else ():
+            if os.path.isdir(folder) and not os.access(folder, needed):
+                yield _problem(folder, PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
 
 
 def is_read(path: str, among: Sequence[str]) -> bool:
@@ -138,6 +156,11 @@ def load(path: str, within: Bounds = BY_DEFAULT, size: int | None = None) -> Blo
         return Problem(path, str(error))
 
 
+def is_pointer(blob: Blob) -> bool:
+    """True for what Git LFS leaves in place of a file that it has not fetched."""
+    return len(blob.data) <= _POINTER_BYTES and bytes(blob.data).startswith(_POINTER)
+
+
 def is_all_zero(blob: Blob) -> bool:
     """True if nothing was written where code should begin."""
     return not blob.data[0] and not bytes(blob.data[:_ZEROS_BYTES]).strip(b"\0")
@@ -179,6 +202,8 @@ def _walk(directory: str, seen: set[tuple[int, int]]) -> Iterator[File | Problem
             except OSError as error:
                 if error.errno not in _LEADS_NOWHERE:
                     failures.append(error)
+                elif is_named_as_code(name):
+                    yield Problem(path, "is a link to nothing; build again what it leads to")
                 continue
             # Links may lead in circles, and several names to one library.
             if (status.st_dev, status.st_ino) in seen:

@@ -91,6 +91,12 @@ def is_named_as_code(path: str) -> bool:
     return path.endswith((".co", ".hsaco", ".s"))
 
 
+def may_be_code(path: str) -> bool:
+    """True if a file has the name of what compilers, linkers and packagers make."""
+    made = r"\.(s|o|a|so[.\d]*|co|out|hsaco|hipfb|amdgcn|obj|exe|dll|kpack|aks2|kdb|vmfb|whl)$"
+    return re.search(made, path) is not None
+
+
 def is_named_as_text(path: str) -> bool:
     """Whether a file in a directory is worth searching; texts of other kinds are many and long."""
     text = r"(?i)\.(s|asm|amdgcn|isa|txt|log|opt\.ya?ml)(\.(gz|zst|xz|bz2))?$"

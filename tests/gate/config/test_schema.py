@@ -56,7 +56,7 @@ def test_the_example_of_the_readme_is_valid() -> None:
     "document",
     [
         {},
-        {"budget": [{}]},
+        {"budget": [{"vgpr": 64}]},
         {"budget": [{"waves": ">=2", "scratch": 0, "vgpr": 12.5, "occupancy": "== 50"}]},
         {"gate": {"vgpr": "off", "scratch": "+5%", "waves-lost": 1}},
         {"suppress": [{"rule": "KI1", "kernel": "*", "reason": "so", "until": "2027-03-31"}]},
@@ -80,6 +80,8 @@ def test_both_accept(document: object) -> None:
         {"expect": {"min-kernels": True}},
         {"expect": 3},
         {"budget": {"waves": 2}},
+        {"budget": [{}]},
+        {"budget": [{"kernel": "gemm", "target": "gfx90a"}]},
         {"budget": [{"waves": ">2"}]},
         {"budget": [{"waves": -1}]},
         {"budget": [{"waves": []}]},

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import os
+import tempfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -234,3 +236,38 @@ def test_a_file_of_a_folder_that_was_emptied_meanwhile(tmp_path: Path) -> None:
     for file in files.find(str(tmp_path)):
         path.write_bytes(b"")
         assert [*open_file(file)] == [Problem(str(path), files.EMPTY)]
+
+
+@contextmanager
+def as_nobody() -> Iterator[None]:
+    """Root may read everything; for a while this process is another user's."""
+    if os.geteuid():
+        yield
+        return
+    os.setresuid(65534, 65534, 0)
+    try:
+        yield
+    finally:
+        os.setresuid(0, 0, 0)
+
+
+@pytest.mark.parametrize("pattern", ["*/*.s", "*/x/*.s", "?/x/a.s", "**/*.s"])
+def test_a_folder_that_a_glob_may_not_look_into(
+    pattern: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        for path in ("a/a.s", "a/x/a.s", "b/a.s", "b/x/a.s"):
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_bytes(ASSEMBLY)
+        monkeypatch.chdir(folder)
+        readable = opened(pattern)  # which imports all that is needed
+        (folder / "b").chmod(0)
+        with as_nobody():
+            items = opened(pattern)
+        (folder / "b").chmod(0o755)
+        monkeypatch.undo()
+    problems = [item for item in items if isinstance(item, Problem)]
+    assert problems == [Problem("b", "permission denied")]
+    assert 2 * len(names(items)) == len(names(readable)) > 0
