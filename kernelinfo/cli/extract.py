@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 
 import typer
 
@@ -36,10 +37,6 @@ def command(
     Each is named after its container and target, and is as the compiler wrote it: compressed ones
     are unpacked. Nothing that is there is overwritten without --force.
     """
-    try:
-        os.makedirs(output, exist_ok=True)
-    except OSError as error:
-        raise OptionError(f"{output}: {error.strerror}; give another folder") from None
     problems = Problems()
     found = extract(paths, wanted.targets, wanted.bounds)
     write(problems.reported(_written(found, output, force)), None)
@@ -49,7 +46,9 @@ def command(
 def _written(
     items: Iterable[Extract | Problem | Note], folder: str, force: bool
 ) -> Iterator[str | Problem | Note]:
-    """Write each and say so. Raises `OptionError` where the folder takes no more."""
+    """Write each and say so. The folder is made for the first of them. Raises `OptionError` where
+    that is not possible, or the folder takes no more."""
+    is_new = not os.path.lexists(folder)
     for item in items:
         if not isinstance(item, Extract):
             yield item
@@ -59,9 +58,14 @@ def _written(
             yield Problem(path, "exists already; --force overwrites it")
             continue
         try:
+            os.makedirs(folder, exist_ok=True)
             with atomic_write(path) as file:
                 file.write(item.blob.data)
         except OSError as error:
-            raise OptionError(f"{path}: {error.strerror}; give another folder") from None
+            if is_new:
+                with suppress(OSError):  # there are files in it
+                    os.rmdir(folder)
+            where = folder if error.filename == folder else path
+            raise OptionError(f"{where}: {error.strerror}; give another folder") from None
         size = f"{len(item.blob.data)} B"
         yield f"{path}  {item.target or '?'}  {size}  {plural(item.kernels, 'kernel')}\n"

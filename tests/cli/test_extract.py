@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
 import pytest
@@ -75,7 +76,30 @@ def test_force_does_not_write_through_a_link(tmp_path: Path) -> None:
     ],
 )
 def test_nothing_to_extract_is_exit_2(arguments: list[str], message: str, tmp_path: Path) -> None:
-    out, err, code = run("extract", *arguments, "-o", str(tmp_path))
+    for folder in (tmp_path, tmp_path / "new"):
+        out, err, code = run("extract", *arguments, "-o", str(folder))
+        assert (out, code) == ("", 2)
+        assert message in err
+        assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_folder_that_takes_no_file_is_left_as_it_was(
+    is_there: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    if is_there:
+        (tmp_path / "new").mkdir()
+    monkeypatch.setattr("kernelinfo.cli.extract.atomic_write", refused)
+    _, err, code = run("extract", LIBRARY, "-o", str(tmp_path / "new"))
+    assert ("No space left on device; give another folder" in err, code) == (True, 2)
+    assert (tmp_path / "new").exists() == is_there
+
+
+def test_a_file_instead_of_a_folder_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    out, err, code = run("extract", LIBRARY, "-o", str(tmp_path / "file"))
     assert (out, code) == ("", 2)
-    assert message in err
-    assert not list(tmp_path.iterdir())
+    assert err == f"kernelinfo: {tmp_path / 'file'}: File exists; give another folder\n"

@@ -15,6 +15,7 @@ from kernelinfo.reading.budget import KernelBudget
 from kernelinfo.reading.facts import Code, Fact, Facts, KernelFacts, ReadWarnings, SourceLine
 from kernelinfo.reading.metadata import UINT32
 from kernelinfo.reading.resource_symbols import SYMBOLS, symbol_facts
+from kernelinfo.reading.stamps import is_of_clang
 
 _NOTHING = Facts()
 _Reading = Callable[..., Iterable[Fact]]
@@ -76,6 +77,12 @@ def check_metadata(
         if kernel.directives and not kernel.metadata[1]:
             message = f"kernel {kernel.symbol!r}: not in the module's metadata; build it again"
             warnings.add(message, kernel.directives.line)
+
+
+def doubt(stamps: Iterable[str], lacks_metadata: bool) -> tuple[str, ...]:
+    """Why a module that lacks metadata may not be whole: clang, by its stamp, writes it last."""
+    cut = "no metadata ends the module, as clang writes it: it may be cut off; build it again"
+    return (cut,) if lacks_metadata and any(map(is_of_clang, stamps)) else ()
 
 
 def without_shaders(

@@ -18,6 +18,7 @@ from kernelinfo.reading.assembly.kernel_text import (
     KernelTexts,
     WholeText,
     check_metadata,
+    doubt,
     without_shaders,
 )
 from kernelinfo.reading.assembly.loc import SourceFiles
@@ -33,7 +34,7 @@ from kernelinfo.reading.assembly.scan import (
 )
 from kernelinfo.reading.facts import Fact, Features, Module
 from kernelinfo.reading.metadata import code_object_version, kernel_facts_v2, unknown_version
-from kernelinfo.reading.stamps import distinct, is_of_clang
+from kernelinfo.reading.stamps import distinct
 from kernelinfo.reading.target_id import TargetId, parse_isa_version, parse_target_id
 
 if TYPE_CHECKING:
@@ -47,8 +48,6 @@ _METADATA: dict[str, metadata_yaml.Reading] = {
 _BLOCKS = {*_METADATA, "amdgpu_pal_metadata"}
 # Who says for which target a module is, the best first.
 _TARGET_SOURCES = ("amdgcn_target", "metadata", "amd_amdgpu_isa", "hsa_code_object_isa")
-
-_CUT = "no metadata ends the module, as clang writes it: it may be cut off; build it again"
 
 _STRING = re.compile(rb'"((?:\\.|[^"\\])*)"')
 
@@ -284,7 +283,6 @@ class ModuleText:
         if self._is_hsa and self._begin >= 0 and not warnings:  # else by hand, or known damaged
             line = self._lines.number(end)
             check_metadata(self._kernels.values(), self._has_metadata, line, self._warnings)
-        may_be_cut = self._is_hsa and self._begin < 0 and not self._has_metadata
         if not (self._kernels or warnings or self._targets):
             return
         stated = (self._targets[who] for who in _TARGET_SOURCES if who in self._targets)
@@ -317,6 +315,6 @@ class ModuleText:
             kernels=tuple(kernels),
             warnings=warnings + self._warnings.take(),
             notes=notes,
-            doubts=(_CUT,) if may_be_cut and any(map(is_of_clang, self._stamps)) else (),
+            doubts=doubt(self._stamps, self._is_hsa and not self._has_metadata and self._begin < 0),
             offset=self._start,
         )
