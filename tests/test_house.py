@@ -30,7 +30,7 @@ FLOORS = (
     {"rules"},
     {"analysis"},
     {"compare", "pressure"},
-    {"gate", "sweep", "fleet"},
+    {"gate", "variants", "fleet"},
     {"render"},
     {"cli"},
 )
@@ -49,7 +49,7 @@ ROOMS = {
     "pycxxfilt": ("kernel/names.py", "kernel/demangler.py"),
     "jinja2": ("render/html/", "render/sweep/html.py"),
     "sqlite3": ("compare/rocpd.py", "reading/containers/database.py"),
-    "llvmlite": ("sweep/llvmlite_child.py",),
+    "llvmlite": ("variants/llvmlite_child.py",),
     "dask": ("fleet/",),
     "distributed": ("fleet/",),
     "duckdb": ("fleet/",),

@@ -25,7 +25,7 @@ from kernelinfo.reading.budget import Bounds
 from kernelinfo.render import View, renderer
 from kernelinfo.render.explain import render_kernel
 from kernelinfo.render.notes import Notes
-from kernelinfo.sweep.ir import input_of
+from kernelinfo.variants.ir import input_of
 
 EXAMPLES = """
   kernelinfo explain kernels.s vgprbound

@@ -18,10 +18,11 @@ from kernelinfo.cli.progress import counted
 from kernelinfo.errors import OptionError
 from kernelinfo.occupancy.targets import find
 from kernelinfo.render import SWEEP_FORMATS, View, renderer
-from kernelinfo.sweep.compilers import Processes, find_compiler
-from kernelinfo.sweep.ir import read_input
-from kernelinfo.sweep.sweeping import open_module, sweep
-from kernelinfo.sweep.variants import STRATEGIES, Request, Sweep
+from kernelinfo.variants.compilers import find_compiler
+from kernelinfo.variants.ir import read_input
+from kernelinfo.variants.nouns import STRATEGIES, Request, Sweep
+from kernelinfo.variants.processes import Processes
+from kernelinfo.variants.sweeping import open_module, sweep
 
 EXAMPLES = """
   kernelinfo sweep kernels.bc                     # hipcc --save-temps leaves it

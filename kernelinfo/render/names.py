@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kernelinfo.compare.summary import KernelSummary
     from kernelinfo.render import View
     from kernelinfo.render.name_style import NameStyle
-    from kernelinfo.sweep.variants import SweptKernel
+    from kernelinfo.variants.nouns import SweptKernel
 
     Named = Kernel | KernelSummary | SweptKernel
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from kernelinfo.occupancy.targets import Target
-from kernelinfo.sweep.variants import Asked
+from kernelinfo.variants.nouns import Asked
 
 PRELUDE = """
 #define DEVICE __attribute__((device))

@@ -14,9 +14,10 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.errors import CompilerError
 from kernelinfo.kernel import Result
 from kernelinfo.occupancy.targets import find
-from kernelinfo.sweep.compilers import Compiler, Processes, find_compiler
-from kernelinfo.sweep.ir import read_input
-from kernelinfo.sweep.sweeping import Module, by_symbol, open_module
+from kernelinfo.variants.compilers import Compiler, find_compiler
+from kernelinfo.variants.ir import read_input
+from kernelinfo.variants.processes import Processes
+from kernelinfo.variants.sweeping import Module, by_symbol, open_module
 
 from .kernels import PRELUDE, RandomKernel, random_asked, random_kernel
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kernelinfo.sweep import ir
+from kernelinfo.variants import ir
 
 MODULE = """\
 target triple = "amdgcn-amd-amdhsa"

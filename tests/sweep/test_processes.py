@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from kernelinfo.errors import CompilerError
-from kernelinfo.sweep.compilers import Processes
+from kernelinfo.variants.processes import Processes
 
 from ..compiling import bitcode, needs_clang
 
@@ -28,7 +28,7 @@ def script(path: Path, text: str) -> str:
 
 def test_standard_output_comes_back() -> None:
     with Processes(10) as processes:
-        assert processes.run(["cat"], b"text" * 100_000) == b"text" * 100_000
+        assert processes.run(["/bin/cat"], b"text" * 100_000) == b"text" * 100_000
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_a_failure_is_one_line(tmp_path: Path, text: str, message: str) -> None:
 
 
 def test_output_without_end_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kernelinfo.sweep.compilers._MOST_OUTPUT", 1 << 20)
+    monkeypatch.setattr("kernelinfo.variants.processes._MOST_OUTPUT", 1 << 20)
     with Processes(60) as processes, pytest.raises(CompilerError, match="more than 1048576 bytes"):
         processes.run([script(tmp_path / "compiler", "yes")])
 

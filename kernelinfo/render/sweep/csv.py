@@ -8,7 +8,7 @@ from kernelinfo.kernel.rows import COLUMNS, row
 from kernelinfo.render import View
 from kernelinfo.render.csv import line
 from kernelinfo.render.names import name_of
-from kernelinfo.sweep.variants import Sweep, SweptKernel, Variant
+from kernelinfo.variants.nouns import Sweep, SweptKernel, Variant
 
 _ASKED = ("Asked_Waves", "Asked_Launch_Bounds", "Asked_Strategy", "Ignored", "Error")
 

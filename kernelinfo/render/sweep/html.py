@@ -13,7 +13,7 @@ from kernelinfo.render.names import name_of
 from kernelinfo.render.sweep.rows import HEADING, LEGEND, Row, rows
 from kernelinfo.render.sweep.words import about, how_to_write, trade
 from kernelinfo.render.words import number
-from kernelinfo.sweep.variants import Sweep, SweptKernel
+from kernelinfo.variants.nouns import Sweep, SweptKernel
 
 _WIDTH, _HEIGHT, _TOP = 320, 150, 16
 """Of a chart and of the room above its highest bar, in SVG's units."""

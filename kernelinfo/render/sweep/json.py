@@ -8,7 +8,7 @@ from typing import Any
 from kernelinfo import __version__
 from kernelinfo.render import View
 from kernelinfo.render.json import encoded, kernel_document, picked
-from kernelinfo.sweep.variants import Sweep, Variant
+from kernelinfo.variants.nouns import Sweep, Variant
 
 SCHEMA = "kernelinfo/sweep/1"
 

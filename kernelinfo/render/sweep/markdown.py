@@ -9,7 +9,7 @@ from kernelinfo.render.markdown import code, plain, table
 from kernelinfo.render.names import name_of
 from kernelinfo.render.sweep.rows import HEADING, LEGEND, rows
 from kernelinfo.render.sweep.words import about, how_to_write, trade
-from kernelinfo.sweep.variants import Sweep
+from kernelinfo.variants.nouns import Sweep
 
 
 def render(sweep: Sweep, view: View) -> Iterator[str]:

@@ -8,7 +8,7 @@ from kernelinfo.kernel import Result
 from kernelinfo.render.names import printable
 from kernelinfo.render.sweep.words import labels
 from kernelinfo.render.words import bound, known, limiters, number, size
-from kernelinfo.sweep.variants import AS_COMPILED, SweptKernel, Variant, cost_of
+from kernelinfo.variants.nouns import AS_COMPILED, SweptKernel, Variant, cost_of
 
 HEADING = (
     *("VGPR", "alloc", "AGPR", "SGPR", "spills", "scratch", "reloads", "LDS", "code"),

@@ -9,7 +9,7 @@ from kernelinfo.render.names import name_of, printable
 from kernelinfo.render.paint import Span, aligned, painted, wrap
 from kernelinfo.render.sweep.rows import HEADING, LEGEND, Row, rows
 from kernelinfo.render.sweep.words import about, how_to_write, trade
-from kernelinfo.sweep.variants import Sweep, SweptKernel
+from kernelinfo.variants.nouns import Sweep, SweptKernel
 
 
 def render(sweep: Sweep, view: View) -> Iterator[str]:

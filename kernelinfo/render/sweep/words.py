@@ -10,7 +10,7 @@ from kernelinfo.kernel import Kernel, Result
 from kernelinfo.kernel.names import base_name
 from kernelinfo.render.names import printable
 from kernelinfo.render.words import compiler_name, number, plural, size, waves_per_simd
-from kernelinfo.sweep.variants import (
+from kernelinfo.variants.nouns import (
     AS_COMPILED,
     Asked,
     Cost,

@@ -10,8 +10,8 @@ from kernelinfo.kernel import Result
 from kernelinfo.occupancy.calculator import Arch
 from kernelinfo.occupancy.placement import waves_of
 from kernelinfo.occupancy.targets import Target
-from kernelinfo.sweep.compilers import Compiler
-from kernelinfo.sweep.ir import Input
+from kernelinfo.variants.compilers import Compiler
+from kernelinfo.variants.ir import Input
 
 STRATEGIES = (
     "max-ilp",

@@ -20,6 +20,14 @@ _BITCODE = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
 _TEXT = rb"(?m)^(?:define|target|@|; ModuleID)"
 _PRODUCER = re.compile(rb"(?:AMD )?clang version \d+(?:\.\d+)*(?:git)?")
 """In `!llvm.ident`; bitcode keeps metadata strings as plain bytes (METADATA_STRINGS)."""
+TRIPLES = ("amdgcn-amd-amdhsa", "amdgcn-amd-amdpal", "amdgcn-mesa-mesa3d")
+"""The runtimes of AMD GPUs (LLVM AMDGPUUsage, "Target Triples"). A compiler is called with one of
+these, never with the spelling of the IR."""
+SPELLINGS = (*TRIPLES, "amdgcn", "amdgcn-unknown-amdhsa", "amdgcn-amd-amdhsa-llvm")
+"""Triples that bitcode is tried for: only a compiler can read which one it states."""
+_ARCHITECTURE = re.compile(r"amdgcn|amdgpu\d\w*(\.\w+)*")  # amdgpu9.42: LLVM 24
+_VENDORS = ("", "amd", "mesa", "unknown")
+_SYSTEMS = {"": 0, "unknown": 0, "amdhsa": 0, "amdpal": 1, "mesa3d": 2}  # indices into TRIPLES
 _ASSEMBLY_OF = {".llir": ".amdgcn", ".bc": ".s", ".ll": ".s"}
 
 
@@ -84,7 +92,7 @@ _FEATURES = ("sramecc", "xnack")  # those of a target id, in its order (AMDGPUUs
 
 
 class Definition(NamedTuple):
-    """Where a kernel's attributes are referred to."""
+    """A kernel, and the reference to its attributes."""
 
     symbol: str
     group: int | None  # number of its attribute group; None if it has none
@@ -172,6 +180,18 @@ def triple(text: str) -> str | None:
     """The module's target triple; None if it states none."""
     found = re.search(r'^target triple = "([^"]*)"', text, re.M)
     return found[1] if found else None
+
+
+def known_triple(stated: str) -> str | None:
+    """The one of `TRIPLES` that a spelling stands for; None if it is not for an AMD GPU.
+
+    A triple becomes part of compilers' file names: `amdgcn-amd-amdhsa/x` would have clang read
+    `x.cfg` of the current folder, which may load a plug-in.
+    """
+    architecture, vendor, system, *_ = [*stated.split("-"), "", ""]
+    if not _ARCHITECTURE.fullmatch(architecture) or vendor not in _VENDORS:
+        return None
+    return TRIPLES[_SYSTEMS[system]] if system in _SYSTEMS else None
 
 
 def with_triple(text: str, wanted: str) -> str:

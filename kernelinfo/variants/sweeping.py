@@ -13,25 +13,25 @@ from kernelinfo.analysis import Analysis, analyse
 from kernelinfo.analysis.options import Options
 from kernelinfo.compare.changes import Pair
 from kernelinfo.compare.summary import build
-from kernelinfo.errors import CompilerError, ReadError
+from kernelinfo.errors import CompilerError, ReadError, UnknownTargetError
 from kernelinfo.kernel import Item, Report, Result
 from kernelinfo.kernel.names import demangle
 from kernelinfo.occupancy.targets import find
 from kernelinfo.reading.containers import open_bytes
 from kernelinfo.reading.containers.triton import read_sidecar
-from kernelinfo.sweep import ir
-from kernelinfo.sweep.compilers import Compiler, Processes
-from kernelinfo.sweep.ir import Input
-from kernelinfo.sweep.variants import Asked, Origin, Request, Sweep, SweptKernel, Variant, steps
+from kernelinfo.variants import ir
+from kernelinfo.variants.compilers import Compiler
+from kernelinfo.variants.ir import Input
+from kernelinfo.variants.nouns import Asked, Origin, Request, Sweep, SweptKernel, Variant, steps
+from kernelinfo.variants.processes import Processes
 
 LEVELS = ("3", "2", "1", "s")
 """Tried in this order until one reproduces the assembly next to the input."""
-_TRIPLES = ("amdgcn-amd-amdhsa", "amdgcn-amd-amdpal", "amdgcn-mesa-mesa3d")
 
 _CLANG = ("-amdgpu-internalize-symbols",)
-"""What clang's driver adds for HIP (clang HIPAMD.cpp, HIPAMDToolChain::addClangTargetOptions)."""
+"""Options of clang's driver for HIP (HIPAMD.cpp, HIPAMDToolChain::addClangTargetOptions)."""
 _HIPCC = ("-amdgpu-early-inline-all=true", "-amdgpu-function-calls=false")
-"""What hipcc adds to that (hipcc.pl; hipcc's hipBin_amd.h, executeHipCCCmd)."""
+"""Options that hipcc adds to those (hipcc.pl; hipcc's hipBin_amd.h, executeHipCCCmd)."""
 
 
 class Module(NamedTuple):
@@ -100,17 +100,7 @@ def by_symbol(items: Iterable[Item]) -> dict[str, Result]:
 def open_module(file: Input, compiler: Compiler, processes: Processes, options: Options) -> Module:
     """The module in `file`; `options.arch` is the target of IR that states none. Raises `ReadError`
     if it is not a module for AMD GPUs with kernels."""
-    data = file.data
-    triples: tuple[str, ...] = _TRIPLES
-    if b"\0" not in data:
-        text = data.decode("utf-8", "surrogateescape")
-        stated = ir.triple(text)
-        if stated is not None and not stated.startswith("amd"):
-            raise ReadError(f"{file.path}: IR for {stated}, not for an AMD GPU")
-        # From LLVM 24 on the triple may name the processor: amdgpu9.42-amd-amdhsa.
-        triples = (stated if stated and stated.startswith("amdgcn") else _TRIPLES[0],)
-        data = ir.with_triple(text, triples[0]).encode("utf-8", "surrogateescape")
-    text, triple = _text(file, data, triples, compiler, processes)
+    text, triple = _text(file, compiler, processes)
     if not any(ir.definitions(text)):
         raise ReadError(f"{file.path}: no kernel in it; give the IR of a module with kernels")
     target_id = ir.target_id(text) or options.arch
@@ -118,23 +108,36 @@ def open_module(file: Input, compiler: Compiler, processes: Processes, options: 
         target_id = sidecar.arch
     if target_id is None:
         raise ReadError(f"{file.path}: names no target; give one by --arch")
+    try:
+        find(target_id.partition(":")[0])
+    except UnknownTargetError as error:
+        raise ReadError(f"{file.path}: {error}") from None
     reading = options._replace(arch=None)
     return Module(file, text, triple, target_id, compiler, processes, reading)
 
 
-def _text(
-    file: Input, data: bytes, triples: Iterable[str], compiler: Compiler, processes: Processes
-) -> tuple[str, str]:
-    """The module as text, and its triple."""
-    for triple in triples:
+def _text(file: Input, compiler: Compiler, processes: Processes) -> tuple[str, str]:
+    """The module as LLVM prints it, and the one of `ir.TRIPLES` that it is compiled for."""
+    if b"\0" in file.data:
+        tries = [(file.data, spelling) for spelling in ir.SPELLINGS]
+    else:
+        text = file.data.decode("utf-8", "surrogateescape")
+        stated = ir.triple(text)
+        triple = ir.known_triple(stated) if stated is not None else ir.TRIPLES[0]
+        if triple is None:
+            raise ReadError(f"{file.path}: IR for {stated}, not for an AMD GPU")
+        tries = [(ir.with_triple(text, triple).encode("utf-8", "surrogateescape"), triple)]
+    for data, spelling in tries:
         try:
-            text = processes.run(compiler.to_text(triple), data)
-            return text.decode("utf-8", "surrogateescape"), triple
+            printed = processes.run(compiler.to_text(spelling), data)
         except CompilerError as error:
             if "overriding the module target triple" not in str(error):
                 read_by = f"{compiler.path} cannot read it: {error}"
                 hint = f"; made by {file.producer}" if file.producer else ""
                 raise ReadError(f"{file.path}: {read_by}{hint}") from None
+            continue
+        triple = ir.known_triple(spelling) or ir.TRIPLES[0]
+        return ir.with_triple(printed.decode("utf-8", "surrogateescape"), triple), triple
     raise ReadError(f"{file.path}: not for an AMD GPU; give the .bc whose name has amdgcn in it")
 
 
@@ -229,7 +232,7 @@ def _outcome(
 
 
 def _differences(reference: Mapping[str, Result], outcome: Outcome) -> dict[str, str]:
-    """What the outcome has different from the assembly next to the input, by symbol, in words."""
+    """Differences from the assembly next to the input, by symbol, in words."""
     found = {}
     for symbol in reference.keys() & outcome.results.keys():
         old, new = build([reference[symbol], outcome.results[symbol]], lambda of: "").kernels

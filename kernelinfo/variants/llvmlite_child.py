@@ -1,8 +1,8 @@
 """IR from standard input to text or assembly on standard output, by llvmlite; run as a child.
 
-python -m kernelinfo.sweep.llvmlite_child version
-python -m kernelinfo.sweep.llvmlite_child text TRIPLE
-python -m kernelinfo.sweep.llvmlite_child assembly TARGET_ID LEVEL yes|no [OPTION]...
+python llvmlite_child.py version
+python llvmlite_child.py text TRIPLE
+python llvmlite_child.py assembly TRIPLE TARGET_ID LEVEL yes|no [OPTION]...
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def text(triple: str) -> str:
     return str(module)
 
 
-def assembly(target_id: str, level: str, run_passes: str, *options: str) -> str:
+def assembly(triple: str, target_id: str, level: str, run_passes: str, *options: str) -> str:
     """The module as assembly, after LLVM's optimisation pipeline if `run_passes` is yes."""
     for option in options:
         llvm.set_option("kernelinfo", option)
@@ -49,7 +49,7 @@ def assembly(target_id: str, level: str, run_passes: str, *options: str) -> str:
     module = _parse(sys.stdin.buffer.read())
     processor, *settings = target_id.split(":")
     speed = _SPEED.get(level) or int(level)
-    machine = llvm.Target.from_triple(module.triple).create_target_machine(
+    machine = llvm.Target.from_triple(triple).create_target_machine(
         cpu=processor,
         features=",".join(setting[-1] + setting[:-1] for setting in settings),
         opt=speed,

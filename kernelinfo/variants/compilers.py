@@ -1,0 +1,134 @@
+"""The compilers that can make a sweep: the user's clang, or the LLVM that llvmlite brings."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterator
+from importlib.util import find_spec
+from typing import NamedTuple
+
+from kernelinfo.errors import CompilerError
+from kernelinfo.variants.ir import TRIPLES
+from kernelinfo.variants.processes import Processes, on_path
+
+_NEWEST = 60  # clang-13 to clang-60 are looked for on PATH
+_ROCM = "/opt/rocm"  # where ROCm is without ROCM_PATH, as for hipcc
+_CLOSED = 16  # the first clang with --no-default-config (clang's release notes)
+
+
+class Clang(NamedTuple):
+    """A clang on this machine."""
+
+    path: str
+    version: str  # `Debian clang version 22.1.8 (1~deb12u1)`
+
+    def to_text(self, triple: str) -> list[str]:
+        """The command that prints IR as text, unchanged; it fails for modules of other triples."""
+        return [
+            *self._command(),
+            # Not `--target`, whose parser of clang 19 refuses amdgcn-amd-amdhsa-llvm.
+            *("-Xclang", "-triple", "-Xclang", triple),
+            *("-emit-llvm", "-Xclang", "-disable-llvm-passes"),
+            # The order of uses decides what optimisation does first, and only this keeps it.
+            *("-Xclang", "-emit-llvm-uselists", "-Werror=override-module"),
+            *("-o", "-", "-"),
+        ]
+
+    def to_assembly(
+        self, triple: str, target_id: str, level: str, *options: str, is_optimised: bool
+    ) -> list[str]:
+        """The command that makes assembly of textual IR at a level, `3` of -O3, with LLVM's own
+        options as `-mllvm` takes them. If it `is_optimised`, only code generation is left to do."""
+        return [
+            *self._command(triple),
+            *(f"-mcpu={target_id}", f"-O{level}", "-w"),
+            *(("-Xclang", "-disable-llvm-passes") if is_optimised else ()),
+            *(word for option in options for word in ("-mllvm", option)),
+            *("-o", "-", "-"),
+        ]
+
+    def _command(self, triple: str = TRIPLES[0]) -> tuple[str, ...]:
+        # Configuration files add options, plug-ins among them; older clangs look for none.
+        closed = ("--no-default-config",) if (_major(self.version) or _CLOSED) >= _CLOSED else ()
+        return (
+            *(self.path, *closed, "-x", "ir", f"--target={triple}", "-nogpulib"),
+            *("-fno-crash-diagnostics", "-S"),
+        )
+
+
+class Llvmlite(NamedTuple):
+    """The LLVM inside llvmlite, in a child process: a fatal error of LLVM ends the process."""
+
+    path: str
+    version: str
+
+    def to_text(self, triple: str) -> list[str]:
+        return [*_CHILD, "text", triple]
+
+    def to_assembly(
+        self, triple: str, target_id: str, level: str, *options: str, is_optimised: bool
+    ) -> list[str]:
+        run_passes = "no" if is_optimised else "yes"
+        return [*_CHILD, "assembly", triple, target_id, level, run_passes, *options]
+
+
+# As a file, so that PYTHONPATH need not name this package. -P: its folder is not imported from.
+_CHILD = (sys.executable, "-P", os.path.join(os.path.dirname(__file__), "llvmlite_child.py"))
+
+Compiler = Clang | Llvmlite
+
+
+def find_compiler(given: str | None, producer: str | None, processes: Processes) -> Compiler:
+    """The compiler named, ROCm's clang, a clang of the IR's version or newer, or llvmlite.
+
+    `given` is a path, or a name to look for on PATH; a program of the current folder is run only
+    if a path leads there. Raises `CompilerError` if there is no compiler or `given` is not a clang.
+    """
+    if given is not None and given != "llvmlite":
+        return _clang(given, processes)
+    for path in () if given else _candidates(_major(producer)):
+        try:
+            return _clang(path, processes)
+        except CompilerError:
+            continue
+    if find_spec("llvmlite") is None:
+        raise CompilerError(_missing(given, producer))
+    return Llvmlite("llvmlite", processes.run([*_CHILD, "version"]).decode().strip())
+
+
+def _clang(path: str, processes: Processes) -> Clang:
+    has_folder = os.path.basename(path) != path
+    found = os.path.abspath(os.path.expanduser(path)) if has_folder else on_path(path)
+    if found is None or not os.access(found, os.X_OK):
+        raise CompilerError(f"{path}: no such program; give --compiler the path of a clang")
+    text = processes.run([found, "--version"]).decode("utf-8", "replace")
+    stated = re.search(r"^.*clang version .*$", text, re.M)
+    if stated is None:
+        raise CompilerError(f"{path}: not a clang; give --compiler the path of a clang")
+    return Clang(found, stated[0].strip())
+
+
+def _candidates(producer: int | None) -> Iterator[str]:
+    """Paths of the clangs that may read the IR, the one to try first first."""
+    rocm = os.path.join(os.environ.get("ROCM_PATH") or _ROCM, "llvm", "bin", "clang")
+    if os.path.isabs(rocm) and os.path.exists(rocm):
+        yield rocm
+    newer = range(producer, _NEWEST) if producer else range(_NEWEST, 12, -1)
+    names = [f"clang-{version}" for version in newer]
+    yield from filter(on_path, names)
+    if producer is None and on_path("clang"):
+        yield "clang"
+
+
+def _major(version: str | None) -> int | None:
+    found = re.search(r"version (\d{1,3})", version or "")
+    return int(found[1]) if found else None
+
+
+def _missing(given: str | None, producer: str | None) -> str:
+    if given is not None:
+        return "llvmlite is not installed; pip install 'kernelinfo[compile]'"
+    made = f"clang-{_major(producer)} or newer" if _major(producer) else "clang"
+    return f"no {made} found; give --compiler, or pip install 'kernelinfo[compile]'"

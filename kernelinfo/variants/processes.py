@@ -1,0 +1,180 @@
+"""Compilers as child processes: closed in, limited in time and memory, ended with the sweep."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from tempfile import TemporaryDirectory, TemporaryFile
+from threading import Lock, Timer
+from typing import IO
+
+from kernelinfo.errors import CompilerError
+
+_MOST_OUTPUT = 1 << 29
+_MOST_MEMORY = 4 << 30  # bytes of address space that a compiler may take
+_LAST_COMPLAINTS = 1 << 16  # bytes of standard output and of standard error that are kept
+_LONGEST_MESSAGE = 300  # characters
+
+# The shell sets limits in the child itself, before the compiler begins: Python's `preexec_fn` may
+# deadlock beside threads, and `resource.prlimit` would come after the start. macOS has no -v.
+_LIMITED = '{ ulimit -c 0; ulimit -t "$1"; ulimit -v "$2"; } 2>/dev/null; shift 2; exec "$@"'
+_KEPT = (
+    *("PATH", "HOME", "LD_LIBRARY_PATH", "PYTHONPATH", "ROCM_PATH", "HIP_PATH"),
+    *("SYSTEMROOT", "TEMP", "TMP"),  # without which no process starts on Windows
+)
+"""Environment variables that a compiler gets; others may name files, options and programs."""
+
+
+def on_path(name: str) -> str | None:
+    """The program of that name in the absolute folders of PATH; None if there is none.
+
+    A relative or empty entry of PATH is a folder below the current one, where files of a download
+    may lie.
+    """
+    found = shutil.which(name, path=_absolute(os.environ.get("PATH", os.defpath)))
+    return found if found and os.path.isabs(found) else None
+
+
+def _absolute(path: str) -> str:
+    """The absolute entries of a search path."""
+    return os.pathsep.join(filter(os.path.isabs, path.split(os.pathsep)))
+
+
+def _environment(folder: str) -> dict[str, str]:
+    kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
+    for name in ("PATH", "LD_LIBRARY_PATH", "PYTHONPATH"):
+        if name in kept:
+            kept[name] = _absolute(kept[name])
+    # A crash would run the llvm-symbolizer of PATH (LLVM Signals.cpp, printSymbolizedStackTrace).
+    return kept | {"LLVM_DISABLE_SYMBOLIZATION": "1", "TMPDIR": folder}
+
+
+class Processes:
+    """Runs compilers; leaving the `with` block kills those that still run."""
+
+    def __init__(self, timeout: float) -> None:
+        self._timeout = timeout  # seconds for each process
+        self._running: set[subprocess.Popen[bytes]] = set()
+        self._lock = Lock()
+        self._closed = False
+
+    def __enter__(self) -> Processes:
+        self._folder = TemporaryDirectory(prefix="kernelinfo-", ignore_cleanup_errors=True)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._closed = True
+            for process in self._running:
+                _kill(process)
+        self._folder.cleanup()
+
+    def run(self, command: Sequence[str], standard_input: bytes = b"") -> bytes:
+        """Standard output of the command, whose program is an absolute path.
+
+        It runs in an empty folder with a bounded environment. Input goes through a file without a
+        name, output through a pipe: nothing is left on disk. Raises `CompilerError` with the
+        command's last error line if it fails, or runs too long.
+        """
+        began = time.monotonic()
+        with TemporaryFile() as source, ThreadPoolExecutor(1) as reader:
+            source.write(standard_input)
+            source.seek(0)
+            with self._started(command, source) as process:
+                assert process.stdout is not None
+                assert process.stderr is not None
+                complaints = reader.submit(_tail, process.stderr)
+                output = process.stdout.read(_MOST_OUTPUT + 1)
+                if len(output) > _MOST_OUTPUT:
+                    raise CompilerError(f"{command[0]}: wrote more than {_MOST_OUTPUT} bytes")
+                process.wait()
+                message = _message(complaints.result(), process.returncode)
+        if time.monotonic() - began >= self._timeout:
+            raise CompilerError(f"no answer within {self._timeout:g} s; see --timeout")
+        if process.returncode:
+            raise CompilerError(message)
+        return output
+
+    @contextmanager
+    def _started(
+        self, command: Sequence[str], source: IO[bytes]
+    ) -> Iterator[subprocess.Popen[bytes]]:
+        """A process that is killed at its time limit, and at the end of the block."""
+        with self._lock:
+            if self._closed:
+                raise CompilerError("interrupted")
+            process = self._start(command, source)
+            self._running.add(process)
+        timer = Timer(self._timeout, _kill, [process])
+        timer.daemon = True
+        timer.start()
+        try:
+            with process:
+                try:
+                    yield process
+                finally:
+                    if process.poll() is None:
+                        _kill(process)
+        finally:
+            timer.cancel()
+            with self._lock:
+                self._running.discard(process)
+
+    def _start(self, command: Sequence[str], source: IO[bytes]) -> subprocess.Popen[bytes]:
+        """The process in a group of its own, which a CPU limit ends where nobody else does."""
+        program = command[0]
+        if not os.path.isabs(program) or shutil.which(program) is None:
+            raise CompilerError(f"{program}: not a program; give another --compiler")
+        if os.name == "posix":
+            limits = (str(int(self._timeout) + 1), str(_MOST_MEMORY >> 10))
+            command = ["/bin/sh", "-c", _LIMITED, "sh", *limits, *command]
+        pipe = subprocess.PIPE
+        try:
+            return subprocess.Popen(
+                command,
+                stdin=source,
+                stdout=pipe,
+                stderr=pipe,
+                cwd=self._folder.name,
+                env=_environment(self._folder.name),
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            raise CompilerError(f"{program}: {reason}; give another --compiler") from None
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """Kill the process and what it started."""
+    if hasattr(os, "killpg"):
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    else:  # Windows
+        process.kill()
+
+
+def _tail(stream: IO[bytes]) -> bytes:
+    """The end of what a stream gives."""
+    tail = b""
+    while piece := stream.read(_LAST_COMPLAINTS):
+        tail = (tail + piece)[-_LAST_COMPLAINTS:]
+    return tail
+
+
+def _message(complaints: bytes, code: int) -> str:
+    """The compiler's last error line, or its first line if none is called an error. Clang's driver
+    adds one of its own, which tells less."""
+    text = complaints.decode("utf-8", "replace")
+    lines = list(filter(None, map(str.strip, text.splitlines())))
+    told = [line for line in lines if "frontend command failed" not in line]
+    errors = [line for line in told if "error:" in line.lower()]
+    if errors or (lines and code > 0):
+        last = errors[-1] if errors else lines[0]
+        return last if len(last) <= _LONGEST_MESSAGE else f"{last[:_LONGEST_MESSAGE]}…"
+    return f"killed by signal {-code}" if code < 0 else f"failed with exit code {code}"

@@ -1,0 +1,296 @@
+"""Nothing in IR, and nothing in the current folder, decides what runs or which files are read."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
+from threading import Event, Thread
+
+import pytest
+
+from kernelinfo.errors import CompilerError
+from kernelinfo.variants.compilers import find_compiler
+from kernelinfo.variants.processes import Processes
+
+from ..compiling import needs_clang
+from ..test_golden import run
+from .test_processes import script
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="programs of these tests are scripts")
+
+COMPILERS = [
+    pytest.param(
+        name, marks=pytest.mark.skipif(not is_here, reason=f"{name} is not installed"), id=name
+    )
+    for name, is_here in (
+        *((f"clang-{version}", shutil.which(f"clang-{version}")) for version in (15, 19, 22)),
+        ("llvmlite", find_spec("llvmlite")),
+    )
+]
+
+IR = """\
+source_filename = "SOURCE"
+target triple = "TRIPLE"
+MODULE_ASM
+define amdgpu_kernel void @kern(ptr addrspace(1) %a, i32 %n) #0 GC !dbg !5 {
+entry:
+  br label %loop
+loop:
+  %i = phi i32 [0, %entry], [%j, %loop]
+  %v = load volatile i32, ptr addrspace(1) %a, !dbg !8
+  %j = add i32 %i, %v
+  %c = icmp slt i32 %j, %n
+  br i1 %c, label %loop, label %end, !dbg !8, !llvm.loop !10
+end:
+  INLINE_ASM
+  ret void, !dbg !8
+}
+attributes #0 = { "target-cpu"="CPU" "target-features"="FEATURES"
+  "amdgpu-flat-work-group-size"="1,256" "warn-stack-size"="0" OTHER }
+!llvm.dbg.cu = !{!0}
+!llvm.module.flags = !{!3, !4}
+!llvm.commandline = !{!15}
+!llvm.linker.options = !{!16}
+!llvm.dependent-libraries = !{!15}
+!llvm.gcov = !{!17}
+!0 = distinct !DICompileUnit(language: DW_LANG_C99, file: !1, producer: "clang",
+  isOptimized: false, flags: "-fplugin=FILE", runtimeVersion: 0, emissionKind: FullDebug,
+  splitDebugFilename: "FILE.dwo", sysroot: "FOLDER")
+!1 = !DIFile(filename: "file", directory: "FOLDER")
+!3 = !{i32 2, !"Dwarf Version", i32 5}
+!4 = !{i32 2, !"Debug Info Version", i32 3}
+!5 = distinct !DISubprogram(name: "kern", scope: !1, file: !1, line: 1, type: !6, unit: !0,
+  spFlags: DISPFlagDefinition)
+!6 = !DISubroutineType(types: !7)
+!7 = !{null}
+!8 = !DILocation(line: 1, column: 3, scope: !5)
+!10 = distinct !{!10, !11, !12, !13}
+!11 = !{!"llvm.loop.vectorize.enable", i1 true}
+!12 = !{!"llvm.loop.unroll.full"}
+!13 = !{!"llvm.loop.distribute.enable", i1 true}
+!15 = !{!"-fplugin=FILE -load=FILE @FILE --config=FILE"}
+!16 = !{!"lib", !"--plugin=FILE"}
+!17 = !{!"FILE.gcno", !"FILE.gcda", !0}
+"""
+"""Each way in which IR names a file; FILE is a pipe that nobody may open."""
+
+PARTS = {
+    "SOURCE": "FILE",
+    "TRIPLE": "amdgcn-amd-amdhsa",
+    "MODULE_ASM": "",
+    "GC": "",
+    "INLINE_ASM": "",
+    "CPU": "gfx90a",
+    "FEATURES": "",
+    "OTHER": "",
+}
+HOSTILE = {
+    "names": {},
+    "module-asm": {"MODULE_ASM": r'module asm ".include \22FILE\22\0A.incbin \22FILE\22"'},
+    "inline-asm": {
+        "INLINE_ASM": 'call void asm sideeffect ".incbin \\22FILE\\22\\0A.include \\22FILE\\22", '
+        '""(), !srcloc !15'
+    },
+    "macro": {
+        "MODULE_ASM": r'module asm ".macro m a b\0A.\\a\\b \22FILE\22\0A.endm\0Am in cbin"',
+    },
+    "crash": {"GC": 'gc "FILE"'},
+    "attributes": {
+        "OTHER": '"probe-stack"="FILE" "amdgpu-sched-strategy"="FILE" "patchable-function"="FILE" '
+        '"stack-protector-guard"="FILE" "load"="FILE"',
+    },
+    "instrumentation": {"OTHER": '"instrument-function-entry-inlined"="FILE"'},
+    "features": {"FEATURES": "+help,+cpuhelp,+@FILE,-load=FILE"},
+    "cpu": {"CPU": "@FILE"},
+    "cpu-option": {"CPU": "gfx90a -fplugin=FILE"},
+    "triple": {"TRIPLE": "amdgcn-amd-amdhsa/x"},
+    "triple-in-folder": {"TRIPLE": "FOLDER/x"},
+    "second-triple": {"MODULE_ASM": 'target  triple  =  "amdgcn-amd-amdhsa/x"'},
+}
+READ_BY = ("names", "module-asm", "inline-asm", "macro", "attributes", "features")
+"""Compiled as if nothing were there; the others end with one line."""
+
+
+def hostile(name: str, file: Path) -> str:
+    text = IR
+    for part, value in (PARTS | HOSTILE[name]).items():
+        text = text.replace(part, value)
+    return text.replace("FOLDER", str(file.parent)).replace("FILE", str(file))
+
+
+def lay_traps(folder: Path, mark: Path) -> None:
+    """Programs and configuration files under the names that compilers look for."""
+    names = ["llvm-symbolizer", "addr2line", "lld", "as", "llc", "opt", "clang"]
+    names += [f"clang-{version}" for version in range(13, 61)]
+    for place in (folder, folder / "bin"):
+        place.mkdir(exist_ok=True)
+        for name in names:
+            script(place / name, f'echo "$0 $*" >> {mark}\necho clang version 99')
+    plugin = folder / "plugin.so"
+    code = "int creat(const char *, int);"
+    code += f'__attribute__((constructor)) void f(void) {{ creat("{mark}", 0600); }}'
+    command = ["clang-22", "-x", "c", "-w", "-shared", "-fPIC", "-", "-o", str(plugin)]
+    subprocess.run(command, input=code, text=True, check=True)
+    (folder / "amdgcn-amd-amdhsa").mkdir()
+    for name in ("amdgcn-amd-amdhsa/x", "amdgcn-amd-amdhsa", "clang", "x", "amdgcn"):
+        (folder / f"{name}.cfg").write_text(f"-fplugin={plugin}\n")
+
+
+class Watched:
+    """Tells whether somebody opens a pipe for reading."""
+
+    def __init__(self, pipe: Path) -> None:
+        self.is_opened = False
+        os.mkfifo(pipe)
+        self._pipe = pipe
+        self._done = Event()
+        self._thread = Thread(target=self._watch)
+
+    def __enter__(self) -> Watched:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._done.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        while not self._done.wait(0.005):
+            with suppress(OSError):  # nobody reads
+                os.close(os.open(self._pipe, os.O_WRONLY | os.O_NONBLOCK))
+                self.is_opened = True
+
+
+def test_the_watch_sees_a_reader(tmp_path: Path) -> None:
+    with Watched(tmp_path / "file") as watched:
+        subprocess.run(["cat", str(tmp_path / "file")], check=True)
+    assert watched.is_opened
+
+
+@pytest.mark.slow
+@needs_clang
+def test_the_traps_leave_a_mark(tmp_path: Path) -> None:
+    mark = tmp_path / "mark"
+    lay_traps(tmp_path, mark)
+    command = [
+        "clang-22",
+        "--target=amdgcn-amd-amdhsa/x",
+        "-nogpulib",
+        "-x",
+        "ir",
+        "-S",
+        "-o",
+        "-",
+        "-",
+    ]
+    subprocess.run(
+        command,
+        input=hostile("names", tmp_path / "file").encode(),
+        cwd=tmp_path,
+        capture_output=True,
+    )
+    assert mark.exists()
+    mark.unlink()
+    clang = shutil.which("clang-22") or ""
+    command = ["clang-22", "--target=amdgcn-amd-amdhsa", "-x", "ir", "-S", "-nogpulib"]
+    text = hostile("crash", tmp_path / "file").encode()
+    path = {"PATH": f"bin:{os.environ['PATH']}"}
+    subprocess.run(
+        [*command, "-fno-crash-diagnostics", "-o", "-", "-"],
+        executable=clang,
+        input=text,
+        cwd=tmp_path,
+        env=os.environ | path,
+        capture_output=True,
+    )
+    assert "llvm-symbolizer" in mark.read_text()
+
+
+@pytest.mark.slow
+@needs_clang
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("name", HOSTILE)
+def test_ir_runs_nothing_and_opens_nothing(
+    name: str, compiler: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, mark, temporary = tmp_path / "here", tmp_path / "mark", tmp_path / "tmp"
+    here.mkdir()
+    temporary.mkdir()
+    lay_traps(here, mark)
+    monkeypatch.setenv("PATH", f":.:bin:{os.environ['PATH']}")
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    pipe = here / "file"
+    (here / "k.ll").write_text(hostile(name, pipe))
+    with Watched(pipe) as watched:
+        before = sorted(here.rglob("*"))
+        arguments = ("--compiler", compiler, "--waves", "8", "--timeout", "60")
+        _, err, code = run("sweep", "k.ll", *arguments, folder=here)
+    assert code == (0 if name in READ_BY else 2) or name == "instrumentation", err
+    assert not mark.exists(), mark.read_text(errors="replace")
+    assert not watched.is_opened
+    assert sorted(here.rglob("*")) == before
+    assert list(temporary.iterdir()) == []
+
+
+@pytest.mark.slow
+@needs_clang
+@pytest.mark.parametrize("entries", [":{}", ".:{}", "bin:{}", "{}:"])
+def test_no_compiler_of_the_current_folder_is_found(
+    entries: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mark = tmp_path / "mark"
+    lay_traps(tmp_path, mark)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", entries.format(os.environ["PATH"]))
+    monkeypatch.setenv("ROCM_PATH", "rocm")
+    script(Path("clang-99"), f"echo ran >> {mark}")
+    with Processes(60) as processes:
+        for given, producer in ((None, None), (None, "clang version 19.1.0"), ("clang", None)):
+            with suppress(CompilerError):
+                assert not find_compiler(given, producer, processes).path.startswith(str(tmp_path))
+        with pytest.raises(CompilerError, match="no such program"):
+            find_compiler("clang-99", None, processes)
+        assert not mark.exists()
+        assert find_compiler("./clang", None, processes).path == str(tmp_path / "clang")
+    assert mark.exists()
+
+
+def test_a_compiler_is_closed_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("CCC_OVERRIDE_OPTIONS", "LD_PRELOAD", "CPATH", "SECRET"):
+        monkeypatch.setenv(name, "")
+    monkeypatch.setenv("PATH", f"bin::{os.environ['PATH']}")
+    program = script(
+        tmp_path / "clang", 'pwd; ls -A; ulimit -t; ulimit -v; ulimit -c; env; echo "$@"'
+    )
+    with Processes(7) as processes:
+        out = processes.run([program, "a b", "$HOME", "*"]).decode()
+    where, cpu, memory, core, *rest = out.splitlines()
+    assert not os.path.exists(where)
+    assert where != os.getcwd()
+    assert (cpu, int(memory), core) == ("8", 4 << 20, "0")
+    assert rest[-1] == "a b $HOME *"
+    environment = dict(line.split("=", 1) for line in rest[:-1] if "=" in line)
+    assert environment.keys() <= {
+        *("PATH", "HOME", "LD_LIBRARY_PATH", "PYTHONPATH", "ROCM_PATH", "HIP_PATH", "TMPDIR"),
+        *("LLVM_DISABLE_SYMBOLIZATION", "PWD", "OLDPWD", "SHLVL", "_"),
+    }
+    assert all(map(os.path.isabs, environment["PATH"].split(":")))
+
+
+def test_time_and_memory_are_bounded_in_the_child(tmp_path: Path) -> None:
+    began = time.monotonic()
+    with Processes(1) as processes, pytest.raises(CompilerError):
+        processes.run([script(tmp_path / "spin", "while :; do :; done")])
+    assert time.monotonic() - began < 30
+    eats = script(
+        tmp_path / "eats",
+        f"exec {sys.executable} -c 'bytearray(5 << 30)' 2>&1 | tail -1 >&2; exit 1",
+    )
+    with Processes(60) as processes, pytest.raises(CompilerError, match="MemoryError"):
+        processes.run([eats])
