@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from kernelinfo.kernel import CodeObject, Kernel
 from kernelinfo.kernel.names import demangle
 from kernelinfo.kernel.traits import Encoded, Flags, Spills, Traits, Used, Workgroup
-from kernelinfo.occupancy.placement import Demand, align, total_vgprs
+from kernelinfo.occupancy.placement import VGPRS_ARE_DYNAMIC, Demand, align, total_vgprs
 from kernelinfo.occupancy.targets import Target, Vgprs
 from kernelinfo.reading.facts import SOURCES, Fact, FactName, Facts, KernelFacts
 
@@ -129,7 +129,9 @@ def _unified(value: Value, target: Target) -> VectorRegisters:
     reserved, offset = value("reserved_vgprs"), value("accum_offset")
     if total is None:
         return VectorRegisters(None, *_reserved(reserved, offset, target))
-    if agprs and offset is not None and total <= offset:
+    # Without arch VGPRs nothing is aligned (LLVM AMDGPUBaseInfo.cpp getTotalNumVGPRs).
+    agprs_alone = total == agprs and offset == target.agprs.offset_granule
+    if agprs and offset is not None and total <= offset and not agprs_alone:
         # AGPRs begin at the offset: this count, as hand-written metadata has it, leaves them out.
         return VectorRegisters(offset + agprs, total, agprs)
     if offset is not None and not agprs and total > offset:
@@ -183,6 +185,14 @@ def _demand(value: Value, registers: VectorRegisters, described: bool, target: T
         at_least.append("the kernel calls functions that are not known here")
     if value("dynamic_stack"):
         at_least.append("the scratch of the kernel grows at run time")
+    vgpr_block = 0
+    if value("dynamic_vgprs"):
+        file, stated = target.vgpr_file(wave_size), value("dynamic_vgpr_block")
+        vgpr_block = _dynamic_block(stated, registers.total or 0, file)
+        if stated is None and file.dynamic_blocks:
+            at_least.append("the file does not state the blocks in which VGPRs are dynamic")
+        if not vgpr_block:
+            at_least.append(VGPRS_ARE_DYNAMIC)
     if value("named_barriers"):
         at_least.append("the hardware's pool of named barriers is not published")
     return Demand(
@@ -195,11 +205,21 @@ def _demand(value: Value, registers: VectorRegisters, described: bool, target: T
         wgp_mode=wgp_mode,
         tg_split=bool(value("tg_split")),
         at_least=tuple(at_least),
+        dynamic_vgpr_block=vgpr_block,
         arch_vgprs=registers.arch,
         agprs=registers.agprs,
         least_workgroup=required or 1,
         most_workgroup=required or value("max_workgroup_size"),
     )
+
+
+def _dynamic_block(stated: int | None, vgprs: int, file: Vgprs) -> int:
+    """VGPRs that a wave takes at a time: as stated, else those of which it gets the fewest; 0 for
+    the granule of waves whose VGPRs are not dynamic."""
+    if stated in file.dynamic_blocks:
+        return stated
+    blocks = [b for b in file.dynamic_blocks if vgprs <= b * file.most_dynamic_blocks]
+    return min((0, *blocks), key=lambda block: align(vgprs, block or file.granule))
 
 
 def _two_units(file: Vgprs) -> str:

@@ -71,13 +71,20 @@ def why(kernel: Kernel, occupancy: Occupancy) -> Cause | None:
     # The stated version, then the rest: a file names its front end, and forks mix versions.
     for version in (stated, *_REVISIONS) if stated else _REVISIONS:
         known = llvm.target_in_llvm(target, version)
-        for sizes, sgprs in product(_sizes(kernel, known), _sgprs(kernel, known)):
+        choices = product(_blocks(kernel), _sizes(kernel, known), _sgprs(kernel, known))
+        for block, sizes, sgprs in choices:
             # What is raised in the compiler's granule may be nothing in the hardware's.
-            asked = demand._replace(vgprs=kernel.traits.encoded.vgprs or demand.vgprs, sgprs=sgprs)
+            asked = demand._replace(
+                vgprs=kernel.traits.encoded.vgprs or demand.vgprs,
+                sgprs=sgprs,
+                dynamic_vgpr_block=block,
+            )
             if llvm.waves_per_simd(target, version, asked, sizes) == printed:
                 devices = tuple(map(find, target.members)) or (target,)
                 case = Case(devices, target, asked, occupancy.launch, sizes, version)
                 names = fewest(case, printed, bool(occupancy.obstacles)) or ()
+                if block != demand.dynamic_vgpr_block:
+                    names += ("vgpr-blocks",)
                 if version != (stated or version):
                     names += ("other-version",)
                 return Cause(names, version) if names else None
@@ -91,6 +98,15 @@ def _stated_version(kernel: Kernel) -> int | None:
 
 _REVISIONS = (llvm.MAIN, 23, 22, 19, 18, 15)
 """The last versions before a formula changed, newest first."""
+
+
+def _blocks(kernel: Kernel) -> tuple[int, ...]:
+    """VGPRs that a wave may take at a time, as the demand has it first; 0 if they are not dynamic.
+    The compiler knows, and the file may not say."""
+    block = kernel.traits.demand.dynamic_vgpr_block if kernel.traits.demand else 0
+    if kernel.traits.fact("dynamic_vgprs") is None:
+        return (block,)
+    return tuple(dict.fromkeys((block, 0, *llvm.DYNAMIC_BLOCKS)))
 
 
 def _sizes(kernel: Kernel, known: Target) -> Iterator[tuple[int, int]]:

@@ -13,7 +13,9 @@ from kernelinfo.occupancy.targets import Target
 from kernelinfo.occupancy.targets import known as known_targets
 from kernelinfo.reading.facts import Fact, FactName
 
-LDS_NOT_STATED = "the kernel takes LDS sized at launch, which the file does not say"
+LDS_NOT_STATED = (
+    "the kernel takes LDS sized at launch, which the file does not say; see --dynamic-lds"
+)
 
 
 class Used(NamedTuple):

@@ -23,7 +23,14 @@ from kernelinfo.occupancy.limits import (
     trap_sgprs,
     waves_by_resource,
 )
-from kernelinfo.occupancy.placement import Demand, Launch, Placement, align, placement
+from kernelinfo.occupancy.placement import (
+    VGPRS_ARE_DYNAMIC,
+    Demand,
+    Launch,
+    Placement,
+    align,
+    placement,
+)
 from kernelinfo.occupancy.targets import Target, find
 
 
@@ -204,7 +211,7 @@ def _at_most_because(at: Placement, demand: Demand, allowed: Waves) -> tuple[str
     if target.caveat:
         reasons.append(target.caveat)
     if demand.dynamic_vgpr_block:
-        reasons.append("VGPRs are dynamic: this is how many waves start, before any takes more")
+        reasons.append(VGPRS_ARE_DYNAMIC)
     if group % domain.simds and domain.simds % group:
         reasons.append(
             f"{group} waves do not spread evenly over {domain.simds} SIMDs: "

@@ -12,6 +12,9 @@ Assumption = Literal[
 ]
 
 
+VGPRS_ARE_DYNAMIC = "VGPRs are dynamic: this is how many waves start, before any takes more"
+
+
 class Demand(NamedTuple):
     """What a kernel uses of the hardware; None where the input does not say."""
 

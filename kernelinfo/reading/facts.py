@@ -17,6 +17,7 @@ Source = Literal[
     "remark",
     "symbol",
     "sidecar",
+    "code",
 ]
 SOURCES: tuple[Source, ...] = (
     "option",
@@ -28,12 +29,14 @@ SOURCES: tuple[Source, ...] = (
     "remark",
     "symbol",
     "sidecar",
+    "code",
 )
 """Who states a fact, the best source first: the user; `.amdgpu.info` of objects that are not
 linked yet, or `.amdgpu_info` of their assembly; the 64-byte kernel descriptor (or
 amd_kernel_code_t), which the hardware obeys; `.amdhsa_*` directives, which the assembler makes it
 from; the metadata note or its YAML in assembly; the `; Kernel info:` comment; a remark in a build
-log; a `.set` symbol or an ELF symbol; the JSON file that Triton writes next to a code object."""
+log; a `.set` symbol or an ELF symbol; the JSON file that Triton writes next to a code object; the
+instructions in assembly text."""
 
 FactName = Literal[
     "vgprs",  # VGPRs the code uses per lane; AGPRs included where they share one file (.vgpr_count)
@@ -47,6 +50,8 @@ FactName = Literal[
     "reserved_vgprs",  # VGPRs per lane the descriptor encodes, a multiple of the encoding granule
     "least_reserved_vgprs",  # the same by the smaller of two units, where the object tells neither
     "accum_offset",  # first AGPR in the unified file, in VGPRs
+    "dynamic_vgprs",  # waves take and give back VGPRs while they run
+    "dynamic_vgpr_block",  # VGPRs per lane that they take at a time
     "reserved_sgprs",  # SGPRs per wave the descriptor encodes, a multiple of the encoding granule
     "max_workgroup_size",  # the largest workgroup the kernel may be launched with, in workitems
     "required_workgroup",  # (x, y, z), when the source demands one size

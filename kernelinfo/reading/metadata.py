@@ -42,6 +42,11 @@ def _wave_size(value: object) -> int:
     return value
 
 
+def _wave_size_v2(value: object) -> int:
+    # clang 4 wrote the logarithm.
+    return 1 << value if type(value) is int and value in (5, 6) else _wave_size(value)
+
+
 def _flag(value: object) -> bool:
     if not isinstance(value, int) or value not in (0, 1):
         raise ValueError("not true or false")
@@ -75,7 +80,7 @@ KEYS_V2: Mapping[str, Mapping[str, tuple[FactName, _Reading]]] = {
         "NumSpilledVGPRs": ("vgpr_spills", _count),
         "NumSpilledSGPRs": ("sgpr_spills", _count),
         "MaxFlatWorkGroupSize": ("max_workgroup_size", _size),
-        "WavefrontSize": ("wave_size", _wave_size),
+        "WavefrontSize": ("wave_size", _wave_size_v2),
         "IsDynamicCallStack": ("dynamic_stack", _flag),
     },
     "Attrs": {"ReqdWorkGroupSize": ("required_workgroup", _workgroup)},

@@ -89,5 +89,9 @@ def parse_isa_version(text: str) -> TargetId | None:
     numbers = re.match(_ISA, text)
     if not numbers:
         return None
-    major, minor, stepping = map(int, numbers.groups())
-    return parse_target_id(f"gfx{major}{minor:x}{stepping:x}")
+    return isa_version(*map(int, numbers.groups()))
+
+
+def isa_version(major: int, minor: int, stepping: int) -> TargetId | None:
+    """The processor of an ISA version: 9, 0, 10 is gfx90a. None if its numbers are out of range."""
+    return parse_target_id(f"gfx{major}{minor:x}{stepping:x}") if major < 100 else None

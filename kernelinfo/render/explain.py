@@ -195,6 +195,9 @@ _IN_WORDS: dict[FactName, str] = {
     "required_workgroup": "workgroups of {}",
     "dynamic_lds_bytes": "{} B of LDS at launch",
     "graphics_stage": "a graphics stage",
+    "dynamic_vgprs": "dynamic VGPRs",
+    "dynamic_vgpr_block": "blocks of {} VGPRs",
+    "dynamic_lds": "LDS sized at launch",
 }
 
 

@@ -129,6 +129,14 @@ def test_code_object_v2() -> None:
     assert kernel_facts_v2({"Name": "K", "CodeProps": 5})[2] == ["CodeProps is 5, not a map"]
 
 
+@pytest.mark.parametrize(("written", "lanes"), [(64, 64), (32, 32), (6, 64), (5, 32)])
+def test_wave_sizes_of_code_object_v2(written: int, lanes: int) -> None:
+    """clang 4 wrote the logarithm."""
+    _, facts, complaints = kernel_facts_v2({"CodeProps": {"WavefrontSize": written}})
+    assert ([fact.value for fact in facts], complaints) == ([lanes], [])
+    assert kernel_facts_v2({"CodeProps": {"WavefrontSize": 7}})[1] == []
+
+
 def test_a_key_that_stands_twice_hides_no_damage() -> None:
     text = "---\namdhsa.kernels:\n  - .name: 'open\namdhsa.kernels:\n  - .name: second\n...\n"
     with pytest.raises(ValueError, match="unexpected document"):

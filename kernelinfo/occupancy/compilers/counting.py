@@ -39,6 +39,7 @@ CAUSES: dict[CauseName, str] = {
     "rounded-up": "rounds up to whole waves per SIMD",
     "waves-per-cu": "counts waves per CU, not per SIMD, where LDS or workgroups limit",
     "closed-form": "estimates the best workgroup size by a formula",
+    "vgpr-blocks": "counts dynamic VGPRs in blocks of a size that the file does not state",
     "other-version": "counts as a version that the file does not name",
 }
 """What the compiler does otherwise; the first of equally good causes is named."""
@@ -76,7 +77,7 @@ def fewest(case: Case, printed: int, unlaunchable: bool) -> tuple[CauseName, ...
 def _concerns(name: CauseName, case: Case) -> bool:
     """Whether a cause can make a difference; `unlaunchable` is not chosen but found."""
     match name:
-        case "unlaunchable" | "other-version":
+        case "unlaunchable" | "vgpr-blocks" | "other-version":
             return False
         case "best-size" | "closed-form":
             return case.version >= 20

@@ -14,6 +14,8 @@ from kernelinfo.occupancy.placement import Demand, align, waves_of
 from kernelinfo.occupancy.targets import Domain, Target, Vgprs, believed
 
 FIRST, MAIN = 13, 24  # the oldest and the newest version whose formulas are known
+DYNAMIC_BLOCKS = (16, 32)
+"""VGPRs that a wave may take at a time on gfx12 (`amdgpu-dynamic-vgpr-block-size`)."""
 
 
 class Attributes(NamedTuple):
@@ -65,7 +67,7 @@ def waves_per_simd(
     known = target_in_llvm(target, version)
     return min(
         waves_by_workgroup(known, version, demand, sizes)[1],
-        waves_by_vgprs(known, demand.wave_size, demand.vgprs or 1),
+        waves_by_vgprs(known, demand.wave_size, demand.vgprs or 1, demand.dynamic_vgpr_block),
         waves_by_sgprs(known, version, demand.sgprs or 1, trap_handler),
     )
 
@@ -102,12 +104,13 @@ def _file_in_llvm(file: Vgprs, version: int) -> Vgprs:
     return file._replace(**believed(file.believed, "LLVM", version))
 
 
-def waves_by_vgprs(known: Target, wave_size: int, vgprs: int) -> int:
+def waves_by_vgprs(known: Target, wave_size: int, vgprs: int, dynamic_block: int = 0) -> int:
     """IsaInfo::getNumWavesPerEUWithNumVGPRs; never below 1."""
     file, most = known.vgpr_file(wave_size), known.waves.slots_per_simd
-    if vgprs < file.granule:
+    granule = dynamic_block or file.granule
+    if vgprs < granule:
         return most
-    return min(max(file.per_simd // align(vgprs, file.granule), 1), most)
+    return min(max(file.per_simd // align(vgprs, granule), 1), most)
 
 
 SGPR_STEPS = {

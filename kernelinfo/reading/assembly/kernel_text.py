@@ -39,6 +39,8 @@ class KernelText:
         self.symbol = symbol
         self.label: int | None = None
         """Byte offset of the kernel's label."""
+        self.end = 0
+        """Byte offset up to which its instructions can reach."""
         self.line: int | None = None
         """Its 1-based number."""
         self.info: Stated | None = None

@@ -22,6 +22,7 @@ from kernelinfo.reading.assembly.kernel_text import (
     without_shaders,
 )
 from kernelinfo.reading.assembly.loc import SourceFiles
+from kernelinfo.reading.assembly.proof import with_proven
 from kernelinfo.reading.assembly.scan import (
     ASSIGNMENT,
     BEGIN,
@@ -247,8 +248,8 @@ class ModuleText:
             self._targets["metadata"] = target
         if warning := unknown_version(found.version):
             self.warn(warning, start)
-        by_metadata = 2 if kind == "amd_amdgpu_hsa_metadata" else code_object_version(found.version)
-        self._version = self._version or by_metadata
+        is_v2 = kind == "amd_amdgpu_hsa_metadata"
+        self._version = self._version or (2 if is_v2 else code_object_version(found.version))
         for symbol, facts, complaints, within in found.kernels:
             for complaint in complaints:
                 self._warnings.add(f"kernel {symbol!r}: {complaint}", line + within)
@@ -268,6 +269,7 @@ class ModuleText:
         self._files.read_declarations(self._text, self._start, end)
         for offset, after in pairwise([*sorted(starts), end]):
             kernel, function = starts[offset], partial(function_text, self._text, offset, after)
+            kernel.end = after
             kernel.read_code = partial(read_code, function)
             kernel.source = self._files.position(function)
 
@@ -306,6 +308,7 @@ class ModuleText:
         notes: tuple[str, ...] = ()
         if self._linking:
             kernels, notes = self._linking.with_callees(kernels, target, xnack=xnack)
+        kernels = [with_proven(k, self._text, self._kernels[k.symbol], target) for k in kernels]
         yield Module(
             kind="assembly",
             target=target_id.processor if target_id else None,

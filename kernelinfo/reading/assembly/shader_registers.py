@@ -37,6 +37,10 @@ _REGISTERS: Mapping[int, str] = {
 _WGP_MODE = 1 << 29
 """AMDGPUUsage, "compute_pgm_rsrc1 for GFX6-GFX12"."""
 
+_SAVED_BLOCKS = 7
+"""Blocks of dynamic VGPRs that a trap handler saves: all of a wave's but the first (LLVM
+AMDGPUAsmPrinter::EmitPALMetadata, `.dynamic_vgpr_saved_count`)."""
+
 _MOST_BYTES = 1 << 12
 _PAIR = re.compile(
     rb"[ \t]*\.long[ \t]+(\d{1,9})[ \t]*\r?\n[ \t]*\.long[ \t]+([^\r\n;]+?)[ \t]*\r?(?:\n|$)"
@@ -87,15 +91,24 @@ class Pipelines(NamedTuple):
     """There is no graphics stage: all functions are for the one compute stage."""
     wgp_mode: bool | None
     """Of the compute stage."""
+    dynamic_vgprs: bool = False
+    """The function named for the compute stage takes VGPRs while it runs."""
+    dynamic_vgpr_block: int = 0
+    """VGPRs per lane that it takes at a time; 0 if that is not stated."""
 
     def facts(self, symbol: str, target: Target | None) -> Facts:
         """The facts of one function."""
         if symbol in self.graphics:
             return Facts([Fact("graphics_stage", True, "metadata", 0)])
+        found = []
         named = self.is_compute or symbol == self.compute
         if named and self.wgp_mode is not None and _has_modes(target):
-            return Facts([Fact("wgp_mode", self.wgp_mode, "metadata", 0)])
-        return Facts()
+            found.append(Fact("wgp_mode", self.wgp_mode, "metadata", 0))
+        if self.dynamic_vgprs and symbol == self.compute:
+            found.append(Fact("dynamic_vgprs", True, "metadata", 0))
+            if self.dynamic_vgpr_block:
+                found.append(Fact("dynamic_vgpr_block", self.dynamic_vgpr_block, "metadata", 0))
+        return Facts(found)
 
 
 def of_metadata(root: Mapping[object, object]) -> Pipelines:
@@ -116,11 +129,16 @@ def of_metadata(root: Mapping[object, object]) -> Pipelines:
         }
     compute = stages.pop(".cs", {})
     mode = compute.get(".wgp_mode", _mode(registers))
+    saved = compute.get(".dynamic_vgpr_saved_count")
+    computes = [_map(_map(pipeline).get(".compute_registers")) for pipeline in pipelines]
+    is_dynamic = any(registers.get(".dynamic_vgpr_en") is True for registers in computes)
     return Pipelines(
         frozenset(filter(None, map(_entry, stages.values()))),
         _entry(compute),
         not stages,
         mode if isinstance(mode, bool) else None,
+        is_dynamic or saved is not None,
+        saved // _SAVED_BLOCKS if isinstance(saved, int) else 0,
     )
 
 

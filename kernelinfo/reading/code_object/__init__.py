@@ -53,7 +53,7 @@ def read(data: memoryview, *, arch: str | None = None, budget: KernelBudget = UN
             warnings.append(ReadWarning("neither metadata nor descriptors of kernels"))
         elif metadata.present:
             warnings.append(ReadWarning("no metadata in its notes: descriptors alone are read"))
-    name, target = processor(elf, metadata.target_id, arch, warnings)
+    name, target = processor(elf, metadata.target_id, metadata.isa, arch, warnings)
     version = code_object_version(elf)
     if version is None and metadata.kernels:
         message = f"OS ABI {elf.os_abi} version {elf.abi_version} is none that is known for HSA"
@@ -83,7 +83,7 @@ def read(data: memoryview, *, arch: str | None = None, budget: KernelBudget = UN
         size = _code_size(elf, symbols.get(symbol))
         begins: dict[Source, int] = {"metadata": note, "descriptor": at}
         kernels.append(KernelFacts(symbol, stated, size, begins))
-    settings = features(elf, version)
+    settings = features(elf, version, metadata.isa)
     notes: tuple[str, ...] = ()
     if linking := next((s for s in elf.sections if s.name == ".amdgpu.info"), None):
         # Few objects are linked later.

@@ -18,6 +18,8 @@ SIZE = 64
 """Bytes of a kernel descriptor, the `.kd` symbol of code object v3 on."""
 SIZE_V2 = 256
 """Bytes of an amd_kernel_code_t, which stands before the code of a v2 kernel."""
+_DYNAMIC_VGPRS_GFX120, _DYNAMIC_VGPRS_GFX125 = 6, 17
+"""Bits of COMPUTE_PGM_RSRC2 and COMPUTE_PGM_RSRC3; the former is the trap handler's up to gfx11."""
 
 
 def facts(raw: bytes, target: Target | None, *, code_object_version: int | None) -> list[Fact]:
@@ -40,8 +42,9 @@ def stated(raw: bytes) -> bytes:
     """A descriptor with zeros where it says nothing that is read here, so that many are equal."""
     if len(raw) != SIZE:
         return raw
-    # The size of the arguments, the entry of the code and COMPUTE_PGM_RSRC2.
-    return b"".join((raw[:8], bytes(4), raw[12:16], bytes(8), raw[24:52], bytes(4), raw[56:]))
+    # The size of the arguments, the entry of the code and most of COMPUTE_PGM_RSRC2.
+    rsrc2 = bytes((raw[52] & 1 << _DYNAMIC_VGPRS_GFX120, 0, 0, 0))
+    return b"".join((raw[:8], bytes(4), raw[12:16], bytes(8), raw[24:52], rsrc2, raw[56:]))
 
 
 _Field = tuple[FactName, int | bool, int]
@@ -50,7 +53,7 @@ _Field = tuple[FactName, int | bool, int]
 
 def _stated(raw: bytes, target: Target | None, version: int) -> Iterator[_Field]:
     lds, scratch = unpack_from("<II", raw)
-    rsrc3, rsrc1, _rsrc2, properties = unpack_from("<IIIH", raw, 44)
+    rsrc3, rsrc1, rsrc2, properties = unpack_from("<IIIH", raw, 44)
     yield "lds_bytes", lds, 0
     yield "scratch_bytes_per_lane", scratch, 4
     if version >= 5:
@@ -68,6 +71,10 @@ def _stated(raw: bytes, target: Target | None, version: int) -> Iterator[_Field]
         yield "tg_split", bool(rsrc3 >> 16 & 1), 44
     if target.named_barriers:
         yield "named_barriers", NAMED_BARRIERS * (rsrc3 >> 14 & 7), 44
+        if rsrc3 >> _DYNAMIC_VGPRS_GFX125 & 1:
+            yield "dynamic_vgprs", True, 44
+    elif target.vgprs[0].dynamic_blocks and rsrc2 >> _DYNAMIC_VGPRS_GFX120 & 1:
+        yield "dynamic_vgprs", True, 52
 
 
 def _stated_v2(raw: bytes, target: Target | None) -> Iterator[_Field]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
+from struct import Struct
 from typing import Any
 
 import msgpack
@@ -21,7 +22,9 @@ from kernelinfo.reading.metadata import (
     takes_dynamic_lds,
     unknown_version,
 )
+from kernelinfo.reading.target_id import TargetId, isa_version
 
+_ISA_VERSION = Struct("<HHIII")
 _KERNELS = "amdhsa.kernels"
 _USED = ("amdhsa.target", "amdhsa.version", "amdpal.pipelines")
 _ARGUMENTS, _LDS, _NAME, _SYMBOL = (
@@ -51,6 +54,8 @@ class NoteMetadata:
         """Whether one of them holds metadata."""
         self.target_id: object = None
         """`amdhsa.target`, as it stands there; None where it does not."""
+        self.isa: TargetId | None = None
+        """The processor by the note of the ISA's version, which version 2 has."""
         self.kernels: dict[str, tuple[Facts, int]] = {}
         """By symbol, in the order of the notes: the facts, with offsets from the beginning of the
         note's content, and where that begins, in bytes from the start of the code object."""
@@ -64,6 +69,8 @@ class NoteMetadata:
             match note.owner, note.type:
                 case b"AMDGPU", 32:
                     self._take_map(note)
+                case b"AMD", 3:
+                    self.isa = _isa(note.content)
                 case b"AMD", 10:
                     self._take_v2(note)
                 case b"AMD", 12:
@@ -139,6 +146,13 @@ class NoteMetadata:
 
     def _warn(self, message: str, note: Note) -> None:
         self._warnings.append(ReadWarning(message, offset=note.offset))
+
+
+def _isa(content: memoryview) -> TargetId | None:
+    """The processor by two lengths of names and three numbers; None if they are cut off or odd."""
+    if len(content) < _ISA_VERSION.size:
+        return None
+    return isa_version(*_ISA_VERSION.unpack_from(content)[2:])
 
 
 def read_kernel_maps(elf: Elf) -> Iterator[Mapping[object, object]]:

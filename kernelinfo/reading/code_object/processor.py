@@ -8,12 +8,13 @@ from kernelinfo.occupancy import targets
 from kernelinfo.occupancy.targets import Target
 from kernelinfo.reading.elf import Elf
 from kernelinfo.reading.facts import Features, ReadWarning, Setting
-from kernelinfo.reading.target_id import parse_target_id
+from kernelinfo.reading.target_id import TargetId, parse_target_id
 
 _ELFOSABI_AMDGPU_HSA = 64
 
 _VERSIONS = {0: 2, 1: 3, 2: 4, 3: 5, 4: 6}
 """EI_ABIVERSION -> code object version."""
+_XNACK_V2, _FEATURES_V2 = 1, 3
 _STATES: tuple[Setting, ...] = ("unsupported", "any", "off", "on")
 
 
@@ -22,20 +23,35 @@ def code_object_version(elf: Elf) -> int | None:
     return _VERSIONS.get(elf.abi_version) if elf.os_abi == _ELFOSABI_AMDGPU_HSA else None
 
 
-def features(elf: Elf, version: int | None) -> Features:
-    """XNACK and SRAMECC by e_flags, whose bits mean different things before version 4."""
+def features(elf: Elf, version: int | None, isa: TargetId | None) -> Features:
+    """XNACK and SRAMECC by e_flags, whose bits mean different things before version 4; `isa` is
+    that of the note in version 2."""
     if version is None:
         return Features()
+    if _names_no_processor(elf, version):
+        on = elf.flags & _XNACK_V2 or (isa and isa.settings)
+        return Features("on" if on else "off", "off")
     if version < 4:
         xnack, sramecc = elf.flags & 0x100, elf.flags & 0x200
         return Features("on" if xnack else "off", "on" if sramecc else "off")
     return Features(_STATES[elf.flags >> 8 & 3], _STATES[elf.flags >> 10 & 3])
 
 
+def _names_no_processor(elf: Elf, version: int | None) -> bool:
+    """True for e_flags of the first version 2, which only tell of XNACK and a trap handler
+    (AMDGPUUsage, `EF_AMDGPU_FEATURE_XNACK_V2` and `EF_AMDGPU_FEATURE_TRAP_HANDLER_V2`)."""
+    return version == 2 and elf.flags <= _FEATURES_V2
+
+
 def processor(
-    elf: Elf, target_id: object, arch: str | None, warnings: list[ReadWarning]
+    elf: Elf,
+    target_id: object,
+    isa: TargetId | None,
+    arch: str | None,
+    warnings: list[ReadWarning],
 ) -> tuple[str | None, Target | None]:
-    """The processor's name and facts: by e_flags, else by `amdhsa.target`, else `arch`.
+    """The processor's name and facts: by e_flags, else by `amdhsa.target`, else by the note of its
+    ISA version, else `arch`.
 
     A name can be one that is not known; without any, both are None.
     """
@@ -47,14 +63,14 @@ def processor(
     elif parsed is None and target_id is not None:
         message = f"amdhsa.target is {shortened(target_id)}, not a target id"
         warnings.append(ReadWarning(message))
-    mach = elf.flags & 0xFF
+    mach = 0 if _names_no_processor(elf, code_object_version(elf)) else elf.flags & 0xFF
     target = targets.by_elf_mach(mach)
     if target is not None:
         if named not in (None, target.name):
             message = f"e_flags say {target.name}, amdhsa.target says {named}; read as the former"
             warnings.append(ReadWarning(message, offset=48))
         return target.name, target
-    name = named or arch
+    name = named or (isa.processor if isa else arch)
     if mach:
         message = f"processor 0x{mach:02x} in e_flags is not known"
         warnings.append(ReadWarning(f"{message}; read as {name}" if name else message, offset=48))

@@ -1,0 +1,80 @@
+"""Facts that only the instructions of a kernel prove: LDS that is sized at launch, dynamic VGPRs.
+
+A search for a few bytes decides for most kernels, so that reports read no instructions for it.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from kernelinfo.occupancy.targets import Target
+from kernelinfo.reading.assembly.instructions import function_text
+from kernelinfo.reading.assembly.kernel_text import KernelText
+from kernelinfo.reading.assembly.scan import Text
+from kernelinfo.reading.facts import Fact, Facts, KernelFacts
+
+_NO_ACCESS = tuple(
+    b"ds_" + name
+    for name in (
+        *(b"bpermute", b"permute", b"swizzle", b"gws_", b"nop"),
+        *(b"param_load", b"direct_load"),
+    )
+)
+"""Instructions that only exchange lanes, synchronise waves or read what a graphics stage was given
+(RDNA4 ISA, "Data Share Operations")."""
+_MEMORY = (b"buffer_", b"global_", b"cluster_", b"tensor_")
+_TAKES_VGPRS = b"s_alloc_vgpr"
+
+
+def with_proven(
+    kernel: KernelFacts, text: Text, found_in: KernelText, target: Target | None
+) -> KernelFacts:
+    """The kernel with what its code in the text proves."""
+    start, end = found_in.label, found_in.end
+    if start is None:
+        return kernel
+    found = []
+    if _reserves_no_lds(kernel.facts) and reaches_lds(text, start, end):
+        found.append(Fact("dynamic_lds", True, "code"))
+    if _may_take_vgprs(target) and text.find(_TAKES_VGPRS, start, end) >= 0:
+        code = function_text(text, start, end)
+        if code is not None and _TAKES_VGPRS in code:
+            found.append(Fact("dynamic_vgprs", True, "code"))
+    return kernel._replace(facts=_with(kernel.facts, tuple(found))) if found else kernel
+
+
+def reaches_lds(text: Text, start: int, end: int) -> bool:
+    """True if the function whose label stands at `start` has an instruction that reaches LDS."""
+    if all(text.find(sign, start, end) < 0 for sign in (b"\tds_", b" ds_", b" lds", b"_lds")):
+        return False
+    code = function_text(text, start, end) or b""
+    return any(_is_access(line) for line in code.split(b"\n") if b"ds" in line)
+
+
+def _is_access(line: bytes) -> bool:
+    # `gds` is another memory; `lds` in the name or behind the operands moves to or from memory.
+    words = line.partition(b";")[0].partition(b"//")[0].split()
+    if not words or b"gds" in words:
+        return False
+    name = words[0]
+    if name.startswith(b"ds_"):
+        return not name.startswith(_NO_ACCESS)
+    return name.startswith(_MEMORY) and (b"lds" in words or b"_lds" in name)
+
+
+@lru_cache(maxsize=1 << 12)  # equal statements share one object, whose hash is its identity
+def _reserves_no_lds(facts: Facts) -> bool:
+    """True if every source that states LDS states none, and none names LDS sized at launch."""
+    stated = {fact.value for fact in facts if fact.name == "lds_bytes"}
+    others = {"dynamic_lds", "graphics_stage"}
+    return stated == {0} and all(fact.name not in others for fact in facts)
+
+
+@lru_cache(maxsize=1 << 12)
+def _with(facts: Facts, proven: tuple[Fact, ...]) -> Facts:
+    return Facts((*facts, *proven))
+
+
+def _may_take_vgprs(target: Target | None) -> bool:
+    """True for gfx12, whose waves may take VGPRs while they run."""
+    return target is not None and (target.named_barriers or bool(target.vgprs[0].dynamic_blocks))
