@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from kernelinfo.reading.assembly import directives, info_block, metadata_yaml, scan
+from kernelinfo.reading.assembly import shader_registers as registers
 from kernelinfo.reading.assembly.directives import Stated
 from kernelinfo.reading.assembly.expressions import Definitions
 from kernelinfo.reading.assembly.instructions import function_text, read_code
@@ -40,7 +41,6 @@ from kernelinfo.reading.target_id import TargetId, parse_isa_version, parse_targ
 
 if TYPE_CHECKING:
     from kernelinfo.reading.assembly.linking_text import LinkingText
-    from kernelinfo.reading.assembly.shader_registers import Pipelines
 
 _METADATA: dict[str, metadata_yaml.Reading] = {
     "amdgpu_metadata": metadata_yaml.in_text,
@@ -72,11 +72,10 @@ class ModuleText:
         self._linking: LinkingText | None = None
         # The registers of the function that begins next; those of all functions, and their line.
         self._config: Stated | None = None
-        self._pipelines: tuple[Pipelines, int] | None = None
+        self._pipelines: tuple[registers.Pipelines, int] | None = None
         # Up to where all is read.
         self._read = start
-        # Names are not sought before these: the end of the last info block; where a function last
-        # began; the last kernel with a descriptor, and where that stands.
+        # Names are sought behind the last info block, function and kernel with a descriptor.
         self._informed = start
         self._begin = -1
         self._described = "", start
@@ -146,14 +145,10 @@ class ModuleText:
                 if wrong := self._linking.take(self._text, offset, kind, operand):
                     self.warn(wrong, offset)
             case "AMDGPU.config":
-                from kernelinfo.reading.assembly.shader_registers import read_config
-
-                block = read_config(self._text, offset)
+                block = registers.read_config(self._text, offset)
                 self._config = Stated(block, self._lines.number(offset))
             case "amd_amdgpu_pal_metadata":
-                from kernelinfo.reading.assembly.shader_registers import of_pairs
-
-                self._pipelines = of_pairs(decode(operand)), self._lines.number(offset)
+                self._pipelines = registers.of_pairs(decode(operand)), self._lines.number(offset)
             case "amdgpu_metadata" | "amd_amdgpu_hsa_metadata" | "amdgpu_pal_metadata":
                 self._metadata = kind, line_end(self._text, offset) + 1
 
@@ -235,10 +230,8 @@ class ModuleText:
         line = self._lines.number(start)
         try:
             if kind == "amdgpu_pal_metadata":
-                from kernelinfo.reading.assembly.shader_registers import of_metadata
-
                 root, _ = metadata_yaml.root_of(yaml)
-                self._pipelines = of_metadata(root), line
+                self._pipelines = registers.of_metadata(root), line
                 return
             found = metadata_yaml.parse(yaml, _METADATA[kind], self._budget.most + 1)
         except ValueError as error:
