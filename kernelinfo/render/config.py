@@ -1,4 +1,4 @@
-"""The configuration that is in force, as TOML, each key with where it comes from."""
+"""The effective configuration as TOML; each key names its origin."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+")  # a key that needs no quotes
 
 
 def render_config(file: ConfigFile | None, options: Mapping[str, Any]) -> Iterator[str]:
-    """Every key; `options` are those that the command line overrides, as TOML has them."""
+    """Lines with every key. `options` holds the keys that the command line overrides."""
     yield f"# {file.path if file else 'no file: what holds by default'}\n"
     stated = file.table if file else {}
     for key in sorted(KEYS, key=lambda key: isinstance(key.kind, Table)):
@@ -51,7 +51,7 @@ def _line(
 
 
 def _toml(value: Any) -> str:
-    """Strings and numbers are written as in JSON."""
+    """A value as TOML. Strings and numbers are spelled as in JSON."""
     if isinstance(value, dict):
         keys = {key: key if _BARE.fullmatch(key) else _toml(key) for key in value}
         inside = ", ".join(f"{keys[key]} = {_toml(one)}" for key, one in value.items())

@@ -1,4 +1,4 @@
-"""One row a kernel; columns that rocprofv3's kernel trace also has bear its names."""
+"""CSV with one row per kernel. Column names follow rocprofv3's kernel trace."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ from kernelinfo.render.names import chosen_name, printable
 
 
 def render(items: Iterable[Item], view: View) -> Iterator[str]:
-    """The heading, then one row a kernel; empty cells are what the input does not say."""
+    """The heading, then one row per kernel. A cell is empty if the input does not state it."""
     yield HEADING
     yield from rows(items, view)
 
 
 def rows(items: Iterable[Item], view: View) -> Iterator[str]:
-    """The rows of the kernels among the items."""
+    """The rows of all kernels among the items."""
     for row in lines(items, partial(chosen_name, style=view.names), _spell):
         yield f"{row}\n"
 
 
 def _spell(names: Names, values: Values) -> str:
-    # With a cell more, as one that is empty and alone would be written in quotes.
+    # Append a dummy cell: csv quotes a lone empty one.
     return line((*values, None)).removesuffix(",\n")
 
 
 def line(row: Iterable[object]) -> str:
-    """One row of CSV with its newline; names cannot act on a spreadsheet."""
+    """One row of CSV with its newline. No name can start a spreadsheet formula."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerow([_cell(value) for value in row])
     return text.getvalue()
 
 
 def _cell(value: object) -> object:
-    """A list by spaces; nothing acts on a terminal, no spreadsheet sees a formula in a name."""
+    """The value as a cell: lists joined by spaces, text escaped for terminals and spreadsheets."""
     if isinstance(value, tuple):
         return " ".join(value)
     if not isinstance(value, str):

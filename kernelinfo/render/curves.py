@@ -1,4 +1,4 @@
-"""Curves of occupancy: all their points for programs, only their steps for people."""
+"""Curves of occupancy: all points for programs, only the steps for people."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _NAMES: dict[Variable, tuple[str, str]] = {
     "lds": ("LDS/workgroup", "lds_bytes"),
     "workgroup-size": ("workgroup", "workgroup_size"),
 }
-"""In text and in records."""
+"""Variable → its name in text and in records."""
 
 
 def point_documents(
     target: str, variables: Sequence[Variable], points: Sequence[Point]
 ) -> list[dict[str, Any]]:
-    """One record a point."""
+    """One record per point."""
     return [
         {
             "target": target,
@@ -43,7 +43,7 @@ def point_documents(
 def curve_title(
     target: Target, demand: Demand, launch: Launch, variables: Sequence[Variable]
 ) -> str:
-    """The target and the numbers that do not vary."""
+    """A title: the target and the numbers that stay fixed."""
     used: dict[Resource, int | None]
     used = {"vgpr": demand.vgprs, "sgpr": demand.sgprs, "lds": demand.lds_bytes}
     stays = [amount(resource, value) for resource, value in used.items() if value]
@@ -55,8 +55,9 @@ def curve_title(
 def render_curve(
     title: str, variables: Sequence[Variable], points: Sequence[Point], per: str, view: View
 ) -> Iterator[str]:
-    """The steps of one variable, one a line, and their curve. Of two variables the first down and
-    the second across, in as many tables as the width takes."""
+    """Text of a curve: for one variable its steps and a plot; for two variables a table.
+
+    The first variable goes down, the second across, in as many tables as the width needs."""
     at = {point.at: point for point in points}
     down = stretches(points)
     yield from painted([[(title, "bold")], []], view)
@@ -87,9 +88,10 @@ def _grid(heading: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> 
 
 
 def render_steps(steps: Sequence[tuple[int, float]], variable: Variable) -> Iterator[str]:
-    """Waves per SIMD, upwards, against what they depend on, in plain characters. Of each step the
-    last value and the waves that hold down to the step before. A `·` stands where a part of a wave
-    is reached. One step alone is not drawn."""
+    """A plot of waves per SIMD against the variable, in plain characters.
+
+    Each step has its last value and its waves. A `·` marks a fraction of a wave. A single step is
+    not drawn."""
     if len(steps) < 2:
         return
     most, highest = max(last for last, _ in steps), ceil(max(waves for _, waves in steps))
@@ -109,7 +111,7 @@ _ACROSS = 64  # columns of a curve
 
 
 def render_sizes(title: str, points: Sequence[Point], per: str, view: View) -> Iterator[str]:
-    """Workgroup sizes, one a line."""
+    """One line per workgroup size."""
     yield from painted([[(title, "bold")], []], view)
     heading = ("workgroup", "waves/SIMD", "occ", f"workgroups/{per}", "limited by")
     yield from render_table(heading, [(str(point.at[0]), *_cells(point)) for point in points])

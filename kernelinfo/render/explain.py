@@ -1,4 +1,4 @@
-"""One kernel with its working: every number, the arithmetic behind it and where it comes from."""
+"""One kernel explained: every number, its arithmetic and its source."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from kernelinfo.render.words import bare, block, number, percent, plural, waves_
 
 _COLUMNS = ("resource", "used", "allocated", "out of", "allows", "slack")
 _LABEL = 8
-_ROOM = 8  # columns that text needs to hang in
-_PER = {"vgpr": "lane", "sgpr": "SIMD"}  # what registers are counted per; all else per CU or WGP
+_ROOM = 8  # fewest columns for indented text
+_PER = {"vgpr": "lane", "sgpr": "SIMD"}  # other resources count per CU or WGP
 
 
 def render_kernel(
@@ -32,7 +32,7 @@ def render_kernel(
     pressure: Notes,
     further: Notes,
 ) -> Iterator[str]:
-    """The explanation of one kernel, line by line; `grid` workgroups on a device."""
+    """Lines that explain one kernel; `grid` is the number of workgroups launched on the device."""
     kernel, occupancy = result.kernel, result.occupancy
     path, line = kernel.source or (kernel.code_object.path, kernel.line)
     where = printable(path if line is None else f"{path}:{line}")
@@ -58,7 +58,7 @@ def render_kernel(
 
 
 def _hanging(lines: Iterable[list[Span]], width: int) -> Iterator[list[Span]]:
-    """Lines broken where they are too long; the rest hangs under the last part if it has room."""
+    """Lines broken at the width. The rest is indented under the last part if there is room."""
     for line in lines:
         before = sum(cells(text) for text, _ in line[:-1])
         yield from wrap(line, width, before if width - before >= _ROOM else _LABEL + 2)
@@ -67,7 +67,7 @@ def _hanging(lines: Iterable[list[Span]], width: int) -> Iterator[list[Span]]:
 def render_numbers(
     target: Target, occupancy: Occupancy, view: View, further: Notes
 ) -> Iterator[str]:
-    """The same for numbers that belong to no kernel."""
+    """Lines that explain the occupancy of given numbers, without a kernel."""
     lines = [*_working(target, occupancy), *_noted(further), *_footnote(occupancy)]
     yield from painted([[(f"{target.name} ({target.family})", "bold")], []], view)
     yield from painted(_hanging(lines, view.width), view)
@@ -76,7 +76,7 @@ def render_numbers(
 def _working(
     target: Target, occupancy: Occupancy, of: Result | None = None
 ) -> Iterator[list[Span]]:
-    """The table of resources, the result, the steps, and what is uncertain."""
+    """Lines of the resource table, the result, the steps and the uncertain numbers."""
     slots, *others = occupancy.limits
     kernel = of.kernel if of else None
     rows = [_COLUMNS, *(_row(limit, occupancy, kernel) for limit in (*others, slots))]
@@ -86,7 +86,7 @@ def _working(
     yield _labelled("result", _result(occupancy, of.compiler_number if of else None), "bold")
     if text := next_step(occupancy, of.next if of else occupancy.next):
         yield _labelled("next", text)
-    if not target.members:  # the steps are those of whichever device it runs on
+    if not target.members:  # a generic target has the steps of the device that it runs on
         yield _labelled("steps", _steps(target, occupancy))
     if span := occupancy.range:
         least = occupancy.launch.smallest_size
@@ -105,7 +105,7 @@ def _working(
 
 
 def _row(limit: Limit, occupancy: Occupancy, kernel: Kernel | None) -> tuple[str, ...]:
-    """The cells of one resource, as _COLUMNS names them."""
+    """The cells of one resource, in the order of _COLUMNS."""
     per, resource = occupancy.per, limit.resource
     allows = "no limit"
     if limit.waves_per_simd is not None:
@@ -136,7 +136,7 @@ def _row(limit: Limit, occupancy: Occupancy, kernel: Kernel | None) -> tuple[str
 
 
 def _slack(limit: Limit, occupancy: Occupancy) -> str:
-    """`+14 free; −26 gives 5 waves/SIMD`, as far as either is so."""
+    """Free amount and next step: `+14 free; −26 gives 5 waves/SIMD`; either part may be missing."""
     parts = []
     if (free := occupancy.headroom.of(limit.resource) or 0) > 0:
         parts.append(f"+{bare(limit.resource, free)} free")
@@ -202,7 +202,7 @@ _IN_WORDS: dict[FactName, str] = {
 
 
 def _sources(kernel: Kernel, width: int) -> Iterator[list[Span]]:
-    """What each source says and where, the best first."""
+    """Lines with the numbers of each source and their place, best source first."""
     label = "from"
     for source in SOURCES:
         stated = {fact.name: fact for fact in kernel.traits.facts if fact.source == source}
@@ -238,7 +238,7 @@ def _labelled(label: str, text: str, style: str = "") -> list[Span]:
 
 
 def _listed(label: str, parts: list[str], separator: str, width: int) -> list[list[Span]]:
-    """A labelled list, broken between its parts; no line where there are none."""
+    """Lines of a labelled list, broken between parts; no line for an empty list."""
     lines, end = [""] if parts else [], separator.rstrip()
     for part in parts:
         if lines[-1] and cells(lines[-1] + separator + part + end) > width - _LABEL - 2:

@@ -1,4 +1,4 @@
-"""What the next step would take and what the rules found: of each kernel, or of many at once."""
+"""Next steps and findings: of each kernel, or of many kernels together."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ if TYPE_CHECKING:
     from kernelinfo.rules.severity import Severity
 
 SEVERITY_STYLES: dict[Severity, str] = {"error": "bold red", "warning": "bold magenta", "note": ""}
-"""Worst first; legible on dark and on light."""
+"""Worst severity first. The colours are legible on dark and light terminals."""
 
-_MESSAGES = 3  # that a digest tells of one rule
-_LABEL = 28  # columns; a longer name stands on a line of its own
+_MESSAGES = 3  # messages of one rule in a digest
+_LABEL = 28  # columns; a longer name gets its own line
 
-Label = Callable[[Result], str]  # the name before a kernel's lines, with its style
+Label = Callable[[Result], str]  # the text in front of a kernel's lines
 Head = tuple[Span, ...]  # rule and severity
 
 _NEXT: Head = (("next  ", "bold"),)
 
 
 def counts(findings: Iterable[Finding]) -> dict[Severity, str]:
-    """`2 errors`, `1 warning`: each severity that there is, the worst first."""
+    """Severity → text (`2 errors`, `1 warning`), worst first; only severities that occur."""
     number = Counter(finding.severity for finding in findings)
     return {one: plural(number[one], one) for one in SEVERITY_STYLES if number[one]}
 
 
 def worst_first(finding: Finding) -> tuple[int, str]:
-    """A key to sort findings by severity and rule."""
+    """Sort key: worst severity first, then rule."""
     return [*SEVERITY_STYLES].index(finding.severity), finding.rule
 
 
 def of_each(results: Sequence[Result], label: Label, view: View) -> Iterator[list[Span]]:
-    """Every kernel with its next step and all that was found."""
+    """Lines with the next step and all findings of each kernel."""
     blocks = [(label(result), list(_said(result))) for result in results]
     short = [cells(name) for name, lines in blocks if lines and cells(name) <= _LABEL]
     width = max(short, default=0)
@@ -59,7 +59,7 @@ def of_each(results: Sequence[Result], label: Label, view: View) -> Iterator[lis
 def of_all(
     shown: Iterable[Result], results: Iterable[Result], label: Label, view: View
 ) -> Iterator[list[Span]]:
-    """The next steps of those shown and the findings of all; what holds of many is listed once."""
+    """Lines with the next steps of the shown kernels and a digest of all findings."""
     groups: dict[Head, dict[str, list[Result]]] = {_NEXT: {}}
     for result in shown:
         if text := next_step(result.occupancy, result.next):
@@ -78,13 +78,13 @@ def of_all(
 
 
 def hidden_kernels(count: int) -> Iterator[list[Span]]:
-    """The line that counts the kernels which are not shown; no line if all are."""
+    """A line with the number of hidden kernels; no line if all are shown."""
     if count:
         yield [(f" … {plural(count, 'more kernel')}; --top 0 shows all", "dim")]
 
 
 def next_step(occupancy: Occupancy | None, steps: tuple[Step, ...]) -> str:
-    """`≤ 96 VGPRs (uses 122, −26) → 5 waves/SIMD, 62.5 %`, every step named; empty without one."""
+    """The next steps: `≤ 96 VGPRs (uses 122, −26) → 5 waves/SIMD, 62.5 %`; empty without a step."""
     if occupancy is None or not steps:
         return ""
     amounts = {limit.resource: limit.used for limit in occupancy.limits}
@@ -99,7 +99,7 @@ def next_step(occupancy: Occupancy | None, steps: tuple[Step, ...]) -> str:
 
 
 def _bound(step: Step, used: int) -> str:
-    """`≤ 96 VGPRs (uses 122, −26)`; the table shows LDS and scratch as they are used."""
+    """One step: `≤ 96 VGPRs (uses 122, −26)`. LDS and scratch omit the used amount."""
     uses = f"uses {used}, " if step.resource in ("vgpr", "sgpr") else ""
     least = f"≤ {amount(step.resource, step.at_most)}"
     return f"{least} ({uses}{change(step.resource, step.change)})"
@@ -118,7 +118,7 @@ def _head(finding: Finding) -> Head:
 
 
 def in_words(finding: Finding) -> str:
-    """What is found and what to do."""
+    """Message and hint of a finding, in one sentence."""
     return finding.message + (f"; {finding.hint}" if finding.hint else "")
 
 

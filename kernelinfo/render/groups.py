@@ -1,4 +1,4 @@
-"""The targets of one kernel together, worst kernel first; one row for those that are equal."""
+"""Kernels grouped over their targets, worst kernel first. Targets with equal rows share a row."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from kernelinfo.reading.target_id import target_id
 from kernelinfo.render import View
 from kernelinfo.render.table import Row, cells_of, target_of
 
-Group = list[Result]  # the results of one kernel, for all its targets
+Group = list[Result]  # one kernel on all its targets
 
 
 def grouped_rows(
     results: Iterable[Result], view: View, *, worst_first: bool
 ) -> tuple[list[Row], list[Result]]:
-    """Rows of the first groups, until they are `view.top` or more, and the results in them."""
+    """(rows, their results) of the first groups, until `view.top` rows are reached."""
     by_symbol: dict[str, Group] = {}
     for result in results:
         by_symbol.setdefault(result.kernel.symbol, []).append(result)
@@ -33,14 +33,14 @@ def grouped_rows(
 
 
 def _severity(result: Result) -> tuple[float, int]:
-    """The least is the worst: unknown, then few waves, then many findings."""
+    """Sort key, worst first: unknown occupancy, then few waves, then many findings."""
     if result.occupancy is None:
         return -1, 0
     return result.occupancy.percent, -len(result.findings)
 
 
 def _rows(group: Group, width: int) -> Iterator[Row]:
-    """A row for all results of a group that differ in nothing but the target."""
+    """Rows of a group. Results that differ only in their target share a row."""
     equal: dict[tuple[str, ...], Group] = {}
     for result in sorted(group, key=_severity):
         equal.setdefault(cells_of(result), []).append(result)
@@ -49,8 +49,9 @@ def _rows(group: Group, width: int) -> Iterator[Row]:
 
 
 def _targets(row: Sequence[Result], group: Group, width: int) -> str:
-    """`gfx900,906,90a`; with features where code of other features has another row. Where that is
-    wider than `width`, the first and how many more there are."""
+    """The targets of a row: `gfx900,906,90a`, with features if another row differs only in them.
+
+    If the text is wider than `width`: the first target and the number of others."""
     ids: dict[str, set[str]] = {}
     for result in group:
         ids.setdefault(target_of(result.kernel), set()).add(_id(result))

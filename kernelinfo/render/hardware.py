@@ -1,4 +1,4 @@
-"""Hardware as tables: all targets, the constants of one, its steps."""
+"""Tables of hardware: all targets, the constants of one target, its occupancy steps."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kernelinfo.render.words import number, percent, size
 
 
 def render_targets(found: list[Target], view: View) -> Iterator[str]:
-    """One line a target."""
+    """One line per target."""
     rows = [
         (
             target.name,
@@ -33,7 +33,7 @@ def render_targets(found: list[Target], view: View) -> Iterator[str]:
 
 
 def render_constants(target: Target, view: View) -> Iterator[str]:
-    """Every constant of a target, each topic with its source."""
+    """Every constant of a target; each topic names its source."""
     heading: list[Span] = [(f"{target.name} ({target.family})   ", "bold"), (target.products, "")]
     yield from painted(fitted(heading, view, 3), view)
     for name, value in target._asdict().items():
@@ -58,7 +58,7 @@ def _topic(name: str, topic: Any, view: View) -> Iterator[list[Span]]:
 
 
 def render_limits(rungs: tuple[Rung, ...], title: str, view: View) -> Iterator[str]:
-    """The most registers and LDS of each step, and the staircase of waves against VGPRs."""
+    """A table of the most registers and LDS of each step, and a plot of waves against VGPRs."""
     yield from painted([[(title, "bold")], []], view)
     rows = [
         (

@@ -29,7 +29,7 @@ PROVENANCE: dict[str, str] = {
     "dynamic_lds_bytes": "used.dynamic_lds_bytes",
     "compiler_waves_per_simd": "compiler_occupancy.waves_per_simd",
 }
-"""Which key of a kernel each fact stands behind."""
+"""Field → key of the kernel's document that the field is the source of."""
 
 
 def render(items: Iterable[Item], view: View) -> Iterator[str]:
@@ -68,7 +68,7 @@ def document(report: Report) -> dict[str, Any]:
 
 
 def as_json(value: Any, without: Collection[str] = ()) -> Any:
-    """`value`, each named tuple in it as an object of its fields but those `without`."""
+    """JSON value of `value`. A named tuple becomes an object, without the fields in `without`."""
     if not isinstance(value, tuple):
         return value
     if names := getattr(value, "_fields", None):
@@ -78,7 +78,7 @@ def as_json(value: Any, without: Collection[str] = ()) -> Any:
 
 
 def picked(value: Any, *names: str) -> dict[str, Any]:
-    """Some attributes of `value` under their names, each as JSON has it."""
+    """The named attributes of `value` as a JSON object."""
     return {name: as_json(getattr(value, name)) for name in names}
 
 
@@ -93,7 +93,7 @@ def code_object_document(code_object: CodeObject, repeats: Sequence[Repeat] = ()
 
 
 def kernel_document(result: Result) -> dict[str, Any]:
-    """One kernel, without the key that says which input it comes from."""
+    """JSON object of one kernel, without its key `input`."""
     kernel, occupancy = result.kernel, result.occupancy
     launch = occupancy.launch if occupancy else None
     return {
@@ -134,7 +134,7 @@ def occupancy_document(occupancy: Occupancy) -> dict[str, Any]:
 
 
 def _provenance(kernel: Kernel) -> dict[str, dict[str, Any]]:
-    """Where each number stands, by its best source."""
+    """Key → place of the number (source, line, offset), from its best source."""
     found: dict[str, dict[str, Any]] = {}
     for fact in (*kernel.traits.facts, kernel.code_size):
         key = fact and PROVENANCE.get(fact.name)

@@ -1,4 +1,4 @@
-"""One JSON object a line and kernel, as row-schema.json describes it."""
+"""JSON lines: one object per kernel, described by row-schema.json."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from kernelinfo.kernel.rows import Names, Value, Values, lines
 from kernelinfo.render import View
 from kernelinfo.render.names import chosen_name
 
-# Rows hold no cycles, and to look for them would take a third of the time.
+# Rows have no cycles; checking for them would take a third of the time.
 _encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 
 HEADING = ""
 
 
 def rows(items: Iterable[Item], view: View) -> Iterator[str]:
-    """One line a kernel."""
+    """One line per kernel."""
     for line in lines(items, partial(chosen_name, style=view.names), _spell):
         yield f"{{{line}}}\n"
 

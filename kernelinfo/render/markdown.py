@@ -1,4 +1,4 @@
-"""Markdown for a pull request: a report's kernels with findings, and what all such tables share."""
+"""Markdown for pull requests: a report, and helpers for tables."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _HEADING = (
 
 
 def render(items: Iterable[Item], view: View) -> Iterator[str]:
-    """Kernels with findings before the others, which are folded, as is what is beyond `top`."""
+    """The report. Kernels with findings come first; others and those beyond `top` are folded."""
     report = Report.of(items)
     found = counts(finding for result in report.results for finding in result.findings)
     parts = [", ".join(found.values()) or "no findings", plural(len(report.results), "kernel")]
@@ -51,7 +51,7 @@ def _row(result: Result, view: View) -> tuple[str, ...]:
 
 
 def table(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """The cells as they are; nothing where there is no row."""
+    """Lines of a table; no line without rows. Cells are not escaped."""
     if rows:
         yield "\n"
         for cells in (heading, ("---",) * len(heading), *rows):
@@ -61,13 +61,13 @@ def table(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str
 def kernel_table(
     heading: Sequence[str], rows: Sequence[Sequence[str]], shown: int = 20
 ) -> Iterator[str]:
-    """A row a kernel; those beyond the first open at a click."""
+    """Lines of a table with one row per kernel. Rows beyond `shown` are folded."""
     yield from table(heading, rows[:shown])
     yield from folded(plural(len(rows) - shown, "more kernel"), heading, rows[shown:])
 
 
 def folded(title: str, heading: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """A table that opens at a click."""
+    """Lines of a folded table, which opens at a click."""
     if rows:
         yield f"\n<details><summary>{title}</summary>\n"
         yield from table(heading, rows)
@@ -79,12 +79,12 @@ _INERT = str.maketrans(_ACTIVE | {"&": "&amp;", "@": "@\u200b"})
 
 
 def plain(text: str) -> str:
-    """`text` without markup in it, and nobody is called by it."""
+    """The text with markup and mentions escaped."""
     return printable(text).translate(_INERT)
 
 
 def code(text: str) -> str:
-    """A name as code; in HTML where a code span could not hold it inside a table."""
+    """A name as inline code; as HTML if a code span in a table cannot hold it."""
     text = printable(text)
     if "|" in text or "`" in text:
         escaped = (c if c.isalnum() or c == " " else f"&#{ord(c)};" for c in text)

@@ -1,4 +1,4 @@
-"""What a profiler measured next to what is predicted, as a table and as records."""
+"""Measured and predicted occupancy side by side, as a table and as records."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from kernelinfo.render.words import known, limiters, percent, plural, size
 
 
 def tie_problem(names: tuple[str, ...]) -> str:
-    """Why launches have no prediction: several files fit them."""
+    """A problem: several files fit the launches, so there is no prediction."""
     fit = " and ".join(map(printable, names))
     return f"{fit} fit its launches equally; name the GPU with --device, or give the files that ran"
 
 
 def unmatched(measured: tuple[Measurement, ...]) -> list[str]:
-    """Names of the kernels that ran and are in none of the files, each once."""
+    """Names of kernels that ran but are in no file, each once."""
     ran = (one.dispatch.shape.kernel for one in measured if not (one.kernel or one.tied))
     return list(dict.fromkeys(map(printable, ran)))
 
 
 def render_measurements(measured: tuple[Measurement, ...], view: View) -> Iterator[str]:
-    """Two lines a launch: predicted and measured; then what explains a difference."""
+    """Two lines per launch, predicted and measured, then the remarks on their difference."""
     rows: list[tuple[str, ...]] = []
     remarks: list[str] = []
     for one in measured:
@@ -53,7 +53,7 @@ def render_measurements(measured: tuple[Measurement, ...], view: View) -> Iterat
 
 
 def _rows(rows: list[tuple[str, ...]], view: View) -> Iterator[str]:
-    """The table; where a terminal is too narrow for it, each name on a line of its own."""
+    """Lines of the table. On a narrow terminal each name gets its own line."""
     heading = ("kernel", "", "VGPR", "AGPR", "SGPR", "LDS", "scratch", "occ", "limited by")
     lines = list(render_table(heading, rows))
     narrow = view.fold and max(map(cells, lines)) > view.width + 1
@@ -79,7 +79,7 @@ def _cells(resources: Resources) -> list[str]:
 
 
 def measurement_record(one: Measurement, view: View) -> dict[str, Any]:
-    """Flat, so that it is a row of CSV as well."""
+    """One measurement as a flat record, which is also a row of CSV."""
     kernel, dispatch, found, filling = one.kernel, one.dispatch, one.occupancy, one.filling
     grid = filling.grid if filling else None
     record: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""The words that `--names` takes."""
+"""Values of `--names`."""
 
 from __future__ import annotations
 

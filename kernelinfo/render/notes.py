@@ -1,4 +1,4 @@
-"""What `explain` says of a kernel below its table, and pages next to it: in words."""
+"""Notes on a kernel, in words: below the table of `explain` and next to the curves of pages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kernelinfo.render.names import printable
 from kernelinfo.render.words import percent, plural
 from kernelinfo.rules.remark import counted
 
-Notes = list[tuple[str, str]]  # a label and a text for each line
+Notes = list[tuple[str, str]]  # (label, text) of each line
 
 _MOST_SIZES = 8
 _STALLS: dict[Resource, str] = {
@@ -25,12 +25,14 @@ _STALLS: dict[Resource, str] = {
     "lds": "6.2.7 Insufficient CU LDS",
     "barriers": "6.2.8 Insufficient CU Barriers",
 }
-"""Number and name of the metric that says what kept workgroups waiting: rocprofiler-compute 3,
-analysis configuration of the gfx90x and gfx94x SoCs, panel 6.2, workgroup manager."""
+"""Resource → number and name of the metric for workgroups that waited for it.
+
+Source: rocprofiler-compute 3, analysis configuration of the gfx90x and gfx94x SoCs, panel 6.2,
+workgroup manager."""
 
 
 def argument_parts(arguments: tuple[Argument, ...]) -> list[str]:
-    """A kernel's arguments, each in words; those that the runtime passes are counted."""
+    """A kernel's arguments, each in words. Hidden arguments are only counted."""
     words = [
         f"{a.offset}: {a.type or a.kind or '?'} {a.name or ''}".rstrip() + f" ({a.size} B)"
         for a in arguments
@@ -41,7 +43,7 @@ def argument_parts(arguments: tuple[Argument, ...]) -> list[str]:
 
 
 def code_parts(code: Code | None) -> list[str]:
-    """Instructions by kind, as many as are written; what there is none of is left out."""
+    """Numbers of instructions by kind, as written; kinds without instructions are left out."""
     if code is None:
         return []
     counted = {
@@ -66,7 +68,10 @@ def code_parts(code: Code | None) -> list[str]:
 
 
 def launch_notes(target: Target, occupancy: Occupancy) -> Notes:
-    """The best sizes and the VGPRs of launch bounds; of no generic target or graphics stage."""
+    """The best workgroup sizes and the VGPRs of launch bounds.
+
+    Empty for a generic target or a graphics stage.
+    """
     if target.members or occupancy.launch.assumption == "graphics-stage":
         return []
     demand = occupancy.demand
@@ -74,7 +79,7 @@ def launch_notes(target: Target, occupancy: Occupancy) -> Notes:
 
 
 def _best(target: Target, demand: Demand, launch: Launch) -> Notes:
-    """The sizes up to the bound that reach the most waves, the largest first."""
+    """The workgroup sizes up to the bound with the most waves, largest first."""
     most = launch.workgroup_size if demand.most_workgroup is None else demand.most_workgroup
     sizes = launch._replace(workgroup_size=most, smallest_size=demand.least_workgroup)
     points = best_sizes(target, demand, sizes)
@@ -87,7 +92,7 @@ def _best(target: Target, demand: Demand, launch: Launch) -> Notes:
 
 
 def _bounds(target: Target, demand: Demand) -> str:
-    """The most VGPRs with which a workgroup of the bound's size can start."""
+    """The most VGPRs of each launch bound, in words."""
     size, parts = target.waves.max_workgroup_size, []
     least = most_vgprs(placement(target, demand, Launch(1)), 1)
     while size >= demand.wave_size:
@@ -102,7 +107,7 @@ def _bounds(target: Target, demand: Demand) -> str:
 
 
 def device_notes(filling: Filling, per: str) -> Notes:
-    """A device full of workgroups, and the rounds that a grid takes."""
+    """The workgroups that fill a device, and the rounds that a grid takes."""
     text = (
         f"{filling.name}: {filling.domains} {per}s · "
         f"{counted(filling.workgroups, 'workgroup')} fill it · "
@@ -126,8 +131,9 @@ def _rounds(grid: Grid, at_once: int) -> str:
 
 
 def expected(result: Result, device: Device | None = None) -> list[str]:
-    """What rocprofiler-compute should show, so that one run can confirm the prediction. Panels
-    2.1.15, 6.2 and 7.1. Empty for parts that the profiler does not know."""
+    """Values that rocprofiler-compute should show in panels 2.1.15, 6.2 and 7.1.
+
+    One run can confirm the prediction. Empty for parts that the profiler does not know."""
     target, occupancy = result.kernel.target, result.occupancy
     device = device or result.device
     if target is None or occupancy is None or device is None or not device.cus:

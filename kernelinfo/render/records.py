@@ -1,4 +1,4 @@
-"""Tables that hold no kernels: as JSON, JSON lines, CSV, Markdown or aligned text."""
+"""Tables without kernels as JSON, JSON lines, CSV, Markdown or aligned text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kernelinfo.render.paint import aligned, cells, fitted, paint
 
 
 def render_records(records: Sequence[Mapping[str, Any]], format: str) -> Iterator[str]:
-    """The records in a format for programs; in a table a nested value is JSON in its cell."""
+    """Text of the records in a format. A table cell holds a nested value as JSON."""
     if format == "json":
         yield json.dumps(records[0] if len(records) == 1 else records, indent=1) + "\n"
     elif format == "jsonl":
@@ -40,7 +40,7 @@ def _cell(value: object) -> object:
 def render_table(
     heading: Sequence[str], rows: Sequence[Sequence[str]], view: View | None = None
 ) -> Iterator[str]:
-    """Left-aligned columns; the last is folded where `view` is a terminal's and too narrow."""
+    """Lines of left-aligned columns. The last column is folded on a narrow terminal."""
     rows = (heading, *rows)
     lines = [f" {line}" for line in aligned(rows)]
     before = cells(lines[0]) - max(cells(row[-1]) for row in rows)

@@ -1,4 +1,4 @@
-"""The list of rules: one line each, or JSON with their documentation."""
+"""The list of rules: one line per rule, or JSON with documentation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many kernels at a glance: for each target the waves they reach, what limits them, who spills."""
+"""A summary of many kernels: waves and limiters per target, and the worst spillers."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _BAR = 5
 _NUMBER = 6
 _CELL = _BAR + 1 + _NUMBER
 _GAP = 2
-_SPILLERS = 3  # kernels that are named
+_SPILLERS = 3  # kernels named
 _NO_LIMIT = "cannot run"
 
 
 def summary(results: Sequence[Result], label: Label, view: View) -> Iterator[list[Span]]:
-    """A column a target, as many next to each other as fit; then the kernels that spill most."""
+    """Lines with one column per target, as many as fit, then the kernels that spill most."""
     by_target: dict[str, list[Result]] = {}
     for result in results:
         by_target.setdefault(result.kernel.code_object.target or "?", []).append(result)
@@ -60,7 +60,7 @@ def _columns(by_target: dict[str, list[Result]]) -> Iterator[list[Span]]:
 
 
 def _waves(result: Result) -> int:
-    """Whole waves per SIMD; -1 where the occupancy is not known."""
+    """Whole waves per SIMD; -1 if the occupancy is unknown."""
     return -1 if result.occupancy is None else floor(result.occupancy.waves_per_simd)
 
 
@@ -83,14 +83,14 @@ def _numbers(label: str, texts: Iterable[str]) -> Iterator[list[Span]]:
 
 
 def _row(label: str, texts: Iterable[str], style: str = "") -> Iterator[list[Span]]:
-    """A cell for each target; no line where all are blank."""
+    """A line with one cell per target; no line if all cells are blank."""
     cells = "".join(" " * _GAP + left(text, _CELL) for text in texts)
     if not cells.isspace():
         yield [(f" {right(label, _LABEL)}{cells}", style)]
 
 
 def _spillers(results: Sequence[Result], label: Label, view: View) -> Iterator[list[Span]]:
-    """The kernels that spill the most, each of them once."""
+    """Lines with the kernels that spill most, each once."""
     spilling = [result for result in results if result.kernel.spills.registers]
     worst: dict[str, Result] = {}
     for result in sorted(spilling, key=_spilled, reverse=True):
@@ -103,7 +103,7 @@ def _spillers(results: Sequence[Result], label: Label, view: View) -> Iterator[l
 
 
 def _spilled(result: Result) -> tuple[int, int, int]:
-    """VGPRs spilled, bytes of scratch per lane, SGPRs spilled."""
+    """Sort key: VGPRs spilled, bytes of scratch per lane, SGPRs spilled."""
     spills, used = result.kernel.spills, result.kernel.used
     return spills.vgprs or 0, used.scratch_bytes_per_lane or 0, spills.sgprs or 0
 

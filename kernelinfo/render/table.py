@@ -1,4 +1,4 @@
-"""The table of the report: one row a kernel."""
+"""The table of the report: one row per kernel."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _SLOTS = RESOURCES["slots"]
 _NAME = "kernel"
 _TARGET = "target"
 
-Columns = dict[str, list[str]]  # cells by their heading
+Columns = dict[str, list[str]]  # heading → cells
 
 
 class Row(NamedTuple):
-    """A result, and the targets whose results are equal to it."""
+    """A result and the targets that share it."""
 
     result: Result
     targets: str
@@ -35,10 +35,11 @@ class Row(NamedTuple):
 def table(
     rows: Sequence[Row], names: Mapping[str, str], view: View, *, with_target: bool
 ) -> Iterator[list[Span]]:
-    """Heading and rows. On a terminal the name comes first, above its row where it does not fit;
-    where a terminal is too narrow for the names, columns that are 0 for every kernel are left out,
-    and then the bars. In a pipe or file the name comes last, whole, so that all columns before it
-    are aligned. A terminal shows the name once for several rows of one kernel."""
+    """Lines of the heading and the rows.
+
+    A terminal shows the name first, once for all rows of a kernel, or above the row if it does not
+    fit. A narrow terminal omits columns that are 0 for every kernel, and then the bars. A pipe or
+    file gets the whole name last, so that all other columns are aligned."""
     results = [row.result for row in rows]
     called = [names[result.kernel.symbol] for result in results]
     columns = _columns(rows, with_target)
@@ -69,7 +70,7 @@ def _names_first(
 
 
 def _painted(line: str, result: Result, view: View) -> list[Span]:
-    """A row, on a terminal with its bar and its limiters set off."""
+    """A row in spans: on a terminal the bar and the limiters have their own style."""
     occupancy = result.occupancy
     if not (view.color and occupancy and occupancy.launchable):
         return [(line, _style(result))]
@@ -84,7 +85,7 @@ def _style(result: Result) -> str:
 
 
 def _fitted(columns: Columns, names: list[int], width: int) -> Columns:
-    """Fewer columns where that gives room to most names that have none."""
+    """The columns, with some left out if that makes room for most names."""
     fewer = dict(columns)
     for heading in _OFTEN_ZERO:
         if _room(fewer, width) < max(names) and all(cell == "0" for cell in fewer[heading]):
@@ -96,7 +97,7 @@ def _fitted(columns: Columns, names: list[int], width: int) -> Columns:
         }
     if _room(columns, width) < cells(_NAME):
         if _room(fewer, width) < cells(_NAME):
-            del fewer["occ"]  # which the waves tell as well
+            del fewer["occ"]  # the waves say the same
         return fewer
     fitting = sum(name <= _room(fewer, width) for name in names)
     gained = fitting - sum(name <= _room(columns, width) for name in names)
@@ -104,12 +105,12 @@ def _fitted(columns: Columns, names: list[int], width: int) -> Columns:
 
 
 def _room(columns: Columns, width: int) -> int:
-    """What is left for names."""
+    """Columns left for names."""
     return width - cells(_lines(columns)[0]) - 2
 
 
 def _lines(columns: Columns) -> list[str]:
-    """The heading and the rows, all but targets and limiters aligned to the right."""
+    """The heading and the rows as text. Targets and limiters are aligned left, all else right."""
     kinds = ("t" if _TARGET in columns else "n") + "n" * (len(columns) - 2) + "t"
     rows = [tuple(columns), *zip(*columns.values(), strict=True)]
     return aligned([(*row[:-1], f" {row[-1]}") for row in rows], kinds, " ")
@@ -122,7 +123,7 @@ def _columns(rows: Sequence[Row], with_target: bool) -> Columns:
 
 
 def cells_of(result: Result) -> tuple[str, ...]:
-    """What the table shows of a kernel, besides its name and target."""
+    """The cells of a kernel, without its name and target."""
     kernel, occupancy = result.kernel, result.occupancy
     used = kernel.used
     if occupancy is None:
@@ -146,6 +147,6 @@ def cells_of(result: Result) -> tuple[str, ...]:
 
 
 def target_of(kernel: Kernel) -> str:
-    """What it was compiled for; `gfx90a as gfx942` where that is not what is asked about."""
+    """The target that the kernel was compiled for; `gfx90a as gfx942` with `--as`."""
     own, target = kernel.code_object.target or "?", kernel.target
     return own if target is None or target.name == own else f"{own} as {target.name}"

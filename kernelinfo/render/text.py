@@ -1,4 +1,4 @@
-"""The default report: one row a kernel, what the next step would take, what the rules found."""
+"""The default report: one row per kernel, next steps and findings."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from kernelinfo.render.paint import Span, cells, fitted, painted, wrap
 from kernelinfo.render.table import Row, table, target_of
 from kernelinfo.render.words import compiler_name, plural
 
-_MANY_CODE_OBJECTS = 4  # more are shown in one table with a column for the target
-_MANY_KERNELS = 20  # more are counted first, and grouped, the worst first
-_REPEATS = 3  # copies of code objects that are listed one by one
+_MANY_CODE_OBJECTS = 4  # more share one table with a target column
+_MANY_KERNELS = 20  # more get a summary first, and are grouped, worst first
+_REPEATS = 3  # copies of code objects listed one by one
 
 
 def render(items: Iterable[Item], view: View) -> Iterator[str]:
-    """The report as text; problems are counted here and listed on standard error."""
+    """The report as text. Problems are only counted; standard error lists them."""
     report = Report.of(items)
     if report.results:
         yield from painted(_report(report, view), view)
@@ -45,7 +45,7 @@ def _report(report: Report, view: View) -> Iterator[list[Span]]:
 
 
 def _above(report: Report, label: findings.Label, view: View) -> Iterator[list[Span]]:
-    """What stands above one table of all kernels; a summary if they are many."""
+    """Lines above a table of all kernels: headings, or a summary of many kernels."""
     if len(report.code_objects) == 1:
         yield from _heading(report.code_objects[0], report.results, view, len(report.results))
     else:
@@ -60,7 +60,7 @@ def _above(report: Report, label: findings.Label, view: View) -> Iterator[list[S
 def _below(
     report: Report, shown: list[Result], label: findings.Label, view: View, longest: int
 ) -> Iterator[list[Span]]:
-    """Legend, next steps, findings and counts; `longest` is the width of the longest full name."""
+    """Lines of legend, next steps, findings and counts; `longest` is the widest name's columns."""
     yield from _also(report)
     if view.fold and view.names == "full" and longest > 2 * view.width:
         yield [(" --names short cuts return types, namespaces and parameters", "dim")]
@@ -76,7 +76,7 @@ def _below(
 
 
 def _rows(report: Report, is_long: bool, view: View) -> tuple[list[Row], list[Result]]:
-    """The rows of one table, and the results that they stand for."""
+    """(rows, their results) of one table."""
     worst_first = is_long and not view.is_sorted
     if view.group or worst_first:
         from kernelinfo.render.groups import grouped_rows
@@ -89,7 +89,7 @@ def _rows(report: Report, is_long: bool, view: View) -> tuple[list[Row], list[Re
 def _by_code_object(
     report: Report, shown: list[Result], names: Mapping[str, str], view: View
 ) -> Iterator[list[Span]]:
-    """A table for each code object, under its heading."""
+    """Lines of one table per code object, each under its heading."""
     results: dict[CodeObject, list[Result]] = {}
     for result in shown:
         results.setdefault(result.kernel.code_object, []).append(result)
@@ -104,7 +104,7 @@ def _by_code_object(
 def _heading(
     code_object: CodeObject, results: Sequence[Result], view: View, kernels: int
 ) -> Iterator[list[Span]]:
-    """The code object, its target, its compiler and how many kernels there are of it."""
+    """Heading of a code object: path, target, compiler and number of kernels."""
     sizes = {f"wave{r.kernel.traits.demand.wave_size}" for r in results if r.kernel.traits.demand}
     about = [
         code_object.target or "unknown target",
@@ -121,7 +121,7 @@ def _heading(
 
 
 def _also(report: Report) -> Iterator[list[Span]]:
-    """The copies of code objects that are counted once."""
+    """Lines on copies of code objects, which are counted once."""
     exact = [repeat for repeat in report.repeats if repeat.is_exact]
     if copies := len(report.repeats) - len(exact):
         state = "states" if copies == 1 else "state"
@@ -168,7 +168,7 @@ def _legend(shown: list[Result]) -> Iterator[str]:
 
 
 def _label(report: Report, names: Mapping[str, str]) -> findings.Label:
-    """The short name, with the target where there are several."""
+    """A function for a kernel's label: its short name, with the target if there are several."""
     several = len({code_object.target for code_object in report.code_objects}) > 1
 
     def label(result: Result) -> str:
@@ -179,7 +179,7 @@ def _label(report: Report, names: Mapping[str, str]) -> findings.Label:
 
 
 def _summary(report: Report, view: View) -> Iterator[list[Span]]:
-    """What was found and read, and which command explains occupancy and the worst rule."""
+    """Lines with the counts of findings and kernels, and the commands that explain them."""
     found = [finding for result in report.results for finding in result.findings]
     line: list[Span] = [(" ", "")]
     for severity, count in findings.counts(found).items():

@@ -1,4 +1,4 @@
-"""Numbers and hardware terms as the text formats write them."""
+"""Numbers and hardware terms as text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kernelinfo.rules.remark import waves_per_simd as waves_per_simd
 
 
 def number(value: float) -> str:
-    """Without a fraction that says nothing: 8, 5.5, 0.25."""
+    """A number without trailing zeros: 8, 5.5, 0.25."""
     return f"{value:.4g}"
 
 
@@ -19,7 +19,7 @@ def percent(value: float) -> str:
 
 
 def grouped(value: float) -> str:
-    """`88 137`, `5.5`."""
+    """A number with its thousands apart: `88 137`, `5.5`."""
     return f"{value:,.1f}".removesuffix(".0").replace(",", " ")
 
 
@@ -28,17 +28,17 @@ def plural(count: int, noun: str) -> str:
 
 
 def known(count: int | None) -> str:
-    """The count; `?` where the input does not say."""
+    """The count; `?` if it is unknown."""
     return "?" if count is None else str(count)
 
 
 def bound(exact: bool | None) -> str:
-    """`≤` before what is not exact."""
+    """`≤` for an upper bound; empty for an exact number."""
     return "≤" if exact is False else ""
 
 
 def size(count: int | None) -> str:
-    """Bytes, in KiB where that is exact; `?` where the input does not say."""
+    """A number of bytes, in KiB if it is a multiple; `?` if it is unknown."""
     if count is None:
         return "?"
     if count and count % 1024 == 0:
@@ -47,35 +47,35 @@ def size(count: int | None) -> str:
 
 
 def bare(resource: Resource, value: int) -> str:
-    """`96`, `32 KiB`: the amount without the resource's name."""
+    """The amount without the resource's name: `96`, `32 KiB`."""
     return size(value) if resource in ("lds", "scratch") else str(value)
 
 
 def amount(resource: Resource, value: int) -> str:
-    """`96 VGPRs`, `32 KiB LDS`."""
+    """The amount with the resource's name: `96 VGPRs`, `32 KiB LDS`."""
     many = "" if resource in ("lds", "scratch") else "s"
     return f"{bare(resource, value)} {RESOURCES[resource]}{many}"
 
 
 def change(resource: Resource, value: int) -> str:
-    """`+14`, `−32 KiB`."""
+    """The amount with its sign: `+14`, `−32 KiB`."""
     return f"{'+' if value > 0 else '−'}{bare(resource, abs(value))}"
 
 
 def block(launch: Launch) -> str:
-    """Workitems of the workgroup; `–` for what is launched without one."""
+    """Workitems of the workgroup; `–` for a graphics stage."""
     return "–" if launch.assumption == "graphics-stage" else str(launch.workgroup_size)
 
 
 def limiters(occupancy: Occupancy) -> str:
-    """`VGPR LDS`: all that limit; or that no workgroup can start."""
+    """All limiters (`VGPR LDS`), or a text that no workgroup can start."""
     if not occupancy.launchable:
         return "cannot launch"
     return " ".join(RESOURCES[limiter] for limiter in occupancy.limiters)
 
 
 def compiler_name(stamp: str) -> str:
-    """`clang 19.1.7` out of the compiler's own long stamp; printable, empty for an empty one."""
+    """Name and version (`clang 19.1.7`) from a compiler's stamp; printable, empty for no stamp."""
     before, found, after = printable(stamp).partition("clang version ")
     if not found:
         return before
