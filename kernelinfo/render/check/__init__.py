@@ -1,4 +1,4 @@
-"""Formats of an outcome: one module each, a function from the outcome to pieces of text."""
+"""Output formats of a check, one module each: a function from the outcome to pieces of text."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from kernelinfo.render import Renderer, renderer
 
 
 def check_renderer(name: str) -> Renderer:
-    """The `render` function of a format of `CHECK_FORMATS`. Formats without a module here are the
-    report's, with what the gate found among the findings."""
+    """The `render` function of one of `CHECK_FORMATS`.
+
+    A format without a module here is the report's, with the findings of the gate added."""
     if find_spec(f"{__name__}.{name}"):
         return renderer(f"check.{name}")
     render = renderer(name)

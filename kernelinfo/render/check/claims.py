@@ -1,4 +1,4 @@
-"""An outcome as CI systems take it: in one line, and its findings one by one, each located."""
+"""The outcome of a check for CI systems: a headline, and claims with their locations."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ from kernelinfo.render.words import plural
 
 
 class Location(NamedTuple):
-    """Where a finding is shown."""
+    """The place of a finding."""
 
-    path: str  # relative to the repository's root where it lies inside; always with `/`
-    line: int | None  # 1-based; None where only the file is known
+    path: str  # relative to the repository's root if inside of it; separator `/`
+    line: int | None  # 1-based; None if only the file is known
 
 
 class Claim(NamedTuple):
-    """A finding and what it is about."""
+    """A finding and its subject."""
 
     finding: Finding
     about: Result | Notice
-    name: str  # of the kernel, or of what else it is about
+    name: str  # of the kernel or other subject
     subject: str  # the name in the user's style; printable
-    target: str | None  # with features, where it is about a kernel
+    target: str | None  # of a kernel, with features; else None
     suppressed: Suppressed | None = None
-    number: int = 1  # among claims of the same rule, target and name
+    number: int = 1  # counts claims of the same rule, target and name
 
     @property
     def result(self) -> Result | None:
-        """The kernel of the finding; None for one of the baseline that was not read."""
+        """The kernel of the finding; None if the finding names no kernel that was read."""
         return self.about if isinstance(self.about, Result) else None
 
     @property
     def location(self) -> Location | None:
-        """The line of the source, else of the assembly, else the file; None where none is known."""
+        """The source line, else the assembly line, else the file; None if all are unknown."""
         about = self.about
         if isinstance(about, Notice):
             return None if about.path is None else location_in(about.path, about.line)
@@ -53,37 +53,37 @@ class Claim(NamedTuple):
 
     @property
     def identity(self) -> tuple[str, ...]:
-        """Rule, target and name: what stays the same when the kernel moves."""
+        """(rule, target, name), which stay the same when the kernel moves."""
         return self.finding.rule, self.target or "", self.name
 
     @property
     def fingerprint(self) -> str:
         """32 hex digits of the identity and the number."""
-        from hashlib import sha256  # loads OpenSSL, and few formats ask
+        from hashlib import sha256  # loads OpenSSL; few formats need it
 
         parts = self.identity if self.number == 1 else (*self.identity, str(self.number))
         return sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
     @property
     def text(self) -> str:
-        """What is found and what to do; printable, one line."""
+        """Message and hint in one printable line."""
         return printable(in_words(self.finding))
 
     @property
     def sentence(self) -> str:
-        """The same with what it is about."""
+        """Subject, message and hint in one printable line."""
         target = f" ({printable(self.target)})" if self.target else ""
         return f"{self.subject}{target}: {self.text}"
 
     @property
     def where(self) -> str:
-        """`kernels.s:12`; printable, empty where no file is known."""
+        """The location as printable text: `kernels.s:12`; empty if the file is unknown."""
         path, line = self.location or ("", None)
         return printable(path if line is None else f"{path}:{line}")
 
     @property
     def excuse(self) -> str:
-        """Why it is suppressed, and until when; printable, empty where it counts."""
+        """Reason and end of the suppression, printable; empty if the finding counts."""
         if self.suppressed is None:
             return ""
         until = f" (until {self.suppressed.until})" if self.suppressed.until else ""
@@ -91,7 +91,7 @@ class Claim(NamedTuple):
 
 
 def claims(outcome: Outcome, view: View) -> Iterator[Claim]:
-    """All findings in the order of reading, those that are excused after the others of a kernel."""
+    """All findings in reading order; suppressed ones follow the others of their kernel."""
     seen: Counter[tuple[str, ...]] = Counter()
     for claim in _unnumbered(outcome, view):
         seen[claim.identity] += 1
@@ -112,7 +112,7 @@ def _unnumbered(outcome: Outcome, view: View) -> Iterator[Claim]:
 
 
 def headline(outcome: Outcome) -> str:
-    """`failed: 2 errors, 1 warning · 40 kernels`: the answer, then what it rests on."""
+    """The verdict and its counts: `failed: 2 errors, 1 warning · 40 kernels`."""
     answer = "failed" if outcome.failed else "passed"
     if not outcome.answered:
         answer = "cannot answer" if not outcome.failed else "failed, and cannot answer for all"
@@ -131,11 +131,11 @@ def headline(outcome: Outcome) -> str:
 
 
 def location_in(path: str, line: int | None = None) -> Location:
-    """A file as it was given on the command line."""
+    """The location of a path from the command line."""
     return Location(PurePath(path_in_repository(path) or path).as_posix(), line)
 
 
 def problem_text(problem: Problem) -> str:
-    """What could not be read, without its path; printable, one line."""
+    """A problem without its path, in one printable line."""
     member = f"{printable(problem.member)}: " if problem.member else ""
     return member + printable(problem.message)

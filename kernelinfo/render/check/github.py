@@ -1,4 +1,4 @@
-"""Workflow commands, which GitHub Actions shows next to the lines of a pull request."""
+"""Workflow commands: GitHub Actions shows them next to the lines of a pull request."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from kernelinfo.rules.severity import Severity
 
 _COMMANDS: dict[Severity, str] = {"error": "error", "warning": "warning", "note": "notice"}
 _DATA = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
-"""As @actions/core escapes a message, so that nothing in it begins a command of its own."""
+"""Escapes of a message as in @actions/core, so that no text starts a command."""
 _PROPERTY = _DATA | str.maketrans({":": "%3A", ",": "%2C"})
 
 
 def render(outcome: Outcome, view: View) -> Iterator[str]:
-    """Every claim that is not excused and every problem, a line each, and the outcome."""
+    """One line per unsuppressed claim and per problem, then the verdict."""
     for claim in claims(outcome, view):
         if claim.suppressed is None:
             command, rule = _COMMANDS[claim.finding.severity], claim.finding

@@ -1,4 +1,4 @@
-"""GitLab's Code Quality report, which its merge requests show."""
+"""GitLab's Code Quality report for merge requests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SEVERITIES: dict[Severity, str] = {"note": "info", "warning": "minor", "error":
 
 
 def render(outcome: Outcome, view: View) -> Iterator[str]:
-    """Every claim that is not excused and every problem, which is critical."""
+    """All unsuppressed claims and all problems; problems are critical."""
     issues = []
     for claim in claims(outcome, view):
         if claim.suppressed is None:
@@ -36,7 +36,7 @@ def render(outcome: Outcome, view: View) -> Iterator[str]:
 def _issue(
     name: str, description: str, fingerprint: str, severity: str, location: Location | None
 ) -> dict[str, Any]:
-    """GitLab shows no issue without a location: the line is 1 where only the file is known."""
+    """One issue. GitLab needs a location, so an unknown line becomes 1."""
     path, line = location or Location("kernelinfo.toml", None)
     return {
         "description": description,

@@ -1,4 +1,4 @@
-"""The outcome as one HTML page: passed or failed, what is new, what is excused, then the report."""
+"""The outcome as one HTML page: verdict, new and suppressed findings, then the report."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from kernelinfo.render.diff.rows import roll_up, rows
 from kernelinfo.render.findings import worst_first
 from kernelinfo.render.names import printable
 
-_SHOWN = 50  # claims of a list; the table has them all
+_SHOWN = 50  # claims of a list; the table has all
 _SINCE_THE_BASELINE = ("KI501", "KI502", "KI503", "KI504")
-"""Rules of the ratchet: worse, gone, new, better."""
+"""Rules of the baseline: worse, gone, new, better."""
 
 
 def render(outcome: Outcome, view: View) -> Iterator[str]:
-    """The page of the report, led by what the gate says."""
+    """The report's page, headed by the verdict of the gate."""
     report = outcome.report
     items: Iterator[Item] = chain(report.results, outcome.problems, report.repeats)
     return html.render(items, view, {"gate": _gate(outcome, view)})
 
 
 def _gate(outcome: Outcome, view: View) -> dict[str, Any]:
-    """The outcome as JSON values; of each list its title, its length and the worst claims."""
+    """The outcome as JSON values: verdict, and lists with title, length and the worst claims."""
     comparison = outcome.comparison
     indices = {id(one.result): index for index, one in enumerate(outcome.judged)}
     found = sorted(claims(outcome, view), key=lambda claim: worst_first(claim.finding))
@@ -59,7 +59,7 @@ def _gate(outcome: Outcome, view: View) -> dict[str, Any]:
 
 
 def _row(claim: Claim, kernel: int | None) -> tuple[Any, ...]:
-    """Severity, rule, index of the kernel or None, subject, text, location, excuse."""
+    """(severity, rule, kernel's index or None, subject, text, location, suppression)."""
     subject = claim.subject + (f" ({printable(claim.target)})" if claim.target else "")
     about = (claim.finding.severity, claim.finding.rule, kernel, subject if kernel is None else "")
     return (*about, claim.text, claim.where, claim.excuse or None)

@@ -1,4 +1,4 @@
-"""The report's document with what the gate says; report-schema.json describes every key."""
+"""The report's JSON document with the gate's findings; report-schema.json has every key."""
 
 from __future__ import annotations
 

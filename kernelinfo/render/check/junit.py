@@ -1,4 +1,4 @@
-"""JUnit's XML, which Jenkins and GitLab show as tests: one testcase a kernel."""
+"""JUnit XML for Jenkins and GitLab: one testcase per kernel."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kernelinfo.render.names import member_path, name_of, printable
 
 
 def render(outcome: Outcome, view: View) -> Iterator[str]:
-    """A suite for each code object, and one for what concerns no kernel that was read."""
+    """One suite per code object, and one for findings without a kernel that was read."""
     by_result: defaultdict[int, list[Claim]] = defaultdict(list)
     for claim in claims(outcome, view):
         by_result[id(claim.result)].append(claim)
@@ -45,12 +45,12 @@ def render(outcome: Outcome, view: View) -> Iterator[str]:
         suites.append(suite)
     _count(suites)
     ElementTree.indent(suites)
-    # What is not ASCII is written as references: right in whatever encoding the output has.
+    # Character references for non-ASCII text are right in any output encoding.
     yield ElementTree.tostring(suites, "us-ascii", xml_declaration=True).decode("ascii") + "\n"
 
 
 def _named(results: Sequence[Result], view: View) -> Iterator[tuple[Result, str]]:
-    """Two testcases of one name would count as one: then the mangled name tells them apart."""
+    """(result, testcase name). Equal names get the mangled name, so that each test counts."""
     names = [name_of(result.kernel, view.names) for result in results]
     count = Counter(names)
     for result, name in zip(results, names, strict=True):
@@ -59,7 +59,7 @@ def _named(results: Sequence[Result], view: View) -> Iterator[tuple[Result, str]
 
 
 def _fill(case: Element, found: Sequence[Claim], outcome: Outcome) -> None:
-    """One failure with all that fails, since readers show no second one; the rest as output."""
+    """Fill a testcase: all failures in one element, since readers show only one; rest as output."""
     failing = [c for c in found if c.suppressed is None and outcome.fails(c.finding)]
     excused = [c for c in found if c.suppressed is not None]
     others = [c for c in found if c.suppressed is None and not outcome.fails(c.finding)]

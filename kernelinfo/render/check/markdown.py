@@ -1,4 +1,4 @@
-"""Markdown for a pull request or the summary of a GitHub job: the kernels that fail."""
+"""Markdown of failing kernels, for pull requests and summaries of GitHub jobs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _EXCUSED = ("kernel", "target", "finding", "reason")
 
 
 def render(outcome: Outcome, view: View) -> Iterator[str]:
-    """The outcome, the kernels that fail, and what else there is to know."""
+    """The verdict, the failing kernels, then notes and problems."""
     yield f"**kernelinfo {plain(headline(outcome))}**\n"
     all_claims = list(claims(outcome, view))
     failing = [c for c in all_claims if c.suppressed is None and outcome.fails(c.finding)]
@@ -53,7 +53,7 @@ def render(outcome: Outcome, view: View) -> Iterator[str]:
 
 
 def _moved(comparison: Comparison, view: View) -> Iterator[str]:
-    """What became of all kernels since the baseline, in a line; those affected at a click."""
+    """Changes since the baseline in one line, with a folded table of affected kernels."""
     found = rows(comparison)
     affected = [cells_of(row, view) for row in found if row.status in AFFECTED]
     yield f"\nSince the baseline: {plain(roll_up(comparison, found))}\n"

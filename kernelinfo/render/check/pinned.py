@@ -1,4 +1,4 @@
-"""What an update of the baseline pins, line by line."""
+"""Changes of a baseline update as text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kernelinfo.render.words import plural
 
 
 def render_update(update: Update, baseline: FilePath, view: View) -> Iterator[str]:
-    """New kernels with their numbers, changed ones from → to, dropped ones; then how many."""
+    """Lines of new, changed (old → new) and dropped kernels, then their counts."""
     lists = {
         "new": [(kernel, _numbers(kernel)) for kernel in update.new],
         "changed": [(pair.new, _changes(pair)) for pair in update.changed],

@@ -1,4 +1,4 @@
-"""SARIF 2.1.0, which code scanning and editors read."""
+"""SARIF 2.1.0 for code scanning and editors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 def render(outcome: Outcome, view: View) -> Iterator[str]:
-    """One run: the rules that spoke, every claim, and what could not be read."""
+    """One run: rules with findings, all claims, and all problems as notifications."""
     all_claims = list(claims(outcome, view))
     spoke = {claim.finding.rule: claim.finding for claim in all_claims}
     numbers = sorted(spoke)
@@ -51,7 +51,7 @@ def render(outcome: Outcome, view: View) -> Iterator[str]:
 
 
 def _rule(finding: Finding) -> dict[str, Any]:
-    """What is known of a rule that spoke."""
+    """SARIF descriptor of a finding's rule."""
     descriptor: dict[str, Any] = {"id": finding.rule, "name": finding.name}
     if rule := find(finding.rule):
         documentation = cleandoc(rule.documentation)
@@ -65,7 +65,7 @@ def _rule(finding: Finding) -> dict[str, Any]:
 
 
 def _markdown(documentation: str) -> str:
-    """`What it finds: …` in paragraphs that begin in bold."""
+    """Documentation as Markdown: each paragraph starts with its heading in bold."""
     for heading in ("What it finds:", "Why it matters:", "What to do:"):
         documentation = documentation.replace(heading, f"\n**{heading}**")
     return documentation
@@ -79,7 +79,7 @@ def _result(claim: Claim, numbers: list[str]) -> dict[str, Any]:
         "level": finding.severity,
         "message": _message(claim.sentence),
         "locations": _locations(claim.location, claim.result),
-        # GitHub tells alerts apart by the first alone, and would make it from the source line,
+        # GitHub identifies alerts by the first fingerprint. Its own uses the source line,
         # which all instances of a template share.
         "partialFingerprints": {
             "primaryLocationLineHash": claim.fingerprint,
@@ -95,12 +95,12 @@ def _suppression(suppressed: Suppressed) -> dict[str, str]:
 
 
 def _message(text: str) -> dict[str, str]:
-    """Text as it is: braces would be placeholders, `[a](b)` a link (sections 3.11.5, 3.11.6)."""
+    """A message object; braces and `[a](b)` are escaped (SARIF 2.1.0, sections 3.11.5, 3.11.6)."""
     return {"text": text.replace("{", "{{").replace("}", "}}").replace("](", "\\](")}
 
 
 def _locations(location: Location | None, result: Result | None = None) -> list[dict[str, Any]]:
-    """The kernel and the line, as far as either is known."""
+    """SARIF locations: the kernel's name and the line, each if known."""
     found_at: dict[str, Any] = {}
     if result is not None:
         logical = {

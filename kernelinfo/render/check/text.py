@@ -1,4 +1,4 @@
-"""The outcome as text: what fails first, each with its location; no healthy kernels."""
+"""The outcome as text: failures first, each with its location; no passing kernels."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from kernelinfo.render.names import printable
 from kernelinfo.render.paint import Span, fitted, painted
 
 _T = TypeVar("_T")
-_OF_THE_GATE = ("KI206", "KI5")  # rules whose notes are shown; those of others stand in the report
+_OF_THE_GATE = ("KI206", "KI5")  # only notes of these rules are shown
 
 
 def render(outcome: Outcome, view: View) -> Iterator[str]:
-    """A line for each finding that fails, warns or is the gate's; those excused; the outcome."""
+    """Lines of failures, warnings and notes of the gate, then suppressed ones, then the verdict."""
     for line in () if view.quiet else _lines(outcome, view):
         yield from painted(fitted(line, view, 2), view)
     style = "green" if outcome.answered and not outcome.failed else "bold red"
@@ -58,7 +58,7 @@ def _excused(claim: Claim) -> list[Span]:
 
 
 def _where(claim: Claim) -> list[Span]:
-    """As compilers write it, for editors to follow."""
+    """The location in the style of compilers, so that editors can follow it."""
     return [(f"{claim.where}: ", "bold")] if claim.location else []
 
 
@@ -70,7 +70,7 @@ def _renamed(pair: Pair) -> list[Span]:
 def _first(
     found: Sequence[_T], line: Callable[[_T], list[Span]], what: str, view: View
 ) -> Iterator[list[Span]]:
-    """The lines of the first, and how many more there are."""
+    """Lines of the first items, and the number of others."""
     shown = found[: view.top or None]
     yield from map(line, shown)
     if hidden := len(found) - len(shown):

@@ -1,4 +1,4 @@
-"""One row for each kernel that moved, is gone or new; each number as it was and as it is."""
+"""CSV of a comparison: one row per moved, gone or new kernel, with old and new numbers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SIDES = ("Old", "New")
 
 
 def render(comparison: Comparison, view: View) -> Iterator[str]:
-    """Empty cells are what the build does not say, or does not have."""
+    """The rows. A cell is empty if the build does not state it or lacks the kernel."""
     of_sides = ("Kernel_Name", "Symbol", "Target", "Code_Object", *_COLUMNS)
     yield line(["Status", "Match", "Why", *(f"{s}_{name}" for name in of_sides for s in _SIDES)])
     for row in rows(comparison):
@@ -27,7 +27,7 @@ def render(comparison: Comparison, view: View) -> Iterator[str]:
 
 
 def side(kernel: KernelSummary | None, view: View) -> list[object]:
-    """Names, target, code object and numbers of a kernel in one build."""
+    """Cells of one build: names, target, code object and numbers of the kernel."""
     if kernel is None:
         return [None] * (4 + len(_COLUMNS))
     return [

@@ -1,4 +1,4 @@
-"""A comparison as one HTML page: slopes of what moved, the library in a line, a table."""
+"""A comparison as one HTML page: a slope chart, the totals in a line, a table."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kernelinfo.render.names import printable
 
 SCRIPTS = (*TABLE_SCRIPTS, "problems.js", "slopes.js", "diff.js")
 _MEASURES = (*(number.field for number in NUMBERS), "exact")
-"""Fields of `KernelSummary` that the page holds; it shows some, the rest in words."""
+"""Fields of `KernelSummary` in the page's data."""
 
 
 def render(comparison: Comparison, view: View) -> Iterator[str]:

@@ -40,10 +40,10 @@ def render(comparison: Comparison, view: View) -> Iterator[str]:
 
 
 def compilers(comparison: Comparison) -> dict[str, Any]:
-    """The stamps of both builds."""
+    """Compiler stamps of both builds."""
     return {"old": comparison.old_compilers, "new": comparison.new_compilers}
 
 
 def row_document(row: Row) -> dict[str, Any]:
-    """One kernel that moved, is gone or new."""
+    """JSON object of one moved, gone or new kernel."""
     return picked(row, "status", "match", "why", "moves", "old", "new")

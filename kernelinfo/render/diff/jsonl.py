@@ -1,4 +1,4 @@
-"""One JSON object a line for each kernel that moved, is gone or new."""
+"""JSON lines of a comparison: one object per moved, gone or new kernel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Markdown for a pull request: the headline, the affected kernels, the library in a line."""
+"""Markdown of a comparison: headline, affected kernels, totals in a line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What there is to tell of a comparison: a row for each kernel that moved, is gone or new."""
+"""Rows of a comparison: one per moved, gone or new kernel, and its headlines."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SPILLED = ("vgpr_spills", "sgpr_spills", "scratch_bytes_per_lane")
 
 
 class Row(NamedTuple):
-    """A kernel that moved, is gone or new."""
+    """A moved, gone or new kernel."""
 
     status: Status
     old: KernelSummary | None
@@ -30,7 +30,7 @@ class Row(NamedTuple):
 
     @property
     def why(self) -> str:
-        """What moved and under which limit, or what a kernel had or has; for the rows shown."""
+        """The moves and their limit in words, or the numbers of a gone or new kernel."""
         if self.old is None or self.new is None:
             return f"{'had' if self.new is None else 'has'} {_waves(self.kernel)}"
         loosely = "paired by base name alone" if self.match == "base-name" else ""
@@ -38,19 +38,19 @@ class Row(NamedTuple):
 
     @property
     def kernel(self) -> KernelSummary:
-        """As it is now, or was at last."""
+        """The kernel in the new build, or in the old one if it is gone."""
         kernel = self.new or self.old
         assert kernel is not None
         return kernel
 
     @property
     def sides(self) -> tuple[KernelSummary, KernelSummary]:
-        """As it was and as it is; twice the same where it is gone or new."""
+        """(old, new) kernel; a gone or new kernel stands on both sides."""
         return self.old or self.kernel, self.new or self.kernel
 
 
 def rows(comparison: Comparison) -> list[Row]:
-    """Affected kernels first, the worst of them first; in an order of their own."""
+    """All rows: affected kernels first, worst first; the order does not depend on the builds'."""
     found = [_of_pair(pair) for pair in comparison.pairs]
     found += [Row("gone", kernel, None) for kernel in comparison.gone]
     found += [Row("new", None, kernel) for kernel in comparison.new]
@@ -58,13 +58,13 @@ def rows(comparison: Comparison) -> list[Row]:
 
 
 def counts(found: Sequence[Row]) -> dict[Status, int]:
-    """Rows by status, where there are any."""
+    """Status → number of rows; only statuses that occur."""
     counted = Counter(row.status for row in found)
     return {status: counted[status] for status in _ORDER if counted[status]}
 
 
 def headline(found: Sequence[Row]) -> str:
-    """`affected: 2 worse, 1 better · 1 gone · 12 moved within their steps`."""
+    """The counts: `affected: 2 worse, 1 better · 1 gone · 12 moved within their steps`."""
     counted = counts(found)
     words = {"moved": "moved within their steps", "renamed": "only renamed"}
     affected = [f"{counted[one]} {one}" for one in AFFECTED if one in counted]
@@ -73,7 +73,7 @@ def headline(found: Sequence[Row]) -> str:
 
 
 def roll_up(comparison: Comparison, found: Sequence[Row]) -> str:
-    """The whole library in a line, in the style of Mesa's shader-db."""
+    """The totals in a line, in the style of Mesa's shader-db."""
     old, new = comparison.totals
     return (
         f"kernels {grouped(len(comparison.pairs))}"
@@ -85,7 +85,7 @@ def roll_up(comparison: Comparison, found: Sequence[Row]) -> str:
 
 
 def _roll_up_of_waves(comparison: Comparison) -> str:
-    """`waves/SIMD 84 112 → 83 940 (−0.2 %)`; the mean share of slots across processors."""
+    """Sum of waves (`waves/SIMD 84 112 → 83 940 (−0.2 %)`), or mean percent across processors."""
     old, new = comparison.totals
     if not all(pair.one_processor for pair in comparison.pairs):
         known = sum(None not in (pair.old.percent, pair.new.percent) for pair in comparison.pairs)
@@ -100,7 +100,7 @@ def _roll_up_of_waves(comparison: Comparison) -> str:
 
 
 def toolchain(comparison: Comparison) -> str:
-    """`clang 15.0.6 → clang 22.1.8`; empty where the same compilers made both builds."""
+    """Changed compilers: `clang 15.0.6 → clang 22.1.8`; empty if they are the same."""
     builds = (comparison.old_compilers, comparison.new_compilers)
     if builds[0] == builds[1]:
         return ""
@@ -114,13 +114,13 @@ def toolchain(comparison: Comparison) -> str:
 
 
 def retargeted(comparison: Comparison) -> str:
-    """`gfx90a:xnack+ → gfx90a`; empty where all targets stand."""
+    """Changed targets: `gfx90a:xnack+ → gfx90a`; empty if none changed."""
     changes = (arrow(old, new) for old, new in sorted(comparison.retargeted))
     return printable(", ".join(changes))
 
 
 def unread(comparison: Comparison) -> str:
-    """What to think of kernels gone or new; empty where all was read."""
+    """A warning that gone and new kernels may be unread ones; empty if all was read."""
     if not comparison.problems:
         return ""
     problems = plural(len(comparison.problems), "problem")
@@ -128,7 +128,7 @@ def unread(comparison: Comparison) -> str:
 
 
 def arrow(old: str, new: str) -> str:
-    """`old → new`, or either where they are the same."""
+    """`old → new`, or one of them if they are equal."""
     return new if old == new else f"{old} → {new}"
 
 
@@ -156,6 +156,6 @@ def _waves(kernel: KernelSummary) -> str:
 
 
 def _sizes(old: float, new: float) -> str:
-    """`2.1 → 2.6 KiB`."""
+    """Two sizes with their unit: `2.1 → 2.6 KiB`."""
     unit, per = ("KiB", 1024) if max(old, new) >= 1024 else ("B", 1)
     return f"{grouped(old / per)} → {grouped(new / per)} {unit}"

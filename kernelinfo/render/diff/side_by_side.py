@@ -1,4 +1,4 @@
-"""Two builds as they would run on several targets: waves/SIMD, a column a target."""
+"""Two builds on several targets: waves/SIMD with one column per target."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from kernelinfo.render.names import name_of, printable
 from kernelinfo.render.records import render_records, render_table
 from kernelinfo.render.words import plural
 
-Pairs = dict[str, dict[str, Pair]]  # by name and target
+Pairs = dict[str, dict[str, Pair]]  # name → target → pair
 
 
 def render_side_by_side(
     targets: Sequence[str], comparisons: Sequence[Comparison], format: str, view: View
 ) -> Iterator[str]:
-    """The kernels of both builds; in text those that keep their waves everywhere are counted.
-    Raises `OptionError` for a format that has no table."""
+    """The table. Text only counts kernels that keep their waves on all targets.
+
+    Raises `OptionError` for a format without tables."""
     if format not in RECORD_FORMATS:
         raise OptionError(f"--as {','.join(targets)} has no {format}; give one target")
     pairs: Pairs = {}
@@ -61,7 +62,7 @@ def _records(targets: Sequence[str], pairs: Pairs) -> Iterator[dict[str, Any]]:
 
 
 def _moved(pair: Pair | None) -> str:
-    """`4 → 3`, or the one that stays."""
+    """Old and new waves: `4 → 3`, or one number if they are equal."""
     if pair is None:
         return "–"
     return arrow(*(bounded(one.waves_per_simd, one) for one in (pair.old, pair.new)))

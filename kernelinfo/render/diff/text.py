@@ -1,4 +1,4 @@
-"""A comparison for people: affected kernels first, the worst first, then the library in a line."""
+"""A comparison as text: affected kernels, worst first, then the totals in a line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kernelinfo.render.paint import Span, cells, fitted, left, painted
 
 STYLES = {"worse": "bold red", "mixed": "yellow", "better": "green", "gone": "red"}
 _INDENT = 9
-_ROOM = 40  # columns of names; what does not fit pushes the rest of its line
+_ROOM = 40  # columns of names; a longer name shifts the rest of its line
 
 
 def render(comparison: Comparison, view: View) -> Iterator[str]:
@@ -53,7 +53,7 @@ def _table(shown: Sequence[diff.Row], view: View) -> Iterator[list[Span]]:
 
 
 def row_name(row: diff.Row, view: View, with_target: bool) -> str:
-    """`old → new` where it has another name or target now."""
+    """Name of a row; `old → new` if name or target changed."""
     name = diff.arrow(*(name_of(kernel, view.names) for kernel in row.sides))
     return f"{name} {_target(row)}" if with_target else name
 

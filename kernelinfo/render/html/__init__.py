@@ -1,7 +1,7 @@
-"""The report as one HTML page that fetches nothing: templates, styles and scripts of this folder.
+"""The report as one HTML page that fetches nothing, from the templates and scripts of this folder.
 
-Charts are the page's own SVG: a charting library would be several times as large as all of it, and
-would not give hatching, labels for screen readers, print, and both colour schemes by CSS.
+Charts are SVG of our own. A charting library would be several times as large as the page, without
+hatching, labels for screen readers, print, and both colour schemes by CSS.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ _SCRIPTS = (
     *("problems.js", "fleet.js", "main.js"),
 )
 TABLE_SCRIPTS = ("words.js", "dom.js", "address.js", "chart.js", "table.js", "controls.js")
-"""Of a page whose table can be filtered and sorted."""
+"""Scripts of a page with a table that filters and sorts."""
 
 
 def render(
     items: Iterable[Item], view: View, parts: Mapping[str, Mapping[Any, Any]] | None = None
 ) -> Iterator[str]:
-    """The page; `parts` holds what further scripts draw, each under the name of its script.
-    `pressure` has the curve of live registers of some kernels, by their number; `gate` the outcome
-    of a check."""
+    """The page of a report. `parts` maps the name of a further script to its data.
+
+    `pressure`: curves of live registers by kernel number. `gate`: the outcome of a check."""
     report, parts = Report.of(items), parts or {}
     scripts = (*_SCRIPTS[:-1], *(f"{part}.js" for part in parts), _SCRIPTS[-1])
     return page({**dataset(report, view), **parts}, scripts, len(report.results))
 
 
 def page(data: Mapping[str, Any], scripts: Sequence[str], kernels: int) -> Iterator[str]:
-    """The page that holds `data` as JSON, and the scripts, each of which uses those before it."""
+    """A page with `data` as JSON and the scripts, in the order of their dependencies."""
     environment = Environment(loader=PackageLoader("kernelinfo.render", "html"), autoescape=True)
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
     template = environment.get_template("page.html")

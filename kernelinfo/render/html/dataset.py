@@ -1,4 +1,4 @@
-"""A report as compact JSON for the page: what many kernels share stands once."""
+"""A report as compact JSON for the page; values that kernels share are stored once."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from kernelinfo.render.words import compiler_name
 from kernelinfo.rules import BY_DEFAULT
 
 MOST_OF_A_NAME = 4000
-"""Characters of a kernel's name that the page holds; it says how many there were."""
+"""Most characters of a kernel's name in the page. A cut name states its length."""
 
 _FACTS: dict[str, str] = {number.field: number.noun or number.unit for number in NUMBERS} | {
     "accum_offset": "first AGPR",
     "max_workgroup_size": "workitems in the largest workgroup",
     "dynamic_lds_bytes": "B of LDS at launch",
 }
-"""The facts that the page shows with their sources, in the order shown."""
+"""Fields that the page shows with their sources, in that order → their nouns."""
 
 _NOT_COUNTED = {
     *("source", "confidence", "elf_mach", "encoding_granule", "early_encoding_granule"),
@@ -38,13 +38,13 @@ _NOT_COUNTED = {
     *("v2_name_with_xnack", "with_vcc", "with_xnack", "with_flat_scratch"),
     *("architected_flat_scratch", "dynamic_blocks", "default_size", "devices"),
 }
-"""Fields of a target that occupancy does not depend on, or that the demand already holds."""
+"""Fields of a target that the page's arithmetic does not use."""
 
-_Shared = defaultdict[Hashable, int]  # values that rows refer to by their index; each is held once
+_Shared = defaultdict[Hashable, int]  # value → index; rows store the index
 
 
 def dataset(report: Report, view: View) -> dict[str, Any]:
-    """The report as JSON values; `columns` names what stands where in the rows of `kernels`."""
+    """The report as JSON values. `columns` names the cells in the rows of `kernels`."""
     named = Titles(report.kernels, view.names)
     titles, inputs, cases, findings, texts = (_Shared(count().__next__) for _ in range(5))
 
@@ -96,7 +96,7 @@ def dataset(report: Report, view: View) -> dict[str, Any]:
 
 
 def problem_rows(problems: Iterable[Problem]) -> list[tuple[Any, ...]]:
-    """Path, member, line, offset and message of each."""
+    """(path, member, line, offset, message) of each problem."""
     return [
         (printable(p.path), printable(p.member or ""), p.line, p.offset, printable(p.message))
         for p in problems
@@ -104,14 +104,14 @@ def problem_rows(problems: Iterable[Problem]) -> list[tuple[Any, ...]]:
 
 
 class Titles:
-    """What a page calls kernels: the text report's short names, each its own, and whole ones."""
+    """Names of kernels in a page: the unique short names of the text report, and whole names."""
 
     def __init__(self, kernels: Iterable[Kernel | KernelSummary], style: NameStyle) -> None:
         self._style = style
         self._brief = names_of(kernels, "short" if style == "full" else style)
 
     def of(self, kernel: Kernel | KernelSummary) -> tuple[str, str, str, int]:
-        """Name, mangled name and short name, each empty where it is the first; length uncut."""
+        """(name, mangled name, short name, length before a cut); empty if equal to the name."""
         name = name_of(kernel, "mangled" if self._style == "mangled" else "full")
         others = printable(kernel.symbol), self._brief[kernel.symbol]
         symbol, brief = ("" if other == name else other[:MOST_OF_A_NAME] for other in others)
@@ -125,7 +125,7 @@ def _input(code_object: CodeObject) -> tuple[Any, ...]:
 
 
 def _case(occupancy: Occupancy) -> tuple[Any, ...]:
-    """Hardware, demand, launch and the resulting occupancy."""
+    """(target, demand, launch, numbers of the occupancy)."""
     allocated = occupancy.allocated
     return (
         occupancy.target,
@@ -145,7 +145,7 @@ def _source(kernel: Kernel) -> str:
 
 
 def _facts(kernel: Kernel) -> list[list[int | None]]:
-    """Fact, source, value, and the line of the text or the offset in the code object."""
+    """[fact, source, value, line or offset] of each number."""
     index_of = [*_FACTS].index
     return [
         [index_of(f.name), SOURCES.index(f.source), f.value, kernel.line_of(f) or kernel.offset(f)]
