@@ -6,7 +6,7 @@ import os
 import sys
 
 from kernelinfo import __version__
-from kernelinfo.errors import KernelinfoError, OptionError, did_you_mean
+from kernelinfo.errors import ConfigError, KernelinfoError, OptionError, did_you_mean
 
 COMMANDS = (
     *("report", "explain", "pressure", "diff", "check", "calc", "limits", "extract", "sweep"),
@@ -33,11 +33,13 @@ def app() -> None:
         # The parser of options, which writes help itself, would call that a failure.
         if not isinstance(end.__context__, BrokenPipeError):
             raise
-        _end(None)
+        _end()
+    except ConfigError as error:
+        _end(*str(error).split("\n"))
     except KernelinfoError as error:
         _end(str(error))
     except BrokenPipeError:  # whoever read has seen enough
-        _end(None)
+        _end()
     except OSError as error:
         _end(f"{error.filename or 'standard output'}: {error.strerror}")
     except MemoryError:
@@ -73,14 +75,14 @@ def may_be_misspelled(word: str) -> bool:
     return word.isidentifier() and not os.path.lexists(word)
 
 
-def _end(message: str | None) -> None:
+def _end(*lines: str) -> None:
     """Leave with what is wrong on standard error, or quietly."""
     from kernelinfo.cli.output import CANNOT_ANSWER, complain, give_up
 
-    for line in (message or "").splitlines():
+    for line in lines:
         complain(f"kernelinfo: {line}")
     try:
         sys.stdout.flush()
     except OSError:
         give_up(sys.stdout)
-    sys.exit(0 if message is None else CANNOT_ANSWER)
+    sys.exit(CANNOT_ANSWER if lines else 0)

@@ -35,6 +35,6 @@ def command(
     if format != "text":
         write(render_records([*map(as_json, found)], format), output)
     elif gfx is None:
-        write(render_targets(found, view), output)
+        write(render_targets(found, view), output, color=view.color)
     else:
-        write(render_constants(found[0], view), output)
+        write(render_constants(found[0], view), output, color=view.color)

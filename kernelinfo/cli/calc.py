@@ -121,7 +121,9 @@ def command(
             "workgroup-size": launch.smallest_size is None and workgroup_size is not None,
         }
         variables = _variables(vary, best, given)
-        write(_curve(target, demand, launch, variables, best, format, view), output)
+        write(
+            _curve(target, demand, launch, variables, best, format, view), output, color=view.color
+        )
         return
     found = occupancy(target, demand, launch)
     notes: Notes = []
@@ -147,7 +149,7 @@ def command(
         notes.append(("HIP", f"{returns} {as_hip} its fixes of 2026"))
         record["hip"] = {"fixes": as_hip, "max_active_blocks": blocks}
     text = render_numbers(target, found, view, notes)
-    write(text if format == "text" else render_records([record], format), output)
+    write(text if format == "text" else render_records([record], format), output, color=view.color)
 
 
 def _variables(vary: str | None, best: bool, given: dict[str, bool]) -> list[Variable]:

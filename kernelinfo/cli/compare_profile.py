@@ -66,7 +66,7 @@ def command(
     for tie in ties:
         problems.print(Problem(str(run), tie))
     if format == "text":
-        write(measurements.render_measurements(measured, view), output)
+        write(measurements.render_measurements(measured, view), output, color=view.color)
     else:
         records = [measurements.measurement_record(one, view) for one in measured]
         write(render_records(records, format), output)

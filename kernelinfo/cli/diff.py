@@ -87,9 +87,13 @@ def command(
     if run_as and len(comparisons) > 1:
         from kernelinfo.render.diff.side_by_side import render_side_by_side
 
-        write(render_side_by_side(run_as.split(","), comparisons, format, view), output)
+        write(
+            render_side_by_side(run_as.split(","), comparisons, format, view),
+            output,
+            color=view.color,
+        )
     elif comparison.pairs or (comparison.gone and comparison.new):
-        write(renderer(f"diff.{format}")(comparison, view), output)
+        write(renderer(f"diff.{format}")(comparison, view), output, color=view.color)
     if any(one.problems for one in comparisons):
         raise typer.Exit(CANNOT_ANSWER)
     if any(fails(one, fail_on) for one in comparisons):

@@ -111,12 +111,12 @@ def command(
         chosen += problems.watch([choice.problem(path)])
     if format == "text":
         ir, bounds = input_of(path), wanted.bounds
-        write(_explanations(results, view, product, grid, ir, bounds), output)
+        write(_explanations(results, view, product, grid, ir, bounds), output, color=view.color)
     elif format == "html":
         view = view._replace(selection=project.selection)
         write(_page(chosen, results, view, wanted.bounds), output)
     else:
-        write(renderer(format)(chosen, view), output)
+        write(renderer(format)(chosen, view), output, color=view.color)
     problems.exit()
 
 

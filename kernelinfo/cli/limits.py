@@ -64,4 +64,4 @@ def command(
     about = f"{name} ({target.target.family}), workgroups of {workgroup_size}"
     text = render_limits(rungs, f"{about}: the most for each step", view)
     records = [asdict(rung) for rung in rungs]
-    write(text if format == "text" else render_records(records, format), output)
+    write(text if format == "text" else render_records(records, format), output, color=view.color)

@@ -11,6 +11,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from kernelinfo.cli import print_version
 from kernelinfo.cli.completion import files
+from kernelinfo.render.paint import printable
 
 _EPILOG = """
 Exit codes:
@@ -78,8 +79,19 @@ class _Command(TyperCommand):
         _write(self.epilog, formatter)
 
 
+_UsageError: Any = typer.BadParameter.__bases__[0]
+"""Click's; typer has a copy of click under a private name."""
+
+
 class _CommandLine(TyperGroup):
     """The commands; a shell that completes is offered files as well, which are for `report`."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except _UsageError as error:
+            error.message = printable(error.message)
+            raise
 
     def format_epilog(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]
         _write(self.epilog, formatter)

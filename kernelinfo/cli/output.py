@@ -13,7 +13,7 @@ from kernelinfo.kernel import Item, Repeat, Result
 from kernelinfo.reading.blob import Note, Problem
 from kernelinfo.render import View
 from kernelinfo.render.names import printable
-from kernelinfo.render.paint import without_commands, without_hashes
+from kernelinfo.render.paint import harmless, without_commands, without_hashes
 
 if TYPE_CHECKING:
     from kernelinfo.render.name_style import NameStyle
@@ -53,10 +53,11 @@ def make_view(
     )
 
 
-def write(pieces: Iterable[str], output: str | None) -> None:
+def write(pieces: Iterable[str], output: str | None, *, color: bool = False) -> None:
     """Write each piece as it comes; a file takes its name when it is complete.
 
-    On standard output, which a CI service may show, names are no commands in any format.
+    Nothing of an input acts on a terminal, in any format. On standard output, which a CI service
+    may show, names are no commands either.
     Where the reader has left, the rest is not written; the exit code stays the caller's. Raises
     `OptionError` where the file cannot be written, and `OSError` where standard output cannot.
     """
@@ -65,7 +66,8 @@ def write(pieces: Iterable[str], output: str | None) -> None:
 
         try:
             with atomic_write(os.path.realpath(output)) as file:
-                file.writelines(piece.encode("utf-8", "backslashreplace") for piece in pieces)
+                for piece in pieces:
+                    file.write(harmless(piece, color=color).encode("utf-8", "backslashreplace"))
         except OSError as error:
             raise OptionError(f"{output}: {error.strerror}; give another file") from None
         return
@@ -73,7 +75,7 @@ def write(pieces: Iterable[str], output: str | None) -> None:
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         for known in _gathered(pieces):
-            sys.stdout.write(without_hashes(known))
+            sys.stdout.write(without_hashes(harmless(known, color=color)))
             sys.stdout.flush()
     except BrokenPipeError:
         give_up(sys.stdout)

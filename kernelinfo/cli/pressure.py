@@ -76,7 +76,7 @@ def command(
             problems.print(item)
     if measured or format == "json":
         view = view._replace(whole=kernel is not None, register_class=register_class)
-        write(renderer(f"pressure.{format}")(found, view), output)
+        write(renderer(f"pressure.{format}")(found, view), output, color=view.color)
     problems.exit()
 
 

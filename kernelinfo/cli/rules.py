@@ -22,4 +22,4 @@ def command(
     output: str | None,
 ) -> None:
     """List every rule with its severity."""
-    write(render_rules(format, view), output)
+    write(render_rules(format, view), output, color=view.color)

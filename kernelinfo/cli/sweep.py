@@ -101,7 +101,7 @@ def command(
         is_wanted=None if kernel is None else lambda name, symbol: is_named(name, symbol, kernel),
     )
     found = _sweep(file, request, wanted, compiler, timeout, jobs or os.cpu_count() or 1)
-    write(renderer(f"sweep.{format}")(found, view), output)
+    write(renderer(f"sweep.{format}")(found, view), output, color=view.color)
     if found.has_failed:
         complain(f"{file}: no variant was compiled: {found.kernels[0].variants[-1].error}")
         sys.exit(CANNOT_ANSWER)

@@ -57,7 +57,7 @@ def command(
 
     named = builds.split(",") if builds else ()
     found = ask(Dataset(dataset), wanted, named, since, moved=moved)
-    write(renderer(f"trend.{format}")(found, view), output)
+    write(renderer(f"trend.{format}")(found, view), output, color=view.color)
     _exit(found, fails(found.whole, fail_on))
 
 

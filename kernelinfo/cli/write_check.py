@@ -68,7 +68,11 @@ def write_check(
         complain(remark)
     view = view._replace(selection=project.selection)
     on_github = os.environ.get("GITHUB_ACTIONS") == "true"
-    write(check_renderer(format or ("github" if on_github else "text"))(outcome, view), output)
+    write(
+        check_renderer(format or ("github" if on_github else "text"))(outcome, view),
+        output,
+        color=view.color,
+    )
     if on_github and format is None and (summary := os.environ.get("GITHUB_STEP_SUMMARY")):
         _add_to(summary, check_renderer("markdown")(outcome, view))
     if not outcome.answered:
@@ -108,4 +112,4 @@ def _update(
     with updating(project.baseline):
         update = pin(report, project.baseline, project, scope, at_least)
         write_baseline(project.baseline, update.pinned)
-    write(render_update(update, project.baseline, view), output)
+    write(render_update(update, project.baseline, view), output, color=view.color)

@@ -46,7 +46,9 @@ def write_report(
         from kernelinfo.kernel.ordering import sort
 
         found = iter(sort(found, sort_by))
-    write(module.render(found, view._replace(selection=options.selection)), output)
+    write(
+        module.render(found, view._replace(selection=options.selection)), output, color=view.color
+    )
     problems.exit()
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from kernelinfo.kernel import Kernel
 from kernelinfo.kernel.names import parts, stem
 from kernelinfo.render.paint import Span, cells, wrap
+from kernelinfo.render.paint import printable as printable
 
 if TYPE_CHECKING:
     from kernelinfo.compare.summary import KernelSummary
@@ -19,13 +20,6 @@ if TYPE_CHECKING:
     from kernelinfo.variants.nouns import SweptKernel
 
     Named = Kernel | KernelSummary | SweptKernel
-
-
-def printable(text: str) -> str:
-    """`text` with control, bidirectional and undecodable characters written as escapes."""
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def member_path(path: str, member: str | None) -> str:

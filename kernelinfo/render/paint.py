@@ -14,6 +14,10 @@ Span = tuple[str, str]  # text and the rich style it has on a terminal; "" for n
 _NARROW = dict.fromkeys(map(ord, "■·…–−×≤›¹"), "x")
 """One column wide, and all that most reports have besides ASCII: rich takes long to import."""
 
+_ACTIVE = r"[\0-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]"
+"""Characters that act on a terminal, or on the order in which text is read, but for the newline:
+the controls of ASCII and Latin-1, and Unicode's separators of lines and bidirectional controls."""
+_COLORS = r"\x1b\[[\d;]*m"
 _HASHES = re.compile(r"##(?=\w*\[)")
 _COLONS = re.compile(r"(?<!\S)::")
 
@@ -30,9 +34,29 @@ def without_hashes(text: str) -> str:
     return _HASHES.sub(r"\\u0023#", text) if "##" in text else text
 
 
+def printable(text: str) -> str:
+    """`text` with control, bidirectional and undecodable characters written as escapes."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else _escape(c) for c in text)
+
+
+def harmless(text: str, *, color: bool) -> str:
+    """Output of any format in which nothing acts on a terminal but newlines and, where there is
+    `color`, the colours that `paint` writes."""
+    if text.replace("\n", "").isprintable():
+        return text
+    kept = _COLORS if color else r"\Z"
+    return re.sub(rf"({kept})|{_ACTIVE}", lambda found: found[1] or _escape(found[0]), text)
+
+
+def _escape(characters: str) -> str:
+    return characters.encode("unicode_escape").decode()
+
+
 def paint(line: Iterable[Span], color: bool) -> str:
-    """One line of output, without its newline."""
-    spans = [(without_commands(text), style) for text, style in line]
+    """One line of output, without its newline; nothing in it acts on a terminal."""
+    spans = [(without_commands(printable(text)), style) for text, style in line]
     if not color:
         return without_commands("".join(text for text, _ in spans)).rstrip()
     if spans:  # a space behind the last column would make the terminal begin a line

@@ -156,4 +156,4 @@ def _configuration(file: ConfigFile) -> Configuration:
 def _located(file: ConfigFile, path: KeyPath, message: str) -> str:
     line = file.line(path)
     location = f"{file.path}:{line}" if line else file.path
-    return f"{location}: {spelled(path)}: {message}"
+    return f"{location}: {spelled(path)}: {message}".replace("\n", r"\n")
