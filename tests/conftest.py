@@ -1,4 +1,4 @@
-"""What all tests share."""
+"""Fixtures and helpers for all tests."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from hypothesis import settings
 from kernelinfo.occupancy import targets
 from kernelinfo.reading.facts import Code, KernelFacts, Module
 
-# What CI tries must not change from one run to the next; by hand every run tries something new. How
-# long one try takes says more of the machine than of the code.
+# CI tries the same examples in every run; a run by hand tries new ones. There is no deadline, since
+# the duration of one try depends on the machine.
 settings.register_profile("ci", derandomize=True, deadline=None)
 settings.register_profile("by-hand", deadline=None)
 settings.load_profile("ci" if os.environ.get("CI") else "by-hand")

@@ -20,7 +20,7 @@ CASES_OF_A_PAIR = 5
 
 
 class Numbers(NamedTuple):
-    """What one kernel uses."""
+    """Resources of one kernel."""
 
     arch_vgprs: int
     agprs: int

@@ -99,7 +99,7 @@ def test_a_build_that_fails_is_exit_2(wrong: str, build: Path) -> None:
 
 @pytest.mark.slow
 def test_a_build_that_fails_without_a_word_is_not_passed(build: Path) -> None:
-    """That is what `pipefail` is for."""
+    """`pipefail` is needed for this."""
     lists = build.parent / "CMakeLists.txt"
     lists.write_text(lists.read_text().replace("DEPENDS kernels.hip", "COMMAND false VERBATIM"))
     assert run(build).returncode != 0

@@ -42,7 +42,7 @@ class BuildExtension(build_ext):
         self.mkpath(os.path.dirname(built))
         shutil.copy({built!r}, built)
 """
-"""What the recipe needs of PyTorch, which is too large to install; a copy instead of a build."""
+"""A stand-in for PyTorch, which is too large to install; it copies instead of building."""
 
 
 @pytest.mark.parametrize(("built", "passes"), [(PASSES, True), (FAILS, False)])

@@ -1,4 +1,4 @@
-"""What a real HIP build leaves behind, made on the spot, answered in one command."""
+"""A real HIP build, made on the spot and answered in one command."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from .conftest import CORPUS, FIXTURES, needs_corpus
 
 
 def pairs(root: Path) -> list[tuple[Path, Path]]:
-    """Every text with the code objects that bear its name, whatever folder they are in."""
+    """Every text with the code objects of the same name in any folder."""
     found = []
     for text in sorted(root.rglob("*.s")):
         folder = (

@@ -1,4 +1,4 @@
-"""What the tool says of every fixture, whole; `pytest --regen` rewrites it for review."""
+"""The whole output for every fixture; `pytest --regen` rewrites it for review."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ COLUMNS = 100
 
 
 def report() -> str:
-    """What a terminal of 100 columns shows."""
+    """The screen of a terminal of 100 columns."""
     with contextlib.chdir(FIXTURES.parent):
         return "".join(
             render(analyse([SHOWN], Options()), View(width=COLUMNS, fold=True, color=True))
@@ -36,7 +36,7 @@ def picture() -> str:
 
 
 def texts(svg: str) -> list[str]:
-    """What a picture says, line by line, without what rich draws it with."""
+    """The text of a picture, line by line, without rich's markup."""
     found = ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")
     lines = ("".join(text.itertext()).replace("\xa0", " ").strip() for text in found)
     return [line for line in lines if line]

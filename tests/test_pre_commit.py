@@ -34,7 +34,7 @@ def git(folder: Path, *words: str) -> str:
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where pre-commit installs this checkout, from a package index."""
+    """Environment in which pre-commit installs this checkout from a package index."""
     if not (ROOT / ".git").exists():
         pytest.skip("not a git checkout, which pre-commit would clone")
     folder = tmp_path_factory.mktemp("reach")

@@ -1,4 +1,4 @@
-"""What the manual and this repository tell CI systems to do, linted and run."""
+"""CI recipes of the manual and this repository, linted and run."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_the_recipes_use_the_inputs_that_the_action_has() -> None:
 
 
 def run_action(folder: Path, inputs: dict[str, str]) -> tuple[str, str, int]:
-    """What the action's own step does: log, outputs and exit code."""
+    """(log, outputs, exit code) of the action's own step."""
     (step,) = (step for step in ACTION["runs"]["steps"] if step.get("id") == "check")
     given = {name: str(one.get("default")) for name, one in ACTION["inputs"].items()} | inputs
     output = folder / "output"

@@ -17,7 +17,7 @@ _MISSING = Clang(19).missing() + Clang(22).missing()
 pytestmark = pytest.mark.skipif(bool(_MISSING), reason=f"no {', '.join(_MISSING)}")
 
 _LINE = 7
-"""Of the source, where the kernel's first instruction comes from."""
+"""Source line of the kernel's first instruction."""
 _SOURCE = """\
 #define __global__ __attribute__((global))
 #define BOUNDS amdgpu_flat_work_group_size(1, 256), amdgpu_num_vgpr({limit})

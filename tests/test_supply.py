@@ -52,7 +52,7 @@ def test_what_ci_installs_is_locked_by_hash(lock: str, needed: set[str]) -> None
 
 
 def test_the_locks_agree() -> None:
-    """What the tests try is what the action installs."""
+    """The tests use the versions that the action installs."""
     tried = pinned("requirements.txt")
     assert {name: tried[name] for name in pinned("runtime.txt")} == pinned("runtime.txt")
 

@@ -41,7 +41,7 @@ def rows(folder: Path, *arguments: str) -> list[dict[str, object]]:
 
 @pytest.mark.parametrize("name", PAIRS)
 def test_an_object_and_its_assembly_state_the_same(name: str, tmp_path: Path) -> None:
-    """Of every compiler that the fixtures are made with."""
+    """Object and assembly agree for every compiler of the fixtures."""
     shutil.copy(FIXTURES / "assembly" / f"{name}.s", tmp_path)
     shutil.copy(FIXTURES / "code_object" / f"{name}.co", tmp_path)
     assert {row["Path"] for row in rows(tmp_path, ".")} == {f"./{name}.s"}

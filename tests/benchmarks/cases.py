@@ -1,4 +1,4 @@
-"""What is compared with what: one entry a line of the table."""
+"""The benchmark's comparisons, one entry per line of its table."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FIELDS = """
 """
 
 JSON_LINE, NOTE, BLOCK = b'"Kernel_Name":', b".vgpr_count:", b"kernel "
-"""What stands once for each kernel in an output."""
+"""Bytes that each output contains once per kernel."""
 
 
 ALONE = ("{}",)
@@ -45,11 +45,11 @@ class Case(NamedTuple):
     """The input, in a folder that is kept, and small where the run is only to show that it works;
     None where it cannot be made."""
     arguments: tuple[str, ...]
-    """Of kernelinfo; `{}` is the input's path."""
+    """Arguments of kernelinfo; `{}` is the input's path."""
     peer: Callable[[str, str], list[str]]
     """The other command, by the interpreter and the input's path."""
     marks: tuple[bytes, bytes] = (b"", b"")
-    """By which lines kernels are counted in both outputs; nothing where one has none."""
+    """Bytes that mark a kernel in each of the two outputs; empty if an output names no kernels."""
 
     extra: str = ""
     """Without this module, of one of kernelinfo's extras, the line is left out."""
@@ -58,7 +58,7 @@ class Case(NamedTuple):
 
     @property
     def processes(self) -> int:
-        """Of kernelinfo."""
+        """Number of processes that kernelinfo runs."""
         return 2 if self.arguments == TWO_PROCESSES else 1
 
 
@@ -245,7 +245,7 @@ CASES = (
 
 
 class Series(NamedTuple):
-    """What is doubled three times."""
+    """An input that is doubled three times."""
 
     name: str
     first: int

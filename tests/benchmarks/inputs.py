@@ -1,4 +1,4 @@
-"""What the benchmarks read: fixtures, Debian's libraries, and what clang makes of a template."""
+"""Inputs of the benchmarks: fixtures, Debian's libraries, and a template compiled by clang."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ class Run(NamedTuple):
     seconds: float
     cpu_seconds: float
     peak_bytes: int
-    """Of the largest single process."""
+    """Peak of the largest single process."""
     kernels: int
 
 

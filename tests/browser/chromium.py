@@ -14,7 +14,7 @@ SCREENSHOTS = Path(__file__).parents[2] / "build" / "screenshots"
 
 
 def executable() -> str | None:
-    """Where a Chromium is installed; None where none is."""
+    """Path of the installed Chromium; None if there is none."""
     return next(
         filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
     )
@@ -37,7 +37,7 @@ class Opened:
     def __init__(self, page: Page) -> None:
         self.page = page
         self.complaints: list[str] = []
-        """What the console, the scripts and the network complain of."""
+        """Messages of the console, of failing scripts and of network requests."""
         page.on("console", lambda message: self.complaints.append(message.text))
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         page.on("request", self._requested)

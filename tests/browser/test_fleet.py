@@ -283,7 +283,7 @@ def test_the_largest_library(opened: Opened, reported: Reported) -> None:
 
 
 def test_every_fixture_has_its_page(opened: Opened, reported: Reported) -> None:
-    """What the report says of each kernel is what the page's own model says."""
+    """The page's own model agrees with the report on each kernel."""
     folders = [str(FIXTURES / name) for name in ("assembly", "code_object", "container")]
     page = opened.open(reported(*folders))
     differing = page.evaluate(

@@ -34,7 +34,7 @@ ANSWER = (
     *("percent", "obstacles", "at_most_because", "allocated", "limits", "limiters", "next"),
     *("headroom", "range"),
 )
-"""What the page's model says of an occupancy."""
+"""Fields of an occupancy in the page's model."""
 OCCUPANCIES = """cases.map(([target, demand, launch]) =>
     occupancyOf(report.targets[target], demand, launch, report.targets))"""
 CURVES = """cases.map(([variable, target, demand, launch]) =>
@@ -45,7 +45,7 @@ ON_ANOTHER = """cases.map(([own, target, demand, used]) =>
 
 
 def answers(page: Page, question: str, cases: list[Any]) -> Any:
-    """What the page makes of the cases; as text, which Playwright hands over far faster."""
+    """The page's answers to the cases. They travel as text, which Playwright passes far faster."""
     code = f"text => {{ const cases = JSON.parse(text); return JSON.stringify({question}); }}"
     return json.loads(page.evaluate(code, json.dumps(cases)))
 

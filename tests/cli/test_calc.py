@@ -146,7 +146,7 @@ def test_text_tells_the_steps_of_a_curve_alone() -> None:
 
 
 def heights(out: str) -> list[int]:
-    """Of each column of the curve, counted from the drawing."""
+    """Height of each column of the drawn curve."""
     rows = [line.partition("|")[2].ljust(64) for line in out.splitlines() if "|" in line]
     return [sum(row[column] == "■" for row in rows) for column in range(64)]
 

@@ -150,7 +150,7 @@ def test_a_baseline_that_cannot_be_read_is_left_alone(folder: Path, text: str) -
         assert (folder / "p.json").read_text() == text
 
 
-# What it looks at
+# Inputs and targets
 
 
 def test_other_targets_are_skipped_and_counted(tmp_path: Path) -> None:
@@ -224,7 +224,7 @@ def test_a_size_that_the_kernel_requires_stays(tmp_path: Path) -> None:
         assert kernel["workgroup"]["assumption"] == by
 
 
-# What it says
+# Output
 
 
 def test_json_is_the_report_and_what_the_gate_says(folder: Path) -> None:

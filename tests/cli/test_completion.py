@@ -22,7 +22,7 @@ TEXT = f"assembly/{NAME}.s"
 
 
 def bash(monkeypatch: pytest.MonkeyPatch, *words: str, folder: Path = FIXTURES) -> list[str]:
-    """What is offered for the last word, by the protocol of the script for bash."""
+    """Completions of the last word, through the protocol of the bash script."""
     monkeypatch.setenv("_KERNELINFO_COMPLETE", "complete_bash")
     monkeypatch.setenv("COMP_WORDS", "\n".join(["kernelinfo", *words]))
     monkeypatch.setenv("COMP_CWORD", str(len(words)))

@@ -28,7 +28,7 @@ FILES = {
     "after/kernels.s": "assembly/occupancy-clang22-gfx90a.s",
     "run.csv": "profile/kernel_trace.csv",
 }
-"""What the examples name, and the fixture that stands for it."""
+"""File name in an example → fixture used for it."""
 
 
 def help_of(command: str) -> str:

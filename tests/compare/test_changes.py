@@ -1,4 +1,4 @@
-"""What moved between two builds of a compiler, and the words for it."""
+"""Changes between the builds of two compilers, and their words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which kernels of two builds are the same."""
+"""Pairs of the same kernel in two builds."""
 
 from __future__ import annotations
 

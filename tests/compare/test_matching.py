@@ -1,4 +1,4 @@
-"""Which kernel of several of one name a run launched: by all its launches, ties named."""
+"""Launches matched to one of several kernels of a name; ties are named."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def saved(path: str, folder: Path, *options: str, format: str = "json") -> str:
 
 
 def with_source(found: tuple[KernelSummary, ...]) -> list[tuple[KernelSummary, object]]:
-    """What is not compared, compared as well."""
+    """The summaries with their source lines, which equality leaves out."""
     return [(one, one.source) for one in found]
 
 

@@ -26,7 +26,7 @@ _FIELD = re.compile(r"; (\w+) ?: (\d+)")
 
 @dataclass(slots=True)
 class Tally:
-    """What came of the kernels of one compiler."""
+    """Results for the kernels of one compiler."""
 
     kernels: int = 0
     targets: set[str] = field(default_factory=set)
@@ -46,7 +46,7 @@ class Tally:
     named: Counter[str] = field(default_factory=Counter)
     """Differences between text and object that are known; `_named`."""
     faults: list[str] = field(default_factory=list)
-    """What was demanded and is not so."""
+    """Demands that failed, in words."""
 
 
 def run(compiler: Compiler, kernels: int, random: Random) -> Tally:
@@ -130,7 +130,7 @@ def _differences(other: str, here: dict[str, Any], there: dict[str, Any]) -> Ite
 
 
 def _named(text: Kernel, linked: Kernel) -> Iterator[str]:
-    """What text and object of one compilation differ in, and must.
+    """Fields in which text and object of one compilation must differ.
 
     Metadata has one total of VGPRs and AGPRs, so that with AGPRs an object has the other VGPRs
     only as the multiple of 4 at which AGPRs begin, and those of gfx908 only where they are more.
@@ -151,7 +151,7 @@ def _demand(kernel: Kernel) -> Demand:
 
 
 def _facts(kernel: Kernel, named: set[str]) -> dict[str, Any]:
-    """What the text and the object of one compilation both say, but for what `_named` names."""
+    """Facts that text and object of one compilation share, without those of `_named`."""
     facts = {
         "used": kernel.used,
         "encoded": kernel.traits.encoded,

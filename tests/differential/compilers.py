@@ -1,4 +1,4 @@
-"""What a differential run asks of a compiler, and the targets in their settings."""
+"""Compilers of a differential run, and the targets with their settings."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Compiler(Protocol):
         """The version whose formulas its comments follow."""
 
     def missing(self) -> list[str]:
-        """What is not installed of it."""
+        """Names of missing packages."""
 
     def settings(self) -> tuple[Setting, ...]:
         """Every target that it accepts, in every wave size and mode."""

@@ -11,7 +11,7 @@ from kernelinfo.occupancy.targets import Target
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What one kernel asks the compiler for; None where it asks for nothing."""
+    """Requests of one kernel to the compiler; None is no request."""
 
     vgpr: int | None
     """The highest VGPR that inline assembly claims."""
@@ -67,7 +67,7 @@ class Shape:
 def random_shape(random: Random, target: Target, wave_size: int) -> Shape:
     """Near the edges of granules and steps as often as anywhere between."""
     granule = target.vgpr_file(wave_size).granule
-    # What inline assembly can name: not the VGPRs above 255 of gfx12.5.
+    # Inline assembly cannot name the VGPRs above 255 of gfx12.5.
     vgpr, agpr = _register(random, 256, granule), None
     sgpr = _register(random, 80 if target.sgprs.fixed_allocation else 102, 8)
     sizes, waves = _sizes(random), _waves(random, target)

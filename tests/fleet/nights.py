@@ -16,7 +16,7 @@ OLD_CLANG, NEW_CLANG = "clang version 19.1.7", "clang version 22.1.8"
 
 
 def kernels() -> list[dict[str, Any]]:
-    """Those of one fixture, as a compiler left them."""
+    """Rows of one compiled fixture."""
     out, _, _ = run(str(OBJECTS / "variety-clang22-gfx942.co"), "--format", "jsonl")
     found = [json.loads(line) for line in out.splitlines()]
     return [row | {"Path": "lib/librows.so", "Compiler": OLD_CLANG} for row in found]

@@ -1,4 +1,4 @@
-"""What the tests of scans share: the tool as a process, and the rows of a dataset and a report."""
+"""Helpers for tests of scans: the tool as a process, rows of a dataset and of a report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of a URL is stored, and which files are read together."""
+"""The stored form of URLs, and groups of files that are read together."""
 
 from __future__ import annotations
 

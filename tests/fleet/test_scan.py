@@ -159,7 +159,7 @@ def fatal(self, blob, counts):
     return analyse(self, blob, counts)
 Analysis.harmless, Analysis.analyse_blob = analyse, fatal
 """
-"""What no file here does: to end its worker, to hang, to meet a bug."""
+"""Code that makes a file end its worker, hang, or meet a bug."""
 
 
 def test_a_file_that_ends_its_worker_is_a_problem(tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ def free_port() -> int:
 
 
 def bytes_sent(server: subprocess.Popen[str]) -> int:
-    """What server.py sent in parts, when it has ended."""
+    """Bytes that server.py sent in parts, read after it ended."""
     server.kill()
     lines = server.communicate()[0].splitlines()
     return sum(int(line) for line in lines if line.isdigit())

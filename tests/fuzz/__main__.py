@@ -25,12 +25,12 @@ from .corpus import keep, lay_out
 REGRESSIONS = Path(__file__).with_name("regressions")
 _DONE = re.compile(r"^Done (\d+) runs|^stat::number_of_executed_units: (\d+)", re.MULTILINE)
 _SECONDS_EACH = 20
-"""Of one input, by code that counts its branches, on a machine with other work."""
+"""Time limit of one input in seconds, for instrumented code on a busy machine."""
 _MEGABYTES = 512
 
 
 class Run(NamedTuple):
-    """What came of fuzzing one reader."""
+    """Results of fuzzing one reader."""
 
     reader: str
     executions: int
@@ -78,7 +78,7 @@ def _fuzz_here(name: str, arguments: list[str]) -> None:
     with atheris.instrument_imports(include=["kernelinfo", "elftools.dwarf"]):
         from .readers import READERS
     reader = READERS[name]
-    # Where inputs are merged, libFuzzer hands this to a shell to start itself again.
+    # libFuzzer starts itself again through a shell to merge inputs.
     itself = f"{sys.executable} -m tests.fuzz --reader {name} --"
     atheris.Setup([itself, *arguments], reader.read)
     atheris.Fuzz()

@@ -1,4 +1,4 @@
-"""What the fuzzers found before: for each reader a tar of inputs that go where its seeds do not."""
+"""Inputs that fuzzers found before: one tar per reader, with branches that its seeds miss."""
 
 from __future__ import annotations
 

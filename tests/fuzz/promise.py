@@ -1,4 +1,4 @@
-"""What is promised for every input: an answer or a clear problem, soon, and harmless to show."""
+"""The promise for every input: an answer or a clear problem, soon, and harmless to show."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SECONDS = 5
 
 
 class Answer(NamedTuple):
-    """What the command line has to show."""
+    """Results and problems that the command line shows."""
 
     results: list[Result]
     problems: list[Problem]

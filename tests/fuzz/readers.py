@@ -1,4 +1,4 @@
-"""What is fuzzed, reader by reader: how bytes reach it, and valid bytes to begin with."""
+"""The fuzzed readers: a function of bytes and valid seeds for each."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ LINKED_TEXT = assembly(KERNELS) + (
     b"\t.amdgpu_use lds\n\t.end_amdgpu_info\n\t.amdgpu_info second\n\t.amdgpu_num_agpr 4\n"
     b'\t.amdgpu_indirect_call "ii"\n\t.end_amdgpu_info\n\t.amdgpu_lds lds, 2048, 16\n'
 )
-"""What is linked later."""
+"""Text of an object that is linked later."""
 DATABASE = kern_db(OBJECT)
 LOGS = [
     b"x.hip:6:1: remark: Function Name: _Z5firstPf [-Rpass-analysis=kernel-resource-usage]\n"

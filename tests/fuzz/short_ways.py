@@ -1,4 +1,4 @@
-"""What is read the short way is what the reference readers say, of broken inputs, too."""
+"""Short readers agree with the reference readers, on broken inputs too."""
 
 from __future__ import annotations
 

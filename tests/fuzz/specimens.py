@@ -245,7 +245,7 @@ def _append_sections(
 
 
 def assembly(kernels: Sequence[Specimen]) -> bytes:
-    """What LLVM prints of the same kernels; names must be identifiers."""
+    """The kernels as LLVM prints them; names must be identifiers."""
     text = f'\t.amdgcn_target "{TARGET}"\n\t.amdhsa_code_object_version 5\n\t.text\n'
     for kernel in kernels:
         first = max(4, kernel.vgprs - kernel.agprs)

@@ -18,7 +18,7 @@ _REAL = load(FIXTURES / "assembly" / "occupancy-clang22-gfx90a.s").results[1]
 
 @dataclass(frozen=True)
 class Numbers:
-    """What the gate looks at by default, and what it does not."""
+    """Numbers of a kernel: gated by default, and not gated."""
 
     name: str = "k"
     waves: float = 4
@@ -69,5 +69,5 @@ NUMBERS = st.builds(
     path=st.sampled_from(["build/a.s", "build/b.s"]),
 )
 BUILDS = st.lists(NUMBERS, min_size=1, max_size=6)
-"""With namesakes, as static kernels and several code objects have them."""
+"""Builds in which kernels may share a name, like static kernels."""
 DISTINCT = st.lists(NUMBERS, min_size=1, max_size=6, unique_by=lambda one: one.name)

@@ -208,7 +208,7 @@ def test_killed_in_the_middle_the_old_one_is_whole(tmp_path: Path, moment: str) 
 
 
 def test_kernels_are_found_again_from_the_baselines_own_folder(tmp_path: Path) -> None:
-    """Of two namesakes the one whose file is gone has vanished, whatever the numbers say."""
+    """Two kernels share a name and one file is gone: its kernel has vanished."""
     path = tmp_path / "b.json"
     old = [Numbers("k", waves=w, path=str(tmp_path / f"{w}.s")) for w in (8, 4)]
     write_baseline(path, pinned(*old, folder=tmp_path))

@@ -127,7 +127,7 @@ def test_a_broken_budget_names_where_it_is_set(line: int | None, location: str) 
 
 
 def test_waves_of_an_unknown_target_are_one_problem(tmp_path: Path) -> None:
-    """That of the target: a budget on waves adds nothing to it, one on spills does."""
+    """A budget on waves adds no second problem to the unknown target; one on spills does."""
     config = tmp_path / "kernelinfo.toml"
     for key, problems in (("waves", 1), ("vgpr-spill", 2)):
         config.write_text(f'[[budget]]\nkernel = "*"\n{key} = 2\n')

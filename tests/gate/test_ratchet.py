@@ -21,7 +21,7 @@ from kernelinfo.gate.pinning import pin
 from .builds import BUILDS, DISTINCT, Numbers, report
 
 WORSE = {"waves": -0.25, "vgpr_spills": 1, "sgpr_spills": 1, "scratch": 4}
-"""By what each measure that gates by default gets worse."""
+"""Smallest step to the worse of each measure that gates by default."""
 
 
 def judged(

@@ -55,7 +55,7 @@ class K:
 
 
 def assembly(*kernels: K, target: str = "gfx90a", stamps: tuple[str, ...] = (OLD,)) -> str:
-    """What a compiler leaves for these kernels."""
+    """Assembly text of these kernels."""
     offset = ".amdhsa_accum_offset 4" if target == "gfx90a" else ""
     values = [vars(kernel) | {"accum_offset": offset} for kernel in kernels]
     return "".join(
@@ -81,7 +81,7 @@ def compiled(text: str) -> str:
 
 
 def cut(text: str) -> str:
-    """What is left of a compiler's file whose write broke off after the first kernel."""
+    """A compiler's text that ends after its first kernel."""
     return compiled(text).partition(f"{SCALE}:\n")[0]
 
 
@@ -108,7 +108,7 @@ class Scenario:
     before: Files | None = None
     """The build that the baseline is made of."""
     prepare: Callable[[Path], object] = lambda _: None
-    """What else happens before the run."""
+    """A preparation of the folder before the run."""
 
 
 def emptied(folder: Path, *, whole: bool) -> None:
@@ -135,7 +135,7 @@ def replaced_by_link(path: Path) -> None:
 
 SCENARIOS = [
     Scenario("all is well", 0, "kernelinfo check passed: nothing found · 2 kernels"),
-    # What is expected of a run
+    # Expectations of a run
     Scenario(
         "--min-kernels holds for the whole build",
         2,
@@ -517,7 +517,7 @@ SCENARIOS = [
             "c.s": assembly(K(SAXPY, vgprs=72)),
         },
     ),
-    # What is counted
+    # Counts
     Scenario(
         "a file that is named three times counts once",
         2,
@@ -531,7 +531,7 @@ SCENARIOS = [
         config='paths = ["build/*.s"]\nexpect = { min-kernels = 3 }',
         prepare=lambda folder: (folder / "build" / "link.s").symlink_to("a.s"),
     ),
-    # What cannot be read
+    # Unreadable inputs
     Scenario(
         "a pointer of Git LFS",
         2,

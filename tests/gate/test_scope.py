@@ -1,4 +1,4 @@
-"""Which kernels of a baseline a run covers: by paths, folders, globs, names and targets."""
+"""Kernels of a baseline that a run covers: by paths, folders, globs, names and targets."""
 
 from __future__ import annotations
 

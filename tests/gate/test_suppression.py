@@ -1,4 +1,4 @@
-"""What is excused, until when, and the finding on suppressions that excuse nothing."""
+"""Suppressed findings, expired suppressions, and suppressions without a finding."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ def test_a_name_is_a_pattern_for_itself_and_all_its_spellings(name: str, symbol:
 
 @given(NAMES, st.text("ab*?<>,", max_size=8))
 def test_globs_are_the_shells(name: str, pattern: str) -> None:
-    """Of a name without further spellings."""
+    """A name has only one spelling here."""
     assert matches(pattern, name, name) == fnmatchcase(name, pattern)
 
 

@@ -1,4 +1,4 @@
-"""What compilers print is what their formulas give, and every difference from ours has a cause."""
+"""Compilers print the numbers of their formulas, and each difference from ours has a cause."""
 
 from __future__ import annotations
 
@@ -319,7 +319,7 @@ def test_every_fixture_is_explained() -> None:
     assert count >= 313
 
 
-# What is in a development version: 20git is of November 2024, before #123748; 21git of January and
+# Contents of development versions: 20git is of November 2024, before #123748; 21git of January and
 # of mid 2025; 24git of August 2026, before #222615 and the LDS granules of September.
 _SNAPSHOTS = {"20git": 19, "21git": 21, "22git": 22, "24git": 23}
 

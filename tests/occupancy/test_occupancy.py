@@ -1,4 +1,4 @@
-"""What an occupancy promises: steps that lead up, headroom that costs nothing, honest bounds."""
+"""Promises of an occupancy: steps that lead up, headroom that costs nothing, honest bounds."""
 
 from __future__ import annotations
 
@@ -307,7 +307,7 @@ def test_what_the_target_does_not_have_is_refused(target: str, asks: dict[str, A
 
 
 def test_a_wave_has_the_only_size_there_is() -> None:
-    """What metadata leaves open, gfx90a and gfx1250 do not; gfx1030 does."""
+    """gfx90a and gfx1250 have one wave size; gfx1030 has two."""
     for target, size in (("gfx90a", 64), ("gfx1250", 32), ("gfx1030", None)):
         of = CodeObject("k.s", (), None, 0, 0, "assembly", target, Features(), 5, None, ())
         stated = KernelFacts("k", Facts([Fact("vgprs", 12, "metadata")]))

@@ -111,7 +111,7 @@ def _live_ins(block: str) -> int:
 
 
 def _of_lanes(registers: int, name: str, lanes: int) -> int:
-    """Of a tuple the registers whose lanes are in the mask, two bits a register."""
+    """The registers of a tuple whose lanes are in the mask, two bits per register."""
     found = 0
     for position, part in enumerate(re.findall(r"[vas]gpr\d+", name)):
         if lanes >> 2 * position & 3:

@@ -1,4 +1,4 @@
-"""Which registers each instruction writes and reads by LLVM's machine code layer, and by ours."""
+"""Registers that each instruction writes and reads, by LLVM's MC layer and by ours."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Difference(NamedTuple):
 
 
 def missing() -> list[str]:
-    """What the oracle is built from and that is not installed: packages of Debian."""
+    """Missing Debian packages of the oracle."""
     needed = {"g++": shutil.which("g++"), "libllvm22": LIBRARY.exists()}
     needed["llvm-22-dev"] = (headers() / "llvm-22" / "llvm" / "MC").exists()
     return [package for package, found in needed.items() if not found]

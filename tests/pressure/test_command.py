@@ -233,7 +233,7 @@ def seconds(program: str) -> float:
 
 @pytest.mark.slow
 def test_explain_takes_at_most_half_as_long_again() -> None:
-    """Of a kernel of 913 instructions whose live registers it shows; the least of 15 in turn."""
+    """A kernel of 913 instructions with its live registers; the least of 15 alternating runs."""
     start = f"import sys; sys.argv = ['kernelinfo', 'explain', '{SAMPLE}', 'vgprbound']\n"
     without = "from kernelinfo.cli import explain; explain._pressure = lambda *_, **__: []\n"
     end = "from kernelinfo.__main__ import main; main()"

@@ -1,4 +1,4 @@
-"""What must hold of every kernel: no more is live than is used; both routes say the same."""
+"""Invariants of every kernel: live ≤ used, and text and object agree."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def descriptor(name: str) -> str:
 
 
 def metadata(names: Iterable[str]) -> str:
-    """What stands at the end of a compiler's text."""
+    """The metadata at the end of a compiler's text."""
     kernels = "".join(
         f"""  - .agpr_count: 0
     .group_segment_fixed_size: 0

@@ -1,4 +1,4 @@
-"""What Lark itself makes of text by the project's grammars: what `grammar.parse` is held to."""
+"""Lark's own parse of a text by the project's grammars, the reference for `grammar.parse`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a host must pass to a kernel, from objects and texts of the same compilation."""
+"""Kernel arguments, from objects and texts of the same compilation."""
 
 from __future__ import annotations
 

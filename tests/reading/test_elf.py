@@ -35,7 +35,7 @@ def files() -> list[memoryview]:
 
 
 def number(value: object, names: Mapping[str, int]) -> object:
-    """What pyelftools calls by a name or leaves as a number."""
+    """The number of a field that pyelftools may give as a name."""
     return names[value] if isinstance(value, str) else value
 
 

@@ -1,4 +1,4 @@
-"""Where something is wrong, one line says so, and what can be read is read.
+"""A damaged file gets one line, and all readable kernels are read.
 
 Each row of the table: the file, how many kernels are read of it, and the line.
 """

@@ -1,4 +1,4 @@
-"""Which of several stamps is the kernel's compiler; the stamps are those of released builds."""
+"""The compiler's stamp among several, from stamps of released builds."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ LONG = "void library::detail::scan_by_key<library::config<256u, 4u>, float const
 
 
 def test_titles_are_the_short_names_each_its_own() -> None:
-    """Those of the text report; kernels that differ late in their arguments as well."""
+    """Titles are the text report's names, also of kernels that differ late in their arguments."""
     items = list(renamed([LONG.format("plus<float>"), LONG.format("minus<float>")]))
     results = [
         item._replace(kernel=item.kernel._replace(symbol=f"_Z{number}"))

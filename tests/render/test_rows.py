@@ -65,7 +65,7 @@ def test_every_row_of_every_file() -> None:
 
 
 def numbers(kernel: dict[str, Any]) -> dict[str, object]:
-    """What a row has of a kernel, from the document."""
+    """Numbers of a row, taken from the JSON document."""
     used, spills, occupancy = kernel["used"], kernel["spills"], kernel["occupancy"] or {}
     allocated = (kernel["allocated"] if occupancy else None) or {}
     step: dict[str, Any] = next(iter(occupancy.get("next", ())), {})
@@ -109,7 +109,7 @@ def assert_documented(report: Report) -> None:
 
 @pytest.mark.parametrize("library", ["rocrand.so.1", "rocsparse.so.0"])
 def test_rows_of_libraries_have_the_numbers_of_the_document(library: str) -> None:
-    """Of the first thousand kernels; many state the same, which is worked out once. `python -m
+    """The first thousand kernels; many state the same numbers. `python -m
     tests.render.test_rows` tries all of librocsparse."""
     path = LIBRARIES / f"lib{library}"
     if not path.exists():
@@ -121,7 +121,7 @@ def test_rows_of_libraries_have_the_numbers_of_the_document(library: str) -> Non
 
 @pytest.mark.skipif(not LIBRARY.exists(), reason="librocsparse is not installed")
 def test_no_two_kernels_of_a_library_share_a_key() -> None:
-    """Of its first 10,000; `python -m tests.render.test_rows` tries all 88,137."""
+    """Keys of the first 10,000 kernels; `python -m tests.render.test_rows` tries all 88,137."""
     assert max(keys_of_library(10_000).values()) == 1
 
 

@@ -1,4 +1,4 @@
-"""What was tried to break the readers, and what it cost: the table of the manual's "robustness".
+"""Attempts to break the readers and their cost: the table of the manual's "robustness".
 
 `python -m tests.robustness` prints it line by line, `--write` puts it into the manual. With
 `--one-in 100` every hundredth broken input stands for all.
@@ -54,7 +54,7 @@ class Piece(NamedTuple):
 
     text: str
     crashes: int = 0
-    """That it tells of."""
+    """Crashes that the row reports."""
 
 
 def _row(name: str, parts: Sequence[Cost]) -> Row:
@@ -83,7 +83,7 @@ def _rows(pool: ThreadPoolExecutor, jobs: int, one_in: int) -> Iterator[Row]:
 
 
 def _hostile(pool: ThreadPoolExecutor) -> Piece:
-    """What became of the hostile collection, in a sentence; where it is not, nothing."""
+    """A sentence on the hostile collection; empty if it is missing."""
     if not EXPECTED or not HOSTILE.exists():
         return Piece("")
     command = [sys.executable, "-m", "kernelinfo"]

@@ -1,4 +1,4 @@
-"""What is broken of each format: the bytes of headers, and every file of the fixtures."""
+"""Broken inputs of each format: the bytes of headers, and every file of the fixtures."""
 
 from __future__ import annotations
 

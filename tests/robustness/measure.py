@@ -1,4 +1,4 @@
-"""What one process takes."""
+"""The cost of one process."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import IO, NamedTuple
 
 
 class Cost(NamedTuple):
-    """Of one process, from its start to its end."""
+    """Cost of one process, from start to end."""
 
     exit: int
     """Negative where a signal ended it."""

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(not INDEX.exists(), reason="the hostile collecti
 
 
 class Expected(NamedTuple):
-    """What the command line must answer for one file."""
+    """The required answer of the command line for one file."""
 
     exit: int
     kernels: int

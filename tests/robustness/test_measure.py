@@ -1,4 +1,4 @@
-"""What a process is charged with is its own."""
+"""A process is charged only with its own cost."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def test_promise(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.parametrize("name", INPUTS)
 def test_exit(name: str, tmp_path: Path) -> None:
-    """Of the command line itself."""
+    """Exit code of the command line."""
     data = (FIXTURES / name).read_bytes()
     for end in (len(data) // 3, len(data) - 1):
         (tmp_path / "file").write_bytes(data[: max(end, 0)])

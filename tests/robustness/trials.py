@@ -24,7 +24,7 @@ _SHOWN = 1009
 
 
 class Tried(NamedTuple):
-    """What came of some inputs."""
+    """Results for some inputs."""
 
     inputs: int
     crashes: int
@@ -33,7 +33,7 @@ class Tried(NamedTuple):
 
 
 def together(parts: Iterable[Tried]) -> Tried:
-    """What came of all of them."""
+    """Results of all parts together."""
     inputs, crashes, seconds = zip(*parts, strict=True)
     return Tried(sum(inputs), sum(crashes), max(seconds))
 

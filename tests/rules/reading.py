@@ -47,7 +47,7 @@ def messages_of(
 
 
 def of_corpus(pattern: str, rule: str) -> Iterator[tuple[Kernel, Finding]]:
-    """What a rule says of all files of the corpus that match."""
+    """(kernel, finding) of a rule over the matching files of the corpus."""
     for path in sorted(CORPUS.glob(pattern)):
         for result in results(str(path.relative_to(CORPUS)), rule):
             for finding in result.findings:

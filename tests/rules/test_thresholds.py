@@ -1,4 +1,4 @@
-"""Where each rule begins to speak: the last number of silence, and the first that counts.
+"""Thresholds of each rule: the last silent number and the first reported one.
 
 Kernels are made from a compiled one of gfx90a, whose SIMD has 512 VGPRs by 8, 8 wave slots, and
 whose CU has 64 KiB of LDS by 512. Figures are by hand from those.
@@ -39,7 +39,7 @@ def kernel(
     agprs: int = 0,
     **traits: Any,
 ) -> Kernel:
-    """One that any workgroup may start; `used` VGPRs where that is not what the hardware gives."""
+    """A kernel that any workgroup may start; `used` VGPRs if they differ from the allocated."""
     own = compiled().traits
     assert own.demand is not None
     demand = own.demand._replace(

@@ -31,7 +31,7 @@ _FLAGS = (
 
 @dataclass
 class Tally:
-    """What came out, in kernels."""
+    """Results as numbers of kernels."""
 
     kernels: int = 0
     changed: int = 0

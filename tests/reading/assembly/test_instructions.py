@@ -1,4 +1,4 @@
-"""What is read of instructions and of the compiler's comments on them."""
+"""Instructions and the compiler's comments on them."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ WAVES = "waves/SIMD by the compiler"
 
 
 def stated(kernel: Kernel) -> Mapping[str, object]:
-    """What a remark states, as far as the input does."""
+    """Numbers that a remark states."""
     every = {
         **kernel.used._asdict(),
         **{f"{name} spilled": count for name, count in kernel.spills._asdict().items()},

@@ -259,7 +259,7 @@ def test_an_abi_version_from_the_future() -> None:
 
 
 def segments(data: bytearray, kind: int) -> list[int]:
-    """Where the program headers of that type are."""
+    """Offsets of the program headers of a type."""
     start, count = unpack_from("<Q", data, E_PHOFF)[0], unpack_from("<H", data, E_PHNUM)[0]
     headers = range(start, start + 56 * count, 56)
     return [at for at in headers if unpack_from("<I", data, at)[0] == kind]

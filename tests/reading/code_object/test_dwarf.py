@@ -1,4 +1,4 @@
-"""Where the source of a kernel begins, by directives in text and by DWARF in code objects."""
+"""Source lines of kernels: directives in text, DWARF in code objects."""
 
 from __future__ import annotations
 

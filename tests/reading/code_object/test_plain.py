@@ -1,4 +1,4 @@
-"""What is read the short way is what the reference readers say: of every file there is."""
+"""Short readers agree with the reference readers on every file."""
 
 from __future__ import annotations
 

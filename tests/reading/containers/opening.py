@@ -1,4 +1,4 @@
-"""What the tests of all containers share: one code object, and what comes out of bytes."""
+"""Helpers for tests of containers: a code object, and the contents of bytes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def sorted_out(items: Iterable[Found]) -> tuple[list[Blob], list[str]]:
 
 
 def opened(data: bytes, within: Bounds = BY_DEFAULT) -> tuple[list[Blob], list[str]]:
-    """What is in `data`; whatever has an offset lies there."""
+    """(blobs, messages) of `data`; each blob with an offset lies there."""
     blobs, messages = sorted_out(open_bytes(data, "file", within))
     for blob in blobs:
         if blob.offset is not None:
@@ -41,7 +41,7 @@ def opened(data: bytes, within: Bounds = BY_DEFAULT) -> tuple[list[Blob], list[s
 
 
 def opened_path(path: Path) -> tuple[list[Blob], list[str]]:
-    """What is in a file, or in the files of a folder."""
+    """(blobs, messages) of a file or folder."""
     return sorted_out(open_paths([str(path)]))
 
 

@@ -44,7 +44,7 @@ def ccob(
 
 @pytest.fixture(params=["small", "large"])
 def summed_as(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By which size a content counts: that of a large one is summed up by a thread."""
+    """Contents count as small, or as large; a thread checksums large ones."""
     if request.param == "large":
         monkeypatch.setattr(reader, "_LARGE_BYTES", 0)
 

@@ -27,7 +27,7 @@ NO_CONTAINERS = ("text", "code object", "triton sidecar")
 COUNTED_HERE = {
     # The index could not look into it, but says what it holds.
     "containers/libthree-no-sections.so": {"gfx1030": 6, "gfx90a": 6},
-    # One of its members is in a folder next to its own: not read, and named.
+    # One member is in a neighbouring folder: not read, but named.
     "archives/libthin.a": {"gfx1030": 2, "gfx90a": 2},
 }
 SILENT = ("hipv4-spirv64", "outside the folder", "its id says")

@@ -1,4 +1,4 @@
-"""What paths lead to: files, directories, globs, standard input, and what is no file."""
+"""Files of paths: directories, globs, standard input, and special files."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ class Image:
         return digest
 
     def files(self) -> list[tuple[str, bytes]]:
-        """Of the OCI layout."""
+        """(name, bytes) of the files of an OCI layout."""
         index = json.dumps({"manifests": [{"digest": f"sha256:{self.manifest}"}]}).encode()
         fixed = [("oci-layout", b'{"imageLayoutVersion": "1.0.0"}'), ("index.json", index)]
         return fixed + [(f"blobs/sha256/{name}", data) for name, data in self.blobs.items()]

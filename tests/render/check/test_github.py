@@ -25,7 +25,7 @@ class Annotation(NamedTuple):
 
 
 def commands(outcome: Outcome) -> tuple[list[Annotation], list[str]]:
-    """What the runner takes for commands, and the other lines."""
+    """(annotations that the runner sees, other lines)."""
     found, others = [], []
     text = "".join(render(outcome, View()))
     text.encode("utf-8")
