@@ -179,7 +179,7 @@ class Analysis:
         """What was found, or a `Repeat` where an equal code object was read before."""
         from hashlib import blake2b
 
-        digest = blake2b(blob.data).digest()
+        digest = blake2b(blob.data.read()).digest()
         if first := self._first_copies.get(digest):
             yield Repeat(first, blob.path, blob.containers, blob.member, blob.offset)
             return

@@ -60,7 +60,7 @@ def _written(
         try:
             os.makedirs(folder, exist_ok=True)
             with atomic_write(path) as file:
-                file.write(item.blob.data)
+                file.write(item.blob.data.read())
         except OSError as error:
             if is_new:
                 with suppress(OSError):  # there are files in it

@@ -19,6 +19,7 @@ from kernelinfo.errors import ReadError
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds
 from kernelinfo.reading.containers import magic
 from kernelinfo.reading.containers.streams import Decompressed
+from kernelinfo.reading.data import Data
 from kernelinfo.reading.paths import read_document
 
 _COLUMNS = {
@@ -142,7 +143,7 @@ def _plain(data: bytes, within: Bounds) -> bytes:
     if not data.startswith(magic.COMPRESSED["gzip"]):
         return data
     limit, budget = within.streamed_bytes(len(data)), within.budget(len(data))
-    stream = Decompressed("gzip", memoryview(data), limit, budget)
+    stream = Decompressed("gzip", Data.of(data), limit, budget)
     return bytes(stream.read_all())
 
 

@@ -24,11 +24,11 @@ _MAY_BE_CUT = "rows do not tell whether all was read and written; a report of --
 
 def accepts(blob: Blob) -> bool:
     """True if the data begin like JSON or like CSV with rows. No code begins like that."""
-    return _is_csv(blob) or bytes(blob.data[:64]).lstrip().startswith(b"{")
+    return _is_csv(blob) or bytes(blob.data.read(0, 64)).lstrip().startswith(b"{")
 
 
 def _is_csv(blob: Blob) -> bool:
-    return bytes(blob.data[: len(HEADING)]) == HEADING
+    return bytes(blob.data.read(0, len(HEADING))) == HEADING
 
 
 def read_saved(blob: Blob, options: Options, tell: Tell) -> Build:

@@ -1,33 +1,31 @@
 """Files of a task, ready to be opened: those of a store are fetched first, large ones by range.
 
-A file of a store that is read by range is memory of which a block is fetched when a reader first
-touches it. Readers see a `memoryview` as of any mapped file, so that each costs the bytes that it
-looks at. The file behind the map is empty, so that the system reports each block that is missing
-(mapping.py)."""
+A large file of a store that gives ranges is read by blocks, so that each reader costs the blocks
+that it reads."""
 
 from __future__ import annotations
 
-import ctypes
-import mmap
 import os
 import posixpath
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import IO, Any, NamedTuple
 
 from fsspec.core import url_to_fs
 
+from kernelinfo.errors import ReadError
 from kernelinfo.fleet.listing import InputFile, first_line, is_local
 from kernelinfo.reading.blob import Found, Problem
 from kernelinfo.reading.budget import Bounds
 from kernelinfo.reading.containers import files, magic, open_blob, open_file
 from kernelinfo.reading.containers.archive import thin_members
 from kernelinfo.reading.containers.files import File
-from kernelinfo.reading.containers.mapping import IS_WATCHED, MAP_FIXED, Mapping, filled_by, libc
+from kernelinfo.reading.data import Data
 
 WHOLE_BYTES = 8 << 20  # a file of a store that is no longer is fetched whole
+BLOCK = 256 << 10  # bytes that are fetched at once
+MOST_BLOCKS = 256  # that are held at once; the one that was not read for longest goes
+_UNFETCHED = "cannot be fetched: {}; scan it again"
 
 
 class Opened(NamedTuple):
@@ -44,21 +42,21 @@ class Opened(NamedTuple):
         if not self.by_range:
             yield from open_file(file, among=self.among, within=within)
             return
-        with _ranges(self.file) as source, remote_mapping(source, self.file.size) as mapping:
-            blob = files.whole(self.path, memoryview(mapping), within)
+        with _ranges(self.file) as source:
+            data = Data(StoreFile(source), self.file.size)
+            blob = files.whole(self.path, data, within)
             yield from open_blob(blob, self.among, required=self.file.named)
-            if mapping.failure is not None:
-                yield unfetched(self.file, mapping.failure)
 
 
 def _ranges(file: InputFile) -> Any:
-    """A file of a store, each read of which fetches just what it gives."""
+    """A file of a store that fetches and holds blocks."""
     fs, path = url_to_fs(file.url)
-    return fs.open(path, "rb", cache_type="none")
+    options = {"maxblocks": MOST_BLOCKS}
+    return fs.open(path, "rb", BLOCK, cache_type="blockcache", cache_options=options)
 
 
 def unfetched(file: InputFile, error: Exception) -> Problem:
-    return Problem(file.address, f"cannot be fetched: {first_line(error)}; scan it again")
+    return Problem(file.address, _UNFETCHED.format(first_line(error)))
 
 
 def opened(
@@ -86,7 +84,7 @@ def opened(
 
 def _is_by_range(file: InputFile) -> bool:
     """True for a large file of a store that gives parts of it."""
-    if file.size <= WHOLE_BYTES or not IS_WATCHED:
+    if file.size <= WHOLE_BYTES:
         return False
     try:
         with _ranges(file) as source:
@@ -131,7 +129,7 @@ def _thin_members(file: InputFile, folder: str) -> Iterator[InputFile]:
     with open(copy, "rb") as archive:
         if archive.read(len(magic.THIN_ARCHIVE)) != magic.THIN_ARCHIVE:
             return
-        names = thin_members(memoryview(magic.THIN_ARCHIVE + archive.read()))
+        names = thin_members(Data.of(magic.THIN_ARCHIVE + archive.read()))
     url, path = posixpath.dirname(file.url), posixpath.dirname(file.path)
     for name in map(posixpath.normpath, names):
         if not name.startswith(("/", "..")):
@@ -139,63 +137,20 @@ def _thin_members(file: InputFile, folder: str) -> Iterator[InputFile]:
             yield file._replace(url=posixpath.join(url, name), path=member)
 
 
-BLOCK = 256 << 10  # bytes that are fetched at once
-_MOST_BLOCKS = 256  # that are held at once; the first that came goes
+class StoreFile:
+    """A file of a store, of which blocks are fetched when they are read; the latest are held."""
 
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
 
-@contextmanager
-def remote_mapping(source: IO[bytes], size: int) -> Iterator[RemoteMapping]:
-    """A map of so many bytes that `source` reads."""
-    with TemporaryFile() as file:
-        os.ftruncate(file.fileno(), size)
-        mapping = RemoteMapping(file.fileno())
-        os.ftruncate(file.fileno(), 0)
-        mapping.source, mapping.nothing = source, file.fileno()
-        mapping.held, mapping.failure = {}, None
-        with filled_by(mapping.addresses, mapping.fill):
-            yield mapping
-
-
-class RemoteMapping(Mapping):
-    """A whole file that `source` reads."""
-
-    source: IO[bytes]
-    nothing: int  # the descriptor of the empty file
-    held: dict[int, None]  # blocks that are here, the first that came first
-    failure: Exception | None  # why zeros stand where bytes should be
-
-    def madvise(self, option: int, start: int = 0, length: int = 0) -> None:
-        """Let go of the blocks that lie in this range; they are fetched again if need be."""
-        for block in range(-(-start // BLOCK), (start + length) // BLOCK):
-            if block in self.held:
-                self._drop(block)
-
-    def fill(self, address: int) -> None:
-        """Fetch the block of an address; zeros and a `failure` where that is not possible."""
-        block = (address - self.addresses.start) // BLOCK
-        size = self._bytes(block)
+    def read(self, offset: int, size: int) -> memoryview:
+        """The bytes. Raises `ReadError` if they cannot be fetched."""
         try:
-            self.source.seek(block * BLOCK)
-            data = self.source.read(size)
-            if len(data) != size:
-                raise EOFError(f"{len(data)} bytes of {size} came; it changed meanwhile")
+            self._file.seek(offset)
+            content = self._file.read(size)
         except Exception as error:  # the libraries of stores have no common class of errors
-            self.failure, data = self.failure or error, bytes(size)
-        self._map(block, mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-        ctypes.memmove(self.addresses.start + block * BLOCK, data, size)
-        self.held[block] = None
-        if len(self.held) > _MOST_BLOCKS:
-            self._drop(next(iter(self.held)))
-
-    def _drop(self, block: int) -> None:
-        """Put the empty file back."""
-        del self.held[block]
-        self._map(block, mmap.PROT_READ, mmap.MAP_SHARED)
-
-    def _map(self, block: int, protection: int, flags: int) -> None:
-        file = -1 if flags & mmap.MAP_ANONYMOUS else self.nothing
-        start, at = self.addresses.start, block * BLOCK
-        libc().mmap(start + at, self._bytes(block), protection, flags | MAP_FIXED, file, at)
-
-    def _bytes(self, block: int) -> int:
-        return min(BLOCK, len(self) - block * BLOCK)
+            raise ReadError(_UNFETCHED.format(first_line(error))) from error
+        if len(content) != size:
+            came = f"{len(content)} bytes of {size} came; it changed meanwhile"
+            raise ReadError(_UNFETCHED.format(came))
+        return memoryview(content)

@@ -21,6 +21,7 @@ from kernelinfo.errors import ReadError
 from kernelinfo.pressure.listing import Listing, read_listing
 from kernelinfo.reading.assembly.loc import SourceFiles
 from kernelinfo.reading.code_object.symbols import Symbol, kernel_symbols
+from kernelinfo.reading.data import Data
 from kernelinfo.reading.elf import read_elf
 
 _FLAGS = ("-d", "--symbolize-operands", "--no-show-raw-insn", "--no-leading-addr")
@@ -35,7 +36,7 @@ _NEEDED = (
 )
 
 
-def listings(data: memoryview, symbols: Set[str]) -> Iterator[tuple[str, Listing]]:
+def listings(data: Data, symbols: Set[str]) -> Iterator[tuple[str, Listing]]:
     """The functions of these symbols, as far as they are disassembled, one at a time. Raises
     `ReadError` where no disassembler is found, none reads this code, or one breaks off.
 
@@ -63,10 +64,10 @@ def _cut(listing: Listing, symbol: Symbol) -> Listing:
     return listing._replace(steps=steps, labels=labels)
 
 
-def _printed(data: memoryview, symbols: Set[str]) -> Iterator[tuple[str, Listing]]:
+def _printed(data: Data, symbols: Set[str]) -> Iterator[tuple[str, Listing]]:
     """Each of these functions that a disassembler prints. Raises as `listings`."""
     with tempfile.NamedTemporaryFile(prefix="kernelinfo-", suffix=".co") as file:
-        file.write(data)
+        file.write(data.read())
         file.flush()
         for program in programs():
             found = False

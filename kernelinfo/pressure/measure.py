@@ -27,6 +27,7 @@ from kernelinfo.reading.blob import Blob, Note, Problem
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds
 from kernelinfo.reading.containers import open_paths
 from kernelinfo.reading.containers.parts import problem
+from kernelinfo.reading.data import Data
 from kernelinfo.reading.facts import SourceLine
 from kernelinfo.reading.paths import in_repository
 
@@ -134,7 +135,7 @@ def measure_in(blob: Blob, results: Sequence[Result], look: Look) -> Iterator[Fo
 
 
 def _of_text(blob: Blob, results: Iterable[Result]) -> Iterator[tuple[Result, Function | None]]:
-    text = AssemblyText(blob.data)
+    text = AssemblyText(blob.data.read())
     for result in results:
         kernel = result.kernel
         yield result, None if kernel.line is None else text.function(kernel.symbol, kernel.line)
@@ -172,7 +173,7 @@ def _located(listing: Listing, table: Sequence[tuple[int, SourceLine | None]]) -
     return listing._replace(steps=tuple(steps))
 
 
-def _entry(kernel: Kernel, data: memoryview) -> int:
+def _entry(kernel: Kernel, data: Data) -> int:
     """The registers that the kernel's descriptor sets up; all where there is none to read."""
     start = kernel.begins.get("descriptor", -1)
     version = kernel.code_object.code_object_version
@@ -180,7 +181,7 @@ def _entry(kernel: Kernel, data: memoryview) -> int:
         return EVERY
     from kernelinfo.reading.code_object import descriptor  # of no use for assembly
 
-    raw = bytes(data[start : start + descriptor.SIZE])
+    raw = bytes(data.read(start, descriptor.SIZE))
     try:
         descriptor.facts(raw, None, code_object_version=version)
     except ReadError:  # the symbol points at something else
@@ -198,7 +199,7 @@ def _lds(blob: Blob, kernel: Kernel) -> Lds | None:
 
         units = dwarf.read_units(blob.data)
     else:
-        units = AssemblyText(blob.data).units(kernel.line or 1)
+        units = AssemblyText(blob.data.read()).units(kernel.line or 1)
     try:
         return lds_of(units, kernel.symbol, size)
     except ReadError:  # which the line table had, too

@@ -15,15 +15,15 @@ def read(blob: Blob, *, arch: str | None = None) -> Iterator[Module]:
     can be read; its message lacks the path.
     """
     blob.kernels.add_code(len(blob.data))
-    if bytes(blob.data[:4]) == b"\x7fELF":
+    if bytes(blob.data.read(0, 4)) == b"\x7fELF":
         from kernelinfo.reading import code_object
 
         yield code_object.read(blob.data, arch=arch, budget=blob.kernels)
     elif blob.is_build_log:
         from kernelinfo.reading import build_log
 
-        yield from build_log.read(blob.data, arch=arch, budget=blob.kernels)
+        yield from build_log.read(blob.data.read(), arch=arch, budget=blob.kernels)
     else:
         from kernelinfo.reading import assembly
 
-        yield from assembly.read(blob.data, arch=arch, budget=blob.kernels)
+        yield from assembly.read(blob.data.read(), arch=arch, budget=blob.kernels)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from kernelinfo.errors import ReadError
 from kernelinfo.reading.blob import Blob
+from kernelinfo.reading.data import Data
 from kernelinfo.reading.metadata import kernel_symbol
 
 _BLOCK = re.compile(rb"\.amdgpu_metadata\s*\n(.*?)\.end_amdgpu_metadata", re.DOTALL)
@@ -43,12 +44,12 @@ Arguments = dict[str, tuple[Argument, ...]]  # by the kernel's symbol
 def arguments_of(blob: Blob) -> Arguments:
     """Those of the kernels of a code object or an assembly text, of version 3 on. Raises
     `ReadError` where the metadata cannot be read."""
-    is_elf = bytes(blob.data[:4]) == b"\x7fELF"
-    kernels = _in_code_object(blob.data) if is_elf else _in_assembly(blob.data)
+    is_elf = bytes(blob.data.read(0, 4)) == b"\x7fELF"
+    kernels = _in_code_object(blob.data) if is_elf else _in_assembly(blob.data.read())
     return {kernel_symbol(k.get(".symbol"), k.get(".name")): _arguments(k) for k in kernels}
 
 
-def _in_code_object(data: memoryview) -> Iterator[Mapping[object, object]]:
+def _in_code_object(data: Data) -> Iterator[Mapping[object, object]]:
     from kernelinfo.reading.code_object.note_metadata import read_kernel_maps
     from kernelinfo.reading.elf import read_elf
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from kernelinfo.reading.budget import BY_DEFAULT, UNBOUNDED, Bounds, FileBudget, KernelBudget
+from kernelinfo.reading.data import Data
 
 
 class Launch(NamedTuple):
@@ -21,7 +22,7 @@ class Blob(NamedTuple):
     """Bytes that hold one code object or one assembly text, and where they lie."""
 
     path: str
-    data: memoryview
+    data: Data
     budget: FileBudget
     """Of the outermost file."""
     containers: tuple[str, ...] = ()

@@ -12,6 +12,7 @@ from struct import Struct
 from typing import NamedTuple
 
 from kernelinfo.errors import ReadError
+from kernelinfo.reading.data import Data
 from kernelinfo.reading.facts import ReadWarning
 
 ET_REL = 1
@@ -59,7 +60,7 @@ class Segment(NamedTuple):
 class Elf(NamedTuple):
     """One ELF file; a table that cannot be read is empty."""
 
-    data: memoryview
+    data: Data
     type: int
     machine: int
     os_abi: int
@@ -73,13 +74,19 @@ class Elf(NamedTuple):
         """`size` bytes from `offset` on; None where the file has not so many there."""
         if offset < 0 or size < 0 or offset + size > len(self.data):
             return None
-        return self.data[offset : offset + size]
+        return self.data.read(offset, size)
 
     def bytes_of(self, section: Section) -> memoryview | None:
         """A section's bytes; None where it has none in this file."""
         if section.type == SHT_NOBITS:
             return None
         return self.bytes_at(section.offset, section.size)
+
+    def data_of(self, section: Section) -> Data | None:
+        """A section as a part of the file, not read yet; None where it has no bytes in it."""
+        if section.type == SHT_NOBITS or section.offset + section.size > len(self.data):
+            return None
+        return self.data.part(section.offset, section.size)
 
     def offset_of(self, address: int) -> int | None:
         """The offset in the file of a loaded address; None where the file has no byte for it. By
@@ -96,15 +103,16 @@ class Elf(NamedTuple):
         return any(start < end for (_, end), (start, _) in pairwise(loads))
 
 
-def read_elf(data: memoryview, warnings: list[ReadWarning]) -> Elf:
+def read_elf(data: Data, warnings: list[ReadWarning]) -> Elf:
     """The header and both tables; what is wrong with a table is added to `warnings`. Raises
     `ReadError` where not even the header is one of a 64-bit little-endian ELF file."""
-    ident = bytes(data[: len(_IDENT)])
+    start = data.read(0, _HEADER.size)
+    ident = bytes(start[: len(_IDENT)])
     if ident != _IDENT[: len(ident)]:
         raise ReadError("not a 64-bit little-endian ELF file; AMD GPU code comes in no other")
     if len(data) < _HEADER.size:
         raise ReadError(f"ELF file cut off after {len(data)} bytes, within its header; rebuild it")
-    kind, machine, _, _, segments_at, sections_at, flags, _, *counts = _HEADER.unpack_from(data)
+    kind, machine, _, _, segments_at, sections_at, flags, _, *counts = _HEADER.unpack(start)
     segment_size, segment_count, section_size, section_count, names_at = counts
     sections = _sections(data, sections_at, section_size, section_count, names_at, warnings)
     rows = _rows(data, _SEGMENT, segments_at, segment_size, segment_count, warnings)
@@ -114,12 +122,12 @@ def read_elf(data: memoryview, warnings: list[ReadWarning]) -> Elf:
     loaded: list[Segment | Section] = [s for s in segments if s.type == PT_LOAD]
     if not segments:
         loaded = [s for s in sections if s.address and s.type != SHT_NOBITS]
-    os_abi, abi, loads = data[7], data[8], tuple(loaded)
+    os_abi, abi, loads = start[7], start[8], tuple(loaded)
     return Elf(data, kind, machine, os_abi, abi, flags, sections, segments, loads)
 
 
 def _rows(
-    data: memoryview, row: Struct, offset: int, size: int, count: int, warnings: list[ReadWarning]
+    data: Data, row: Struct, offset: int, size: int, count: int, warnings: list[ReadWarning]
 ) -> list[tuple[int, ...]]:
     """The rows of a header table; none where there is no table, or not all of it in the file."""
     if not offset:
@@ -128,11 +136,11 @@ def _rows(
         message = f"{count} headers of {size} bytes at {offset}, in a file of {len(data)} bytes"
         warnings.append(ReadWarning(f"{message}: not read", offset=offset))
         return []
-    return list(row.iter_unpack(data[offset : offset + size * count]))
+    return list(row.iter_unpack(data.read(offset, size * count)))
 
 
 def _sections(
-    data: memoryview, offset: int, size: int, count: int, names_at: int, warnings: list[ReadWarning]
+    data: Data, offset: int, size: int, count: int, names_at: int, warnings: list[ReadWarning]
 ) -> tuple[Section, ...]:
     if not count:
         # More sections than 16 bits can count: the first, which is none, holds the numbers.
@@ -142,7 +150,7 @@ def _sections(
     strings = b""
     for row in rows[names_at : names_at + 1]:
         if row[4] + row[5] <= len(data):
-            strings = bytes(data[row[4] : row[4] + row[5]])
+            strings = bytes(data.read(row[4], row[5]))
     if rows and not strings:
         warnings.append(ReadWarning("section names cannot be read", offset=offset))
     sections = []

@@ -13,6 +13,7 @@ from kernelinfo.analysis import Analysis, analyse
 from kernelinfo.analysis.counts import PathCounts
 from kernelinfo.reading.blob import Blob, Missing
 from kernelinfo.reading.budget import FileBudget
+from kernelinfo.reading.data import Data
 from kernelinfo.reading.facts import Facts, Features, KernelFacts, Module
 from tests.conftest import CORPUS, FIXTURES
 
@@ -24,7 +25,7 @@ def test_an_unknown_target_under_another_id_is_two_problems(
     monkeypatch.setattr(kernelinfo.reading, "read", lambda blob, arch: iter([module]))
     blob = Blob(
         "library.so",
-        memoryview(b""),
+        Data.of(b""),
         FileBudget(0),
         member="hipv4-amdgcn-amd-amdhsa--gfx90a",
     )

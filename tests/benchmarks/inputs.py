@@ -153,7 +153,7 @@ def compressed_bundle(folder: Path, of: Path | None) -> Path | None:
         for number, blob in enumerate(largest):
             assert blob.member is not None
             inputs.append(objects / str(number))
-            inputs[-1].write_bytes(blob.data)
+            inputs[-1].write_bytes(bytes(blob.data))
             targets.append(blob.member)
         command = [BUNDLER, "-type=o", "-compress", f"-output={made}"]
         command += [f"-input={path}" for path in inputs]

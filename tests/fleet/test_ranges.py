@@ -1,81 +1,80 @@
-"""Memory that is fetched when it is touched."""
+"""A file of a store that is fetched in blocks when it is read."""
 
 from __future__ import annotations
 
-import io
-import mmap
 import random
+from typing import Any
 
 import pytest
 
 pytest.importorskip("fsspec", reason="the extra kernelinfo[fleet] is not installed")
 
-from kernelinfo.fleet import remote as ranges
-from kernelinfo.reading.containers.mapping import IS_WATCHED
+from fsspec.spec import AbstractBufferedFile
 
-pytestmark = pytest.mark.skipif(not IS_WATCHED, reason="large files are fetched whole here")
+from kernelinfo.errors import ReadError
+from kernelinfo.fleet import remote
+from kernelinfo.reading.data import Data
 
-BLOCK = ranges.BLOCK
+BLOCK = remote.BLOCK
 DATA = random.Random(1).randbytes(5 * BLOCK + 1234)
 
 
-class Store(io.BytesIO):
-    """A file of a store that counts what is read of it, and that may break off."""
+class Store(AbstractBufferedFile):  # type: ignore[misc]
+    """A file of a store that counts what is fetched of it, and that may break off."""
 
     def __init__(self, data: bytes, end: int | None = None) -> None:
-        super().__init__(data)
+        options = {"maxblocks": remote.MOST_BLOCKS}
+        super().__init__(
+            None,
+            "file",
+            block_size=BLOCK,
+            cache_type="blockcache",
+            cache_options=options,
+            size=len(DATA),
+        )
+        self.content = data
         self.fetched: list[int] = []
-        self._end = end
+        self.end = end
 
-    def read(self, size: int | None = -1) -> bytes:
-        if self._end is not None and self.tell() >= self._end:
+    def _fetch_range(self, start: int, end: int) -> bytes:
+        if self.end is not None and end > self.end:
             raise OSError("connection reset")
-        self.fetched.append(self.tell() // BLOCK)
-        return super().read(size)
+        self.fetched.append(start // BLOCK)
+        return self.content[start:end]
+
+
+def opened(store: Any) -> Data:
+    return Data(remote.StoreFile(store), len(DATA))
 
 
 def test_it_holds_what_the_store_has() -> None:
-    with ranges.remote_mapping(Store(DATA), len(DATA)) as mapping:
-        assert bytes(memoryview(mapping)) == DATA
-        assert mapping.failure is None
+    assert bytes(opened(Store(DATA))) == DATA
 
 
 def test_only_what_is_touched_is_fetched_and_once() -> None:
     store = Store(DATA)
-    with ranges.remote_mapping(store, len(DATA)) as mapping:
-        view = memoryview(mapping)
-        for at in (3 * BLOCK + 5, 3 * BLOCK + 7, len(DATA) - 1):
-            assert view[at] == DATA[at]
+    data = opened(store)
+    for at in (3 * BLOCK + 5, 3 * BLOCK + 7, len(DATA) - 1):
+        assert data.read(at, 1) == DATA[at : at + 1]
     assert store.fetched == [3, 5]
 
 
-def test_what_was_let_go_is_fetched_again() -> None:
-    store = Store(DATA)
-    with ranges.remote_mapping(store, len(DATA)) as mapping:
-        view = memoryview(mapping)
-        assert bytes(view[: 3 * BLOCK]) == DATA[: 3 * BLOCK]
-        mapping.madvise(mmap.MADV_DONTNEED, 100, 2 * BLOCK)  # of which block 1 is whole
-        assert bytes(view[: 3 * BLOCK]) == DATA[: 3 * BLOCK]
-    assert store.fetched == [0, 1, 2, 1]
-
-
 def test_no_more_than_a_bound_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ranges, "_MOST_BLOCKS", 2)
-    with ranges.remote_mapping(Store(DATA), len(DATA)) as mapping:
-        assert bytes(memoryview(mapping)) == DATA
-        assert len(mapping.held) == 2
+    monkeypatch.setattr(remote, "MOST_BLOCKS", 2)
+    store = Store(DATA)
+    data = opened(store)
+    for at in (0, 1, 2, 0):
+        assert data.read(at * BLOCK, 10) == DATA[at * BLOCK :][:10]
+    assert store.fetched == [0, 1, 2, 0]
 
 
 def test_what_cannot_be_fetched_is_a_failure_not_zeros_alone() -> None:
-    with ranges.remote_mapping(Store(DATA, end=2 * BLOCK), len(DATA)) as mapping:
-        view = memoryview(mapping)
-        assert bytes(view[:BLOCK]) == DATA[:BLOCK]
-        assert mapping.failure is None
-        assert view[4 * BLOCK] == 0
-        assert str(mapping.failure) == "connection reset"
+    data = opened(Store(DATA, end=2 * BLOCK))
+    assert data.read(0, BLOCK) == DATA[:BLOCK]
+    with pytest.raises(ReadError, match="connection reset"):
+        data.read(4 * BLOCK, 1)
 
 
 def test_a_file_that_became_shorter_is_a_failure() -> None:
-    with ranges.remote_mapping(Store(DATA[:BLOCK]), len(DATA)) as mapping:
-        assert memoryview(mapping)[BLOCK] == 0
-        assert "changed meanwhile" in str(mapping.failure)
+    with pytest.raises(ReadError, match="changed meanwhile"):
+        opened(Store(DATA[:BLOCK])).read(BLOCK, 1)

@@ -22,7 +22,7 @@ from kernelinfo.reading.assembly.metadata_yaml import document, parse
 from kernelinfo.reading.blob import Blob
 from kernelinfo.reading.code_object.dwarf import read_source_lines
 from kernelinfo.reading.containers import bounds, open_paths
-from kernelinfo.reading.containers.files import forget
+from kernelinfo.reading.data import Data
 from kernelinfo.reading.target_id import parse_isa_version, parse_target_id
 from tests.reading.code_object.test_object_linking import Info, facts
 from tests.reading.containers.test_archive import archive, member, thin
@@ -90,7 +90,7 @@ def _expression(data: bytes) -> None:
 def _paths(data: bytes) -> None:
     """Each line makes an entry of a folder, or a path that is asked for, by its first letter."""
     asked = ["."]
-    # Files count as large, which are mapped, when the first line says so.
+    # Files count as large, of which parts are read, when the first line says so.
     copied = 0 if data.startswith(b"large") else bounds.COPIED_BYTES
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -122,12 +122,13 @@ def _paths(data: bytes) -> None:
                 assert os.path.realpath(item.path).startswith(os.path.realpath(folder))
                 if b"shrink" in data and not item.containers:
                     os.truncate(item.path, 100)
-                forget(item)
+                with suppress(ReadError):
+                    bytes(item.data)
 
 
 def _debug(data: bytes) -> None:
     with suppress(ReadError):
-        read_source_lines(memoryview(data))
+        read_source_lines(Data.of(data))
 
 
 def _linking(data: bytes) -> None:

@@ -8,6 +8,7 @@ from kernelinfo.errors import ReadError
 from kernelinfo.reading import code_object
 from kernelinfo.reading.assembly import info_block, metadata_yaml
 from kernelinfo.reading.code_object import note_metadata
+from kernelinfo.reading.data import Data
 from tests.reading.by_lark import assert_read_as_by_lark, line_by_lark
 
 
@@ -22,7 +23,7 @@ def same_code_object(data: bytes) -> None:
 
 def _read(data: bytes) -> object:
     try:
-        return code_object.read(memoryview(data))
+        return code_object.read(Data.of(data))
     except ReadError as error:
         return str(error)
 

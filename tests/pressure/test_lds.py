@@ -10,6 +10,7 @@ import kernelinfo
 from kernelinfo.pressure.assembly import AssemblyText
 from kernelinfo.pressure.lds import Lds, lds_of
 from kernelinfo.reading.code_object.dwarf import read_units
+from kernelinfo.reading.data import Data
 
 from ..test_golden import run
 from .compiled import compiled
@@ -57,7 +58,7 @@ def test_variables_are_named_with_size_and_line(version: int, tmp_path: Path) ->
             if path is text:
                 units = AssemblyText(text.read_bytes()).units(kernel.line or 1)
             else:
-                units = read_units(memoryview(linked.read_bytes()))
+                units = read_units(Data.of(linked.read_bytes()))
             lds = lds_of(units, kernel.symbol, size)
             if kernel.name.startswith("named"):
                 assert sizes(lds) == expected

@@ -20,6 +20,7 @@ from kernelinfo.errors import ReadError
 from kernelinfo.reading import elf
 from kernelinfo.reading.blob import Blob
 from kernelinfo.reading.containers import open_paths
+from kernelinfo.reading.data import Data
 from kernelinfo.reading.facts import ReadWarning
 from tests.conftest import every_file
 
@@ -27,11 +28,11 @@ _ELF = b"\x7fELF"
 
 
 @pytest.fixture(scope="module")
-def files() -> list[memoryview]:
+def files() -> list[Data]:
     """Host files and the code objects inside any file."""
     found = [item.data for item in open_paths(every_file()) if isinstance(item, Blob)]
-    found += [memoryview(Path(path).read_bytes()) for path in every_file()]
-    return [data for data in found if data[:4] == _ELF]
+    found += [Data.of(Path(path).read_bytes()) for path in every_file()]
+    return [data for data in found if bytes(data.read(0, 4)) == _ELF]
 
 
 def number(value: object, names: Mapping[str, int]) -> object:
@@ -39,13 +40,13 @@ def number(value: object, names: Mapping[str, int]) -> object:
     return names[value] if isinstance(value, str) else value
 
 
-def test_both_read_the_same(files: list[memoryview]) -> None:
+def test_both_read_the_same(files: list[Data]) -> None:
     read_by_both = 0
     for data in files:
         warnings: list[ReadWarning] = []
         try:
             ours = elf.read_elf(data, warnings)
-            theirs = ELFFile(BytesIO(data))
+            theirs = ELFFile(BytesIO(data.read()))
             sections, segments = list(theirs.iter_sections()), list(theirs.iter_segments())
         except (ReadError, ELFError, AttributeError, TypeError, ValueError):
             continue

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable
 
 from kernelinfo.occupancy.limits import REGISTER_BYTES
-from kernelinfo.reading.assembly.scan import Text, before, release
+from kernelinfo.reading.assembly.scan import Text, before
 from kernelinfo.reading.facts import Code, LoopSpills
 
 _END = b".Lfunc_end"
@@ -57,7 +57,6 @@ def function_text(text: Text, start: int, end: int) -> bytes | None:
     Without what a log puts before each line; None where that is not always the same.
     """
     code = text[start:end]
-    release(text, start, end)
     end = code.find(_END, max(code.find(b"."), 0))  # one byte is sought ten times as fast
     if end >= 0:
         code = code[:end]

@@ -4,12 +4,11 @@ its functions are called."""
 from __future__ import annotations
 
 import codecs
-import mmap
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 
-Text = bytes | mmap.mmap
+Text = bytes
 
 INFO = "info"
 ASSIGNMENT = "="
@@ -23,8 +22,6 @@ _MOST_BEFORE = 200
 _WINDOW = 1 << 13
 _AROUND = 64
 """Of a window's neighbours, more than any mark and what is looked at around it."""
-_RELEASED = 1 << 20
-"""Bytes that are let go of at a time."""
 _LINES = 1 << 12
 """Bytes that the lines of one block seldom exceed."""
 
@@ -75,7 +72,7 @@ _FAR = 1 << 16
 def searchable(data: Text | memoryview) -> Text:
     """The same text as bytes or map, in UTF-8 and with newlines; a copy only where it must be."""
     text = data.obj if isinstance(data, memoryview) else data
-    if not isinstance(text, (bytes, mmap.mmap)) or len(text) != len(data):
+    if not isinstance(text, bytes) or len(text) != len(data):
         text = bytes(data)  # a part of something larger
     if text[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         text = text[:].decode("utf-16", "replace").encode()
@@ -97,7 +94,6 @@ class Lines:
         """The 1-based number of the line that `offset`, a byte offset, is on."""
         known = self._known
         while (last := known[-1])[0] < offset:
-            # A memory map can neither count nor lend a part of itself: copy, a little at a time.
             end = min(last[0] + _WINDOW, offset)
             known.append((end, last[1] + self._text[last[0] : end].count(b"\n")))
         start, line = known[bisect_right(known, (offset, len(self._text))) - 1]
@@ -123,8 +119,6 @@ def marks(text: Text) -> Iterator[tuple[int, str]]:
         if found:
             found.sort()
             yield from [mark for mark in found if start <= mark[0] < start + _WINDOW]
-        if start % _RELEASED == 0:
-            release(text, 0, start - _RELEASED)
 
 
 def outside_macros(text: Text, marks: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
@@ -151,16 +145,6 @@ def outside_macros(text: Text, marks: Iterable[tuple[int, str]]) -> Iterator[tup
             yield offset, kind
     if states_kernel:
         yield start, UNEXPANDED
-
-
-def release(text: Text, start: int, end: int) -> None:
-    """Let go of a part of a mapped file, so that memory does not grow with its size.
-
-    Whoever looks there again reads it from the file again.
-    """
-    start = max(start - start % mmap.PAGESIZE, 0)
-    if isinstance(text, mmap.mmap) and start < end and hasattr(mmap, "MADV_DONTNEED"):
-        text.madvise(mmap.MADV_DONTNEED, start, end - start)
 
 
 def lines_from(text: Text, offset: int) -> Iterator[bytes]:

@@ -19,6 +19,7 @@ from kernelinfo.reading.code_object.symbols import (
     kernel_symbols,
 )
 from kernelinfo.reading.code_object.vgpr_unit import with_settled_vgprs
+from kernelinfo.reading.data import Data
 from kernelinfo.reading.elf import EM_AMDGPU, ET_REL, SHT_NOBITS, Elf, read_elf
 from kernelinfo.reading.facts import Fact, Facts, KernelFacts, Module, ReadWarning, Source
 from kernelinfo.reading.resource_symbols import symbol_facts
@@ -28,7 +29,7 @@ _COMMENT_BYTES = 1 << 16
 _NOTHING = Facts()
 
 
-def read(data: memoryview, *, arch: str | None = None, budget: KernelBudget = UNBOUNDED) -> Module:
+def read(data: Data, *, arch: str | None = None, budget: KernelBudget = UNBOUNDED) -> Module:
     """The kernels of one code object: metadata's, in its order, then those it does not name.
 
     `arch` is the target of an object that does not name its own. What is damaged or does not fit

@@ -22,6 +22,7 @@ from kernelinfo.reading.assembly.loc import own_line
 from kernelinfo.reading.assembly.scan import decode
 from kernelinfo.reading.code_object import relocation
 from kernelinfo.reading.code_object.symbols import STT_OBJECT, kernel_symbols
+from kernelinfo.reading.data import Data
 from kernelinfo.reading.debug_entries import Entry, Unit
 from kernelinfo.reading.elf import ET_REL, SHT_PROGBITS, Elf, read_elf
 from kernelinfo.reading.facts import ReadWarning, SourceLine
@@ -39,12 +40,12 @@ _ADDRESSES = ([0x03], [0xA1])
 
 
 @contextmanager
-def _units(data: memoryview, elf: Elf | None = None) -> Iterator[Iterator[_Unit]]:
+def _units(data: Data, elf: Elf | None = None) -> Iterator[Iterator[_Unit]]:
     """The units of a file; of one before linking only where its tables are given, by which its
     addresses are filled in. Raises `ReadError` where damage makes the `with` stumble."""
 
     def units() -> Iterator[_Unit]:
-        file = ELFFile(BytesIO(relocation.relocated(elf) if elf else data))
+        file = ELFFile(BytesIO(relocation.relocated(elf) if elf else data.read()))
         is_linked = file["e_type"] != "ET_REL"
         if (elf or is_linked) and file.has_dwarf_info(strict=True):
             dwarf = file.get_dwarf_info(relocate_dwarf_sections=False)
@@ -57,7 +58,7 @@ def _units(data: memoryview, elf: Elf | None = None) -> Iterator[Iterator[_Unit]
         raise ReadError(f"the debug information cannot be read: {error}") from error
 
 
-def read_source_lines(data: memoryview) -> dict[str, SourceLine]:
+def read_source_lines(data: Data) -> dict[str, SourceLine]:
     """The source line of every function of a code object that its debug information knows.
 
     Takes a second for some ten thousand entries. Raises `ReadError` where the debug information
@@ -89,7 +90,7 @@ def read_source_lines(data: memoryview) -> dict[str, SourceLine]:
     return found
 
 
-def read_line_table(data: memoryview) -> list[tuple[int, SourceLine | None]]:
+def read_line_table(data: Data) -> list[tuple[int, SourceLine | None]]:
     """Addresses at which another source line begins, by address; None where it ends or is unknown.
 
     Empty without a line table. Raises `ReadError` where the debug information is damaged.
@@ -148,7 +149,7 @@ def _path(program: Any, number: int, top: Any) -> str:
     return posixpath.normpath(posixpath.join(*map(decode, parts)))
 
 
-def read_units(data: memoryview) -> Iterator[Unit]:
+def read_units(data: Data) -> Iterator[Unit]:
     """The compilation units of a linked code object. Raises `ReadError` where it is damaged."""
     with _units(data) as units:
         for _, program, top in units:

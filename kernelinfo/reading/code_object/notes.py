@@ -33,20 +33,21 @@ def read_notes(elf: Elf, warnings: list[ReadWarning]) -> Iterator[Note]:
     seen: set[int] = set()
     count = 0
     for start, size in dict.fromkeys(regions):
-        if elf.bytes_at(start, size) is None:
+        region = elf.bytes_at(start, size)
+        if region is None:
             warnings.append(ReadWarning("notes outside the file, not read", offset=start))
             continue
         at, end = start, start + size
         # From a note that was seen on, the rest was seen as well.
         while at + 12 <= end and at not in seen:
             seen.add(at)
-            name_size, content_size, kind = unpack_from("<III", elf.data, at)
+            name_size, content_size, kind = unpack_from("<III", region, at - start)
             # AMDGPU pads to 4 bytes, whatever the alignment of the segment says.
             offset = at + 12 + _padded(name_size)
             if offset + content_size > end:
                 warnings.append(ReadWarning("damaged note: longer than its section", offset=at))
                 break
-            owner = bytes(elf.data[at + 12 : at + 12 + name_size]).rstrip(b"\0")
+            owner = bytes(region[at - start + 12 :][:name_size]).rstrip(b"\0")
             # Removed notes leave zeros behind, which read as empty notes.
             count += bool(owner or content_size)
             if count > _MOST:
@@ -57,7 +58,7 @@ def read_notes(elf: Elf, warnings: list[ReadWarning]) -> Iterator[Note]:
                 message = "a note without a name, not read: it may be the metadata; build it again"
                 warnings.append(ReadWarning(message, offset=at))
             elif owner:
-                yield Note(owner, kind, elf.data[offset : offset + content_size], offset)
+                yield Note(owner, kind, region[offset - start :][:content_size], offset)
             at = offset + _padded(content_size)
 
 

@@ -32,7 +32,7 @@ def relocated(elf: Elf) -> bytes:
     """The file with the addresses filled into its debug sections; the same where it is linked."""
     if elf.type != ET_REL:
         return bytes(elf.data)
-    data = bytearray(elf.data)
+    data = bytearray(elf.data.read())
     for section in elf.sections:
         if section.type == SHT_RELA and section.name.startswith(".rela.debug"):
             for at, size, value in _values(elf, section):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from struct import Struct, unpack_from
+from struct import Struct, unpack
 from struct import error as StructError
 from typing import NamedTuple
 
@@ -137,20 +137,25 @@ def _count(elf: Elf, tags: dict[int, int]) -> int:
     try:
         at = elf.offset_of(tags.get(_DT_HASH, -1))
         if at is not None:
-            _buckets, chains = unpack_from("<II", elf.data, at)
+            _buckets, chains = _numbers(elf, at, 2)
             return int(chains)
         at = elf.offset_of(tags.get(_DT_GNU_HASH, -1))
         if at is None:
             return 0
-        buckets, hashed, bloom, _shift = unpack_from("<IIII", elf.data, at)
+        buckets, hashed, bloom, _shift = _numbers(elf, at, 4)
         at += 16 + 8 * bloom
-        last = max(unpack_from(f"<{buckets}I", elf.data, at), default=0)
+        last = max(_numbers(elf, at, buckets), default=0)
         at += 4 * buckets
         if last < hashed:
             return int(hashed)
         # A chain ends with an odd hash.
-        while not elf.data[at + 4 * (last - hashed)] & 1:
+        while not _numbers(elf, at + 4 * (last - hashed), 1)[0] & 1:
             last += 1
         return int(last) + 1
-    except (StructError, IndexError):
+    except StructError:
         return 0
+
+
+def _numbers(elf: Elf, at: int, count: int) -> tuple[int, ...]:
+    """`count` numbers of 32 bits. Raises `struct.error` where the file has not so many there."""
+    return unpack(f"<{count}I", elf.data.read(at, 4 * count))

@@ -17,6 +17,7 @@ from kernelinfo.reading.budget import BY_DEFAULT, Bounds
 from kernelinfo.reading.containers import files, magic
 from kernelinfo.reading.containers.files import File
 from kernelinfo.reading.containers.parts import DATA_SECTION, left_out, problem
+from kernelinfo.reading.data import Data
 
 _EM_AMDGPU = 224
 _WITHOUT_CODE = "no AMD GPU code found; give what the compiler left for the device"
@@ -69,22 +70,20 @@ def open_file(
         yield Problem(file.path, "is all zero, as a write that broke off leaves it; build it again")
         return
     yield from open_blob(blob, among, required=file.named and required)
-    if shrunk := files.shrunk(blob):
-        yield shrunk
 
 
 def open_blob(blob: Blob, among: Sequence[str] = (), *, required: bool = True) -> Iterator[Found]:
     """The code in an outermost file; not to hold any is a problem if it is `required`."""
     items = _contents(blob, among, required=required)
     if required:
-        format = magic.format_of(bytes(blob.data[: magic.HEAD_BYTES]))
+        format = magic.format_of(bytes(blob.data.read(0, magic.HEAD_BYTES)))
         yield next(items, problem(blob, magic.WITHOUT_CODE.get(format or "", _WITHOUT_CODE)))
     yield from items
 
 
 def open_bytes(data: bytes, path: str, within: Bounds = BY_DEFAULT) -> Iterator[Found]:
     """The code in `data`, which messages call `path`."""
-    yield from open_blob(files.whole(path, memoryview(data), within))
+    yield from open_blob(files.whole(path, Data.of(data), within))
 
 
 def _contents(blob: Blob, among: Sequence[str], *, required: bool) -> Iterator[Found]:
@@ -102,7 +101,7 @@ def _contents(blob: Blob, among: Sequence[str], *, required: bool) -> Iterator[F
             yield _numbered(item, members) if isinstance(item, Blob) else item
         for host in hosts:
             yield from _elsewhere(host, entries, among)
-    except FileBudgetError as error:
+    except (FileBudgetError, ReadError) as error:
         yield problem(blob, str(error))
 
 
@@ -136,13 +135,12 @@ def _elsewhere(host: Elsewhere, entries: list[str], among: Sequence[str]) -> Ite
 
 def _unpack(blob: Blob, *, required: bool) -> Iterator[Found]:
     """The code in a blob; one of many files, which is not `required`, may hold none."""
-    head = bytes(blob.data[: magic.HEAD_BYTES])
+    head = bytes(blob.data.read(0, magic.HEAD_BYTES))
     if not required and not magic.may_hold_code(head, blob.member or blob.path):
         yield from _searched(blob, required=False)
         return
     if _is_code_object(head):
         yield blob
-        files.forget(blob)
         return
     format = magic.format_of(head)
     if format is None:

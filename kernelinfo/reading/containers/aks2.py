@@ -24,6 +24,7 @@ from kernelinfo.reading.blob import Blob, Launch, Problem
 from kernelinfo.reading.containers import bounds
 from kernelinfo.reading.containers.parts import Room, fields, part, problem
 from kernelinfo.reading.containers.streams import held
+from kernelinfo.reading.data import Data
 
 _HEADER = Struct("<4xIII")
 _ENTRY = Struct("<IIIII")
@@ -33,7 +34,7 @@ def read(blob: Blob) -> Iterator[Blob | Problem]:
     """The image of each kernel that compiled, with what its launch takes."""
     size, count, directory = fields(_HEADER, blob.data, "an AKS2 pack cut off within its header")
     try:
-        content = held("xz", blob, blob.data[_HEADER.size :], size).read_all()
+        content = held("xz", blob, blob.data.part(_HEADER.size), size).read_all()
         if len(content) != size:
             raise ReadError(f"{len(content)} bytes where its header says {size}")
         entries = _entries(content, count, directory)
@@ -47,7 +48,7 @@ def read(blob: Blob) -> Iterator[Blob | Problem]:
             yield problem(blob, "an image outside of its AKS2 pack", at=None, member=name)
         elif image:
             launch = Launch(lds_bytes, threads) if lds_bytes or threads else Launch(None, None)
-            yield part(blob, "aks2", image, at=None, member=name)._replace(launch=launch)
+            yield part(blob, "aks2", Data.of(image), at=None, member=name)._replace(launch=launch)
 
 
 def _entries(content: memoryview, count: int, size: int) -> list[tuple[int, int, int, int, str]]:

@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.containers import bounds, files, magic
 from kernelinfo.reading.containers.parts import may_hold_code, part, problem
+from kernelinfo.reading.data import Data
 
 _HEADER_BYTES = 60
 _SIZE = re.compile(rb"(\d{1,10}) *")
@@ -34,7 +35,7 @@ def read(blob: Blob) -> Iterator[Blob | Problem]:
     """The members that may hold code."""
     thin: dict[str, None] = {}
     for short, name, at, size in _members(blob.data):
-        content = blob.data[at : at + size]
+        content = blob.data.part(at, size)
         if short is None:
             yield problem(blob, _DAMAGED, at=at)
             return
@@ -52,18 +53,18 @@ def read(blob: Blob) -> Iterator[Blob | Problem]:
     yield from _thin(blob, list(thin))
 
 
-def thin_members(data: memoryview) -> list[str]:
+def thin_members(data: Data) -> list[str]:
     """The files that a thin archive names, as far as it can be read; none of another archive."""
     members = _members(data)
     return list({name: None for short, name, *_ in members if short and _is_elsewhere(data, short)})
 
 
-def _members(data: memoryview) -> Iterator[tuple[str | None, str, int, int]]:
+def _members(data: Data) -> Iterator[tuple[str | None, str, int, int]]:
     """Of each member the name in its header, None where no header is, as from there on; its name,
     if that is not in its bytes; its offset and size."""
     at, long_names = len(magic.ARCHIVE), b""
     while at < len(data):
-        header = bytes(data[at : at + _HEADER_BYTES])
+        header = bytes(data.read(at, _HEADER_BYTES))
         size = _SIZE.fullmatch(header[48:58])
         if len(header) < _HEADER_BYTES or header[58:] != b"`\n" or not size:
             yield None, "", at, 0
@@ -72,30 +73,28 @@ def _members(data: memoryview) -> Iterator[tuple[str | None, str, int, int]]:
         at, length = at + _HEADER_BYTES, int(size[1])
         yield short, _gnu_name(short, long_names), at, length
         if short == _LONG_NAMES:
-            long_names = bytes(data[at : at + length])
+            long_names = bytes(data.read(at, length))
         if not _is_elsewhere(data, short):
             at += length + length % 2
 
 
-def _is_elsewhere(data: memoryview, name: str) -> bool:
+def _is_elsewhere(data: Data, name: str) -> bool:
     """Whether an archive is thin and a member is another file."""
-    return name not in _TABLES and data[: len(magic.ARCHIVE)] == magic.THIN_ARCHIVE
+    return name not in _TABLES and data.read(0, len(magic.ARCHIVE)) == magic.THIN_ARCHIVE
 
 
-def _stored(
-    blob: Blob, short: str, name: str, content: memoryview, at: int
-) -> Iterator[Blob | Problem]:
+def _stored(blob: Blob, short: str, name: str, content: Data, at: int) -> Iterator[Blob | Problem]:
     skipped = 0
     if short.startswith("#1/") and short[3:].isdecimal():
         skipped = int(short[3:])
-        stated = bytes(content[: min(skipped, bounds.LONGEST_NAME)]).rstrip(b"\0")
+        stated = bytes(content.read(0, min(skipped, bounds.LONGEST_NAME))).rstrip(b"\0")
         name = stated.decode("utf-8", "backslashreplace")
     if skipped > len(content):
         yield problem(blob, "a name longer than its member", at=at)
     elif not name:
         yield problem(blob, _LEADS_NOWHERE, at=at, member=short)
-    content = content[skipped:]
-    if may_hold_code(blob, content, name, len(content)):
+    content = content.part(skipped)
+    if may_hold_code(blob, content.read(0, magic.HEAD_BYTES), name, len(content)):
         member, at = name or short, at + skipped
         yield part(blob, "archive", content, at=at, member=member, one_of_many=True)
 
@@ -129,12 +128,9 @@ def _thin(blob: Blob, names: list[str]) -> Iterator[Blob | Problem]:
         file = files.load(path, blob.bounds)
         if isinstance(file, Problem):
             yield problem(blob, f"member of a thin archive: {file.message}", at=None, member=name)
-        elif may_hold_code(blob, file.data, name, len(file.data)):
+        elif may_hold_code(blob, file.data.read(0, magic.HEAD_BYTES), name, len(file.data)):
             own = blob._replace(budget=file.budget)
             yield part(own, "archive", file.data, at=None, member=name, one_of_many=True)
-            if shrunk := files.shrunk(file):
-                message = f"member of a thin archive: {shrunk.message}"
-                yield problem(blob, message, at=None, member=name)
     if absent:
         more = f"; nor are {len(absent) - 1} more" if len(absent) > 1 else ""
         message = f"member of a thin archive: no such file{more}; build it again"

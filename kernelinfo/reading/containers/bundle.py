@@ -19,6 +19,7 @@ from kernelinfo.errors import ReadError
 from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.containers import bounds, ccob, magic
 from kernelinfo.reading.containers.parts import Room, after_zeros, fields, part, problem, rest
+from kernelinfo.reading.data import Data
 
 MAGICS = (magic.BUNDLE, magic.COMPRESSED_BUNDLE + rb"[\1-\3]\0[\0\1]\0")
 """Plain, and compressed with a version and a method that exist."""
@@ -36,7 +37,7 @@ def read(blob: Blob) -> Iterator[Blob | Problem]:
     damaged = 0
     while at is not None:
         following = rest(blob, at)
-        head = bytes(following.data[: magic.HEAD_BYTES])
+        head = bytes(following.data.read(0, magic.HEAD_BYTES))
         try:
             if head.startswith(magic.COMPRESSED_BUNDLE):
                 length = yield from ccob.unpack(following)
@@ -57,10 +58,10 @@ def read(blob: Blob) -> Iterator[Blob | Problem]:
         at = after_zeros(blob.data, at + length)
 
 
-def _start(data: memoryview, at: int) -> int:
+def _start(data: Data, at: int) -> int:
     """Where the next bundle begins, or the data end."""
-    found = START.search(data, at)
-    return found.start() if found else len(data)
+    found = data.search(START, at)
+    return len(data) if found is None else found
 
 
 def is_for_amd(id: str) -> bool:
@@ -70,7 +71,7 @@ def is_for_amd(id: str) -> bool:
 
 def length_of(blob: Blob) -> int:
     """Bytes of the first bundle; raises `ReadError` where it is damaged."""
-    if blob.data[:4] == magic.COMPRESSED_BUNDLE:
+    if blob.data.read(0, 4) == magic.COMPRESSED_BUNDLE:
         return ccob.length_of(blob)
     return _entries(blob)[2]
 
@@ -87,7 +88,7 @@ def _unbundle(blob: Blob) -> Generator[Blob | Problem, None, int]:
     for id, at, entry_size in entries:
         if not is_for_amd(id) or not entry_size:
             continue
-        inside = blob.data[at : min(at + entry_size, size)] if at >= header else blob.data[:0]
+        inside = blob.data.part(at, min(entry_size, size - at) if at >= header else 0)
         if len(inside) < entry_size:
             message = f"a bundle entry that lies outside its bundle of {size} bytes"
             yield problem(blob, message, at=at, member=id)
@@ -115,6 +116,6 @@ def _entries(blob: Blob) -> tuple[list[tuple[str, int, int]], int, int]:
         at += _ENTRY.size + id_size
         if id_size > bounds.LONGEST_NAME or at > len(data):
             raise ReadError(f"damaged bundle: it claims an id of {id_size} bytes")
-        id = bytes(data[at - id_size : at]).decode("utf-8", "backslashreplace")
+        id = bytes(data.read(at - id_size, id_size)).decode("utf-8", "backslashreplace")
         entries.append((id, offset, size))
     return entries, at, max([at, *(offset + size for _, offset, size in entries)])

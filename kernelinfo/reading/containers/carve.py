@@ -12,8 +12,9 @@ from struct import Struct
 
 from kernelinfo.errors import ReadError
 from kernelinfo.reading.blob import Blob, Found, Note
-from kernelinfo.reading.containers import bundle, files, magic
+from kernelinfo.reading.containers import bundle, magic
 from kernelinfo.reading.containers.parts import UNKNOWN_DATA, Room, part, problem, rest
+from kernelinfo.reading.data import Data
 from kernelinfo.reading.elf import PT_NOTE, SHT_DYNSYM, SHT_NOBITS, SHT_NOTE, SHT_SYMTAB, read_elf
 from kernelinfo.reading.facts import ReadWarning
 
@@ -43,14 +44,14 @@ def read(blob: Blob) -> Iterator[Found]:
         if extent:
             size, tables = extent
             fits = room.take(tables) and size <= len(following.data)
-            size = size if fits and _is_sound(following.data[:size]) else 0
+            size = size if fits and _is_sound(following.data.part(0, size)) else 0
         else:
             size = _bundle_size(following)
         if size:
             end = at + size
             found += 1
             offset = f"at 0x{at + (blob.offset or 0):x}"
-            yield part(blob, UNKNOWN_DATA, blob.data[at:end], at=at, member=offset)
+            yield part(blob, UNKNOWN_DATA, blob.data.part(at, size), at=at, member=offset)
         elif extent:
             unsound.append(at)
     if found:
@@ -65,28 +66,26 @@ def read(blob: Blob) -> Iterator[Found]:
 def _starts(blob: Blob) -> Iterator[int]:
     """Where such headers begin, in order."""
     for start in range(0, len(blob.data), _WINDOW):
-        following = rest(blob, start)
-        window = bytes(following.data[: _WINDOW + _OVERLAP])
-        files.forget(following._replace(data=following.data[:_WINDOW]))
+        window = blob.data.read(start, _WINDOW + _OVERLAP)
         found = (match.start() for header in _HEADERS for match in header.finditer(window))
         yield from (start + at for at in sorted(found) if at < _WINDOW)
 
 
-def _elf_extent(data: memoryview) -> tuple[int, int] | None:
+def _elf_extent(data: Data) -> tuple[int, int] | None:
     """None where no ELF header begins the data."""
-    if len(data) < _HEADER.size or bytes(data[: len(magic.ELF)]) != magic.ELF:
+    if len(data) < _HEADER.size or data.read(0, len(magic.ELF)) != magic.ELF:
         return None
-    segments_at, sections_at, _, size, *counts = _HEADER.unpack_from(data)
+    segments_at, sections_at, _, size, *counts = _HEADER.unpack(data.read(0, _HEADER.size))
     segment_bytes, segments, section_bytes, sections, _ = counts
     tables = segment_bytes * segments + section_bytes * sections
     ends = [size, segments_at + segment_bytes * segments, sections_at + section_bytes * sections]
     if segment_bytes == _SEGMENT.size and ends[1] <= len(data):
-        table = data[segments_at : ends[1]]
+        table = data.read(segments_at, segment_bytes * segments)
         ends += [offset + length for offset, length in _SEGMENT.iter_unpack(table)]
     return max(ends), tables
 
 
-def _is_sound(data: memoryview) -> bool:
+def _is_sound(data: Data) -> bool:
     """Whether all tables of an ELF file, and the parts that they name, lie within it."""
     warnings: list[ReadWarning] = []
     try:

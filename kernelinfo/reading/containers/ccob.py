@@ -22,6 +22,7 @@ from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.containers import magic
 from kernelinfo.reading.containers.parts import fields, part, problem
 from kernelinfo.reading.containers.streams import held
+from kernelinfo.reading.data import Data
 
 _START = Struct("<4sHH")
 _METHODS: tuple[magic.Method, ...] = ("zlib", "zstd")
@@ -71,7 +72,7 @@ def length_of(blob: Blob) -> int:
     header = _header(blob.data)
     if header.length is not None:
         return header.length
-    stream = held(header.method, blob, blob.data[header.size :], header.content)
+    stream = held(header.method, blob, blob.data.part(header.size), header.content)
     while stream.read():
         pass
     return header.size + stream.consumed
@@ -83,7 +84,7 @@ def unpack(blob: Blob) -> Generator[Blob | Problem, None, int]:
     from hashlib import md5
 
     header = _header(blob.data)
-    packed = blob.data[header.size : header.length]
+    packed = blob.data.part(header.size, (header.length or len(blob.data)) - header.size)
     stream = held(header.method, blob, packed, header.content)
     has_checksum = any(header.checksum)
     is_cut_off = header.length is not None and header.length > len(blob.data)
@@ -109,11 +110,11 @@ def unpack(blob: Blob) -> Generator[Blob | Problem, None, int]:
     if len(content) < header.content:
         message = f"{len(content)} bytes, but its header says {header.content}"
         yield problem(blob, f"compressed bundle: {message}")
-    yield part(blob, "ccob", content, at=None)
+    yield part(blob, "ccob", Data.of(content), at=None)
     return end
 
 
-def _header(data: memoryview) -> _Header:
+def _header(data: Data) -> _Header:
     _, version, method = fields(_START, data, _CUT_OFF)
     layout = _LAYOUTS.get(version)
     if layout is None:

@@ -18,13 +18,15 @@ Microsoft, PE Format.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from struct import calcsize, unpack
 from struct import error as StructError
-from struct import unpack_from
+from typing import Any
 
 from kernelinfo.errors import ReadError
 from kernelinfo.reading.blob import Blob, Found
 from kernelinfo.reading.containers import bounds, magic
 from kernelinfo.reading.containers.host_binary import Section, parts
+from kernelinfo.reading.data import Data
 
 _SIGNATURE = b"PE\0\0"
 
@@ -33,11 +35,11 @@ def read(blob: Blob) -> Iterator[Found]:
     """The bytes of each section with device code, whatever they are."""
     try:
         header = 0
-        if blob.data[:2] == magic.PE:
-            (header,) = unpack_from("<I", blob.data, 60)
+        if blob.data.read(0, 2) == magic.PE:
+            (header,) = _unpack("<I", blob.data, 60)
             if header + 4 > len(blob.data):
                 raise StructError
-            if blob.data[header : header + 4] != _SIGNATURE:  # a program for DOS
+            if blob.data.read(header, 4) != _SIGNATURE:  # a program for DOS
                 return
             header += 4
         yield from parts(blob, list(_sections(blob.data, header)))
@@ -45,24 +47,29 @@ def read(blob: Blob) -> Iterator[Found]:
         raise ReadError("PE or COFF file cut off within its headers; build it again") from None
 
 
-def _sections(data: memoryview, header: int) -> Iterator[Section]:
-    count, symbols, symbol_count, optional = unpack_from("<2xH4xIIH", data, header)
+def _sections(data: Data, header: int) -> Iterator[Section]:
+    count, symbols, symbol_count, optional = _unpack("<2xH4xIIH", data, header)
     names = symbols + 18 * symbol_count
     table = header + 20 + optional
     for at in range(table, table + 40 * count, 40):
-        short, in_memory, padded, offset = unpack_from("<8sI4xII", data, at)
+        short, in_memory, padded, offset = _unpack("<8sI4xII", data, at)
         # An image's bytes are padded to its file alignment.
         size = min(padded, in_memory) if in_memory else padded
         if not size:
             continue
         there = offset + size <= len(data)
         name = _name(data, names, short.rstrip(b"\0"))
-        bytes_of = data[offset : offset + size] if there else None
+        bytes_of = data.part(offset, size) if there else None
         yield Section(name, offset, bytes_of, offset + padded)
 
 
-def _name(data: memoryview, names: int, short: bytes) -> str:
+def _unpack(layout: str, data: Data, at: int) -> tuple[Any, ...]:
+    """The fields at an offset. Raises `struct.error` if the data end before."""
+    return unpack(layout, data.read(at, calcsize(layout)))
+
+
+def _name(data: Data, names: int, short: bytes) -> str:
     if short[:1] == b"/" and short[1:].isdigit():
         at = names + int(short[1:])
-        short = bytes(data[at : at + bounds.LONGEST_NAME]).partition(b"\0")[0]
+        short = bytes(data.read(at, bounds.LONGEST_NAME)).partition(b"\0")[0]
     return short.decode("utf-8", "backslashreplace")

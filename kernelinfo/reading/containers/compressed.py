@@ -8,11 +8,12 @@ from kernelinfo.reading.blob import Blob, Found
 from kernelinfo.reading.containers import magic, tar
 from kernelinfo.reading.containers.parts import after_zeros, part, problem
 from kernelinfo.reading.containers.streams import Decompressed, held
+from kernelinfo.reading.data import Data
 
 
 def read(blob: Blob) -> Iterator[Found]:
     """The one file in it, or the members of the tar in it."""
-    head = bytes(blob.data[: magic.HEAD_BYTES])
+    head = bytes(blob.data.read(0, magic.HEAD_BYTES))
     method = next(name for name, start in magic.COMPRESSED.items() if head.startswith(start))
     most, size = blob.bounds.streamed_bytes(len(blob.data)), len(blob.data)
     stream = Decompressed(method, blob.data, most, blob.budget)
@@ -21,7 +22,7 @@ def read(blob: Blob) -> Iterator[Found]:
         yield from tar.unpack(part(blob, method, blob.data, at=None), stream)
     else:
         stream = held(method, blob, blob.data)
-        yield part(blob, method, stream.read_all(), at=None)
+        yield part(blob, method, Data.of(stream.read_all()), at=None)
     following = after_zeros(blob.data, stream.consumed) if stream.consumed else None
     if following is not None:
         message = f"{size - following} bytes behind {method} data; not read"

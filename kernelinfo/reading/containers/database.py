@@ -19,6 +19,7 @@ from kernelinfo.reading.blob import Blob, Found, Note, Problem
 from kernelinfo.reading.containers import bounds
 from kernelinfo.reading.containers.parts import part, problem
 from kernelinfo.reading.containers.streams import held
+from kernelinfo.reading.data import Data
 
 _QUERIES = {
     "kern_db": "SELECT kernel_name, kernel_args, kernel_blob, uncompressed_size, kernel_hash "
@@ -54,7 +55,7 @@ def _opened(blob: Blob) -> sqlite3.Connection:
         uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
         database = sqlite3.connect(uri, uri=True)
     else:
-        copy = bytearray(blob.data)
+        copy = bytearray(blob.data.read())
         copy[18:20] = b"\1\1"  # a copy in memory has no write-ahead log
         database = sqlite3.connect(":memory:")
         database.deserialize(bytes(copy))
@@ -123,7 +124,7 @@ def _of_row(
         return
     if checksum is not None and md5(plain, usedforsecurity=False).hexdigest() != checksum:
         yield problem(blob, "its checksum is another; build it again", at=None, member=member)
-    yield part(blob, "sqlite", plain, at=None, member=member)
+    yield part(blob, "sqlite", Data.of(plain), at=None, member=member)
 
 
 def _index_problem(
@@ -149,7 +150,7 @@ def _plain(blob: Blob, data: object, size: object) -> memoryview:
         raise ReadError("a row of a kernel whose code is no blob; not read")
     if not size:
         return memoryview(data)
-    plain = held("bzip2", blob, memoryview(data), size).read_all()
+    plain = held("bzip2", blob, Data.of(data), size).read_all()
     if len(plain) != size:
         raise ReadError(f"{len(plain)} bytes of code where its row says {size}; not read")
     return plain

@@ -1,9 +1,8 @@
-"""Paths, globs, directories and standard input -> files; large ones are mapped, not copied."""
+"""Paths, globs, directories and standard input -> files; of large ones, parts are read."""
 
 from __future__ import annotations
 
 import errno
-import mmap
 import os
 import stat
 import sys
@@ -16,12 +15,12 @@ from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds, KernelBudget
 from kernelinfo.reading.containers import bounds
 from kernelinfo.reading.containers.magic import is_named_as_code
+from kernelinfo.reading.data import Data, LargeFile
 
 STANDARD_INPUT = "-"
 EMPTY = "is empty; build it again"  # the problem of a file without bytes
 
 _MOST_NAMES = 1 << 12  # of a folder, that are compared with one that is not there
-_SMALL_BYTES = 1 << 16
 _LEADS_NOWHERE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)  # errors of links without an end
 _POINTER = b"version https://git-lfs.github.com/spec/"
 _POINTER_BYTES = 1 << 10  # Git LFS, docs/spec.md: a pointer is smaller
@@ -125,8 +124,8 @@ def size(file: File) -> int:
 
 
 def load(path: str, within: Bounds = BY_DEFAULT, size: int | None = None) -> Blob | Problem:
-    """All bytes of a regular file, or of standard input. `size` in bytes is that of a file which is
-    known to be regular."""
+    """A regular file, or standard input. `size` in bytes is that of a file that is known to be
+    regular."""
     if path == STANDARD_INPUT:
         data = sys.stdin.buffer.read(bounds.STANDARD_INPUT_BYTES + 1)
         if len(data) > bounds.STANDARD_INPUT_BYTES:
@@ -134,7 +133,7 @@ def load(path: str, within: Bounds = BY_DEFAULT, size: int | None = None) -> Blo
             return Problem("<stdin>", message)
         if not data:
             return Problem("<stdin>", "is empty; give it a file to read")
-        return whole("<stdin>", memoryview(data), within)
+        return whole("<stdin>", Data.of(data), within)
     try:
         if size is None:
             status = os.stat(path)  # before opening: that of a FIFO would wait for a writer
@@ -143,16 +142,14 @@ def load(path: str, within: Bounds = BY_DEFAULT, size: int | None = None) -> Blo
             size = status.st_size
         if not size:
             return Problem(path, EMPTY)
+        if size > bounds.COPIED_BYTES:
+            return whole(path, Data(LargeFile(path), size), within)
         with open(path, "rb", buffering=0) as file:
-            if size <= bounds.COPIED_BYTES:
-                data = file.read(size)
-                return whole(path, memoryview(data), within) if data else Problem(path, EMPTY)
-            from kernelinfo.reading.containers.mapping import Mapping
-
-            return whole(path, memoryview(Mapping(file.fileno())), within)
+            data = file.read(size)
+        return whole(path, Data.of(data), within) if data else Problem(path, EMPTY)
     except OSError as error:
         return _problem(path, error)
-    except ValueError as error:  # a NUL in the path, or a file that shrank meanwhile
+    except ValueError as error:  # a NUL in the path
         return Problem(path, str(error))
 
 
@@ -163,31 +160,15 @@ def is_pointer(blob: Blob) -> bool:
 
 def is_all_zero(blob: Blob) -> bool:
     """True if nothing was written where code should begin."""
-    return not blob.data[0] and not bytes(blob.data[:_ZEROS_BYTES]).strip(b"\0")
+    return not bytes(blob.data.read(0, 1)).strip(b"\0") and not bytes(
+        blob.data.read(0, _ZEROS_BYTES)
+    ).strip(b"\0")
 
 
-def whole(path: str, data: memoryview, within: Bounds = BY_DEFAULT) -> Blob:
+def whole(path: str, data: Data, within: Bounds = BY_DEFAULT) -> Blob:
     """An outermost file, which messages call `path`."""
     kernels = KernelBudget(within.kernels)
     return Blob(path, data, within.budget(len(data)), bounds=within, kernels=kernels)
-
-
-def forget(blob: Blob) -> None:
-    """Let go of what was read of a mapped file, so that memory does not grow with its size. Whoever
-    looks at the bytes again reads them from the file again."""
-    mapped = blob.data.obj
-    if isinstance(mapped, mmap.mmap) and blob.offset is not None:
-        start = blob.offset - blob.offset % mmap.PAGESIZE
-        if len(blob.data) > _SMALL_BYTES and hasattr(mmap, "MADV_DONTNEED"):  # not on Windows
-            mapped.madvise(mmap.MADV_DONTNEED, start, len(blob.data))
-
-
-def shrunk(blob: Blob) -> Problem | None:
-    """The problem of a loaded file that has lost bytes since."""
-    file = blob.data.obj
-    if not (isinstance(file, mmap.mmap) and file.size() < len(file)):
-        return None
-    return Problem(blob.path, "shrank while it was read; read it again when it is complete")
 
 
 def _walk(directory: str, seen: set[tuple[int, int]]) -> Iterator[File | Problem]:

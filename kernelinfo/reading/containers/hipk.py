@@ -21,6 +21,7 @@ from kernelinfo.errors import ReadError
 from kernelinfo.reading.blob import Blob, Elsewhere, Found, Missing, Note, Problem
 from kernelinfo.reading.containers import bounds, files, kpack, magic
 from kernelinfo.reading.containers.parts import part, problem
+from kernelinfo.reading.data import Data
 from kernelinfo.reading.elf import Elf
 
 WRAPPERS = (".hipFatBinSegment", ".hipFatB")
@@ -41,12 +42,12 @@ def wrappers(data: memoryview) -> tuple[tuple[int, ...], bool]:
     return tuple(units), any(start == _WITH_CODE for start, _ in found)
 
 
-def reference(blob: Blob, marker: memoryview, units: tuple[int, ...] | None) -> Elsewhere:
+def reference(blob: Blob, marker: Data, units: tuple[int, ...] | None) -> Elsewhere:
     """What a host file's marker refers to. Raises `ReadError` where that is damaged."""
     if len(marker) > bounds.KPACK_MARKER_BYTES:
         raise ReadError(f"its reference to kpack archives has {len(marker)} bytes; not read")
     try:
-        stated = kpack.unpack_first(marker)
+        stated = kpack.unpack_first(marker.read())
     except ReadError as error:
         raise ReadError(f"its reference to kpack archives is damaged ({error})") from error
     stated = stated if isinstance(stated, dict) else {}
@@ -62,9 +63,8 @@ def reference(blob: Blob, marker: memoryview, units: tuple[int, ...] | None) -> 
 def without_sections(blob: Blob, elf: Elf) -> Elsewhere | None:
     """The reference of an ELF file whose section headers were stripped; the marker is a segment."""
     for segment in elf.segments:
-        data = elf.bytes_at(segment.offset, segment.size)
-        if data is not None and bytes(data[: len(_MARKER_START)]) == _MARKER_START:
-            return reference(blob, data, None)
+        if bytes(elf.data.read(segment.offset, len(_MARKER_START))) == _MARKER_START:
+            return reference(blob, elf.data.part(segment.offset, segment.size), None)
     return None
 
 
@@ -153,7 +153,7 @@ def _of_archive(
     blob = part(host.blob, "hipk", file.data, at=None, member=name)
     blob = blob._replace(budget=file.budget)
     try:
-        if not magic.is_kpack(bytes(file.data[:4])):
+        if not magic.is_kpack(bytes(file.data.read(0, 4))):
             raise ReadError("is no kpack archive, though its name says so; not read")
         archive = kpack.Archive(blob)
     except ReadError as error:
@@ -171,5 +171,3 @@ def _of_archive(
         processor = entry.target.partition(":")[0]
         seen.setdefault(processor, set()).update({entry.binary} & wanted)
     yield from archive.code_objects(entries)
-    if shrunk := files.shrunk(file):
-        yield problem(blob, shrunk.message)

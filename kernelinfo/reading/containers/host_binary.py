@@ -11,6 +11,7 @@ from kernelinfo.errors import ReadError
 from kernelinfo.reading.blob import Blob, Elsewhere, Found, Problem
 from kernelinfo.reading.containers import bundle, magic
 from kernelinfo.reading.containers.parts import DATA_SECTION, Room, after_zeros, part, problem, rest
+from kernelinfo.reading.data import Data
 from kernelinfo.reading.elf import read_elf
 from kernelinfo.reading.facts import ReadWarning
 
@@ -29,7 +30,7 @@ class Section(NamedTuple):
 
     name: str
     offset: int  # from the start of the host file
-    data: memoryview | None  # None where they are not in the file
+    data: Data | None  # None where they are not in the file
     end: int = 0  # where its padding ends, by the header; beyond a file that was cut off
 
 
@@ -68,13 +69,13 @@ def _data(blob: Blob, sections: list[Section]) -> Iterator[Blob]:
 
 
 def _elsewhere(
-    blob: Blob, sections: list[Section], reference: memoryview
+    blob: Blob, sections: list[Section], reference: Data
 ) -> Generator[Problem | Elsewhere, None, list[Section]]:
     """What a host file refers to in kpack archives; returns the sections that hold code still."""
     from kernelinfo.reading.containers import hipk  # most host files have none
 
     wrappers = [s.data for s in sections if s.name in hipk.WRAPPERS and s.data is not None]
-    units, has_own_code = hipk.wrappers(wrappers[0] if wrappers else memoryview(b""))
+    units, has_own_code = hipk.wrappers(wrappers[0].read() if wrappers else memoryview(b""))
     try:
         yield hipk.reference(blob, reference, units or None)
     except ReadError as error:
@@ -88,6 +89,7 @@ def _elsewhere(
 # clang aligns the fat binary of each translation unit to this.
 _PAGE = 4096
 _MAGIC = re.compile(re.escape(magic.BUNDLE))
+_MAGIC_BYTES = len(magic.BUNDLE)
 
 
 def read(blob: Blob) -> Iterator[Found]:
@@ -102,7 +104,7 @@ def read(blob: Blob) -> Iterator[Found]:
     for warning in warnings:
         yield problem(blob, warning.message, at=warning.offset or 0)
     if elf.sections:
-        sections = (Section(s.name, s.offset, elf.bytes_of(s)) for s in elf.sections if s.size)
+        sections = (Section(s.name, s.offset, elf.data_of(s)) for s in elf.sections if s.size)
         yield from parts(blob, sections)
         return
     if reference := hipk.without_sections(blob, elf):
@@ -121,9 +123,13 @@ def _found(blob: Blob) -> Iterator[Blob | Problem]:
     """
     data, end = blob.data, 0
     # Lazily, so that the pages of a bundle that was found are not looked at.
-    pages = (at for at in range(0, len(data), _PAGE) if at >= end and bundle.START.match(data, at))
+    pages = (
+        at
+        for at in range(0, len(data), _PAGE)
+        if at >= end and bundle.START.match(data.read(at, _MAGIC_BYTES))
+    )
     first = next(pages, None)
-    anywhere = (found.start() for found in _MAGIC.finditer(data))
+    anywhere = _magics(data)
     for at in anywhere if first is None else chain([first], pages):
         if at < end:
             continue
@@ -134,6 +140,14 @@ def _found(blob: Blob) -> Iterator[Blob | Problem]:
                 yield problem(blob, str(error), at=at)
             continue
         end = at + length
-        yield part(blob, "fatbin", data[at:end], at=at)
+        yield part(blob, "fatbin", data.part(at, length), at=at)
     if first is None and not end:
         yield part(blob, DATA_SECTION, data, at=0)
+
+
+def _magics(data: Data) -> Iterator[int]:
+    """Where the magic of plain bundles stands."""
+    at = data.search(_MAGIC)
+    while at is not None:
+        yield at
+        at = data.search(_MAGIC, at + _MAGIC_BYTES)

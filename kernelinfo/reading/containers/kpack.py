@@ -28,6 +28,7 @@ from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.containers import bounds
 from kernelinfo.reading.containers.parts import Room, fields, part, problem
 from kernelinfo.reading.containers.streams import held
+from kernelinfo.reading.data import Data
 
 _HEADER = Struct("<4sIQ")
 _COUNT = Struct("<I")
@@ -85,7 +86,8 @@ class Archive:
                     yield problem(self._blob, message, at=None, member=entry.member)
                     return
                 if self._is_compressed:
-                    at, data = None, held("zstd", self._blob, data, entry.size).read_all()
+                    content = held("zstd", self._blob, data, entry.size).read_all()
+                    at, data = None, Data.of(content)
             except ReadError as error:
                 yield problem(self._blob, str(error), at=None, member=entry.member)
                 continue
@@ -94,7 +96,7 @@ class Archive:
                 yield problem(self._blob, wrong, at=None, member=entry.member)
             yield part(self._blob, "kpack", data, at=at, member=entry.member)
 
-    def _stored(self, entry: Entry) -> tuple[int | None, memoryview]:
+    def _stored(self, entry: Entry) -> tuple[int | None, Data]:
         """Where an entry lies in the archive, and its bytes, compressed or not."""
         count = len(self._extents)
         if not 0 <= entry.ordinal < count:
@@ -102,7 +104,7 @@ class Archive:
         at, size = self._extents[entry.ordinal]
         if at is None or size is None or at + size > len(self._blob.data):
             raise ReadError("kpack entry whose bytes lie outside of its archive; not read")
-        return at, self._blob.data[at : at + size]
+        return at, self._blob.data.part(at, size)
 
     def _entries(self, binaries: object) -> Iterator[Entry]:
         """Those that are sound; the others are one problem."""
@@ -126,12 +128,13 @@ class Archive:
         data = self._blob.data
         if start is None or size is None or start + size > len(data) or size < _COUNT.size:
             raise ReadError("damaged kpack archive: its block of frames lies outside of it")
-        (count,) = _COUNT.unpack_from(data, start)
+        (count,) = _COUNT.unpack(data.read(start, _COUNT.size))
         if count > bounds.KPACK_FRAMES or count * _COUNT.size > size:
             raise ReadError(f"damaged kpack archive: it claims {count} frames in {size} bytes")
         at = start + _COUNT.size
         for number in range(1, count + 1):
-            length = _COUNT.unpack_from(data, at)[0] if at + _COUNT.size <= start + size else size
+            stated = data.read(at, _COUNT.size)
+            length = _COUNT.unpack(stated)[0] if at + _COUNT.size <= start + size else size
             at += _COUNT.size + length
             if at > start + size:
                 message = f"damaged kpack archive: frame {number} of {count} is not in its block"
@@ -140,7 +143,7 @@ class Archive:
             yield at - length, length
 
 
-def _table(data: memoryview) -> Mapping[str, object]:
+def _table(data: Data) -> Mapping[str, object]:
     _, version, at = fields(_HEADER, data, "a kpack archive cut off within its header")
     if version != _VERSION:
         raise ReadError(f"kpack archive of version {version}; version {_VERSION} is known")
@@ -150,7 +153,7 @@ def _table(data: memoryview) -> Mapping[str, object]:
     if len(data) - at > bounds.KPACK_TABLE_BYTES:
         raise ReadError(f"kpack archive with a table of {len(data) - at} bytes; not read")
     try:
-        table = unpack_first(data[at:])
+        table = unpack_first(data.read(at))
     except ReadError as error:
         raise ReadError(f"damaged kpack archive: its table is not read ({error})") from error
     if not isinstance(table, Mapping):

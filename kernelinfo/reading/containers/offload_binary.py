@@ -26,6 +26,7 @@ from kernelinfo.errors import ReadError
 from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.containers import bounds, magic
 from kernelinfo.reading.containers.parts import Room, after_zeros, fields, part, problem, rest
+from kernelinfo.reading.data import Data
 
 _HEADER = Struct("<4xIQQQ")
 _ENTRY = Struct("<8xQQQQ")
@@ -47,7 +48,7 @@ def read(blob: Blob) -> Iterator[Blob | Problem]:
 
 
 def _unpack(blob: Blob) -> Generator[Blob | Problem, None, int]:
-    if not magic.is_offload_binary(bytes(blob.data[:4])):
+    if not magic.is_offload_binary(bytes(blob.data.read(0, 4))):
         raise ReadError(f"{len(blob.data)} bytes that are no OffloadBinary follow one; not read")
     version, length, table, count = fields(_HEADER, blob.data, _CUT_OFF)
     if version not in _STRINGS:
@@ -59,7 +60,7 @@ def _unpack(blob: Blob) -> Generator[Blob | Problem, None, int]:
         raise ReadError(f"damaged OffloadBinary: {length} bytes, {there}, with {count} images")
     if count > blob.bounds.entries:
         raise ReadError(blob.bounds.too_many(count))
-    data = blob.data[:length]
+    data = blob.data.part(0, length)
     room = Room(length)
     for index in range(count):
         row = table + index * _ENTRY.size
@@ -73,7 +74,7 @@ def _unpack(blob: Blob) -> Generator[Blob | Problem, None, int]:
         if triple and "amd" not in triple:
             continue
         member = "--".join(word for word in (triple, strings_of.get("arch", "")) if word) or None
-        image = data[at : at + size]
+        image = data.part(at, size)
         if len(image) < size:
             message = f"an image of {size} bytes outside its OffloadBinary of {length}"
             yield problem(blob, message, at=at, member=member)
@@ -86,7 +87,7 @@ def _unpack(blob: Blob) -> Generator[Blob | Problem, None, int]:
     return int(length)
 
 
-def _strings(data: memoryview, version: int, table: int, count: int) -> Iterator[tuple[str, str]]:
+def _strings(data: Data, version: int, table: int, count: int) -> Iterator[tuple[str, str]]:
     if count > bounds.MOST_STRINGS:
         raise ReadError(f"damaged OffloadBinary: it claims {count} strings")
     layout = _STRINGS[version]
@@ -95,8 +96,8 @@ def _strings(data: memoryview, version: int, table: int, count: int) -> Iterator
         yield _string(data, key), _string(data, value)
 
 
-def _string(data: memoryview, at: int) -> str:
-    text, end, _ = bytes(data[at : at + bounds.LONGEST_NAME]).partition(b"\0")
+def _string(data: Data, at: int) -> str:
+    text, end, _ = bytes(data.read(at, bounds.LONGEST_NAME)).partition(b"\0")
     if not end:
         raise ReadError("damaged OffloadBinary: a string without end")
     return text.decode("utf-8", "backslashreplace")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from kernelinfo.errors import ReadError
 from kernelinfo.reading.blob import Blob, Found, Note, Problem
 from kernelinfo.reading.containers import bounds, magic
+from kernelinfo.reading.data import Data
 
 if TYPE_CHECKING:
     from struct import Struct  # which reading a text does not import
@@ -37,7 +38,7 @@ class Room:
 def part(
     blob: Blob,
     container: str,
-    data: memoryview,
+    data: Data,
     *,
     at: int | None,
     member: str | None = None,
@@ -62,18 +63,18 @@ def problem(blob: Blob, message: str, *, at: int | None = 0, member: str | None 
     return Problem(blob.path, message, _joined(blob, member), _offset(blob, at))
 
 
-def fields(layout: Struct, data: memoryview, cut_off: str, at: int = 0) -> tuple[Any, ...]:
+def fields(layout: Struct, data: Data, cut_off: str, at: int = 0) -> tuple[Any, ...]:
     """The fields of a header. Raises `ReadError`, with `cut_off`, where the data end within it."""
     if at + layout.size > len(data):
         raise ReadError(f"{cut_off}; build it again")
-    return layout.unpack_from(data, at)
+    return layout.unpack(data.read(at, layout.size))
 
 
 def stored_file(blob: Blob, container: str, name: str, at: int, size: int) -> Iterator[Found]:
     """A file of an archive, `size` bytes at that offset, if it is worth opening."""
-    data = blob.data[at : at + size]
+    data = blob.data.part(at, size)
     found = part(blob, container, data, at=at, member=name, one_of_many=True)
-    if not may_hold_code(blob, data, name, size):
+    if not may_hold_code(blob, data.read(0, magic.HEAD_BYTES), name, size):
         yield left_out(found)
         return
     if len(data) < size:
@@ -96,7 +97,7 @@ def streamed_file(
         return problem(blob, message, member=name, at=None)
     while piece := read(min(size - len(whole), _PIECE_BYTES)):
         whole += piece
-    content = memoryview(whole).toreadonly()
+    content = Data.of(memoryview(whole).toreadonly())
     return part(blob, container, content, at=None, member=name, one_of_many=True)
 
 
@@ -116,13 +117,12 @@ def left_out(blob: Blob) -> Note:
 
 def rest(blob: Blob, at: int) -> Blob:
     """A container from that offset on."""
-    return blob._replace(data=blob.data[at:], offset=_offset(blob, at))
+    return blob._replace(data=blob.data.part(at), offset=_offset(blob, at))
 
 
-def after_zeros(data: memoryview, at: int = 0) -> int | None:
+def after_zeros(data: Data, at: int = 0) -> int | None:
     """Where the first byte from there on stands that is not zero; None where all are."""
-    found = re.compile(rb"[^\0]").search(data, min(at, len(data)))
-    return found and found.start()
+    return data.search(re.compile(rb"[^\0]"), at)
 
 
 def _joined(blob: Blob, member: str | None) -> str | None:

@@ -22,6 +22,7 @@ from kernelinfo.reading.blob import Blob, Found
 from kernelinfo.reading.containers import bounds, cpio, magic
 from kernelinfo.reading.containers.parts import fields, part, rest
 from kernelinfo.reading.containers.streams import Decompressed, View
+from kernelinfo.reading.data import Data
 
 _LEAD_BYTES = 96
 _HEADER = Struct(">4s4xII")
@@ -34,10 +35,10 @@ def read(blob: Blob) -> Iterator[Found]:
     """The files that may hold code."""
     signature = _header_end(blob.data, _LEAD_BYTES)
     start = _header_end(blob.data, signature + -signature % 8)
-    yield from _payload(part(rest(blob, start), "rpm", blob.data[start:], at=0))
+    yield from _payload(part(rest(blob, start), "rpm", blob.data.part(start), at=0))
 
 
-def _header_end(data: memoryview, at: int) -> int:
+def _header_end(data: Data, at: int) -> int:
     """Where the header that begins there ends. Raises `ReadError` where none does."""
     start, entries, store = fields(_HEADER, data, "an RPM package cut off within its headers", at)
     size = _ENTRY_BYTES * entries + store
@@ -49,7 +50,7 @@ def _header_end(data: memoryview, at: int) -> int:
 
 def _payload(blob: Blob) -> Iterator[Found]:
     """The files in the archive."""
-    head = bytes(blob.data[: magic.HEAD_BYTES])
+    head = bytes(blob.data.read(0, magic.HEAD_BYTES))
     if not head:
         raise ReadError("an RPM package without a payload")
     if magic.is_cpio(head) or head.startswith(cpio.STRIPPED):

@@ -13,6 +13,7 @@ from kernelinfo.reading.blob import Blob
 from kernelinfo.reading.budget import FileBudget
 from kernelinfo.reading.containers import bounds
 from kernelinfo.reading.containers.magic import COMPRESSED, Method
+from kernelinfo.reading.data import Data
 
 _WINDOW_BITS: dict[Method, int] = {
     "zlib": zlib.MAX_WBITS,
@@ -27,7 +28,7 @@ class View(io.RawIOBase):
     """A file over bytes, which are not copied. Raises `ReadError` where more than `most` of them
     are read at once."""
 
-    def __init__(self, data: memoryview, most: int = sys.maxsize) -> None:
+    def __init__(self, data: Data, most: int = sys.maxsize) -> None:
         self._data = data
         self._most = most
         self._at = 0
@@ -42,8 +43,7 @@ class View(io.RawIOBase):
     def read(self, size: int = -1) -> bytes:
         if size > self._most:
             raise ReadError(f"a table of {size} bytes, more than the {self._most} allowed")
-        end = len(self._data) if size < 0 else self._at + size
-        piece = bytes(self._data[self._at : end])
+        piece = bytes(self._data.read(self._at, sys.maxsize if size < 0 else size))
         self._at += len(piece)
         return piece
 
@@ -55,7 +55,7 @@ class Decompressed:
     `FileBudgetError` where all of their file give more than its `budget`.
     """
 
-    def __init__(self, method: Method, data: memoryview, limit: int, budget: FileBudget) -> None:
+    def __init__(self, method: Method, data: Data, limit: int, budget: FileBudget) -> None:
         self.consumed = 0
         """Compressed bytes up to the end of the last stream."""
         self._method = method
@@ -99,7 +99,7 @@ class Decompressed:
     def _step(self, size: int) -> bytes:
         fresh, hungry = memoryview(b""), self._stream.needs_input
         if hungry:
-            fresh = self._data[self._fed : self._fed + _PIECE_BYTES]
+            fresh = self._data.read(self._fed, _PIECE_BYTES)
             self._fed += len(fresh)
         try:
             piece: bytes = self._stream.decompress(fresh, size)
@@ -114,7 +114,7 @@ class Decompressed:
             return False
         self.consumed = self._fed - len(self._stream.unused_data)
         start = COMPRESSED.get(self._method)
-        following = self._data[self.consumed : self.consumed + 8]
+        following = self._data.read(self.consumed, 8)
         if start is None or not bytes(following).startswith(start):
             return True
         self._fed = self.consumed
@@ -164,7 +164,7 @@ def _opened(method: Method) -> tuple[Any, type[Exception]]:
     return zstd.ZstdDecompressor(options=options), zstd.ZstdError
 
 
-def held(method: Method, blob: Blob, data: memoryview, size: int | None = None) -> Decompressed:
+def held(method: Method, blob: Blob, data: Data, size: int | None = None) -> Decompressed:
     """Compressed data in a blob, of which at most `size` bytes, and as many as may be in memory,
     are decompressed."""
     limit = blob.bounds.held_bytes(len(data), nested=blob.offset is None)

@@ -7,6 +7,7 @@ import re
 
 from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.containers.parts import problem
+from kernelinfo.reading.data import Data
 
 # One of these stands in whatever LLVM or a person writes for these GPUs, mostly at the top.
 _MARKS = re.compile(
@@ -29,29 +30,29 @@ _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 def read(blob: Blob) -> Blob | Problem:
     """The text itself, UTF-16 turned into UTF-8; a problem where it says nothing of kernels."""
-    if bytes(blob.data[:2]) in _UTF16:
+    if bytes(blob.data.read(0, 2)) in _UTF16:
         decoded = bytes(blob.data).decode("utf-16", "replace")
-        blob = blob._replace(data=memoryview(decoded.encode()))
+        blob = blob._replace(data=Data.of(decoded.encode()))
     is_large = len(blob.data) > blob.bounds.carved  # a smaller one may be text with stray zeros
-    is_binary = is_large and b"\0" in bytes(blob.data[:_BINARY_BYTES])
-    if not is_binary and _MARKS.search(blob.data):
+    is_binary = is_large and b"\0" in bytes(blob.data.read(0, _BINARY_BYTES))
+    if not is_binary and blob.data.search(_MARKS) is not None:
         return blob
-    if not is_binary and re.search(_RESOURCE_USAGE, blob.data):
+    if not is_binary and blob.data.search(re.compile(_RESOURCE_USAGE)) is not None:
         from kernelinfo.reading import build_log  # most texts are assembly
 
-        if build_log.accepts(blob.data):
+        if build_log.accepts(blob.data.read()):
             return blob._replace(is_build_log=True)
     return problem(blob, _reason(blob.data))
 
 
-def _reason(data: memoryview) -> str:
+def _reason(data: Data) -> str:
     """What a text or other data are that say nothing of kernels, and what to give instead."""
-    start = bytes(data[:_LOOKED_AT])
+    start = bytes(data.read(0, _LOOKED_AT))
     if _is_catalogue(start):
         return "a catalogue of Tensile without code; give the .co or .hsaco files next to it"
     if b"\0" in start[:_BINARY_BYTES]:
         return "neither AMD GPU code nor text; give what the compiler left for the device"
-    if re.search(rb"\.hip_fatbin", data):
+    if data.search(re.compile(rb"\.hip_fatbin")) is not None:
         return "host code; give the *-hip-amdgcn-*.s next to it"
     if start.startswith(_RECORD):
         return f"no resource usage in this optimization record; compile with {_FLAG}, too"

@@ -12,7 +12,7 @@ from kernelinfo.reading.containers.parts import problem
 def read(blob: Blob) -> Iterator[Problem]:
     """What it is."""
     message = "carries no resource usage; give the linked code object or the assembly"
-    if bytes(blob.data[:4]) == magic.SPIRV:
+    if blob.data.read(0, 4) == magic.SPIRV:
         message = f"SPIR-V {message}"
     else:
         message = f"LLVM bitcode {message}, or compile it by `kernelinfo sweep`"

@@ -19,6 +19,7 @@ from kernelinfo.reading.containers.parts import (
     stored_file,
 )
 from kernelinfo.reading.containers.streams import View, held
+from kernelinfo.reading.data import Data
 
 if TYPE_CHECKING:
     from zipfile import ZipInfo
@@ -53,11 +54,11 @@ def read(blob: Blob) -> Iterator[Found]:
 
 def _member(blob: Blob, info: ZipInfo) -> Iterator[Found]:
     at = info.header_offset
-    start = bytes(blob.data[at : at + 30]) if at >= 0 else b""
+    start = bytes(blob.data.read(at, 30)) if at >= 0 else b""
     if len(start) < 30 or not start.startswith(magic.ZIP):
         raise ReadError("damaged zip: no member where its directory says")
     at += 30 + sum(unpack_from("<HH", start, 26))
-    data = blob.data[at : at + info.compress_size]
+    data = blob.data.part(at, info.compress_size)
     if len(data) < info.compress_size:
         raise ReadError(f"a member cut off after {len(data)} of {info.compress_size} bytes")
     if info.flag_bits & 1:
@@ -71,6 +72,6 @@ def _member(blob: Blob, info: ZipInfo) -> Iterator[Found]:
     found = part(blob, "zip", blob.data, member=info.filename, at=None, one_of_many=True)
     head = held(method, blob, data).read(magic.HEAD_BYTES)
     if may_hold_code(blob, head, info.filename, info.file_size):
-        yield found._replace(data=held(method, blob, data).read_all())
+        yield found._replace(data=Data.of(held(method, blob, data).read_all()))
     else:
         yield left_out(found)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import mmap
 import re
 import time
 from collections import Counter
@@ -290,11 +289,7 @@ def test_forms_of_text_make_no_difference(form: bytes) -> None:
         assert with_code([module(form)])[0][1:] == with_code([module(TEXT)])[0][1:]
 
 
-def test_a_map_of_a_file_and_a_view_are_read_as_they_are(tmp_path: Path) -> None:
-    path = tmp_path / "k.s"
-    path.write_bytes(TEXT.encode())
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        assert with_code(read(data)) == with_code(modules(TEXT))
+def test_a_view_is_read_as_it_is() -> None:
     assert with_code(read(memoryview(TEXT.encode())[3:])) == with_code(modules(TEXT[3:]))
 
 

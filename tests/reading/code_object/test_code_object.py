@@ -13,6 +13,7 @@ from kernelinfo import load
 from kernelinfo.errors import ReadError
 from kernelinfo.kernel.traits import LDS_NOT_STATED
 from kernelinfo.reading.code_object import read
+from kernelinfo.reading.data import Data
 from kernelinfo.reading.facts import Fact, Features, Module
 from kernelinfo.reading.stamps import compiler_of
 from tests.compiling import assembly, needs_clang
@@ -40,7 +41,7 @@ def bytes_of(name: str) -> bytearray:
 
 
 def module(name: str) -> Module:
-    return read(memoryview(bytes_of(name)))
+    return read(Data.of(bytes_of(name)))
 
 
 def facts(of: Module, symbol: str) -> dict[tuple[str, str], object]:
@@ -140,7 +141,7 @@ def test_the_compiler_is_not_the_linker() -> None:
 
 def test_facts_lie_where_they_say() -> None:
     data = bytes_of("occupancy-clang22-gfx90a.co")
-    for kernel in read(memoryview(data)).kernels:
+    for kernel in read(Data.of(data)).kernels:
         for fact in kernel.facts:
             if fact.source == "descriptor" and fact.name == "lds_bytes":
                 assert fact.offset is not None
@@ -204,7 +205,7 @@ def test_without_metadata_kernels_are_their_descriptors() -> None:
 def test_one_damaged_table_does_not_hide_what_the_other_says(at: int, value: int) -> None:
     data = bytes_of(TINY)
     pack_into("<Q" if value > 0xFFFF else "<H", data, at, value)
-    found = read(memoryview(data))
+    found = read(Data.of(data))
     whole = module(TINY)
     assert values(found) == values(whole)
     assert "headers of" in messages(found)
@@ -214,23 +215,23 @@ def test_nothing_readable_is_an_error() -> None:
     data = bytes_of(TINY)
     for cut in (1, 15, 63, 64, 600):
         with pytest.raises(ReadError, match="cut off"):
-            read(memoryview(data[:cut]))
+            read(Data.of(data[:cut]))
     with pytest.raises(ReadError, match="64-bit little-endian"):
-        read(memoryview(b"\x7fELF\x01\x01" + bytes(100)))
+        read(Data.of(b"\x7fELF\x01\x01" + bytes(100)))
     pack_into("<H", data, 18, 62)
     with pytest.raises(ReadError, match="machine 62"):
-        read(memoryview(data))
+        read(Data.of(data))
 
 
 def test_a_processor_that_is_not_known_is_never_guessed() -> None:
     data = bytes_of("nometadata.co")
     pack_into("<I", data, E_FLAGS, 0xFE)
-    found = read(memoryview(data))
+    found = read(Data.of(data))
     assert found.target is None
     assert "processor 0xfe in e_flags is not known" in messages(found)
-    assert read(memoryview(data), arch="gfx1030").target == "gfx1030"
+    assert read(Data.of(data), arch="gfx1030").target == "gfx1030"
     pack_into("<I", data, E_FLAGS, 0)
-    found = read(memoryview(data))
+    found = read(Data.of(data))
     assert found.target is None
     assert not found.warnings
 
@@ -238,13 +239,13 @@ def test_a_processor_that_is_not_known_is_never_guessed() -> None:
 def test_the_metadata_names_the_processor_where_e_flags_do_not() -> None:
     data = bytes_of(TINY)
     pack_into("<I", data, E_FLAGS, 0)
-    assert read(memoryview(data), arch="gfx1030").target == "gfx90a"
+    assert read(Data.of(data), arch="gfx1030").target == "gfx90a"
 
 
 def test_e_flags_win_over_the_metadata() -> None:
     data = bytes_of(TINY)
     pack_into("<I", data, E_FLAGS, 0x41)
-    found = read(memoryview(data))
+    found = read(Data.of(data))
     assert found.target == "gfx1100"
     assert "e_flags say gfx1100, amdhsa.target says gfx90a" in messages(found)
 
@@ -252,7 +253,7 @@ def test_e_flags_win_over_the_metadata() -> None:
 def test_an_abi_version_from_the_future() -> None:
     data = bytes_of(TINY)
     data[8] = 9
-    found = read(memoryview(data))
+    found = read(Data.of(data))
     assert (found.code_object_version, found.features) == (None, Features())
     assert found.kernels
     assert "OS ABI 64 version 9" in messages(found)
@@ -273,7 +274,7 @@ def with_metadata(root: object) -> Module:
     [header] = segments(data, PT_NOTE)
     pack_into("<Q", data, header + 8, len(data))
     pack_into("<Q", data, header + 32, len(note))
-    return read(memoryview(data + note))
+    return read(Data.of(data + note))
 
 
 @pytest.mark.parametrize(
@@ -320,7 +321,7 @@ def without_dynamic(tag: int) -> Module:
     offset, size = unpack_from("<Q", data, header + 8)[0], unpack_from("<Q", data, header + 32)[0]
     [entry] = [at for at in range(offset, offset + size, 16) if data[at] == tag]
     pack_into("<Q", data, entry, 0x6FFF0000)
-    return read(memoryview(data))
+    return read(Data.of(data))
 
 
 def test_symbols_are_counted_by_the_gnu_hash_table_as_well() -> None:
@@ -343,7 +344,7 @@ def test_notes_repeated_in_many_segments_are_read_once() -> None:
     headers = data[start : start + 56 * count] + data[note : note + 56] * 2000
     pack_into("<Q", data, E_PHOFF, len(data))
     pack_into("<H", data, E_PHNUM, count + 2000)
-    assert read(memoryview(data + headers)).kernels == module(TINY).kernels
+    assert read(Data.of(data + headers)).kernels == module(TINY).kernels
 
 
 def test_descriptor_symbols_that_point_elsewhere() -> None:
@@ -355,7 +356,7 @@ def test_descriptor_symbols_that_point_elsewhere() -> None:
     ]
     for symbol, address in zip(symbols, (0, 1 << 63), strict=True):
         pack_into("<Q", data, symbol + 8, address)
-    found = read(memoryview(data))
+    found = read(Data.of(data))
     assert "points at is no descriptor" in messages(found)
     assert "has no bytes in the file" in messages(found)
     assert [kernel.symbol for kernel in found.kernels] == [ADD, "_Z5claimPi"]
@@ -398,19 +399,19 @@ def test_the_first_objects_of_version_2_name_their_processor_in_a_note(
 ) -> None:
     """Their e_flags only tell of XNACK and of a trap handler."""
     raw = bytes_of("shaped-v2-clang15-gfx900.co")
-    whole = read(memoryview(bytes(raw)))
+    whole = read(Data.of(bytes(raw)))
     raw[E_FLAGS : E_FLAGS + 4] = flags.to_bytes(4, "little")
     note = raw.index(b"AMD\0AMDGPU\0") - 12
     assert raw[note + 8] == 1  # the stepping, which is gfx900 with XNACK
-    found = read(memoryview(bytes(raw)))
+    found = read(Data.of(bytes(raw)))
     assert (found.target, found.features, found.warnings) == ("gfx900", ("on", "off"), ())
     assert found.kernels == whole.kernels
     raw[note + 8] = 0
-    assert read(memoryview(bytes(raw))).features == (xnack, "off")
+    assert read(Data.of(bytes(raw))).features == (xnack, "off")
     raw[note : note + 4] = (19).to_bytes(4, "little")
-    assert read(memoryview(bytes(raw))).target == "gfx1900"
+    assert read(Data.of(bytes(raw))).target == "gfx1900"
     raw[note : note + 4] = b"\xff" * 4
-    assert read(memoryview(bytes(raw))).target is None
+    assert read(Data.of(bytes(raw))).target is None
 
 
 @pytest.mark.parametrize("folder", ["assembly", "code_object"])

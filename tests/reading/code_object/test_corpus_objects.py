@@ -16,6 +16,7 @@ from kernelinfo.errors import ReadError
 from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.code_object import read
 from kernelinfo.reading.containers import open_paths
+from kernelinfo.reading.data import Data
 from kernelinfo.reading.metadata import KEYS
 
 SHARED = Path(__file__).parents[4] / "shared"
@@ -45,7 +46,7 @@ DANGERS = [
 
 @pytest.mark.parametrize("row", OBJECTS, ids=lambda row: row["file"])
 def test_kernels_of_each_target(row: dict[str, str]) -> None:
-    found = read(memoryview((CORPUS / row["file"]).read_bytes()))
+    found = read(Data.of((CORPUS / row["file"]).read_bytes()))
     expected = Counter[str | None]()
     for pair in row["targets=kernels"].split():
         target, count = pair.rsplit("=", 1)
@@ -64,7 +65,7 @@ def test_numbers_are_those_of_readelf(row: dict[str, str]) -> None:
         pytest.skip("has no metadata in msgpack")
     document = notes[notes.index("---\n") : notes.index("\n...")]
     theirs = yaml.load(document, yaml.CSafeLoader)["amdhsa.kernels"]
-    ours = read(memoryview(path.read_bytes())).kernels
+    ours = read(Data.of(path.read_bytes())).kernels
     assert [kernel.symbol for kernel in ours] == [k[".symbol"].removesuffix(".kd") for k in theirs]
     for kernel, their in zip(ours, theirs, strict=True):
         stated = {fact.name: fact.value for fact in kernel.facts if fact.source == "metadata"}
@@ -82,7 +83,7 @@ def test_hostile_bytes_end_soon_and_with_words(name: str) -> None:
     for item in open_paths([str(HOSTILE / name)]):
         if isinstance(item, Problem):
             words.append(item.message)
-        elif isinstance(item, Blob) and bytes(item.data[:4]) == b"\x7fELF":
+        elif isinstance(item, Blob) and bytes(item.data.read(0, 4)) == b"\x7fELF":
             try:
                 words += [warning.message for warning in read(item.data).warnings]
             except ReadError as error:

@@ -12,6 +12,7 @@ import pytest
 from kernelinfo import Options, Result, analyse
 from kernelinfo.errors import ReadError
 from kernelinfo.reading.code_object.dwarf import read_source_lines
+from kernelinfo.reading.data import Data
 from kernelinfo.reading.facts import SourceLine
 from tests.compiling import needs_clang
 from tests.conftest import CORPUS, FIXTURES, needs_corpus
@@ -81,7 +82,7 @@ def test_damage_is_told(tmp_path: Path) -> None:
     for start in range(0, len(data) - 64, 509):
         damaged = data[:start] + b"\xff" * 64 + data[start + 64 :]
         try:
-            read_source_lines(memoryview(damaged))
+            read_source_lines(Data.of(damaged))
         except ReadError:
             seen += 1
     assert seen

@@ -8,6 +8,7 @@ import pytest
 
 from kernelinfo.occupancy.targets import find
 from kernelinfo.reading.code_object.linking_section import functions
+from kernelinfo.reading.data import Data
 from kernelinfo.reading.elf import read_elf
 from kernelinfo.reading.facts import Facts, KernelFacts, ReadWarning
 from kernelinfo.reading.object_linking import Function, with_callees
@@ -72,7 +73,7 @@ class Info:
 
 def facts(info: Info, name: str = "kernel") -> tuple[dict[str, object], list[str]]:
     warnings: list[ReadWarning] = []
-    elf = read_elf(memoryview(info.object()), warnings)
+    elf = read_elf(Data.of(info.object()), warnings)
     section = next(section for section in elf.sections if section.name == ".amdgpu.info")
     stated_alone = functions(elf, section, warnings)
     [kernel] = with_callees([KernelFacts(name, Facts())], stated_alone, find("gfx90a"), xnack=False)

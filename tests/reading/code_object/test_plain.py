@@ -16,6 +16,7 @@ from kernelinfo.reading.budget import UNBOUNDED
 from kernelinfo.reading.code_object import note_metadata
 from kernelinfo.reading.code_object.notes import read_notes
 from kernelinfo.reading.containers import open_paths
+from kernelinfo.reading.data import Data
 from kernelinfo.reading.elf import read_elf
 from tests.conftest import every_file, with_code
 from tests.fuzz.specimens import Specimen
@@ -25,13 +26,13 @@ _ELF = b"\x7fELF"
 
 
 @pytest.fixture(scope="module")
-def code_objects() -> list[memoryview]:
+def code_objects() -> list[Data]:
     found = (item for item in open_paths(every_file()) if isinstance(item, Blob))
-    return [blob.data for blob in found if blob.data[:4] == _ELF]
+    return [blob.data for blob in found if bytes(blob.data.read(0, 4)) == _ELF]
 
 
-def test_code_objects(code_objects: list[memoryview], monkeypatch: pytest.MonkeyPatch) -> None:
-    def read(data: memoryview) -> object:
+def test_code_objects(code_objects: list[Data], monkeypatch: pytest.MonkeyPatch) -> None:
+    def read(data: Data) -> object:
         try:
             return code_object.read(data)
         except ReadError as error:
@@ -44,7 +45,7 @@ def test_code_objects(code_objects: list[memoryview], monkeypatch: pytest.Monkey
         assert read(data) == answer
 
 
-def test_most_notes_need_no_unpacking_of_arguments(code_objects: list[memoryview]) -> None:
+def test_most_notes_need_no_unpacking_of_arguments(code_objects: list[Data]) -> None:
     notes = []
     for data in code_objects:
         with suppress(ReadError):
@@ -60,7 +61,7 @@ def test_arguments_are_read_whatever_the_order_of_keys(order: int) -> None:
     keys = {".args": arguments, ".group_segment_fixed_size": 0, ".name": "k", ".symbol": "k.kd"}
     content = msgpack.packb({"amdhsa.kernels": [dict([*keys.items()][::order])]})
     (kernel,) = code_object.read(
-        memoryview(specimen([Specimen("k", 8, 0, 8, 0, 0, 64)], content))
+        Data.of(specimen([Specimen("k", 8, 0, 8, 0, 0, 64)], content))
     ).kernels
     assert [fact.value for fact in kernel.facts if fact.name == "dynamic_lds"] == [True]
 

@@ -36,7 +36,7 @@ def opened(data: bytes, within: Bounds = BY_DEFAULT) -> tuple[list[Blob], list[s
     blobs, messages = sorted_out(open_bytes(data, "file", within))
     for blob in blobs:
         if blob.offset is not None:
-            assert data[blob.offset : blob.offset + len(blob.data)] == blob.data
+            assert data[blob.offset : blob.offset + len(blob.data)] == bytes(blob.data)
     return blobs, messages
 
 

@@ -54,7 +54,7 @@ def kernels(data: bytes) -> list[Kernel]:
 def test_an_image_for_each_kernel_that_compiled() -> None:
     blobs, messages = opened(aks2(TWO))
     assert (members(blobs), messages) == (["dot;;0_0", "add"], [])
-    assert all(blob.data == OBJECT and blob.containers == ("aks2",) for blob in blobs)
+    assert all(bytes(blob.data) == OBJECT and blob.containers == ("aks2",) for blob in blobs)
 
 
 def test_lds_and_block_size_are_those_of_the_directory() -> None:

@@ -52,7 +52,7 @@ def test_names_and_offsets(data: bytes, names: list[str]) -> None:
     blobs, messages = opened(data)
     assert not messages
     assert members(blobs) == names
-    assert blobs[0].data == OBJECT
+    assert bytes(blobs[0].data) == OBJECT
     assert all(blob.containers == ("archive",) for blob in blobs)
 
 
@@ -70,7 +70,7 @@ def test_what_llvm_ar_writes(name: str, names: list[str]) -> None:
     blobs, messages = opened_path(CONTAINERS / name)
     assert not messages
     assert members(blobs) == names
-    assert all(blob.data == OBJECT for blob in blobs)
+    assert all(bytes(blob.data) == OBJECT for blob in blobs)
 
 
 def test_fat_objects_tell_their_member_and_their_entry() -> None:
@@ -117,7 +117,7 @@ def test_thin_members_are_files_beside_it() -> None:
     assert not messages
     assert [blob.offset for blob in blobs] == [None] * 4
     assert members(blobs)[0] == "tiny.hipfb/hipv4-amdgcn-amd-amdhsa--gfx90a"
-    assert blobs[0].data == OBJECT
+    assert bytes(blobs[0].data) == OBJECT
 
 
 @pytest.fixture

@@ -136,7 +136,7 @@ def test_each_find_in_system_libraries_is_an_elf_file(tmp_path: Path) -> None:
     for path in sample:
         for item in open_bytes(path.read_bytes(), path.name):
             if isinstance(item, Blob) and "data" in item.containers:
-                (tmp_path / "found").write_bytes(item.data)
+                (tmp_path / "found").write_bytes(bytes(item.data))
                 command = [READELF or "", "-h", str(tmp_path / "found")]
                 printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
                 assert "EM_AMDGPU" in printed

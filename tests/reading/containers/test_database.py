@@ -72,7 +72,7 @@ def kdb(tmp_path: Path) -> Path:
 def test_miopens_rows(kdb: Path) -> None:
     blobs, messages = opened_path(kdb)
     assert messages == []
-    assert [blob.data == data for blob, data in zip(blobs, [OBJECT, GFX1030], strict=False)]
+    assert [bytes(blob.data) == data for blob, data in zip(blobs, [OBJECT, GFX1030], strict=False)]
     assert members(blobs)[:3] == [
         "conv.o -mcpu=x",
         "raw.o -mcpu=x",

@@ -1,4 +1,4 @@
-"""Files that others shorten while they are read: mmap's SIGBUS must not end the process."""
+"""Large files that others shorten while they are read: the process goes on and names the loss."""
 
 from __future__ import annotations
 
@@ -7,13 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from .opening import OBJECT
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux is known to survive it")
-
-MAPPED = 20 << 20
+LARGE = 70 << 20
+"""Bytes; a smaller file is read at once."""
 FIRST_GOES = """
 import json, os, sys
 from kernelinfo import analysis
@@ -52,7 +49,7 @@ def read_while_it_shrinks(path: Path, kept: int) -> tuple[list[int], list[str]]:
 
 def test_what_is_left_is_reported_and_the_loss_named(tmp_path: Path) -> None:
     path = tmp_path / "large.hipfb"
-    offsets = [4096, 8 << 20, MAPPED]
+    offsets = [4096, 8 << 20, LARGE]
     path.write_bytes(bundle(*offsets))
     found, messages = read_while_it_shrinks(path, 10 << 20)
     assert found == offsets[:2]
@@ -63,21 +60,3 @@ def test_small_files_are_read_as_they_were(tmp_path: Path) -> None:
     path = tmp_path / "small.hipfb"
     path.write_bytes(bundle(4096, 1 << 20))
     assert read_while_it_shrinks(path, 0) == ([4096, 1 << 20], [])
-
-
-def test_other_maps_end_the_process_as_ever(tmp_path: Path) -> None:
-    path = tmp_path / "other"
-    path.write_bytes(bytes(1 << 20))
-    code = f"""
-import mmap, os
-from kernelinfo.reading.containers.mapping import Mapping
-file = os.open({str(path)!r}, os.O_RDWR)
-ours, other = Mapping(file), mmap.mmap(file, 0)
-os.truncate(file, 0)
-assert ours[1 << 19] == 0
-print("survived", flush=True)
-other[1 << 19]
-"""
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
-    assert run.stdout == "survived\n"
-    assert run.returncode < 0

@@ -17,6 +17,7 @@ from kernelinfo.reading.budget import FileBudget
 from kernelinfo.reading.containers import bounds, streams
 from kernelinfo.reading.containers.magic import Method
 from kernelinfo.reading.containers.streams import Decompressed, View
+from kernelinfo.reading.data import Data
 
 from .opening import OBJECT
 
@@ -39,7 +40,7 @@ each = pytest.mark.parametrize("method", METHODS)
 
 
 def decompressed(method: Method, behind: bytes = b"", limit: int = len(PLAIN)) -> Decompressed:
-    data = memoryview(METHODS[method](PLAIN) + behind)
+    data = Data.of(METHODS[method](PLAIN) + behind)
     return Decompressed(method, data, limit, FileBudget(2 * limit))
 
 
@@ -73,7 +74,7 @@ def test_the_limit_is_exact(method: Method) -> None:
 
 
 def test_a_view_is_a_file() -> None:
-    view, file = View(memoryview(OBJECT)), io.BytesIO(OBJECT)
+    view, file = View(Data.of(OBJECT)), io.BytesIO(OBJECT)
     for place, whence, size in [(10, 0, 20), (-5, 1, 3), (-8, 2, 100), (1 << 40, 0, 1), (0, 0, -1)]:
         assert view.seek(place, whence) == file.seek(place, whence) == view.tell()
         assert view.read(size) == file.read(size)
@@ -86,7 +87,7 @@ def test_a_view_is_a_file() -> None:
 def test_streams_of_nothing_end(method: Method, inside: bytes, monkeypatch: Patch) -> None:
     """Each takes as long to begin as kilobytes take to decompress."""
     monkeypatch.setattr(bounds, "STREAMS", 100)
-    data = memoryview(METHODS[method](inside) * 1000)
+    data = Data.of(METHODS[method](inside) * 1000)
     with pytest.raises(ReadError, match=f"101 {method} streams with next to nothing in them"):
         Decompressed(method, data, 1 << 20, FileBudget(1 << 20)).read_all()
 
@@ -94,6 +95,6 @@ def test_streams_of_nothing_end(method: Method, inside: bytes, monkeypatch: Patc
 @pytest.mark.parametrize("method", ["gzip", "zstd"])
 def test_many_streams_that_give_something(method: Method, monkeypatch: Patch) -> None:
     monkeypatch.setattr(bounds, "STREAMS", 8)
-    data = memoryview(METHODS[method](bytes(64 << 10)) * 50)
+    data = Data.of(METHODS[method](bytes(64 << 10)) * 50)
     whole = Decompressed(method, data, 1 << 30, FileBudget(1 << 30)).read_all()
     assert len(whole) == 50 * 64 << 10

@@ -32,7 +32,7 @@ def test_members_are_slices_of_the_file(dialect: int) -> None:
     assert not messages
     assert members(blobs) == ["k.co", "b/k.s"]
     assert all(blob.containers == ("tar",) and blob.offset for blob in blobs)
-    assert [blob.data for blob in blobs] == [OBJECT, ASSEMBLY]
+    assert [bytes(blob.data) for blob in blobs] == [OBJECT, ASSEMBLY]
 
 
 @pytest.mark.parametrize("dialect", [tarfile.GNU_FORMAT, tarfile.PAX_FORMAT], ids=["GNU", "pax"])
