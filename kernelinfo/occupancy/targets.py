@@ -165,6 +165,9 @@ class Target(NamedTuple):
     """The default one first; a second where WGP and CU mode can be chosen."""
     tg_split: bool
     """A workgroup without LDS may be spread over several CUs."""
+    llvm: int = 0
+    """The first release of LLVM that knows the target; 0 where LLVM 14 knows it, and where no
+    release does yet."""
     xnack: bool | None = None
     """A target id may state XNACK; None where that is not known. LLVM TargetParser,
     getArchAttrAMDGCN, and e_flags of empty objects of llvm-mc 22; not known of targets that only

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
+from kernelinfo.occupancy.targets import Target
 from kernelinfo.pressure.function import Function
 from kernelinfo.pressure.listing import Listing, read_listing
 from kernelinfo.pressure.registers import EVERY, from_directives
@@ -43,11 +44,14 @@ class AssemblyText:
         self._text = searchable(data)
         self._line, self._offset = 1, 0
         """A line and where it begins, from which others are counted."""
+        self._target: Target | None = None
         self._peaks: dict[str, str] = {}
         """Of functions that kernels call, by name."""
 
-    def function(self, symbol: str, line: int) -> Function:
-        """The function whose label is on that 1-based line."""
+    def function(self, symbol: str, line: int, target: Target | None = None) -> Function:
+        """The function whose label is on that 1-based line. Data among its instructions is decoded
+        where the target is known."""
+        self._target = target
         start = self._begin(line)
         listing = self._listing(symbol, start, line)
         if _CALLS in listing.reasons:
@@ -57,7 +61,16 @@ class AssemblyText:
 
     def _listing(self, symbol: str, start: int, line: int) -> Listing:
         files = self._files_before(start)
-        return read_listing(self._lines(symbol, start), line, files, self.value, symbol)
+        lines = self._lines(symbol, start)
+        return read_listing(lines, line, files, self.value, symbol, self._decoded)
+
+    def _decoded(self, chunks: Sequence[bytes]) -> list[list[str] | None]:
+        """The instructions that data encodes; None where it cannot be decoded."""
+        if self._target is None:
+            return [None] * len(chunks)
+        from kernelinfo.pressure.disassembly import decoded  # starts a program; few texts need it
+
+        return decoded(chunks, self._target)
 
     def _peak(self, name: str) -> str:
         """The peak of a function of the text, in words; empty for one that is elsewhere."""

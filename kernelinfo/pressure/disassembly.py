@@ -1,151 +1,223 @@
-"""The functions of a code object, by the disassembler that the user has installed.
-
-The only module here that starts a program: `llvm-objdump` of ROCm, or of LLVM 14 or newer.
-"""
+"""Machine code -> the instructions of each function, by the disassembler that is installed."""
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 import subprocess
 import tempfile
 import threading
-from collections import defaultdict
-from collections.abc import Iterator, Set
-from itertools import chain
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from subprocess import DEVNULL, PIPE
-from typing import IO
+from typing import IO, NamedTuple
 
 from kernelinfo.errors import ReadError
-from kernelinfo.pressure.listing import Listing, read_listing
-from kernelinfo.reading.assembly.loc import SourceFiles
-from kernelinfo.reading.code_object.symbols import Symbol, kernel_symbols
+from kernelinfo.occupancy.targets import Target
+from kernelinfo.pressure.code_file import MachineCode, code_file
+from kernelinfo.pressure.disassemblers import programs, version
+from kernelinfo.pressure.instructions import UNDECODED, Effect
+from kernelinfo.pressure.listing import Listing, Step, known_effect, listing_of
 from kernelinfo.reading.data import Data
 from kernelinfo.reading.elf import read_elf
 
-_FLAGS = ("-d", "--symbolize-operands", "--no-show-raw-insn", "--no-leading-addr")
-_NAMED = re.compile(r"llvm-objdump-(\d{1,3})$")
-_FUNCTION = re.compile(rb"(?:[0-9a-f]{8,16} )?<(.+)>:\s*$")
-_LOCAL = re.compile(rb"L\d+$")
+_FLAGS = ("-d", "-z", "--no-show-raw-insn", "--no-leading-addr")
+_SECTION = re.compile(rb"Disassembly of section \.f(\d+):")
+_WORDS = re.compile(rb"([0-9A-F]{8,16}): ([0-9A-F ]+)")
+_BRANCH = re.compile(r"((?:s_c?branch|s_subvector_loop)\w*(?: .*[ ,])?) *-?(?:0x[0-9a-f]+|\d+)$")
 _SECONDS = 60
-_MOST_BYTES = 1 << 28  # of one function's text
+_MOST_FUNCTIONS = 512  # of one run
 _NEEDED = (
     "pressure of a code object needs llvm-objdump (LLVM 14 or newer; ROCm and the llvm packages"
     " have it); the .s of --save-temps needs nothing"
 )
 
 
-def listings(data: Data, symbols: Set[str]) -> Iterator[tuple[str, Listing]]:
-    """The functions of these symbols, as far as they are disassembled, one at a time. Raises
-    `ReadError` where no disassembler is found, none reads this code, or one breaks off.
+class Processor(NamedTuple):
+    """The processor that code is for."""
 
-    Where several begin at one address, the disassembler names one of them: those with a size have
-    that much of its code, the others none.
+    mach: int  # EF_AMDGPU_MACH
+    name: str
+    llvm: int
+    """The first LLVM that knows it; 0 where every one does that is of use here."""
+
+
+def of_target(target: Target | None, code_object: Data) -> Processor:
+    """The target as a processor; the one that `e_flags` name where the target is not known."""
+    if target is None:
+        return Processor(read_elf(code_object, []).flags & 0xFF, "this processor", 0)
+    return Processor(target.elf_mach, target.name, target.llvm)
+
+
+class Instruction(NamedTuple):
+    """One line of a disassembler."""
+
+    address: int
+    text: str
+    words: tuple[int, ...]  # of 32 bits, its encoding
+
+
+def listings(codes: Iterable[MachineCode], processor: Processor) -> Iterator[tuple[str, Listing]]:
+    """The instructions of these functions, by name. Raises `ReadError` where no disassembler is
+    found, or none of them knows the processor.
+
+    A function with words that one program cannot decode is given to the next; one that none can
+    decode comes with the fewest such words, and says so.
     """
-    known = kernel_symbols(read_elf(data, []), []).defined
-    begins = {name: (one.section, one.value) for name, one in known.items()}
-    sized = {begins[name] for name, one in known.items() if one.size}
-    together = defaultdict(list)
-    for name in symbols:
-        together[begins.get(name, name)].append(name)
-    named = {name for name, begin in begins.items() if begin in together} | symbols
-    for printed, listing in _printed(data, named):
-        begin = begins.get(printed, printed)
-        for name in together.pop(begin, ()):
-            yield name, _cut(listing, known[name]) if begin in sized else listing
+    rest = iter(codes)
+    while batch := list(islice(rest, _MOST_FUNCTIONS)):
+        for code, instructions in _instructions(batch, processor):
+            yield code.name, _listing(instructions, dict(code.labels))
 
 
-def _cut(listing: Listing, symbol: Symbol) -> Listing:
-    """The instructions within a symbol's size, without what a linker puts between functions."""
-    end = symbol.value + symbol.size
-    steps = tuple(step for step in listing.steps if (step.address or 0) < end)
-    labels = {name: at for name, at in listing.labels.items() if at < len(steps)}
-    return listing._replace(steps=steps, labels=labels)
+def decoded(chunks: Sequence[bytes], target: Target) -> list[list[str] | None]:
+    """The instructions that each chunk of data encodes; None where it has words that no
+    disassembler can decode."""
+    processor = Processor(target.elf_mach, target.name, target.llvm)
+    codes = [MachineCode(str(number), 0, data) for number, data in enumerate(chunks)]
+    found: list[list[str] | None] = [None] * len(codes)
+    try:
+        for code, instructions in _instructions(codes, processor):
+            if not any(map(_is_undecoded, instructions)):
+                found[int(code.name)] = [one.text for one in instructions]
+    except ReadError:
+        pass  # no disassembler
+    return found
 
 
-def _printed(data: Data, symbols: Set[str]) -> Iterator[tuple[str, Listing]]:
-    """Each of these functions that a disassembler prints. Raises as `listings`."""
+_Found = tuple[MachineCode, list[Instruction]]
+
+
+def _instructions(codes: Sequence[MachineCode], processor: Processor) -> Iterator[_Found]:
+    """The code of each function taken apart, by the first program that can decode all of it."""
+    yield from ((code, []) for code in codes if not code.data)
+    pending = [code for code in codes if code.data]
+    if not pending:
+        return
+    best: dict[MachineCode, list[Instruction]] = {}
+    tried = []
+    for program in programs():
+        tried.append(program)
+        for code, instructions in _disassembled(program, pending, processor.mach):
+            if not any(map(_is_undecoded, instructions)):
+                best.pop(code, None)
+                yield code, instructions
+                pending = [other for other in pending if other is not code]
+            elif code not in best or _undecoded(instructions) < _undecoded(best[code]):
+                best[code] = instructions
+        if not pending:
+            return
+    if lost := [code for code in pending if code not in best]:
+        raise ReadError(_refusal(tried, processor, lost[0]))
+    yield from best.items()
+
+
+def _refusal(tried: Sequence[str], processor: Processor, code: MachineCode) -> str:
+    """Why no program prints the instructions of a function, and what to do."""
+    if not tried:
+        return _NEEDED
+    newest = version(tried[0]) if processor.llvm else 0
+    if 0 < newest < processor.llvm:
+        return (
+            f"llvm-objdump {newest} does not know {processor.name}; LLVM {processor.llvm} does:"
+            " install its llvm-objdump, or name one by LLVM_OBJDUMP"
+        )
+    return f"{_NEEDED}; {tried[0]} printed no instructions of {code.name}"
+
+
+def _is_undecoded(one: Instruction) -> bool:
+    return not one.text or one.text[0] == "." or one.text == "v_illegal"
+
+
+def _undecoded(instructions: Sequence[Instruction]) -> int:
+    return sum(map(_is_undecoded, instructions))
+
+
+def _disassembled(program: str, codes: Sequence[MachineCode], mach: int) -> Iterator[_Found]:
+    """The functions that a program prints whole, one at a time; none where it fails."""
     with tempfile.NamedTemporaryFile(prefix="kernelinfo-", suffix=".co") as file:
-        file.write(data.read())
+        file.write(code_file(codes, mach))
         file.flush()
-        for program in programs():
-            found = False
-            for one in _disassembled(program, file.name, symbols):
-                found = True
-                yield one
-            if found:
-                return
-    raise ReadError(_NEEDED)
+        command = [program, *_FLAGS, file.name]
+        with subprocess.Popen(command, stdin=DEVNULL, stdout=PIPE, stderr=DEVNULL) as process:
+            try:
+                assert process.stdout is not None
+                sections = _sections(process.stdout)
+                while found := _next(sections, process):
+                    number, instructions = found
+                    if number < len(codes) and (whole := _whole(instructions, codes[number])):
+                        yield codes[number], whole
+            except BaseException:
+                process.kill()
+                raise
 
 
-def programs() -> list[str]:
-    """The disassemblers of this machine: ROCm's first, then by name, the highest version first."""
-    roots = [os.environ.get("ROCM_PATH", ""), "/opt/rocm"]
-    paths = [os.path.join(root, "llvm", "bin", "llvm-objdump") for root in roots if root]
-    versions = {
-        int(match[1])
-        for folder in os.get_exec_path()
-        if os.path.isdir(folder)
-        for name in os.listdir(folder)
-        if (match := _NAMED.match(name))
-    }
-    names = ["llvm-objdump", *(f"llvm-objdump-{n}" for n in sorted(versions, reverse=True))]
-    found = (shutil.which(name) for name in [*paths, *names])
-    return list(dict.fromkeys(path for path in found if path))
+_Section = tuple[int, list[Instruction]]
 
 
-def _disassembled(program: str, path: str, symbols: Set[str]) -> Iterator[tuple[str, Listing]]:
-    """Each wanted function that the program prints; none where it knows no such code. Raises
-    `ReadError` where the program fails after it has printed some."""
-    command = [program, *_FLAGS, path]
-    with subprocess.Popen(command, stdout=PIPE, stderr=DEVNULL) as process:
-        try:
-            assert process.stdout is not None
-            last: _Function | None = None
-            functions = _functions(process.stdout, symbols)
-            while function := _next(functions, process):
-                if last:
-                    yield _listed(*last)
-                last = function
-            if last and process.wait():
-                raise ReadError(f"{program} failed or took more than {_SECONDS} s for a kernel")
-            if last:
-                yield _listed(*last)
-        except BaseException:
-            process.kill()
-            raise
-
-
-_Function = tuple[str, list[str]]  # a symbol and its lines
-
-
-def _next(functions: Iterator[_Function], process: subprocess.Popen[bytes]) -> _Function | None:
-    """The next function; the program is killed where it takes too long for it."""
+def _next(sections: Iterator[_Section], process: subprocess.Popen[bytes]) -> _Section | None:
+    """The next section; the program is killed where it takes too long for it."""
     limit = threading.Timer(_SECONDS, process.kill)
     limit.start()
     try:
-        return next(functions, None)
+        return next(sections, None)
     finally:
         limit.cancel()
 
 
-def _listed(symbol: str, lines: list[str]) -> tuple[str, Listing]:
-    return symbol, read_listing(lines, None, SourceFiles(), lambda *_: None, symbol)
+def _sections(output: IO[bytes]) -> Iterator[_Section]:
+    """The number of each section and its instructions."""
+    number, instructions = -1, list[Instruction]()
+    for line in output:
+        if header := _SECTION.match(line):
+            if number >= 0:
+                yield number, instructions
+            number, instructions = int(header[1]), []
+            continue
+        text, _, encoding = line.rpartition(b"//")
+        if number >= 0 and (found := _WORDS.search(encoding)):
+            words = tuple(int(word, 16) for word in found[2].split())
+            written = text.decode("utf-8", "replace").strip()
+            instructions.append(Instruction(int(found[1], 16), written, words))
+    if number >= 0:
+        yield number, instructions
 
 
-def _functions(output: IO[bytes], symbols: Set[str]) -> Iterator[_Function]:
-    """The lines of each wanted function, which ends where the next one begins."""
-    name = ""
-    lines: list[str] = []
-    taken = 0
-    for line in chain(output, [b"<end>:"]):
-        header = _FUNCTION.match(line) if b"<" in line else None
-        if header and not _LOCAL.match(header[1]):
-            if name:
-                yield name, lines
-            name, lines, taken = header[1].decode("utf-8", "backslashreplace"), [], 0
-            name = name if name in symbols else ""
-        elif name and taken < _MOST_BYTES:
-            taken += len(line)
-            lines.append(line.decode("utf-8", "replace").rstrip())
+def _whole(instructions: list[Instruction], code: MachineCode) -> list[Instruction]:
+    """The instructions, if they are those of all words of the code, without a gap; else none. Bytes
+    behind the last word are one that is not decoded."""
+    encoded = b"".join(word.to_bytes(4, "little") for one in instructions for word in one.words)
+    end = len(code.data) // 4 * 4
+    if encoded[:end] != code.data[:end]:
+        return []
+    tail = [Instruction(code.address + end, ".byte", ())] if end < len(code.data) else []
+    return instructions + tail
+
+
+def _listing(instructions: Sequence[Instruction], symbols: Mapping[int, str]) -> Listing:
+    """One function. Labels are its symbols; other branch targets are `L0`, `L1` … in their order,
+    as llvm-objdump names them."""
+    at = {one.address: index for index, one in enumerate(instructions)}
+    targets = {one.address: to for one in instructions if (to := _target(one)) in at}
+    names = {to: f"L{number}" for number, to in enumerate(sorted(set(targets.values())))}
+    names.update((address, name) for address, name in symbols.items() if address in at)
+    steps = []
+    for one in instructions:
+        text = one.text
+        if one.address in targets:
+            text = " ".join((_BRANCH.sub(r"\1", text).rstrip(), names[targets[one.address]]))
+        effects = _NOT_DECODED if _is_undecoded(one) else known_effect(text)
+        steps.append(Step(text, effects, None, one.address, None, None))
+    return listing_of(steps, {name: at[to] for to, name in names.items()})
+
+
+_NOT_DECODED = Effect(".long", (), 0, 0, "other", None, UNDECODED)
+
+
+def _target(one: Instruction) -> int:
+    """The address to which a branch leads, −1 for what is none. The low 16 bits count words from
+    the next instruction (RDNA and CDNA ISA documents, SOPP and SOPK)."""
+    if not _BRANCH.match(one.text):
+        return -1
+    offset = one.words[0] & 0xFFFF
+    offset -= (offset & 0x8000) << 1
+    return one.address + 4 * len(one.words) + 4 * offset

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from kernelinfo.pressure.flow import Loop, find_loops, postorder, predecessors, read_flow
+from kernelinfo.pressure.high_vgprs import with_high_vgprs
 from kernelinfo.pressure.listing import IMPLICIT_DEF, Listing, Step
 from kernelinfo.pressure.nouns import Location, Region
 from kernelinfo.pressure.registers import Counts, count, union
@@ -28,6 +29,7 @@ class Function:
 
     def __init__(self, listing: Listing, entry: int) -> None:
         """`entry` are the registers that hold something where the function begins."""
+        listing = with_high_vgprs(listing)
         self.listing = listing
         self.steps = listing.steps
         self.blocks, reasons = read_flow(listing)

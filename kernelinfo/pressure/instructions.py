@@ -18,6 +18,9 @@ _UNRESOLVED = re.compile(r"(?<![\w.$@])[vas]\[[\d:\s]*+(?:\[|[^\d:\s\[\]][^\[\]]
 _INDEXED = re.compile(r"[vs]_movrel.*|v_swaprel.*|s_set_gpr_idx_on")
 _CALL = re.compile(r"s_swappc_b64|s_swap_pc_i64|s_call_[bi]64")
 
+UNDECODED = "undecoded words"
+"""The reason where machine code or data in the code is not taken apart."""
+
 _KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("copy", re.compile(r"v_accvgpr_")),
     ("matrix", re.compile(r"v_(?:mfma|wmma|smfmac|swmmac)_")),
@@ -69,9 +72,9 @@ def effect(text: str) -> Effect:
 
 
 def _single(text: str) -> Effect:
-    operation, encoding = _operation(text)
-    registers = [named(operand) for operand in operation.operands]
-    positions = rules.access(operation, encoding)
+    taken, encoding = operation(text)
+    registers = [named(operand) for operand in taken.operands]
+    positions = rules.access(taken, encoding)
     writes = reads = 0
     for position, operand in enumerate(registers):
         if position in positions.written:
@@ -79,17 +82,17 @@ def _single(text: str) -> Effect:
         if position not in positions.written or position in positions.kept:
             reads |= operand
     return Effect(
-        operation.mnemonic,
-        operation.operands,
+        taken.mnemonic,
+        taken.operands,
         writes,
         reads,
-        "lds" if "lds" in operation.modifiers else _kind(operation.mnemonic),
-        _exec_change(operation.mnemonic, operation.operands[0] in _EXEC),
-        _unknown_registers(operation.mnemonic) or _unresolved(operation.operands),
+        "lds" if "lds" in taken.modifiers else _kind(taken.mnemonic),
+        _exec_change(taken.mnemonic, taken.operands[0] in _EXEC),
+        _unknown_registers(taken.mnemonic) or _unresolved(taken.operands),
     )
 
 
-def _operation(text: str) -> tuple[rules.Operation, str]:
+def operation(text: str) -> tuple[rules.Operation, str]:
     """The instruction taken apart, and the encoding that its mnemonic names."""
     mnemonic, *rest = text.split(None, 1) or [""]
     mnemonic = mnemonic.replace("v_dual_", "v_")
@@ -100,8 +103,8 @@ def _operation(text: str) -> tuple[rules.Operation, str]:
         written = written.replace(" ", ", ", 1)
     operands = _split(written)
     last, *modifiers = operands[-1].split() or [""]
-    operation = rules.Operation(name, (*operands[:-1], last), tuple(modifiers))
-    return operation, encoding[0] if encoding else ""
+    taken = rules.Operation(name, (*operands[:-1], last), tuple(modifiers))
+    return taken, encoding[0] if encoding else ""
 
 
 def _split(written: str) -> list[str]:
@@ -137,6 +140,8 @@ def _unknown_registers(mnemonic: str) -> str | None:
     """Why no text of such an instruction names all its registers."""
     if _INDEXED.fullmatch(mnemonic):
         return "indexed registers"
+    if mnemonic == "v_illegal":
+        return UNDECODED
     return "calls" if _CALL.fullmatch(mnemonic) else None
 
 

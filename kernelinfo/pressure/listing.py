@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from kernelinfo.pressure.instructions import Effect, effect
+from kernelinfo.pressure import data_directives
+from kernelinfo.pressure.instructions import UNDECODED, Effect, effect
 from kernelinfo.pressure.registers import named_by_compiler, union
 from kernelinfo.reading.assembly.loc import SourceFiles
 from kernelinfo.reading.facts import SourceLine
 
 Value = Callable[[str, int], int | None]
 """Evaluates an expression on a line of the text; None where it cannot be."""
+
+Decode = Callable[[Sequence[bytes]], list[list[str] | None]]
+"""The instructions that each chunk of data encodes; None where it cannot be decoded."""
 
 IMPLICIT_DEF, KILL = "implicit-def", "kill"
 """Mnemonics of LLVM's comments that stand for instructions without code."""
@@ -26,7 +30,6 @@ _FACT = re.compile(r"(DEBUG_VALUE|implicit-def|kill): |-byte Folded (Spill|Reloa
 # LLVM AsmPrinter.cpp emitKill: each register of a `kill:` is defined or killed.
 _DEFINED, _KILLED = re.compile(r"def \$\w+"), re.compile(r"killed \$\w+")
 _LOCATION = re.compile(r"\.loc\s+([0-9]{1,9})\s+([0-9]{1,9})\b")
-_ADDRESS = re.compile(r"//\s*([0-9A-Fa-f]{8,16}):")
 _END = re.compile(r"\.(?:size|amdhsa_kernel|amdgpu_metadata|amd_amdgpu_hsa_metadata)\b")
 _END_LABEL = re.compile(r"\.Lfunc_end\d*$")
 _OF_DEBUGGING = re.compile(r"\.L(?:tmp|func_begin)\d+$")
@@ -37,8 +40,9 @@ _ASSIGNMENT = re.compile(r"[\w.$]+\s*=(?!=)")
 _MNEMONIC = re.compile(
     r"(?:s|v|ds|flat|global|t?buffer|scratch|image|cluster|tensor)_\w+|exp(?:ort)?\b"
 )
+_INCLUDED = "included text that is not read"
 _SYMBOLIC = re.compile(r"(?<![\w.$@])([vas])\[([^\[\]A-Za-z_]*+[A-Za-z_][^\[\]]*+)\]")
-_PADDING = {"s_nop", "s_code_end", "v_illegal"}
+_PADDING = {"s_nop", "s_code_end"}
 ENDS = ("s_endpgm", "s_branch", "s_setpc", "s_set_pc", "s_rfe", "s_add_pc")
 """How mnemonics begin behind which nothing runs on."""
 
@@ -84,25 +88,48 @@ def without_comments(line: str) -> str:
 
 
 def read_listing(
-    lines: Iterable[str], first: int | None, files: SourceFiles, value: Value, name: str = ""
+    lines: Iterable[str],
+    first: int,
+    files: SourceFiles,
+    value: Value,
+    name: str = "",
+    decode: Decode = lambda chunks: [None] * len(chunks),
 ) -> Listing:
     """The function of that name whose label is on the first of `lines`, up to its end.
 
-    `first` is the number of that line, None where the text is a disassembly. `files` are those
-    named before it; `value` evaluates the symbols of hand-written registers.
+    `first` is the number of that line. `files` are those named before it; `value` evaluates the
+    symbols of hand-written registers, `decode` takes data apart that stands among instructions.
     """
     reader = _Reader(first, files, value, name)
     for line in lines:
         if not reader.take(line):
             break
-    return reader.listing()
+    return reader.listing(decode)
+
+
+def listing_of(
+    steps: list[Step],
+    labels: Mapping[str, int],
+    variables: Sequence[Variable] = (),
+    reasons: Iterable[str] = (),
+) -> Listing:
+    """A function of these steps, without the padding behind the last instruction."""
+    last = len(steps)
+    while last and steps[last - 1].effect.mnemonic in _PADDING:
+        last -= 1
+    if not last or steps[last - 1].effect.mnemonic.startswith((*ENDS, "s_cbranch")):
+        steps = steps[:last]
+    found = dict.fromkeys(reasons)
+    found.update((step.effect.inexact, None) for step in steps if step.effect.inexact)
+    labels = {name: step for name, step in labels.items() if step < len(steps)}
+    return Listing(tuple(steps), labels, tuple(variables), tuple(found))
 
 
 class _Reader:
     """A function while it is read, line by line."""
 
-    def __init__(self, first: int | None, files: SourceFiles, value: Value, name: str) -> None:
-        self._number = None if first is None else first - 1
+    def __init__(self, first: int, files: SourceFiles, value: Value, name: str) -> None:
+        self._number = first - 1
         self._files = files
         self._value = value
         self._name = name
@@ -115,11 +142,18 @@ class _Reader:
         """What the instructions of a clause are whose comment stands at its begin, and how many."""
         self._skipped_until = ""
         """The directive that ends what is no code: a macro, an amd_kernel_code_t."""
+        self._in_code = True
+        """False in another section."""
+        self._data: dict[int, bytearray] = {}
+        """The bytes of each step that stands for data."""
+        self._labelled = -1
+        """The step that follows the last label."""
+        self._unread: int | None = None
+        """The step behind the last data that was not read."""
 
     def take(self, line: str) -> bool:
         """Read one line; False where the function has ended."""
-        if self._number is not None:
-            self._number += 1
+        self._number += 1
         code = without_comments(line)
         spill = self._fact(line, code) if ";" in line else None
         start = 0
@@ -128,7 +162,8 @@ class _Reader:
             if _END_LABEL.match(name):
                 return False
             if not _OF_DEBUGGING.match(name):
-                self._labels.setdefault(name, len(self._steps))
+                self._labelled = len(self._steps)
+                self._labels.setdefault(name, self._labelled)
             start = label.end()
         code = code[start:].strip()
         if not code:
@@ -140,7 +175,7 @@ class _Reader:
         if code[0] == ".":
             return self._directive(code)
         if code != "..." and not _ASSIGNMENT.match(code):
-            self._instruction(code, line, spill)
+            self._instruction(code, spill)
         return True
 
     def _fact(self, line: str, code: str) -> Literal["Spill", "Reload"] | None:
@@ -177,39 +212,80 @@ class _Reader:
             self._skipped_until = ".end_amd_kernel_code_t"
         elif _CONDITIONAL.match(code):
             self._reasons["text that is repeated or depends on a condition"] = None
+        elif code.startswith(".include"):
+            self._reasons[_INCLUDED] = None
+        elif data_directives.CODE_SECTION.match(code):
+            self._in_code = True
+        elif data_directives.OTHER_SECTION.match(code):
+            self._in_code = False
+        elif self._in_code and data_directives.DATA.match(code):
+            self._take_data(code)
         elif (other := _NEXT_FUNCTION.match(code)) and other[1].strip('" \t') != self._name:
             return False
         return not (_END.match(code) and self._steps)
 
-    def _instruction(self, code: str, line: str, spill: Literal["Spill", "Reload"] | None) -> None:
+    def _take_data(self, code: str) -> None:
+        """Note a directive for data; directives that follow one another make one step."""
+        found = data_directives.data(code, lambda written: self._value(written, self._number))
+        if found is None:
+            self._unread = len(self._steps)
+            return
+        last = len(self._steps) - 1
+        if last in self._data and self._labelled <= last:
+            self._data[last] += found
+            return
+        self._data[last + 1] = bytearray(found)
+        undecoded = Effect(".long", (), 0, 0, "other", None, UNDECODED)
+        self._steps.append(Step(code, undecoded, self._number, None, self._source, None))
+
+    def _instruction(self, code: str, spill: Literal["Spill", "Reload"] | None) -> None:
         mnemonic = code.split(None, 1)[0]
         if not _MNEMONIC.match(mnemonic):
             self._reasons[f"unknown instruction {mnemonic[:40]}"] = None
             return
-        code = evaluated(code, self._number or 0, self._value)
+        code = evaluated(code, self._number, self._value)
         if spill and mnemonic == "s_clause":
             others = number("".join(code.split()[1:2]))
             self._clause, spill = (spill, 0 if others is None else others + 1), None
         elif self._clause[1]:
             spill, left = self._clause
             self._clause = spill, left - 1
-        address = _ADDRESS.search(line) if self._number is None else None
-        at = int(address[1], 16) if address else None
-        self._steps.append(Step(code, effect(code), self._number, at, self._source, spill))
+        self._steps.append(Step(code, effect(code), self._number, None, self._source, spill))
 
-    def listing(self) -> Listing:
-        """What was read, without the padding behind the last instruction."""
-        steps = self._steps
-        last = len(steps)
-        while last and steps[last - 1].effect.mnemonic in _PADDING:
-            last -= 1
-        if last and steps[last - 1].effect.mnemonic.startswith((*ENDS, "s_cbranch")):
-            del steps[last:]
-        for step in steps:
-            if step.effect.inexact:
-                self._reasons[step.effect.inexact] = None
-        labels = {name: step for name, step in self._labels.items() if step < len(steps)}
-        return Listing(tuple(steps), labels, tuple(self._variables), tuple(self._reasons))
+    def listing(self, decode: Decode) -> Listing:
+        """The function, with data taken apart."""
+        steps, at = self._with_data(decode)
+        labels = {name: at[step] for name, step in self._labels.items()}
+        variables = [one._replace(step=at[one.step]) for one in self._variables]
+        ends = bool(steps) and steps[-1].effect.mnemonic.startswith(ENDS)
+        if self._unread is not None and not (ends and self._unread == len(self._steps)):
+            self._reasons[UNDECODED] = None
+        return listing_of(steps, labels, variables, self._reasons)
+
+    def _with_data(self, decode: Decode) -> tuple[list[Step], Sequence[int]]:
+        """The steps with the instructions that data encodes; where each step now stands."""
+        if not self._data:
+            return self._steps, range(len(self._steps) + 1)
+        chunks = [bytes(data) for data in self._data.values()]
+        found = dict(zip(self._data, decode(chunks), strict=True))
+        steps, at = list[Step](), list[int]()
+        for index, step in enumerate(self._steps):
+            at.append(len(steps))
+            texts = found.get(index)
+            if texts is None:
+                steps.append(step)
+            else:
+                steps += [step._replace(text=text, effect=known_effect(text)) for text in texts]
+        return steps, [*at, len(steps)]
+
+
+def known_effect(text: str) -> Effect:
+    """The effect of an instruction that a disassembler printed; one that is not known is named."""
+    mnemonic = text.split(None, 1)[0]
+    if _MNEMONIC.match(mnemonic):
+        return effect(text)
+    reason = f"unknown instruction {mnemonic[:40]}"
+    return Effect(mnemonic, (), 0, 0, "other", None, reason)
 
 
 def number(written: str) -> int | None:

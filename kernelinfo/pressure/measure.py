@@ -41,6 +41,9 @@ class Measured(NamedTuple):
     lds: Lds | None  # where it was asked for, and debug information describes the kernel
 
 
+NOT_ALLOCATED = "registers above those that the descriptor allocates"
+"""The reason of a story whose code cannot be all that the kernel runs, or is more than that."""
+
 Found = Measured | Problem | Note  # what a measurement comes to, one after the other
 
 
@@ -138,19 +141,22 @@ def _of_text(blob: Blob, results: Iterable[Result]) -> Iterator[tuple[Result, Fu
     text = AssemblyText(blob.data.read())
     for result in results:
         kernel = result.kernel
-        yield result, None if kernel.line is None else text.function(kernel.symbol, kernel.line)
+        line, target = kernel.line, kernel.target
+        yield result, None if line is None else text.function(kernel.symbol, line, target)
 
 
 def _of_code_object(
     blob: Blob, results: Sequence[Result]
 ) -> Iterator[tuple[Result, Function | Problem | None]]:
-    from kernelinfo.pressure.disassembly import listings
+    from kernelinfo.pressure.disassembly import listings, of_target
+    from kernelinfo.pressure.function_code import function_code
     from kernelinfo.reading.code_object.dwarf import read_line_table
 
     by_symbol = {result.kernel.symbol: result for result in results}
     try:
         table = read_line_table(blob.data)
-        for symbol, listing in listings(blob.data, by_symbol.keys()):
+        codes = function_code(blob.data, by_symbol)
+        for symbol, listing in listings(codes, of_target(results[0].kernel.target, blob.data)):
             if result := by_symbol.pop(symbol, None):
                 entry = _entry(result.kernel, blob.data)
                 yield result, Function(_located(listing, table), entry)
@@ -212,4 +218,14 @@ def _story(result: Result, function: Function, at: int | None) -> Story:
     steps: tuple[Step, ...] = ()
     if kernel.target and occupancy:
         steps = tuple(Step(*step) for step in vgpr_steps(kernel.target, occupancy))
-    return Storyteller(function, files, steps).story(at)
+    story = Storyteller(function, files, steps).story(at)
+    if not story.exact or not _exceeds(story, kernel):
+        return story
+    return story._replace(exact=False, reasons=(NOT_ALLOCATED,))
+
+
+def _exceeds(story: Story, kernel: Kernel) -> bool:
+    """True if the text names registers that the kernel's descriptor does not allocate."""
+    allocated = kernel.traits.encoded
+    vectors, sgprs = story.used.vector(story.files), story.used.sgprs
+    return vectors > (allocated.vgprs or vectors) or sgprs > (allocated.sgprs or sgprs)

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from kernelinfo.pressure.disassembly import programs
+from kernelinfo.pressure.disassemblers import programs
 
 needed = pytest.mark.skipif(not programs(), reason="no llvm-objdump is installed")

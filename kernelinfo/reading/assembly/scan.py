@@ -208,16 +208,22 @@ def label_offset(text: Text, name: str, floor: int, offset: int) -> int | None:
 
     Compilers print a descriptor after the code; people write it before.
     """
+    spellings = [name]
     if not _UNQUOTED.fullmatch(name):
-        name = '"' + name.replace("\\", r"\\").replace('"', r"\"") + '"'
-    sought = name.encode() + b":"
+        plain = name.replace('"', r"\"")  # LLVM 19 and older leave a backslash as it is
+        spellings = list(dict.fromkeys(f'"{one}"' for one in (_with_escapes(name), plain)))
     for start, end in (floor, offset), (offset, offset + _FAR):
-        found = text.find(sought, start, end)
-        while found >= 0:
-            if found == 0 or text[found - 1 : found].isspace():
-                return found
-            found = text.find(sought, found + 1, end)
+        for sought in (spelling.encode() + b":" for spelling in spellings):
+            found = text.find(sought, start, end)
+            while found >= 0:
+                if found == 0 or text[found - 1 : found].isspace():
+                    return found
+                found = text.find(sought, found + 1, end)
     return None
+
+
+def _with_escapes(name: str) -> str:
+    return name.replace("\\", r"\\").replace('"', r"\"")
 
 
 def unquoted(written: bytes) -> str:

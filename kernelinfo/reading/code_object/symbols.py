@@ -80,6 +80,22 @@ def kernel_symbols(elf: Elf, warnings: list[ReadWarning]) -> KernelSymbols:
     return found
 
 
+def symbols_without_type(elf: Elf) -> list[tuple[str, Symbol]]:
+    """Name and place of each symbol in a section that states no type, as hand-written labels do."""
+    found: dict[tuple[str, Symbol], None] = {}
+    for table, in_file in _tables(elf, []):
+        strings = bytes(in_file)
+        budget = 16 * len(strings)
+        whole = len(table) - len(table) % _SYMBOL.size
+        for name_at, info, _, section, value, size in _SYMBOL.iter_unpack(table[:whole]):
+            if info & 15 == STT_NOTYPE and 0 < section < _SHN_ABS and budget > 0:
+                name = string_at(strings, name_at)
+                budget -= len(name or "")
+                if name:
+                    found[name, Symbol(STT_NOTYPE, section, value, size)] = None
+    return list(found)
+
+
 def _rows(table: memoryview) -> list[tuple[int, _Place]]:
     """Where the name of each symbol begins that may be of a kernel, and what the symbol is."""
     whole = len(table) - len(table) % _SYMBOL.size

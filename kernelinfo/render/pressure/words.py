@@ -18,6 +18,9 @@ _WHY = {
     "calls": "calls: what the callee uses, its arguments and results are not in the text",
     "indexed registers": "indexed registers: which ones depends on m0",
     "indirect branch": "indirect branch: where it leads is not in the text",
+    "undecoded words": "undecoded words: no llvm-objdump that is installed knows what they encode",
+    "unknown mode of s_set_vgpr_msb": "s_set_vgpr_msb: where paths with different modes"
+    " meet, the VGPRs are not known",
 }
 
 

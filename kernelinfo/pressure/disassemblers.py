@@ -1,0 +1,75 @@
+"""The llvm-objdump programs of this machine, in the order in which they are tried."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from functools import cache
+from pathlib import Path
+
+from kernelinfo.errors import ReadError
+
+_NAME = re.compile(r"llvm-objdump(?:-(\d{1,3}))?$")
+_VERSION = re.compile(r"LLVM version (\d{1,3})\.")
+_ROCM = "opt/rocm*/llvm/bin"  # under the root: each version of ROCm has a folder of its own
+_SECONDS = 10
+
+
+def programs() -> list[str]:
+    """The program that `LLVM_OBJDUMP` names, then all that are installed, the newest first. Raises
+    `ReadError` where there is no such program as it names.
+
+    They are sought in `ROCM_PATH`, PATH and `/opt/rocm*`. Folders of PATH that are not absolute are
+    left out, so that nothing in the current folder is run.
+    """
+    wanted = os.environ.get("LLVM_OBJDUMP", "")
+    folders = [folder for folder in os.get_exec_path() if os.path.isabs(folder)]
+    chosen = [os.path.join(folder, wanted) for folder in folders] if "/" not in wanted else [wanted]
+    first = [path for path in chosen if wanted and os.path.isabs(path) and _is_program(path)][:1]
+    if wanted and not first:
+        raise ReadError(f"LLVM_OBJDUMP names {wanted}, which is no program; give its whole path")
+    installed = {os.path.realpath(path): path for path in reversed(_installed(folders))}
+    paths = list(reversed(installed.values()))
+    if len(paths) > 1:
+        paths.sort(key=version, reverse=True)
+    return list(dict.fromkeys([*first, *paths]))
+
+
+def _installed(folders: list[str]) -> list[str]:
+    """The path of each program; of one file the path that names its version stands first."""
+    root = os.environ.get("ROCM_PATH", "")
+    rocm = [os.path.join(root, "llvm", "bin")] if os.path.isabs(root) else []
+    known = map(str, Path("/").glob(_ROCM))
+    found = [
+        os.path.join(folder, name)
+        for folder in [*rocm, *folders, *known]
+        if os.path.isdir(folder)
+        for name in sorted(os.listdir(folder), reverse=True)
+        if _NAME.match(name)
+    ]
+    return [path for path in dict.fromkeys(found) if _is_program(path)]
+
+
+def _is_program(path: str) -> bool:
+    return os.path.isfile(path) and os.access(path, os.X_OK)
+
+
+@cache  # a program is started to ask it
+def version(path: str) -> int:
+    """The LLVM version of a program: by its name, else by asking it; 0 where it does not say."""
+    named = _NAME.search(path)
+    if named and named[1]:
+        return int(named[1])
+    try:
+        done = subprocess.run(
+            [path, "--version"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return 0
+    found = _VERSION.search(done.stdout.decode("utf-8", "replace"))
+    return int(found[1]) if found else 0

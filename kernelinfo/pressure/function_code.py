@@ -1,0 +1,85 @@
+"""The machine code of functions of a code object, by the address and size of their symbols."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+
+from kernelinfo.pressure.code_file import MachineCode
+from kernelinfo.reading.code_object.descriptor import SIZE_V2
+from kernelinfo.reading.code_object.symbols import (
+    STT_AMDGPU_HSA_KERNEL,
+    STT_OBJECT,
+    Symbol,
+    kernel_symbols,
+    symbols_without_type,
+)
+from kernelinfo.reading.data import Data
+from kernelinfo.reading.elf import SHT_NOBITS, Elf, Section, read_elf
+
+
+def function_code(data: Data, names: Iterable[str]) -> Iterator[MachineCode]:
+    """The code of each function of these names whose bytes are in the file; none at all of a symbol
+    without a size where another symbol with a size begins, as of a kernel without instructions.
+
+    A function ends where its symbol's size ends. Without a size it ends at the next function or at
+    the end of its section, less the zeros before that.
+    """
+    elf = read_elf(data, [])
+    labels = symbols_without_type(elf)
+    names = list(names)
+    wanted = set(names)
+    symbols = {name: one for name, one in labels if name in wanted} | kernel_symbols(
+        elf, []
+    ).defined
+    inside = sorted((one.section, one.value, name) for name, one in labels)
+    functions = {name: one for name, one in symbols.items() if one.type != STT_OBJECT}
+    begins = sorted({(one.section, one.value) for one in functions.values()})
+    sized = {(one.section, one.value) for one in functions.values() if one.size}
+    for name in names:
+        if symbol := functions.get(name):
+            found: bytes | None = b""
+            start = symbol.value
+            if symbol.type == STT_AMDGPU_HSA_KERNEL:
+                start += SIZE_V2
+            if symbol.size:
+                found = _bytes(elf, symbol.section, start, symbol.value + symbol.size)
+            elif (symbol.section, symbol.value) not in sized:
+                end = _next_function(begins, symbol)
+                found = _without_zeros(_bytes(elf, symbol.section, start, end))
+            if found is not None:
+                first = bisect_right(inside, (symbol.section, symbol.value + 1))
+                last = bisect_right(inside, (symbol.section, start + len(found)))
+                own = tuple((address, label) for _, address, label in inside[first:last])
+                yield MachineCode(name, start, found, own)
+
+
+def _next_function(begins: Sequence[tuple[int, int]], symbol: Symbol) -> int | None:
+    """The address of the next function in the section of a symbol; None for the last one."""
+    at = bisect_right(begins, (symbol.section, symbol.value))
+    if at == len(begins) or begins[at][0] != symbol.section:
+        return None
+    return begins[at][1]
+
+
+def _bytes(elf: Elf, section: int, start: int, end: int | None) -> bytes | None:
+    """A section's bytes from one address to another, or to its end; by segments where there are no
+    sections. None where they are not in the file."""
+    sections = elf.sections[section : section + 1]
+    for part in sections or elf.loaded:
+        if isinstance(part, Section) and part.type == SHT_NOBITS:
+            return None
+        limit = part.address + part.size
+        if part.address <= start <= limit and (end is None or end <= limit):
+            offset = part.offset + start - part.address
+            found = elf.bytes_at(offset, (limit if end is None else end) - start)
+            return None if found is None else bytes(found)
+    return None
+
+
+def _without_zeros(code: bytes | None) -> bytes | None:
+    """MachineCode without the words of zeros behind its last instruction."""
+    if code is None:
+        return None
+    length = len(code.rstrip(b"\0"))
+    return code[: -(-length // 4) * 4]

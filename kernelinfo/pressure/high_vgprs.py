@@ -1,0 +1,151 @@
+"""gfx1250: which of 1,024 VGPRs an operand names, by the mode that `s_set_vgpr_msb` sets.
+
+An operand has eight bits for a VGPR. The mode has two more bits for each of four operands; it is 0
+where a function begins (LLVM AMDGPULowerVGPREncoding.cpp). LLVM AMDGPUBaseInfo.cpp,
+`getVGPRLoweringOperandTables`, says which operands those are. LLVM's comments `v2 /*v258*/` are not
+needed, except where paths with different modes meet.
+"""
+
+from __future__ import annotations
+
+import re
+
+from kernelinfo.pressure import rules
+from kernelinfo.pressure.flow import read_flow
+from kernelinfo.pressure.instructions import effect, operation
+from kernelinfo.pressure.listing import Listing, Step, number
+from kernelinfo.pressure.registers import VGPRS
+
+UNKNOWN_MODE = "unknown mode of s_set_vgpr_msb"
+"""The reason of a function in which paths with different modes meet."""
+
+_UNKNOWN = -1
+_SET = "s_set_vgpr_msb"
+_SOURCES, _DESTINATION = (0, 1, 2), 3
+"""Fields of the mode, of two bits each."""
+_COMMENT = re.compile(r"\s*/\*[^*]*\*/")
+_VGPR = re.compile(r"(?<![\w.$@])v(?:(\d{1,4})(?![\w$@])|\[(\d{1,4})(?::(\d{1,4}))?\])")
+_HWREG = re.compile(r"hwreg\((\w+)(?:,(\d{1,2}),(\d{1,2}))?\)")
+_MODE_NAMES = ("HW_REG_WAVE_MODE", "HW_REG_MODE", "1")
+_FIRST_BIT, _END_BIT = 12, 20
+"""The bits of the MODE register that hold the mode, the destination's first."""
+_WITHOUT_FIELDS = re.compile(r"v_wmma_ld_scale.*|s_.*|tensor_.*")
+_RESULT_FIRST = re.compile(r"t?buffer_.*|.*_load_async_to_lds.*")
+"""Their first operand has the destination's field even where it is read."""
+_KNOWN = re.compile(r"(?:v|ds|flat|global|scratch|cluster|t?buffer)_.*")
+
+
+def with_high_vgprs(listing: Listing) -> Listing:
+    """The function with the registers that its modes select, and the reason where a mode is not
+    known; as it is where no mode is set."""
+    if not any(step.effect.mnemonic == _SET for step in listing.steps):
+        return listing
+    steps = list(listing.steps)
+    is_commented = any("/*v" in step.text and step.address is None for step in steps)
+    for index, mode in _modes(listing).items():
+        if mode != _UNKNOWN:
+            steps[index] = _selected(steps[index], mode)
+        elif not is_commented and (steps[index].effect.reads | steps[index].effect.writes) & VGPRS:
+            unknown = steps[index].effect._replace(inexact=UNKNOWN_MODE)
+            steps[index] = steps[index]._replace(effect=unknown)
+    inexact = (step.effect.inexact for step in steps)
+    reasons = dict.fromkeys((*listing.reasons, *filter(None, inexact)))
+    return listing._replace(steps=tuple(steps), reasons=tuple(reasons))
+
+
+def _modes(listing: Listing) -> dict[int, int]:
+    """The mode at each instruction that is reached, by its index."""
+    blocks, _ = read_flow(listing)
+    begins = {0: 0}
+    pending = [0] if blocks else []
+    found: dict[int, int] = {}
+    while pending:
+        number = pending.pop()
+        block, mode = blocks[number], begins[number]
+        for index in range(block.first, block.end):
+            found[index] = mode
+            mode = _after(listing.steps[index], mode)
+        for way in block.branches:
+            joined = mode if begins.get(way, mode) == mode else _UNKNOWN
+            if begins.get(way) != joined:
+                begins[way] = joined
+                pending.append(way)
+    return found
+
+
+def _after(step: Step, mode: int) -> int:
+    """The mode behind an instruction."""
+    mnemonic, operands = step.effect.mnemonic, step.effect.operands
+    if mnemonic == _SET:
+        value = number(operands[0])
+        return _UNKNOWN if value is None else value & 0xFF
+    if not mnemonic.startswith("s_setreg"):
+        return mode
+    register = _HWREG.fullmatch(operands[0])
+    if register and register[1] not in _MODE_NAMES:
+        return mode
+    end = int(register[2] or 0) + int(register[3] or 32) if register else 32
+    value = number(operands[-1]) if mnemonic.startswith("s_setreg_imm32") else None
+    if value is None:
+        return mode if end <= _FIRST_BIT else _UNKNOWN
+    bits = value >> _FIRST_BIT & 0xFF
+    stated = bits >> 2 | (bits & 3) << 6
+    if stated == mode or (register and not int(register[2] or 0) and end >= _END_BIT):
+        return stated
+    # Some chips take these bits even if the instruction is for fewer (LLVM, handleSetregMode).
+    return _UNKNOWN
+
+
+def _selected(step: Step, mode: int) -> Step:
+    """An instruction with the effect that it has in a mode."""
+    if not step.effect.operands or "v" not in step.text:
+        return step
+    halves = [_with_upper_bits(half, mode) for half in _COMMENT.sub("", step.text).split("::")]
+    if None in halves:
+        return step._replace(effect=step.effect._replace(inexact=UNKNOWN_MODE))
+    return step._replace(effect=effect(" :: ".join(filter(None, halves))))
+
+
+def _with_upper_bits(text: str, mode: int) -> str | None:
+    """The text with whole register numbers; None where the fields of the operands are not known."""
+    taken, encoding = operation(text)
+    written = rules.access(taken, encoding).written
+    if _WITHOUT_FIELDS.fullmatch(taken.mnemonic):
+        return text
+    if not _KNOWN.fullmatch(taken.mnemonic):
+        return None if _VGPR.search(text) and mode else text
+    operands = [
+        operand if field is None else _raised(operand, mode >> 2 * field & 3)
+        for operand, field in zip(taken.operands, _fields(taken, written), strict=True)
+    ]
+    mnemonic = text.split(None, 1)[0]
+    return " ".join((mnemonic, ", ".join(operands), *taken.modifiers))
+
+
+def _fields(taken: rules.Operation, written: tuple[int, ...]) -> list[int | None]:
+    """The field of each operand: the destination's, then those of the sources in their order."""
+    if "_store_addtid" in taken.mnemonic:  # without an address, which would be the first source
+        return [1, *[None] * (len(taken.operands) - 1)]
+    first = 0 in written or bool(_RESULT_FIRST.fullmatch(taken.mnemonic))
+    carry = 1 in written and not _VGPR.match(taken.operands[1])
+    sources = iter(_SOURCES)
+    return [
+        _DESTINATION
+        if position == 0 and first
+        else None
+        if position == 1 and carry
+        else next(sources, None)
+        for position in range(len(taken.operands))
+    ]
+
+
+def _raised(operand: str, upper: int) -> str:
+    """An operand whose VGPRs have these upper bits."""
+
+    def whole(match: re.Match[str]) -> str:
+        first = int(match[1] or match[2])
+        start = (first & 0xFF) + 256 * upper
+        last = start + int(match[3] or first) - first
+        return f"v{start}" if match[1] else f"v[{start}:{last}]"
+
+    return _VGPR.sub(whole, operand)
