@@ -1,4 +1,4 @@
-"""Instructions -> blocks, the edges between them, and the loops that these make."""
+"""Instructions -> blocks, and the edges between them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial, reduce
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -34,8 +33,9 @@ def read_flow(listing: Listing) -> tuple[tuple[Block, ...], tuple[str, ...]]:
     """The blocks in the order of the text, the first is the entry; and why edges may be missing."""
     steps = listing.steps
     reasons: dict[str, None] = {}
+    addresses = {step.address: index for index, step in enumerate(steps) if step.address}
     jumps = {
-        index: _targets(listing, index, reasons)
+        index: _targets(listing, addresses, index, reasons)
         for index, step in enumerate(steps)
         if step.effect.mnemonic.startswith((*_BRANCHES, *_INDIRECT))
     }
@@ -47,7 +47,11 @@ def read_flow(listing: Listing) -> tuple[tuple[Block, ...], tuple[str, ...]]:
         if end < len(steps) and not steps[end - 1].effect.mnemonic.startswith(ENDS):
             branches.add(len(blocks) + 1)
         ways = branches | {bisect_right(firsts, to) - 1 for to in skips.get(end - 1, ())}
-        blocks.append(Block(first, end, tuple(sorted(ways)), tuple(sorted(branches))))
+        successors = tuple(sorted(ways))
+        same = len(ways) == len(branches)
+        blocks.append(
+            Block(first, end, successors, successors if same else tuple(sorted(branches)))
+        )
     return tuple(blocks), tuple(reasons)
 
 
@@ -61,7 +65,9 @@ def _firsts(steps: Sequence[Step], edges: Iterable[Mapping[int, Sequence[int]]])
     return sorted(first for first in found if first < len(steps))
 
 
-def _targets(listing: Listing, index: int, reasons: dict[str, None]) -> tuple[int, ...]:
+def _targets(
+    listing: Listing, addresses: Mapping[int, int], index: int, reasons: dict[str, None]
+) -> tuple[int, ...]:
     """The steps to which a branch may jump; a reason where they are not known."""
     branch = listing.steps[index].effect
     if branch.mnemonic.startswith(_INDIRECT):
@@ -74,7 +80,7 @@ def _targets(listing: Listing, index: int, reasons: dict[str, None]) -> tuple[in
         label = branch.operands[-1]
     to = listing.labels.get(label)
     if to is None and (dwords := number(label)) is not None:
-        to = _by_offset(listing.steps, index, dwords)
+        to = _by_offset(listing.steps, addresses, index, dwords)
     if to is None:
         reasons["branch to an unknown label"] = None
     return () if to is None else (to,)
@@ -89,15 +95,16 @@ def _long_branch(steps: Sequence[Step], index: int) -> str | None:
     return None
 
 
-def _by_offset(steps: Sequence[Step], index: int, dwords: int) -> int | None:
+def _by_offset(
+    steps: Sequence[Step], addresses: Mapping[int, int], index: int, dwords: int
+) -> int | None:
     """The step at a distance in dwords from the next instruction, as LLVM 15 disassembles."""
     following = steps[index + 1].address if index + 1 < len(steps) else None
     if following is None:
         return None
     if dwords > 0x7FFF:
         dwords -= 0x10000
-    wanted = following + 4 * dwords
-    return next((i for i, step in enumerate(steps) if step.address == wanted), None)
+    return addresses.get(following + 4 * dwords)
 
 
 def predecessors(blocks: Sequence[Sequence[int]]) -> list[list[int]]:
@@ -125,6 +132,23 @@ def postorder(ways: Sequence[Sequence[int]]) -> list[int]:
             found.append(block)
             pending.pop()
     return found
+
+
+def components(order: Sequence[int], before: Sequence[Sequence[int]]) -> Iterator[list[int]]:
+    """Blocks that lead to each other, together; each such group before those that it leads to.
+    `order` is the postorder of the blocks that are reached (Kosaraju's algorithm)."""
+    left = set(order)
+    for first in reversed(order):
+        if first not in left:
+            continue
+        left.remove(first)
+        found = [first]
+        for block in found:
+            for other in before[block]:
+                if other in left:
+                    left.remove(other)
+                    found.append(other)
+        yield found
 
 
 def skip_edges(steps: Sequence[Step]) -> Iterator[tuple[int, int]]:
@@ -170,73 +194,3 @@ def _saved_before(steps: Sequence[Step]) -> str:
         if mnemonic.startswith("s_mov_b") and len(operands) > 1 and operands[1] in _EXEC:
             return operands[0]
     return ""
-
-
-class Loop(NamedTuple):
-    """One natural loop, as LLVM's own LoopInfo finds them."""
-
-    header: int  # a block
-    blocks: frozenset[int]  # inner loops included
-    depth: int  # 1 for an outermost loop
-
-
-def find_loops(blocks: Sequence[Block]) -> tuple[Loop, ...]:
-    """Every loop, in the order of the text; back edges to one header make one loop."""
-    ways = [block.branches for block in blocks]
-    before = predecessors(ways)
-    order = postorder(ways)
-    dominators = _dominators(order, before)
-    rank = {block: position for position, block in enumerate(order)}
-    bodies: dict[int, set[int]] = {}
-    for block in order:
-        for way in ways[block]:
-            if rank[way] >= rank[block] and _dominates(dominators, way, block):
-                body = bodies.setdefault(way, {way})
-                _collect(body, block, before, dominators)
-    return tuple(
-        Loop(header, frozenset(bodies[header]), sum(header in body for body in bodies.values()))
-        for header in sorted(bodies)
-    )
-
-
-def _dominators(order: Sequence[int], before: Sequence[Sequence[int]]) -> dict[int, int]:
-    """The immediate dominator of each block that is reached. Cooper, Harvey and Kennedy, "A Simple,
-    Fast Dominance Algorithm"."""
-    rank = {block: position for position, block in enumerate(order)}
-    found = {0: 0}
-    changed = True
-    while changed:
-        changed = False
-        for block in reversed(order[:-1]):
-            known = [other for other in before[block] if other in found]
-            nearest = reduce(partial(_common, found, rank), known)
-            changed |= found.get(block) != nearest
-            found[block] = nearest
-    return found
-
-
-def _common(dominators: dict[int, int], rank: dict[int, int], one: int, other: int) -> int:
-    while one != other:
-        while rank[one] < rank[other]:
-            one = dominators[one]
-        while rank[other] < rank[one]:
-            other = dominators[other]
-    return one
-
-
-def _dominates(dominators: dict[int, int], one: int, other: int) -> bool:
-    while other != one and other != dominators[other]:
-        other = dominators[other]
-    return other == one
-
-
-def _collect(
-    body: set[int], block: int, before: Sequence[Sequence[int]], reached: dict[int, int]
-) -> None:
-    """Add all blocks from which a back edge's start is reached without the header."""
-    pending = [block]
-    while pending:
-        found = pending.pop()
-        if found not in body and found in reached:
-            body.add(found)
-            pending += before[found]

@@ -5,16 +5,25 @@ A register is live while it may have been written and may be read.
 
 from __future__ import annotations
 
+from array import array
+from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
+from heapq import heapify, heappop, heappush
+from itertools import accumulate
 from typing import NamedTuple
 
-from kernelinfo.pressure.flow import Loop, find_loops, postorder, predecessors, read_flow
+from kernelinfo.pressure.flow import components, postorder, predecessors, read_flow
 from kernelinfo.pressure.high_vgprs import with_high_vgprs
 from kernelinfo.pressure.listing import IMPLICIT_DEF, Listing, Step
+from kernelinfo.pressure.loops import Loop, Loops
 from kernelinfo.pressure.nouns import Location, Region
 from kernelinfo.pressure.registers import Counts, count, union
+
+TANGLED = "tangled loops"
+"""The reason where values were followed for `MOST_VISITS` steps and not to their end."""
+MOST_VISITS = 16  # of a block, on average; compiled code takes 2
 
 
 class Live(NamedTuple):
@@ -33,91 +42,170 @@ class Function:
         self.listing = listing
         self.steps = listing.steps
         self.blocks, reasons = read_flow(listing)
-        self.reasons = tuple(dict.fromkeys((*listing.reasons, *reasons)))
-        self.code = [i for i, step in enumerate(self.steps) if step.is_code]
+        self.code = array("I", (i for i, step in enumerate(self.steps) if step.is_code))
         """The steps that are instructions."""
-        self.number = {step: number for number, step in enumerate(self.code)}
-        """The number of the instruction that a step is, counted without comments."""
+        self.number = array("I", accumulate((s.is_code for s in self.steps), initial=0))
+        """How many instructions stand before each step, and in all."""
         self.successors = [block.successors for block in self.blocks]
+        self.before = predecessors(self.successors)
+        """The blocks before each block."""
         self.order = postorder(self.successors)
         """The blocks that are reached, each behind those that follow it."""
-        self._written = self._may_be_written(entry)
+        groups = list(components(self.order, self.before))
+        effects = [self._effects(block) for block in range(len(self.blocks))]
+        self._written = self._may_be_written(groups, [one[2] for one in effects], entry)
         """Registers that may have been written, at the begin of each block."""
-        self.needed = self._needed()
+        self.needed = [0] * len(self.blocks)
         """Registers that may be read before they are written, at the begin of each block."""
-        self.live_in = {block: self.needed[block] & self._written[block] for block in self.order}
+        tangled = () if self._settle_needed(groups, effects) else (TANGLED,)
+        self.reasons = tuple(dict.fromkeys((*listing.reasons, *reasons, *tangled)))
+        """Why the live registers are a lower bound; empty where they are exact."""
 
-    def _may_be_written(self, entry: int) -> dict[int, int]:
-        before = predecessors(self.successors)
-        own = {block: union(map(_writes, self.steps_of(block))) for block in self.order}
+    def _effects(self, block: int) -> tuple[int, int, int]:
+        """A block's first reads, all that it writes, and the same without undefined values."""
+        reads = ends = begins = 0
+        for step in reversed(self.steps_of(block)):
+            effect = step.effect
+            ends |= effect.writes
+            begins |= _writes(step)
+            reads = reads & ~effect.writes | effect.reads
+        return reads, ends, begins
 
-        def written(block: int, found: dict[int, int]) -> int:
-            earlier = union(found[other] | own[other] for other in before[block] if other in own)
-            return earlier if block else earlier | entry
+    def _may_be_written(
+        self, groups: Sequence[Sequence[int]], own: Sequence[int], entry: int
+    ) -> list[int]:
+        """Nothing ends what may have been written: blocks that lead to each other have the same."""
+        begin, end = [0] * len(self.blocks), [0] * len(self.blocks)
+        for group in groups:
+            earlier = 0 if group[0] else entry
+            for block in group:
+                for other in self.before[block]:
+                    earlier |= end[other]
+            if len(group) > 1 or group[0] in self.successors[group[0]]:
+                for block in group:
+                    earlier |= own[block]
+            for block in group:
+                begin[block], end[block] = earlier, earlier | own[block]
+        return begin
 
-        return _settled(self.order[::-1], written)
-
-    def _needed(self) -> dict[int, int]:
-        reads, writes = dict.fromkeys(self.order, 0), dict.fromkeys(self.order, 0)
-        for block in self.order:
-            for step in reversed(self.steps_of(block)):
-                writes[block] |= step.effect.writes
-                reads[block] = reads[block] & ~step.effect.writes | step.effect.reads
-
-        def needed(block: int, found: dict[int, int]) -> int:
-            behind = union(found[way] for way in self.successors[block])
-            return reads[block] | behind & ~writes[block]
-
-        return _settled(self.order, needed)
+    def _settle_needed(
+        self, groups: Sequence[Sequence[int]], effects: Sequence[tuple[int, int, int]]
+    ) -> bool:
+        """Work out what blocks need from those behind them; False where that took too long, and
+        what was found is less than all of it."""
+        rank, member = [-1] * len(self.blocks), [-1] * len(self.blocks)
+        for position, block in enumerate(self.order):
+            rank[block] = position
+        left = MOST_VISITS * len(self.order) + 1000
+        for number, group in enumerate(groups):
+            for block in group:
+                member[block] = number
+        for number in reversed(range(len(groups))):
+            sweep, later = sorted(rank[block] for block in groups[number]), list[int]()
+            waiting = set(sweep)
+            while (sweep or later) and left:
+                if not sweep:
+                    sweep, later = later, sweep
+                    heapify(sweep)
+                left -= 1
+                position = heappop(sweep)
+                waiting.remove(position)
+                block = self.order[position]
+                needed = 0
+                for way in self.successors[block]:
+                    needed |= self.needed[way]
+                reads, ends, _ = effects[block]
+                needed = reads | needed & ~ends
+                if needed == self.needed[block]:
+                    continue
+                self.needed[block] = needed
+                for other in self.before[block]:
+                    at = rank[other]
+                    if member[other] == number and at not in waiting:
+                        waiting.add(at)
+                        heappush(sweep if at > position else later, at)
+        return left > 0
 
     @cached_property
-    def live(self) -> tuple[Live, ...]:
-        """What is live around each step; nothing where no path leads to it."""
-        found = [Live(0, 0)] * len(self.steps)
-        for number in self.order:
-            first, written = self.blocks[number].first, [self._written[number]]
-            steps = self.steps_of(number)
-            for step in steps:
-                written.append(written[-1] | _writes(step))
-            needed = union(self.needed[way] for way in self.successors[number])
-            for index, step in reversed(list(enumerate(steps))):
-                after = needed & written[index + 1] | step.effect.writes
-                needed = needed & ~step.effect.writes | step.effect.reads
-                found[first + index] = Live(needed & written[index], after)
-        return tuple(found)
+    def reached(self) -> frozenset[int]:
+        """The blocks to which some way leads."""
+        return frozenset(self.order)
+
+    def live_in(self, block: int) -> int:
+        """The registers live at the begin of a block; none where no way leads to it."""
+        return self.needed[block] & self._written[block] if block in self.reached else 0
+
+    def live(self, block: int) -> Iterator[tuple[int, Live]]:
+        """Each step of a block to which some way leads, the last one first, and what is live around
+        it."""
+        first, steps = self.blocks[block].first, self.steps_of(block)
+        written = [(first, self._written[block])]  # only where more is written than before
+        for index, step in enumerate(steps, first + 1):
+            if more := _writes(step) & ~written[-1][1]:
+                written.append((index, written[-1][1] | more))
+        needed = 0
+        for way in self.successors[block]:
+            needed |= self.needed[way]
+        for index in reversed(range(first, first + len(steps))):
+            effect = steps[index - first].effect
+            after = needed & written[-1][1] | effect.writes
+            if written[-1][0] > index:
+                written.pop()
+            needed = needed & ~effect.writes | effect.reads
+            yield index, Live(needed & written[-1][1], after)
+
+    def live_at(self, steps: Collection[int]) -> list[Live]:
+        """The registers live around each of some steps, which are in the order of the text."""
+        found = dict.fromkeys(steps, Live(0, 0))
+        for block in dict.fromkeys(map(self.block_of, steps)):
+            if block in self.reached:
+                found.update((index, live) for index, live in self.live(block) if index in found)
+        return [found[step] for step in steps]
 
     @cached_property
     def counts(self) -> list[Counts]:
-        """How many registers of each class are live before or behind each step, the larger."""
-        return [Counts(*map(max, *map(count, live))) for live in self.live]
+        """How many registers of each class are live before or behind each step, the larger; none
+        where no way leads to it. Sets of registers are let go block by block."""
+        found = [Counts(0, 0, 0)] * len(self.steps)
+        known: dict[Counts, Counts] = {}
+        for block in self.order:
+            for index, live in self.live(block):
+                counts = Counts(*map(max, *map(count, live)))
+                found[index] = known.setdefault(counts, counts)
+        return found
 
     def steps_of(self, block: int) -> tuple[Step, ...]:
         """The steps of a block."""
         return self.steps[self.blocks[block].first : self.blocks[block].end]
 
-    def code_of(self, block: int) -> Iterator[int]:
+    def code_of(self, block: int) -> Sequence[int]:
         """The steps of a block that are instructions."""
-        steps = range(self.blocks[block].first, self.blocks[block].end)
-        return (step for step in steps if step in self.number)
+        first, end = self.blocks[block].first, self.blocks[block].end
+        return self.code[self.number[first] : self.number[end]]
+
+    def block_of(self, step: int) -> int:
+        """The block of a step."""
+        return bisect_right(self._firsts, step) - 1
 
     @cached_property
-    def loops(self) -> tuple[Loop, ...]:
-        """Every loop, in the order of the text."""
-        return find_loops(self.blocks)
+    def _firsts(self) -> list[int]:
+        return [block.first for block in self.blocks]
+
+    @cached_property
+    def loops(self) -> Loops:
+        """Loops of the wave as a whole: ways of lanes that are off make none."""
+        ways = [block.branches for block in self.blocks]
+        if ways == self.successors:
+            return Loops(ways, self.before, self.order)
+        return Loops(ways, predecessors(ways), postorder(ways))
 
     def loop_around(self, step: int) -> Loop | None:
         """The innermost loop around a step."""
-        around = (loop for loop in self.loops if self._block_of[step] in loop.blocks)
-        return max(around, key=lambda loop: loop.depth, default=None)
+        return self.loops.around(self.block_of(step))
 
-    @cached_property
-    def _block_of(self) -> dict[int, int]:
-        blocks = enumerate(self.blocks)
-        return {step: number for number, block in blocks for step in range(block.first, block.end)}
-
-    def touched_in(self, loop: Loop) -> tuple[int, int]:
-        """The registers that a loop reads, and those that it writes."""
-        effects = [step.effect for block in loop.blocks for step in self.steps_of(block)]
+    def touched_in(self, blocks: Iterable[int]) -> tuple[int, int]:
+        """The registers that some blocks read, and those that they write."""
+        effects = [step.effect for block in blocks for step in self.steps_of(block)]
         return union(effect.reads for effect in effects), union(e.writes for e in effects)
 
     @cached_property
@@ -130,19 +218,18 @@ class Function:
 
     def location(self, step: int, loop: Loop | None = None) -> Location:
         """Where a step is, relative to a loop; a comment stands for the instruction behind it."""
-        while step not in self.number and step + 1 < len(self.steps):
-            step += 1
+        number = self.number[step]
+        if number < len(self.code):
+            step = self.code[number]
         found = self.steps[step]
-        number = self.number.get(step, len(self.code))
-        region = self._region(step, loop)
-        return Location(number, found.line, found.address, found.source, region)
+        return Location(number, found.line, found.address, found.source, self._region(step, loop))
 
     def _region(self, step: int, loop: Loop | None) -> Region:
         if loop is None:
             return "elsewhere"
-        if self._block_of[step] in loop.blocks:
+        if self.loops.holds(loop, self.block_of(step)):
             return "in the loop"
-        first = min(self.blocks[number].first for number in loop.blocks)
+        first = self.blocks[loop.begin].first
         return "before the loop" if step < first else "after the loop"
 
     def at_line(self, line: int) -> int | None:
@@ -154,22 +241,10 @@ class Function:
         found = [
             (sum(self.counts[index][:2]), -index)
             for index in self.code
-            if self._block_of[index] in self.live_in and (source := self.steps[index].source)
-            if source.line == line and f"/{source.file}".endswith(f"/{file}")
+            if (source := self.steps[index].source) and source.line == line
+            if f"/{source.file}".endswith(f"/{file}") and self.block_of(index) in self.reached
         ]
         return -max(found)[1] if found else None
-
-
-def _settled(blocks: Iterable[int], value: Callable[[int, dict[int, int]], int]) -> dict[int, int]:
-    """The value of each block by those of the others, worked out until none changes."""
-    found = dict.fromkeys(blocks, 0)
-    changed = True
-    while changed:
-        changed = False
-        for block, known in found.items():
-            found[block] = value(block, found)
-            changed |= found[block] != known
-    return found
 
 
 def _writes(step: Step) -> int:

@@ -110,6 +110,8 @@ def operation(text: str) -> tuple[rules.Operation, str]:
 def _split(written: str) -> list[str]:
     """The operands, cut at commas outside brackets and without blanks inside them; the last one has
     the modifiers."""
+    if "[" not in written and "(" not in written:
+        return [part.strip() for part in written.split(",")]
     parts: list[list[str]] = [[]]
     depth = 0
     for character in written:

@@ -1,4 +1,7 @@
-"""Sets of registers: integers with a bit for each half of a VGPR, each AGPR and each SGPR."""
+"""Sets of registers: integers with a bit for each SGPR, each AGPR and each half of a VGPR.
+
+The halves of a VGPR are neighbours, so that the sets of kernels with few registers are short.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +21,8 @@ _AGPR = _SGPR + _SGPRS
 _LOW = _AGPR + _AGPRS
 SGPRS = ((1 << _SGPRS) - 1) << _SGPR
 AGPRS = ((1 << _AGPRS) - 1) << _AGPR
-_LOWS = ((1 << _VGPRS) - 1) << _LOW
-VGPRS = _LOWS | _LOWS << _VGPRS
+VGPRS = ((1 << 2 * _VGPRS) - 1) << _LOW
+_LOWS = VGPRS // 3  # every other bit
 EVERY = SGPRS | AGPRS | VGPRS
 OF_CLASS: dict[RegisterClass, int] = {"vgpr": VGPRS, "agpr": AGPRS, "sgpr": SGPRS}
 
@@ -45,13 +48,14 @@ class Counts(NamedTuple):
 def span(letter: str, first: int, last: int, half: str | None = None) -> int:
     """The registers `first` to `last` of a class: `v`, `a` or `s`. `half` is `l` or `h` for 16 bits
     of each VGPR. Empty where a target has no such registers."""
-    width, start = {"v": (_VGPRS, _LOW), "a": (_AGPRS, _AGPR), "s": (_SGPRS, _SGPR)}[letter]
-    if not first <= last < width:
+    most, start = {"v": (_VGPRS, _LOW), "a": (_AGPRS, _AGPR), "s": (_SGPRS, _SGPR)}[letter]
+    if not first <= last < most:
         return 0
-    bits = ((1 << (last - first + 1)) - 1) << (start + first)
-    if letter != "v" or half == "l":
-        return bits
-    return bits << _VGPRS if half == "h" else bits | bits << _VGPRS
+    bits = 2 if letter == "v" else 1
+    found = ((1 << bits * (last - first + 1)) - 1) << (start + bits * first)
+    if letter == "v" and half:
+        return found & (_LOWS if half == "l" else _LOWS << 1)
+    return found
 
 
 @lru_cache(maxsize=1 << 12)
@@ -79,7 +83,7 @@ def union(sets: Iterable[int]) -> int:
 
 def _lows(registers: int) -> int:
     """The lower halves of all VGPRs of which a set has one."""
-    return (registers | registers >> _VGPRS) & _LOWS
+    return (registers | registers >> 1) & _LOWS
 
 
 def count(registers: int) -> Counts:
@@ -94,7 +98,7 @@ def count(registers: int) -> Counts:
 def used(registers: int) -> Counts:
     """The highest register of each class in a set, plus one."""
     return Counts(
-        _lows(registers).bit_length() - _LOW if registers & VGPRS else 0,
+        (registers.bit_length() - _LOW + 1) // 2 if registers & VGPRS else 0,
         (registers & AGPRS).bit_length() - _AGPR if registers & AGPRS else 0,
         (registers & SGPRS).bit_length() - _SGPR,
     )
@@ -103,7 +107,7 @@ def used(registers: int) -> Counts:
 def whole(registers: int) -> int:
     """The same set with both halves of every VGPR of which it has one."""
     lows = _lows(registers)
-    return registers & (SGPRS | AGPRS) | lows | lows << _VGPRS
+    return registers | lows | lows << 1
 
 
 def each(registers: int) -> Iterator[int]:
@@ -112,22 +116,23 @@ def each(registers: int) -> Iterator[int]:
     for part in (registers & _LOWS, registers & AGPRS, registers & SGPRS):
         while part:
             lowest = part & -part
-            yield lowest | lowest << _VGPRS if lowest & _LOWS else lowest
+            yield lowest | lowest << 1 if lowest & _LOWS else lowest
             part ^= lowest
 
 
 def ranges(registers: int) -> tuple[str, ...]:
     """The names of a set in compact form, VGPRs first: `v[0:3]`, `v7`, `a1`, `s[4:6]`."""
-    parts = (_lows(registers) >> _LOW, (registers & AGPRS) >> _AGPR, registers & SGPRS)
+    parts = (whole(registers) >> _LOW, (registers & AGPRS) >> _AGPR, registers & SGPRS)
     found: list[str] = []
-    for letter, part in zip("vas", parts, strict=True):
+    for letter, part, bits in zip("vas", parts, (2, 1, 1), strict=True):
         while part:
-            first = (part & -part).bit_length() - 1
-            rest = part >> first
-            length = (~rest & (rest + 1)).bit_length() - 1
+            start = (part & -part).bit_length() - 1
+            rest = part >> start
+            size = (~rest & (rest + 1)).bit_length() - 1
+            first, length = start // bits, size // bits
             last = first + length - 1
             found.append(f"{letter}{first}" if length == 1 else f"{letter}[{first}:{last}]")
-            part = rest >> length << (first + length)
+            part = rest >> size << (start + size)
     return tuple(found)
 
 

@@ -6,8 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from kernelinfo.pressure.flow import Loop
-from kernelinfo.pressure.function import Function
+from kernelinfo.pressure.function import TANGLED, Function
+from kernelinfo.pressure.loops import Loop
 from kernelinfo.pressure.nouns import (
     Advice,
     BlockPressure,
@@ -41,20 +41,22 @@ class Storyteller(NamedTuple):
         peak = self._peak()
         is_peak = at is None
         at = function.code[peak.at.number] if at is None else at
-        values = live_values(function, at)
+        values, are_all_followed = live_values(function, at)
+        tangled = () if are_all_followed else (TANGLED,)
+        reasons = tuple(dict.fromkeys((*function.reasons, *tangled)))
         named = union(step.effect.writes | step.effect.reads for step in function.steps)
         return Story(
             files=self.files,
             instructions=len(function.code),
-            exact=not function.reasons,
-            reasons=function.reasons,
+            exact=not reasons,
+            reasons=reasons,
             used=used(named),
             peak=peak,
-            entry=ranges(function.live_in.get(0, 0)),
+            entry=ranges(function.live_in(0)),
             at=function.location(at, function.loop_around(at)),
             live_across=values,
             lines=tuple(self._lines()),
-            loops=tuple(self._loop(loop) for loop in function.loops),
+            loops=tuple(self._loops()),
             blocks=tuple(self._blocks()),
             curve=tuple(function.counts[step] for step in function.code),
             steps=self.steps,
@@ -67,8 +69,9 @@ class Storyteller(NamedTuple):
         return self.function.counts[step].vector(self.files)
 
     def _pressure(self, steps: Sequence[int]) -> Pressure:
-        counts = [self.function.counts[step] for step in steps]
-        return Pressure(max(map(self._vector, steps)), *map(max, zip(*counts, strict=True)))
+        counts = {self.function.counts[step] for step in steps} or {Counts(0, 0, 0)}
+        most = max(one.vector(self.files) for one in counts)
+        return Pressure(most, *map(max, zip(*counts, strict=True)))
 
     def _peak(self) -> Peak:
         function = self.function
@@ -100,11 +103,32 @@ class Storyteller(NamedTuple):
         found = [LinePressure(line, self._instructions(steps)) for line, steps in by_line.items()]
         return sorted(found, key=lambda one: (-one.code.peak.vector, -one.code.instructions))
 
-    def _loop(self, loop: Loop) -> LoopPressure:
+    def _loops(self) -> Iterator[LoopPressure]:
+        """Every loop, in the order of the text."""
+        function, loops = self.function, self.function.loops
+        blocks: dict[int, list[int]] = defaultdict(list)
+        """By the position of the innermost loop around them."""
+        for number in function.order:
+            if loop := loops.around(number):
+                blocks[loop.position].append(number)
+        touched = loops.gathered(
+            {position: function.touched_in(own) for position, own in blocks.items()},
+            lambda one, other: (one[0] | other[0], one[1] | other[1]),
+        )
+        code = loops.gathered({at: self._code(own) for at, own in blocks.items()}, _together)
+        for loop in sorted(loops.forest, key=lambda loop: loop.header):
+            yield self._loop(loop, *touched[loop.position], *code[loop.position])
+
+    def _code(self, blocks: Iterable[int]) -> _Code:
+        """Counts of the instructions of some blocks, and the number of the last one."""
+        steps = [step for number in blocks for step in self.function.code_of(number)]
+        return self._instructions(steps), self.function.number[max(steps, default=0)]
+
+    def _loop(
+        self, loop: Loop, reads: int, writes: int, code: Instructions, last: int
+    ) -> LoopPressure:
         function = self.function
-        steps = [step for number in sorted(loop.blocks) for step in function.code_of(number)]
-        live_in = function.live_in[loop.header]
-        reads, writes = function.touched_in(loop)
+        live_in = function.live_in(loop.header)
         constant, through = live_in & reads & ~writes, live_in & ~reads & ~writes
         return LoopPressure(
             label=_label(function, loop),
@@ -115,8 +139,8 @@ class Storyteller(NamedTuple):
             constant_registers=ranges(constant),
             through=count(through),
             through_registers=ranges(through),
-            code=self._instructions(steps),
-            last=function.number[steps[-1]],
+            code=code,
+            last=last,
         )
 
     def _blocks(self) -> Iterator[BlockPressure]:
@@ -125,9 +149,9 @@ class Storyteller(NamedTuple):
             yield BlockPressure(
                 function.labels[number],
                 function.location(block.first),
-                len(list(function.code_of(number))),
+                len(function.code_of(number)),
                 block.successors,
-                ranges(function.live_in.get(number, 0)),
+                ranges(function.live_in(number)),
             )
 
     def _advice(self, peak: Peak, values: Sequence[LiveValues]) -> Iterator[Advice]:
@@ -143,6 +167,17 @@ class Storyteller(NamedTuple):
                 idle.append(value)
                 excess -= value.total
             yield Advice(step.at_most, step.waves_per_simd, above, tuple(idle))
+
+
+_Code = tuple[Instructions, int]
+
+
+def _together(one: _Code, other: _Code) -> _Code:
+    """The same of the instructions of both."""
+    sums = [sum(both) for both in zip(one[0][2:], other[0][2:], strict=True)]
+    peak = Pressure(*map(max, one[0].peak, other[0].peak))
+    code = Instructions(one[0].instructions + other[0].instructions, peak, *sums)
+    return code, max(one[1], other[1])
 
 
 def _label(function: Function, loop: Loop) -> str | None:
@@ -188,13 +223,13 @@ def _point(function: Function, share: Sequence[int], step: int) -> Point:
     return Point(function.location(step), function.counts[step], function.steps[step].text, spills)
 
 
-def _spans(function: Function, steps: Iterable[int]) -> tuple[Span, ...]:
+def _spans(function: Function, steps: Sequence[int]) -> tuple[Span, ...]:
     """The spans along these steps, which are numbered from 0, in the order of the text."""
     found: dict[tuple[int, int], int] = defaultdict(int)
     begun: dict[int, int] = {}
     live = point = 0
-    for point, step in enumerate(steps):
-        now = whole(union(function.live[step]))
+    for point, around in enumerate(function.live_at(steps)):
+        now = whole(union(around))
         for register in each(live & ~now):
             found[begun.pop(register), point - 1] |= register
         begun.update(dict.fromkeys(each(now & ~live), point))

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from heapq import heappop, heappush
 from typing import Literal, NamedTuple
 
-from kernelinfo.pressure.flow import Loop, predecessors
-from kernelinfo.pressure.function import Function
+from kernelinfo.pressure.function import MOST_VISITS, Function
+from kernelinfo.pressure.loops import Loop
 from kernelinfo.pressure.nouns import LiveValues, Location
 from kernelinfo.pressure.registers import OF_CLASS, RegisterClass, count, each, ranges, union, whole
 
@@ -29,19 +29,22 @@ class _Value(NamedTuple):
     in_loop: _InLoop
 
 
-def live_values(function: Function, at: int) -> tuple[LiveValues, ...]:
-    """The values live at one step, grouped by their history, the longest untouched first."""
+def live_values(function: Function, at: int) -> tuple[tuple[LiveValues, ...], bool]:
+    """The values live at one step, grouped by their history, the longest untouched first; and
+    whether all of them could be followed."""
     loop = function.loop_around(at)
-    registers = whole(max(function.live[at], key=lambda live: sum(count(live)[:2])))
+    registers = whole(max(*function.live_at([at]), key=lambda live: sum(count(live)[:2])))
     search = _Search(function, at, registers, loop)
     variables = _variables(function, at)
-    reads, writes = function.touched_in(loop) if loop else (0, 0)
+    inside = [n for n in function.order if loop and function.loops.holds(loop, n)]
+    reads, writes = function.touched_in(inside)
     values = [
         _Value(r, *search.of(r), variables.get(r), _in_loop(r, loop, reads, writes))
         for r in each(registers)
     ]
     found = map(_values, _grouped(values))
-    return tuple(sorted(found, key=lambda v: (-(v.untouched or 0), -v.total, v.registers[0])))
+    groups = sorted(found, key=lambda v: (-(v.untouched or 0), -v.total, v.registers[0]))
+    return tuple(groups), search.left > 0
 
 
 class _Search:
@@ -51,15 +54,11 @@ class _Search:
         self._function = function
         self._loop = loop
         self._start = start
-        self._block = next(
-            number
-            for number in function.order
-            if function.blocks[number].first <= start < function.blocks[number].end
-        )
-        self._touched = {
-            number: union(s.effect.reads | s.effect.writes for s in function.steps_of(number))
-            for number in function.order
-        }
+        self._block = function.block_of(start)
+        self.left = MOST_VISITS * (len(function.steps) + 1000)
+        """Steps that may still be looked at; 0 where values were not followed to their end."""
+        self._touched: dict[int, int] = {}
+        """What the blocks read or write that were looked at."""
         self._reads: dict[int, tuple[int, int]] = {}
         self._touches: dict[int, int] = {}
         """Instructions since the last read or write; −1 where the step itself writes."""
@@ -69,13 +68,15 @@ class _Search:
         own = whole(function.steps[start].effect.writes) & registers
         for register in each(own):
             self._touches[register], self._writes[register] = -1, (-1, start)
-        before, steps = predecessors(function.successors), range(start - 1, block.first - 1, -1)
-        self._follow(registers & ~own, steps, self._written_in, before, -1)
+        steps = range(start - 1, block.first - 1, -1)
+        self._follow(registers & ~own, steps, self._written_in, function.before, -1)
 
     def of(self, register: int) -> tuple[Location | None, bool, int, Location | None]:
         """The history of a register, as `_Value` has it."""
         until, read = self._reads.get(register, (0, None))
         _, written = self._writes.get(register, (0, None))
+        if not self.left and None in (read, written):
+            return None, False, 0, None
         is_next_turn = read is not None and read < self._start
         untouched = 0 if read is None else max(until + self._touches.get(register, 0), 0)
         return self._location(read), is_next_turn, untouched, self._location(written)
@@ -99,26 +100,34 @@ class _Search:
         number, (sought, distance) = self._block, look(steps, 0, sought)
         seen: dict[int, int] = {}
         pending: list[tuple[int, int, int]] = []
-        while True:
+        while self.left:
             for way in ways[number]:
-                live = self._function.live_in.get(way if direction == 1 else number, 0)
+                live = self._function.live_in(way if direction == 1 else number)
                 new = sought & whole(live) & ~seen.get(way, 0)
-                if new and way in self._touched:
+                if new and way in self._function.reached:
                     seen[way] = seen.get(way, 0) | new
                     heappush(pending, (distance, way, new))
             if not pending:
                 return
             distance, number, sought = heappop(pending)
-            block = self._function.blocks[number]
-            if sought & self._touched[number]:
-                inside = range(block.first, block.end)[::direction]
-                sought, distance = look(inside, distance, sought)
+            first, end, *_ = self._function.blocks[number]
+            if sought & self._of_block(number):
+                self.left = max(self.left - (end - first), 0)
+                sought, distance = look(range(first, end)[::direction], distance, sought)
             else:
-                distance += block.end - block.first
+                self.left -= 1
+                distance += end - first
+
+    def _of_block(self, block: int) -> int:
+        if block not in self._touched:
+            self._touched[block] = union(self._function.touched_in([block]))
+        return self._touched[block]
 
     def _read_in(self, steps: range, distance: int, sought: int) -> tuple[int, int]:
         """Note the first reads."""
         for index in steps:
+            if not sought:
+                break
             step = self._function.steps[index]
             if sought & step.effect.reads:
                 found = whole(step.effect.reads) & sought
@@ -134,10 +143,15 @@ class _Search:
 
     def _written_in(self, steps: range, distance: int, sought: int) -> tuple[int, int]:
         """Note the last touches and writes."""
+        untouched = sought
         for index in steps:
+            if not sought:
+                break
             step = self._function.steps[index]
-            for register in each(sought & (step.effect.reads | step.effect.writes)):
-                self._touches[register] = min(self._touches.get(register, distance), distance)
+            if touched := untouched & (step.effect.reads | step.effect.writes):
+                for register in each(touched):
+                    self._touches[register] = min(self._touches.get(register, distance), distance)
+                untouched &= ~whole(touched)
             if written := sought & step.effect.writes:
                 for register in each(written):
                     if distance < self._writes.get(register, (distance + 1, 0))[0]:
@@ -161,14 +175,13 @@ def _variables(function: Function, at: int) -> dict[int, str]:
     Copies of an inlined function have the same names, so a name may hold several registers, each
     until it is overwritten. The compiler repeats what holds at the begin of a block.
     """
-    firsts = {block.first for block in function.blocks}
+    first = function.blocks[function.block_of(at)].first
     stated: dict[int, list[tuple[str, int]]] = defaultdict(list)
     for step, name, registers in function.listing.variables:
-        stated[step].append((name, registers))
+        if first <= step <= at:
+            stated[step].append((name, registers))
     found: dict[int, str] = {}
-    for index in range(at + 1):
-        if index in firsts:
-            found.clear()
+    for index in range(first, at + 1):
         for name, registers in stated.get(index, ()):
             found.update(dict.fromkeys(each(registers), name))
         if found and index < at:

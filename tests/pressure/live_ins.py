@@ -59,10 +59,10 @@ def compare(text: str, dump: str) -> Counter[str]:
             if labels and (match := re.fullmatch(r"\.LBB\d+_(\d+)", labels[0])):
                 numbers[int(match[1])] = block
         for number, block in numbers.items():
-            if number not in theirs[name] or block not in function.live_in:
+            if number not in theirs[name] or block not in function.reached:
                 continue
             tally["blocks"] += 1
-            own, other = function.live_in[block], theirs[name][number]
+            own, other = function.live_in(block), theirs[name][number]
             for letter, part in (("V", VGPRS | AGPRS), ("S", SGPRS)):
                 for key, both in (
                     ("both", own & other),
@@ -79,7 +79,7 @@ def loops_agree(text: str, name: str, function: Function) -> bool:
     start = text.index(f"\n{name}:")
     body = text[start : text.find(".Lfunc_end", start)]
     stated = set(_headers(body))
-    found = {(*function.labels[loop.header][:1], loop.depth) for loop in function.loops}
+    found = {(*function.labels[loop.header][:1], loop.depth) for loop in function.loops.forest}
     return stated == found
 
 

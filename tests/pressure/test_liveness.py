@@ -11,7 +11,7 @@ from .reading import function_of
 def before(text: str, entry: str = "v0 s[0:15]") -> list[str]:
     """The vector registers that are needed before each instruction."""
     function = function_of(text, entry=named(entry))
-    return [_vectors(live.before) for live in function.live]
+    return [_vectors(live.before) for live in function.live_at(range(len(function.steps)))]
 
 
 def _vectors(registers: int) -> str:
@@ -61,7 +61,7 @@ def test_a_branch_on_exec_is_the_path_itself() -> None:
     text = text.replace("    s_or_b64", ".L1:\n    s_or_b64")
     function = function_of(text)
     assert all(block.successors == block.branches for block in function.blocks)
-    assert _vectors(function.live[2].before) == "v0 v5"
+    assert _vectors(function.live_at([2])[0].before) == "v0 v5"
 
 
 def test_an_undefined_value_begins_with_the_comment_for_it() -> None:
@@ -103,7 +103,7 @@ def test_a_loop_keeps_what_its_next_turn_reads() -> None:
 """
     assert before(text) == ["v0", "v[0:1]", "v[0:1]", "v1", ""]
     function = function_of(text)
-    assert [(function.labels[loop.header], loop.depth) for loop in function.loops] == [
+    assert [(function.labels[loop.header], loop.depth) for loop in function.loops.forest] == [
         ((".LBB0_1",), 1)
     ]
 
@@ -123,8 +123,8 @@ def test_a_long_branch_is_followed() -> None:
 """
     function = function_of(text)
     assert function.reasons == ()
-    assert function.live[5] == (0, 0), "no path leads there"
-    assert _vectors(function.live[4].before) == "v1"
+    assert function.live_at([5]) == [(0, 0)], "no path leads there"
+    assert _vectors(function.live_at([4])[0].before) == "v1"
 
 
 def reasons(instruction: str) -> tuple[str, ...]:

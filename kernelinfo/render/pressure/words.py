@@ -15,6 +15,7 @@ from kernelinfo.rules.remark import counted
 _MOST_IDLE = 2  # groups of values that one sentence names
 _WHY = {
     "half an instruction": "half an instruction: one side of `::` is empty",
+    "tangled loops": "tangled loops: values were not followed through every way",
     "calls": "calls: what the callee uses, its arguments and results are not in the text",
     "indexed registers": "indexed registers: which ones depends on m0",
     "indirect branch": "indirect branch: where it leads is not in the text",
@@ -47,7 +48,7 @@ def in_text(at: Location) -> str:
 def written(value: LiveValues, near: Location) -> str:
     """Where a value was written last: exactly where it is one, else relative to the loop."""
     if value.written is None:
-        return "at the entry"
+        return "at the entry" if value.next_read else "unknown"
     return _relative(value.written, value.total, near)
 
 

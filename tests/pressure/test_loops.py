@@ -1,0 +1,88 @@
+"""Loops of random graphs, held to the definition of a natural loop."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kernelinfo.pressure.flow import components, postorder, predecessors
+from kernelinfo.pressure.loops import Loops
+
+Graph = list[tuple[int, ...]]
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> Graph:
+    """Blocks with at most three ways each, mostly to the next block."""
+    size = draw(st.integers(1, 12))
+    block = st.integers(0, size - 1)
+    ways = [draw(st.sets(block, max_size=2)) for _ in range(size)]
+    for number in range(size - 1):
+        if draw(st.integers(0, 3)):
+            ways[number].add(number + 1)
+    return [tuple(sorted(one)) for one in ways]
+
+
+def reached(ways: Graph, start: int, without: int = -1) -> set[int]:
+    """The blocks that some way from `start` leads to, itself included."""
+    found, pending = set[int](), [start]
+    while pending:
+        block = pending.pop()
+        if block not in found and block != without:
+            found.add(block)
+            pending += ways[block]
+    return found
+
+
+def natural_loops(ways: Graph) -> dict[int, set[int]]:
+    """The blocks of each loop by its header. Aho, Sethi and Ullman, "Compilers", 10.4."""
+    live = reached(ways, 0)
+    found: dict[int, set[int]] = {}
+    for header in live:
+        dominated = live - reached(ways, 0, without=header)
+        latches = {block for block in dominated if header in ways[block]}
+        if latches:
+            backwards: Graph = [tuple(b for b in live if to in ways[b]) for to in range(len(ways))]
+            around = (reached(backwards, latch, without=header) for latch in latches)
+            found[header] = set().union({header}, *around)
+    return found
+
+
+def loops_of(ways: Graph) -> Loops:
+    return Loops(ways, predecessors(ways), postorder(ways))
+
+
+@given(graphs())
+def test_loops_are_the_natural_ones(ways: Graph) -> None:
+    loops, bodies = loops_of(ways), natural_loops(ways)
+    assert {loop.header for loop in loops.forest} == set(bodies)
+    for loop in loops.forest:
+        body = bodies[loop.header]
+        assert {b for b in range(len(ways)) if loops.holds(loop, b)} == body
+        assert loop.depth == sum(loop.header in other for other in bodies.values())
+        assert loop.begin == min(body)
+    for block in range(len(ways)):
+        around = loops.around(block)
+        assert (around.depth if around else 0) == sum(block in body for body in bodies.values())
+
+
+@given(graphs())
+def test_what_is_gathered_is_of_the_whole_loop(ways: Graph) -> None:
+    loops = loops_of(ways)
+    own: dict[int, set[int]] = {}
+    for block in range(len(ways)):
+        if loop := loops.around(block):
+            own.setdefault(loop.position, set()).add(block)
+    gathered = loops.gathered(own, set.union)
+    assert {loops.forest[at].header: body for at, body in gathered.items()} == natural_loops(ways)
+
+
+@given(graphs())
+def test_components_lead_to_each_other_and_only_forwards(ways: Graph) -> None:
+    groups = list(components(postorder(ways), predecessors(ways)))
+    assert sorted(block for group in groups for block in group) == sorted(reached(ways, 0))
+    later: set[int] = set()
+    for group in reversed(groups):
+        for block in group:
+            assert reached(ways, block) - later == set(group)
+        later |= set(group)
