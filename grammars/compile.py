@@ -1,4 +1,5 @@
-"""Turns the grammars into tables, for the wheel or next to them, and parses the wheel's targets."""
+"""Turns the grammars into tables, for the wheel or next to them, and the wheel's targets.toml into
+a module."""
 
 from __future__ import annotations
 
@@ -40,12 +41,12 @@ def write_tables(grammars: Path, folder: Path) -> list[Path]:
 
 
 def write_targets(root: Path, folder: Path) -> Path:
-    """Write the parsed targets.toml, unless one of its tables contradicts itself."""
+    """Write targets.toml as a module of literals, unless one of its tables contradicts itself."""
     from kernelinfo.occupancy import target_tables, targets
 
     for name in targets.known():
         targets.find(name)
-    toml = (root / "kernelinfo" / "occupancy" / "targets.toml").read_bytes()
-    written = folder / target_tables.parsed_name(toml)
-    written.write_bytes(target_tables.parse(toml))
+    toml = (root / "kernelinfo" / "occupancy" / "targets.toml").read_text("utf-8")
+    written = folder / "target_literals.py"
+    written.write_text(target_tables.literals(toml), "utf-8")
     return written

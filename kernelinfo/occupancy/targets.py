@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 from kernelinfo.errors import TargetsError, UnknownTargetError
 from kernelinfo.identity import hashed_by_identity
-from kernelinfo.occupancy import target_tables
+from kernelinfo.occupancy.target_tables import ARE_CHECKED, check_types, tables
 
 
 class Belief(NamedTuple):
@@ -214,41 +214,82 @@ class Target(NamedTuple):
 @cache
 def known() -> tuple[str, ...]:
     """The names of all targets, in the order of the file."""
-    return target_tables.names()
+    return tuple(tables())
 
 
 @cache
 def find(name: str) -> Target:
     """The target of that name. Raises `UnknownTargetError`, or `TargetsError` for a wrong table."""
-    table = target_tables.table(name)
-    if table is None:
+    if name not in tables():
         raise UnknownTargetError(name, known())
-    return _target(name, table)
+    return _target(name, tables()[name])
 
 
-@cache
 def by_elf_mach(mach: int) -> Target | None:
     """The target whose code objects have `mach` in the low byte of e_flags; None if unknown."""
-    name = target_tables.name_with(f"elf_mach = 0x{mach:02x}")
-    return find(name) if name else None
+    return _with("elf_mach", mach)
+
+
+def by_v2_name(name: str) -> Target | None:
+    """The target that code object v2 calls `name` when XNACK is on; None if there is none."""
+    return _with("v2_name_with_xnack", name)
 
 
 @cache
-def by_v2_name(name: str) -> Target | None:
-    """The target that code object v2 calls `name` when XNACK is on; None if there is none."""
-    own = target_tables.name_with(f'v2_name_with_xnack = "{name}"')
-    return find(own) if own else None
+def _with(key: str, value: object) -> Target | None:
+    found = (name for name, table in tables().items() if table.get(key) == value)
+    return next(map(find, found), None)
 
 
 def _target(name: str, table: dict[str, Any]) -> Target:
     table = table | {"name": name}
     where = f"targets.toml: [{name}]"
-    if not target_tables.are_parsed():  # the wheel's build has looked at its own
-        target_tables.check_types(Target, table, where)
+    if not ARE_CHECKED:
+        check_types(Target, table, where)
     target: Target = _row(Target, table)
-    if not target_tables.are_parsed() and (wrong := target_tables.contradictions(target)):
+    if not ARE_CHECKED and (wrong := contradictions(target)):
         raise TargetsError(f"{where}: {wrong[0]}")
     return target
+
+
+def contradictions(target: Target) -> list[str]:
+    """What cannot be true at once in one table; empty when it makes sense."""
+    files, sgprs, lds, agprs = target.vgprs, target.sgprs, target.lds, target.agprs
+    per_simd = {file.wave_size: file.per_simd for file in files}
+    with_beliefs: tuple[Vgprs | Lds | Domain, ...] = (*files, lds, *target.domains)
+    checks = {
+        "a VGPR granule does not divide its file": all(
+            f.per_simd % f.granule == 0 == f.granule % f.encoding_granule for f in files
+        ),
+        "an early encoding granule is none that was replaced": all(
+            f.encoding_granule % (f.early_encoding_granule or f.encoding_granule) == 0
+            and f.early_encoding_granule != f.encoding_granule
+            for f in files
+        ),
+        "an early encoding granule needs the release that replaced it": all(
+            (f.early_encoding_granule > 0) == (f.early_encoding_before > 0) for f in files
+        ),
+        "a wave addresses more VGPRs than there are": all(
+            f.addressable <= f.per_simd for f in files
+        ),
+        "waves of 64 do not see half of what waves of 32 see": set(per_simd) != {32, 64}
+        or 2 * per_simd[64] == per_simd[32],
+        "the default wave size has no register file": target.waves.default_size in per_simd,
+        "a unified register file needs an offset granule and the most VGPRs and AGPRs of a wave": (
+            {agprs.offset_granule > 0, agprs.addressable > 0} == {agprs.file == "unified"}
+        ),
+        "the SGPR granule does not fit the file": sgprs.per_simd % sgprs.granule == 0,
+        "the LDS granule does not divide LDS": all(
+            d.lds_bytes % lds.granule_bytes == 0 for d in target.domains
+        ),
+        "a workgroup may have more LDS than there is": lds.bytes_per_workgroup
+        <= target.domains[0].lds_bytes,
+        "a domain stands twice": len({d.per for d in target.domains}) == len(target.domains),
+        "a belief is about no field of its topic": all(
+            belief.field in topic._fields for topic in with_beliefs for belief in topic.believed
+        ),
+    }
+    return [complaint for complaint, holds in checks.items() if not holds]
 
 
 _KINDS: dict[str, Any] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 import tomllib
 from collections import Counter
 from pathlib import Path
@@ -14,6 +15,7 @@ from kernelinfo.errors import TargetsError, UnknownTargetError
 from kernelinfo.occupancy import target_tables, targets
 from kernelinfo.reading.target_id import parse_target_id
 
+TOML = Path(targets.__file__).with_name("targets.toml")
 FACTS = Path(__file__).parents[3] / "shared" / "hardware" / "targets.csv"
 
 
@@ -69,12 +71,13 @@ def test_an_unknown_target_names_a_near_one() -> None:
 def test_a_contradicting_table_is_refused(
     change: tuple[str, str], complaint: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    text = target_tables._text()
+    text = TOML.read_text("utf-8")
     own = ("gfx90a", "gfx1100", "vgprs.gfx90a", "agprs.unified", "lds.gfx7", "domains.gfx10")
-    sections = [target_tables._sections(text)[key] for key in own]
-    broken = next(section for section in sections if change[0] in section)
-    text = text.replace(broken, broken.replace(*change))
-    monkeypatch.setattr(target_tables, "_text", lambda: text)
+    sections = re.split(r"(?m)^(?=\[)", text)
+    own_sections = [one for one in sections if one.strip("[").startswith(own)]
+    broken = next(section for section in own_sections if change[0] in section)
+    tables = target_tables.read_tables(text.replace(broken, broken.replace(*change)))
+    monkeypatch.setattr(targets, "tables", lambda: tables)
     targets.find.cache_clear()
     with pytest.raises(TargetsError, match=complaint):
         [targets.find(name) for name in ("gfx90a", "gfx1100")]
@@ -83,7 +86,7 @@ def test_a_contradicting_table_is_refused(
 
 def test_what_targets_share_is_written_once() -> None:
     """A topic has a name of its own if several targets refer to it, and only then."""
-    whole = tomllib.loads(target_tables._text())
+    whole = tomllib.loads(TOML.read_text("utf-8"))
     topics = {key: table for key, table in whole.items() if not key.startswith("gfx")}
     for topic, shared in topics.items():
         stated = [whole[name][topic] for name in targets.known() if topic in whole[name]]
@@ -95,8 +98,7 @@ def test_what_targets_share_is_written_once() -> None:
 
 
 def test_the_loader_reads_what_the_file_holds() -> None:
-    """One target's sections, parsed alone, give what the whole file does by TOML's own reader."""
-    whole = tomllib.loads(target_tables._text())
+    whole = tomllib.loads(TOML.read_text("utf-8"))
     assert tuple(name for name in whole if name.startswith("gfx")) == targets.known()
     for name in targets.known():
         for topic, value in whole[name].items():
