@@ -35,6 +35,7 @@ _SHARED_BYTES = 64 << 20
 and decompress what is compressed."""
 _SHARED_BLOBS = 4
 """Code objects of a shared file that one process takes at a time."""
+_ENDED = "the process that read it was ended, maybe for want of memory; read it alone"
 
 
 class Task(NamedTuple):
@@ -47,10 +48,6 @@ class Task(NamedTuple):
     start: int = 0
     stop: int | None = None
     """The first code object that is not taken; None takes all."""
-
-    def by_file(self) -> list[Task]:
-        """The same, each file on its own."""
-        return [self._replace(files=(one,)) for one in self.files]
 
 
 class Done(NamedTuple):
@@ -157,6 +154,16 @@ class Worker:
             rows = "".join(self._rows(item for item in items if isinstance(item, Result)))
             pieces = [*(item for item in items if isinstance(item, Problem | Note)), rows]
         return Done(pieces, counts, task.stop is None or self._next < task.stop)
+
+    def parts(self, task: Task) -> list[Task]:
+        """The same task, each file on its own."""
+        return [task._replace(files=(one,)) for one in task.files]
+
+    def given_up(self, part: Task) -> Done:
+        """The outcome of a file that ends the one process that reads it: a problem."""
+        counts, problem = PathCounts(part.path), Problem(part.files[0].path, _ENDED)
+        counts.lists(problem)
+        return Done([problem], counts, is_last=True)
 
     def _share(self, task: Task, stop: int) -> Iterator[Found]:
         if self._files != task.files or self._next > task.start:

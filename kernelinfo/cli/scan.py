@@ -28,7 +28,7 @@ EXAMPLES = """
   kernelinfo scan build/ --to fleet --build 2026-11-22
   kernelinfo scan s3://nightly/7.1 --to s3://ci/fleet --build 7.1
   kernelinfo scan https://host/rocm/lib/ --to fleet --build 7.1 --dry-run
-  kernelinfo scan build/ --to fleet --build 7.1 --scheduler tcp://head:8786
+  kernelinfo scan build/ --to fleet --build 7.1 --scheduler tls://head:8786
 """
 
 _SHOWN = 20  # problems; all are in the dataset
@@ -45,8 +45,8 @@ def command(
     build: str = typer.Option(..., "--build", metavar="NAME", help="Name this build."),
     scheduler: str | None = typer.Option(
         None,
-        metavar="tcp://HOST:PORT",
-        help="Join a cluster of dask; by default workers are started here.",
+        metavar="tls://HOST:PORT",
+        help="Join a cluster of dask; by default processes of this machine do the work.",
     ),
     workers: int | None = typer.Option(
         None, metavar="N", min=1, help="Start N workers; as many as cores by default."
@@ -72,15 +72,17 @@ def command(
     from kernelinfo.fleet import dataset, scanning, worker
 
     dataset.check_destination(to, build)
-    if scheduler is not None and workers is not None:
-        raise OptionError("--workers starts workers here; leave it out with --scheduler")
+    if scheduler is not None:
+        if workers is not None:
+            raise OptionError("--workers starts workers here; leave it out with --scheduler")
+        require_libraries("cluster")
     request = worker.Request(
         urls=tuple(urls),
         dataset=dataset.Dataset(to),
         build=build,
         options=wanted._replace(
             workgroup_sizes=project.workgroup_sizes,
-            bounds=scanning.bounded(wanted.bounds),
+            bounds=worker.bounded(wanted.bounds),
             selection=project.selection,
         ),
         rows=partial(jsonl.rows, view=make_view()),

@@ -1,4 +1,4 @@
-"""Many builds at once: read by the workers of dask into one Parquet dataset, asked by DuckDB."""
+"""Many builds at once: read by several processes into one Parquet dataset, asked by DuckDB."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from importlib.util import find_spec
 
 from kernelinfo.errors import KernelinfoError
 
-_LIBRARIES = ("distributed", "duckdb", "fsspec")
+_LIBRARIES = {"fleet": ("duckdb", "fsspec"), "cluster": ("distributed",)}
 
 
-def require_libraries() -> None:
-    """Make ready for the libraries of the extra `fleet`.
+def require_libraries(extra: str = "fleet") -> None:
+    """Make ready for the libraries of an extra.
 
     They leave cycles behind, and DuckDB complains of those that are left at the end. Raises
     `KernelinfoError` where one is not installed.
     """
-    missing = [name for name in _LIBRARIES if find_spec(name) is None]
+    missing = [name for name in _LIBRARIES[extra] if find_spec(name) is None]
     if missing:
-        install = "pip install 'kernelinfo[fleet]'"
+        install = f"pip install 'kernelinfo[{extra}]'"
         raise KernelinfoError(f"{', '.join(missing)} not installed; run {install}")
     gc.enable()
     atexit.register(gc.unfreeze)

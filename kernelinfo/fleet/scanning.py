@@ -1,42 +1,18 @@
-"""A scan: what is to do, done by dask's workers, and what became of it."""
+"""A scan: what is to do, done by processes of this machine or a cluster, and what became of it."""
 
 from __future__ import annotations
 
-import logging
 import os
-import signal
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator
 from datetime import UTC, datetime
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-import dask
-from distributed import Client, LocalCluster, as_completed
-from distributed.scheduler import KilledWorker
-
-from kernelinfo.errors import KernelinfoError, OptionError
+from kernelinfo.analysis.pool import Pool
+from kernelinfo.errors import OptionError
 from kernelinfo.fleet.listing import InputFile, Task, address, find, is_local, tasks, units
-from kernelinfo.fleet.worker import Done, Request, input_rows, problem_row, read
+from kernelinfo.fleet.worker import Done, Request, Worker, input_rows, problem_row
 from kernelinfo.reading.blob import Problem
-from kernelinfo.reading.budget import BY_DEFAULT, Bounds
-
-HELD_BYTES = 160 << 20
-"""Of decompressed code that a worker holds at once, unless `--bound memory=N` says otherwise."""
-_WORKER_BYTES = 512_000_000
-_OWN_BYTES = _WORKER_BYTES - HELD_BYTES  # of a worker without what it decompresses
-_PATIENCE = "20s"
-_ENGINE = {
-    # A worker that ends ends what sits on it; which file it was, is found one by one.
-    "distributed.scheduler.allowed-failures": 0,
-    "distributed.scheduler.worker-saturation": 1.0,
-    # Results are small and nothing is spilled: a paused worker would wait for ever.
-    "distributed.worker.memory.target": False,
-    "distributed.worker.memory.spill": False,
-    "distributed.worker.memory.pause": False,
-    "distributed.worker.memory.terminate": 0.95,
-    "distributed.worker.profile.enabled": False,
-}
-"""Of the workers that a scan starts itself; a given scheduler has its own."""
 
 
 class Plan(NamedTuple):
@@ -49,11 +25,6 @@ class Plan(NamedTuple):
     @property
     def files(self) -> list[InputFile]:
         return [file for unit in self.to_read for file in unit]
-
-
-def bounded(bounds: Bounds) -> Bounds:
-    """The bounds, with a worker's memory where no other is given."""
-    return bounds._replace(memory=HELD_BYTES) if bounds.memory == BY_DEFAULT.memory else bounds
 
 
 def plan(request: Request) -> Plan:
@@ -80,8 +51,8 @@ def scan(
 ) -> Iterator[Done]:
     """Run the tasks of the plan; yield the outcome of each as it ends. Raises `KernelinfoError`.
 
-    `scheduler` is the address of one; without it, so many workers, or as many as cores, are
-    started on this machine.
+    `scheduler` is the address of one of dask; without it, so many processes of this machine, or as
+    many as cores, do the work.
     """
     request.dataset.tidy(request.build)
     run = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
@@ -90,79 +61,36 @@ def scan(
     request = request._replace(roots=roots, archives=archives)
     _write_listing_problems(request, work, run)
     if work.to_read:
-        with _client(scheduler, workers, request.options.bounds) as client:
-            count = len(client.scheduler_info(n_workers=-1)["workers"]) or 1
-            shares: dict[str, list[Done]] = {}
-            for done in _outcomes(client, request, tasks(work.to_read, count, run)):
-                _note_share(done, request, shares)
-                yield done
+        shares: dict[str, list[Done]] = {}
+        outcomes = (
+            _by_processes(request, work, run, workers or os.cpu_count() or 1)
+            if scheduler is None
+            else _by_cluster(request, work, run, scheduler)
+        )
+        for done in outcomes:
+            _note_share(done, request, shares)
+            yield done
     request.dataset.tidy(request.build)
 
 
-@contextmanager
-def _client(scheduler: str | None, workers: int | None, bounds: Bounds) -> Iterator[Client]:
-    if scheduler is None:
-        with (
-            dask.config.set(_ENGINE),
-            _local_cluster(workers, bounds) as local,
-            Client(local) as client,
-        ):
-            yield client
-        return
-    try:
-        client = Client(scheduler, timeout=_PATIENCE)
-    except (OSError, ValueError) as error:
-        message = f"--scheduler {scheduler}: {error}; start one by `dask scheduler`"
-        raise KernelinfoError(message) from None
-    with client:
-        yield client
+def _by_processes(request: Request, work: Plan, run: str, workers: int) -> Iterator[Done]:
+    with TemporaryDirectory(prefix="kernelinfo-") as scratch:
+        request = request._replace(scratch=scratch)
+        pool = Pool(workers, Worker(request))
+        try:
+            for _, done in pool.completed(tasks(work.to_read, workers, run)):
+                yield done
+        finally:
+            pool.end()
 
 
-def _local_cluster(workers: int | None, bounds: Bounds) -> LocalCluster:
-    """Workers of this machine, which leave Ctrl-C to this process."""
-    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)  # which they inherit
-    try:
-        return LocalCluster(
-            n_workers=workers or os.cpu_count(),
-            threads_per_worker=1,
-            processes=True,
-            memory_limit=_OWN_BYTES + bounds.memory,
-            dashboard_address="127.0.0.1:0",  # 8787 may be taken
-            silence_logs=logging.CRITICAL,
+def _by_cluster(request: Request, work: Plan, run: str, scheduler: str) -> Iterator[Done]:
+    from kernelinfo.fleet import cluster  # with dask, which one machine does not need
+
+    with cluster.client(scheduler) as client:
+        yield from cluster.outcomes(
+            client, request, tasks(work.to_read, cluster.workers(client), run)
         )
-    finally:
-        signal.signal(signal.SIGINT, handler)
-
-
-def _outcomes(client: Client, request: Request, work: Sequence[Task]) -> Iterator[Done]:
-    """The outcome of every task; those whose worker ended are run again, each file alone."""
-    futures = dict(zip(client.map(read, work, request=request, pure=False), work, strict=True))
-    killed: list[Task] = []
-    for future in as_completed(futures):
-        try:
-            yield future.result()
-        except KilledWorker:
-            killed.append(futures[future])
-        future.release()
-    for unit in (unit for task in killed for unit in task.by_unit()):
-        try:
-            yield client.submit(read, unit, request=request, pure=False).result()
-        except KilledWorker:
-            yield _given_up(unit, request)
-
-
-def _given_up(task: Task, request: Request) -> Done:
-    """Write that a task's files end their worker."""
-    bound = request.options.bounds.memory + _OWN_BYTES >> 20
-    limits = f"over {request.timeout:g} s (--timeout) or {bound} MiB (--bound memory)"
-    message = f"ended the worker that read it: {limits}, or a crash; read it alone"
-    addresses = frozenset(file.address for file in task.files)
-    request.write(
-        f"{task.part}.{task.share}.ended",
-        (problem_row(Problem("", message), file.address, file.path) for file in task.files),
-        input_rows(task, request, addresses) if task.shares == 1 else (),
-    )
-    return Done(task, 0, (), addresses)
 
 
 def _note_share(done: Done, request: Request, shares: dict[str, list[Done]]) -> None:

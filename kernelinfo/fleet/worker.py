@@ -8,7 +8,7 @@ import json
 import os
 import threading
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import count
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -25,7 +25,12 @@ from kernelinfo.fleet.remote import Opened, opened
 from kernelinfo.kernel import Result
 from kernelinfo.kernel.names import demangle
 from kernelinfo.reading.blob import Blob, Found, Missing, Note, Problem
+from kernelinfo.reading.budget import BY_DEFAULT, Bounds
 
+HELD_BYTES = 160 << 20
+"""Of decompressed code that a worker holds at once, unless `--bound memory=N` says otherwise."""
+_WORKER_BYTES = 512_000_000
+_OWN_BYTES = _WORKER_BYTES - HELD_BYTES  # of a worker without what it decompresses
 _TOGETHER = 8  # neighbouring code objects of a shared file that go to the same worker
 _MOST_BYTES = 40 << 20  # of rows as JSON, as many as DuckDB writes within its memory
 _MOST_NAMES = 1 << 16  # demangled, that are kept for the next task
@@ -45,7 +50,13 @@ class Request(NamedTuple):
     timeout: float = 60  # seconds for a file
     roots: tuple[str, ...] = ()  # the paths of this scan on the machine that started it
     archives: tuple[str, ...] = ()  # relative paths of kpack archives, which hosts may name
+    scratch: str | None = None  # the folder for temporary ones; None where the worker chooses
     version: str = __version__
+
+    @property
+    def memory(self) -> int:
+        """The bytes that a process of this machine may use."""
+        return self.options.bounds.memory + _OWN_BYTES
 
     @property
     def written_options(self) -> str:
@@ -66,10 +77,15 @@ class Request(NamedTuple):
 
     def write(self, part: str, problems: Iterable[Row] = (), inputs: Iterable[Row] = ()) -> None:
         """Write a part without kernels."""
-        with TemporaryDirectory(prefix="kernelinfo-") as scratch:
+        with _folder(self) as scratch:
             write_lines(scratch, "problems", problems)
             write_lines(scratch, "inputs", inputs)
             self.dataset.write_part(self.build, part, scratch)
+
+
+def bounded(bounds: Bounds) -> Bounds:
+    """The bounds, with a worker's memory where no other is given."""
+    return bounds._replace(memory=HELD_BYTES) if bounds.memory == BY_DEFAULT.memory else bounds
 
 
 class Done(NamedTuple):
@@ -86,7 +102,7 @@ def read(task: Task, request: Request) -> Done:
     if request.version != __version__:
         wanted = f"the workers have kernelinfo {__version__}, this is {request.version}"
         raise KernelinfoError(f"{wanted}; install the same")
-    with _one_at_a_time, _without_cycles(), TemporaryDirectory(prefix="kernelinfo-") as scratch:
+    with _one_at_a_time, _without_cycles(), _folder(request) as scratch:
         reading = _Reading(task, request, scratch)
         write_lines(scratch, "opened", reading.opened_rows())
         names = (f"{task.part}.{task.share}.{number}" for number in count())
@@ -103,6 +119,56 @@ def read(task: Task, request: Request) -> Done:
         if demangle.cache_info().currsize > _MOST_NAMES:
             demangle.cache_clear()  # a fleet has more names than a worker has room for
         return done
+
+
+def _folder(request: Request) -> TemporaryDirectory[str]:
+    return TemporaryDirectory(prefix="kernelinfo-", dir=request.scratch)
+
+
+class Worker:
+    """The part of one process of this machine, whose memory is bounded."""
+
+    def __init__(self, request: Request) -> None:
+        self._request = request
+
+    def work(self, task: Task) -> Done:
+        """What `read` gives; the process ends where it has too little memory."""
+        _limit_memory(self._request.memory)
+        try:
+            return read(task, self._request)
+        except MemoryError:
+            os._exit(1)
+
+    def parts(self, task: Task) -> list[Task]:
+        """What belongs together, each on its own."""
+        return task.by_unit()
+
+    def given_up(self, task: Task) -> Done:
+        """The outcome of a task that ends its worker: rows of `problems`."""
+        return given_up(task, self._request)
+
+
+def _limit_memory(most: int) -> None:
+    """Let allocations of this process fail beyond so many bytes, on systems that can."""
+    with suppress(ImportError, ValueError, OSError):
+        import resource  # which Windows does not have
+
+        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+
+
+def given_up(task: Task, request: Request) -> Done:
+    """Write that a task's files end their worker."""
+    limits = (
+        f"over {request.timeout:g} s (--timeout) or {request.memory >> 20} MiB (--bound memory)"
+    )
+    message = f"ended the worker that read it: {limits}, or a crash; read it alone"
+    addresses = frozenset(file.address for file in task.files)
+    request.write(
+        f"{task.part}.{task.share}.ended",
+        (problem_row(Problem("", message), file.address, file.path) for file in task.files),
+        input_rows(task, request, addresses) if task.shares == 1 else (),
+    )
+    return Done(task, 0, (), addresses)
 
 
 def input_rows(task: Task, request: Request, fetched: frozenset[str]) -> Iterator[Row]:

@@ -13,7 +13,7 @@ from ..test_golden import run
 from .nights import add, kernels
 from .scans import OBJECTS
 
-pytest.importorskip("distributed", reason="the extra kernelinfo[fleet] is not installed")
+pytest.importorskip("duckdb", reason="the extra kernelinfo[fleet] is not installed")
 
 
 def own(command: str) -> list[str]:

@@ -13,7 +13,7 @@ import kernelinfo
 from ..test_golden import run
 from .nights import add, five, kernels
 
-pytest.importorskip("distributed", reason="the extra kernelinfo[fleet] is not installed")
+pytest.importorskip("duckdb", reason="the extra kernelinfo[fleet] is not installed")
 
 PAGE = Path(kernelinfo.__path__[0], "manual", "fleet.md").read_text("utf-8")
 QUERIES = re.findall(r"```sql\n-- (.*?)\n(.*?)```", PAGE, re.DOTALL)

@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ from ..conftest import FIXTURES
 from .scans import (
     OBJECTS,
     comparable,
+    descendants,
     kernelinfo,
     many_objects,
     one_compilation,
@@ -26,7 +28,7 @@ from .scans import (
     scan,
 )
 
-pytest.importorskip("distributed", reason="the extra kernelinfo[fleet] is not installed")
+pytest.importorskip("duckdb", reason="the extra kernelinfo[fleet] is not installed")
 
 LIBRARIES = Path("/usr/lib/x86_64-linux-gnu")
 
@@ -119,7 +121,7 @@ def half_done(folder: Path, fleet: Path) -> Iterator[subprocess.Popen[str]]:
 def test_a_worker_that_is_killed_costs_nothing(tmp_path: Path) -> None:
     folder, fleet = many_objects(tmp_path / "objects", 3000), tmp_path / "fleet"
     with half_done(folder, fleet) as running:
-        os.kill(_workers(running.pid)[0], signal.SIGKILL)
+        os.kill(descendants(running.pid)[0], signal.SIGKILL)
         out, _ = running.communicate()
     assert (running.returncode, out.count("\n")) == (0, 1), out
     assert comparable(rows(fleet)) == reported(folder)
@@ -138,17 +140,11 @@ def test_a_run_that_is_ended_is_completed_by_the_next(
     assert comparable(rows(fleet)) == reported(folder)
 
 
-def _workers(pid: int) -> list[int]:
-    import psutil  # type: ignore[import-untyped]
-
-    nannies = psutil.Process(pid).children(recursive=True)
-    return [one.pid for one in nannies if "spawn_main" in " ".join(one.cmdline())]
-
-
 _FATAL = """
 import os, time
 from kernelinfo.analysis import Analysis
-analyse = Analysis.__dict__.get("harmless", Analysis.analyse_blob)  # dask loads this twice
+from kernelinfo.__main__ import main
+analyse = Analysis.analyse_blob
 def fatal(self, blob, counts):
     if blob.path.endswith("killer.co"):
         os.kill(os.getpid(), 9)
@@ -157,7 +153,8 @@ def fatal(self, blob, counts):
     if blob.path.endswith("failure.co"):
         raise RuntimeError("a bug")
     return analyse(self, blob, counts)
-Analysis.harmless, Analysis.analyse_blob = analyse, fatal
+Analysis.analyse_blob = fatal
+main()
 """
 """Code that makes a file end its worker, hang, or meet a bug."""
 
@@ -168,11 +165,11 @@ def test_a_file_that_ends_its_worker_is_a_problem(tmp_path: Path) -> None:
     names = ("killer.co", "hanger.co", "failure.co")
     for name in names:
         shutil.copy(OBJECTS / "handwritten.co", folder / name)
-    (tmp_path / "fatal.py").write_text(_FATAL)
-    preload = {"DASK_DISTRIBUTED__WORKER__PRELOAD": str(tmp_path / "fatal.py")}
     arguments = ("scan", folder, "--to", fleet, "--build", "b", "--workers", 2, "--timeout", 3)
-    _out, err, code = kernelinfo(*arguments, **preload)
-    assert code == 2
+    command = [sys.executable, "-c", _FATAL, *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    err = done.stderr
+    assert done.returncode == 2
     assert sorted(line.partition(": ")[0] for line in err.splitlines()) == sorted(
         str(folder / name) for name in names
     )

@@ -24,7 +24,7 @@ from .scans import (
     scan,
 )
 
-pytest.importorskip("distributed", reason="the extra kernelinfo[fleet] is not installed")
+pytest.importorskip("duckdb", reason="the extra kernelinfo[fleet] is not installed")
 
 SERVER = Path(__file__).parent / "server.py"
 S3 = {
@@ -148,6 +148,7 @@ def test_a_bucket_that_is_not_there_is_one_line(s3: dict[str, str]) -> None:
 
 
 def test_by_two_workers_of_a_scheduler_in_another_process(tmp_path: Path) -> None:
+    pytest.importorskip("distributed", reason="the extra kernelinfo[cluster] is not installed")
     folder = many_objects(tmp_path / "objects", 300)
     port = free_port()
     address = f"tcp://127.0.0.1:{port}"
@@ -160,6 +161,7 @@ def test_by_two_workers_of_a_scheduler_in_another_process(tmp_path: Path) -> Non
 
 
 def test_a_scheduler_that_does_not_answer_is_one_line(tmp_path: Path) -> None:
+    pytest.importorskip("distributed", reason="the extra kernelinfo[cluster] is not installed")
     arguments = ("--to", tmp_path, "--build", "b", "--scheduler", f"tcp://127.0.0.1:{free_port()}")
     out, err, code = kernelinfo("scan", OBJECTS, *arguments)
     assert (out, code, err.count("\n")) == ("", 2, 1)

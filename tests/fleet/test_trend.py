@@ -16,7 +16,7 @@ import kernelinfo
 from ..test_golden import run
 from .nights import NIGHTS, add, five, kernels, worse
 
-pytest.importorskip("distributed", reason="the extra kernelinfo[fleet] is not installed")
+pytest.importorskip("duckdb", reason="the extra kernelinfo[fleet] is not installed")
 
 SCHEMA = Path(kernelinfo.__path__[0], "render", "trend", "trend-schema.json")
 
