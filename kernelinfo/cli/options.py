@@ -133,7 +133,7 @@ class _Shared:
         None,
         metavar="NAME=N",
         parser=values.parse_bound,
-        help="Raise a bound (nesting, entries, ratio, memory, members, kernels). Repeatable.",
+        help="Raise a bound: nesting, entries, ratio, memory, members, kernels, fetch. Repeatable.",
     )
     deep: bool = typer.Option(
         False, "--deep", help="Search files of folders for code objects, however large they are."

@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import os
 import posixpath
+import re
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from glob import has_magic
+from hashlib import blake2b
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from fsspec.core import url_to_fs
+from fsspec.utils import glob_translate
 
 from kernelinfo.analysis.copies import ASSEMBLY
 from kernelinfo.compare.builds import root_of
 from kernelinfo.errors import KernelinfoError, OptionError
+from kernelinfo.fleet import web
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.containers import files
 
 _FILE = "file://"
 _STAMPS = ("ETag", "etag", "md5Hash", "LastModified", "Last-Modified", "mtime", "modified")
 """Keys of fsspec's `info` that change with a file's content, the surest first."""
-_QUESTIONS = 16  # files whose size is asked for at once, where a listing does not have it
+_LONGEST_STAMP = 200  # characters
+AT_ONCE = 16  # files that are asked for, or fetched, at the same time
 
 
 class InputFile(NamedTuple):
@@ -54,12 +59,12 @@ def address(url: str) -> str:
     return f"{parts.scheme}://{host}{parts.path}"
 
 
-def find(urls: Iterable[str]) -> Iterator[InputFile | Problem]:
-    """All files under these URLs. Raises `KernelinfoError` where a store cannot be listed."""
-    for url in urls:
-        if url == files.STANDARD_INPUT:
-            raise OptionError("scan reads files, not standard input; give a path or URL")
-        yield from _local(url.removeprefix(_FILE)) if is_local(url) else _remote(url)
+def find(url: str, seconds: float) -> Iterator[InputFile | Problem]:
+    """All files under a URL, and what of it cannot be listed. A server has so many seconds for each
+    answer. Raises `KernelinfoError` where nothing can be listed."""
+    if url == files.STANDARD_INPUT:
+        raise OptionError("scan reads files, not standard input; give a path or URL")
+    yield from _local(url.removeprefix(_FILE)) if is_local(url) else _remote(url, seconds)
 
 
 def _local(path: str) -> Iterator[InputFile | Problem]:
@@ -74,6 +79,8 @@ def _local(path: str) -> Iterator[InputFile | Problem]:
             status = os.stat(file.path)
         except UnicodeError:
             yield Problem(ascii(file.path), "a name that is not UTF-8; rename the file")
+        except ValueError as error:  # a NUL in the name
+            yield Problem(file.path, str(error))
         except OSError as error:
             yield Problem(file.path, (error.strerror or str(error)).lower())
         else:
@@ -82,39 +89,90 @@ def _local(path: str) -> Iterator[InputFile | Problem]:
             yield InputFile(url, name, status.st_size, modified, file.named)
 
 
-def _remote(url: str) -> Iterator[InputFile | Problem]:
+def _remote(url: str, seconds: float) -> Iterator[InputFile | Problem]:
     try:
         fs, top = url_to_fs(url)
         fs.invalidate_cache()
-        named, found = _listed(fs, top, is_folder=url.endswith("/"))
+        named, found = _listed(fs, top, seconds, is_folder=url.endswith("/"))
     except Exception as error:  # the libraries of stores have no common class of errors
         raise store_error(url, error) from error
     folder = top.rstrip("/") + "/"
     for path, info in sorted(found.items()):
-        if info.get("type") == "directory":
-            continue
-        yield InputFile(
-            url=str(fs.unstrip_protocol(path)),
-            path=path.removeprefix(folder) if path.startswith(folder) else path.rpartition("/")[2],
-            size=info.get("size") or 0,
-            modified=next((str(info[key]) for key in _STAMPS if info.get(key)), None),
-            named=named,
-        )
-    if not found:
-        yield Problem(address(url), "holds no file; check the address")
+        place = str(fs.unstrip_protocol(path))
+        if wrong := _wrong(path, info):
+            yield Problem(address(place), wrong)
+        elif isinstance(info, dict) and info.get("type") != "directory" and path[-1:] != "/":
+            yield InputFile(
+                url=place,
+                path=path.removeprefix(folder)
+                if path.startswith(folder)
+                else path.rpartition("/")[2],
+                size=info.get("size") or 0,
+                modified=_stamp(info),
+                named=named,
+            )
 
 
-def _listed(fs: Any, top: str, *, is_folder: bool) -> tuple[bool, dict[str, dict[str, Any]]]:
+Info = dict[str, Any] | Exception
+"""What fsspec's `info` gives, or why it does not."""
+
+
+def _wrong(path: str, info: Info) -> str | None:
+    """The reason why an entry of a listing is not read."""
+    if isinstance(info, Exception):
+        return f"cannot be fetched: {first_line(info)}; scan it again"
+    if "::" in path:
+        return "a name with `::`, which fsspec takes for two addresses; rename it"
+    if not path.isprintable():
+        return "a name that cannot be printed; rename it"
+    if path.endswith("/") and info.get("size"):
+        return "a name that ends in `/`, as that of a folder; rename it"
+    return None
+
+
+def _stamp(info: dict[str, Any]) -> str | None:
+    """A text that changes with a file's content; None if the store gives none."""
+    stamp = next((str(info[key]) for key in _STAMPS if info.get(key)), None)
+    if stamp is None or len(stamp) <= _LONGEST_STAMP:
+        return stamp
+    return blake2b(stamp.encode("utf-8", "replace"), digest_size=16).hexdigest()
+
+
+def _listed(fs: Any, top: str, seconds: float, *, is_folder: bool) -> tuple[bool, dict[str, Info]]:
     """Whether the files are named, and fsspec's `info` of each by its path."""
-    if has_magic(top) and "?" not in top:
-        return True, fs.glob(top, detail=True)
-    if not is_folder and fs.isfile(top):
+    is_glob = has_magic(top) and "?" not in top
+    if not is_glob and not is_folder and fs.isfile(top):
         return True, {top: fs.info(top)}
-    found: dict[str, dict[str, Any]] = fs.find(top, detail=True)
-    if any(info.get("size") is None for info in found.values()):
-        with ThreadPoolExecutor(_QUESTIONS) as pool:
-            found = dict(zip(found, pool.map(fs.info, found), strict=True))
-    return False, found
+    if web.is_web(fs):
+        return is_glob, _listed_by_pages(fs, top, seconds, is_glob=is_glob)
+    return is_glob, fs.glob(top, detail=True) if is_glob else fs.find(top, detail=True)
+
+
+def _listed_by_pages(fs: Any, top: str, seconds: float, *, is_glob: bool) -> dict[str, Info]:
+    """The same for a web server, whose pages have neither sizes nor stamps."""
+    folder, fits = top.rstrip("/") + "/", ""
+    if is_glob:
+        before = top[: next(n for n, letter in enumerate(top) if letter in "*[")]
+        folder, fits = before[: before.rindex("/") + 1], glob_translate(top)
+    deepest = top.count("/", len(folder)) if is_glob and "**" not in top else web.DEEPEST
+    found: dict[str, Info] = {}
+    asked: list[str] = []
+    for path, error in web.files_below(fs, folder, seconds, deepest):
+        if error is not None:
+            found[path] = error
+        elif not fits or re.fullmatch(fits, path):
+            asked.append(path)
+
+    def info(path: str) -> Info:
+        try:
+            answer: dict[str, Any] = fs.info(path, timeout=seconds)
+            return answer
+        except Exception as error:
+            return error
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        found.update(zip(asked, pool.map(info, asked), strict=True))
+    return found
 
 
 def store_error(url: str, error: Exception) -> KernelinfoError:
@@ -123,8 +181,12 @@ def store_error(url: str, error: Exception) -> KernelinfoError:
     return KernelinfoError(f"{address(url)}: {first_line(error)}; {hint}")
 
 
-def first_line(error: Exception) -> str:
+def first_line(error: BaseException) -> str:
     """What an error of a library says; DuckDB quotes the whole traceback of a store."""
+    if isinstance(error, TimeoutError):
+        return "no answer in time (--timeout)"
+    if isinstance(error, FileNotFoundError) and error.__cause__:  # which fsspec makes of any error
+        return first_line(error.__cause__)
     lines = [line for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
     if not lines[0].startswith("Traceback"):
         return lines[0]

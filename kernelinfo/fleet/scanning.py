@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from kernelinfo.analysis.pool import Pool
-from kernelinfo.errors import OptionError
+from kernelinfo.errors import KernelinfoError
 from kernelinfo.fleet.listing import InputFile, Task, address, find, is_local, tasks, units
 from kernelinfo.fleet.worker import Done, Request, Worker, input_rows, problem_row
 from kernelinfo.reading.blob import Problem
@@ -20,7 +20,7 @@ class Plan(NamedTuple):
 
     listed: tuple[InputFile, ...]
     to_read: tuple[tuple[InputFile, ...], ...]  # what belongs together, if one of it is new
-    problems: tuple[Problem, ...]  # of the listing
+    problems: tuple[tuple[str, Problem], ...]  # of the listing, each with the address of its root
 
     @property
     def files(self) -> list[InputFile]:
@@ -28,13 +28,21 @@ class Plan(NamedTuple):
 
 
 def plan(request: Request) -> Plan:
-    """List the files and compare them with what the dataset has. Raises `KernelinfoError`."""
-    found = list(find(request.urls))
+    """List the files and compare them with what the dataset has. Raises `KernelinfoError`, also
+    where there is no file at all: the dataset stays as it is."""
     listed: dict[str, InputFile] = {}
-    for file in found:
-        if isinstance(file, InputFile) and listed.setdefault(file.address, file).url != file.url:
-            wrong = "is given twice with different queries, which are not stored"
-            raise OptionError(f"{file.address}: {wrong}; scan them as two builds")
+    problems: list[tuple[str, Problem]] = []
+    for url in request.urls:
+        for one in find(url, request.timeout):
+            if isinstance(one, Problem):
+                problems.append((address(url), one))
+            elif listed.setdefault(one.address, one).url != one.url:
+                wrong = "is there twice with different queries, which are not stored"
+                problems.append((address(url), Problem(one.address, wrong)))
+    if not listed:
+        urls = ", ".join(map(address, request.urls))
+        first = next((one for _, one in problems), Problem(urls, _NO_KERNEL))
+        raise KernelinfoError(f"{first.path}: {first.message}")
     done = request.dataset.done(request.build)
 
     def is_done(file: InputFile) -> bool:
@@ -42,8 +50,7 @@ def plan(request: Request) -> Plan:
         return file.modified is not None and request.input_row(file).items() <= known
 
     to_read = tuple(unit for unit in units(listed.values()) if not all(map(is_done, unit)))
-    problems = tuple(one for one in found if isinstance(one, Problem))
-    return Plan(tuple(listed.values()), to_read, problems)
+    return Plan(tuple(listed.values()), to_read, tuple(problems))
 
 
 def scan(
@@ -105,20 +112,27 @@ def _note_share(done: Done, request: Request, shares: dict[str, list[Done]]) -> 
 
 
 def _write_listing_problems(request: Request, work: Plan, run: str) -> None:
-    """Write what could not be listed, under the URL that was given; earlier ones go."""
+    """Write what could not be listed; what an earlier run wrote of the same roots goes."""
     known = request.dataset.done(request.build)
     listed = {file.address for file in work.listed}
-    roots = [address(url) for url in request.urls if address(url) not in listed]
+    roots = [one for one in map(address, request.urls) if one not in listed]
     if not work.problems and not any(root in known for root in roots):
         return
     part = f"{run}-listing"
     files = tuple(InputFile(root, root, 0, None, True) for root in roots)
-    problems = (problem_row(problem, roots[0], problem.path) for problem in work.problems)
+    problems = (
+        problem_row(problem, problem.path, problem.path.removeprefix(root.rstrip("/") + "/"))
+        for root, problem in work.problems
+    )
     request.write(part, problems, input_rows(Task(part, files), request, frozenset()))
+
+
+_NO_KERNEL = "no AMD GPU kernel found; give what the compiler left for the device"
 
 
 def without_kernels(request: Request) -> list[Problem]:
     """A problem for each URL under which the dataset has no kernel."""
-    message = "no AMD GPU kernel found; give what the compiler left for the device"
     roots = map(address, request.urls)
-    return [Problem(one, message) for one in roots if not request.dataset.count(request.build, one)]
+    return [
+        Problem(one, _NO_KERNEL) for one in roots if not request.dataset.count(request.build, one)
+    ]

@@ -21,7 +21,7 @@ from kernelinfo.analysis.parallel import Rows
 from kernelinfo.errors import KernelinfoError
 from kernelinfo.fleet.dataset import PROBLEMS, Dataset, append_lines, write_lines
 from kernelinfo.fleet.listing import InputFile, Task
-from kernelinfo.fleet.remote import Opened, opened
+from kernelinfo.fleet.remote import UNFETCHED, Opened, opened
 from kernelinfo.kernel import Result
 from kernelinfo.kernel.names import demangle
 from kernelinfo.reading.blob import Blob, Found, Missing, Note, Problem
@@ -186,7 +186,10 @@ def problem_row(problem: Problem, url: str, path: str) -> Row:
 class _Reading:
     def __init__(self, task: Task, request: Request, scratch: str) -> None:
         self._task, self._request = task, request
-        found = list(opened(task.files, request.roots, request.archives, scratch))
+        bounds, seconds = request.options.bounds, request.timeout
+        with _limited(seconds * (2 + len(task.files))):
+            of = (task.files, request.roots, request.archives, scratch)
+            found = list(opened(*of, bounds, seconds))
         self._opened = dict(zip(task.files, found, strict=True))
         readable = [one for one in found if isinstance(one, Opened)]
         self._files = {one.path: one.file for one in readable}  # by the path that was opened
@@ -204,7 +207,11 @@ class _Reading:
         try:
             for blob in self._share(opened.blobs(self._request.options.bounds)):
                 items = list(self._analysis.analyse_blob(blob, self._counts))
-                self._problems += (item for item in items if isinstance(item, Problem))
+                problems = [item for item in items if isinstance(item, Problem)]
+                self._problems += problems
+                self._lost |= {
+                    file.address for one in problems if one.message.startswith(UNFETCHED)
+                }
                 results = [item for item in items if isinstance(item, Result)]
                 self._kernels += len(results)
                 yield "".join(self._request.rows(results))
@@ -243,7 +250,7 @@ class _Reading:
     def problem_rows(self) -> Iterator[Row]:
         files = self._files | {file.address: file for file in self._task.files}
         for problem in self._problems:
-            file = files[problem.path]
+            file = files.get(problem.path, self._task.files[0])
             yield problem_row(problem, file.address, file.path)
 
 

@@ -40,6 +40,9 @@ class Bounds(NamedTuple):
     libraries take more, those of a log half as much, and hostile ones a few bytes. Text may have as
     many functions that are linked later, and twenty times as many definitions."""
 
+    fetch: int = 4 << 30
+    """Bytes of a file of a server or an object store that are fetched where it is fetched whole."""
+
     def too_many(self, entries: int) -> str:
         """The message of a table that is too long to be read."""
         allowed = f"more than the {self.entries} allowed here"

@@ -55,7 +55,7 @@ def test_local_files_are_relative_to_what_was_given(tmp_path: Path) -> None:
     (tmp_path / "lib").mkdir()
     (tmp_path / "lib" / "a.co").touch()
     for given in (tmp_path, tmp_path / "lib", tmp_path / "lib" / "a.co", tmp_path / "lib" / "*.co"):
-        (found,) = find([str(given)])
+        (found,) = find(str(given), 60)
         assert isinstance(found, InputFile)
         assert found.url == str(tmp_path / "lib" / "a.co")
         assert found.path == ("lib/a.co" if given == tmp_path else "a.co")
