@@ -29,10 +29,10 @@ _TEXTS = {
 _LISTS = {"Limiters", "Findings"}
 _WORDS = {"": None, "True": True, "False": False}
 
-Row = Mapping[str, Any]
+SavedRow = Mapping[str, Any]
 
 
-def rows_of_csv(data: str) -> Iterator[Row]:
+def rows_of_csv(data: str) -> Iterator[SavedRow]:
     """The rows of CSV with typed values."""
     for number, cells in enumerate(csv.DictReader(data.splitlines()), 2):
         if None in cells or None in cells.values():
@@ -50,7 +50,7 @@ def _value_of_cell(name: str, cell: str) -> object:
     return float(cell) if "." in cell else int(cell)
 
 
-def read_row(row: Row) -> SavedKernel:
+def read_row(row: SavedRow) -> SavedKernel:
     """The kernel of a row. Values have JSON's types."""
     target, stamps = value(str, row, "Target"), value(str, row, "Compiler")
     return SavedKernel(
@@ -63,7 +63,7 @@ def read_row(row: Row) -> SavedKernel:
     )
 
 
-def _summary(row: Row) -> KernelSummary:
+def _summary(row: SavedRow) -> KernelSummary:
     """The summary of a row. The name comes from `Symbol`, since `Kernel_Name` may be short."""
     symbol, source = text(row, "Symbol"), None
     if row["Source_File"] is not None:
@@ -85,7 +85,7 @@ def _summary(row: Row) -> KernelSummary:
     )
 
 
-def _allocated_vgprs(row: Row) -> int | None:
+def _allocated_vgprs(row: SavedRow) -> int | None:
     """Unified file: VGPRs + AGPRs. Separate files (gfx908): the VGPR count."""
     vgprs: int | None = count(row, "VGPR_Count")
     agprs: int | None = count(row, "Accum_VGPR_Count")

@@ -15,11 +15,11 @@ from lark.parsers.lalr_analysis import Shift
 
 from kernelinfo.reading.grammar import END, Rule, Tables
 
-Row = dict[str, tuple[object, Any]]
-"""What Lark's parser does in a state: by terminal `Shift` to a state, or `Reduce` of a rule; by
-rule `Shift`. Names of terminals are upper case."""
-Rows = Mapping[object, Row]
-"""By Lark's states, which it numbers as its sets happen to be ordered."""
+State = dict[str, tuple[object, Any]]
+"""A state of Lark's parser: symbol → (`Shift`, state) or (`Reduce`, rule). Names of terminals are
+upper case."""
+States = Mapping[object, State]
+"""Lark's number of a state → the state. The numbers differ from run to run."""
 
 
 def dump_tables(grammar: str) -> bytes:
@@ -29,55 +29,59 @@ def dump_tables(grammar: str) -> bytes:
 
 
 def make_tables(grammar: str) -> Tables:
-    """The tables of a grammar, the same in every run. Raises ValueError if `parse` would not give
-    what Lark gives."""
+    """The tables of a grammar, the same in every run. Raises `ValueError` if `parse` and Lark would
+    differ."""
     parser = Lark(grammar, parser="lalr", maybe_placeholders=False).parser
     table = parser.parser.parser.parse_table
     (start,), (end,) = table.start_states.values(), table.end_states.values()
-    rows = table.states
-    rows[end][END] = Shift, start  # which `parse` takes for the end
-    lexers = [(row, parser.lexer.lexers[state]) for state, row in rows.items()]
-    order = _reached(rows, start)
+    states = table.states
+    states[end][END] = Shift, start  # `parse` takes this for the end
+    lexers = [(state, parser.lexer.lexers[number]) for number, state in states.items()]
+    order = _reached(states, start)
     rules = sorted(parser.parser_conf.rules, key=lambda rule: (rule.origin.name, rule.order))
 
-    def action(row: Row, symbol: str) -> int:
-        kind, to = row[symbol]
-        return order.index(_next(rows, row, symbol)) if kind is Shift else ~rules.index(to)
+    def action(state: State, symbol: str) -> int:
+        kind, to = state[symbol]
+        return order.index(_next(states, state, symbol)) if kind is Shift else ~rules.index(to)
 
     return Tables(
-        patterns=tuple(_pattern(row, lexers) for row in order),
-        actions=tuple({str(name): action(row, name) for name in sorted(row)} for row in order),
+        patterns=tuple(_pattern(state, lexers) for state in order),
+        actions=tuple(
+            {str(name): action(state, name) for name in sorted(state)} for state in order
+        ),
         rules=tuple(map(_rule, rules)),
     )
 
 
-def _reached(rows: Rows, start: object) -> list[Row]:
-    """The rows that are used, in the order in which they are reached from the first."""
-    order = [rows[start]]
-    for row in order:
-        for symbol in sorted(row):
-            if row[symbol][0] is Shift and (found := _next(rows, row, symbol)) not in order:
+def _reached(states: States, start: object) -> list[State]:
+    """The reachable states, in the order of a walk from the first one."""
+    order = [states[start]]
+    for state in order:
+        for symbol in sorted(state):
+            if state[symbol][0] is Shift and (found := _next(states, state, symbol)) not in order:
                 order.append(found)
     return order
 
 
-def _next(rows: Rows, row: Row, symbol: str) -> Row:
-    """The row of the next state. Behind a rule it has the actions that come after all rules that
-    only pass a value on (`?sum: product`), which would be most of a parser's steps."""
-    found = rows[row[symbol][1]]
+def _next(states: States, state: State, symbol: str) -> State:
+    """The next state. After a rule, its actions skip the rules that only pass a value on
+    (`?sum: product`), which would be most of a parser's steps."""
+    found = states[state[symbol][1]]
     if symbol.isupper():
         return found
-    return {name: _passed_on(rows, row, name, action) for name, action in found.items()}
+    return {name: _passed_on(states, state, name, action) for name, action in found.items()}
 
 
-def _passed_on(rows: Rows, row: Row, symbol: str, action: tuple[object, Any]) -> tuple[object, Any]:
+def _passed_on(
+    states: States, state: State, symbol: str, action: tuple[object, Any]
+) -> tuple[object, Any]:
     kind, rule = action
     if kind is Shift or not _passes(rule):
         return action
-    found = rows[row[rule.origin.name][1]]
+    found = states[state[rule.origin.name][1]]
     if symbol not in found or not all(map(str.isupper, found)):
         return action
-    return _passed_on(rows, row, symbol, found[symbol])
+    return _passed_on(states, state, symbol, found[symbol])
 
 
 @cache
@@ -86,10 +90,10 @@ def _passes(rule: LarkRule) -> bool:
     return length == 1 and unwraps and not function
 
 
-def _pattern(row: Row, lexers: Sequence[tuple[Row, BasicLexer]]) -> str:
-    """The terminals that Lark's lexer tries in a state, in its order; empty behind a rule, where
-    the next terminal is known already."""
-    lexer = next((lexer for own, lexer in lexers if own == row), None)
+def _pattern(state: State, lexers: Sequence[tuple[State, BasicLexer]]) -> str:
+    """The terminals that Lark's lexer tries in a state, in its order; empty after a rule, where
+    the next terminal is already known."""
+    lexer = next((lexer for own, lexer in lexers if own == state), None)
     if lexer is None:
         return ""
     terminals = lexer.scanner.terminals

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from kernelinfo.kernel import Result
 from kernelinfo.reading.target_id import target_id
 from kernelinfo.render import View
-from kernelinfo.render.table import Row, cells_of, target_of
+from kernelinfo.render.table import TableRow, cells_of, target_of
 
 Group = list[Result]  # one kernel on all its targets
 
 
 def grouped_rows(
     results: Iterable[Result], view: View, *, worst_first: bool
-) -> tuple[list[Row], list[Result]]:
+) -> tuple[list[TableRow], list[Result]]:
     """(rows, their results) of the first groups, until `view.top` rows are reached."""
     by_symbol: dict[str, Group] = {}
     for result in results:
@@ -22,7 +22,7 @@ def grouped_rows(
     groups = [*by_symbol.values()]
     if worst_first:
         groups.sort(key=lambda group: min(map(_severity, group)))
-    rows: list[Row] = []
+    rows: list[TableRow] = []
     shown: list[Result] = []
     for group in groups:
         if view.top and len(rows) >= view.top:
@@ -39,13 +39,13 @@ def _severity(result: Result) -> tuple[float, int]:
     return result.occupancy.percent, -len(result.findings)
 
 
-def _rows(group: Group, width: int) -> Iterator[Row]:
+def _rows(group: Group, width: int) -> Iterator[TableRow]:
     """Rows of a group. Results that differ only in their target share a row."""
     equal: dict[tuple[str, ...], Group] = {}
     for result in sorted(group, key=_severity):
         equal.setdefault(cells_of(result), []).append(result)
     for results in equal.values():
-        yield Row(results[0], _targets(results, group, width))
+        yield TableRow(results[0], _targets(results, group, width))
 
 
 def _targets(row: Sequence[Result], group: Group, width: int) -> str:

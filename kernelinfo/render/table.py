@@ -25,7 +25,7 @@ _TARGET = "target"
 Columns = dict[str, list[str]]  # heading → cells
 
 
-class Row(NamedTuple):
+class TableRow(NamedTuple):
     """A result and the targets that share it."""
 
     result: Result
@@ -33,7 +33,7 @@ class Row(NamedTuple):
 
 
 def table(
-    rows: Sequence[Row], names: Mapping[str, str], view: View, *, with_target: bool
+    rows: Sequence[TableRow], names: Mapping[str, str], view: View, *, with_target: bool
 ) -> Iterator[list[Span]]:
     """Lines of the heading and the rows.
 
@@ -116,7 +116,7 @@ def _lines(columns: Columns) -> list[str]:
     return aligned([(*row[:-1], f" {row[-1]}") for row in rows], kinds, " ")
 
 
-def _columns(rows: Sequence[Row], with_target: bool) -> Columns:
+def _columns(rows: Sequence[TableRow], with_target: bool) -> Columns:
     headings = (_TARGET,) * with_target + _HEADING
     lines = [(row.targets,) * with_target + cells_of(row.result) for row in rows]
     return {heading: cells for heading, *cells in zip(headings, *lines, strict=True)}

@@ -9,7 +9,7 @@ from kernelinfo.kernel import CodeObject, Item, Report, Result
 from kernelinfo.render import View, findings
 from kernelinfo.render.names import heading, member_path, names_of, printable
 from kernelinfo.render.paint import Span, cells, fitted, painted, wrap
-from kernelinfo.render.table import Row, table, target_of
+from kernelinfo.render.table import TableRow, table, target_of
 from kernelinfo.render.words import compiler_name, plural
 
 _MANY_CODE_OBJECTS = 4  # more share one table with a target column
@@ -75,7 +75,7 @@ def _below(
     yield from _summary(report, view)
 
 
-def _rows(report: Report, is_long: bool, view: View) -> tuple[list[Row], list[Result]]:
+def _rows(report: Report, is_long: bool, view: View) -> tuple[list[TableRow], list[Result]]:
     """(rows, their results) of one table."""
     worst_first = is_long and not view.is_sorted
     if view.group or worst_first:
@@ -83,7 +83,7 @@ def _rows(report: Report, is_long: bool, view: View) -> tuple[list[Row], list[Re
 
         return grouped_rows(report.results, view, worst_first=worst_first)
     shown = [*report.results[: view.top or None]]
-    return [Row(result, target_of(result.kernel)) for result in shown], shown
+    return [TableRow(result, target_of(result.kernel)) for result in shown], shown
 
 
 def _by_code_object(
@@ -97,7 +97,7 @@ def _by_code_object(
     for code_object, own in results.items():
         yield from _heading(code_object, own, view, kernels[code_object])
         yield []
-        yield from table([Row(result, "") for result in own], names, view, with_target=False)
+        yield from table([TableRow(result, "") for result in own], names, view, with_target=False)
         yield []
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from kernelinfo import __version__
 from kernelinfo.compare import Comparison
 from kernelinfo.render import View
-from kernelinfo.render.diff.rows import AFFECTED, Row, counts, rows
+from kernelinfo.render.diff.rows import AFFECTED, ChangedKernel, counts, rows
 from kernelinfo.render.json import as_json, encoded, picked
 
 SCHEMA = "kernelinfo-diff/1"
@@ -44,6 +44,6 @@ def compilers(comparison: Comparison) -> dict[str, Any]:
     return {"old": comparison.old_compilers, "new": comparison.new_compilers}
 
 
-def row_document(row: Row) -> dict[str, Any]:
+def row_document(row: ChangedKernel) -> dict[str, Any]:
     """JSON object of one moved, gone or new kernel."""
     return picked(row, "status", "match", "why", "moves", "old", "new")

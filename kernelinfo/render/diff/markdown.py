@@ -26,7 +26,7 @@ def render(comparison: Comparison, view: View) -> Iterator[str]:
     yield from (f"\n{plain(remark)}\n" for remark in remarks if remark)
 
 
-def cells_of(row: diff.Row, view: View) -> tuple[str, ...]:
+def cells_of(row: diff.ChangedKernel, view: View) -> tuple[str, ...]:
     names = (code(name_of(one, view.names)) for one in row.sides)
     targets = (code(one.target) for one in row.sides)
     return row.status, diff.arrow(*names), diff.arrow(*targets), plain(row.why)

@@ -19,7 +19,7 @@ _ORDER: tuple[Status, ...] = (*AFFECTED, "gone", "new", "moved", "renamed")
 _SPILLED = ("vgpr_spills", "sgpr_spills", "scratch_bytes_per_lane")
 
 
-class Row(NamedTuple):
+class ChangedKernel(NamedTuple):
     """A moved, gone or new kernel."""
 
     status: Status
@@ -49,21 +49,21 @@ class Row(NamedTuple):
         return self.old or self.kernel, self.new or self.kernel
 
 
-def rows(comparison: Comparison) -> list[Row]:
+def rows(comparison: Comparison) -> list[ChangedKernel]:
     """All rows: affected kernels first, worst first; the order does not depend on the builds'."""
     found = [_of_pair(pair) for pair in comparison.pairs]
-    found += [Row("gone", kernel, None) for kernel in comparison.gone]
-    found += [Row("new", None, kernel) for kernel in comparison.new]
+    found += [ChangedKernel("gone", kernel, None) for kernel in comparison.gone]
+    found += [ChangedKernel("new", None, kernel) for kernel in comparison.new]
     return sorted((row for row in found if row.status != "same"), key=_worst_first)
 
 
-def counts(found: Sequence[Row]) -> dict[Status, int]:
+def counts(found: Sequence[ChangedKernel]) -> dict[Status, int]:
     """Status → number of rows; only statuses that occur."""
     counted = Counter(row.status for row in found)
     return {status: counted[status] for status in _ORDER if counted[status]}
 
 
-def headline(found: Sequence[Row]) -> str:
+def headline(found: Sequence[ChangedKernel]) -> str:
     """The counts: `affected: 2 worse, 1 better · 1 gone · 12 moved within their steps`."""
     counted = counts(found)
     words = {"moved": "moved within their steps", "renamed": "only renamed"}
@@ -72,7 +72,7 @@ def headline(found: Sequence[Row]) -> str:
     return " · ".join([f"affected: {', '.join(affected)}" if affected else "none affected", *rest])
 
 
-def roll_up(comparison: Comparison, found: Sequence[Row]) -> str:
+def roll_up(comparison: Comparison, found: Sequence[ChangedKernel]) -> str:
     """The totals in a line, in the style of Mesa's shader-db."""
     old, new = comparison.totals
     return (
@@ -132,15 +132,15 @@ def arrow(old: str, new: str) -> str:
     return new if old == new else f"{old} → {new}"
 
 
-def _of_pair(pair: Pair) -> Row:
+def _of_pair(pair: Pair) -> ChangedKernel:
     moves = pair.moves
     status: Status = effect(moves)
     if status == "same" and pair.renamed:
         status = "renamed"
-    return Row(status, pair.old, pair.new, pair.match, moves)
+    return ChangedKernel(status, pair.old, pair.new, pair.match, moves)
 
 
-def _worst_first(row: Row) -> tuple[object, ...]:
+def _worst_first(row: ChangedKernel) -> tuple[object, ...]:
     by_measure = {move.measure: move for move in row.moves}
     waves = by_measure.get("waves_per_simd") or by_measure.get("percent")
     left = (waves.new or 0) / waves.old if waves and waves.old else 1

@@ -20,7 +20,9 @@ def render(comparison: Comparison, view: View) -> Iterator[str]:
     return painted(_lines(comparison, diff.rows(comparison), view), view)
 
 
-def _lines(comparison: Comparison, found: list[diff.Row], view: View) -> Iterator[list[Span]]:
+def _lines(
+    comparison: Comparison, found: list[diff.ChangedKernel], view: View
+) -> Iterator[list[Span]]:
     heading = (diff.headline(found), diff.retargeted(comparison), diff.toolchain(comparison))
     if comparison.names:
         yield from fitted([(printable(" → ".join(comparison.names)), "")], view, 1)
@@ -37,7 +39,7 @@ def _lines(comparison: Comparison, found: list[diff.Row], view: View) -> Iterato
         yield [(f" {warning}", "bold red")]
 
 
-def _table(shown: Sequence[diff.Row], view: View) -> Iterator[list[Span]]:
+def _table(shown: Sequence[diff.ChangedKernel], view: View) -> Iterator[list[Span]]:
     several = len({_target(row) for row in shown}) > 1
     names = [row_name(row, view, several) for row in shown]
     width = max([0, *(cells(name) for name in names if cells(name) <= _ROOM)])
@@ -52,11 +54,11 @@ def _table(shown: Sequence[diff.Row], view: View) -> Iterator[list[Span]]:
         yield from fitted([status, (line, "")], view, _INDENT)
 
 
-def row_name(row: diff.Row, view: View, with_target: bool) -> str:
+def row_name(row: diff.ChangedKernel, view: View, with_target: bool) -> str:
     """Name of a row; `old → new` if name or target changed."""
     name = diff.arrow(*(name_of(kernel, view.names) for kernel in row.sides))
     return f"{name} {_target(row)}" if with_target else name
 
 
-def _target(row: diff.Row) -> str:
+def _target(row: diff.ChangedKernel) -> str:
     return printable(diff.arrow(*(kernel.target for kernel in row.sides)))

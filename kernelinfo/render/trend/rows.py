@@ -18,7 +18,7 @@ _BARS = "▁▂▃▄▅▆▇█"
 class TrendRow(NamedTuple):
     """One kernel."""
 
-    row: diff.Row  # from the first build to the last, as `diff` has it
+    row: diff.ChangedKernel  # from the first build to the last, as `diff` has it
     history: History
     moved_in: tuple[str, ...]  # builds in which it is not as in the one before
 
@@ -36,7 +36,7 @@ def rows(trend: Trend) -> list[TrendRow]:
     found = [(row, by_kernel.pop(id(row.kernel))) for row in diff.rows(trend.whole)]
     back = [one for one in by_kernel.values() if any(pair.affected for _, pair in one.steps)]
     back.sort(key=lambda one: (one.latest.name, one.latest.target))
-    found += [(diff.Row("same", one.first, one.last, one.match), one) for one in back]
+    found += [(diff.ChangedKernel("same", one.first, one.last, one.match), one) for one in back]
     return [TrendRow(row, history, _moved_in(history, trend)) for row, history in found]
 
 
