@@ -6,6 +6,7 @@
 >>> [pair.why for pair in kernelinfo.diff("build-a", "build-b").pairs if pair.affected]
 >>> kernelinfo.check(report, kernelinfo.read_config("kernelinfo.toml")).failed
 >>> kernelinfo.live_registers("build/occupancy.s", "vgprbound").peak
+>>> [v.result for v in kernelinfo.sweep("build/occupancy.bc", "vgprbound").kernels[0].variants]
 >>> kernelinfo.arch("gfx942").occupancy(vgprs=128, lds_bytes=32768, workgroup_size=256).percent
 """
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from kernelinfo.compare.summary import KernelSummary
     from kernelinfo.errors import (
         BaselineError,
+        CompilerError,
         ConfigError,
         KernelinfoError,
         LaunchError,
@@ -42,17 +44,19 @@ if TYPE_CHECKING:
     from kernelinfo.pressure.nouns import Story
     from kernelinfo.reading.blob import Problem
     from kernelinfo.rules import Selection
+    from kernelinfo.variants.nouns import Sweep
+    from kernelinfo.variants.sweeping import sweep
 
 __version__ = "0.2.0"
 
 __all__ = [
-    "Allocated", "Arch", "BaselineError", "CodeObject", "Comparison", "ConfigError",
-    "Configuration", "Demand", "Finding", "Headroom", "Judged", "Kernel", "KernelSummary",
-    "KernelinfoError", "Launch", "LaunchError", "Limit", "Notice", "Occupancy",
+    "Allocated", "Arch", "BaselineError", "CodeObject", "Comparison", "CompilerError",
+    "ConfigError", "Configuration", "Demand", "Finding", "Headroom", "Judged", "Kernel",
+    "KernelSummary", "KernelinfoError", "Launch", "LaunchError", "Limit", "Notice", "Occupancy",
     "OptionError", "Options", "Outcome", "Pair", "Problem", "Range", "ReadError", "Repeat",
-    "Report", "Result", "Rung", "Selection", "Step", "Story", "Suppressed", "Target",
-    "TargetsError", "UnknownTargetError", "analyse", "arch", "check", "diff",
-    "live_registers", "load", "read_config",
+    "Report", "Result", "Rung", "Selection", "Step", "Story", "Suppressed", "Sweep", "Target",
+    "TargetsError", "UnknownTargetError", "analyse", "arch", "check", "diff", "live_registers",
+    "load", "read_config", "sweep",
 ]  # fmt: skip
 
 
@@ -92,4 +96,6 @@ _HOMES = {
     "pressure.nouns": ("Story",),
     "reading.blob": ("Problem",),
     "rules": ("Selection",),
+    "variants.nouns": ("Sweep",),
+    "variants.sweeping": ("sweep",),
 }

@@ -1,11 +1,11 @@
-"""`kernelinfo sweep FILE [KERNEL]`."""
+"""`kernelinfo sweep FILE... [KERNEL]`."""
 
 from __future__ import annotations
 
 import os
 import re
-import signal
 import sys
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import typer
@@ -15,19 +15,20 @@ from kernelinfo.cli.naming import is_named
 from kernelinfo.cli.options import format_option, takes
 from kernelinfo.cli.output import CANNOT_ANSWER, complain, write
 from kernelinfo.cli.progress import counted
-from kernelinfo.errors import OptionError
+from kernelinfo.cli.signals import end_on_signals
+from kernelinfo.errors import CompilerError, OptionError, ReadError
 from kernelinfo.occupancy.targets import find
 from kernelinfo.render import SWEEP_FORMATS, View, renderer
-from kernelinfo.variants.compilers import find_compiler
-from kernelinfo.variants.ir import read_input
+from kernelinfo.variants.ir import IR_SUFFIXES
 from kernelinfo.variants.nouns import STRATEGIES, Request, Sweep
 from kernelinfo.variants.processes import Processes
-from kernelinfo.variants.sweeping import open_module, sweep
+from kernelinfo.variants.sweeping import NoSuchKernelError, make_request, sweep_file
 
 EXAMPLES = """
   kernelinfo sweep kernels.bc                     # hipcc --save-temps leaves it
   kernelinfo sweep kernels.bc vgprbound --waves 4,5,8
   kernelinfo sweep kernels.bc --launch-bounds 128,256 --strategy default,max-ilp
+  kernelinfo sweep *.bc 'gemm*'                   # several files
   kernelinfo sweep kernels.bc --format html -o sweep.html
 """
 
@@ -43,9 +44,10 @@ def _numbers(option: str, text: str | None) -> tuple[int, ...]:
 
 @takes("arch workgroup_size dynamic_lds no_trap_handler format output names color width")
 def command(
-    file: str = typer.Argument(metavar="FILE", help="LLVM IR: .bc, .ll, or Triton's .llir."),
-    kernel: str | None = typer.Argument(
-        None, metavar="KERNEL", help="Its name, with parameters or without, or a glob; all kernels."
+    files: list[str] = typer.Argument(
+        metavar="FILE... [KERNEL]",
+        help="LLVM IR: .bc, .ll, or Triton's .llir. Then the name of a kernel, with parameters or "
+        "without, or a glob; all kernels.",
     ),
     waves: str | None = typer.Option(
         None,
@@ -88,42 +90,60 @@ def command(
     `amdgpu_waves_per_eu`, launch bounds or scheduling strategies, and each result is a row:
     registers, spills, scratch, reloads in loops, code size, waves/SIMD. Nothing is written to disk.
     """
-    if level is not None and level not in ("0", "1", "2", "3", "s", "z"):
-        raise OptionError(f"-O{level}: give 0, 1, 2, 3, s or z")
     if wanted.arch is not None:
         find(wanted.arch)
-    request = Request(
-        waves=_numbers("--waves", waves),
-        launch_bounds=_numbers("--launch-bounds", launch_bounds),
-        strategies=tuple(_strategy(name) for name in strategy.split(",")) if strategy else (),
-        level=level,
-        options=tuple(mllvm or ()),
-        is_wanted=None if kernel is None else lambda name, symbol: is_named(name, symbol, kernel),
-    )
-    found = _sweep(file, request, wanted, compiler, timeout, jobs or os.cpu_count() or 1)
-    write(renderer(f"sweep.{format}")(found, view), output, color=view.color)
-    if found.has_failed:
-        complain(f"{file}: no variant was compiled: {found.kernels[0].variants[-1].error}")
+    strategies = strategy.split(",") if strategy else ()
+    sizes = _numbers("--waves", waves), _numbers("--launch-bounds", launch_bounds)
+    request = make_request(*sizes, strategies, level, mllvm or ())
+    files, kernel = _with_kernel(files)
+    if kernel is not None:
+        request = request._replace(is_wanted=lambda name, symbol: is_named(name, symbol, kernel))
+    found, problems = _sweeps(files, request, wanted, compiler, timeout, jobs)
+    if found:
+        write(renderer(f"sweep.{format}")(found, view), output, color=view.color)
+    for one in found:
+        if one.has_failed:
+            error = one.kernels[0].variants[-1].error
+            problems.append(f"{one.file.path}: no variant was compiled: {error}")
+    for problem in problems:
+        complain(problem)
+    if problems:
         sys.exit(CANNOT_ANSWER)
 
 
-def _strategy(name: str) -> str | None:
-    if name not in ("default", *STRATEGIES):
-        raise OptionError(f"--strategy {name}: give default, {', '.join(STRATEGIES)}")
-    return None if name == "default" else name
+def _with_kernel(words: list[str]) -> tuple[list[str], str | None]:
+    """The files, and the kernel that may stand behind them: IR files are known by their names."""
+    if len(words) > 1 and not words[-1].endswith(IR_SUFFIXES):
+        return words[:-1], words[-1]
+    return words, None
 
 
-def _sweep(
-    file: str, request: Request, wanted: Options, given: str | None, timeout: float, jobs: int
-) -> Sweep:
-    """The sweep; however it ends, no compiler is left running."""
-    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
-    source = read_input(file)
+def _sweeps(
+    files: Sequence[str],
+    request: Request,
+    wanted: Options,
+    compiler: str | None,
+    timeout: float,
+    jobs: int | None,
+) -> tuple[list[Sweep], list[str]]:
+    """The sweeps, and a message for each file without one; however it ends, no compiler is left.
+
+    A kernel that some of the files lack is no problem.
+    """
+    end_on_signals()
+    found: list[Sweep] = []
+    problems, without = [], []
     with (
         counted("variants") as progress,
-        ThreadPoolExecutor(jobs) as pool,  # waits for compilers, and so ends after them
+        ThreadPoolExecutor((jobs or os.cpu_count() or 1) + 1) as pool,
         Processes(timeout) as processes,
     ):
-        compiler = find_compiler(given, source.producer, processes)
-        module = open_module(source, compiler, processes, wanted)
-        return sweep(module, request, pool, progress)
+        for file in files:
+            work = (file, request, wanted, compiler, processes, pool, progress)
+            try:
+                found.append(pool.submit(sweep_file, *work).result())
+            except NoSuchKernelError as error:
+                without.append(str(error))
+            except (ReadError, CompilerError) as error:
+                problems.append(str(error))
+    return found, problems + ([] if found else without)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from kernelinfo.errors import ReadError
@@ -29,6 +29,7 @@ _ARCHITECTURE = re.compile(r"amdgcn|amdgpu\d\w*(\.\w+)*")  # amdgpu9.42: LLVM 24
 _VENDORS = ("", "amd", "mesa", "unknown")
 _SYSTEMS = {"": 0, "unknown": 0, "amdhsa": 0, "amdpal": 1, "mesa3d": 2}  # indices into TRIPLES
 _ASSEMBLY_OF = {".llir": ".amdgcn", ".bc": ".s", ".ll": ".s"}
+IR_SUFFIXES = tuple(_ASSEMBLY_OF)
 
 
 class Input(NamedTuple):
@@ -36,6 +37,9 @@ class Input(NamedTuple):
 
     path: str
     data: bytes
+
+    def __repr__(self) -> str:
+        return f"Input({self.path!r}, {len(self.data)} bytes)"
 
     @property
     def is_optimised(self) -> bool:
@@ -169,6 +173,17 @@ def _with(attributes: str, wanted: Mapping[str, str]) -> str:
         attributes = re.sub(rf' "{re.escape(name)}"(?:="[^"]*")?(?= |$)', "", attributes.rstrip())
         attributes += f' "{name}"="{value}"'
     return attributes
+
+
+def attributes(text: str, names: Iterable[str]) -> dict[str, dict[str, str]]:
+    """The values of these attributes of each kernel, by symbol; absent ones are left out."""
+    groups = _groups(text)
+    found: dict[str, dict[str, str]] = {}
+    for kernel in definitions(text):
+        group = groups.get(kernel.group, "")
+        values = {name: re.search(rf' "{re.escape(name)}"="([^"]*)"', group) for name in names}
+        found[kernel.symbol] = {name: value[1] for name, value in values.items() if value}
+    return found
 
 
 def is_opencl(text: str) -> bool:

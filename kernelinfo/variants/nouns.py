@@ -1,4 +1,4 @@
-"""What is asked of the compiler, what it gave for each kernel, and what more waves cost."""
+"""The nouns of a sweep: wishes, variants of kernels, and the cost of more waves."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ STRATEGIES = (
     "iterative-minreg",
     "iterative-maxocc",
 )
-"""Of LLVM 22 (AMDGPUTargetMachine.cpp, createMachineScheduler); names that it does not know LLVM
-silently ignores."""
+"""LLVM 22's (AMDGPUTargetMachine.cpp, createMachineScheduler); LLVM ignores names that it does not
+know."""
 
 
 class Asked(NamedTuple):
-    """What one variant asks the compiler for; None leaves what the input asks for."""
+    """Wishes of one variant; None leaves the input's own."""
 
     waves: int | None = None  # Waves/SIMD: `amdgpu-waves-per-eu="N,N"`
+    or_more: bool = False  # `waves` are the fewest alone: `amdgpu-waves-per-eu="N"`
     launch_bounds: int | None = None  # workitems: `amdgpu-flat-work-group-size="1,N"`
     strategy: str | None = None  # `-amdgpu-sched-strategy`
 
@@ -35,9 +36,9 @@ class Asked(NamedTuple):
         """Function attributes; a workgroup size that the source requires is left alone."""
         wanted = {}
         if self.waves is not None:
-            wanted["amdgpu-waves-per-eu"] = f"{self.waves},{self.waves}"
+            wanted[WAVES] = f"{self.waves}" if self.or_more else f"{self.waves},{self.waves}"
         if self.launch_bounds is not None and not has_required_size:
-            wanted["amdgpu-flat-work-group-size"] = f"1,{self.launch_bounds}"
+            wanted[SIZES] = f"1,{self.launch_bounds}"
         return wanted
 
     @property
@@ -47,10 +48,12 @@ class Asked(NamedTuple):
 
 
 AS_COMPILED = Asked()
+WAVES = "amdgpu-waves-per-eu"
+SIZES = "amdgpu-flat-work-group-size"
 
 
 class Request(NamedTuple):
-    """What a sweep tries."""
+    """Wishes of a whole sweep."""
 
     waves: tuple[int, ...] = ()
     launch_bounds: tuple[int, ...] = ()
@@ -59,13 +62,21 @@ class Request(NamedTuple):
     options: tuple[str, ...] = ()  # LLVM options of every variant, as `-mllvm` takes them
     is_wanted: Callable[[str, str], bool] | None = None  # by demangled name and symbol; None: all
 
-    def variants(self, default_waves: tuple[int, ...]) -> tuple[Asked, ...]:
-        """As compiled first, then each combination of what is asked for. Without any wish, the
-        wishes are `default_waves`."""
-        wishes = (self.waves, self.launch_bounds, self.strategies)
-        waves = self.waves or (() if any(wishes) else default_waves)
-        axes = (waves or (None,), self.launch_bounds or (None,), self.strategies or (None,))
-        return tuple(dict.fromkeys((AS_COMPILED, *(Asked(*one) for one in product(*axes)))))
+    @property
+    def takes_default_waves(self) -> bool:
+        """True if nothing in particular is asked for."""
+        return not any((self.waves, self.launch_bounds, self.strategies))
+
+    def variants(self, default_waves: tuple[int, ...], *, or_more: bool) -> tuple[Asked, ...]:
+        """As compiled first, then each combination of what is asked for.
+
+        Waves are asked for as exactly so many and, with `or_more`, as the fewest.
+        """
+        waves = default_waves if self.takes_default_waves else self.waves
+        forms = product(waves, (False, True) if or_more else (False,))
+        axes = (tuple(forms) or ((None, False),), self.launch_bounds or (None,))
+        wishes = product(*axes, self.strategies or (None,))
+        return tuple(dict.fromkeys((AS_COMPILED, *(Asked(*w, b, s) for w, b, s in wishes))))
 
 
 def steps(target: Target, wave_size: int) -> tuple[int, ...]:
@@ -102,6 +113,22 @@ class Variant(NamedTuple):
         return not least <= waves <= target.waves.slots_per_simd
 
 
+Language = Literal["HIP", "OpenCL", "Triton"]
+
+
+class Line(NamedTuple):
+    """Text for the source that was compiled and gave a row."""
+
+    language: Language
+    text: str  # empty if the options alone make the difference
+    options: str  # the compiler's; empty if there are none
+
+    @property
+    def written(self) -> str:
+        """`__launch_bounds__(256, 5)`, with the options behind it."""
+        return " with ".join(filter(None, (self.text, self.options)))
+
+
 class SweptKernel(NamedTuple):
     """One kernel in every variant, as compiled first."""
 
@@ -110,6 +137,8 @@ class SweptKernel(NamedTuple):
     variants: tuple[Variant, ...]
     notes: tuple[str, ...] = ()
     """How it differs from the assembly next to the input, and what was left alone."""
+    lines: tuple[Line, ...] = ()
+    """For the first row that `notable` names, or for the only variant."""
 
 
 Origin = Literal["option", "reproduced", "assumed"]
@@ -128,6 +157,12 @@ class Sweep(NamedTuple):
     kernels: tuple[SweptKernel, ...]
     notes: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        """One line: the file, the target, and how much was tried."""
+        variants = sum(len(kernel.variants) for kernel in self.kernels)
+        kernels = len(self.kernels)
+        return f"Sweep({self.file.path!r}, {self.target_id!r}, {kernels=}, {variants=})"
+
     @property
     def has_failed(self) -> bool:
         """True if no variant of any kernel was compiled."""
@@ -135,7 +170,7 @@ class Sweep(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """What a kernel pays for registers that it does not have; differences may be negative."""
+    """The price of registers that a kernel does not have; differences may be negative."""
 
     scratch_bytes: int  # per lane
     reloads: int  # loads of spilled registers from scratch inside loops
@@ -175,6 +210,16 @@ def cost_of(result: Result) -> Cost:
     )
 
 
+def is_worth_a_row(variant: Variant, base: Variant) -> bool:
+    """False for fewer waves/SIMD than as compiled, got or asked for, that save nothing."""
+    mine, its = variant.result, base.result
+    if not (mine and its and mine.occupancy and its.occupancy):
+        return True
+    waves = min(mine.occupancy.waves_per_simd, variant.asked.waves or mine.occupancy.waves_per_simd)
+    is_less = waves < its.occupancy.waves_per_simd
+    return not is_less or cost_of(mine).over(cost_of(its)).saves
+
+
 def tradeoff(kernel: SweptKernel) -> tuple[Step, ...]:
     """Steps to more waves, and those to as many or fewer that save something; fewest waves first.
     Empty where the kernel as compiled was not made."""
@@ -192,3 +237,20 @@ def tradeoff(kernel: SweptKernel) -> tuple[Step, ...]:
             found[waves] = step
     now = base.occupancy.waves_per_simd
     return tuple(step for waves, step in sorted(found.items()) if waves > now or step.cost.saves)
+
+
+def notable(kernel: SweptKernel) -> tuple[Step, ...]:
+    """The last step that is free, the first that costs, and the one that saves most."""
+    steps = tradeoff(kernel)
+    saving = [step for step in steps if step.cost.saves]
+    free = [step for step in steps if not step.cost.costs and not step.cost.saves]
+    costing = [step for step in steps if step.cost.costs]
+    saving.sort(key=lambda step: step.cost)
+    return (*free[-1:], *costing[:1], *saving[:1])
+
+
+def measures(result: Result) -> tuple[object, ...]:
+    """Numbers that a row shows: equal ones are the same row."""
+    kernel, occupancy = result.kernel, result.occupancy
+    resident = (occupancy.allocated, occupancy.waves_per_simd) if occupancy else ()
+    return (*kernel.used, *kernel.spills, kernel.code_bytes, cost_of(result).reloads, *resident)

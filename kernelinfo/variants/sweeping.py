@@ -1,82 +1,53 @@
-"""A module of LLVM IR, compiled in every variant: at the level that it was, and as asked for."""
+"""A module of LLVM IR compiled in every variant, at the level that its build had."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import Executor
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
 from itertools import product
 from math import prod
 from typing import NamedTuple
 
-from kernelinfo.analysis import Analysis, analyse
+from kernelinfo.analysis import analyse
 from kernelinfo.analysis.options import Options
 from kernelinfo.compare.changes import Pair
 from kernelinfo.compare.summary import build
-from kernelinfo.errors import CompilerError, ReadError, UnknownTargetError
-from kernelinfo.kernel import Item, Report, Result
-from kernelinfo.kernel.names import demangle
+from kernelinfo.errors import CompilerError, OptionError, ReadError
+from kernelinfo.kernel import Result
+from kernelinfo.kernel.names import base_name, demangle
+from kernelinfo.kernel.pattern import matches
 from kernelinfo.occupancy.targets import find
-from kernelinfo.reading.containers import open_bytes
-from kernelinfo.reading.containers.triton import read_sidecar
 from kernelinfo.variants import ir
-from kernelinfo.variants.compilers import Compiler
-from kernelinfo.variants.ir import Input
-from kernelinfo.variants.nouns import Asked, Origin, Request, Sweep, SweptKernel, Variant, steps
+from kernelinfo.variants.compilers import find_compiler
+from kernelinfo.variants.ir import read_input
+from kernelinfo.variants.lines import lines, of_its_row
+from kernelinfo.variants.module import Module, Outcome, by_symbol, open_module
+from kernelinfo.variants.nouns import (
+    SIZES,
+    STRATEGIES,
+    WAVES,
+    Asked,
+    Language,
+    Line,
+    Origin,
+    Request,
+    Sweep,
+    SweptKernel,
+    Variant,
+    cost_of,
+    is_worth_a_row,
+    measures,
+    steps,
+)
 from kernelinfo.variants.processes import Processes
 
 LEVELS = ("3", "2", "1", "s")
 """Tried in this order until one reproduces the assembly next to the input."""
 
-_CLANG = ("-amdgpu-internalize-symbols",)
-"""Options of clang's driver for HIP (HIPAMD.cpp, HIPAMDToolChain::addClangTargetOptions)."""
-_HIPCC = ("-amdgpu-early-inline-all=true", "-amdgpu-function-calls=false")
-"""Options that hipcc adds to those (hipcc.pl; hipcc's hipBin_amd.h, executeHipCCCmd)."""
 
-
-class Module(NamedTuple):
-    """Textual IR, and what compiles it."""
-
-    file: Input
-    text: str
-    triple: str
-    target_id: str
-    compiler: Compiler
-    processes: Processes
-    reading: Options
-
-    @property
-    def drivers(self) -> dict[str, tuple[str, ...]]:
-        """Compiler drivers that may have made the input, and the LLVM options that each adds."""
-        if self.file.is_optimised or ir.is_opencl(self.text):
-            return {"clang": ()}
-        return {"clang": _CLANG, "hipcc": _CLANG + _HIPCC}
-
-    def compile(
-        self, changes: Mapping[str, Mapping[str, str]], level: str, options: tuple[str, ...]
-    ) -> dict[str, Result]:
-        """Each kernel by its symbol, compiled with function attributes changed. `changes` are by
-        symbol and attribute name. Raises `CompilerError` or `ReadError`."""
-        build = (self.triple, self.target_id, level, *options)
-        command = self.compiler.to_assembly(*build, is_optimised=self.file.is_optimised)
-        text = ir.with_attributes(self.text, changes)
-        assembly = self.processes.run(command, text.encode("utf-8", "surrogateescape"))
-        # Named as what the same compilation writes, so that Triton's JSON next to that is read.
-        blobs = open_bytes(assembly, self.file.assembly)
-        found = by_symbol(Analysis(self.reading).analyse_path(self.file.assembly, blobs))
-        return {symbol: self._named(result) for symbol, result in found.items()}
-
-    def _named(self, result: Result) -> Result:
-        """The result with the input as its path: the assembly is nowhere on disk."""
-        code_object = result.kernel.code_object._replace(path=self.file.path)
-        return result._replace(kernel=result.kernel._replace(code_object=code_object))
-
-
-class Outcome(NamedTuple):
-    """One compilation of the module."""
-
-    results: Mapping[str, Result]  # kernels by symbol; none if it failed
-    error: str | None = None
+class NoSuchKernelError(ReadError):
+    """No kernel of the file is wanted."""
 
 
 class Baseline(NamedTuple):
@@ -89,59 +60,81 @@ class Baseline(NamedTuple):
     differences: Mapping[str, str]  # of kernels from the assembly next to the input, by symbol
 
 
-def by_symbol(items: Iterable[Item]) -> dict[str, Result]:
-    """Kernels by their symbols. Raises `ReadError` if something could not be read."""
-    report = Report.of(items)
-    for problem in report.problems:
-        raise ReadError(f"{problem.path}: {problem.message}")
-    return {result.kernel.symbol: result for result in report.results}
-
-
-def open_module(file: Input, compiler: Compiler, processes: Processes, options: Options) -> Module:
-    """The module in `file`; `options.arch` is the target of IR that states none. Raises `ReadError`
-    if it is not a module for AMD GPUs with kernels."""
-    text, triple = _text(file, compiler, processes)
-    if not any(ir.definitions(text)):
-        raise ReadError(f"{file.path}: no kernel in it; give the IR of a module with kernels")
-    target_id = ir.target_id(text) or options.arch
-    if target_id is None and (sidecar := read_sidecar(file.assembly)):  # Triton's JSON
-        target_id = sidecar.arch
-    if target_id is None:
-        raise ReadError(f"{file.path}: names no target; give one by --arch")
-    try:
-        find(target_id.partition(":")[0])
-    except UnknownTargetError as error:
-        raise ReadError(f"{file.path}: {error}") from None
-    reading = options._replace(arch=None)
-    return Module(file, text, triple, target_id, compiler, processes, reading)
-
-
-def _text(file: Input, compiler: Compiler, processes: Processes) -> tuple[str, str]:
-    """The module as LLVM prints it, and the one of `ir.TRIPLES` that it is compiled for."""
-    if b"\0" in file.data:
-        tries = [(file.data, spelling) for spelling in ir.SPELLINGS]
-    else:
-        text = file.data.decode("utf-8", "surrogateescape")
-        stated = ir.triple(text)
-        triple = ir.known_triple(stated) if stated is not None else ir.TRIPLES[0]
-        if triple is None:
-            raise ReadError(f"{file.path}: IR for {stated}, not for an AMD GPU")
-        tries = [(ir.with_triple(text, triple).encode("utf-8", "surrogateescape"), triple)]
-    for data, spelling in tries:
-        try:
-            printed = processes.run(compiler.to_text(spelling), data)
-        except CompilerError as error:
-            if "overriding the module target triple" not in str(error):
-                read_by = f"{compiler.path} cannot read it: {error}"
-                hint = f"; made by {file.producer}" if file.producer else ""
-                raise ReadError(f"{file.path}: {read_by}{hint}") from None
-            continue
-        triple = ir.known_triple(spelling) or ir.TRIPLES[0]
-        return ir.with_triple(printed.decode("utf-8", "surrogateescape"), triple), triple
-    raise ReadError(f"{file.path}: not for an AMD GPU; give the .bc whose name has amdgcn in it")
-
-
 def sweep(
+    source: str | os.PathLike[str],
+    kernel: str | None = None,
+    *,
+    waves: Iterable[int] = (),
+    launch_bounds: Iterable[int] = (),
+    strategies: Iterable[str] = (),
+    level: str | None = None,
+    mllvm: Iterable[str] = (),
+    compiler: str | None = None,
+    timeout: float = 60,
+    jobs: int | None = None,
+    options: Options | None = None,
+) -> Sweep:
+    """The kernels of an IR file as the compiler makes them for other occupancies.
+
+    `source` is the path of a `.bc`, `.ll` or `.llir`; `kernel` a symbol, a demangled name with its
+    parameters or without, or a glob. Without `waves`, `launch_bounds` (workitems) and `strategies`
+    every number of waves/SIMD is tried at which the target has a VGPR step. `level` is `3` of -O3,
+    `timeout` in seconds for each variant. Raises `ReadError`, `CompilerError` or `OptionError`; a
+    variant that fails is one with an `error`.
+    """
+
+    def is_wanted(name: str, symbol: str) -> bool:
+        return kernel is None or kernel == base_name(name) or matches(kernel, name, symbol)
+
+    request = make_request(waves, launch_bounds, strategies, level, mllvm)
+    request = request._replace(is_wanted=is_wanted)
+    workers = (jobs or os.cpu_count() or 1) + 1  # one waits for the others
+    with ThreadPoolExecutor(workers) as pool, Processes(timeout) as processes:
+        work = (os.fspath(source), request, options or Options(), compiler, processes, pool)
+        return pool.submit(sweep_file, *work, lambda done, number: None).result()
+
+
+def make_request(
+    waves: Iterable[int] = (),
+    launch_bounds: Iterable[int] = (),
+    strategies: Iterable[str] = (),
+    level: str | None = None,
+    mllvm: Iterable[str] = (),
+) -> Request:
+    """The request; `default` among the strategies is the compiler's own. Raises `OptionError`."""
+    if level is not None and level not in ("0", "1", "2", "3", "s", "z"):
+        raise OptionError(f"-O{level}: give 0, 1, 2, 3, s or z")
+    for name in (strategies := tuple(strategies)):
+        if name not in ("default", *STRATEGIES):
+            raise OptionError(f"--strategy {name}: give default, {', '.join(STRATEGIES)}")
+    sizes = tuple(waves), tuple(launch_bounds)
+    if any(not 0 < number < 10_000 for number in (*sizes[0], *sizes[1])):
+        raise OptionError("waves and launch bounds: give numbers from 1 to 9999")
+    wishes = (None if name == "default" else name for name in strategies)
+    return Request(*sizes, tuple(wishes), level, tuple(mllvm))
+
+
+def sweep_file(
+    path: str,
+    request: Request,
+    options: Options,
+    compiler: str | None,
+    processes: Processes,
+    pool: Executor,
+    progress: Callable[[int, int], None],
+) -> Sweep:
+    """The sweep of one file. `pool` compiles; it needs a worker besides the one that runs this.
+
+    Run it in a worker: an interrupt then finds the main thread waiting, and `processes` whole.
+    """
+    file = read_input(path)
+    module = open_module(
+        file, find_compiler(compiler, file.producer, processes), processes, options
+    )
+    return sweep_module(module, request, pool, progress)
+
+
+def sweep_module(
     module: Module, request: Request, pool: Executor, progress: Callable[[int, int], None]
 ) -> Sweep:
     """Compile the module in every variant. `progress` is called with the variants that are done and
@@ -149,30 +142,18 @@ def sweep(
     wanted = _wanted(module, request)
     reference, notes = _reference(module)
     base = _baseline(module, request, reference)
-    required = _with_required_size(base.outcome)
-    variants = request.variants(_default_waves(module, base.outcome))
-
-    def compile(asked: Asked) -> Outcome:
-        changes = {
-            symbol: asked.attributes(has_required_size=symbol in required) for symbol in wanted
-        }
-        options = (*module.drivers[base.driver], *request.options, *asked.options)
-        return _outcome(module, changes, base.level, options)
-
-    futures = [pool.submit(compile, asked) for asked in variants[1:]]
+    compiled = [base.outcome.results[symbol] for symbol in wanted if symbol in base.outcome.results]
+    variants = request.variants(
+        _default_waves(module, compiled), or_more=not module.file.is_optimised
+    )
+    compilation = Compilation(module, request, base, _with_required_size(base.outcome))
+    futures = [pool.submit(compilation.outcome, asked, wanted) for asked in variants[1:]]
     outcomes = [base.outcome]
     for done, future in enumerate(futures):
         progress(done, len(futures))
         outcomes.append(future.result())
-    kernels = tuple(
-        SweptKernel(
-            symbol,
-            demangle(symbol),
-            tuple(_variant(a, o, symbol) for a, o in zip(variants, outcomes, strict=True)),
-            tuple(_notes(symbol, base, required if request.launch_bounds else {})),
-        )
-        for symbol in wanted
-    )
+    made = list(zip(variants, outcomes, strict=True))
+    kernels = tuple(compilation.kernel(symbol, made, len(wanted) > 1) for symbol in wanted)
     return Sweep(
         file=module.file,
         compiler=module.compiler,
@@ -186,12 +167,65 @@ def sweep(
     )
 
 
+class Compilation(NamedTuple):
+    """How the variants of a module are compiled."""
+
+    module: Module
+    request: Request
+    base: Baseline
+    required: Mapping[str, int]  # workitems of the workgroup that the source requires, by symbol
+
+    def outcome(self, asked: Asked, wanted: Iterable[str]) -> Outcome:
+        """The module with the wish in these kernels."""
+        changes = {
+            symbol: asked.attributes(has_required_size=symbol in self.required) for symbol in wanted
+        }
+        options = (*self.module.drivers[self.base.driver], *self.request.options, *asked.options)
+        return _outcome(self.module, changes, self.base.level, options)
+
+    def kernel(
+        self, symbol: str, made: Sequence[tuple[Asked, Outcome]], has_others: bool
+    ) -> SweptKernel:
+        """The kernel in all variants, and the lines that give its row. `has_others` says that
+        other kernels were changed with it."""
+        variants = [_variant(asked, outcome, symbol) for asked, outcome in made]
+        if self.request.takes_default_waves:
+            variants = [variants[0], *(v for v in variants[1:] if is_worth_a_row(v, variants[0]))]
+        notes = tuple(_notes(symbol, self.base, self.required, self.request))
+        found = SweptKernel(symbol, demangle(symbol), tuple(variants), notes)
+        confirmed = []
+        for variant in of_its_row(found):
+            if has_others and self.base.outcome.has_functions:
+                alone = _variant(variant.asked, self.outcome(variant.asked, [symbol]), symbol)
+                if not (alone.result and variant.result):
+                    continue
+                if measures(alone.result) != measures(variant.result):
+                    continue
+            confirmed.append(variant)
+        return found._replace(lines=tuple(dict.fromkeys(self._lines(symbol, confirmed))))
+
+    def _lines(self, symbol: str, variants: Iterable[Variant]) -> Iterator[Line]:
+        module = self.module
+        language: Language = "OpenCL" if ir.is_opencl(module.text) else "HIP"
+        declared = ir.attributes(module.text, (WAVES, SIZES)).get(symbol, {})
+        for variant in variants:
+            yield from lines(
+                variant.asked,
+                "Triton" if module.file.is_optimised else language,
+                declared,
+                self.request.options,
+                has_required_size=symbol in self.required,
+            )
+
+
 def _wanted(module: Module, request: Request) -> tuple[str, ...]:
     names = {one.symbol: demangle(one.symbol) for one in ir.definitions(module.text)}
     wanted = request.is_wanted
     found = tuple(s for s, name in names.items() if wanted is None or wanted(name, s))
     if not found:
-        raise ReadError(f"{module.file.path}: no such kernel; it has {', '.join(names.values())}")
+        raise NoSuchKernelError(
+            f"{module.file.path}: no such kernel; it has {', '.join(names.values())}"
+        )
     return found
 
 
@@ -226,7 +260,7 @@ def _outcome(
     module: Module, changes: Mapping[str, Mapping[str, str]], level: str, options: tuple[str, ...]
 ) -> Outcome:
     try:
-        return Outcome(module.compile(changes, level, options))
+        return module.compile(changes, level, options)
     except (CompilerError, ReadError) as error:
         return Outcome({}, str(error))
 
@@ -241,12 +275,24 @@ def _differences(reference: Mapping[str, Result], outcome: Outcome) -> dict[str,
     return found
 
 
-def _default_waves(module: Module, base: Outcome) -> tuple[int, ...]:
-    """The steps of the target for waves of the size that the kernels have."""
+def _default_waves(module: Module, compiled: Sequence[Result]) -> tuple[int, ...]:
+    """The steps of the target for waves of the size that the kernels have.
+
+    None below the waves of the kernels as compiled, unless one spills and may spill less there.
+    """
     target = find(module.target_id.partition(":")[0])
     default = target.waves.default_size
-    sizes = {result.kernel.wave_size or default for result in base.results.values()} or {default}
-    return tuple(sorted({waves for size in sizes for waves in steps(target, size)}))
+    sizes = {result.kernel.wave_size or default for result in compiled} or {default}
+    least = min((_fewest_waves(result) for result in compiled), default=0.0)
+    every = {waves for size in sizes for waves in steps(target, size)}
+    return tuple(sorted(waves for waves in every if waves >= least))
+
+
+def _fewest_waves(result: Result) -> float:
+    """Waves/SIMD from which on a kernel may gain something."""
+    if result.occupancy is None or cost_of(result).costs:
+        return 0.0
+    return result.occupancy.waves_per_simd
 
 
 def _with_required_size(base: Outcome) -> dict[str, int]:
@@ -261,8 +307,10 @@ def _variant(asked: Asked, outcome: Outcome, symbol: str) -> Variant:
     return Variant(asked, None, outcome.error or "the compiler left this kernel out")
 
 
-def _notes(symbol: str, base: Baseline, required: Mapping[str, int]) -> Iterator[str]:
+def _notes(
+    symbol: str, base: Baseline, required: Mapping[str, int], request: Request
+) -> Iterator[str]:
     if symbol in base.differences:
         yield f"as compiled differs from the assembly next to it: {base.differences[symbol]}"
-    if symbol in required:
+    if symbol in required and request.launch_bounds:
         yield f"launch bounds left alone: the source requires workgroups of {required[symbol]}"

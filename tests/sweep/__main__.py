@@ -1,23 +1,28 @@
-"""Random kernels swept: `python -m tests.sweep --compilers 19 22 --kernels 240`.
+"""Random kernels swept: `python -m tests.sweep --compilers 19 22 --kernels 240 --lines 200`.
 
 Demands that attributes edited in bitcode give the registers, spills, scratch, code size and
-occupancy of the same attributes in the source, by clang itself and through llvmlite. Prints a
-table; ends with 1 where one differs.
+occupancy of the same attributes in the source, by clang itself and through llvmlite, and that each
+printed source line gives its row. Prints two tables; ends with 1 where one differs.
 """
 
 from __future__ import annotations
 
 import argparse
+import shutil
 import sys
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 
+from . import printed
 from .proof import KERNELS_OF_A_MODULE, TARGETS, run
 
 _HEAD = (
     *("compiler", "target", "through", "kernels", "changed", "spilling", "reproduced"),
     *("refused modules", "different"),
+)
+_HEAD_OF_LINES = (
+    *("compiler", "target", "kernels", "printed lines", "with launch bounds", "different"),
 )
 
 
@@ -27,7 +32,8 @@ def main() -> int:
     parser.add_argument("--compilers", type=int, nargs="+", default=[19, 22])
     parser.add_argument("--targets", nargs="+", default=list(TARGETS))
     parser.add_argument("--kernels", type=int, default=240, help="for each way of compiling")
-    parser.add_argument("--through", nargs="+", default=["clang", "llvmlite"])
+    parser.add_argument("--through", nargs="*", default=["clang", "llvmlite"])
+    parser.add_argument("--lines", type=int, default=200, help="printed source lines, at least")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     settings = [(version, target) for version in options.compilers for target in options.targets]
@@ -52,8 +58,33 @@ def main() -> int:
                 )
                 print(f"| {' | '.join(map(str, counts))} |", flush=True)
                 faults += found.differences
+        faults += _printed_lines(options.lines, options.seed, Path(folder, "lines"))
     print(*faults, sep="\n", file=sys.stderr, end="\n" if faults else "")
     return 1 if faults else 0
+
+
+def _printed_lines(least: int, seed: int, folder: Path) -> list[str]:
+    """The second table, and its faults: printed lines until each compiler has had its share."""
+    print("", f"| {' | '.join(_HEAD_OF_LINES)} |", f"|{' --- |' * len(_HEAD_OF_LINES)}", sep="\n")
+    faults: list[str] = []
+    settings = [(name, target) for name, targets in printed.TARGETS.items() for target in targets]
+    for compiler, target in settings:
+        if shutil.which(compiler) is None or not least:
+            continue
+        random = Random(f"{seed} {compiler} {target}")
+        sums = printed.Printed()
+        for number in range(1000):
+            if sums.lines * len(settings) >= least:
+                break
+            found = printed.run(compiler, target, random, folder / f"{compiler}-{target}-{number}")
+            sums.kernels += found.kernels
+            sums.lines += found.lines
+            sums.with_bounds += found.with_bounds
+            sums.differences += found.differences
+        counts = (sums.kernels, sums.lines, sums.with_bounds, len(sums.differences))
+        print(f"| {' | '.join(map(str, (compiler, target, *counts)))} |", flush=True)
+        faults += sums.differences
+    return faults
 
 
 if __name__ == "__main__":

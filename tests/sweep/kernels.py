@@ -35,7 +35,8 @@ class RandomKernel:
         if self.asked.launch_bounds is not None:
             attributes.append(f"amdgpu_flat_work_group_size(1, {self.asked.launch_bounds})")
         if self.asked.waves is not None:
-            attributes.append(f"amdgpu_waves_per_eu({self.asked.waves}, {self.asked.waves})")
+            most = "" if self.asked.or_more else f", {self.asked.waves}"
+            attributes.append(f"amdgpu_waves_per_eu({self.asked.waves}{most})")
         declared = " ".join(f"__attribute__(({attribute}))" for attribute in attributes)
         return (
             f'extern "C" {declared} void {self.name}'
@@ -44,8 +45,9 @@ class RandomKernel:
 
     def asking(self, asked: Asked) -> RandomKernel:
         """The same with other attributes; what is not asked for stays."""
-        kept = self.asked._asdict() | {k: v for k, v in asked._asdict().items() if v is not None}
-        return replace(self, asked=Asked(**kept))
+        kept = asked if asked.waves else self.asked
+        bounds = asked.launch_bounds or self.asked.launch_bounds
+        return replace(self, asked=kept._replace(launch_bounds=bounds))
 
 
 def random_kernel(random: Random, name: str, target: Target) -> RandomKernel:
@@ -95,4 +97,11 @@ def random_asked(random: Random, target: Target) -> Asked:
     """Waves, launch bounds or both; LLVM may ignore them."""
     waves = random.randint(1, target.waves.slots_per_simd)
     bounds = random.choice((64, 128, 256, 512, 1024))
-    return random.choice((Asked(waves), Asked(waves), Asked(None, bounds), Asked(waves, bounds)))
+    return random.choice(
+        (
+            Asked(waves),
+            Asked(waves, or_more=True),
+            Asked(launch_bounds=bounds),
+            Asked(waves, launch_bounds=bounds),
+        )
+    )

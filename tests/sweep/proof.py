@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,8 +16,8 @@ from kernelinfo.kernel import Result
 from kernelinfo.occupancy.targets import find
 from kernelinfo.variants.compilers import Compiler, find_compiler
 from kernelinfo.variants.ir import read_input
+from kernelinfo.variants.module import Module, by_symbol, open_module
 from kernelinfo.variants.processes import Processes
-from kernelinfo.variants.sweeping import Module, by_symbol, open_module
 
 from .kernels import PRELUDE, RandomKernel, random_asked, random_kernel
 
@@ -134,8 +134,8 @@ def _compare(
             module.compile(changes, level, options)
             yield "the compiler refuses the attribute in the source and takes it edited"
         return
-    edited = module.compile(changes, level, options)
-    as_compiled = module.compile({}, level, options)
+    edited = module.compile(changes, level, options).results
+    as_compiled = module.compile({}, level, options).results
     left = _assembly(plain)
     for kernel in kernels:
         mine, its = measures(edited[kernel.name]), measures(truth[kernel.name])
@@ -156,7 +156,7 @@ def _truth(
     folder: Path,
     compiler: Compiler,
     processes: Processes,
-) -> dict[str, Result]:
+) -> Mapping[str, Result]:
     """The kernels as the compiler makes them with the attributes in the source.
 
     Raises `CalledProcessError` or `CompilerError` if it refuses them.
@@ -165,7 +165,7 @@ def _truth(
         return _assembly(compile_source(version, target, level, kernels, folder))
     path = compile_source(version, target, level, kernels, folder, to_assembly=False)
     module = _open(path, compiler, processes)
-    return module.compile({}, level, module.drivers["clang"])
+    return module.compile({}, level, module.drivers["clang"]).results
 
 
 def _open(path: Path, compiler: Compiler, processes: Processes) -> Module:

@@ -53,9 +53,10 @@ def swept(*arguments: str) -> dict[str, Any]:
     jsonschema.validate(document, schema("sweep/sweep-schema.json"))
     report = schema("report-schema.json")
     kernel = report["properties"]["kernels"]["items"] | {"$defs": report["$defs"]}
-    for variant in (v for k in document["kernels"] for v in k["variants"] if v["kernel"]):
+    (swept_input,) = document["inputs"]
+    for variant in (v for k in swept_input["kernels"] for v in k["variants"] if v["kernel"]):
         jsonschema.validate({"input": 0, **variant["kernel"]}, kernel)
-    return document
+    return dict(swept_input)
 
 
 def schema(name: str) -> dict[str, Any]:
@@ -88,8 +89,11 @@ def test_variants_are_those_of_the_attribute_in_the_source(build: Path, tmp_path
     document = swept(str(build / "kernels.bc"), "crowded", "--waves", "4,5,8")
     assert (document["level_from"], document["made_by"]) == ("reproduced", "clang version 22.1.8")
     (kernel,) = document["kernels"]
-    found = {variant["asked"]["waves"]: variant["kernel"] for variant in kernel["variants"]}
+    exact = [variant for variant in kernel["variants"] if not variant["asked"]["or_more"]]
+    found = {variant["asked"]["waves"]: variant["kernel"] for variant in exact}
     assert list(found) == [None, 4, 5, 8]
+    at_least = [v["asked"]["waves"] for v in kernel["variants"] if v["asked"]["or_more"]]
+    assert at_least == [4, 5, 8]
     for waves, made in found.items():
         bound = f"__attribute__((amdgpu_waves_per_eu({waves}, {waves})))" if waves else ""
         path = assembly(KERNELS.replace("BOUND", bound), tmp_path / "written.s")
@@ -105,9 +109,9 @@ def test_the_table(build: Path) -> None:
     assert (err, code) == ("", 0)
     assert "the one that made the input" in out
     assert "-O3 (reproduces kernels.s)" in out
-    assert re.search(r"(?m)^ as compiled ◄ +\d+", out)
+    assert re.search(r"(?m)^ as compiled ◄; waves ≥4 +\d+", out)
     # 1024 workitems are 4 waves on each SIMD, so LLVM cannot make fewer resident.
-    assert re.search(r"(?m)^ as compiled ◄; waves 8; waves 1–3 ignored ", out)
+    assert re.search(r"(?m)^ as compiled ◄; waves 8; waves ≥8 ", out)
     assert re.search(r"(?m)^ \d waves/SIMD as compiled; 5 cost \d+ B of scratch, \d+ reloads", out)
     assert "__attribute__((amdgpu_waves_per_eu(5, 5)))" in out
     assert "best" not in out
@@ -121,11 +125,15 @@ def test_axes_combine_and_the_first_variant_asks_for_nothing(small: str) -> None
     )
     asked = [tuple(v["asked"].values()) for v in document["kernels"][0]["variants"]]
     assert asked == [
-        (None, None, None),
-        (8, 64, None),
-        (8, 64, "max-ilp"),
-        (8, 256, None),
-        (8, 256, "max-ilp"),
+        (None, False, None, None),
+        (8, False, 64, None),
+        (8, False, 64, "max-ilp"),
+        (8, False, 256, None),
+        (8, False, 256, "max-ilp"),
+        (8, True, 64, None),
+        (8, True, 64, "max-ilp"),
+        (8, True, 256, None),
+        (8, True, 256, "max-ilp"),
     ]
 
 
@@ -183,7 +191,7 @@ def test_other_formats_hold_every_variant(small: str, name: str) -> None:
     assert (err, code) == ("", 0)
     if name == "csv":
         rows = list(csv.DictReader(io.StringIO(out)))
-        assert [row["Asked_Waves"] for row in rows] == ["", "4", "8"]
+        assert [row["Asked_Waves"] for row in rows] == ["", "4", "4", "8", "8"]
         assert {row["Kernel_Name"] for row in rows} == {"idle"}
         assert {row["Path"] for row in rows} == {small}
     else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from kernelinfo.kernel.rows import COLUMNS, row
 from kernelinfo.render import View
@@ -10,13 +10,16 @@ from kernelinfo.render.csv import line
 from kernelinfo.render.names import name_of
 from kernelinfo.variants.nouns import Sweep, SweptKernel, Variant
 
-_ASKED = ("Asked_Waves", "Asked_Launch_Bounds", "Asked_Strategy", "Ignored", "Error")
+_ASKED = (
+    *("Asked_Waves", "Asked_Or_More", "Asked_Launch_Bounds", "Asked_Strategy"),
+    *("Ignored", "Error"),
+)
 
 
-def render(sweep: Sweep, view: View) -> Iterator[str]:
+def render(sweeps: Iterable[Sweep], view: View) -> Iterator[str]:
     """The heading, then the variants of each kernel, as compiled first."""
     yield line((*_ASKED, *COLUMNS))
-    for kernel in sweep.kernels:
+    for kernel in (kernel for sweep in sweeps for kernel in sweep.kernels):
         for variant in kernel.variants:
             yield line(
                 (*variant.asked, variant.is_ignored, variant.error, *_report(kernel, variant, view))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from jinja2 import Environment, PackageLoader
 
@@ -11,7 +11,7 @@ from kernelinfo.kernel import Result
 from kernelinfo.render import View
 from kernelinfo.render.names import name_of
 from kernelinfo.render.sweep.rows import HEADING, LEGEND, Row, rows
-from kernelinfo.render.sweep.words import about, how_to_write, trade
+from kernelinfo.render.sweep.words import about, trade
 from kernelinfo.render.words import number
 from kernelinfo.variants.nouns import Sweep, SweptKernel
 
@@ -24,27 +24,32 @@ _QUANTITIES: dict[str, Callable[[Result], int | None]] = {
 }
 
 
-def render(sweep: Sweep, view: View) -> Iterator[str]:
+def render(sweeps: Iterable[Sweep], view: View) -> Iterator[str]:
     """The page, which fetches nothing and has no script."""
     environment = Environment(loader=PackageLoader("kernelinfo", "render"), autoescape=True)
     template = environment.get_template("sweep/page.html")
     yield from template.generate(
         version=__version__,
-        about=list(about(sweep)),
         heading=HEADING,
         legend=LEGEND,
-        kernels=[_kernel(sweep, kernel, view) for kernel in sweep.kernels],
+        inputs=[
+            {
+                "about": list(about(one)),
+                "kernels": [_kernel(kernel, view) for kernel in one.kernels],
+            }
+            for one in sweeps
+        ],
         chart={"width": _WIDTH, "height": _HEIGHT},
     )
 
 
-def _kernel(sweep: Sweep, kernel: SweptKernel, view: View) -> dict[str, object]:
+def _kernel(kernel: SweptKernel, view: View) -> dict[str, object]:
     found = rows(kernel)
     return {
         "name": name_of(kernel, view.names),
         "rows": found,
         "trade": trade(kernel),
-        "write": list(how_to_write(sweep, kernel)),
+        "lines": kernel.lines,
         "notes": kernel.notes,
         "charts": _charts(found),
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from kernelinfo import __version__
@@ -10,13 +10,16 @@ from kernelinfo.render import View
 from kernelinfo.render.json import encoded, kernel_document, picked
 from kernelinfo.variants.nouns import Sweep, Variant
 
-SCHEMA = "kernelinfo/sweep/1"
+SCHEMA = "kernelinfo/sweep/2"
 
 
-def render(sweep: Sweep, view: View) -> Iterator[str]:
-    document = {
-        "schema": SCHEMA,
-        "version": __version__,
+def render(sweeps: Iterable[Sweep], view: View) -> Iterator[str]:
+    inputs = [_input(sweep) for sweep in sweeps]
+    yield encoded({"schema": SCHEMA, "version": __version__, "inputs": inputs})
+
+
+def _input(sweep: Sweep) -> dict[str, Any]:
+    return {
         "input": sweep.file.path,
         "target": sweep.target_id,
         "made_by": sweep.file.producer,
@@ -29,11 +32,11 @@ def render(sweep: Sweep, view: View) -> Iterator[str]:
             {
                 **picked(kernel, "symbol", "name", "notes"),
                 "variants": [_variant(variant) for variant in kernel.variants],
+                "lines": [line._asdict() for line in kernel.lines],
             }
             for kernel in sweep.kernels
         ],
     }
-    yield encoded(document)
 
 
 def _variant(variant: Variant) -> dict[str, Any]:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from kernelinfo.render import View
 from kernelinfo.render.markdown import code, plain, table
 from kernelinfo.render.names import name_of
 from kernelinfo.render.sweep.rows import HEADING, LEGEND, rows
-from kernelinfo.render.sweep.words import about, how_to_write, trade
+from kernelinfo.render.sweep.words import about, trade
 from kernelinfo.variants.nouns import Sweep
 
 
-def render(sweep: Sweep, view: View) -> Iterator[str]:
-    """The header, then each kernel."""
-    yield "**kernelinfo sweep**\n\n"
+def render(sweeps: Iterable[Sweep], view: View) -> Iterator[str]:
+    """Each input with its kernels."""
+    for sweep in sweeps:
+        yield "**kernelinfo sweep**\n\n"
+        yield from _input(sweep, view)
+    yield f"\n{plain(LEGEND)}\n"
+
+
+def _input(sweep: Sweep, view: View) -> Iterator[str]:
     yield from (f"* {plain(' '.join(line.split()))}\n" for line in about(sweep))
     for kernel in sweep.kernels:
         yield f"\n### {code(name_of(kernel, view.names))}\n"
@@ -26,7 +32,5 @@ def render(sweep: Sweep, view: View) -> Iterator[str]:
         yield "\n"
         yield from (f"* {plain(note)}\n" for note in kernel.notes)
         yield f"* {plain(trade(kernel))}\n"
-        yield from (
-            f"* {plain(name)}: {code(text)}\n" for name, text in how_to_write(sweep, kernel)
-        )
-    yield f"\n{plain(LEGEND)}\n"
+        yield from (f"* {line.language}: {code(line.written)}\n" for line in kernel.lines)
+    yield "\n"

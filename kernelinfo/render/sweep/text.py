@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from kernelinfo.render import View
 from kernelinfo.render.names import name_of, printable
 from kernelinfo.render.paint import Span, aligned, painted, wrap
 from kernelinfo.render.sweep.rows import HEADING, LEGEND, Row, rows
-from kernelinfo.render.sweep.words import about, how_to_write, trade
+from kernelinfo.render.sweep.words import about, trade
 from kernelinfo.variants.nouns import Sweep, SweptKernel
 
 
-def render(sweep: Sweep, view: View) -> Iterator[str]:
-    """The header, then each kernel."""
-    yield from (f"{line}\n" for line in about(sweep))
-    for kernel in sweep.kernels:
-        yield from painted(_kernel(sweep, kernel, view), view)
+def render(sweeps: Iterable[Sweep], view: View) -> Iterator[str]:
+    """The header of each input, then its kernels."""
+    for number, sweep in enumerate(sweeps):
+        yield from (["\n"] if number else [])
+        yield from (f"{line}\n" for line in about(sweep))
+        for kernel in sweep.kernels:
+            yield from painted(_kernel(kernel, view), view)
     yield f"\n {LEGEND}\n occupancy is a ceiling, not a speed\n"
 
 
-def _kernel(sweep: Sweep, kernel: SweptKernel, view: View) -> Iterator[list[Span]]:
+def _kernel(kernel: SweptKernel, view: View) -> Iterator[list[Span]]:
     yield from ([], [(name_of(kernel, view.names), "bold")])
     yield from _table(rows(kernel))
     for line in (*(f"note: {printable(note)}" for note in kernel.notes), trade(kernel)):
         yield from wrap([(f" {line}", "")], view.width, 3)
-    for language, text in how_to_write(sweep, kernel):
-        yield [(f" {language:<15} {text}", "")]
+    for one in kernel.lines:
+        yield [(f" {one.language:<6} {printable(one.written)}", "")]
 
 
 def _table(found: tuple[Row, ...]) -> Iterator[list[Span]]:

@@ -1,4 +1,4 @@
-"""A sweep in words: its header, what was asked for, the trade-off, and what to write."""
+"""A sweep in words: its header, the wishes of a row, and the trade-off."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kernelinfo.variants.nouns import (
     Sweep,
     SweptKernel,
     Variant,
-    tradeoff,
+    notable,
 )
 
 
@@ -53,9 +53,9 @@ def _level(sweep: Sweep) -> str:
 
 
 def label(asked: Asked) -> str:
-    """`waves 5, launch bounds 256, max-ilp`."""
+    """`waves 5, launch bounds 256, max-ilp`; `waves ≥5` for five or more."""
     parts = (
-        f"waves {asked.waves}" if asked.waves is not None else None,
+        f"waves {'≥' if asked.or_more else ''}{asked.waves}" if asked.waves is not None else None,
         f"launch bounds {asked.launch_bounds}" if asked.launch_bounds is not None else None,
         asked.strategy,
     )
@@ -63,16 +63,17 @@ def label(asked: Asked) -> str:
 
 
 def labels(variants: Sequence[Variant]) -> str:
-    """What variants that came out the same were asked for: `waves 4–6; max-ilp`."""
+    """The wishes of variants that came out the same: `waves 4–6; max-ilp`."""
     bare = [v for v in variants if v.asked == AS_COMPILED._replace(waves=v.asked.waves)]
-    taken = [v for v in bare if v.asked.waves is not None and not v.is_ignored]
-    ignored = [v for v in bare if v.is_ignored]
-    groups = [
-        "as compiled ◄" if variants[0].asked == AS_COMPILED else "",
-        f"waves {_listed(taken)}" if taken else "",
-        f"waves {_listed(ignored)} ignored" if ignored else "",
-        *(label(v.asked) + " ignored" * v.is_ignored for v in variants if v not in bare),
-    ]
+    or_more = [v for v in variants if v.asked == Asked(v.asked.waves, or_more=True)]
+    groups = ["as compiled ◄" if variants[0].asked == AS_COMPILED else ""]
+    for is_ignored in (False, True):
+        for sign, among in (("", bare), ("≥", or_more)):
+            same = [v for v in among if v.asked.waves and v.is_ignored is is_ignored]
+            words = f"waves {sign}{_listed(same)}" + " ignored" * is_ignored
+            groups.append(words if same else "")
+    others = [v for v in variants if v not in bare and v not in or_more]
+    groups += [label(v.asked) + " ignored" * v.is_ignored for v in others]
     return "; ".join(filter(None, groups))
 
 
@@ -93,7 +94,8 @@ def _listed(variants: Sequence[Variant]) -> str:
 def trade(kernel: SweptKernel) -> str:
     """`4 waves/SIMD as compiled; 5 cost 196 B of scratch, 16 reloads in loop .LBB1_2`.
 
-    Of steps to more waves the last that is free and the first that costs; and what saves most.
+    Names the last step to more waves that is free, the first that costs, and the one that saves
+    most.
     """
     base = kernel.variants[0].result
     if base is None or base.occupancy is None:
@@ -101,16 +103,6 @@ def trade(kernel: SweptKernel) -> str:
     now, bound = base.occupancy.waves_per_simd, "" if base.occupancy.exact else "≤"
     steps = (_step(step, base) for step in notable(kernel))
     return "; ".join([f"{bound}{waves_per_simd(now)} as compiled", *steps])
-
-
-def notable(kernel: SweptKernel) -> tuple[Step, ...]:
-    """The steps that the trade-off names."""
-    steps = tradeoff(kernel)
-    saving = [step for step in steps if step.cost.saves]
-    free = [step for step in steps if not step.cost.costs and not step.cost.saves]
-    costing = [step for step in steps if step.cost.costs]
-    saving.sort(key=lambda step: step.cost)
-    return (*free[-1:], *costing[:1], *saving[:1])
 
 
 def _step(step: Step, base: Result) -> str:
@@ -142,32 +134,6 @@ def _loops(kernel: Kernel) -> str:
     if len(loops) == 1:
         return f"loop {printable(loops[0].header)}"
     return plural(len(loops), "loop")
-
-
-def how_to_write(sweep: Sweep, kernel: SweptKernel) -> Iterator[tuple[str, str]]:
-    """Languages, and what to write in each to get the first row that the trade-off names.
-
-    Where only one thing was asked for, that row. Of Triton's IR in Triton alone.
-    """
-    named = [step.variant for step in notable(kernel)]
-    if not named and len(kernel.variants) != 2:
-        return
-    (waves, bounds, strategy), result, _ = named[0] if named else kernel.variants[1]
-    if result and result.kernel.workgroup.required:
-        bounds = None
-    if waves and sweep.file.is_optimised:
-        yield "Triton", f"waves_per_eu={waves}"
-    elif waves and bounds is None:
-        yield "HIP, OpenCL", f"__attribute__((amdgpu_waves_per_eu({waves}, {waves})))"
-        if largest := result and result.kernel.workgroup.declared_max:
-            yield f"HIP, at least {waves}", f"__launch_bounds__({largest}, {waves})"
-        yield "Triton", f"waves_per_eu={waves}"
-    elif bounds:
-        both = f" __attribute__((amdgpu_waves_per_eu({waves}, {waves})))" if waves else ""
-        yield "HIP", f"__launch_bounds__({bounds}){both}"
-        yield "OpenCL", f"__attribute__((amdgpu_flat_work_group_size(1, {bounds}))){both}"
-    if strategy:
-        yield "flags", f"-mllvm -amdgpu-sched-strategy={printable(strategy)}"
 
 
 def invitation(ir: str, kernel: Kernel) -> str:
