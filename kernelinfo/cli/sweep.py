@@ -28,7 +28,6 @@ EXAMPLES = """
   kernelinfo sweep kernels.bc                     # hipcc --save-temps leaves it
   kernelinfo sweep kernels.bc vgprbound --waves 4,5,8
   kernelinfo sweep kernels.bc --launch-bounds 128,256 --strategy default,max-ilp
-  kernelinfo sweep *.bc 'gemm*'                   # several files
   kernelinfo sweep kernels.bc --format html -o sweep.html
 """
 
