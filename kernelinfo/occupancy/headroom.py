@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sys import maxsize
 from typing import NamedTuple
 
 from kernelinfo.occupancy.limits import (
@@ -10,6 +11,7 @@ from kernelinfo.occupancy.limits import (
     Resource,
     Waves,
     lds_of,
+    most_lds_of_a_workgroup,
     room,
     waves_by_resource,
 )
@@ -52,13 +54,16 @@ class Range(NamedTuple):
 def next_steps(
     at: Placement, demand: Demand, allowed: Waves, limiters: tuple[Resource, ...]
 ) -> tuple[Step, ...]:
-    """Amounts that every limiter has to come down to for one more workgroup. Empty where nothing
-    the kernel uses would help: slots and barriers cannot be used less."""
-    waves = at.whole(min(allowed.values()))
+    """Amounts that every limiter has to come down to for one more workgroup, or for the first.
+    Empty where nothing the kernel uses would help: slots and barriers cannot be used less."""
+    bounds = _beyond(at, demand)
+    waves = 0 if bounds else at.whole(min(allowed.values()))
     more = waves + (1 if at.is_split else at.group)
+    if bounds:
+        limiters = tuple([name for name in allowed if name in bounds or allowed[name] < more])
     if any(resource not in MOST for resource in limiters):
         return ()
-    most = {resource: MOST[resource](at, more) for resource in limiters}
+    most = {name: min(MOST[name](at, more), bounds.get(name, maxsize)) for name in limiters}
     least = {"vgpr": 1, "sgpr": 1, "lds": at.launch.dynamic_lds_bytes, "scratch": 0}
     if any(amount < least[resource] for resource, amount in most.items()):
         return ()
@@ -78,9 +83,25 @@ def next_steps(
     )
 
 
+def _beyond(at: Placement, demand: Demand) -> dict[Resource, int]:
+    """The most that a wave or workgroup may have of each resource of which it asks for more."""
+    target, file = at.target, at.vgpr_file.addressable
+    kinds = (demand.arch_vgprs or 0, demand.agprs or 0)
+    if target.agprs.file == "unified" and max(kinds) > target.agprs.addressable:
+        file = min(file, sum(min(kind, target.agprs.addressable) for kind in kinds))
+    bounds: dict[Resource, tuple[int | None, int]] = {
+        "vgpr": (demand.vgprs, file),
+        "sgpr": (demand.sgprs if target.sgprs.per_simd else None, target.sgprs.allocatable),
+        "lds": (lds_of(demand, at.launch), most_lds_of_a_workgroup(at)),
+        "scratch": (demand.scratch_bytes_per_lane, target.scratch.bytes_per_wave // at.wave_size),
+    }
+    return {name: most for name, (asked, most) in bounds.items() if (asked or 0) > most}
+
+
 def headroom(at: Placement, demand: Demand) -> Headroom:
     """Amounts that are free at the waves that fit now."""
     waves = at.whole(min(waves_by_resource(at, demand).values()))
+    waves = 0 if _beyond(at, demand) else waves
 
     def free(resource: Resource, asked: int | None) -> int | None:
         if asked is None or waves == 0:

@@ -75,6 +75,8 @@ def random_case(target: Target, random: Random) -> tuple[Demand, Launch]:
         tg_split=random.random() < 0.1,
         at_least=random.choice([(), ("the kernel calls functions that are not known here",)]),
         dynamic_vgpr_block=random.choice((0, 0, *file.dynamic_blocks)),
+        arch_vgprs=random.choice([None, random.randint(0, 128), random.randint(0, 520)]),
+        agprs=random.choice([None, 0, random.randint(0, 300)]),
     )
     size = random.choice([1, 64, 256, 1024, random.randint(1, 1024), random.randint(1, 1100)])
     launch = Launch(

@@ -239,3 +239,35 @@ def test_what_means_nothing_is_one_clear_line(arguments: str, message: str) -> N
     out, err, code = run("calc", *arguments.split())
     assert (out, code) == ("", 2)
     assert message in " ".join(err.split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "next_step"),
+    [
+        ("--arch gfx942 --vgpr 600", "≤ 256 VGPRs (uses 600, −344) → 2 waves/SIMD, 25 %"),
+        ("--arch gfx942 --vgpr 512", "≤ 256 VGPRs (uses 512, −256) → 2 waves/SIMD, 25 %"),
+        ("--arch gfx942 --vgpr 100 --agpr 500", "≤ 356 VGPRs (uses 600, −244) → 1 wave/SIMD"),
+        ("--arch gfx1100 --vgpr 300", "≤ 256 VGPRs (uses 300, −44) → 4 waves/SIMD, 25 %"),
+        ("--arch gfx908 --vgpr 300", "≤ 256 VGPRs (uses 300, −44) → 1 wave/SIMD, 10 %"),
+        ("--arch gfx942 --vgpr 300 --sgpr 300", "≤ 256 VGPRs (uses 300, −44) and ≤ 112 SGPRs"),
+        ("--arch gfx942 --vgpr 300 --lds 64k --block 1024", "≤ 128 VGPRs (uses 300, −172) →"),
+    ],
+)
+def test_the_next_step_of_what_cannot_launch_can(arguments: str, next_step: str) -> None:
+    out, _, code = run("calc", *arguments.split())
+    assert code == 0
+    assert "cannot   launch" in out
+    assert f"next     {next_step}" in out
+    assert "free" not in out.split("next")[0]
+    words, options = arguments.split(), {"vgpr": "--vgpr", "sgpr": "--sgpr", "lds": "--lds"}
+    before = json.loads(run("calc", *words, "--format", "json")[0])
+    agprs = int(words[words.index("--agpr") + 1]) if "--agpr" in words else 0
+    lowered = {step["resource"]: step["at_most"] for step in before["next"]}
+    if agprs:
+        words += ["--agpr", "256"]
+        lowered["vgpr"] -= 256
+    for resource, most in lowered.items():
+        words += [options[resource], str(most)]
+    after = json.loads(run("calc", *words, "--format", "json")[0])
+    assert after["launchable"]
+    assert after["waves_per_simd"] == before["next"][0]["waves_per_simd"]

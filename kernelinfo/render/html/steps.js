@@ -31,16 +31,44 @@ const MOST = {
   },
 };
 
-/* What every binding resource has to come down to for one more workgroup; often nothing would do. */
+/* The most that a wave or workgroup may have of each resource of which it asks for more. */
+function beyondOf(target, demand, launch) {
+  const { agprs, sgprs, scratch } = target;
+  let file = vgprFile(target, demand).addressable;
+  const kinds = [demand.arch_vgprs ?? 0, demand.agprs ?? 0];
+  if (agprs.file === "unified" && Math.max(...kinds) > agprs.addressable) {
+    const [vgprs, more] = kinds.map((kind) => Math.min(kind, agprs.addressable));
+    file = Math.min(file, vgprs + more);
+  }
+  const most = {
+    vgpr: [demand.vgprs, file],
+    sgpr: [sgprs.per_simd ? demand.sgprs : null, sgprs.allocatable],
+    lds: [ldsOf(demand, launch), mostLdsOfAWorkgroup(target, demand)],
+    scratch: [
+      demand.scratch_bytes_per_lane, Math.floor(scratch.bytes_per_wave / demand.wave_size),
+    ],
+  };
+  const beyond = Object.entries(most).filter(([, [asked, bound]]) => (asked ?? 0) > bound);
+  return Object.fromEntries(beyond.map(([resource, [, bound]]) => [resource, bound]));
+}
+
+/* What every binding resource has to come down to for one more workgroup, or for the first; often
+   nothing would do. */
 function nextSteps(target, demand, launch, bounds, waves) {
   const group = wavesOf(launch.workgroup_size, demand.wave_size);
-  const more = waves + (demand.tg_split ? 1 : group);
-  const binding = bounds.filter(
-    (bound) => bound.waves !== null && residentWaves(bound, demand, launch) === waves,
-  );
+  const beyond = beyondOf(target, demand, launch);
+  const none = Object.keys(beyond).length > 0;
+  const more = (none ? 0 : waves) + (demand.tg_split ? 1 : group);
+  const binds = (bound) => none
+    ? bound.resource in beyond || bound.waves < more
+    : residentWaves(bound, demand, launch) === waves;
+  const binding = bounds.filter((bound) => bound.waves !== null && binds(bound));
   if (binding.some((bound) => !(bound.resource in MOST))) return [];
   const most = {};
-  for (const { resource } of binding) most[resource] = MOST[resource](target, demand, launch, more);
+  for (const { resource } of binding)
+    most[resource] = Math.min(
+      MOST[resource](target, demand, launch, more), beyond[resource] ?? Infinity,
+    );
   if (most.vgpr < 1 || most.sgpr < 1) return [];
   const staticLds = most.lds - launch.dynamic_lds_bytes;
   if (staticLds < 0) return [];
@@ -65,8 +93,9 @@ function nextSteps(target, demand, launch, bounds, waves) {
 
 /* What more the kernel may use without losing a workgroup; null where it is not known. */
 function headroomOf(target, demand, launch, waves) {
+  const none = waves === 0 || Object.keys(beyondOf(target, demand, launch)).length > 0;
   const free = (resource, asked) =>
-    asked === null || waves === 0 ? null : MOST[resource](target, demand, launch, waves) - asked;
+    asked === null || none ? null : MOST[resource](target, demand, launch, waves) - asked;
   const limited = target.sgprs.per_simd && !target.sgprs.fixed_allocation;
   return {
     vgprs: free("vgpr", demand.vgprs),
