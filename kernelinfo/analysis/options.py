@@ -42,7 +42,8 @@ class Options(NamedTuple):
     """Code objects that are equal byte for byte count once."""
     is_gate: bool = False
     """An assembly that may be cut off, and a pattern of `kernels` or a target of `targets` that
-    chooses no kernel, are problems; else they are notes."""
+    chooses no kernel, are problems, else notes. A build log without a target is none: the gate
+    judges what it states."""
     all_copies: bool = False
     """Code objects that state what an assembly next to them does are results of their own."""
     locate: Callable[[Kernel], bool] | None = None

@@ -120,7 +120,8 @@ class _Judgement:
     def _remarks(self) -> Iterator[str]:
         """What the answer does not cover, and what guards nothing."""
         project, found = self._configuration, self._results
-        yield from (f"not checked: {what}" for what in expectation.ignored(project))
+        unchecked = (*expectation.ignored(project), *expectation.untargeted(found))
+        yield from (f"not checked: {what}" for what in unchecked)
         if self._scope.whole:
             for pattern in expectation.unmatched_sizes(found, project):
                 message = f"[workgroup-size] {pattern!r} is the first for no kernel"

@@ -158,6 +158,13 @@ def ignored(configuration: Configuration) -> Iterator[str]:
         yield f"what got worse since {configuration.baseline}; KI501 is not selected"
 
 
+def untargeted(found: Sequence[Result]) -> Iterator[str]:
+    """The kernels of build logs whose target is not known."""
+    kernels = [result.kernel for result in found if result.kernel.code_object.target is None]
+    if count := sum(kernel.code_object.kind == "build-log" for kernel in kernels):
+        yield f"the occupancy of {counted(count, 'kernel')} of build logs; give --arch"
+
+
 def unmatched_sizes(found: Sequence[Result], configuration: Configuration) -> tuple[str, ...]:
     """The patterns of [workgroup-size] that name no kernel, or only those of earlier patterns."""
     patterns = tuple(pattern for pattern, _ in configuration.workgroup_sizes)

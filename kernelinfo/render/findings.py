@@ -108,8 +108,7 @@ def _bound(step: Step, used: int) -> str:
 def _said(result: Result) -> Iterator[tuple[Head, str]]:
     if text := next_step(result.occupancy, result.next):
         yield _NEXT, text
-    if result.occupancy is not None:
-        yield from ((_head(finding), in_words(finding)) for finding in result.findings)
+    yield from ((_head(finding), in_words(finding)) for finding in result.findings)
 
 
 def _head(finding: Finding) -> Head:

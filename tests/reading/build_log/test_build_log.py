@@ -16,6 +16,7 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.reading.blob import Note
 
 from ...conftest import FIXTURES
+from ...test_golden import run
 
 LOGS = sorted((FIXTURES / "log").iterdir())
 PLAIN = FIXTURES / "log" / "variety-clang22-gfx90a.log"
@@ -334,5 +335,17 @@ def test_the_gate_judges_what_a_log_states(
 ) -> None:
     found, err = gate(budget, tmp_path, *options)
     assert found == code, err
+    unchecked = "not checked: the occupancy of 2 kernels of build logs; give --arch"
+    assert (unchecked in err) == (not options)
     if code == 2:
         assert "asks for waves, which the input does not state" in err
+
+
+def test_a_report_without_a_target_lists_its_findings_and_is_exit_2() -> None:
+    out, err, code = run("log/variety-clang22-gfx90a.log")
+    assert code == 2
+    assert err == (
+        "log/variety-clang22-gfx90a.log: a build log names no target; occupancy needs --arch\n"
+    )
+    assert "2 warnings, 3 notes" in out
+    assert (out.count("KI104 warning"), out.count(" note ")) == (2, 3)
