@@ -29,6 +29,7 @@ from tests.reading.containers.test_archive import archive, member, thin
 from tests.reading.containers.test_bundle import table
 from tests.reading.containers.test_database import kern_db
 from tests.reading.containers.test_hipk import host, marker
+from tests.reading.containers.test_mlir import printed
 from tests.reading.containers.test_offload_binary import offload_binary
 from tests.reading.containers.test_tar import LIES, tar
 from tests.reading.containers.test_zip_archive import zip64
@@ -248,11 +249,22 @@ READERS: dict[str, Reader] = {
     ),
     "data": Reader(
         lambda data: answer(b"\0" + data, show=False),
-        [OBJECT, b"abc" + OBJECT + OBJECT, CONTAINERS["bundle"](OBJECT)],
+        [
+            OBJECT,
+            b"abc" + OBJECT + OBJECT,
+            CONTAINERS["bundle"](OBJECT),
+            *_fixtures("container/flydsl-*.pkl"),
+        ],
+    ),
+    "mlir": Reader(
+        lambda data: answer(b'bin = "\\7FELF\\02\\01\\01' + data, show=False),
+        [printed(OBJECT).partition(b"\\02\\01\\01")[2], *_fixtures("container/*.mlir")],
     ),
     "kpack": _container(b"KPAK", "kpack", "kpack-zstd"),
     "aks2": _container(b"AKS2", "aks2"),
-    "database": _container(b"SQLite format 3\0", more=[DATABASE]),
+    "database": _container(
+        b"SQLite format 3\0", more=[DATABASE, *_fixtures("container/tinygrad.db", most=40_000)]
+    ),
     "rpm": _container(b"\xed\xab\xee\xdb", "rpm"),
     "cpio": _container(b"07070", "cpio"),
     "assembly": Reader(

@@ -24,6 +24,7 @@ KPACK_MARKER_BYTES = 64 << 10
 SEARCH_PATHS = 256  # of one host library, and archives that one of its patterns may name
 AKS2_DIRECTORY_BYTES = 16 << 20  # of one AKS2 pack; an entry takes about 100
 DATABASE_BLOB_BYTES = 256 << 20  # of one value in a database
+DATABASE_COPY_BYTES = 1 << 30  # of a database with a write-ahead log, which is read as a copy
 DATABASE_ROWS = 1_000_000  # of one table; MIOpen's largest databases have some ten thousand
 DATABASE_STEPS = 100_000_000
 """Of SQLite's virtual machine, for one database: a damaged one could keep it forever. A row takes

@@ -7,12 +7,12 @@ to notes or symbols, or an offload bundle that ends within them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from struct import Struct
 
 from kernelinfo.errors import ReadError
 from kernelinfo.reading.blob import Blob, Found, Note
-from kernelinfo.reading.containers import bundle, magic
+from kernelinfo.reading.containers import bundle, magic, mlir
 from kernelinfo.reading.containers.parts import UNKNOWN_DATA, Room, part, problem, rest
 from kernelinfo.reading.data import Data
 from kernelinfo.reading.elf import PT_NOTE, SHT_DYNSYM, SHT_NOBITS, SHT_NOTE, SHT_SYMTAB, read_elf
@@ -21,9 +21,13 @@ from kernelinfo.reading.facts import ReadWarning
 _HEADERS = (
     re.compile(magic.ELF + rb"\x02\x01\x01(?=[\0\x40-\x42].{10}\xe0\0)", re.DOTALL),
     *map(re.compile, bundle.MAGICS),
+    re.compile(mlir.STRING),
+    re.compile(mlir.COMPRESSED, re.DOTALL),
 )
-"""Of code objects for AMDGPU (e_machine 224, 0xe0) and bundles; each is sought on its own, which
-is three times as fast."""
+"""Of code objects for AMDGPU (e_machine 224, 0xe0), bundles and code objects in text of MLIR. Each
+is sought on its own, which is three times as fast."""
+_QUOTE, _KEY = ord('"'), ord("i")
+_MACHINE, _AMDGPU = 18, b"\xe0\0"
 _OVERLAP = 24  # bytes that the longest of them has, at least
 _WINDOW = 1 << 20
 _HEADER = Struct("<32xQQIHHHHHH")
@@ -40,6 +44,21 @@ def read(blob: Blob) -> Iterator[Found]:
             continue
         blob.budget.spend_member()
         following = rest(blob, at)
+        offset = f"at 0x{at + (blob.offset or 0):x}"
+        first = following.data.read(0, 1)[0]
+        if first == _KEY:
+            items, size = _of_pickle(following, offset)
+            end = at + size
+            yield from items
+            continue
+        if first == _QUOTE:
+            written, size = _of_string(following, offset)
+            end = at + size
+            if written:
+                yield written
+            elif not size:
+                unsound.append(at)
+            continue
         extent = _elf_extent(following.data)
         if extent:
             size, tables = extent
@@ -50,7 +69,6 @@ def read(blob: Blob) -> Iterator[Found]:
         if size:
             end = at + size
             found += 1
-            offset = f"at 0x{at + (blob.offset or 0):x}"
             yield part(blob, UNKNOWN_DATA, blob.data.part(at, size), at=at, member=offset)
         elif extent:
             unsound.append(at)
@@ -61,6 +79,33 @@ def read(blob: Blob) -> Iterator[Found]:
         more = f" and {len(unsound) - 1} more" if len(unsound) > 1 else ""
         message = f"a code object cut off or damaged, by its header{more}; not read"
         yield problem(blob, message, at=unsound[0])
+
+
+def _of_string(blob: Blob, offset: str) -> tuple[Blob | None, int]:
+    """The code object for AMDGPU in the string of MLIR that begins the blob, and the length of its
+    text; 0 if it is none that is whole."""
+    found = mlir.unescaped(blob.data)
+    if found is None:
+        return None, 0
+    data, size = Data.of(found[0]), found[1]
+    machine = data.read(_MACHINE, 2)
+    if len(machine) == 2 and machine != _AMDGPU:
+        return None, size
+    extent = _elf_extent(data)
+    if not extent or extent[0] > len(data) or extent[1] > len(data) or not _is_sound(data):
+        return None, 0
+    return part(blob, "mlir", data, at=None, member=offset), size
+
+
+def _of_pickle(blob: Blob, offset: str) -> tuple[Iterable[Found], int]:
+    """The code objects in compressed text of MLIR, by the key of a pickled map, and its length."""
+    if "zlib" in blob.containers:
+        return (), 0  # text is compressed once
+    try:
+        text, size = mlir.decompressed(blob)
+    except ReadError as error:
+        return (problem(blob, str(error)),), 0
+    return read(part(blob, "zlib", Data.of(text), at=None, member=offset)), size
 
 
 def _starts(blob: Blob) -> Iterator[int]:

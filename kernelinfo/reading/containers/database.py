@@ -1,18 +1,22 @@
-"""Caches of compiled kernels in SQLite databases: MIOpen's `.kdb` and `.ukdb`, rocFFT's cache.
+"""Caches of compiled kernels in SQLite databases: those of MIOpen, rocFFT and tinygrad.
 
 MIOpen, src/include/miopen/kern_db.hpp: a table `kern_db` whose blobs are bzip2 streams of
 `uncompressed_size` bytes, or stored where that is 0; `kernel_hash` is the MD5 sum of the plain
 bytes. rocFFT, library/src/rtc_cache.cpp: a table `cache_v1` of code objects by name and target.
+tinygrad, helpers.py `diskcache_put`: a table for each compiler and version, as
+`compile_hip_gfx1100_22`, of pickled code by source; pickles are searched and never unpickled.
 """
 
 from __future__ import annotations
 
-import os
+import re
+import shutil
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
 from hashlib import md5
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from kernelinfo.errors import ReadError
 from kernelinfo.reading.blob import Blob, Found, Note, Problem
@@ -28,37 +32,53 @@ _QUERIES = {
 }
 """By table: the name of a row, what distinguishes kernels of that name, bytes, their size once
 decompressed and their MD5 sum."""
+_TINYGRAD = "SELECT '{0}', rowid, val FROM \"{0}\" WHERE rowid = ?"
+_TINYGRADS = r"compile_[\w+,.-]+"
+_PICKLED = rb"(?:C(.)|B(.{4})|\x8e(.{8}))(?=\x7fELF\x02\x01.{12}\xe0\0)"
+"""The length before the bytes of a code object for AMDGPU (Python, pickletools: SHORT_BINBYTES,
+BINBYTES and BINBYTES8)."""
 _STEPS = 1 << 16
-_DAMAGE = (sqlite3.Error, UnicodeDecodeError, OverflowError, MemoryError)
+_DAMAGE = (sqlite3.Error, OSError, UnicodeDecodeError, OverflowError, MemoryError)
 """What SQLite raises where a database is not what it should be."""
 
 
 def read(blob: Blob) -> Iterator[Found]:
     """The blob of each row that can be read; nothing of other databases."""
-    if not blob.containers and os.path.exists(f"{blob.path}-wal"):
+    log = Path(f"{blob.path}-wal")
+    if not blob.containers and log.is_file() and not _log_of(Path(blob.path)):
         yield Note(blob.path, "its write-ahead log is not read: rows in it are not counted")
     try:
-        with closing(_opened(blob)) as database:
+        with ExitStack() as opened, closing(_opened(blob, opened)) as database:
             # No views: one of such a name could be endless.
             names = database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
             for (name,) in names.fetchall():
                 if name in _QUERIES:
-                    yield from _of_table(blob, database, name)
+                    yield from _of_table(blob, database, name, _QUERIES[name], _of_row)
+                elif _is_tinygrads(database, name):
+                    query = _TINYGRAD.format(name)
+                    yield from _of_table(blob, database, f'"{name}"', query, _of_pickle)
     except _DAMAGE as error:
         yield problem(blob, f"damaged database ({_reason(error)}); not all of it is read")
 
 
-def _opened(blob: Blob) -> sqlite3.Connection:
-    """A connection that writes nothing, to the file or to a copy of a container's member."""
+def _opened(blob: Blob, opened: ExitStack) -> sqlite3.Connection:
+    """A connection that writes nothing next to the file: to it, or to a copy that `opened` removes,
+    of a database with a write-ahead log, or of a container's member."""
     path = Path(blob.path)
-    if not blob.containers and path.is_file():
-        uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
-        database = sqlite3.connect(uri, uri=True)
-    else:
+    if blob.containers or not path.is_file():
         copy = bytearray(blob.data.read())
         copy[18:20] = b"\1\1"  # a copy in memory has no write-ahead log
         database = sqlite3.connect(":memory:")
         database.deserialize(bytes(copy))
+    elif log := _log_of(path):
+        folder = opened.enter_context(TemporaryDirectory())
+        whole = Path(folder, "copy.db")
+        shutil.copyfile(path, whole)
+        shutil.copyfile(log, f"{whole}-wal")
+        database = sqlite3.connect(whole)
+    else:
+        uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
+        database = sqlite3.connect(uri, uri=True)
     database.text_factory = lambda text: text.decode("utf-8", "backslashreplace")
     database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, bounds.DATABASE_BLOB_BYTES)
     database.execute("PRAGMA trusted_schema = OFF")
@@ -68,7 +88,29 @@ def _opened(blob: Blob) -> sqlite3.Connection:
     return database
 
 
-def _of_table(blob: Blob, database: sqlite3.Connection, table: str) -> Iterator[Found]:
+def _log_of(path: Path) -> Path | None:
+    """The write-ahead log, which tinygrad always leaves; None for none, or for much to copy."""
+    log = path.with_name(f"{path.name}-wal")
+    if not log.is_file():
+        return None
+    size = log.stat().st_size
+    return log if 0 < size <= bounds.DATABASE_COPY_BYTES - path.stat().st_size else None
+
+
+def _is_tinygrads(database: sqlite3.Connection, table: str) -> bool:
+    if not re.fullmatch(_TINYGRADS, table, re.ASCII):
+        return False
+    columns = database.execute(f'PRAGMA table_info("{table}")').fetchall()
+    return [column[1] for column in columns] == ["key", "val"]
+
+
+def _of_table(
+    blob: Blob,
+    database: sqlite3.Connection,
+    table: str,
+    query: str,
+    read_row: Callable[..., Iterator[Blob | Problem]],
+) -> Iterator[Found]:
     rows = unread = 0
     why = "rows out of order"
     for rows, number in enumerate(_row_numbers(database, table), 1):
@@ -76,13 +118,13 @@ def _of_table(blob: Blob, database: sqlite3.Connection, table: str) -> Iterator[
             yield problem(blob, f"more than {rows - 1} rows; not read from here on")
             return
         try:
-            row = database.execute(_QUERIES[table], (number,)).fetchone()
+            row = database.execute(query, (number,)).fetchone()
         except _DAMAGE as error:
             row, why = None, _reason(error)
         if row is None:
             unread += 1
         else:
-            yield from _of_row(blob, *row)
+            yield from read_row(blob, *row)
     if unread:
         lost = f"{unread} of {rows} rows of {table} are not read"
         yield problem(blob, f"damaged database ({why}); {lost}")
@@ -125,6 +167,20 @@ def _of_row(
     if checksum is not None and md5(plain, usedforsecurity=False).hexdigest() != checksum:
         yield problem(blob, "its checksum is another; build it again", at=None, member=member)
     yield part(blob, "sqlite", Data.of(plain), at=None, member=member)
+
+
+def _of_pickle(blob: Blob, name: str, number: int, data: object) -> Iterator[Blob | Problem]:
+    """The code object in a row of tinygrad's; nothing of other compilers' code."""
+    found = re.search(_PICKLED, data, re.DOTALL) if isinstance(data, bytes) else None
+    if not found or not isinstance(data, bytes):
+        return
+    member = f"{name} {number}"
+    size = int.from_bytes(found[1] or found[2] or found[3], "little")
+    code = Data.of(memoryview(data)[found.end() :][:size])
+    if len(code) < size:
+        message = f"{size} bytes claimed of which {len(code)} are there"
+        yield problem(blob, message, at=None, member=member)
+    yield part(blob, "sqlite", code, at=None, member=member)
 
 
 def _index_problem(

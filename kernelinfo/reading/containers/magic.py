@@ -69,7 +69,9 @@ FORMATS: dict[str, Accepts] = {
 """What holds code but is none itself: the module that reads it, and its first bytes, in the order
 in which they are asked."""
 
-WITHOUT_CODE = {"database": "a database without kernels; give one of MIOpen's or rocFFT's"}
+WITHOUT_CODE = {
+    "database": "a database without kernels; give one of MIOpen's, rocFFT's or tinygrad's"
+}
 """By module: what to say of a file of its format in which there is nothing for AMD GPUs."""
 
 _WITHOUT_NUMBERS = "unread"  # bitcode is no problem where it is one of many files

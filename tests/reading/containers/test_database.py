@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import bz2
+import pickle
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
 from hashlib import md5
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
 from kernelinfo.reading.blob import Note
 from kernelinfo.reading.containers import bounds, open_paths
 
-from .opening import CONTAINERS, GFX1030, OBJECT, members, opened, opened_path
+from .opening import CONTAINERS, GFX1030, HOST, OBJECT, members, opened, opened_path
 from .test_zip_archive import packed
 
 KERN_DB = """CREATE TABLE kern_db (id INTEGER PRIMARY KEY ASC, kernel_name TEXT NOT NULL,
@@ -98,7 +100,8 @@ def test_in_a_container_and_in_memory(kdb: Path) -> None:
     assert len(opened(packed(("share/x.kdb", data)))[0]) == 4
 
 
-def test_nothing_is_written_and_an_open_log_is_noted(kdb: Path) -> None:
+def test_rows_of_an_open_log_are_read_and_nothing_is_written(kdb: Path) -> None:
+    """Programs that never close their database leave their last rows in the log."""
     with closing(sqlite3.connect(kdb)) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("DELETE FROM kern_db WHERE id = 1")
@@ -106,10 +109,75 @@ def test_nothing_is_written_and_an_open_log_is_noted(kdb: Path) -> None:
         before = {path: path.read_bytes() for path in kdb.parent.iterdir()}
         items = list(open_paths([str(kdb)]))
         assert {path: path.read_bytes() for path in kdb.parent.iterdir()} == before
-    [note] = [item for item in items if isinstance(item, Note)]
-    assert note.message == "its write-ahead log is not read: rows in it are not counted"
-    assert len(items) == 5
+        assert len(items) == 3
+        with patch.object(bounds, "DATABASE_COPY_BYTES", 10_000):
+            [note] = [item for item in open_paths([str(kdb)]) if isinstance(item, Note)]
+        assert note.message == "its write-ahead log is not read: rows in it are not counted"
     assert len(opened(kdb.read_bytes())[0]) in (3, 4)
+
+
+def test_a_damaged_log_hides_nothing(kdb: Path) -> None:
+    log = Path(f"{kdb}-wal")
+    for data in (b"x", bytes(5000), b"\x37\x7f\x06\x82" + b"\xff" * 5000):
+        log.write_bytes(data)
+        blobs, messages = opened_path(kdb)
+        assert (len(blobs), messages) == (4, [])
+        assert log.read_bytes() == data
+
+
+TINYGRAD = "CREATE TABLE '{}' (key text, val blob, PRIMARY KEY (key))"
+"""As tinygrad's `diskcache_put` makes it."""
+
+
+def tinygrads(path: Path, *rows: tuple[str, object]) -> Path:
+    """A database with a table of each name, with one row."""
+    with closing(sqlite3.connect(path)) as connection:
+        for table, value in rows:
+            connection.execute(TINYGRAD.format(table))
+            connection.execute(f"INSERT INTO '{table}' VALUES ('source', ?)", (value,))
+        connection.commit()
+    return path
+
+
+@pytest.mark.parametrize("protocol", range(3, pickle.HIGHEST_PROTOCOL + 1))
+def test_tinygrads_rows(tmp_path: Path, protocol: int) -> None:
+    large = OBJECT + bytes(70_000)
+    rows = (
+        ("compile_hip_gfx90a_22", pickle.dumps(OBJECT, protocol)),
+        ("compile_llvm_gfx1030_+cumode_opt_22", pickle.dumps(GFX1030, protocol)),
+        ("compile_hipcc_gfx90a_0a1b2c3d_22", pickle.dumps(large, protocol)),
+        ("compile_clang_obj_x86_64_22", pickle.dumps(HOST, protocol)),
+        ("compile_cuda_sm_90_22", pickle.dumps(b".version 8.0", protocol)),
+        ("beam_search_22", pickle.dumps(OBJECT, protocol)),
+    )
+    blobs, messages = opened_path(tinygrads(tmp_path / "cache.db", *rows))
+    assert ([bytes(blob.data) for blob in blobs], messages) == ([OBJECT, GFX1030, large], [])
+    assert members(blobs) == [f"{table} 1" for table, _ in rows[:3]]
+
+
+def test_rows_of_tinygrads_that_are_odd(tmp_path: Path) -> None:
+    cut = pickle.dumps(OBJECT)[:-2000]
+    rows = (
+        ("compile_hip_gfx90a_22", cut),
+        ("compile_hip_gfx942_22", 7),
+        ("compile_hip_gfx1100_22", None),
+        ("compile_hip_'; DROP TABLE x; --", b""),
+        ("compile_hip_gfx90a_23", pickle.dumps(OBJECT)),
+    )
+    path = tmp_path / "cache.db"
+    with closing(sqlite3.connect(path)) as connection:
+        for table, value in rows:
+            quoted = table.replace("'", "''")
+            connection.execute(TINYGRAD.format(quoted))
+            connection.execute(f"INSERT INTO '{quoted}' VALUES ('source', ?)", (value,))
+        connection.execute("CREATE TABLE compile_times (file text, seconds real)")
+        connection.execute("INSERT INTO compile_times VALUES ('x', 1.5)")
+        connection.commit()
+    blobs, messages = opened_path(path)
+    assert members(blobs) == ["compile_hip_gfx90a_22 1", "compile_hip_gfx90a_23 1"]
+    assert bytes(blobs[1].data) == OBJECT
+    there = len(OBJECT) - 2000 + 2
+    assert messages == [f"{len(OBJECT)} bytes claimed of which {there} are there"]
 
 
 @pytest.mark.parametrize(
@@ -152,7 +220,7 @@ def test_other_databases_hold_nothing(statement: str, tmp_path: Path) -> None:
     path = database(tmp_path / "x.db", statement)
     assert opened_path(path) == (
         [],
-        ["a database without kernels; give one of MIOpen's or rocFFT's"],
+        ["a database without kernels; give one of MIOpen's, rocFFT's or tinygrad's"],
     )
     assert opened_path(tmp_path) == ([], [])
 
