@@ -14,7 +14,8 @@ from kernelinfo.kernel import Kernel
 from kernelinfo.pressure.measure import Measured, measure
 
 from ..conftest import CORPUS, FIXTURES
-from . import live_ins, machine_code
+from ..differential.compilers import Compiler
+from . import live_ins, machine_code, two_routes, upper_vgprs
 from .test_invariants import exceeded
 
 Row = tuple[str, str, str]
@@ -156,10 +157,112 @@ def _bounded(
     return (*title, found), faults
 
 
+def _units(count: int, compilers: Sequence[Compiler]) -> Iterator[tuple[str, Random, Path, Path]]:
+    """Target, random numbers, text and object of so many compilations, all targets in turn."""
+    settings = {
+        compiler: {one.target.name: one for one in reversed(compiler.settings())}
+        for compiler in compilers
+    }
+    kinds = [
+        (compiler, settings[compiler][target])
+        for target in two_routes.TARGETS
+        for compiler in compilers
+        if target in settings[compiler]
+    ]
+    for number in range(count):
+        compiler, setting = kinds[number % len(kinds)]
+        random = Random(f"two routes {number}")
+        with tempfile.TemporaryDirectory() as folder:
+            text, linked = two_routes.compiled(compiler, setting, random, Path(folder))
+            yield setting.target.name, random, text, linked
+
+
+def routes(full: bool) -> tuple[Row, list[str]]:
+    """Text and object of one compilation; the text once more with data words."""
+    title = "instructions, registers used and live of kernels as text", "their objects"
+    if absent := two_routes.missing():
+        return (*title, f"not run: {', '.join(absent)} missing"), []
+    tally, faults = Counter[str](), list[str]()
+    compilers = [one for one in two_routes.COMPILERS if not one.missing()]
+    for _, random, text, linked in _units(300 if full else 4, compilers):
+        faults += two_routes.compare(text, linked, tally)
+        data = text.with_name("data.s")
+        data.write_text(two_routes.with_data(text.read_text("utf-8"), linked, random))
+        faults += two_routes.compare(data, linked, tally)
+    names = ", ".join(one.name for one in compilers)
+    reasons = "; ".join(
+        f"{key.removeprefix('reason ')} {count}"
+        for key, count in tally.items()
+        if key.startswith("reason ")
+    )
+    found = (
+        f"{tally['kernels']:,} kernels, half of them with data words among their instructions; "
+        f"{names}; {len(two_routes.TARGETS)} targets; {len(faults)} differences, "
+        f"{tally['inexact']} not exact{reasons and f' ({reasons})'}"
+    )
+    return (*title, found), faults
+
+
+def symbols(full: bool) -> tuple[Row, list[str]]:
+    """Objects of llvm-mc from texts with symbols in the functions."""
+    title = "instructions of objects with symbols inside functions", "llvm-objdump 22"
+    if absent := two_routes.missing():
+        return (*title, f"not run: {', '.join(absent)} missing"), []
+    tally, faults = Counter[str](), list[str]()
+    for target, random, text, _ in _units(34 if full else 2, [two_routes.COMPILERS[2]]):
+        for _ in range(30 if full else 3):
+            changed = text.with_name("symbols.s")
+            changed.write_text(two_routes.with_symbols(text.read_text("utf-8"), random))
+            faults += two_routes.same_instructions(two_routes.assembled(changed, target), tally)
+            tally["objects"] += 1
+    found = (
+        f"{tally['objects']:,} objects, {tally['kernels']:,} kernels, "
+        f"{tally['instructions']:,} instructions, {len(faults)} kernels with others"
+    )
+    return (*title, found), faults
+
+
+def broken(full: bool) -> tuple[Row, list[str]]:
+    """Objects with words that no disassembler knows."""
+    title = "objects with an undecodable word at a random place of each kernel", "never exact"
+    if absent := two_routes.missing():
+        return (*title, f"not run: {', '.join(absent)} missing"), []
+    kernels, objects, faults = 0, 0, list[str]()
+    for target, random, _, linked in _units(25 if full else 2, [two_routes.COMPILERS[2]]):
+        intact = linked.read_bytes()
+        for word in two_routes.undecodable(target, random, 20 if full else 3):
+            linked.write_bytes(intact)
+            places = two_routes.broken(linked, word, random)
+            found = two_routes.read(linked)
+            objects += 1
+            kernels += len(places)
+            faults += [
+                f"{target} {symbol}: 0x{word:08x} at 0x{at:x}: {found[symbol].reasons}"
+                for symbol, at in places.items()
+                if symbol in found and "undecoded words" not in found[symbol].reasons
+            ]
+    return (*title, f"{objects} objects, {kernels:,} kernels, {len(faults)} exact"), faults
+
+
+def upper(full: bool) -> tuple[Row, list[str]]:
+    """Registers above v255 on gfx1250, by the mode and by LLVM's comments."""
+    title = "VGPRs above v255 of random gfx1250 instructions", "llvm-objdump 22's comments"
+    if absent := [*machine_code.missing(), *two_routes.missing()]:
+        return (*title, f"not run: {', '.join(absent)} missing"), []
+    lines = machine_code.fuzzed("gfx1250", 3, 6 if full else 1, 3_000_000 if full else 200_000)
+    with tempfile.TemporaryDirectory() as folder:
+        compared, faults = upper_vgprs.compared(lines, Path(folder))
+    return (*title, f"{compared:,} instructions, {len(faults)} with other registers"), faults
+
+
 ALL: dict[str, Proof] = {
     "fuzz": fuzzed_instructions,
     "instructions": written_instructions,
     "blocks": blocks,
     "texts": texts,
     "objects": objects,
+    "symbols": symbols,
+    "routes": routes,
+    "broken": broken,
+    "upper": upper,
 }
