@@ -209,7 +209,7 @@ def symbols(full: bool) -> tuple[Row, list[str]]:
     if absent := two_routes.missing():
         return (*title, f"not run: {', '.join(absent)} missing"), []
     tally, faults = Counter[str](), list[str]()
-    for target, random, text, _ in _units(34 if full else 2, [two_routes.COMPILERS[2]]):
+    for target, random, text, _ in _units(34 if full else 1, [two_routes.COMPILERS[2]]):
         for _ in range(30 if full else 3):
             changed = text.with_name("symbols.s")
             changed.write_text(two_routes.with_symbols(text.read_text("utf-8"), random))
@@ -228,7 +228,7 @@ def broken(full: bool) -> tuple[Row, list[str]]:
     if absent := two_routes.missing():
         return (*title, f"not run: {', '.join(absent)} missing"), []
     kernels, objects, faults = 0, 0, list[str]()
-    for target, random, _, linked in _units(25 if full else 2, [two_routes.COMPILERS[2]]):
+    for target, random, _, linked in _units(25 if full else 1, [two_routes.COMPILERS[2]]):
         intact = linked.read_bytes()
         for word in two_routes.undecodable(target, random, 20 if full else 3):
             linked.write_bytes(intact)
