@@ -26,6 +26,7 @@ _FILE = "file://"
 _STAMPS = ("ETag", "etag", "md5Hash", "LastModified", "Last-Modified", "mtime", "modified")
 """Keys of fsspec's `info` that change with a file's content, the surest first."""
 _LONGEST_STAMP = 200  # characters
+_LONGEST_MESSAGE = 300
 AT_ONCE = 16  # files that are asked for, or fetched, at the same time
 
 
@@ -188,9 +189,9 @@ def first_line(error: BaseException) -> str:
     if isinstance(error, FileNotFoundError) and error.__cause__:  # which fsspec makes of any error
         return first_line(error.__cause__)
     lines = [line for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
-    if not lines[0].startswith("Traceback"):
-        return lines[0]
-    return next(line for line in reversed(lines) if not line.startswith(" "))
+    if lines[0].startswith("Traceback"):
+        lines = [line for line in lines if not line.startswith(" ")][-1:]
+    return lines[0][:_LONGEST_MESSAGE]
 
 
 _LEAST_BYTES, _MOST_BYTES = 4 << 20, 256 << 20  # of a task

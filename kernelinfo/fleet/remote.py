@@ -103,7 +103,7 @@ def _is_by_range(file: InputFile) -> bool:
         return False
     try:
         with _ranges(file) as source:
-            source.seek(1)
+            source.seek(BLOCK)  # servers without ranges send the first block, too
             return len(source.read(1)) == 1
     except Exception:  # an HTTP server without ranges; other errors return when it is fetched
         return False

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import shutil
-import socket
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,6 +21,7 @@ from .scans import (
     rows,
     scan,
 )
+from .servers import free_port, wait_for
 
 pytest.importorskip("duckdb", reason="the extra kernelinfo[fleet] is not installed")
 
@@ -55,26 +54,11 @@ def _archive(members: list[bytes]) -> bytes:
     return found
 
 
-def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
-
-
 def bytes_sent(server: subprocess.Popen[str]) -> int:
     """Bytes that server.py sent in parts, read after it ended."""
     server.kill()
     lines = server.communicate()[0].splitlines()
     return sum(int(line) for line in lines if line.isdigit())
-
-
-def wait_for(port: int) -> None:
-    for _ in range(600):
-        with socket.socket() as client:
-            if client.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.1)
-    raise TimeoutError(port)
 
 
 @pytest.mark.parametrize("ranges", [True, False], ids=("ranges", "whole"))
