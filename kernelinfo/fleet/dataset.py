@@ -11,15 +11,16 @@ import json
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Literal
 
 import duckdb
 from fsspec.core import url_to_fs
+from fsspec.implementations.local import LocalFileSystem
 
 from kernelinfo import __version__
-from kernelinfo.errors import OptionError
+from kernelinfo.errors import KernelinfoError, OptionError
 from kernelinfo.fleet.listing import address, is_local, store_error
 from kernelinfo.package_file import read_package_file
 
@@ -28,6 +29,7 @@ _TABLES: tuple[Table, ...] = ("kernels", "problems", "inputs")  # without the la
 Columns = dict[str, str]  # DuckDB's types by name
 
 _SUFFIX = ".parquet"
+_ASIDE = ".tmp"
 _BUILD_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
 _TYPES = {
     "string": "VARCHAR",
@@ -84,7 +86,10 @@ class Dataset:
         self.url = url
         self._is_local = is_local(url)
         try:
-            self._fs, root = url_to_fs(address(url) if self._is_local else url)
+            if self._is_local:
+                self._fs, root = LocalFileSystem(), address(url)
+            else:
+                self._fs, root = url_to_fs(url)
         except Exception as error:  # the libraries of stores have no common class of errors
             raise store_error(url, error) from error
         self._root = root.rstrip("/")
@@ -111,15 +116,24 @@ class Dataset:
                 raise store_error(self.url, error) from error
 
     def builds(self) -> list[str]:
-        """The names of all builds, sorted."""
+        """The names of all builds, sorted. Raises `KernelinfoError` for one that no scan gives."""
         folders = self._names(f"{self._root}/inputs")
-        return sorted(name.partition("=")[2] for name in folders if name.startswith("Build="))
+        names = sorted(name.partition("=")[2] for name in folders if name.startswith("Build="))
+        for name in names:
+            if _BUILD_NAME.fullmatch(name) is None:
+                wrong = f"the folder inputs/Build={name} has a name that no scan gives"
+                raise KernelinfoError(f"{self.name}: {wrong}; rename or delete it")
+        return names
 
     def files(self, table: Table, build: str) -> list[str]:
         """The files of a table, as DuckDB reads them, the latest part last."""
         folder = self._folder(table, build)
         names = (name for name in self._names(folder) if name.endswith(_SUFFIX))
-        return [self._url(f"{folder}/{name}") for name in sorted(names)]
+        files = [self._url(f"{folder}/{name}") for name in sorted(names) if name[0] != "."]
+        for file in files if self._is_local else ():
+            if not os.path.isfile(file):  # a FIFO would wait for a writer
+                raise KernelinfoError(f"{file}: is no regular file; delete it")
+        return files
 
     def _names(self, folder: str) -> list[str]:
         self._fs.invalidate_cache()
@@ -145,7 +159,7 @@ class Dataset:
         if self._is_local:
             folder, name = os.path.split(file)
             self._fs.makedirs(folder, exist_ok=True)
-            where = os.path.join(folder, f".{name}.tmp")
+            where = os.path.join(folder, f".{name}{_ASIDE}")
         connection.execute(f"COPY ({query}) TO {quoted(where)} (FORMAT parquet)", parameters)
         if self._is_local:
             os.replace(where, file)
@@ -176,7 +190,9 @@ class Dataset:
         if not (files := self.files(table, build)):
             return []
         with self.connect() as connection:
-            found: list[Any] = connection.execute(query, {"files": files, **parameters}).fetchall()
+            found: list[Any] = connection.execute(
+                query, {"files": [*map(as_written, files)], **parameters}
+            ).fetchall()
             return found
 
     def tidy(self, build: str) -> None:
@@ -191,16 +207,26 @@ class Dataset:
         for row in rows:
             if latest[row["Url"]] != row["Part"]:
                 stale[row["Part"]].add(row["Url"])
+        for table in _TABLES:
+            for file in self.files(table, build):
+                part = part_of(file)
+                if part not in live:
+                    self._delete(file)
+                elif part in stale:
+                    self._drop_rows(file, sorted(stale[part]))
+            self._delete_halves(table, build)
+
+    def _drop_rows(self, file: str, urls: Sequence[str]) -> None:
+        query = f"SELECT * FROM {PARTS} WHERE NOT list_contains($stale, Url)"
         with self.connect() as connection:
-            for table in _TABLES:
-                for file in self.files(table, build):
-                    part = part_of(file)
-                    if part not in live:
-                        self._delete(file)
-                    elif part in stale:
-                        query = f"SELECT * FROM {PARTS} WHERE NOT list_contains($stale, Url)"
-                        replaced = sorted(stale[part])
-                        self._write(connection, query, file, files=[file], stale=replaced)
+            self._write(connection, query, file, files=[as_written(file)], stale=urls)
+
+    def _delete_halves(self, table: Table, build: str) -> None:
+        """Delete files that a killed run had not moved to their place yet."""
+        folder = self._folder(table, build)
+        for name in self._names(folder) if self._is_local else ():
+            if name.startswith(".") and name.endswith(_ASIDE):
+                self._delete(f"{folder}/{name}")
 
     def _delete(self, file: str) -> None:
         with suppress(FileNotFoundError):
@@ -224,6 +250,11 @@ PARTS = "read_parquet($files, hive_partitioning=false, union_by_name=true)"
 
 def part_of(file: str) -> str:
     return file.rpartition("/")[2].partition(".")[0]
+
+
+def as_written(file: str) -> str:
+    """The file as DuckDB takes it, which expands patterns in lists of files, too."""
+    return re.sub(r"[*?\[]", r"[\g<0>]", file)
 
 
 def quoted(text: str) -> str:

@@ -27,6 +27,7 @@ _STAMPS = ("ETag", "etag", "md5Hash", "LastModified", "Last-Modified", "mtime", 
 """Keys of fsspec's `info` that change with a file's content, the surest first."""
 _LONGEST_STAMP = 200  # characters
 _LONGEST_MESSAGE = 300
+_CHECK = "check the address and the credentials"
 AT_ONCE = 16  # files that are asked for, or fetched, at the same time
 
 
@@ -52,7 +53,11 @@ def is_local(url: str) -> bool:
 def address(url: str) -> str:
     """A URL without user, password and query; the absolute path of a local file."""
     if is_local(url):
-        return os.path.abspath(url.removeprefix(_FILE))
+        try:
+            return os.path.abspath(url.removeprefix(_FILE))
+        except FileNotFoundError:
+            hint = "the current folder was deleted; give an absolute path"
+            raise OptionError(f"{url}: {hint}") from None
     parts = urlsplit(url)
     host = parts.netloc.rpartition("@")[2]
     if parts.scheme not in ("http", "https"):  # their paths may have a `?`
@@ -62,7 +67,7 @@ def address(url: str) -> str:
 
 def find(url: str, seconds: float) -> Iterator[InputFile | Problem]:
     """All files under a URL, and what of it cannot be listed. A server has so many seconds for each
-    answer. Raises `KernelinfoError` where nothing can be listed."""
+    answer. Raises `OptionError` for standard input."""
     if url == files.STANDARD_INPUT:
         raise OptionError("scan reads files, not standard input; give a path or URL")
     yield from _local(url.removeprefix(_FILE)) if is_local(url) else _remote(url, seconds)
@@ -96,7 +101,8 @@ def _remote(url: str, seconds: float) -> Iterator[InputFile | Problem]:
         fs.invalidate_cache()
         named, found = _listed(fs, top, seconds, is_folder=url.endswith("/"))
     except Exception as error:  # the libraries of stores have no common class of errors
-        raise store_error(url, error) from error
+        yield Problem(address(url), f"{first_line(error)}; {_CHECK}")
+        return
     folder = top.rstrip("/") + "/"
     for path, info in sorted(found.items()):
         place = str(fs.unstrip_protocol(path))
@@ -178,8 +184,7 @@ def _listed_by_pages(fs: Any, top: str, seconds: float, *, is_glob: bool) -> dic
 
 def store_error(url: str, error: Exception) -> KernelinfoError:
     """What a library of a store says of a URL, in one line."""
-    hint = "check the address and the credentials"
-    return KernelinfoError(f"{address(url)}: {first_line(error)}; {hint}")
+    return KernelinfoError(f"{address(url)}: {first_line(error)}; {_CHECK}")
 
 
 def first_line(error: BaseException) -> str:

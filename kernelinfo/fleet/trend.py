@@ -18,12 +18,13 @@ from kernelinfo.compare import compare
 from kernelinfo.compare.saved_rows import read_row
 from kernelinfo.compare.summary import Build, KernelSummary, path_under
 from kernelinfo.errors import KernelinfoError, OptionError
-from kernelinfo.fleet.dataset import INPUTS, Dataset, Table, quoted, row_columns
+from kernelinfo.fleet.dataset import INPUTS, Dataset, Table, as_written, quoted, row_columns
 from kernelinfo.fleet.history import BuildTotals, Trend, histories
 from kernelinfo.kernel.numbers import NUMBERS
 from kernelinfo.kernel.rows import BETWEEN_COMPILERS, COLUMNS
 
 _IDENTITY = ("Target", "Compiled_For", "Symbol", "Path", "Member")
+_ROWS_AT_ONCE = 10_000
 _LISTED = ", ".join(f'"{name}"' for name in COLUMNS)
 
 
@@ -65,6 +66,8 @@ def ask(
 def _chosen(dataset: Dataset, builds: Sequence[str], since: str | None) -> list[str]:
     """The builds in their order. Raises `OptionError` for one that the dataset does not have."""
     there = sorted(dataset.builds(), key=_natural)
+    if not there:
+        raise KernelinfoError(f"{dataset.name}: holds no build; `kernelinfo scan` makes one")
     names = list(builds) or there
     unknown = [f"--builds {name}" for name in builds if name not in there]
     if since is not None and since not in names:
@@ -117,35 +120,58 @@ def _view(
     files = [file for name in names for file in dataset.files(table, name)]
     if not files:
         raise KernelinfoError(f"{dataset.name}: holds no {table}; `kernelinfo scan` makes them")
-    listed = ", ".join(map(quoted, files))
+    listed = ", ".join(quoted(as_written(file)) for file in files)
     name = r"regexp_extract(filename, 'Build=([^/]+)/([^./]+)[^/]*$', {})"
     part = f", {name.format(2)} AS Part" if table == "kernels" else ""
-    _check_columns(connection, dataset, table, listed)
+    _check_files(connection, dataset, table, listed)
     connection.execute(
         f"CREATE TEMP VIEW all_{table} AS SELECT *, {name.format(1)} AS Build{part} FROM"
         f" read_parquet([{listed}], filename=true, hive_partitioning=false, union_by_name=true)"
     )
 
 
-_PHYSICAL = {"VARCHAR": "BYTE_ARRAY", "BIGINT": "INT64", "DOUBLE": "DOUBLE", "BOOLEAN": "BOOLEAN"}
-"""Parquet's types, by DuckDB's."""
+_PARQUET = {
+    "VARCHAR": ("BYTE_ARRAY", "UTF8"),
+    "BIGINT": ("INT64", "INT_64"),
+    "DOUBLE": ("DOUBLE", None),
+    "BOOLEAN": ("BOOLEAN", None),
+    "VARCHAR[]": (None, "LIST"),
+}
+"""Parquet's types, physical and converted, by DuckDB's."""
+_ROWS_TO_BYTES = 1 / 4  # of a file; real ones take 14 bytes a row
+_OTHER_COLUMNS = "has other columns than a scan writes"
+_FEW_ROWS = 20_000  # whatever the size of their file
 
 
-def _check_columns(
+def _check_files(
     connection: duckdb.DuckDBPyConnection, dataset: Dataset, table: Table, listed: str
 ) -> None:
-    """Raises `KernelinfoError` for a file with other columns than a scan writes; of an older one
-    some may be missing."""
+    """Raises `KernelinfoError` for a file with other columns than a scan writes, or with more rows
+    than its size explains; of an older one some columns may be missing."""
+
+    def refuse(file: str, wrong: str) -> KernelinfoError:
+        name = file.rpartition("/")[2]
+        return KernelinfoError(
+            f"{dataset.name}: {name} {wrong}; delete it, and scan its build again"
+        )
+
+    query = f"SELECT file_name, num_rows, file_size_bytes FROM parquet_file_metadata([{listed}])"
+    for file, rows, size in connection.execute(query).fetchall():
+        if rows > max(_FEW_ROWS, size * _ROWS_TO_BYTES):
+            raise refuse(file, f"states {rows} rows in {size} bytes, as no scan writes them")
     columns = INPUTS if table == "inputs" else row_columns() | {"Url": "VARCHAR"}
-    query = f"SELECT file_name, name, type FROM parquet_schema([{listed}]) WHERE type IS NOT NULL"
-    files = defaultdict[str, dict[str, str]](dict)
-    for file, name, physical in connection.execute(query).fetchall():
-        files[file][name] = physical
-    for file, found in files.items():
-        types = {name: _PHYSICAL.get(columns.get(name, ""), found[name]) for name in found}
-        if "Url" not in found or types != found or (table == "kernels" and "Symbol" not in found):
-            message = "has other columns than a scan writes; delete it, and scan its build again"
-            raise KernelinfoError(f"{dataset.name}: {file.rpartition('/')[2]} {message}")
+    needed = {"Url"} if table == "inputs" else {"Url", "Symbol"}
+    types = {name: _PARQUET[kind] for name, kind in columns.items()}
+    names = defaultdict[str, list[str]](list)  # by file
+    query = f"SELECT file_name, name, type, converted_type FROM parquet_schema([{listed}])"
+    for file, name, *found in connection.execute(query).fetchall():
+        # A column that this version does not know has the same type in all files.
+        if types.setdefault(name, (found[0], found[1])) != tuple(found):
+            raise refuse(file, _OTHER_COLUMNS)
+        names[file].append(name)
+    for file, has in names.items():
+        if not needed <= set(has) or any(has.count(name) > 1 for name in columns):
+            raise refuse(file, _OTHER_COLUMNS)
 
 
 def _choose(connection: duckdb.DuckDBPyConnection, options: Options) -> None:
@@ -191,14 +217,14 @@ def _movers(
         " (SELECT h, Build, count(*) AS n FROM hashed GROUP BY ALL)"
         f" GROUP BY h HAVING count(*) < {builds} OR min(n) <> max(n)"
     )
+    found = defaultdict[str, list[KernelSummary]](list)
+    texts: dict[Any, Any] = {}  # each of which rows repeat, once
     query = f"SELECT Build, {_LISTED} FROM hashed WHERE h IN (FROM movers)"
-    rows = defaultdict[str, list[dict[str, Any]]](list)
-    for build, *values in connection.execute(query).fetchall():
-        rows[build].append(dict(zip(COLUMNS, values, strict=True)))
-    return {
-        build: [
-            saved.summary._replace(code_object=path_under("", saved.path, saved.member))
-            for saved in map(read_row, some)
-        ]
-        for build, some in rows.items()
-    }
+    answer = connection.execute(query)
+    while rows := answer.fetchmany(_ROWS_AT_ONCE):
+        for build, *values in rows:
+            shared = (texts.setdefault(v, v) if isinstance(v, str) else v for v in values)
+            saved = read_row(dict(zip(COLUMNS, shared, strict=True)))
+            place = path_under("", saved.path, saved.member)
+            found[build].append(saved.summary._replace(code_object=texts.setdefault(place, place)))
+    return found

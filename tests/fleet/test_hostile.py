@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import resource
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from .scans import OBJECTS, kernelinfo, process, rows
+from ..test_golden import run
+from .nights import NIGHTS, add, five, kernels
+from .scans import OBJECTS, comparable, kernelinfo, process, reported, rows
 from .servers import free_port, wait_for
 
 pytest.importorskip("duckdb", reason="the extra kernelinfo[fleet] is not installed")
@@ -48,3 +54,121 @@ def test_each_bad_entry_of_a_server_is_a_row_and_the_rest_is_there(tmp_path: Pat
     assert {row["Path"] for row in rows(tmp_path)} == {"honest.co", "a", "a/b.co"}
     assert len(rows(tmp_path, table="problems")) == len(MESSAGES)
     assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss << 10 < 512_000_000
+
+
+def test_each_bad_entry_of_a_folder_is_a_row_and_the_rest_is_there(tmp_path: Path) -> None:
+    folder, fleet = tmp_path / "build", tmp_path / "fleet"
+    (folder / "deep").mkdir(parents=True)
+    for name in ("honest.co", "a::b.co", "deep/[x].co"):
+        shutil.copy(OBJECT, folder / name)
+    expected = reported(folder)
+    (folder / "self").symlink_to(".")
+    (folder / "deep" / "up").symlink_to("..")
+    (folder / "nowhere.co").symlink_to("gone.co")
+    os.mkfifo(folder / "fifo.co")
+    (folder / "cut.co").write_bytes(OBJECT.read_bytes()[:100])
+    (folder / os.fsdecode(b"\xff.co")).write_bytes(OBJECT.read_bytes())
+    given = (folder, folder / "nowhere.co", tmp_path / "nothing")
+    _out, err, code = kernelinfo("scan", *given, "--to", fleet, "--build", "b")
+    assert code == 2
+    named = ("nowhere.co", "cut.co", "udcff.co", "nothing")
+    assert all(any(name in line for line in err.splitlines()) for name in named), err
+    assert comparable(rows(fleet)) == expected
+    assert {"cut.co", "nowhere.co"} <= {
+        Path(row["Path"]).name for row in rows(fleet, "b", "problems")
+    }
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("scan", "x", "--to", "y", "--build", "b"),
+        ("scan", "/dev/null", "--to", "y", "--build", "b"),
+        ("trend", "y"),
+    ],
+)
+def test_a_deleted_current_folder_is_one_line(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    shell = f'mkdir "{tmp_path}/x" && cd "{tmp_path}/x" && rmdir "$PWD" && exec "$@"'
+    command = ["sh", "-c", shell, "sh", sys.executable, "-m", "kernelinfo", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.returncode, done.stderr.count("\n")) == ("", 2, 1), done.stderr
+    assert "the current folder was deleted" in done.stderr
+
+
+def test_what_is_not_there_makes_no_build(tmp_path: Path) -> None:
+    out, err, code = kernelinfo(
+        "scan", tmp_path / "nope", "--to", tmp_path / "fleet", "--build", "v3"
+    )
+    assert (out, code, err.count("\n")) == ("", 2, 1)
+    assert "nope: no such file" in err
+    assert not (tmp_path / "fleet").exists()
+    out, err, code = run("trend", str(tmp_path / "fleet"))
+    assert (out, code) == ("", 2)
+    assert "holds no build" in err
+
+
+@pytest.mark.parametrize("name", ["*", "night-?", "[n]ight-8", "a\x1b[31m", "a\nb", "night-8,x"])
+def test_folders_that_no_scan_makes_are_one_line(name: str, tmp_path: Path) -> None:
+    five(tmp_path)
+    shutil.copytree(tmp_path / "inputs" / "Build=night-8", tmp_path / "inputs" / f"Build={name}")
+    out, err, code = run("trend", str(tmp_path))
+    assert (out, code, err.count("\n")) == ("", 2, 1)
+    assert "no scan gives" in err
+    assert "\x1b" not in err
+
+
+def test_a_pattern_in_the_path_is_a_path(tmp_path: Path) -> None:
+    for name in ("fleet[12]", "fleet1", "what?", "all*"):
+        five(tmp_path / name)
+    [file] = (tmp_path / "fleet1" / "inputs" / "Build=night-8").iterdir()
+    file.write_bytes(b"not to be read")
+    for name in ("fleet[12]", "what?", "all*"):
+        out, err, code = run("trend", str(tmp_path / name))
+        assert (err, code) == ("", 0)
+        assert "affected: 1 worse · 1 only renamed" in out
+
+
+@pytest.mark.parametrize("table", ["kernels", "inputs", "problems"])
+def test_a_fifo_is_not_waited_for(table: str, tmp_path: Path) -> None:
+    five(tmp_path)
+    folder = tmp_path / table / "Build=night-8"
+    folder.mkdir(exist_ok=True, parents=True)
+    os.mkfifo(folder / "part.parquet")
+    out, err, code = run("trend", str(tmp_path))
+    assert (out, code, err.count("\n")) == ("", 2, 1)
+    assert "is no regular file" in err
+
+
+def test_columns_of_lists_are_one_line(tmp_path: Path) -> None:
+    """Of which the sums of a build would be none."""
+    import duckdb
+
+    five(tmp_path)
+    [file] = (tmp_path / "kernels" / f"Build={NIGHTS[2]}").glob("*.parquet")
+    honest, other = file.read_bytes(), tmp_path / "other.parquet"
+    names = [name for name, *_ in duckdb.sql(f"DESCRIBE FROM '{file}'").fetchall()]
+    for name in (name for name in names if name not in ("Limiters", "Findings")):
+        for value in (f'["{name}"]', f"{{'{name}': \"{name}\"}}", "'x'::BLOB", "now()"):
+            query = f"SELECT * REPLACE ({value} AS \"{name}\") FROM '{file}'"
+            duckdb.sql(f"COPY ({query}) TO '{other}' (FORMAT parquet)")
+            other.replace(file)
+            out, err, code = run("trend", str(tmp_path))
+            assert (out, code, err.count("\n")) == ("", 2, 1), (name, value, err)
+            file.write_bytes(honest)
+
+
+def test_millions_of_equal_rows_are_one_line(tmp_path: Path) -> None:
+    """7.8 million rows in a megabyte, which only one of two builds has."""
+    import duckdb
+
+    add(tmp_path, "1", kernels()[:1])
+    add(tmp_path, "2", kernels()[:1])
+    [file] = (tmp_path / "kernels" / "Build=2").glob("*.parquet")
+    other = tmp_path / "other.parquet"
+    query = f"SELECT t.* FROM '{file}' t, range(7800000)"
+    duckdb.sql(f"COPY ({query}) TO '{other}' (FORMAT parquet, COMPRESSION zstd)")
+    assert other.stat().st_size < 10_000_000
+    other.replace(file)
+    out, err, code = kernelinfo("trend", tmp_path)
+    assert (out, code, err.count("\n")) == ("", 2, 1)
+    assert "states 7800000 rows" in err
