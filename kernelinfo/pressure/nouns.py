@@ -63,9 +63,14 @@ class LiveValues(NamedTuple):
     variable: str | None
     """As the source names it, where the compiler left it in a comment."""
     written: Location | None
-    """The last write along the flow; None at the begin of the function."""
+    """The last write along the flow; None at the begin of the function. The first in the text of
+    the group's."""
+    written_last: Location | None
+    """The last in the text of the group's."""
     next_read: Location | None
-    """None where no path leads to a read: an inexact flow."""
+    """None where no path leads to a read: an inexact flow. The first in the text of the group's."""
+    next_read_last: Location | None
+    """The last in the text of the group's."""
     next_turn: bool
     """The next read is in a later turn of the peak's loop."""
     untouched: int | None
@@ -78,7 +83,8 @@ class LiveValues(NamedTuple):
 class LinePressure(NamedTuple):
     """One line of the source."""
 
-    source: SourceLine
+    source: SourceLine | None
+    """None for the instructions without a line, in a function where others have one."""
     code: Instructions
 
 

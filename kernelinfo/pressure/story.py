@@ -96,10 +96,11 @@ class Storyteller(NamedTuple):
         )
 
     def _lines(self) -> list[LinePressure]:
-        by_line: dict[SourceLine, list[int]] = defaultdict(list)
+        by_line: dict[SourceLine | None, list[int]] = defaultdict(list)
         for step in self.function.code:
-            if source := self.function.steps[step].source:
-                by_line[source].append(step)
+            by_line[self.function.steps[step].source].append(step)
+        if by_line.keys() == {None}:
+            return []
         found = [LinePressure(line, self._instructions(steps)) for line, steps in by_line.items()]
         return sorted(found, key=lambda one: (-one.code.peak.vector, -one.code.instructions))
 

@@ -221,18 +221,28 @@ def _values(group: Sequence[_Value]) -> LiveValues:
     registers = union(value.register for value in group)
     least = min(group, key=lambda value: value.untouched)
     spans = [value.untouched for value in group if value.next_read]
+    written, written_last = _ends(value.written for value in group)
+    next_read, next_read_last = _ends(value.next_read for value in group)
     return LiveValues(
         register_class=_class_of(registers),
         registers=ranges(registers),
         total=sum(count(registers)),
         variable=least.variable,
-        written=least.written,
-        next_read=least.next_read,
+        written=written,
+        written_last=written_last,
+        next_read=next_read,
+        next_read_last=next_read_last,
         next_turn=least.next_turn,
         untouched=min(spans, default=None),
         untouched_most=max(spans, default=None),
         in_loop=least.in_loop,
     )
+
+
+def _ends(places: Iterable[Location | None]) -> tuple[Location | None, Location | None]:
+    """The first and the last place in the text; None for both where there is none."""
+    known = sorted((at for at in places if at), key=lambda at: at.number)
+    return (known[0], known[-1]) if known else (None, None)
 
 
 def _class_of(registers: int) -> RegisterClass:

@@ -15,6 +15,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import kernelinfo
+from kernelinfo.pressure.disassemblers import programs
 
 from ..conftest import FIXTURES
 from ..test_golden import OCCUPANCY, VARIETY, compare, run
@@ -71,6 +72,47 @@ def test_json_is_what_its_schema_says(path: str) -> None:
         most = [max(column) for column in zip(*kernel["curve"], strict=True)]
         assert most == [kernel["peak"][name] for name in ("vgprs", "agprs", "sgprs")]
         assert sum(block["instructions"] for block in kernel["blocks"]) == kernel["instructions"]
+
+
+@pytest.mark.parametrize("path", [LINES, "code_object/tiny-lines-clang22-gfx90a.co"])
+def test_source_lines_add_up_to_the_kernel(path: str, tmp_path: Path) -> None:
+    """Instructions of line 0 have a row of their own."""
+    if path is not LINES and not programs():
+        pytest.skip("no llvm-objdump is installed")
+    given = path
+    if path is LINES:
+        text = (FIXTURES / LINES).read_text("utf-8")
+        first = text.index("v_lshlrev_b32")
+        given = str(tmp_path / "zero.s")
+        Path(given).write_text(text[:first] + ".loc 1 0 0\n\t" + text[first:])
+    out, _, code = run("pressure", given, "--format", "json")
+    assert code == 0
+    without = 0
+    for kernel in json.loads(out)["kernels"]:
+        assert sum(line["instructions"] for line in kernel["lines"]) == kernel["instructions"]
+        without += sum(line["line"] is None for line in kernel["lines"])
+    assert without == (path is LINES)
+    if path is LINES:
+        out, _, _ = run("pressure", given, "add", "--top", "0")
+        assert "no source line" in out
+
+
+def test_a_group_states_where_its_values_are_written_and_read_first_and_last() -> None:
+    out, _, _ = run("pressure", SAMPLE, "vgprbound", "--format", "json")
+    (kernel,) = json.loads(out)["kernels"]
+    wide = 0
+    for group in kernel["live_across"]:
+        for name in ("written", "next_read"):
+            first, last = group[name], group[f"{name}_last"]
+            assert (first is None) is (last is None)
+            if first:
+                assert first["line"] <= last["line"]
+                wide += first["line"] < last["line"]
+        assert group["untouched"] <= group["untouched_most"]
+    assert wide > 5
+    text, _, _ = run("pressure", SAMPLE, "vgprbound")
+    assert "v[64:65]" in text
+    assert "line 100 – 101" in text
 
 
 def test_every_key_of_the_schema_is_described() -> None:

@@ -9,11 +9,12 @@ from kernelinfo.pressure.measure import Found, Measured
 from kernelinfo.pressure.nouns import Instructions, Location, LoopPressure
 from kernelinfo.pressure.story import Point
 from kernelinfo.reading.blob import Problem
+from kernelinfo.reading.facts import SourceLine
 from kernelinfo.render import View
 from kernelinfo.render.html import page
 from kernelinfo.render.html.dataset import Titles, problem_rows
 from kernelinfo.render.names import printable
-from kernelinfo.render.pressure.words import in_short, in_text, located
+from kernelinfo.render.pressure.words import NO_LINE, in_short, in_text, located
 
 SCRIPTS = ("words.js", "dom.js", "chart.js", "problems.js", "pressure.js", "pressure-page.js")
 
@@ -34,7 +35,7 @@ def render(items: Iterable[Found], view: View) -> Iterator[str]:
 
 def _kernel(one: Measured, titles: Titles, view: View) -> dict[str, Any]:
     kernel, story = one.result.kernel, one.story
-    lines = [(printable(f"{x.source.file}:{x.source.line}"), *_counts(x.code)) for x in story.lines]
+    lines = [(_line_name(x.source), *_counts(x.code)) for x in story.lines]
     return {
         "title": titles.of(kernel),
         "about": [kernel.code_object.target, printable(kernel.code_object.path)],
@@ -45,6 +46,10 @@ def _kernel(one: Measured, titles: Titles, view: View) -> dict[str, Any]:
             for loop in story.loops
         ],
     }
+
+
+def _line_name(source: SourceLine | None) -> str:
+    return printable(f"{source.file}:{source.line}") if source else NO_LINE
 
 
 def _counts(code: Instructions) -> tuple[int, ...]:

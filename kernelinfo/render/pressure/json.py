@@ -7,7 +7,14 @@ from typing import Any
 
 from kernelinfo import __version__
 from kernelinfo.pressure.measure import Found, Measured
-from kernelinfo.pressure.nouns import BlockPressure, LiveValues, Location, LoopPressure, Peak
+from kernelinfo.pressure.nouns import (
+    BlockPressure,
+    LinePressure,
+    LiveValues,
+    Location,
+    LoopPressure,
+    Peak,
+)
 from kernelinfo.reading.blob import Problem
 from kernelinfo.render import View
 from kernelinfo.render.json import as_json, code_object_document, encoded, picked
@@ -45,7 +52,7 @@ def kernel_document(one: Measured) -> dict[str, Any]:
         "entry": story.entry,
         "at": _located(story.at),
         "live_across": [_values(value) for value in story.live_across],
-        "lines": [as_json(one.source) | as_json(one.code) for one in story.lines],
+        "lines": [_line(one) for one in story.lines],
         "loops": [_loop(loop) for loop in story.loops],
         "blocks": [_block(block) for block in story.blocks],
         "curve": story.curve,
@@ -77,10 +84,16 @@ def _values(value: LiveValues) -> dict[str, Any]:
         "registers": value.registers,
         "count": value.total,
         "variable": value.variable,
-        "written": value.written and _located(value.written),
-        "next_read": value.next_read and _located(value.next_read),
-        **picked(value, "next_turn", "untouched", "in_loop"),
+        **{
+            name: (at := getattr(value, name)) and _located(at)
+            for name in ("written", "written_last", "next_read", "next_read_last")
+        },
+        **picked(value, "next_turn", "untouched", "untouched_most", "in_loop"),
     }
+
+
+def _line(one: LinePressure) -> dict[str, Any]:
+    return {"file": None, "line": None, **(as_json(one.source) or {}), **as_json(one.code)}
 
 
 def _loop(loop: LoopPressure) -> dict[str, Any]:

@@ -188,12 +188,15 @@ def _lines(story: Story, view: View) -> Iterator[str]:
     if not story.lines:
         return
     rows: list[tuple[str, ...]] = [("source line", *_COUNTS)]
-    files = {one.source.file for one in story.lines}
+    files = {one.source.file for one in story.lines if one.source}
     bases = Counter(posixpath.basename(file) for file in files)
     for one in story.lines[: view.top or None]:
-        base = posixpath.basename(one.source.file)
-        file = base if bases[base] == 1 else one.source.file
-        rows.append((printable(f"{file}:{one.source.line}"), *_counts(one.code)))
+        name = words.NO_LINE
+        if one.source:
+            base = posixpath.basename(one.source.file)
+            file = base if bases[base] == 1 else one.source.file
+            name = printable(f"{file}:{one.source.line}")
+        rows.append((name, *_counts(one.code)))
     yield "\n"
     yield from _table(rows, "t" + "n" * len(_COUNTS), view)
     yield _hidden(story.lines, "lines", view)

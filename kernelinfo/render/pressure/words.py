@@ -12,6 +12,8 @@ from kernelinfo.render.names import printable
 from kernelinfo.render.words import size
 from kernelinfo.rules.remark import counted
 
+NO_LINE = "no source line"
+"""The name of the row with the instructions that have no source line."""
 _MOST_IDLE = 2  # groups of values that one sentence names
 _WHY = {
     "half an instruction": "half an instruction: one side of `::` is empty",
@@ -47,24 +49,26 @@ def in_text(at: Location) -> str:
 
 def written(value: LiveValues, near: Location) -> str:
     """Where a value was written last: exactly where it is one, else relative to the loop."""
-    if value.written is None:
+    if value.written is None or value.written_last is None:
         return "at the entry" if value.next_read else "unknown"
-    return _relative(value.written, value.total, near)
+    return _relative(value.written, value.written_last, value.total, near)
 
 
 def next_read(value: LiveValues, near: Location) -> str:
     """Where a value is read next."""
-    if value.next_read is None:
+    if value.next_read is None or value.next_read_last is None:
         return "unknown"
     if value.next_turn and value.next_read.source is None and value.total > 2:
         return "next turn"
-    return _relative(value.next_read, value.total, near)
+    return _relative(value.next_read, value.next_read_last, value.total, near)
 
 
-def _relative(at: Location, count: int, near: Location) -> str:
-    if at.source is not None or at.region == "elsewhere" or count <= 2:
-        return located(at, near)
-    return at.region
+def _relative(at: Location, last: Location, count: int, near: Location) -> str:
+    """A place, or the range of places of a group; many of one loop by where they are to it."""
+    if at.source is None and at.region != "elsewhere" and count > 2:
+        return at.region
+    first, end = located(at, near), located(last, near)
+    return first if first == end else f"{first} – {end.removeprefix('line ')}"
 
 
 def untouched(value: LiveValues) -> str:
