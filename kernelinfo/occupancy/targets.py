@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 from kernelinfo.errors import TargetsError, UnknownTargetError
 from kernelinfo.identity import hashed_by_identity
+from kernelinfo.occupancy.clusters import Clusters
 from kernelinfo.occupancy.target_tables import ARE_CHECKED, check_types, tables
 
 
@@ -185,6 +186,7 @@ class Target(NamedTuple):
     """The devices that code for a generic target may run on; they decide."""
     icache: InstructionCache | None = None
     """None where nobody has published it."""
+    clusters: Clusters | None = None
     caveat: str = ""
     """Why a result is a bound, where the hardware is not fully known."""
 
@@ -302,6 +304,7 @@ _KINDS: dict[str, Any] = {
     "domains": Domain,
     "devices": Device,
     "icache": InstructionCache,
+    "clusters": Clusters,
     "believed": Belief,
 }
 

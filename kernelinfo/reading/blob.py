@@ -16,6 +16,8 @@ class Launch(NamedTuple):
     """Of a workgroup, all of it sized at launch; None where it is, but not known to what."""
     workgroup_size: int | None
     """Workitems."""
+    asked_waves: int | None = None
+    """Waves per SIMD that the source asked the compiler for."""
 
 
 class Blob(NamedTuple):

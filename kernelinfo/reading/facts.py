@@ -66,10 +66,12 @@ FactName = Literal[
     "recursion",
     "named_barriers",
     "cluster",  # (x, y, z) workgroups that start together
+    "revision",  # of the chip that gfx1250 code is compiled for: A0 or B0
+    "asked_waves",  # waves per SIMD that the source asked the compiler for
     "code_bytes",  # size of the kernel's code, callees excluded
     "compiler_waves_per_simd",  # the compiler's own `; Occupancy:`
 ]
-FactValue = int | bool | tuple[int, int, int]
+FactValue = int | bool | str | tuple[int, int, int]
 
 
 class Fact(NamedTuple):

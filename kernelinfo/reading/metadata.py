@@ -47,6 +47,12 @@ def _wave_size_v2(value: object) -> int:
     return 1 << value if type(value) is int and value in (5, 6) else _wave_size(value)
 
 
+def _revision(value: object) -> str:
+    if not isinstance(value, str) or not (value.isalnum() and value.isascii() and len(value) < 9):
+        raise ValueError("not the name of a revision")
+    return value
+
+
 def _flag(value: object) -> bool:
     if not isinstance(value, int) or value not in (0, 1):
         raise ValueError("not true or false")
@@ -66,6 +72,7 @@ KEYS: Mapping[str, tuple[FactName, _Reading]] = {
     ".max_flat_workgroup_size": ("max_workgroup_size", _size),
     ".reqd_workgroup_size": ("required_workgroup", _workgroup),
     ".cluster_dims": ("cluster", _workgroup),
+    ".gfx1250_revision": ("revision", _revision),
     ".wavefront_size": ("wave_size", _wave_size),
     ".workgroup_processor_mode": ("wgp_mode", _flag),
     ".uses_dynamic_stack": ("dynamic_stack", _flag),

@@ -42,6 +42,7 @@ def render_kernel(
     if occupancy is not None and target is not None:
         lines += _working(target, occupancy, result)
         lines += _noted([*notes.launch_notes(target, occupancy), *pressure])
+        lines += _noted(notes.cluster_notes(kernel.traits, target))
         lines += _listed("code", notes.code_parts(kernel.code), " · ", view.width)
         if device is not None and (filling := result.filling(device, grid)):
             lines += _noted(notes.device_notes(filling, occupancy.per))
@@ -195,6 +196,8 @@ _IN_WORDS: dict[FactName, str] = {
     "required_workgroup": "workgroups of {}",
     "dynamic_lds_bytes": "{} B of LDS at launch",
     "graphics_stage": "a graphics stage",
+    "revision": "gfx1250 revision {}",
+    "asked_waves": "{} waves/SIMD asked for",
     "dynamic_vgprs": "dynamic VGPRs",
     "dynamic_vgpr_block": "blocks of {} VGPRs",
     "dynamic_lds": "LDS sized at launch",

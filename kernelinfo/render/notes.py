@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from kernelinfo.kernel import Result
+from kernelinfo.kernel.traits import Traits
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.occupancy.curves import best_sizes
 from kernelinfo.occupancy.devices import Filling, Grid
@@ -76,6 +79,20 @@ def launch_notes(target: Target, occupancy: Occupancy) -> Notes:
         return []
     demand = occupancy.demand
     return [*_best(target, demand, occupancy.launch), ("bounds", _bounds(target, demand))]
+
+
+def cluster_notes(traits: Traits, target: Target) -> Notes:
+    """What limits clusters of workgroups, and whether the runtime may rewrite the code."""
+    found, limit = [], target.clusters
+    if limit and (cluster := traits.fact("cluster")):
+        size = prod(cluster.value)
+        text = f"{counted(size, 'workgroup')} start together; the runtime allows "
+        text += f"{limit.workgroups} in one and {limit.in_flight} clusters in flight per shader "
+        found.append(("clusters", text + "engine, which the percentage does not contain"))
+    if limit and (revision := traits.fact("revision")):
+        text = f"compiled for revision {revision.value}; the runtime may rewrite the code where it "
+        found.append(("revision", text + "runs on another revision, and its numbers with it"))
+    return found
 
 
 def _best(target: Target, demand: Demand, launch: Launch) -> Notes:

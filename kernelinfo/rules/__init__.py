@@ -79,6 +79,7 @@ RULES: tuple[Rule, ...] = (
     Rule("KI303", "note", compilation.missing_launch_bound),
     Rule("KI304", "note", compilation.waves_hint_too_high),
     Rule("KI305", "note", compilation.mixed_target_features, reads="kernel"),
+    Rule("KI306", "note", compilation.asked_waves_not_reached),
     Rule("KI401", "note", compilation.code_exceeds_icache, reads="kernel", on=False),
 )
 

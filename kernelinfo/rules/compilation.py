@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from kernelinfo.kernel import Kernel
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.occupancy import Occupancy
-from kernelinfo.occupancy.limits import most_vgprs
+from kernelinfo.occupancy.limits import RESOURCES, most_vgprs
 from kernelinfo.occupancy.placement import Launch, align, placement
 from kernelinfo.reading.facts import Code
 from kernelinfo.rules.remark import Remark, counted, waves_per_simd
@@ -110,6 +110,25 @@ def waves_hint_too_high(traits: Traits, occupancy: Occupancy) -> Iterator[Remark
         f"{spilled} VGPRs spilled, though {asked + room} VGPRs would keep the same "
         f"{waves_per_simd(occupancy.waves_per_simd)}",
         "lower amdgpu_waves_per_eu or the second argument of __launch_bounds__ to that",
+    )
+
+
+def asked_waves_not_reached(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
+    """Fewer waves are resident than the source asked the compiler for.
+
+    What it finds: `waves_per_eu` in the JSON that Triton writes next to a code object, above the
+    occupancy; it names what limits.
+    Why it matters: the compiler kept registers low for waves that cannot be resident.
+    What to do: ask for the waves that are, or use less of what limits.
+    """
+    asked = traits.fact("asked_waves")
+    if asked is None or not occupancy.launchable or occupancy.waves_per_simd >= asked.value:
+        return
+    limits = " and ".join(RESOURCES[limiter] for limiter in occupancy.limiters)
+    yield Remark(
+        f"asked for {waves_per_simd(asked.value)}, {limits} "
+        f"allow{'s' if len(occupancy.limiters) == 1 else ''} {occupancy.waves_per_simd:.4g}",
+        f"ask for the waves that are resident, or use less {limits}",
     )
 
 

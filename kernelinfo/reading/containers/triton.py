@@ -18,6 +18,7 @@ from kernelinfo.reading.facts import Fact, Facts, KernelFacts
 
 _MOST_LDS_BYTES = 1 << 20
 _MOST_WORKITEMS = 1024
+_MOST_WAVES = 64  # of a SIMD; the hardware has 20 at most
 _SUFFIXES = (".hsaco", ".amdgcn")
 _KEYS = ("name", "target", "num_warps", "shared")  # a map with none of these is not Triton's
 
@@ -75,12 +76,14 @@ def with_launch(
 
 
 def _facts(launch: Launch) -> tuple[Fact, ...]:
-    lds_bytes, threads = launch
+    lds_bytes, threads, asked_waves = launch
     facts = []
     if lds_bytes is not None:
         facts.append(Fact("dynamic_lds_bytes", lds_bytes, "sidecar"))
     if threads:
         facts.append(Fact("required_workgroup", (threads, 1, 1), "sidecar"))
+    if asked_waves:
+        facts.append(Fact("asked_waves", asked_waves, "sidecar"))
     return tuple(facts)
 
 
@@ -112,7 +115,9 @@ def _sidecar(values: dict[str, Any]) -> Sidecar:
     lanes = _count(_agreed("warp_size", values, target), _MOST_WORKITEMS)
     lds_bytes = _count(_agreed("shared", values), _MOST_LDS_BYTES)
     workitems = _count(waves * lanes, _MOST_WORKITEMS) if waves and lanes else None
-    return Sidecar(kernel, arch, Launch(lds_bytes, workitems))
+    asked = values.get("waves_per_eu")  # 0 asks for none
+    is_count = type(asked) is int and 0 < asked <= _MOST_WAVES
+    return Sidecar(kernel, arch, Launch(lds_bytes, workitems, asked if is_count else None))
 
 
 def _agreed(key: str, *maps: dict[str, Any]) -> Any:

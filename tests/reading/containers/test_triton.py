@@ -41,6 +41,27 @@ def next_to(folder: Path, text: str | bytes, suffix: str = ".hsaco") -> str:
     return str(folder / f"dot{suffix}")
 
 
+@pytest.mark.parametrize(
+    ("asked", "waves"), [(0, None), (4, 4), (-1, None), (65, None), ("4", None), (None, None)]
+)
+def test_waves_that_were_asked_for(tmp_path: Path, asked: object, waves: int | None) -> None:
+    stated = json.dumps(STATED | {"waves_per_eu": asked})
+    sidecar = read_sidecar(next_to(tmp_path, stated))
+    assert sidecar == DOT._replace(launch=Launch(4096, 256, waves))
+
+
+def test_waves_that_were_asked_for_and_do_not_fit(tmp_path: Path) -> None:
+    stated = f"{DOT_ASSEMBLY}; LDSByteSize: 0 bytes/workgroup (compile time only)\n"
+    (tmp_path / "dot.amdgcn").write_text(stated)
+    next_to(tmp_path, json.dumps(STATED | {"shared": 20 * 1024, "waves_per_eu": 4}))
+    out, _, code = run(str(tmp_path / "dot.amdgcn"))
+    assert code == 0
+    assert "asked for 4 waves/SIMD, LDS allows 3" in " ".join(out.split())
+    next_to(tmp_path, json.dumps(STATED | {"shared": 16 * 1024, "waves_per_eu": 4}))
+    out, _, _ = run(str(tmp_path / "dot.amdgcn"))
+    assert "KI306" not in out
+
+
 def without(*keys: str) -> dict[str, Any]:
     return {key: value for key, value in STATED.items() if key not in keys}
 
