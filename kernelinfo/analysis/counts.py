@@ -11,6 +11,7 @@ from kernelinfo.errors import did_you_mean
 from kernelinfo.kernel.names import base_name
 from kernelinfo.occupancy.limits import RESOURCES
 from kernelinfo.reading.blob import Missing, Note, Problem
+from kernelinfo.rules.remark import counted
 
 _MOST_NAMES = 1 << 12
 """Kernel names that are kept for a suggestion."""
@@ -212,4 +213,5 @@ def _left_out(counts: Collection[PathCounts], options: Options) -> Iterator[Note
         limiters = " or ".join(RESOURCES[name] for name in options.limited_by)
         conditions = [f"are limited by {limiters}"] if limiters else []
         conditions += ["spill"] if options.spilling else []
-        yield Note(where, f"{shown} of {found} kernels {' and '.join(conditions)}")
+        kernels = counted(found, "kernel")
+        yield Note(where, f"{shown} of {kernels} {' and '.join(conditions)}")

@@ -8,10 +8,9 @@ from typing import Literal
 import typer
 
 from kernelinfo.analysis.options import Options
-from kernelinfo.cli import completion
 from kernelinfo.cli.options import format_option, takes
 from kernelinfo.cli.output import CANNOT_ANSWER, CLAIM, complain, tell, write
-from kernelinfo.cli.values import parse_targets
+from kernelinfo.cli.values import separate
 from kernelinfo.compare import Comparison, compare
 from kernelinfo.compare.builds import chosen, read_build
 from kernelinfo.gate.baseline import is_baseline, read_baseline
@@ -52,18 +51,11 @@ def command(
         help="Also pair kernels whose base name alone is the same and unique; marked as such.",
     ),
     fail_on: FailOn | None = FAIL_ON,
-    run_as: str | None = typer.Option(
-        None,
-        "--as",
-        metavar="GFX[,GFX...]",
-        parser=parse_targets,
-        autocompletion=completion.gfx,
-        help="Ask what if the same registers ran there; several targets side by side.",
-    ),
     format: str = format_option(DIFF_FORMATS),
     *,
     wanted: Options,
     view: View,
+    run_as: list[str] | None,
     output: str | None,
 ) -> None:
     """Compare two builds: what moved, and why.
@@ -72,10 +64,10 @@ def command(
     the limit that it moved under. A report saved before stands for the build it was made of.
     """
     wanted = wanted._replace(instructions=False)
-    targets = run_as.split(",") if run_as else [None]
+    targets = separate(run_as)
     comparisons = [
         _compare(old, new, wanted._replace(run_as=one), across_targets=across_targets, loose=loose)
-        for one in targets
+        for one in (*targets,) or (None,)
     ]
     comparison = comparisons[0]
     for problem in dict.fromkeys(problem for one in comparisons for problem in one.problems):
@@ -84,11 +76,11 @@ def command(
         complain(f"note: {note}")
     if comparison.is_of_other_targets:
         complain("note: no target is in both; --across-targets pairs kernels by name")
-    if run_as and len(comparisons) > 1:
+    if len(comparisons) > 1:
         from kernelinfo.render.diff.side_by_side import render_side_by_side
 
         write(
-            render_side_by_side(run_as.split(","), comparisons, format, view),
+            render_side_by_side(targets, comparisons, format, view),
             output,
             color=view.color,
         )

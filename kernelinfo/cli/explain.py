@@ -17,6 +17,8 @@ from kernelinfo.cli.naming import Choice, listed
 from kernelinfo.cli.options import takes
 from kernelinfo.cli.output import Problems, write
 from kernelinfo.cli.project import configuration
+from kernelinfo.cli.values import separate
+from kernelinfo.cli.write_report import check_readable_again
 from kernelinfo.errors import OptionError, did_you_mean
 from kernelinfo.kernel import Item, Result
 from kernelinfo.occupancy import devices
@@ -56,7 +58,7 @@ def command(
     *,
     wanted: Options,
     view: View,
-    run_as: str | None,
+    run_as: list[str] | None,
     device: str | None,
     grid: int | None,
     select: list[str] | None,
@@ -81,9 +83,13 @@ def command(
         write([page], output)
         return
     product = None
+    asked: list[str | None] = [*separate(run_as)] or [None]
+    check_readable_again([path], separate(run_as))
     if device is not None:
-        run_target, product = devices.choose(run_as, device)
-        run_as = run_target.name
+        if asked[1:]:
+            raise OptionError("--device is one target; give one --as, or none")
+        run_target, product = devices.choose(asked[0], device)
+        asked = [run_target.name]
     if (grid is not None and product is None) or (product is not None and format != "text"):
         raise OptionError(
             "--grid needs --device, and both need --format text; calc has them as data"
@@ -92,7 +98,6 @@ def command(
 
     choice = Choice(kernel)
     wanted = wanted._replace(
-        run_as=run_as,
         locate=choice.has,
         arguments=choice.has,
         one_kernel=True,
@@ -100,7 +105,8 @@ def command(
         workgroup_sizes=project.workgroup_sizes,
     )
     problems = Problems()
-    items = problems.watch(analyse([path], wanted))
+    found = (item for one in asked for item in analyse([path], wanted._replace(run_as=one)))
+    items = problems.watch(found)
     chosen = [i for i in items if not isinstance(i, Result) or choice.keeps(i.kernel)]
     results = [item for item in chosen if isinstance(item, Result)]
     if kernel is None and len({result.kernel.name for result in results}) > 1:

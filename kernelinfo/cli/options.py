@@ -75,7 +75,14 @@ class _Shared:
     target: list[str] | None = target_option(
         "--target", "Keep kernels compiled for this target. Repeatable."
     )
-    run_as: str | None = target_option("--as", "Ask what if the same registers ran on this target.")
+    run_as: list[str] | None = typer.Option(
+        None,
+        "--as",
+        metavar="GFX|PRODUCT[,...]",
+        parser=values.parse_targets,
+        autocompletion=completion.gfx,
+        help="Ask what if the same registers ran there; several targets, one block each.",
+    )
     workgroup_size: int | None = typer.Option(
         None,
         "--workgroup-size",
@@ -243,7 +250,6 @@ def _wanted(given: dict[str, Any]) -> Options:
     bounds = dict(given.get("bound") or ()) | ({"carved": sys.maxsize} if given.get("deep") else {})
     return Options(
         arch=given.get("arch"),
-        run_as=given.get("run_as"),
         workgroup_size=given.get("workgroup_size"),
         dynamic_lds_bytes=given.get("dynamic_lds"),
         trap_handler=not given.get("no_trap_handler"),

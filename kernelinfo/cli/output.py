@@ -116,6 +116,7 @@ class Problems:
 
     def __init__(self, *, verbose: bool = False) -> None:
         self.found = False
+        self._told: set[Problem | Note] = set()
         self._verbose = verbose
         """Tell of each code object that it is read, too."""
 
@@ -140,9 +141,11 @@ class Problems:
                 yield piece
 
     def print(self, remark: Problem | Note) -> None:
-        """A line on standard error."""
+        """A line on standard error; one that stands there does not come again."""
         self.found = self.found or isinstance(remark, Problem)
-        tell(remark)
+        if remark not in self._told:
+            self._told.add(remark)
+            tell(remark)
 
     def exit(self) -> None:
         """Ends the program where something could not be answered."""

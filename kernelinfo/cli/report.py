@@ -8,6 +8,7 @@ import typer
 
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli.options import PATHS, takes
+from kernelinfo.cli.values import separate
 from kernelinfo.cli.write_report import write_report
 from kernelinfo.gate.config import Configuration
 from kernelinfo.kernel import Kernel
@@ -75,6 +76,7 @@ def command(
     wanted: Options,
     project: Configuration,
     view: View,
+    run_as: list[str] | None,
     format: str,
     output: str | None,
     jobs: int,
@@ -96,7 +98,17 @@ def command(
         unique=unique,
     )
     view = view._replace(is_sorted=sort is not None)
-    write_report(paths, wanted, view, format, output, jobs=jobs, verbose=verbose, sort_by=sort)
+    write_report(
+        paths,
+        wanted,
+        view,
+        format,
+        output,
+        jobs=jobs,
+        verbose=verbose,
+        sort_by=sort,
+        run_as=separate(run_as),
+    )
 
 
 def _every(kernel: Kernel) -> bool:

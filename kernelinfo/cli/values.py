@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from math import prod
 
 import typer
@@ -50,6 +51,11 @@ def parse_target(text: str) -> str:
 def parse_targets(text: str) -> str:
     """The gfx names of targets or products in a list with commas, as such a list."""
     return ",".join(parse_target(name.strip()) for name in text.split(","))
+
+
+def separate(lists: Sequence[str] | None) -> list[str]:
+    """The distinct values of an option that is repeatable and takes lists with commas."""
+    return list(dict.fromkeys(one for text in lists or () for one in text.split(",")))
 
 
 def parse_bound(text: str) -> tuple[str, int]:

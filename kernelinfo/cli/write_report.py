@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 from kernelinfo.analysis import analyse
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli.output import Problems, shown, write
+from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Item
-from kernelinfo.render import SHOW_INSTRUCTIONS, View, format_module
+from kernelinfo.reading.containers.files import STANDARD_INPUT
+from kernelinfo.render import BLOCK_FORMATS, SHOW_INSTRUCTIONS, View, format_module
 
 if TYPE_CHECKING:
     from kernelinfo.analysis.parallel import Rows
@@ -27,29 +29,47 @@ def write_report(
     jobs: int = 0,
     verbose: bool = False,
     sort_by: str | None = None,
+    run_as: Sequence[str] = (),
 ) -> None:
     """Write the report of all paths; end the program where something could not be answered.
 
-    `jobs` is the number of processes; 0 for as many as pay. `sort_by` is a column of the table.
+    `jobs` is the number of processes; 0 for as many as pay. `sort_by` is a column of the table. Of
+    several targets to `run_as` each has a block. Raises `OptionError` for a format without blocks.
     """
     problems, module = Problems(verbose=verbose), format_module(format)
     options = options._replace(instructions=format in SHOW_INSTRUCTIONS)
-    rows = getattr(module, "rows", None)
-    if rows and not verbose and not sort_by:
-        rows = partial(rows, view=view)
-        if pieces := read_by_several(paths, options, jobs, rows):
-            write(chain((module.HEADING,), problems.reported(pieces)), output)
-            problems.exit()
-            return
-    found = shown(problems.watch(read(paths, options, jobs)), paths)
-    if sort_by:
-        from kernelinfo.kernel.ordering import sort
+    rows, heading = getattr(module, "rows", None), getattr(module, "HEADING", "")
+    if run_as[1:] and format not in BLOCK_FORMATS:
+        message = f"--as {','.join(run_as)}: --format {format} has no blocks; give one target"
+        raise OptionError(message)
+    check_readable_again(paths, run_as)
 
-        found = iter(sort(found, sort_by))
-    write(
-        module.render(found, view._replace(selection=options.selection)), output, color=view.color
-    )
+    def block(options: Options) -> Iterator[str]:
+        """The report, without the heading of rows."""
+        if rows and not verbose and not sort_by:
+            writer = partial(rows, view=view)
+            if pieces := read_by_several(paths, options, jobs, writer):
+                return problems.reported(pieces)
+        found = shown(problems.watch(read(paths, options, jobs)), paths)
+        if sort_by:
+            from kernelinfo.kernel.ordering import sort
+
+            found = iter(sort(found, sort_by))
+        render = rows or module.render
+        return iter(render(found, view._replace(selection=options.selection)))
+
+    first, *others = [options._replace(run_as=one) for one in run_as] or [options]
+    between = "" if rows else "\n"
+    more = (piece for one in others for piece in chain((between,), block(one)))
+    write(chain((heading,), block(first), more), output, color=view.color)
     problems.exit()
+
+
+def check_readable_again(paths: Sequence[str], run_as: Sequence[str]) -> None:
+    """Raises `OptionError` if several targets ask for standard input, which is read once."""
+    if run_as[1:] and STANDARD_INPUT in paths:
+        message = f"--as {','.join(run_as)}: standard input is read once; give one target"
+        raise OptionError(message)
 
 
 def read(paths: Sequence[str], options: Options, jobs: int) -> Iterator[Item]:

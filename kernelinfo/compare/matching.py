@@ -53,7 +53,7 @@ def measure(
     arguments. The target is that of `device`, else the one that the run names for the agent, else
     the one whose kernels are nearest to all launches on the agent. The nearest kernel of the target
     counts. If several are equally near, `tied` names them, and the prediction is None unless all
-    agree.
+    agree. `why_target` states which of these the target is.
     """
     known = tuple(kernel for kernel in kernels if kernel.target is not None)
 
@@ -65,12 +65,17 @@ def measure(
     for dispatch in dispatches:
         by_agent.setdefault(dispatch.agent, []).append(dispatch)
     runs: dict[tuple[Target, ...], list[Dispatch]] = {}
+    reasons: dict[tuple[Target, ...], str] = {}
+    nearest: tuple[Target, ...]
     for agent, launches in by_agent.items():
-        target = device[0] if device else _named(agent)
-        nearest = (target,) if target else _nearest(launches, files_for(None))
+        if target := device[0] if device else _named(agent):
+            nearest, reason = (target,), "--device names it" if device else "the run names it"
+        else:
+            nearest, reason = _nearest(launches, files_for(None))
         runs.setdefault(nearest, []).extend(replace(one, agent=UNNAMED) for one in launches)
+        reasons.setdefault(nearest, reason)
     return tuple(
-        found
+        replace(found, why_target=reasons[nearest])
         for nearest, launches in runs.items()
         for found in _measured(together(launches), [files_for(target) for target in nearest])
     )
@@ -121,15 +126,20 @@ class _Files:
         return self._whole.get(name) or self._stems.get(brief) or self._bases.get(brief) or ()
 
 
-def _nearest(launches: Iterable[Dispatch], files: _Files) -> tuple[Target, ...]:
-    """The target whose kernels are nearest to all launches together; several if they tie."""
+def _nearest(launches: Iterable[Dispatch], files: _Files) -> tuple[tuple[Target, ...], str]:
+    """The target whose kernels are nearest to all launches together, several if they tie; and that
+    it is so, in words."""
     known = [found for one in launches if (found := list(files.candidates(one)))]
     distances = {
         target: _sum([[one for one in found if runs_on(one.target, target)] for found in known])
         for target in dict.fromkeys(one.target for found in known for one in found)
     }
     least = min(distances.values(), default=None)
-    return tuple(target for target, distance in distances.items() if distance == least)
+    nearest = tuple(target for target, distance in distances.items() if distance == least)
+    others = ", ".join(target.name for target in distances if target not in nearest)
+    if others:
+        return nearest, f"its registers, LDS and scratch are nearer to the launches than {others}"
+    return nearest, "the files have the kernels of the run for no other"
 
 
 def _sum(launches: list[list[Candidate]]) -> tuple[int, ...]:

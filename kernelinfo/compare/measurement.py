@@ -12,6 +12,7 @@ from kernelinfo.occupancy.devices import Filling, fill
 from kernelinfo.occupancy.placement import align
 from kernelinfo.occupancy.targets import Device, Target, believed
 from kernelinfo.rules import Selection, findings
+from kernelinfo.rules.remark import counted
 
 _TOLERANCE = 1.0  # percent of the wave slots by which a measurement may pass a ceiling
 _SHORTFALL = 0.9  # a measurement below this share of its ceiling wants an explanation
@@ -33,6 +34,8 @@ class Measurement:
     remarks: tuple[str, ...] = ()  # sentences that explain a difference
     tied: tuple[str, ...] = ()
     """Targets, kernels or files that fit the launch and the run equally well."""
+    why_target: str = ""
+    """Why the run is taken for one of the kernel's target, in words."""
 
 
 def bare(name: str) -> str:
@@ -120,10 +123,10 @@ def differences(one: Measurement) -> tuple[str, ...]:
         return ()
     seen, predicted = one.dispatch.shape.resources, one.predicted
     granule = one.kernel.target.lds.granule_bytes if one.kernel.target else 1
-    counted = any(_is(seen, reading) for reading in _readings(one.kernel, predicted))
+    as_counted = any(_is(seen, reading) for reading in _readings(one.kernel, predicted))
     pairs = {
-        "VGPRs": (None if counted else seen.vgprs, predicted.vgprs),
-        "AGPRs": (None if counted else seen.agprs, predicted.agprs or 0),
+        "VGPRs": (None if as_counted else seen.vgprs, predicted.vgprs),
+        "AGPRs": (None if as_counted else seen.agprs, predicted.agprs or 0),
         "SGPRs": (seen.sgprs, predicted.sgprs),
         "LDS": (
             None if seen.lds_bytes is None else align(seen.lds_bytes, granule),
@@ -183,8 +186,11 @@ def _remarks(one: Measurement) -> Iterator[str]:
     if filling is not None and grid is not None and grid.percent < ceiling:
         expected = _percents(grid.percent)
         if grid.full_rounds:
-            rounds = "1 full round" if grid.full_rounds == 1 else f"{grid.full_rounds} full rounds"
-            yield f"{rounds} and a tail of {grid.last_round} workgroups: {expected} on average"
+            rounds, tail = (
+                counted(grid.full_rounds, "full round"),
+                counted(grid.last_round, "workgroup"),
+            )
+            yield f"{rounds} and a tail of {tail}: {expected} on average"
         else:
             ceiling = grid.percent
             share = _percents(100 * grid.workgroups / filling.workgroups)

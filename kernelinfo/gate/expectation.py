@@ -40,7 +40,7 @@ def too_few(
     location = str(configuration.file or "kernelinfo")
     if report.results and not found and not scope.may_hold_none:
         targets = " or ".join(configuration.targets)
-        message = f"none of {len(report.results)} kernels is for {targets}; see target"
+        message = f"none of {counted(len(report.results), 'kernel')} is for {targets}; see target"
         yield Problem(location, message)
         return
     least, key = (configuration.min_kernels, "expect.min-kernels") if scope.whole else (0, "")
@@ -84,7 +84,8 @@ def unbuilt(found: Sequence[Result], configuration: Configuration) -> tuple[str,
 def nothing_pinned(comparison: Comparison, configuration: Configuration) -> Iterator[Problem]:
     """A `Problem` if the baseline has none of the kernels that were found."""
     if comparison.new and not comparison.pairs:
-        message = f"pins none of the {len(comparison.new)} kernels found, so that none is compared"
+        found = counted(len(comparison.new), "kernel")
+        message = f"pins none of the {found} found, so that none is compared"
         yield Problem(str(configuration.baseline), f"{message}; pin them with --update-baseline")
 
 

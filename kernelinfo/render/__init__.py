@@ -31,6 +31,7 @@ class View(NamedTuple):
 FORMATS = ("text", "json", "jsonl", "csv", "markdown", "html")
 """Formats of reports. Each is a module of this package with a function `render`."""
 SHOW_INSTRUCTIONS = ("json", "html")  # formats that need instruction counts of every kernel
+BLOCK_FORMATS = ("text", "jsonl", "csv", "markdown")  # those, in which reports may follow another
 CHECK_FORMATS = (*FORMATS, "sarif", "github", "gitlab", "junit")
 """Formats of `check`: a module of `kernelinfo.render.check`, or else the report's module."""
 DIFF_FORMATS = ("text", "json", "jsonl", "csv", "markdown", "html")  # modules of `render.diff`

@@ -12,6 +12,7 @@ from kernelinfo.render.names import folded, name_of, printable
 from kernelinfo.render.paint import cells, fitted, paint, painted
 from kernelinfo.render.records import render_table
 from kernelinfo.render.words import known, limiters, percent, plural, size
+from kernelinfo.rules.remark import counted
 
 
 def tie_problem(names: tuple[str, ...]) -> str:
@@ -27,7 +28,8 @@ def unmatched(measured: tuple[Measurement, ...]) -> list[str]:
 
 
 def render_measurements(measured: tuple[Measurement, ...], view: View) -> Iterator[str]:
-    """Two lines per launch, predicted and measured, then the remarks on their difference."""
+    """Two lines per launch, predicted and measured, then which target was compared and why, and the
+    remarks on their difference."""
     rows: list[tuple[str, ...]] = []
     remarks: list[str] = []
     for one in measured:
@@ -43,6 +45,7 @@ def render_measurements(measured: tuple[Measurement, ...], view: View) -> Iterat
         short = name_of(one.kernel, "short")
         remarks += [f"{short}, {launch}: {remark}" for remark in one.remarks]
     yield from _rows(rows, view)
+    remarks = [*_targets(measured), *remarks]
     if remarks:
         yield "\n"
     if absent := unmatched(measured):
@@ -50,6 +53,16 @@ def render_measurements(measured: tuple[Measurement, ...], view: View) -> Iterat
         remarks += ["", text + ", ".join(absent)]
     for remark in remarks:
         yield from painted(fitted([(f" {remark}", "")], view, 3), view)
+
+
+def _targets(measured: tuple[Measurement, ...]) -> list[str]:
+    """`target gfx90a: the run names it`, for each target that launches are compared with."""
+    targets = {
+        f"target {one.kernel.target.name}: {one.why_target}": None
+        for one in measured
+        if one.kernel and one.kernel.target and not one.tied
+    }
+    return list(targets)
 
 
 def _rows(rows: list[tuple[str, ...]], view: View) -> Iterator[str]:
@@ -67,9 +80,9 @@ def _rows(rows: list[tuple[str, ...]], view: View) -> Iterator[str]:
 
 
 def _launch(dispatch: Dispatch) -> str:
-    text = f"workgroups of {dispatch.shape.workgroup_size}"
-    if dispatch.shape.workgroups is not None:
-        text = f"{dispatch.shape.workgroups} {text}"
+    size, count = dispatch.shape.workgroup_size, dispatch.shape.workgroups
+    workgroups = "workgroups" if count is None else counted(count, "workgroup")
+    text = f"{workgroups} of {size}"
     return text if dispatch.count == 1 else f"{text}, {dispatch.count} times"
 
 
@@ -87,6 +100,7 @@ def measurement_record(one: Measurement, view: View) -> dict[str, Any]:
         "symbol": kernel.symbol if kernel else None,
         "profiled_as": dispatch.shape.kernel,
         "target": kernel.target.name if kernel and kernel.target and not one.tied else None,
+        "why_target": one.why_target if kernel and not one.tied else None,
         "dispatches": dispatch.count,
         "duration_ns": dispatch.measures.duration_ns,
         "workgroup_size": dispatch.shape.workgroup_size,

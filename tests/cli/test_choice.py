@@ -152,3 +152,42 @@ def test_a_saved_report_is_read_by_target(tmp_path: Path) -> None:
     out, _, code = run("diff", str(saved), TWO, "--target", "gfx90a", folder=FIXTURES)
     assert code == 0
     assert "4 kernels" in out or "kernels 4" in out
+
+
+@pytest.mark.parametrize("given", ["--as gfx942,MI210", "--as gfx942 --as MI210 --as gfx942"])
+def test_several_targets_of_as_are_one_block_each(given: str) -> None:
+    blocks = [run(MANY, "--as", target)[0] for target in ("gfx942", "gfx90a")]
+    assert run(MANY, *given.split())[0] == "\n".join(blocks)
+    heading, *lines = run(MANY, *given.split(), "--format", "csv")[0].splitlines(keepends=True)
+    tables = [
+        run(MANY, "--as", target, "--format", "csv")[0].splitlines(keepends=True)
+        for target in ("gfx942", "gfx90a")
+    ]
+    assert [heading] == tables[0][:1]
+    assert lines == [line for table in tables for line in table[1:]]
+
+
+def test_explain_has_a_block_for_each_target_of_as() -> None:
+    out, _, code = run("explain", MANY, "plain_c", "--as", "gfx942,gfx90a")
+    assert code == 0
+    one, two = out.split("\n\nplain_c")
+    assert one.startswith("plain_c   gfx90a, what if on gfx942")
+    assert "what if" not in two.splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (("report", MANY, "--format", "json"), "--format json has no blocks; give one target"),
+        (("report", "-"), "standard input is read once; give one target"),
+        (("explain", "-", "k"), "standard input is read once; give one target"),
+        (
+            ("explain", MANY, "plain_c", "--device", "MI250"),
+            "--device is one target; give one --as",
+        ),
+    ],
+)
+def test_where_several_targets_of_as_are_refused(command: tuple[str, ...], message: str) -> None:
+    out, err, code = run(*command, "--as", "gfx942,gfx90a")
+    assert (out, code, len(err.splitlines())) == ("", 2, 1)
+    assert message in err

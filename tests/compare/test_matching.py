@@ -11,6 +11,7 @@ from kernelinfo import Kernel, load
 from kernelinfo.compare.matching import measure
 from kernelinfo.compare.measurement import Measurement
 from kernelinfo.compare.profile import Agent, Dispatch, Measures, Resources, Shape
+from kernelinfo.occupancy import devices
 from tests.test_golden import run
 
 HEADER = '.amdgcn_target "amdgcn-amd-amdhsa--{target}"\n'
@@ -170,6 +171,10 @@ def test_a_tie_is_a_problem_that_names_the_files(files: Path) -> None:
     assert (code, first["target"], first["percent_predicted"]) == (2, None, None)
     assert first["remarks"][0].startswith("a.s and b.s fit its launches equally")
     assert (second["target"], second["remarks"]) == ("gfx90a", [])
+    assert (first["why_target"], second["why_target"]) == (
+        None,
+        "the files have the kernels of the run for no other",
+    )
 
 
 def test_a_run_of_which_nothing_can_be_predicted_is_one_line(files: Path) -> None:
@@ -177,3 +182,26 @@ def test_a_run_of_which_nothing_can_be_predicted_is_one_line(files: Path) -> Non
     out, err, code = run("compare-profile", "run.csv", "a.s", "b.s", folder=files)
     assert (out, code, len(err.splitlines())) == ("", 2, 1)
     assert "a.s and b.s fit its launches equally" in err
+
+
+@pytest.mark.parametrize(
+    ("agent", "device", "target", "why"),
+    [
+        (Agent(), None, "gfx90a", "its registers, LDS and scratch are nearer to the launches than"),
+        (Agent(target="gfx942"), None, "gfx942", "the run names it"),
+        (Agent(), "MI300X", "gfx942", "--device names it"),
+    ],
+)
+def test_why_a_target_is_taken(agent: Agent, device: str | None, target: str, why: str) -> None:
+    found = [*kernels("gfx90a", k=(24, 0, 0)), *kernels("gfx942", k=(64, 0, 0))]
+    product = devices.find(device) if device else None
+    (one,) = measure([launch("k", 24, 0, agent=agent)], found, product)
+    assert target_of(one) == target
+    assert one.why_target.startswith(why)
+
+
+def test_the_target_and_why_it_was_taken_stand_below_the_table(files: Path) -> None:
+    (files / "run.csv").write_text("Kernel_Name,Workgroup_Size,Arch_VGPR\nl,256,8\n")
+    out, _, code = run("compare-profile", "run.csv", "a.s", folder=files)
+    assert code == 0
+    assert "\n target gfx90a: the files have the kernels of the run for no other\n" in out
