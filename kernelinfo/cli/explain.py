@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from inspect import cleandoc
+from itertools import compress
 from pathlib import Path
 
 import typer
@@ -152,9 +153,10 @@ def _explanations(
     within: Bounds,
 ) -> Iterator[str]:
     """Each kernel; `ir` is the path of the LLVM IR that lies next to the assembly."""
-    for index, result in enumerate(results):
+    pressures = _pressures(results, within)
+    for index, (result, pressure) in enumerate(zip(results, pressures, strict=True)):
         yield "\n" if index else ""
-        pressure, further = _pressure(result, within), []
+        further = []
         if ir is not None:
             from kernelinfo.render.sweep.words import invitation  # which imports all of a sweep
 
@@ -162,23 +164,29 @@ def _explanations(
         yield from render_kernel(result, view, device, grid, pressure, further)
 
 
-def _pressure(result: Result, within: Bounds) -> Notes:
-    """Where the registers are, if vector registers limit, and the variables in LDS.
+def _pressures(results: list[Result], within: Bounds) -> Iterator[Notes]:
+    """For each kernel its live registers, if vector registers limit, and its variables in LDS.
 
-    Of assembly in a file; LDS only where debug information describes the kernel.
+    For assembly in a file; LDS only where debug information describes the kernel.
     """
-    kernel = result.kernel
-    limited = result.occupancy is not None and "vgpr" in result.occupancy.limiters
-    if kernel.code_object.kind != "assembly" or not (limited or kernel.used.lds_bytes):
-        return []
+    wanted = [_is_limited(one) or bool(one.kernel.used.lds_bytes) for one in results]
+    kinds = {one.kernel.code_object.kind for one in compress(results, wanted)}
+    if "assembly" not in kinds:
+        yield from ([] for _ in results)
+        return
     from kernelinfo.pressure.measure import Look, measure_again
     from kernelinfo.render.pressure.words import in_short, shared
 
-    measured = measure_again(result, Look(lds=True), within)
-    if measured is None:
-        return []
-    registers = in_short(measured.story) if limited else []
-    return [*registers, *([("LDS", shared(measured.lds))] if measured.lds else [])]
+    measured = measure_again(compress(results, wanted), Look(lds=True), within)
+    for result, is_wanted in zip(results, wanted, strict=True):
+        one = next(measured) if is_wanted else None
+        registers = in_short(one.story) if one and _is_limited(result) else []
+        yield [*registers, *([("LDS", shared(one.lds))] if one and one.lds else [])]
+
+
+def _is_limited(result: Result) -> bool:
+    """True if vector registers limit the occupancy."""
+    return result.occupancy is not None and "vgpr" in result.occupancy.limiters
 
 
 def _page(items: list[Item], results: list[Result], view: View, within: Bounds) -> Iterator[str]:
@@ -188,5 +196,5 @@ def _page(items: list[Item], results: list[Result], view: View, within: Bounds) 
     from kernelinfo.render.pressure.html import dataset
 
     one = results[0] if len(results) == 1 else None
-    measured = one and measure_again(one, Look(curve=True), within)
+    measured = next(measure_again([one], Look(curve=True), within)) if one else None
     return html.render(items, view, {"pressure": {0: dataset(measured)}} if measured else None)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 from kernelinfo.occupancy.targets import Target
 from kernelinfo.pressure.function import Function
 from kernelinfo.pressure.listing import Listing, read_listing
 from kernelinfo.pressure.registers import EVERY, from_directives
-from kernelinfo.reading.assembly.debug_entries import read_units
+from kernelinfo.reading.assembly.debug_entries import DEBUG_INFO, read_units
 from kernelinfo.reading.assembly.expressions import Definitions, Evaluator, Unresolved
 from kernelinfo.reading.assembly.loc import SourceFiles
 from kernelinfo.reading.assembly.scan import (
@@ -18,6 +20,7 @@ from kernelinfo.reading.assembly.scan import (
     Lines,
     Text,
     decode,
+    described_kernel,
     label_offset,
     line_end,
     lines_from,
@@ -27,6 +30,7 @@ from kernelinfo.reading.assembly.scan import (
 from kernelinfo.reading.debug_entries import Unit
 
 _FILE = re.compile(rb"^[ \t]*+(?=\.file[ \t]+\d)", re.MULTILINE)
+_DESCRIPTOR = re.compile(rb"\.amdhsa_kernel[ \t]++([^\n]*+)")
 _CODE_T = b".amd_kernel_code_t"
 _CALLS = "calls"
 _CALLED = re.compile(r"([\w.$]+)@(?:rel32|gotpcrel32)@lo")
@@ -42,8 +46,10 @@ class AssemblyText:
 
     def __init__(self, data: Text | memoryview) -> None:
         self._text = searchable(data)
-        self._line, self._offset = 1, 0
-        """A line and where it begins, from which others are counted."""
+        self._files_read = 0, SourceFiles()
+        """How many `.file` directives were read, and the files that they name."""
+        self._units: tuple[int, list[Unit]] = -1, []
+        """The begin of the debug information that was read last, and its units."""
         self._target: Target | None = None
         self._peaks: dict[str, str] = {}
         """Of functions that kernels call, by name."""
@@ -52,17 +58,16 @@ class AssemblyText:
         """The function whose label is on that 1-based line. Data among its instructions is decoded
         where the target is known."""
         self._target = target
-        start = self._begin(line)
-        listing = self._listing(symbol, start, line)
+        start = self._line_numbers.offset(line)
+        listing = self._listing(symbol, start, line, self._files_before(start))
         if _CALLS in listing.reasons:
             callees = (self._peak(name) for name in _callees(listing))
             listing = listing._replace(reasons=(*listing.reasons, *filter(None, callees)))
         return Function(listing, from_directives(self._descriptor(symbol, start)))
 
-    def _listing(self, symbol: str, start: int, line: int) -> Listing:
-        files = self._files_before(start)
-        lines = self._lines(symbol, start)
-        return read_listing(lines, line, files, self.value, symbol, self._decoded)
+    def _listing(self, symbol: str, start: int, line: int, files: SourceFiles) -> Listing:
+        lines, kernels = self._lines(symbol, start), self._described
+        return read_listing(lines, line, files, self.value, symbol, self._decoded, kernels)
 
     def _decoded(self, chunks: Sequence[bytes]) -> list[list[str] | None]:
         """The instructions that data encodes; None where it cannot be decoded."""
@@ -76,7 +81,7 @@ class AssemblyText:
         """The peak of a function of the text, in words; empty for one that is elsewhere."""
         start = self._functions.get(name)
         if start is not None and name not in self._peaks:
-            listing = self._listing(name, start, self._line_numbers.number(start))
+            listing = self._listing(name, start, self._line_numbers.number(start), SourceFiles())
             function = Function(listing, EVERY)
             most = max((sum(counts[:2]) for counts in function.counts), default=0)
             bound = "at least " if function.reasons else ""
@@ -92,20 +97,22 @@ class AssemblyText:
     def _line_numbers(self) -> Lines:
         return Lines(self._text)
 
-    def units(self, line: int) -> Iterator[Unit]:
+    def units(self, line: int) -> Iterable[Unit]:
         """The debug information behind that line, unit by unit."""
-        start = self._begin(line)
-        section = self._text.find(b".debug_info", start)
-        return read_units(self._text, start, self._files_before(max(section, start)))
+        start = self._line_numbers.offset(line)
+        at = bisect_left(self._sections, start)
+        if at == len(self._sections):
+            return []
+        section = self._sections[at]
+        if section != self._units[0]:
+            units = read_units(self._text, section, self._files_before(section))
+            self._units = section, list(units)
+        return self._units[1]
 
-    def _begin(self, line: int) -> int:
-        """Where a line begins."""
-        if line < self._line:
-            self._line, self._offset = 1, 0
-        while self._line < line:
-            self._offset = self._text.find(b"\n", self._offset) + 1
-            self._line += 1
-        return self._offset
+    @cached_property
+    def _sections(self) -> list[int]:
+        """The begins of debug information."""
+        return [found.start() for found in DEBUG_INFO.finditer(self._text)]
 
     def _lines(self, symbol: str, start: int) -> Iterator[str]:
         """The lines from a label's on, without what a log puts before each of them."""
@@ -124,17 +131,29 @@ class AssemblyText:
         return [match.end() for match in _FILE.finditer(self._text)]
 
     def _files_before(self, offset: int) -> SourceFiles:
-        files = SourceFiles()
-        for stated in self._files:
-            if stated < offset:
-                files.take(self._text, stated)
+        read, files = self._files_read
+        wanted = bisect_left(self._files, offset)
+        if wanted < read:
+            read, files = 0, SourceFiles()
+        for stated in self._files[read:wanted]:
+            files.take(self._text, stated)
+        self._files_read = wanted, files
         return files
+
+    @cached_property
+    def _described(self) -> dict[str, list[int]]:
+        """The offsets of the descriptors of each kernel."""
+        found: dict[str, list[int]] = defaultdict(list)
+        for directive in _DESCRIPTOR.finditer(self._text):
+            found[described_kernel(directive[1])].append(directive.start())
+        return found
 
     def _descriptor(self, symbol: str, start: int) -> str:
         """The text that sets up the kernel's registers; empty where there is none."""
-        named = re.compile(rb"\.amdhsa_kernel[ \t]+\"?" + re.escape(symbol.encode()) + rb"\"?\s")
-        found = named.search(self._text, start) or named.search(self._text)
-        offset = self._text.find(_CODE_T, start, start + _NEAR) if found is None else found.start()
+        if offsets := self._described.get(symbol):
+            offset = next((one for one in offsets if one >= start), offsets[0])
+        else:
+            offset = self._text.find(_CODE_T, start, start + _NEAR)
         if offset < 0:
             return ""
         block = self._text[offset : offset + _MOST_DESCRIPTOR]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from kernelinfo.pressure import data_directives
@@ -94,13 +94,15 @@ def read_listing(
     value: Value,
     name: str = "",
     decode: Decode = lambda chunks: [None] * len(chunks),
+    kernels: Collection[str] = (),
 ) -> Listing:
     """The function of that name whose label is on the first of `lines`, up to its end.
 
     `first` is the number of that line. `files` are those named before it; `value` evaluates the
-    symbols of hand-written registers, `decode` takes data apart that stands among instructions.
+    symbols of hand-written registers, `decode` takes data apart that stands among instructions. The
+    label of another one of the `kernels` ends the function, too.
     """
-    reader = _Reader(first, files, value, name)
+    reader = _Reader(first, files, value, name, kernels)
     for line in lines:
         if not reader.take(line):
             break
@@ -128,11 +130,14 @@ def listing_of(
 class _Reader:
     """A function while it is read, line by line."""
 
-    def __init__(self, first: int, files: SourceFiles, value: Value, name: str) -> None:
+    def __init__(
+        self, first: int, files: SourceFiles, value: Value, name: str, kernels: Collection[str]
+    ) -> None:
         self._number = first - 1
         self._files = files
         self._value = value
         self._name = name
+        self._kernels = kernels
         self._steps: list[Step] = []
         self._labels: dict[str, int] = {}
         self._variables: list[Variable] = []
@@ -160,6 +165,10 @@ class _Reader:
         while ":" in code and (label := _LABEL.match(code, start)):
             name = label[1] or label[2] or label[3]
             if _END_LABEL.match(name):
+                return False
+            if name in self._kernels and name != self._name:
+                if self._steps and not self._steps[-1].effect.mnemonic.startswith(ENDS):
+                    self._reasons[f"its code runs on into {name}"] = None
                 return False
             if not _OF_DEBUGGING.match(name):
                 self._labelled = len(self._steps)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby, zip_longest
 from typing import NamedTuple
 
 from kernelinfo.analysis import Analysis
@@ -77,17 +78,16 @@ def measure(
 
 
 def measure_again(
-    result: Result, look: Look = _LOOK, within: Bounds = BY_DEFAULT
-) -> Measured | None:
-    """The live registers of one kernel of an assembly file, which is opened again. None for a code
+    results: Iterable[Result], look: Look = _LOOK, within: Bounds = BY_DEFAULT
+) -> Iterator[Measured | None]:
+    """The live registers of each kernel, whose assembly file is opened again. None for a code
     object, which would need a program, and for standard input, which is read."""
-    wanted = result.kernel.code_object
-    if wanted.kind != "assembly":
-        return None
-    for _, blob in opened_again([wanted], within):
-        item = next(measure_in(blob, [result], look))
-        return item if isinstance(item, Measured) else None
-    return None
+    for wanted, group in groupby(results, lambda result: result.kernel.code_object):
+        asked = list(group)
+        blobs = opened_again([wanted] if wanted.kind == "assembly" else [], within)
+        found = (item for _, blob in blobs for item in measure_in(blob, asked, look))
+        for _, item in zip_longest(asked, found):
+            yield item if isinstance(item, Measured) else None
 
 
 def live_registers(source: str | os.PathLike[str], kernel: str) -> Story:
@@ -119,7 +119,8 @@ def measure_in(blob: Blob, results: Sequence[Result], look: Look) -> Iterator[Fo
     if not results:
         return
     in_text = results[0].kernel.code_object.kind == "assembly"
-    functions = _of_text(blob, results) if in_text else _of_code_object(blob, results)
+    text = AssemblyText(blob.data.read()) if in_text else None
+    functions = _of_text(text, results) if text else _of_code_object(blob, results)
     for result, function in functions:
         kernel = result.kernel
         if isinstance(function, Problem):
@@ -129,7 +130,7 @@ def measure_in(blob: Blob, results: Sequence[Result], look: Look) -> Iterator[Fo
                 result,
                 _story(result, function, look.at(function)),
                 curve(function) if look.curve else None,
-                _lds(blob, kernel) if look.lds else None,
+                _lds(blob, text, kernel) if look.lds else None,
             )
         elif function is None or (in_text and kernel.code_bytes != 0):
             yield problem(blob, f"kernel {kernel.symbol}: its instructions are not found")
@@ -137,8 +138,9 @@ def measure_in(blob: Blob, results: Sequence[Result], look: Look) -> Iterator[Fo
             yield Note(blob.path, f"kernel {kernel.symbol} has no instructions", blob.member)
 
 
-def _of_text(blob: Blob, results: Iterable[Result]) -> Iterator[tuple[Result, Function | None]]:
-    text = AssemblyText(blob.data.read())
+def _of_text(
+    text: AssemblyText, results: Iterable[Result]
+) -> Iterator[tuple[Result, Function | None]]:
     for result in results:
         kernel = result.kernel
         line, target = kernel.line, kernel.target
@@ -155,22 +157,24 @@ def _of_code_object(
     by_symbol = {result.kernel.symbol: result for result in results}
     try:
         table = read_line_table(blob.data)
+        addresses = [address for address, _ in table]
         codes = function_code(blob.data, by_symbol)
         for symbol, listing in listings(codes, of_target(results[0].kernel.target, blob.data)):
             if result := by_symbol.pop(symbol, None):
                 entry = _entry(result.kernel, blob.data)
-                yield result, Function(_located(listing, table), entry)
+                yield result, Function(_located(listing, table, addresses), entry)
     except ReadError as error:
         yield results[0], problem(blob, str(error))
     else:
         yield from ((result, None) for result in by_symbol.values())
 
 
-def _located(listing: Listing, table: Sequence[tuple[int, SourceLine | None]]) -> Listing:
+def _located(
+    listing: Listing, table: Sequence[tuple[int, SourceLine | None]], addresses: Sequence[int]
+) -> Listing:
     """The listing with the source lines that the line table has for its addresses."""
     if not table:
         return listing
-    addresses = [address for address, _ in table]
     steps = []
     for step in listing.steps:
         row = bisect_right(addresses, step.address or 0)
@@ -195,19 +199,17 @@ def _entry(kernel: Kernel, data: Data) -> int:
     return from_descriptor(raw)
 
 
-def _lds(blob: Blob, kernel: Kernel) -> Lds | None:
+def _lds(blob: Blob, text: AssemblyText | None, kernel: Kernel) -> Lds | None:
     """The variables in a kernel's LDS; None where debug information does not describe it."""
     size = kernel.used.lds_bytes
     if not size:
         return None
-    if kernel.code_object.kind == "code-object":
-        from kernelinfo.reading.code_object import dwarf  # heavy, and of no use for assembly
+    if text:
+        return lds_of(text.units(kernel.line or 1), kernel.symbol, size)
+    from kernelinfo.reading.code_object import dwarf  # heavy, and of no use for assembly
 
-        units = dwarf.read_units(blob.data)
-    else:
-        units = AssemblyText(blob.data.read()).units(kernel.line or 1)
     try:
-        return lds_of(units, kernel.symbol, size)
+        return lds_of(dwarf.read_units(blob.data), kernel.symbol, size)
     except ReadError:  # which the line table had, too
         return None
 

@@ -16,13 +16,13 @@ def function(name: str, body: str) -> str:
 
 
 def descriptor(name: str) -> str:
-    """The directives that describe a kernel of at most 32 VGPRs."""
+    """The directives that describe a kernel that VGPRs limit."""
     return f"""\t.section\t.rodata,"a",@progbits
 \t.amdhsa_kernel {name}
 \t\t.amdhsa_user_sgpr_count 2
-\t\t.amdhsa_next_free_vgpr 32
+\t\t.amdhsa_next_free_vgpr 256
 \t\t.amdhsa_next_free_sgpr 16
-\t\t.amdhsa_accum_offset 32
+\t\t.amdhsa_accum_offset 256
 \t.end_amdhsa_kernel
 \t.text
 """
@@ -38,7 +38,7 @@ def metadata(names: Iterable[str]) -> str:
     .private_segment_fixed_size: 0
     .sgpr_count: 16
     .symbol: '{name}.kd'
-    .vgpr_count: 32
+    .vgpr_count: 256
     .wavefront_size: 64
 """
         for name in names

@@ -16,7 +16,7 @@ from kernelinfo.reading.assembly.loc import SourceFiles
 from kernelinfo.reading.assembly.scan import Text, decode
 from kernelinfo.reading.debug_entries import Entry, Unit
 
-_SECTION = re.compile(rb"\.section[ \t]+\.debug_info\b")
+DEBUG_INFO = re.compile(rb"\.section[ \t]+\.debug_info\b")
 _ENTRY = re.compile(rb"; Abbrev \[\d+\] 0x([0-9a-f]+):0x([0-9a-f]+) (DW_TAG_\w+)\n")
 _ATTRIBUTE = re.compile(
     rb"(?m)^[ \t]*\.(?:byte|short|long|quad)[ \t]+([^;\n]+?)[ \t]*; (DW_AT_\w+)"
@@ -28,6 +28,7 @@ _STRING = re.compile(rb"(\.Linfo_string\d+):\s*\.asciz[ \t]+\"((?:\\.|[^\"\\])*)
 _OFFSET = re.compile(rb"(?m)^[ \t]*\.long[ \t]+(\.Linfo_string\d+)[ \t]*$")
 _ADDRESSES = (b"3", b"161")
 """DW_OP_addr and DW_OP_addrx."""
+_DIGITS = re.compile(r"[0-9]{1,19}")
 
 
 _Strings = dict[str, str]
@@ -36,7 +37,7 @@ _Strings = dict[str, str]
 
 def read_units(text: Text, start: int, files: SourceFiles) -> Iterator[Unit]:
     """The compilation units in the first debug information behind `start`."""
-    section = _SECTION.search(text, start)
+    section = DEBUG_INFO.search(text, start)
     if section is None:
         return
     end = text.find(b"\t.section", section.end())
@@ -83,7 +84,7 @@ def _entries(
 def _entry(
     tag: str, texts: dict[str, str], strings: _Strings, is_static: bool, files: SourceFiles
 ) -> Entry:
-    numbers = {name: int(value) for name, value in texts.items() if value.isdigit()}
+    numbers = {name: int(value) for name, value in texts.items() if _DIGITS.fullmatch(value)}
     if "DW_AT_high_pc" in texts:
         numbers["DW_AT_high_pc"] = 0
     name, linkage = (strings.get(texts.get(f"DW_AT_{it}", "")) for it in ("name", "linkage_name"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -10,7 +10,7 @@ from kernelinfo.occupancy.targets import Target
 from kernelinfo.reading.assembly import directives, info_block
 from kernelinfo.reading.assembly.directives import Block, Stated, Statement
 from kernelinfo.reading.assembly.expressions import Definitions, Evaluator, Unresolved, number
-from kernelinfo.reading.assembly.scan import Lines, Text
+from kernelinfo.reading.assembly.scan import Lines, Text, labels
 from kernelinfo.reading.budget import KernelBudget
 from kernelinfo.reading.facts import Code, Fact, Facts, KernelFacts, ReadWarnings, SourceLine
 from kernelinfo.reading.metadata import UINT32
@@ -64,6 +64,15 @@ class KernelTexts(dict[str, KernelText]):
         self._budget.spend()
         kernel = self[symbol] = KernelText(symbol)
         return kernel
+
+    def far_labels(self, text: Text, start: int, end: int) -> Iterator[tuple[KernelText, int]]:
+        """The kernels whose label is not known, as it stands far from their descriptor, each with
+        the offset of its label in that part of the text."""
+        lost = {kernel.symbol for kernel in self.values() if kernel.directives and not kernel.line}
+        for name, offset in labels(text, start, end) if lost else ():
+            if name in lost:
+                lost.remove(name)
+                yield self[name], offset
 
 
 def check_metadata(

@@ -258,6 +258,8 @@ class ModuleText:
 
     def _find_code(self, end: int) -> None:
         """Find each kernel's instructions, which end at the latest where the next one's begin."""
+        for kernel, label in self._kernels.far_labels(self._text, self._start, end):
+            self._label(kernel, label)
         starts = {k.label: k for k in self._kernels.values() if k.label is not None}
         self._files.read_declarations(self._text, self._start, end)
         for offset, after in pairwise([*sorted(starts), end]):

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import codecs
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
+from collections import deque
 from collections.abc import Iterable, Iterator
 
 Text = bytes
@@ -98,6 +99,18 @@ class Lines:
             known.append((end, last[1] + self._text[last[0] : end].count(b"\n")))
         start, line = known[bisect_right(known, (offset, len(self._text))) - 1]
         return line + self._text[start:offset].count(b"\n")
+
+    def offset(self, line: int) -> int:
+        """Byte offset of the begin of a 1-based line; the end of the text where it has fewer."""
+        while (last := self._known[-1])[1] < line:
+            if last[0] == len(self._text):
+                return last[0]
+            self.number(min(last[0] + _WINDOW, len(self._text)))
+        before = bisect_left(self._known, line, key=lambda known: known[1]) - 1
+        offset, number = self._known[max(before, 0)]
+        for _ in range(number, line):
+            offset = self._text.find(b"\n", offset) + 1
+        return offset
 
 
 def marks(text: Text) -> Iterator[tuple[int, str]]:
@@ -196,11 +209,15 @@ def decode(name: bytes) -> str:
 
 def last_label(text: Text, floor: int, offset: int) -> tuple[str, int] | None:
     """The last label between `floor` and `offset` that is not local, and where it stands."""
-    last = None
-    for label in re.compile(_LABEL).finditer(text, floor, offset):
+    found = deque(labels(text, floor, offset), maxlen=1)
+    return found[0] if found else None
+
+
+def labels(text: Text, start: int, end: int) -> Iterator[tuple[str, int]]:
+    """Each label of a part of the text that is not local, and where it stands."""
+    for label in re.compile(_LABEL).finditer(text, start, end):
         if not re.match(_LOCAL, label[1]):
-            last = unquoted(label[1]), label.start(1)
-    return last
+            yield unquoted(label[1]), label.start(1)
 
 
 def label_offset(text: Text, name: str, floor: int, offset: int) -> int | None:

@@ -1,0 +1,94 @@
+"""Hostile assembly: one clear answer for each text, soon, in little memory, harmless to show."""
+
+from __future__ import annotations
+
+import re
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ..conftest import HOSTILE
+from ..fuzz.promise import is_harmless
+from ..test_golden import run
+from .hostile_texts import LARGE, SMALL
+
+SCRIPT = HOSTILE / "second" / "pressure_gen.py"
+_MEGABYTES = 512
+_SECONDS = 60
+"""Of processor time. One million instructions take a third of it; a hang takes all."""
+
+
+def measured(command: str, path: Path, *more: str) -> tuple[str, str, int]:
+    """Both outputs and the exit code of the installed command, within its limits."""
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_DATA, (_MEGABYTES << 20,) * 2)
+        resource.setrlimit(resource.RLIMIT_CPU, (_SECONDS,) * 2)
+
+    done = subprocess.run(
+        [sys.executable, "-m", "kernelinfo", command, str(path), *more],
+        capture_output=True,
+        preexec_fn=limit,
+    )
+    return done.stdout.decode(), done.stderr.decode(), done.returncode
+
+
+def check(path: Path) -> None:
+    """Raise where the promise is broken for a file."""
+    for command, *more in (("pressure",), ("explain", "*")):
+        out, err, code = measured(command, path, *more)
+        assert code in (0, 2), f"{command} {path.name}: {code}\n{err[-2000:]}"
+        assert "Traceback" not in err
+        assert err or code == 0
+        assert out or err
+        assert is_harmless(out + err), path.name
+
+
+@pytest.fixture(scope="module")
+def shipped(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("hostile")
+    subprocess.run([sys.executable, str(SCRIPT), str(folder)], check=True, capture_output=True)
+    return folder
+
+
+def _names() -> list[str]:
+    """The names of the files that the script writes."""
+    text = SCRIPT.read_text() if SCRIPT.exists() else ""
+    return re.findall(r"(?m)^w\('([\w-]+)'", text)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not SCRIPT.exists(), reason="the shared corpus is not next to this checkout")
+@pytest.mark.parametrize("name", _names())
+def test_the_shipped_attacks(name: str, shipped: Path) -> None:
+    check(shipped / f"{name}.s")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LARGE)
+def test_large_graphs_and_texts(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "k.s"
+    path.write_text(LARGE[name]())
+    check(path)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=() if number % 7 == 0 else pytest.mark.slow)
+        for number, name in enumerate(SMALL)
+    ],
+)
+def test_oddities(name: str, tmp_path: Path) -> None:
+    """In this process, as `check` asks of programs with limits."""
+    path = tmp_path / "k.s"
+    path.write_text(SMALL[name])
+    for command, *more in (("pressure",), ("explain", "*")):
+        out, err, code = run(command, str(path), *more)
+        assert code in (0, 2)
+        assert out or err
+        assert err or code == 0
+        assert is_harmless(out + err)
