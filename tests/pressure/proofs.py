@@ -157,7 +157,9 @@ def _bounded(
     return (*title, found), faults
 
 
-def _units(count: int, compilers: Sequence[Compiler]) -> Iterator[tuple[str, Random, Path, Path]]:
+def _units(
+    count: int, kernels: int, compilers: Sequence[Compiler]
+) -> Iterator[tuple[str, Random, Path, Path]]:
     """Target, random numbers, text and object of so many compilations, all targets in turn."""
     settings = {
         compiler: {one.target.name: one for one in reversed(compiler.settings())}
@@ -173,7 +175,7 @@ def _units(count: int, compilers: Sequence[Compiler]) -> Iterator[tuple[str, Ran
         compiler, setting = kinds[number % len(kinds)]
         random = Random(f"two routes {number}")
         with tempfile.TemporaryDirectory() as folder:
-            text, linked = two_routes.compiled(compiler, setting, random, Path(folder))
+            text, linked = two_routes.compiled(compiler, setting, random, kernels, Path(folder))
             yield setting.target.name, random, text, linked
 
 
@@ -184,7 +186,7 @@ def routes(full: bool) -> tuple[Row, list[str]]:
         return (*title, f"not run: {', '.join(absent)} missing"), []
     tally, faults = Counter[str](), list[str]()
     compilers = [one for one in two_routes.COMPILERS if not one.missing()]
-    for _, random, text, linked in _units(300 if full else 4, compilers):
+    for _, random, text, linked in _units(100 if full else 4, 30 if full else 5, compilers):
         faults += two_routes.compare(text, linked, tally)
         data = text.with_name("data.s")
         data.write_text(two_routes.with_data(text.read_text("utf-8"), linked, random))
@@ -209,7 +211,7 @@ def symbols(full: bool) -> tuple[Row, list[str]]:
     if absent := two_routes.missing():
         return (*title, f"not run: {', '.join(absent)} missing"), []
     tally, faults = Counter[str](), list[str]()
-    for target, random, text, _ in _units(34 if full else 1, [two_routes.COMPILERS[2]]):
+    for target, random, text, _ in _units(34 if full else 1, 3, [two_routes.COMPILERS[2]]):
         for _ in range(30 if full else 3):
             changed = text.with_name("symbols.s")
             changed.write_text(two_routes.with_symbols(text.read_text("utf-8"), random))
@@ -228,7 +230,7 @@ def broken(full: bool) -> tuple[Row, list[str]]:
     if absent := two_routes.missing():
         return (*title, f"not run: {', '.join(absent)} missing"), []
     kernels, objects, faults = 0, 0, list[str]()
-    for target, random, _, linked in _units(25 if full else 1, [two_routes.COMPILERS[2]]):
+    for target, random, _, linked in _units(25 if full else 1, 3, [two_routes.COMPILERS[2]]):
         intact = linked.read_bytes()
         for word in two_routes.undecodable(target, random, 20 if full else 3):
             linked.write_bytes(intact)

@@ -59,14 +59,14 @@ class Unit:
 
 
 def compiled(
-    compiler: Compiler, setting: Setting, random: Random, folder: Path
+    compiler: Compiler, setting: Setting, random: Random, kernels: int, folder: Path
 ) -> tuple[Path, Path]:
-    """Assembly and linked object of about ten random kernels. Raises `CalledProcessError`."""
+    """Assembly and linked object of so many random kernels. Raises `CalledProcessError`."""
     if isinstance(compiler, Clang):
-        shapes = cast(Any, {"unit": Unit(source(random, 10))})
+        shapes = cast(Any, {"unit": Unit(source(random, kernels))})
     else:
         size, target = setting.wave_size, setting.target
-        shapes = {f"k{number}": random_shape(random, target, size) for number in range(10)}
+        shapes = {f"k{number}": random_shape(random, target, size) for number in range(kernels)}
     return compiler.build(setting, shapes, folder)
 
 
