@@ -7,7 +7,6 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
 from subprocess import DEVNULL, PIPE
 from typing import IO, NamedTuple
 
@@ -25,7 +24,7 @@ _SECTION = re.compile(rb"Disassembly of section \.f(\d+):")
 _WORDS = re.compile(rb"([0-9A-F]{8,16}): ([0-9A-F ]+)")
 _BRANCH = re.compile(r"((?:s_c?branch|s_subvector_loop)\w*(?: .*[ ,])?) *-?(?:0x[0-9a-f]+|\d+)$")
 _SECONDS = 60
-_MOST_FUNCTIONS = 512  # of one run
+_MOST_FUNCTIONS, _MOST_BYTES = 512, 1 << 22  # of one run, unless one function has more
 _NEEDED = (
     "pressure of a code object needs llvm-objdump (LLVM 14 or newer; ROCm and the llvm packages"
     " have it); the .s of --save-temps needs nothing"
@@ -63,10 +62,23 @@ def listings(codes: Iterable[MachineCode], processor: Processor) -> Iterator[tup
     A function with words that one program cannot decode is given to the next; one that none can
     decode comes with the fewest such words, and says so.
     """
-    rest = iter(codes)
-    while batch := list(islice(rest, _MOST_FUNCTIONS)):
+    for batch in _batches(codes):
         for code, instructions in _instructions(batch, processor):
             yield code.name, _listing(instructions, dict(code.labels))
+
+
+def _batches(codes: Iterable[MachineCode]) -> Iterator[list[MachineCode]]:
+    """The functions of each run of a disassembler."""
+    batch: list[MachineCode] = []
+    size = 0
+    for code in codes:
+        size += len(code.data)
+        if batch and (len(batch) == _MOST_FUNCTIONS or size > _MOST_BYTES):
+            yield batch
+            batch, size = [], len(code.data)
+        batch.append(code)
+    if batch:
+        yield batch
 
 
 def decoded(chunks: Sequence[bytes], target: Target) -> list[list[str] | None]:
@@ -138,7 +150,11 @@ def _disassembled(program: str, codes: Sequence[MachineCode], mach: int) -> Iter
         file.write(code_file(codes, mach))
         file.flush()
         command = [program, *_FLAGS, file.name]
-        with subprocess.Popen(command, stdin=DEVNULL, stdout=PIPE, stderr=DEVNULL) as process:
+        try:
+            process = subprocess.Popen(command, stdin=DEVNULL, stdout=PIPE, stderr=DEVNULL)
+        except OSError:  # no program of this machine
+            return
+        with process:
             try:
                 assert process.stdout is not None
                 sections = _sections(process.stdout)

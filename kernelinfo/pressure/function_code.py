@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 
+from kernelinfo.errors import ReadError
 from kernelinfo.pressure.code_file import MachineCode
 from kernelinfo.reading.code_object.descriptor import SIZE_V2
 from kernelinfo.reading.code_object.symbols import (
@@ -17,41 +18,50 @@ from kernelinfo.reading.code_object.symbols import (
 from kernelinfo.reading.data import Data
 from kernelinfo.reading.elf import SHT_NOBITS, Elf, Section, read_elf
 
+_MOST_BYTES = 1 << 23  # of one function, several times what compilers have made
+_MOST_COPIES = 16  # of the file's bytes: linkers fold equal functions into one
+
 
 def function_code(data: Data, names: Iterable[str]) -> Iterator[MachineCode]:
     """The code of each function of these names whose bytes are in the file; none at all of a symbol
     without a size where another symbol with a size begins, as of a kernel without instructions.
 
     A function ends where its symbol's size ends. Without a size it ends at the next function or at
-    the end of its section, less the zeros before that.
+    the end of its section, less the zeros before that. One that is too large is left out. Raises
+    `ReadError` where functions overlap so that they have many times the bytes of the file.
     """
     elf = read_elf(data, [])
-    labels = symbols_without_type(elf)
     names = list(names)
+    labels = symbols_without_type(elf)
     wanted = set(names)
-    symbols = {name: one for name, one in labels if name in wanted} | kernel_symbols(
-        elf, []
-    ).defined
-    inside = sorted((one.section, one.value, name) for name, one in labels)
+    symbols = {name: one for name, one in labels if name in wanted}
+    symbols |= kernel_symbols(elf, []).defined
     functions = {name: one for name, one in symbols.items() if one.type != STT_OBJECT}
+    inside = sorted({(one.section, one.value): name for name, one in labels}.items())
     begins = sorted({(one.section, one.value) for one in functions.values()})
     sized = {(one.section, one.value) for one in functions.values() if one.size}
+    left = _MOST_COPIES * len(data)
     for name in names:
-        if symbol := functions.get(name):
-            found: bytes | None = b""
-            start = symbol.value
-            if symbol.type == STT_AMDGPU_HSA_KERNEL:
-                start += SIZE_V2
-            if symbol.size:
-                found = _bytes(elf, symbol.section, start, symbol.value + symbol.size)
-            elif (symbol.section, symbol.value) not in sized:
-                end = _next_function(begins, symbol)
-                found = _without_zeros(_bytes(elf, symbol.section, start, end))
-            if found is not None:
-                first = bisect_right(inside, (symbol.section, symbol.value + 1))
-                last = bisect_right(inside, (symbol.section, start + len(found)))
-                own = tuple((address, label) for _, address, label in inside[first:last])
-                yield MachineCode(name, start, found, own)
+        symbol = functions.get(name)
+        if symbol is None:
+            continue
+        place = symbol.section, symbol.value
+        start = symbol.value + (SIZE_V2 if symbol.type == STT_AMDGPU_HSA_KERNEL else 0)
+        found: bytes | None = b""
+        if symbol.size:
+            found = _bytes(elf, symbol.section, start, symbol.value + symbol.size)
+        elif place not in sized:
+            end = _next_function(begins, symbol)
+            found = _without_zeros(_bytes(elf, symbol.section, start, end))
+        if found is None or len(found) > _MOST_BYTES:
+            continue
+        left -= len(found)
+        if left < 0:
+            raise ReadError("symbols of functions overlap without end; build it again")
+        first = bisect_right(inside, (place, chr(0x10FFFF)))
+        last = bisect_right(inside, ((symbol.section, start + len(found)), ""))
+        own = tuple((address, label) for (_, address), label in inside[first:last])
+        yield MachineCode(name, start, found, own)
 
 
 def _next_function(begins: Sequence[tuple[int, int]], symbol: Symbol) -> int | None:

@@ -9,10 +9,14 @@ import os
 import shutil
 import sys
 from pathlib import Path
+from struct import pack
 
 import pytest
 
+from kernelinfo.pressure.code_file import MachineCode
+from kernelinfo.pressure.function_code import function_code
 from kernelinfo.pressure.registers import ranges
+from kernelinfo.reading.data import Data
 
 from ..conftest import FIXTURES
 from ..test_golden import run
@@ -272,3 +276,43 @@ def test_a_hand_written_name_with_a_backslash_is_measured() -> None:
         out, err, code = run("pressure", f"assembly/odd-clang{version}-gfx90a.s", "back\\slash")
         assert (err, code) == ("", 0)
         assert "6 instructions" in out
+
+
+def test_a_program_that_is_none_of_this_machine_is_as_none(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    only(monkeypatch, tmp_path)
+    program = tmp_path / "llvm-objdump-99"
+    program.write_bytes(b"\x7fELF is not what follows")
+    program.chmod(0o755)
+    _, err, code = run("pressure", str(FIXTURES / "pressure" / "labels.o"))
+    assert code == 2
+    assert "llvm-objdump-99 printed no instructions of labels" in err
+
+
+def code_of(name: str, *symbols: tuple[bytes, bytes]) -> list[MachineCode]:
+    """The code of the kernel of a fixture, some bytes of whose object are replaced."""
+    raw = (FIXTURES / "pressure" / f"{name}.o").read_bytes()
+    for old, new in symbols:
+        assert raw.count(old) == 1
+        raw = raw.replace(old, new)
+    return list(function_code(Data.of(raw), [name]))
+
+
+def symbol_of(value: int, size: int) -> bytes:
+    """The row of a global, protected function of the second section, behind the name."""
+    return pack("<BBHQQ", 0x12, 3, 2, value, size)
+
+
+def test_a_function_ends_with_its_symbol_or_at_the_next_one() -> None:
+    whole, symbol = 0x48, symbol_of(0, 0x48)
+    (stated,) = code_of("labels")
+    (unsized,) = code_of("labels", (symbol, symbol_of(0, 0)))
+    assert len(stated.data) == len(unsized.data) == whole
+    assert stated.labels == unsized.labels == ((0x1C, "again"), (0x38, "last_part"))
+    (shorter,) = code_of("labels", (symbol, symbol_of(0, 0x20)))
+    assert len(shorter.data) == 0x20
+    (empty,) = code_of("labels", (symbol, symbol_of(whole, 0)))
+    assert empty.data == b"", "alone behind the last instruction"
+    assert code_of("labels", (symbol, symbol_of(0, whole + 4))) == [], "not all of it is there"
+    assert code_of("labels", (symbol, symbol_of(1 << 40, 4))) == []
