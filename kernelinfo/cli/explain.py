@@ -156,11 +156,11 @@ def _explanations(
     pressures = _pressures(results, within)
     for index, (result, pressure) in enumerate(zip(results, pressures, strict=True)):
         yield "\n" if index else ""
-        further = []
+        further = _launched_lds(result, within) if len(results) == 1 else []
         if ir is not None:
             from kernelinfo.render.sweep.words import invitation  # which imports all of a sweep
 
-            further = [("ask", invitation(ir, result.kernel))]
+            further += [("ask", invitation(ir, result.kernel))]
         yield from render_kernel(result, view, device, grid, pressure, further)
 
 
@@ -187,6 +187,20 @@ def _pressures(results: list[Result], within: Bounds) -> Iterator[Notes]:
 def _is_limited(result: Result) -> bool:
     """True if vector registers limit the occupancy."""
     return result.occupancy is not None and "vgpr" in result.occupancy.limiters
+
+
+def _launched_lds(result: Result, within: Bounds) -> Notes:
+    """Whether a code object's kernel reaches LDS that it does not reserve, by llvm-objdump."""
+    traits, occupancy = result.kernel.traits, result.occupancy
+    launched = occupancy.launch.dynamic_lds_bytes if occupancy else 0
+    is_object = result.kernel.code_object.kind == "code-object"
+    if not is_object or traits.used.lds_bytes != 0 or traits.takes_dynamic_lds or launched:
+        return []
+    from kernelinfo.pressure.measure import Look, measure_again
+    from kernelinfo.render.pressure.words import shared
+
+    measured = next(measure_again([result], Look(lds=True), within, "code-object"))
+    return [("LDS", shared(measured.lds))] if measured and measured.lds else []
 
 
 def _page(items: list[Item], results: list[Result], view: View, within: Bounds) -> Iterator[str]:

@@ -25,7 +25,7 @@ class LdsVariable(NamedTuple):
 class Lds(NamedTuple):
     """The static LDS of one kernel."""
 
-    bytes: int  # per workgroup, that the descriptor reserves
+    bytes: int  # per workgroup, that the descriptor reserves; 0 for LDS sized at launch
     variables: tuple[LdsVariable, ...]
     """The largest first; empty where debug information does not name all of them."""
 

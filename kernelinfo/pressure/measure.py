@@ -6,7 +6,7 @@ import os
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby, zip_longest
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from kernelinfo.analysis import Analysis
 from kernelinfo.analysis.counts import PathCounts, conclusions
@@ -24,6 +24,7 @@ from kernelinfo.pressure.listing import Listing
 from kernelinfo.pressure.nouns import Step, Story
 from kernelinfo.pressure.registers import EVERY, from_descriptor
 from kernelinfo.pressure.story import Curve, Storyteller, curve
+from kernelinfo.reading.assembly.proof import is_lds_access
 from kernelinfo.reading.blob import Blob, Note, Problem
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds
 from kernelinfo.reading.containers import open_paths
@@ -78,13 +79,16 @@ def measure(
 
 
 def measure_again(
-    results: Iterable[Result], look: Look = _LOOK, within: Bounds = BY_DEFAULT
+    results: Iterable[Result],
+    look: Look = _LOOK,
+    within: Bounds = BY_DEFAULT,
+    kind: Literal["assembly", "code-object"] = "assembly",
 ) -> Iterator[Measured | None]:
-    """The live registers of each kernel, whose assembly file is opened again. None for a code
-    object, which would need a program, and for standard input, which is read."""
+    """The live registers of each kernel of a file of that kind, which is opened again. None for the
+    other kind, for standard input, which is read, and where llvm-objdump is needed and missing."""
     for wanted, group in groupby(results, lambda result: result.kernel.code_object):
         asked = list(group)
-        blobs = opened_again([wanted] if wanted.kind == "assembly" else [], within)
+        blobs = opened_again([wanted] if wanted.kind == kind else [], within)
         found = (item for _, blob in blobs for item in measure_in(blob, asked, look))
         for _, item in zip_longest(asked, found):
             yield item if isinstance(item, Measured) else None
@@ -130,7 +134,7 @@ def measure_in(blob: Blob, results: Sequence[Result], look: Look) -> Iterator[Fo
                 result,
                 _story(result, function, look.at(function)),
                 curve(function) if look.curve else None,
-                _lds(blob, text, kernel) if look.lds else None,
+                _lds(blob, text, kernel, function) if look.lds else None,
             )
         elif function is None or (in_text and kernel.code_bytes != 0):
             yield problem(blob, f"kernel {kernel.symbol}: its instructions are not found")
@@ -199,11 +203,13 @@ def _entry(kernel: Kernel, data: Data) -> int:
     return from_descriptor(raw)
 
 
-def _lds(blob: Blob, text: AssemblyText | None, kernel: Kernel) -> Lds | None:
-    """The variables in a kernel's LDS; None where debug information does not describe it."""
+def _lds(blob: Blob, text: AssemblyText | None, kernel: Kernel, function: Function) -> Lds | None:
+    """The variables in a kernel's LDS; None where debug information does not describe it. No bytes
+    where the kernel reaches LDS and reserves none, so that it is sized at launch."""
     size = kernel.used.lds_bytes
     if not size:
-        return None
+        is_reached = any(is_lds_access(step.text.encode()) for step in function.steps)
+        return Lds(0, ()) if size == 0 and is_reached else None
     if text:
         return lds_of(text.units(kernel.line or 1), kernel.symbol, size)
     from kernelinfo.reading.code_object import dwarf  # heavy, and of no use for assembly

@@ -111,6 +111,21 @@ def test_lds_that_is_reached_and_not_reserved_is_sized_at_launch(target: str) ->
     assert all(kernel.occupancy().exact for kernel in linked.values())
 
 
+@pytest.mark.parametrize("command", ["explain", "pressure"])
+@pytest.mark.parametrize("target", ["gfx90a", "gfx1201"])
+def test_explain_and_pressure_read_the_code_of_an_object(command: str, target: str) -> None:
+    if not any(shutil.which(name) for name in ("llvm-objdump-22", "llvm-objdump-19")):
+        pytest.skip("llvm-objdump is not installed")
+    path = f"code_object/launched-lds-clang22-{target}.co"
+    words = "LDS reached and none reserved: sized at launch, see --dynamic-lds"
+    for symbol in ("sized_at_launch", "reserved", "exchanged", "without"):
+        out, _, code = run(command, path, symbol)
+        assert code == 0
+        assert (words in " ".join(out.split())) is (symbol == "sized_at_launch")
+    out, _, _ = run("explain", path, "sized_at_launch", "--dynamic-lds", "1024")
+    assert "sized at launch, see" not in out
+
+
 ACCESS = """.amdgcn_target "amdgcn-amd-amdhsa--{target}"
 k:
 {code}

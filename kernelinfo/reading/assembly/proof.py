@@ -48,10 +48,11 @@ def reaches_lds(text: Text, start: int, end: int) -> bool:
     if all(text.find(sign, start, end) < 0 for sign in (b"\tds_", b" ds_", b" lds", b"_lds")):
         return False
     code = function_text(text, start, end) or b""
-    return any(_is_access(line) for line in code.split(b"\n") if b"ds" in line)
+    return any(is_lds_access(line) for line in code.split(b"\n") if b"ds" in line)
 
 
-def _is_access(line: bytes) -> bool:
+def is_lds_access(line: bytes) -> bool:
+    """True for a line with an instruction that reaches LDS."""
     # `gds` is another memory; `lds` in the name or behind the operands moves to or from memory.
     words = line.partition(b";")[0].partition(b"//")[0].split()
     if not words or b"gds" in words:

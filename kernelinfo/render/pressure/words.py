@@ -101,6 +101,8 @@ def in_short(story: Story) -> list[tuple[str, str]]:
 
 def shared(lds: Lds) -> str:
     """The variables in LDS, each with its size and line."""
+    if not lds.bytes:
+        return "reached and none reserved: sized at launch, see --dynamic-lds"
     if not lds.variables:
         return f"{size(lds.bytes)}, not all of which debug information names"
     first, *others = lds.variables
