@@ -55,22 +55,31 @@ def _run() -> None:
     if sys.argv[1:] == ["--version"]:
         print_version()
         return
-    from kernelinfo.cli import fast_start
+    if _are_paths(sys.argv[1:]):
+        from kernelinfo.cli.write_report import write_plain_report
 
-    if fast_start.answers(sys.argv[1:]):
+        write_plain_report(sys.argv[1:])
         return
-    from kernelinfo.cli.line import command_line
+    from kernelinfo.cli.line import command_line  # typer: as much as the report of a small file
 
     word = sys.argv[1] if sys.argv[1:] else "--help"
     if word not in (*COMMANDS, *_OWN_OPTIONS):
-        if may_be_misspelled(word) and (suggestion := did_you_mean(word, COMMANDS)):
+        if _may_be_misspelled(word) and (suggestion := did_you_mean(word, COMMANDS)):
             raise OptionError(f"{word}: no such file or command; {suggestion}")
         word = "report"
         sys.argv.insert(1, word)
     command_line(COMMANDS if word in _OWN_OPTIONS else [word])(prog_name="kernelinfo")
 
 
-def may_be_misspelled(word: str) -> bool:
+def _are_paths(arguments: list[str]) -> bool:
+    """True if there are paths alone. Windows leaves globs to typer, and a shell completion."""
+    if os.name != "posix" or "_KERNELINFO_COMPLETE" in os.environ or not arguments:
+        return False
+    is_command = arguments[0] in COMMANDS or _may_be_misspelled(arguments[0])
+    return not is_command and all(word == "-" or not word.startswith("-") for word in arguments)
+
+
+def _may_be_misspelled(word: str) -> bool:
     """True for a word that is no file, and may be a misspelled command."""
     return word.isidentifier() and not os.path.lexists(word)
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from kernelinfo.cli.options import FORMAT_OF_RECORDS, NAMED_TARGET, takes
-from kernelinfo.cli.output import write
+from kernelinfo.cli import options
+from kernelinfo.cli.output import make_view, write
 from kernelinfo.occupancy import targets
-from kernelinfo.render import View
 from kernelinfo.render.hardware import render_constants, render_targets
 from kernelinfo.render.json import as_json
 from kernelinfo.render.records import render_records
@@ -18,18 +17,18 @@ EXAMPLES = """
 """
 
 
-@takes("format output color")
 def command(
-    gfx: str | None = NAMED_TARGET,
-    format: str = FORMAT_OF_RECORDS,
     *,
-    view: View,
-    output: str | None,
+    gfx: options.NamedTarget = None,
+    format: options.FormatOfRecords = "text",
+    output: options.Output = None,
+    color: options.Color = "auto",
 ) -> None:
     """Show the hardware constants of a target, with sources.
 
     Without a target, all that are known in a line each.
     """
+    view = make_view(color=color, output=output)
     names = targets.known() if gfx is None else (gfx,)
     found = [targets.find(name) for name in names]
     if format != "text":

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
-from kernelinfo.cli.completion import listed
-from kernelinfo.cli.options import FORMAT_OF_RECORDS, takes, target_option
-from kernelinfo.cli.output import write
+from kernelinfo.cli import options
+from kernelinfo.cli.completion import Offers, listed
+from kernelinfo.cli.output import make_view, write
 from kernelinfo.cli.values import parse_bytes, parse_sizes
 from kernelinfo.errors import LaunchError, OptionError
 from kernelinfo.occupancy import devices, occupancy
@@ -35,18 +35,23 @@ EXAMPLES = """
 """
 
 
-@takes(
-    "arch device vgpr agpr sgpr lds dynamic_lds scratch workgroup_size grid wave cu_mode",
-    "dynamic_vgpr_block no_trap_handler vary best as_llvm as_hip format output color width",
-)
+def _offered(incomplete: str) -> Offers:
+    return listed(incomplete, ((variable, "") for variable in VARIABLES))
+
+
 def command(
-    arch: str | None = target_option("--arch", "Set the target, unless --device does."),
+    *,
+    arch: Annotated[
+        str | None, options.target_option("--arch", "Set the target, unless --device does.")
+    ] = None,
+    device: options.Device = None,
     vgpr: int = typer.Option(0, metavar="N", min=0, help="Set the architectural VGPRs per lane."),
     agpr: int = typer.Option(0, metavar="N", min=0, help="Set the AGPRs per lane."),
     sgpr: int = typer.Option(0, metavar="N", min=0, help="Set the SGPRs per wave, VCC included."),
     lds: int = typer.Option(
         0, metavar="BYTES", parser=parse_bytes, help="Set the LDS per workgroup."
     ),
+    dynamic_lds: options.DynamicLds = None,
     scratch: int = typer.Option(
         0, metavar="BYTES", parser=parse_bytes, help="Set the scratch per lane."
     ),
@@ -58,10 +63,15 @@ def command(
         parser=parse_sizes,
         help="Set the workitems of a workgroup; for a range, show the best and the worst; 256.",
     ),
+    grid: options.Grid = None,
+    wave: options.Wave = None,
+    cu_mode: options.CuMode = False,
+    dynamic_vgpr_block: options.DynamicVgprBlock = 0,
+    no_trap_handler: options.NoTrapHandler = False,
     vary: str | None = typer.Option(
         None,
         metavar="WHAT[,WHAT]",
-        autocompletion=lambda incomplete: listed(incomplete, ((v, "") for v in VARIABLES)),
+        autocompletion=_offered,
         help=f"Draw the curve over {', '.join(VARIABLES)}, or the grid of two of them.",
     ),
     best: bool = typer.Option(
@@ -77,22 +87,16 @@ def command(
     as_hip: Literal["before", "after"] | None = typer.Option(
         None, help="Print what HIP's occupancy function returns, before or after 2026's fixes."
     ),
-    format: str = FORMAT_OF_RECORDS,
-    *,
-    view: View,
-    device: str | None,
-    dynamic_lds: int | None,
-    grid: int | None,
-    wave: int | None,
-    cu_mode: bool,
-    dynamic_vgpr_block: int,
-    no_trap_handler: bool,
-    output: str | None,
+    format: options.FormatOfRecords = "text",
+    output: options.Output = None,
+    color: options.Color = "auto",
+    width: options.Width = None,
 ) -> None:
     """Compute the occupancy of given numbers.
 
     What is not given is not asked for: no LDS, no scratch; workgroups have 256 workitems.
     """
+    view = make_view(color=color, width=width, output=output)
     target, product = devices.choose(arch, device)
     if grid is not None and product is None:
         raise OptionError(f"--grid {grid} fills no device; name one by --device")

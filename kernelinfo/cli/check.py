@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
-from kernelinfo.analysis.options import Options
-from kernelinfo.cli.fast_start import BASELINE_OPTION, EXIT_ZERO_OPTION
-from kernelinfo.cli.options import format_option, takes
-from kernelinfo.cli.output import write
+from kernelinfo.cli import options
+from kernelinfo.cli.output import make_view, write
+from kernelinfo.cli.project import configuration
+from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.cli.write_check import write_check
-from kernelinfo.gate.config import Configuration
-from kernelinfo.render import CHECK_FORMATS, View
+from kernelinfo.render import CHECK_FORMATS
 from kernelinfo.rules.severity import Severity
 
 EXAMPLES = """
@@ -23,16 +23,13 @@ EXAMPLES = """
 """
 
 
-@takes(
-    "arch target workgroup_size dynamic_lds no_trap_handler kernels exclude all_copies bound deep",
-    "select ignore severity config format output jobs names color width top quiet verbose",
-)
 def command(
+    *,
     paths: list[str] | None = typer.Argument(
         None, metavar="[PATH]...", help="Check these instead of the configuration's `paths`."
     ),
     baseline: Path | None = typer.Option(
-        None, *BASELINE_OPTION, metavar="FILE", help="Compare with FILE, made by --update-baseline."
+        None, "--baseline", metavar="FILE", help="Compare with FILE, made by --update-baseline."
     ),
     update_baseline: bool = typer.Option(
         False, "--update-baseline", help="Pin this build, and list what that changes."
@@ -42,7 +39,7 @@ def command(
     ),
     fail_on: Severity | None = typer.Option(None, help="Set the mildest severity that fails."),
     exit_zero: bool = typer.Option(
-        False, *EXIT_ZERO_OPTION, help="Exit with 0 instead of 1; never instead of 2."
+        False, "--exit-zero", help="Exit with 0 instead of 1; never instead of 2."
     ),
     min_kernels: int | None = typer.Option(
         None, metavar="N", min=0, help="Fail with 2 if fewer kernels are found."
@@ -56,25 +53,52 @@ def command(
     show_config: bool = typer.Option(
         False, "--show-config", help="Show the settings in force and where each comes from."
     ),
-    format: str | None = format_option(
-        CHECK_FORMATS, None, "Choose the output format; text, and on GitHub Actions github."
-    ),
+    arch: options.Arch = None,
+    target: options.Targets = None,
+    workgroup_size: options.WorkgroupSize = None,
+    dynamic_lds: options.DynamicLds = None,
+    no_trap_handler: options.NoTrapHandler = False,
+    kernels: options.Kernels = None,
+    exclude: options.Exclude = None,
+    all_copies: options.AllCopies = False,
+    bound: options.Bound = None,
+    deep: options.Deep = False,
+    select: options.Select = None,
+    ignore: options.Ignore = None,
+    severity: options.Severity = None,
+    config: options.Config = None,
+    format: Annotated[
+        str | None,
+        options.format_option(
+            CHECK_FORMATS, "Choose the output format; text, and on GitHub Actions github."
+        ),
+    ] = None,
+    output: options.Output = None,
+    jobs: options.Jobs = 0,
+    names: options.Names = "full",
+    color: options.Color = "auto",
+    width: options.Width = None,
     top: int = typer.Option(
         50, metavar="N", min=0, help="Show at most N findings of each rule; 0 shows all."
     ),
     quiet: bool = typer.Option(False, "-q", "--quiet", help="Show the outcome alone."),
-    *,
-    wanted: Options,
-    project: Configuration,
-    view: View,
-    select: list[str] | None,
-    ignore: list[str] | None,
-    severity: list[str] | None,
-    output: str | None,
-    jobs: int,
-    verbose: bool,
+    verbose: options.Verbose = False,
 ) -> None:
     """Check kernels for CI: rules, budgets, a baseline."""
+    wanted = wanted_options(
+        arch=arch,
+        target=target,
+        workgroup_size=workgroup_size,
+        dynamic_lds=dynamic_lds,
+        no_trap_handler=no_trap_handler,
+        kernels=kernels,
+        exclude=exclude,
+        all_copies=all_copies,
+        bound=bound,
+        deep=deep,
+    )
+    project = configuration(select=select, ignore=ignore, severity=severity, config=config)
+    view = make_view(names=names, color=color, width=width, output=output, top=top, quiet=quiet)
     selection = project.selection
     given = {
         "paths": paths,

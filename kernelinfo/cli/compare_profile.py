@@ -7,16 +7,16 @@ from pathlib import Path
 import typer
 
 from kernelinfo.analysis import analyse
-from kernelinfo.analysis.options import Options
-from kernelinfo.cli.options import FORMAT_OF_RECORDS, PATHS, takes
-from kernelinfo.cli.output import Problems, write
+from kernelinfo.cli import options
+from kernelinfo.cli.output import Problems, make_view, write
+from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.compare.matching import measure
 from kernelinfo.compare.profile import read
 from kernelinfo.errors import ReadError
 from kernelinfo.kernel import Result
 from kernelinfo.occupancy import devices
 from kernelinfo.reading.blob import Problem
-from kernelinfo.render import View, measurements
+from kernelinfo.render import measurements
 from kernelinfo.render.records import render_records
 
 EXAMPLES = """
@@ -26,21 +26,25 @@ EXAMPLES = """
 """
 
 
-@takes(
-    "arch target device no_trap_handler kernels exclude bound deep",
-    "format output names color width",
-)
 def command(
+    *,
     run: Path = typer.Argument(
         metavar="RUN", help="rocprofv3's kernel trace or database, or pmc_perf.csv."
     ),
-    paths: list[str] = PATHS,
-    format: str = FORMAT_OF_RECORDS,
-    *,
-    wanted: Options,
-    view: View,
-    device: str | None,
-    output: str | None,
+    paths: options.Paths,
+    arch: options.Arch = None,
+    target: options.Targets = None,
+    device: options.Device = None,
+    no_trap_handler: options.NoTrapHandler = False,
+    kernels: options.Kernels = None,
+    exclude: options.Exclude = None,
+    bound: options.Bound = None,
+    deep: options.Deep = False,
+    format: options.FormatOfRecords = "text",
+    output: options.Output = None,
+    names: options.Names = "full",
+    color: options.Color = "auto",
+    width: options.Width = None,
 ) -> None:
     """Compare what a profiler measured with what is predicted.
 
@@ -48,6 +52,16 @@ def command(
     pmc_perf.csv or of rocprof v1's CSV, with the kernel of that name in the files, and what
     explains a difference.
     """
+    wanted = wanted_options(
+        arch=arch,
+        target=target,
+        no_trap_handler=no_trap_handler,
+        kernels=kernels,
+        exclude=exclude,
+        bound=bound,
+        deep=deep,
+    )
+    view = make_view(names=names, color=color, width=width, output=output)
     product = devices.find(device) if device is not None else None
     dispatches = read(run, wanted.bounds)
     problems = Problems()

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import Annotated, Literal
 
 import typer
 
 from kernelinfo.analysis.options import Options
-from kernelinfo.cli.options import format_option, takes
-from kernelinfo.cli.output import CANNOT_ANSWER, CLAIM, complain, tell, write
+from kernelinfo.cli import options
+from kernelinfo.cli.output import CANNOT_ANSWER, CLAIM, complain, make_view, tell, write
 from kernelinfo.cli.values import separate
+from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.compare import Comparison, compare
 from kernelinfo.compare.builds import chosen, read_build
 from kernelinfo.gate.baseline import is_baseline, read_baseline
-from kernelinfo.render import DIFF_FORMATS, View, renderer
+from kernelinfo.render import DIFF_FORMATS, renderer
 
 FailOn = Literal["regression", "change"]
 
@@ -35,11 +36,8 @@ EXAMPLES = """
 """
 
 
-@takes(
-    "arch target run_as workgroup_size dynamic_lds no_trap_handler kernels exclude all_copies",
-    "bound deep format output names color width top quiet",
-)
 def command(
+    *,
     old: str = typer.Argument(metavar="OLD", help=_SIDE),
     new: str = typer.Argument(metavar="NEW", help="The other build, likewise."),
     across_targets: bool = typer.Option(
@@ -51,18 +49,43 @@ def command(
         help="Also pair kernels whose base name alone is the same and unique; marked as such.",
     ),
     fail_on: FailOn | None = FAIL_ON,
-    format: str = format_option(DIFF_FORMATS),
-    *,
-    wanted: Options,
-    view: View,
-    run_as: list[str] | None,
-    output: str | None,
+    arch: options.Arch = None,
+    target: options.Targets = None,
+    run_as: options.RunAs = None,
+    workgroup_size: options.WorkgroupSize = None,
+    dynamic_lds: options.DynamicLds = None,
+    no_trap_handler: options.NoTrapHandler = False,
+    kernels: options.Kernels = None,
+    exclude: options.Exclude = None,
+    all_copies: options.AllCopies = False,
+    bound: options.Bound = None,
+    deep: options.Deep = False,
+    format: Annotated[str, options.format_option(DIFF_FORMATS)] = "text",
+    output: options.Output = None,
+    names: options.Names = "full",
+    color: options.Color = "auto",
+    width: options.Width = None,
+    top: options.Top = 50,
+    quiet: options.Quiet = False,
 ) -> None:
     """Compare two builds: what moved, and why.
 
     Kernels are paired, also across renames; those affected stand first, each with what moved and
     the limit that it moved under. A report saved before stands for the build it was made of.
     """
+    wanted = wanted_options(
+        arch=arch,
+        target=target,
+        workgroup_size=workgroup_size,
+        dynamic_lds=dynamic_lds,
+        no_trap_handler=no_trap_handler,
+        kernels=kernels,
+        exclude=exclude,
+        all_copies=all_copies,
+        bound=bound,
+        deep=deep,
+    )
+    view = make_view(names=names, color=color, width=width, output=output, top=top, quiet=quiet)
     wanted = wanted._replace(instructions=False)
     targets = separate(run_as)
     comparisons = [

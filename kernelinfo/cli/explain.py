@@ -6,19 +6,17 @@ import os
 from collections.abc import Iterator
 from inspect import cleandoc
 from itertools import compress
-from pathlib import Path
 
 import typer
 
 from kernelinfo import manual, rules
 from kernelinfo.analysis import analyse
-from kernelinfo.analysis.options import Options
-from kernelinfo.cli import completion
+from kernelinfo.cli import completion, options
 from kernelinfo.cli.naming import Choice, listed
-from kernelinfo.cli.options import takes
-from kernelinfo.cli.output import Problems, write
+from kernelinfo.cli.output import Problems, make_view, write
 from kernelinfo.cli.project import configuration
 from kernelinfo.cli.values import separate
+from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.cli.write_report import check_readable_again
 from kernelinfo.errors import OptionError, did_you_mean
 from kernelinfo.kernel import Item, Result
@@ -39,11 +37,8 @@ EXAMPLES = """
 """
 
 
-@takes(
-    "arch target bound deep run_as workgroup_size dynamic_lds device grid no_trap_handler",
-    "select ignore severity config format output names color width",
-)
 def command(
+    *,
     path: str | None = typer.Argument(
         None,
         metavar="PATH|RULE|TOPIC",
@@ -56,18 +51,25 @@ def command(
         autocompletion=completion.kernels,
         help="Its name, with parameters or without, or a glob.",
     ),
-    *,
-    wanted: Options,
-    view: View,
-    run_as: list[str] | None,
-    device: str | None,
-    grid: int | None,
-    select: list[str] | None,
-    ignore: list[str] | None,
-    severity: list[str] | None,
-    config: Path | None,
-    format: str,
-    output: str | None,
+    arch: options.Arch = None,
+    target: options.Targets = None,
+    bound: options.Bound = None,
+    deep: options.Deep = False,
+    run_as: options.RunAs = None,
+    workgroup_size: options.WorkgroupSize = None,
+    dynamic_lds: options.DynamicLds = None,
+    device: options.Device = None,
+    grid: options.Grid = None,
+    no_trap_handler: options.NoTrapHandler = False,
+    select: options.Select = None,
+    ignore: options.Ignore = None,
+    severity: options.Severity = None,
+    config: options.Config = None,
+    format: options.Format = "text",
+    output: options.Output = None,
+    names: options.Names = "full",
+    color: options.Color = "auto",
+    width: options.Width = None,
 ) -> None:
     """Explain one kernel, one rule, or a topic of the manual.
 
@@ -75,6 +77,16 @@ def command(
     comes from, what the next step takes and what a profiler should show. For a rule: what it finds,
     why it matters and what to do.
     """
+    wanted = wanted_options(
+        arch=arch,
+        target=target,
+        workgroup_size=workgroup_size,
+        dynamic_lds=dynamic_lds,
+        no_trap_handler=no_trap_handler,
+        bound=bound,
+        deep=deep,
+    )
+    view = make_view(names=names, color=color, width=width, output=output)
     if path is None:
         topics = manual.topics()
         width = max(map(len, topics))

@@ -9,10 +9,10 @@ from contextlib import suppress
 import typer
 
 from kernelinfo.analysis.extraction import Extract, extract
-from kernelinfo.analysis.options import Options
 from kernelinfo.atomic_write import atomic_write
-from kernelinfo.cli.options import PATHS, takes
+from kernelinfo.cli import options
 from kernelinfo.cli.output import Problems, write
+from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.errors import OptionError
 from kernelinfo.reading.blob import Note, Problem
 from kernelinfo.render.words import plural
@@ -24,19 +24,21 @@ EXAMPLES = """
 """
 
 
-@takes("target bound deep force")
 def command(
-    paths: list[str] = PATHS,
-    output: str = typer.Option(..., "-o", "--output", metavar="DIR", help="Write to this folder."),
-    force: bool = typer.Option(False, "--force", help="Overwrite existing files."),
     *,
-    wanted: Options,
+    paths: options.Paths,
+    output: str = typer.Option(..., "-o", "--output", metavar="DIR", help="Write to this folder."),
+    target: options.Targets = None,
+    bound: options.Bound = None,
+    deep: options.Deep = False,
+    force: bool = typer.Option(False, "--force", help="Overwrite existing files."),
 ) -> None:
     """Write the code objects inside containers as files.
 
     Each is named after its container and target, and is as the compiler wrote it: compressed ones
     are unpacked. Nothing that is there is overwritten without --force.
     """
+    wanted = wanted_options(target=target, bound=bound, deep=deep)
     problems = Problems()
     found = extract(paths, wanted.targets, wanted.bounds)
     write(problems.reported(_written(found, output, force)), None)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import Annotated
 
 import typer
 
-from kernelinfo.cli.options import FORMAT_OF_RECORDS, NAMED_TARGET, takes, target_option
-from kernelinfo.cli.output import write
+from kernelinfo.cli import options
+from kernelinfo.cli.output import make_view, write
 from kernelinfo.cli.values import parse_workgroup
 from kernelinfo.errors import OptionError
 from kernelinfo.occupancy.calculator import arch as find_arch
-from kernelinfo.render import View
 from kernelinfo.render.hardware import render_limits
 from kernelinfo.render.records import render_records
 
@@ -23,10 +23,12 @@ EXAMPLES = """
 """
 
 
-@takes("arch workgroup_size wave cu_mode dynamic_vgpr_block no_trap_handler format output color")
 def command(
-    gfx: str | None = NAMED_TARGET,
-    arch: str | None = target_option("--arch", "Set the target, as the argument does."),
+    *,
+    gfx: options.NamedTarget = None,
+    arch: Annotated[
+        str | None, options.target_option("--arch", "Set the target, as the argument does.")
+    ] = None,
     workgroup_size: int = typer.Option(
         256,
         "--workgroup-size",
@@ -35,20 +37,20 @@ def command(
         parser=parse_workgroup,
         help="Set the workitems of a workgroup.",
     ),
-    format: str = FORMAT_OF_RECORDS,
-    *,
-    view: View,
-    wave: int | None,
-    cu_mode: bool,
-    dynamic_vgpr_block: int,
-    no_trap_handler: bool,
-    output: str | None,
+    wave: options.Wave = None,
+    cu_mode: options.CuMode = False,
+    dynamic_vgpr_block: options.DynamicVgprBlock = 0,
+    no_trap_handler: options.NoTrapHandler = False,
+    format: options.FormatOfRecords = "text",
+    output: options.Output = None,
+    color: options.Color = "auto",
 ) -> None:
     """Show the most registers and LDS for each occupancy.
 
     How many VGPRs, SGPRs and how much LDS a kernel may use to reach each number of waves per
     SIMD, and the staircase of waves against VGPRs.
     """
+    view = make_view(color=color, output=output)
     if gfx and arch and gfx != arch:
         raise OptionError(f"{gfx} is not --arch {arch}; name one target")
     if (name := gfx or arch) is None:

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Literal
+from typing import Annotated, Literal
 
 import typer
 
-from kernelinfo.analysis.options import Options
-from kernelinfo.cli import completion
+from kernelinfo.cli import completion, options
 from kernelinfo.cli.naming import Choice
-from kernelinfo.cli.options import format_option, takes
-from kernelinfo.cli.output import Problems, write
+from kernelinfo.cli.output import Problems, make_view, write
+from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.errors import OptionError
 from kernelinfo.pressure.function import Function
 from kernelinfo.pressure.measure import Look, Measured, measure
-from kernelinfo.render import PRESSURE_FORMATS, View, renderer
+from kernelinfo.render import PRESSURE_FORMATS, renderer
 
 EXAMPLES = """
   kernelinfo pressure kernels.s                  # one line a kernel
@@ -26,11 +25,8 @@ EXAMPLES = """
 """
 
 
-@takes(
-    "arch target workgroup_size no_trap_handler kernels exclude bound deep",
-    "format output names color width top",
-)
 def command(
+    *,
     path: str = typer.Argument(
         metavar="PATH", help="Assembly, or a code object in whatever holds it."
     ),
@@ -49,14 +45,22 @@ def command(
     register_class: Literal["vgpr", "agpr", "sgpr"] | None = typer.Option(
         None, "--class", help="List live registers of this class only."
     ),
-    format: str = format_option(PRESSURE_FORMATS),
+    arch: options.Arch = None,
+    target: options.Targets = None,
+    workgroup_size: options.WorkgroupSize = None,
+    no_trap_handler: options.NoTrapHandler = False,
+    kernels: options.Kernels = None,
+    exclude: options.Exclude = None,
+    bound: options.Bound = None,
+    deep: options.Deep = False,
+    format: Annotated[str, options.format_option(PRESSURE_FORMATS)] = "text",
+    output: options.Output = None,
+    names: options.Names = "full",
+    color: options.Color = "auto",
+    width: options.Width = None,
     top: int = typer.Option(
         8, "--top", metavar="N", min=0, help="Show N rows of each table; 0 shows all."
     ),
-    *,
-    wanted: Options,
-    view: View,
-    output: str | None,
 ) -> None:
     """Show which values hold the registers, and where.
 
@@ -64,6 +68,17 @@ def command(
     it, those untouched for longest first; and pressure, spills and copies for each source line and
     loop. Needs nothing but the assembly; a code object needs llvm-objdump.
     """
+    wanted = wanted_options(
+        arch=arch,
+        target=target,
+        workgroup_size=workgroup_size,
+        no_trap_handler=no_trap_handler,
+        kernels=kernels,
+        exclude=exclude,
+        bound=bound,
+        deep=deep,
+    )
+    view = make_view(names=names, color=color, width=width, output=output, top=top)
     problems = Problems()
     look = Look(curve=format == "html", lds=kernel is not None)
     if at is not None:

@@ -6,15 +6,15 @@ from typing import Any
 
 import typer
 
-from kernelinfo.analysis.options import Options
-from kernelinfo.cli.options import PATHS, takes
+from kernelinfo.cli import options
+from kernelinfo.cli.output import make_view
+from kernelinfo.cli.project import configuration
 from kernelinfo.cli.values import separate
+from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.cli.write_report import write_report
-from kernelinfo.gate.config import Configuration
 from kernelinfo.kernel import Kernel
 from kernelinfo.kernel.ordering import COLUMNS, checked
 from kernelinfo.occupancy.limits import RESOURCES, Resource
-from kernelinfo.render import View
 from kernelinfo.render.name_style import NameStyle
 
 EXAMPLES = """
@@ -37,13 +37,17 @@ def _resource(name: str) -> Resource:
     raise typer.BadParameter(f"{name!r} is not one of {', '.join(RESOURCES)}")
 
 
-@takes(
-    "arch target run_as workgroup_size dynamic_lds no_trap_handler kernels exclude limited_by",
-    "spilling bound deep select ignore severity config format output names color width top sort",
-    "jobs unique all_copies arguments source_lines quiet verbose group",
-)
 def command(
-    paths: list[str] = PATHS,
+    *,
+    paths: options.Paths,
+    arch: options.Arch = None,
+    target: options.Targets = None,
+    run_as: options.RunAs = None,
+    workgroup_size: options.WorkgroupSize = None,
+    dynamic_lds: options.DynamicLds = None,
+    no_trap_handler: options.NoTrapHandler = False,
+    kernels: options.Kernels = None,
+    exclude: options.Exclude = None,
     limited_by: list[Any] | None = typer.Option(
         None,
         metavar=_RESOURCES,
@@ -52,9 +56,20 @@ def command(
         help="Show kernels that this limits. Repeatable.",
     ),
     spilling: bool = typer.Option(False, "--spilling", help="Show kernels that spill registers."),
+    bound: options.Bound = None,
+    deep: options.Deep = False,
+    select: options.Select = None,
+    ignore: options.Ignore = None,
+    severity: options.Severity = None,
+    config: options.Config = None,
+    format: options.Format = "text",
+    output: options.Output = None,
     names: NameStyle | None = typer.Option(
         None, help="Choose how kernel names are written; full, and short for many on a terminal."
     ),
+    color: options.Color = "auto",
+    width: options.Width = None,
+    top: options.Top = 50,
     sort: str | None = typer.Option(
         None,
         metavar="COLUMN",
@@ -62,7 +77,9 @@ def command(
         autocompletion=lambda: [*COLUMNS],
         help="Sort by a column: amounts from the largest, waves and names from the least.",
     ),
+    jobs: options.Jobs = 0,
     unique: bool = typer.Option(False, "--unique", help="Count equal code objects once."),
+    all_copies: options.AllCopies = False,
     arguments: bool = typer.Option(
         False, "--arguments", help="Read each kernel's arguments for json: names, sizes, offsets."
     ),
@@ -71,16 +88,9 @@ def command(
         "--source-lines",
         help="Read debug information of code objects for jsonl and json; takes long for many.",
     ),
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
     group: bool = typer.Option(False, "--group", help="Put the targets of one kernel together."),
-    *,
-    wanted: Options,
-    project: Configuration,
-    view: View,
-    run_as: list[str] | None,
-    format: str,
-    output: str | None,
-    jobs: int,
-    verbose: bool,
 ) -> None:
     """Show what limits each kernel, one row a kernel.
 
@@ -88,6 +98,22 @@ def command(
     the findings follow. A library's many kernels are sorted, the worst first, and what holds of
     several stands once.
     """
+    wanted = wanted_options(
+        arch=arch,
+        target=target,
+        workgroup_size=workgroup_size,
+        dynamic_lds=dynamic_lds,
+        no_trap_handler=no_trap_handler,
+        kernels=kernels,
+        exclude=exclude,
+        all_copies=all_copies,
+        bound=bound,
+        deep=deep,
+    )
+    project = configuration(select=select, ignore=ignore, severity=severity, config=config)
+    view = make_view(
+        names=names, color=color, width=width, output=output, top=top, group=group, quiet=quiet
+    )
     wanted = wanted._replace(
         locate=_every if source_lines else None,
         arguments=_every if arguments else None,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from kernelinfo.cli.options import format_option, takes
-from kernelinfo.cli.output import write
-from kernelinfo.render import View
+from typing import Annotated
+
+from kernelinfo.cli import options
+from kernelinfo.cli.output import make_view, write
 from kernelinfo.render.rules import render_rules
 
 EXAMPLES = """
@@ -14,12 +15,11 @@ EXAMPLES = """
 """
 
 
-@takes("format output")
 def command(
-    format: str = format_option(("text", "json")),
     *,
-    view: View,
-    output: str | None,
+    format: Annotated[str, options.format_option(("text", "json"))] = "text",
+    output: options.Output = None,
 ) -> None:
     """List every rule with its severity."""
+    view = make_view(output=output)
     write(render_rules(format, view), output, color=view.color)

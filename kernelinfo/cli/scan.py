@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import typer
 
 from kernelinfo.analysis.counts import once
-from kernelinfo.analysis.options import Options
-from kernelinfo.cli.options import takes
+from kernelinfo.cli import options
 from kernelinfo.cli.output import CANNOT_ANSWER, complain, make_view, tell, write
 from kernelinfo.cli.progress import scanned
+from kernelinfo.cli.project import configuration
+from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.errors import OptionError
 from kernelinfo.fleet import require_libraries
-from kernelinfo.gate.config import Configuration
 from kernelinfo.reading.blob import Note, Problem
 from kernelinfo.render import jsonl
 from kernelinfo.render.records import render_table
@@ -34,10 +34,8 @@ EXAMPLES = """
 _SHOWN = 20  # problems; all are in the dataset
 
 
-@takes(
-    "target arch workgroup_size dynamic_lds no_trap_handler kernels exclude bound deep config quiet"
-)
 def command(
+    *,
     urls: list[str] = typer.Argument(
         metavar="URL...", help="Files, folders, globs, or URLs that fsspec reads: s3://…"
     ),
@@ -57,10 +55,17 @@ def command(
     dry_run: bool = typer.Option(
         False, "--dry-run", help="List files, sizes and what is to do; read nothing."
     ),
-    *,
-    wanted: Options,
-    project: Configuration,
-    quiet: bool,
+    target: options.Targets = None,
+    arch: options.Arch = None,
+    workgroup_size: options.WorkgroupSize = None,
+    dynamic_lds: options.DynamicLds = None,
+    no_trap_handler: options.NoTrapHandler = False,
+    kernels: options.Kernels = None,
+    exclude: options.Exclude = None,
+    bound: options.Bound = None,
+    deep: options.Deep = False,
+    config: options.Config = None,
+    quiet: options.Quiet = False,
 ) -> None:
     """Read a fleet of builds into one Parquet dataset.
 
@@ -68,6 +73,18 @@ def command(
     build is not read again, so that a run that ended early is completed by the next. What cannot be
     read is a row of the table `problems`. `kernelinfo trend` asks the dataset, and so does SQL.
     """
+    wanted = wanted_options(
+        arch=arch,
+        target=target,
+        workgroup_size=workgroup_size,
+        dynamic_lds=dynamic_lds,
+        no_trap_handler=no_trap_handler,
+        kernels=kernels,
+        exclude=exclude,
+        bound=bound,
+        deep=deep,
+    )
+    project = configuration(config=config)
     require_libraries()
     from kernelinfo.fleet import dataset, scanning, worker
 

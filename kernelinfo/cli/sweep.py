@@ -7,18 +7,20 @@ import re
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import Annotated
 
 import typer
 
 from kernelinfo.analysis.options import Options
+from kernelinfo.cli import options
 from kernelinfo.cli.naming import is_named
-from kernelinfo.cli.options import format_option, takes
-from kernelinfo.cli.output import CANNOT_ANSWER, complain, write
+from kernelinfo.cli.output import CANNOT_ANSWER, complain, make_view, write
 from kernelinfo.cli.progress import counted
 from kernelinfo.cli.signals import end_on_signals
+from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.errors import CompilerError, OptionError, ReadError
 from kernelinfo.occupancy.targets import find
-from kernelinfo.render import SWEEP_FORMATS, View, renderer
+from kernelinfo.render import SWEEP_FORMATS, renderer
 from kernelinfo.variants.ir import IR_SUFFIXES
 from kernelinfo.variants.nouns import STRATEGIES, Request, Sweep
 from kernelinfo.variants.processes import Processes
@@ -41,8 +43,8 @@ def _numbers(option: str, text: str | None) -> tuple[int, ...]:
     return tuple(map(int, text.split(",")))
 
 
-@takes("arch workgroup_size dynamic_lds no_trap_handler format output names color width")
 def command(
+    *,
     files: list[str] = typer.Argument(
         metavar="FILE... [KERNEL]",
         help="LLVM IR: .bc, .ll, or Triton's .llir. Then the name of a kernel, with parameters or "
@@ -77,11 +79,15 @@ def command(
     jobs: int | None = typer.Option(
         None, metavar="N", min=1, help="Run N compilers at once; as many as cores by default."
     ),
-    format: str = format_option(SWEEP_FORMATS),
-    *,
-    wanted: Options,
-    view: View,
-    output: str | None,
+    arch: options.Arch = None,
+    workgroup_size: options.WorkgroupSize = None,
+    dynamic_lds: options.DynamicLds = None,
+    no_trap_handler: options.NoTrapHandler = False,
+    format: Annotated[str, options.format_option(SWEEP_FORMATS)] = "text",
+    output: options.Output = None,
+    names: options.Names = "full",
+    color: options.Color = "auto",
+    width: options.Width = None,
 ) -> None:
     """Ask the compiler for other occupancies.
 
@@ -89,6 +95,13 @@ def command(
     `amdgpu_waves_per_eu`, launch bounds or scheduling strategies, and each result is a row:
     registers, spills, scratch, reloads in loops, code size, waves/SIMD. Nothing is written to disk.
     """
+    wanted = wanted_options(
+        arch=arch,
+        workgroup_size=workgroup_size,
+        dynamic_lds=dynamic_lds,
+        no_trap_handler=no_trap_handler,
+    )
+    view = make_view(names=names, color=color, width=width, output=output)
     if wanted.arch is not None:
         find(wanted.arch)
     strategies = strategy.split(",") if strategy else ()

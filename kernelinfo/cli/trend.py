@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kernelinfo.analysis.options import Options
+from kernelinfo.cli import options
 from kernelinfo.cli.diff import FAIL_ON, FailOn, fails
-from kernelinfo.cli.options import format_option, takes
-from kernelinfo.cli.output import CANNOT_ANSWER, CLAIM, complain, write
+from kernelinfo.cli.output import CANNOT_ANSWER, CLAIM, complain, make_view, write
+from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.fleet import require_libraries
-from kernelinfo.render import TREND_FORMATS, View, renderer
+from kernelinfo.render import TREND_FORMATS, renderer
 from kernelinfo.render.words import plural
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ EXAMPLES = """
 """
 
 
-@takes("target kernels exclude format output names color width top quiet")
 def command(
+    *,
     dataset: str = typer.Argument(
         metavar="DIR|URL", help="The dataset that `kernelinfo scan` made."
     ),
@@ -40,17 +40,24 @@ def command(
         False, "--moved", help="List kernels whose registers, LDS or code alone moved, too."
     ),
     fail_on: FailOn | None = FAIL_ON,
-    format: str = format_option(TREND_FORMATS),
-    *,
-    wanted: Options,
-    view: View,
-    output: str | None,
+    target: options.Targets = None,
+    kernels: options.Kernels = None,
+    exclude: options.Exclude = None,
+    format: Annotated[str, options.format_option(TREND_FORMATS)] = "text",
+    output: options.Output = None,
+    names: options.Names = "full",
+    color: options.Color = "auto",
+    width: options.Width = None,
+    top: options.Top = 50,
+    quiet: options.Quiet = False,
 ) -> None:
     """Show how kernels moved from build to build.
 
     Neighbouring builds are compared as `diff` compares two, across renames; the worst first. Each
     kernel has a curve, a bar a build: of its occupancy, or of the spills or scratch that moved.
     """
+    wanted = wanted_options(target=target, kernels=kernels, exclude=exclude)
+    view = make_view(names=names, color=color, width=width, output=output, top=top, quiet=quiet)
     require_libraries()
     from kernelinfo.fleet.dataset import Dataset
     from kernelinfo.fleet.trend import ask

@@ -1,4 +1,4 @@
-"""A check from reading to the exit code, for the fast start and for typer."""
+"""A check from reading to the exit code."""
 
 from __future__ import annotations
 

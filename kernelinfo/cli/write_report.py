@@ -1,7 +1,8 @@
-"""A report from reading to writing, for the fast start and for typer."""
+"""A report from reading to writing."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import chain
@@ -9,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from kernelinfo.analysis import analyse
 from kernelinfo.analysis.options import Options
-from kernelinfo.cli.output import Problems, shown, write
+from kernelinfo.cli.output import Problems, make_view, shown, write
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Item
 from kernelinfo.reading.containers.files import STANDARD_INPUT
-from kernelinfo.render import BLOCK_FORMATS, SHOW_INSTRUCTIONS, View, format_module
+from kernelinfo.reading.paths import configurations
+from kernelinfo.render import BLOCK_FORMATS, FORMATS, SHOW_INSTRUCTIONS, View, format_module
 
 if TYPE_CHECKING:
     from kernelinfo.analysis.parallel import Rows
@@ -63,6 +65,26 @@ def write_report(
     more = (piece for one in others for piece in chain((between,), block(one)))
     write(chain((heading,), block(first), more), output, color=view.color)
     problems.exit()
+
+
+def write_plain_report(paths: list[str]) -> None:
+    """Write what `kernelinfo PATH...` shows without any option."""
+    options = Options()
+    if _may_be_configured():
+        # A fifth of the report of a small file, which few folders need.
+        from kernelinfo.cli.project import configuration
+
+        project = configuration()
+        options = Options(selection=project.selection, workgroup_sizes=project.workgroup_sizes)
+    write_report(paths, options, make_view(), FORMATS[0])
+
+
+def _may_be_configured() -> bool:
+    """True if this folder or one above has a file that may configure."""
+    try:
+        return any(configurations(os.getcwd()))
+    except OSError:  # the current folder was deleted
+        return False
 
 
 def check_readable_again(paths: Sequence[str], run_as: Sequence[str]) -> None:

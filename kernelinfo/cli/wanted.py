@@ -1,0 +1,37 @@
+"""What the options of a command ask of an analysis."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from kernelinfo.analysis.options import Options
+from kernelinfo.reading.budget import Bounds
+
+
+def wanted_options(
+    *,
+    arch: str | None = None,
+    target: list[str] | None = None,
+    workgroup_size: int | None = None,
+    dynamic_lds: int | None = None,
+    no_trap_handler: bool = False,
+    kernels: list[str] | None = None,
+    exclude: list[str] | None = None,
+    all_copies: bool = False,
+    bound: list[Any] | None = None,
+    deep: bool = False,
+) -> Options:
+    """Which kernels are read, and how they are launched."""
+    bounds = dict(bound or ()) | ({"carved": sys.maxsize} if deep else {})
+    return Options(
+        arch=arch,
+        workgroup_size=workgroup_size,
+        dynamic_lds_bytes=dynamic_lds,
+        trap_handler=not no_trap_handler,
+        kernels=tuple(kernels or ()),
+        exclude=tuple(exclude or ()),
+        targets=tuple(target or ()),
+        all_copies=all_copies,
+        bounds=Bounds(**bounds),
+    )
