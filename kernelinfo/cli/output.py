@@ -62,6 +62,8 @@ def write(pieces: Iterable[str], output: str | None, *, color: bool = False) -> 
     `OptionError` where the file cannot be written, and `OSError` where standard output cannot.
     """
     if output is not None:
+        if output.startswith("-"):  # the value was forgotten, and the next option follows
+            raise OptionError(f"-o {output}: is an option; give a file, such as ./{output}")
         from kernelinfo.atomic_write import atomic_write
 
         try:

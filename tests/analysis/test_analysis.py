@@ -9,8 +9,9 @@ import pytest
 
 import kernelinfo.reading
 from kernelinfo import Options, Problem, Result, Selection
-from kernelinfo.analysis import Analysis, analyse
+from kernelinfo.analysis import Analysis, analyse, load
 from kernelinfo.analysis.counts import PathCounts
+from kernelinfo.errors import LaunchError, ReadError
 from kernelinfo.reading.blob import Blob, Missing
 from kernelinfo.reading.budget import FileBudget
 from kernelinfo.reading.data import Data
@@ -77,3 +78,15 @@ def test_rules_find_the_same_where_instructions_are_read_for_them_alone(folder: 
         sum(result.kernel.code is None for result in results) for results in (asked, counted)
     )
     assert fewer < without < len(asked)
+
+
+@pytest.mark.parametrize("size", [-1, -4096])
+def test_lds_below_0_at_launch_is_refused(size: int) -> None:
+    path = FIXTURES / "code_object" / "tiny-lines-clang22-gfx90a.co"
+    wanted = f"{size} bytes of dynamic LDS: give at least 1 workitem and 0 bytes"
+    kernel = load(path).kernels[0]
+    with pytest.raises(LaunchError, match=wanted):
+        kernel.occupancy(workgroup_size=256, dynamic_lds=size)
+    with pytest.raises(ReadError, match=wanted):
+        load(path, Options(dynamic_lds_bytes=size))
+    assert kernel.occupancy(workgroup_size=256, dynamic_lds=0).launchable

@@ -191,3 +191,46 @@ def test_where_several_targets_of_as_are_refused(command: tuple[str, ...], messa
     out, err, code = run(*command, "--as", "gfx942,gfx90a")
     assert (out, code, len(err.splitlines())) == ("", 2, 1)
     assert message in err
+
+
+@pytest.fixture
+def twice(tmp_path: Path) -> Path:
+    """Two equal assemblies, and a folder without kernels."""
+    for name in ("a.s", "b.s"):
+        (tmp_path / name).write_bytes((FIXTURES / MANY).read_bytes())
+    (tmp_path / "empty").mkdir()
+    return tmp_path
+
+
+def test_equal_assemblies_count_once_where_that_is_asked(twice: Path) -> None:
+    def paths(*arguments: str) -> list[str]:
+        out, err, code = run("a.s", "b.s", *arguments, "--format", "jsonl", folder=twice)
+        assert (err, code) == ("", 0)
+        return [json.loads(line)["Path"] for line in out.splitlines()]
+
+    assert paths().count("b.s") == paths().count("a.s") > 0
+    assert set(paths("--unique")) == {"a.s"}
+    out, _, _ = run("a.s", "b.s", "--unique", "--format", "json", folder=twice)
+    (first,) = json.loads(out)["inputs"]
+    assert [copy["path"] for copy in first["also"]] == ["b.s"]
+
+
+@pytest.mark.parametrize("arguments", [("a.s", "empty"), ("empty", "a.s"), ("a.s", "empty", "b.s")])
+def test_a_path_without_a_kernel_is_a_problem_next_to_one_that_has_some(
+    arguments: tuple[str, ...], twice: Path
+) -> None:
+    for more in ((), ("-k", "plain_c"), ("--target", "gfx90a"), ("--jobs", "2")):
+        out, err, code = run(*arguments, *more, folder=twice)
+        assert ("plain_c" in out, code) == (True, 2)
+        assert err == "empty: no AMD GPU kernel found; give what the compiler left for the device\n"
+
+
+@pytest.mark.parametrize("command", ["report", "check"])
+@pytest.mark.parametrize("value", ["-x", "--format", "-"])
+def test_an_option_is_no_file_to_write_to(command: str, value: str, twice: Path) -> None:
+    out, err, code = run(command, "a.s", "-o", value, folder=twice)
+    assert (out, code) == ("", 2)
+    assert err.splitlines()[-1].startswith(f"kernelinfo: -o {value}: is an option; give a file")
+    assert {path.name for path in twice.iterdir()} == {"a.s", "b.s", "empty"}
+    assert run(command, "a.s", "-o", f"./{value}", folder=twice)[0] == ""
+    assert (twice / value).stat().st_size
