@@ -50,6 +50,11 @@ def command(
         help="The paths are some files of many, as pre-commit gives them: what is not for "
         "AMD GPUs is passed over, and nothing is missed that is elsewhere.",
     ),
+    if_built: bool = typer.Option(
+        False,
+        "--if-built",
+        help="Exit with 0 if none of the paths has a file, as before a push that built nothing.",
+    ),
     show_config: bool = typer.Option(
         False, "--show-config", help="Show the settings in force and where each comes from."
     ),
@@ -134,6 +139,7 @@ def command(
         update_baseline=update_baseline,
         min_kernels=min_kernels,
         subset=subset,
+        if_built=if_built,
         jobs=jobs,
         verbose=verbose,
     )

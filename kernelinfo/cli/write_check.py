@@ -15,8 +15,10 @@ from kernelinfo.gate import check
 from kernelinfo.gate.config import Configuration, shadowed_by
 from kernelinfo.gate.scope import Scope
 from kernelinfo.kernel import Report
+from kernelinfo.reading.containers import files
 from kernelinfo.render import SHOW_INSTRUCTIONS, View
 from kernelinfo.render.check import check_renderer
+from kernelinfo.render.check.text import verdict
 
 
 def write_check(
@@ -31,6 +33,7 @@ def write_check(
     update_baseline: bool = False,
     min_kernels: int | None = None,
     subset: bool = False,
+    if_built: bool = False,
     jobs: int = 0,
     verbose: bool = False,
 ) -> None:
@@ -42,6 +45,9 @@ def write_check(
     paths = project.paths
     if not paths:
         raise OptionError("nothing to check; give a path, or `paths` in kernelinfo.toml")
+    if if_built and not update_baseline and not _is_built(paths):
+        complain(f"not checked: nothing is built, none of {', '.join(paths)} has a file")
+        return
     options = options._replace(
         selection=project.selection,
         workgroup_sizes=project.workgroup_sizes,
@@ -73,12 +79,19 @@ def write_check(
         output,
         color=view.color,
     )
+    for line in verdict(outcome, view) if output is not None else ():
+        complain(line)
     if on_github and format is None and (summary := os.environ.get("GITHUB_STEP_SUMMARY")):
         _add_to(summary, check_renderer("markdown")(outcome, view))
     if not outcome.answered:
         sys.exit(CANNOT_ANSWER)
     if outcome.failed and not exit_zero:
         sys.exit(CLAIM)
+
+
+def _is_built(paths: Sequence[str]) -> bool:
+    """True if any path has a file, or a folder that cannot be read."""
+    return any(os.path.lexists(found.path) for path in paths for found in files.find(path))
 
 
 def _is_part(paths: Sequence[str], configured: Sequence[str]) -> bool:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from kernelinfo.render import CHECK_FORMATS
 from tests.test_golden import run
 
 OLD, NEW = "clang version 19.1.7", "clang version 22.1.8"
@@ -713,3 +714,66 @@ def blank_stamps(folder: Path) -> None:
     text = (folder / "b.json").read_text()
     assert f'"{OLD}"' in text
     (folder / "b.json").write_text(text.replace(f'"{OLD}"', f'" {OLD}"'))
+
+
+ABSENT = 'paths = ["build/*.s", "lib"]\n'
+
+
+@pytest.mark.parametrize("prepare", ["nothing", "empty folders"])
+def test_if_built_passes_where_nothing_is_built(prepare: str, tmp_path: Path) -> None:
+    (tmp_path / "kernelinfo.toml").write_text(ABSENT)
+    if prepare != "nothing":
+        (tmp_path / "build").mkdir()
+        (tmp_path / "lib").mkdir()
+    assert run("check", folder=tmp_path)[2] == 2
+    out, err, code = run("check", "--if-built", folder=tmp_path)
+    assert (out, code) == ("", 0)
+    assert err == "not checked: nothing is built, none of build/*.s, lib has a file\n"
+    arguments = ("--if-built", "--baseline", "b.json", "--update-baseline")
+    assert run("check", *arguments, folder=tmp_path)[2] == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [(assembly(K(SAXPY)), 2), ("", 2), (assembly(K(SAXPY, spills=9)), 2)],
+    ids=["one of two paths", "an empty file", "a kernel that spills"],
+)
+def test_if_built_judges_what_is_there(text: str, code: int, tmp_path: Path) -> None:
+    (tmp_path / "kernelinfo.toml").write_text(ABSENT)
+    written({"a.s": text}, tmp_path)
+    assert run("check", "--if-built", folder=tmp_path)[1:] == run("check", folder=tmp_path)[1:]
+    assert run("check", "--if-built", folder=tmp_path)[2] == code
+
+
+@pytest.mark.parametrize("format", CHECK_FORMATS)
+def test_the_verdict_is_on_standard_error_where_a_file_takes_the_report(
+    format: str, tmp_path: Path
+) -> None:
+    config = '[[budget]]\nkernel = "saxpy"\nvgpr = 32'
+    prepared(Scenario("", 1, "", config=config), tmp_path)
+    out, err, code = run("check", "--format", format, "-o", "report", folder=tmp_path)
+    assert (out, code) == ("", 1)
+    assert err.splitlines() == [
+        "build/a.s:1: error KI206 saxpy (gfx90a): 64 VGPRs used, and the budget is vgpr ≤ 32"
+        " (kernelinfo.toml:2)",
+        "kernelinfo check failed: 1 error · 2 kernels · fails on warning (--fail-on)",
+    ] or err.splitlines()[0].endswith("(kernelinfo.toml:2)")
+    assert (tmp_path / "report").stat().st_size
+
+
+def test_github_gets_ten_annotations_and_the_worst_first(tmp_path: Path) -> None:
+    kernels = [K(f"k{number:02}") for number in range(20)]
+    config = '[[budget]]\nkernel = "k1*"\nvgpr = 32\n[[budget]]\nvgpr = 32\n[severity]\n'
+    prepared(Scenario("", 1, "", build={"a.s": assembly(*kernels)}, config=config), tmp_path)
+    (tmp_path / "build" / "cut.s").write_text("")
+    out, _, code = run("check", "--format", "github", folder=tmp_path)
+    lines = out.splitlines()
+    assert code == 2
+    assert len([line for line in lines if line.startswith("::")]) == 10
+    assert lines[0].startswith("::error file=build/cut.s,title=cannot answer::is empty")
+    assert all("KI206" in line for line in lines[1:21])
+    assert lines[10].startswith("build/a.s:")
+    assert len(lines) == 22
+    assert lines[21].startswith(
+        "kernelinfo: failed, and cannot answer for all: 1 problem, 20 errors"
+    )

@@ -7,9 +7,12 @@ from collections.abc import Iterator
 from kernelinfo.gate.outcome import Outcome
 from kernelinfo.render import View
 from kernelinfo.render.check.claims import Location, claims, headline, location_in, problem_text
+from kernelinfo.render.findings import worst_first
 from kernelinfo.render.names import printable
+from kernelinfo.render.paint import paint
 from kernelinfo.rules.severity import Severity
 
+_MOST = 10
 _COMMANDS: dict[Severity, str] = {"error": "error", "warning": "warning", "note": "notice"}
 _DATA = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
 """Escapes of a message as in @actions/core, so that no text starts a command."""
@@ -17,20 +20,38 @@ _PROPERTY = _DATA | str.maketrans({":": "%3A", ",": "%2C"})
 
 
 def render(outcome: Outcome, view: View) -> Iterator[str]:
-    """One line per unsuppressed claim and per problem, then the verdict."""
-    for claim in claims(outcome, view):
-        if claim.suppressed is None:
-            command, rule = _COMMANDS[claim.finding.severity], claim.finding
-            yield _command(command, claim.location, f"{rule.rule} {rule.name}", claim.sentence)
+    """The worst problems and unsuppressed claims as annotations, the others as they are; then the
+    verdict. GitHub shows ten annotations of a step."""
+    for number, (command, location, title, message) in enumerate(_worst_first(outcome, view)):
+        if number < _MOST:
+            yield _command(command, location, title, message)
+        else:
+            where = f"{location.path}:{location.line or ''}: " if location else ""
+            yield paint([(f"{where}{command} {title}: {message}", "")], False) + "\n"
+    yield f"kernelinfo: {headline(outcome)}\n"
+
+
+_Annotation = tuple[str, Location | None, str, str]
+"""Command, location, title and message."""
+
+
+def _worst_first(outcome: Outcome, view: View) -> Iterator[_Annotation]:
+    for problem in outcome.problems:
+        yield (
+            "error",
+            location_in(problem.path, problem.line),
+            "cannot answer",
+            problem_text(problem),
+        )
+    counted = [claim for claim in claims(outcome, view) if claim.suppressed is None]
+    for claim in sorted(counted, key=lambda claim: worst_first(claim.finding)):
+        command, rule = _COMMANDS[claim.finding.severity], claim.finding
+        yield command, claim.location, f"{rule.rule} {rule.name}", claim.sentence
+    for remark in outcome.remarks:
+        yield "notice", None, "not covered", printable(remark)
     for pair in outcome.renamed:
         renamed = f"{printable(pair.old.name)} → {printable(pair.new.name)}"
-        yield _command("notice", None, "renamed", renamed)
-    for remark in outcome.remarks:
-        yield _command("notice", None, "not covered", printable(remark))
-    for problem in outcome.problems:
-        location = location_in(problem.path, problem.line)
-        yield _command("error", location, "cannot answer", problem_text(problem))
-    yield f"kernelinfo: {headline(outcome)}\n"
+        yield "notice", None, "renamed", renamed
 
 
 def _command(command: str, location: Location | None, title: str, message: str) -> str:

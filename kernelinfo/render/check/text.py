@@ -27,6 +27,17 @@ def render(outcome: Outcome, view: View) -> Iterator[str]:
     yield from painted(fitted([(headline_text, style)], view, 2), view)
 
 
+def verdict(outcome: Outcome, view: View) -> Iterator[str]:
+    """The findings that fail and the outcome, a line each: for standard error."""
+    failing = [
+        c for c in claims(outcome, view) if c.suppressed is None and outcome.fails(c.finding)
+    ]
+    failing.sort(key=lambda claim: worst_first(claim.finding))
+    for line in _first(failing, _claim, "more that fail", view):
+        yield "".join(text for text, _ in line)
+    yield f"kernelinfo check {headline(outcome)} · fails on {outcome.fail_on} (--fail-on)"
+
+
 def _lines(outcome: Outcome, view: View) -> Iterator[list[Span]]:
     all_claims = list(claims(outcome, view))
     counted = [c for c in all_claims if c.suppressed is None and _is_shown(c, outcome)]
