@@ -43,6 +43,11 @@ class Bounds(NamedTuple):
     fetch: int = 4 << 30
     """Bytes of a file of a server or an object store that are fetched where it is fetched whole."""
 
+    def __repr__(self) -> str:
+        """The bounds that differ from the defaults: `Bounds(entries=9)`."""
+        chosen = [f"{k}={v}" for k, v in self._asdict().items() if v != self._field_defaults[k]]
+        return f"Bounds({', '.join(chosen)})"
+
     def too_many(self, entries: int) -> str:
         """The message of a table that is too long to be read."""
         allowed = f"more than the {self.entries} allowed here"
