@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -13,7 +13,8 @@ from kernelinfo.kernel.combine import combine
 from kernelinfo.occupancy import targets
 from kernelinfo.occupancy.placement import align, total_vgprs
 from kernelinfo.occupancy.targets import Target
-from kernelinfo.reading.facts import Fact, FactName, Facts, Features, KernelFacts
+from kernelinfo.reading.facts import Features, KernelFacts
+from kernelinfo.reading.facts import Numbers as Stated
 
 CASES_OF_A_PAIR = 5
 """With 64 targets 20,480 in all."""
@@ -34,7 +35,7 @@ def compiled(own: Target, numbers: Numbers, padding: int = 0) -> Kernel:
     """A kernel whose code uses these, as assembly and descriptor for `own` state it."""
     total = total_vgprs(own, numbers.arch_vgprs, numbers.agprs)
     granule = own.vgpr_file(numbers.wave_size).encoding_granule
-    stated: dict[FactName, int] = {
+    stated: dict[str, Any] = {
         "vgprs": total,
         "arch_vgprs": numbers.arch_vgprs,
         "agprs": numbers.agprs,
@@ -46,9 +47,8 @@ def compiled(own: Target, numbers: Numbers, padding: int = 0) -> Kernel:
     }
     if own.agprs.file == "unified":
         stated["accum_offset"] = align(max(1, numbers.arch_vgprs), own.agprs.offset_granule)
-    facts = Facts(Fact(name, value, "directive") for name, value in stated.items())
     of = CodeObject("k.s", (), None, 0, 0, "assembly", own.name, Features(), 5, None, ())
-    return combine(KernelFacts("k", facts), of, own)
+    return combine(KernelFacts("k", (("directive", Stated(**stated)),)), of, own)
 
 
 def random_numbers(random: Random, own: Target) -> Numbers:

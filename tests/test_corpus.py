@@ -54,7 +54,7 @@ def answer(kernel: Kernel) -> dict[str, Any]:
         "scratch": kernel.used.scratch_bytes_per_lane,
         "spills": kernel.spills,
         "workgroup": kernel.workgroup,
-        "wave": (kernel.wave_size, kernel.traits.wgp_mode),
+        "wave": (kernel.wave_size, kernel.traits.numbers.wgp_mode),
     }
 
 

@@ -53,7 +53,9 @@ def add(file: Path, listing: str, text: str) -> None:
         if line.startswith(listing):
             lines[start] = line
         elif lines[start].startswith("class "):
-            lines.insert(lines.index("    @property", start) - 1, line)
+            ends = ("", "    @property")
+            fields = (at for at in range(start, len(lines)) if not lines[at])
+            lines.insert(next(at for at in fields if lines[at + 1] in ends), line)
         else:
             lines.insert(start + 1 + added, line)
             added += 1

@@ -17,7 +17,6 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 FOUNDATION = {
     "atomic_write",
     "errors",
-    "identity",
     "package_file",
     "manual",
     "__init__.__version__",

@@ -67,7 +67,7 @@ CLAIMS: dict[str, Callable[[], bool]] = {
         text(metadata=False).used.vgprs is None and is_exact(text(metadata=False))
     ),
     "spills |": lambda: text().spills.vgprs is None,
-    "the compiler's own occupancy": lambda: text().traits.compiler_waves_per_simd is None,
+    "the compiler's own occupancy": lambda: text().traits.numbers.compiler_waves_per_simd is None,
     "the device": lambda: not is_exact(text("gfx9-generic")),
     "the compiler |": lambda: text().code_object.compiler is None,
     "source line": lambda: text().source is None,

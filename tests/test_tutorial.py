@@ -39,7 +39,7 @@ def test_limiters_when_launched_with_256_threads(
 ) -> None:
     kernel = kernels[name]
     assert kernel.used.vgprs == vgprs
-    assert kernel.traits.encoded.accum_offset == accum_offset
+    assert kernel.traits.numbers.accum_offset == accum_offset
     assert kernel.used.lds_bytes == lds
     assert kernel.used.scratch_bytes_per_lane == scratch
     found = kernel.occupancy(workgroup_size=256)

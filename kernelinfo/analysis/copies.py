@@ -152,15 +152,15 @@ def _source_name(path: str) -> str:
 
 def _statement(kernel: Kernel) -> dict[str, Any]:
     """Amounts by what they are called."""
-    used, encoded = kernel.used, kernel.traits.encoded
+    numbers = kernel.traits.numbers
     return {
-        "VGPRs used": used.vgprs,
-        "AGPRs used": used.agprs,
-        "SGPRs used": used.sgprs,
-        "B of LDS": used.lds_bytes,
-        "B of scratch": used.scratch_bytes_per_lane,
-        "VGPRs allocated": encoded.vgprs,
-        "VGPRs before the first AGPR": encoded.accum_offset,
+        "VGPRs used": numbers.vgprs,
+        "AGPRs used": numbers.agprs,
+        "SGPRs used": numbers.sgprs,
+        "B of LDS": numbers.lds_bytes,
+        "B of scratch": numbers.scratch_bytes_per_lane,
+        "VGPRs allocated": numbers.reserved_vgprs,
+        "VGPRs before the first AGPR": numbers.accum_offset,
     }
 
 

@@ -82,7 +82,7 @@ def _predicted(kernel: Kernel, found: Occupancy) -> Resources:
     allocated, target = found.allocated, kernel.target
     vgprs, agprs = allocated.arch_vgprs, allocated.agprs
     if target is not None and target.agprs.file != "unified":
-        encoded = kernel.traits.encoded.vgprs
+        encoded = kernel.traits.numbers.reserved_vgprs
         vgprs = allocated.vgprs if encoded is None else encoded
         # gfx908: one number of the descriptor sizes both register files.
         agprs = vgprs if target.agprs.file == "separate" else agprs

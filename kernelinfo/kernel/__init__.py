@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from kernelinfo.kernel.traits import Flags, Spills, Traits, Used, Workgroup
+from kernelinfo.kernel.traits import Traits
 from kernelinfo.occupancy import Allocated, Occupancy
 from kernelinfo.occupancy.targets import Device, Target
 from kernelinfo.reading.blob import Note, Problem
-from kernelinfo.reading.facts import Code, Fact, Features, Source, SourceLine
+from kernelinfo.reading.facts import Code, Fact, Features, Place, Sizes, SourceLine
 
 if TYPE_CHECKING:
     from kernelinfo.kernel.compiler_number import CompilerNumber
@@ -42,6 +42,44 @@ class CodeObject(NamedTuple):
     """Kernels that it holds, whichever of them are asked for."""
 
 
+class Used(NamedTuple):
+    """What the code uses, as the compiler counted; None where the input does not say."""
+
+    vgprs: int | None  # per lane; AGPRs included where they share one file
+    agprs: int | None
+    sgprs: int | None  # per wave; VCC, flat scratch and XNACK included
+    lds_bytes: int | None  # static, per workgroup
+    scratch_bytes_per_lane: int | None
+
+
+class Spills(NamedTuple):
+    """Registers that did not fit; None where the input does not say."""
+
+    vgprs: int | None
+    sgprs: int | None
+
+    @property
+    def registers(self) -> int:
+        """Those of both kinds that are known to have spilled."""
+        return (self.vgprs or 0) + (self.sgprs or 0)
+
+
+class Flags(NamedTuple):
+    """None where the input does not say."""
+
+    dynamic_stack: bool | None
+    indirect_call: bool | None
+    recursion: bool | None
+    tg_split: bool | None
+
+
+class Workgroup(NamedTuple):
+    """Sizes that may be launched, in workitems."""
+
+    declared_max: int | None
+    required: Sizes | None
+
+
 class Kernel(NamedTuple):
     """One kernel: its identity, and the traits it shares with all that state the same."""
 
@@ -51,9 +89,10 @@ class Kernel(NamedTuple):
     name: str
     """Demangled."""
     traits: Traits
-    code_size: Fact | None
-    begins: Mapping[Source, int]
-    """The first byte (from the start of the code object) or 1-based line of each source."""
+    code_bytes: int | None
+    """Size of the code, callees excluded."""
+    places: tuple[Place, ...]
+    """Where its sources state their numbers."""
     line: int | None
     """1-based line of the kernel's label in assembly text."""
     code: Code | None
@@ -79,17 +118,19 @@ class Kernel(NamedTuple):
     @property
     def wave_size(self) -> int | None:
         """Lanes in a wave."""
-        return self.traits.wave_size
+        return self.traits.numbers.wave_size
 
     @property
     def workgroup(self) -> Workgroup:
         """Sizes that may be launched, in workitems."""
-        return self.traits.workgroup
+        numbers = self.traits.numbers
+        return Workgroup(numbers.max_workgroup_size, numbers.required_workgroup)
 
     @property
     def used(self) -> Used:
         """Registers, LDS and scratch that the code uses."""
-        return self.traits.used
+        numbers = self.traits.numbers
+        return Used(*[getattr(numbers, name) for name in Used._fields])
 
     @property
     def allocated(self) -> Allocated:
@@ -99,25 +140,30 @@ class Kernel(NamedTuple):
     @property
     def spills(self) -> Spills:
         """Registers that did not fit."""
-        return self.traits.spills
+        return Spills(self.traits.numbers.vgpr_spills, self.traits.numbers.sgpr_spills)
 
     @property
     def flags(self) -> Flags:
         """Properties of stack and calls that leave numbers open."""
-        return self.traits.flags
-
-    @property
-    def code_bytes(self) -> int | None:
-        """Size of the code, callees excluded."""
-        return None if self.code_size is None else self.code_size.value
+        numbers = self.traits.numbers
+        return Flags(*[getattr(numbers, name) for name in Flags._fields])
 
     def offset(self, fact: Fact) -> int | None:
         """The offset of a fact in bytes from the start of the code object; None in text."""
-        return None if fact.offset is None else self.begins[fact.source] + fact.offset
+        return self._place_of(fact) if self.code_object.kind == "code-object" else None
 
     def line_of(self, fact: Fact) -> int | None:
         """The 1-based line of a fact in assembly text; None in code objects."""
-        return None if fact.line is None else self.begins[fact.source] + fact.line
+        return None if self.code_object.kind == "code-object" else self._place_of(fact)
+
+    def _place_of(self, fact: Fact) -> int | None:
+        """The byte or line that states a fact; None where its source has none."""
+        found = (
+            place.begin + place.within[fact.name]
+            for place in self.places
+            if place.source == fact.source and fact.name in place.within
+        )
+        return next(found, None)
 
     def occupancy(
         self,
@@ -168,7 +214,7 @@ class Result(NamedTuple):
     @property
     def compiler_number(self) -> CompilerNumber | None:
         """The compiler's own waves/SIMD and why it differs; None where it printed none."""
-        if self.kernel.traits.compiler_waves_per_simd is None:
+        if self.kernel.traits.numbers.compiler_waves_per_simd is None:
             return None
         from kernelinfo.kernel.compiler_number import compiler_number  # which few formats show
 

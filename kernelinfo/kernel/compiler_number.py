@@ -40,7 +40,7 @@ class CompilerNumber(NamedTuple):
 
 def compiler_number(kernel: Kernel, occupancy: Occupancy | None) -> CompilerNumber | None:
     """The number that the compiler printed, and why it differs; None where it printed none."""
-    printed = kernel.traits.compiler_waves_per_simd
+    printed = kernel.traits.numbers.compiler_waves_per_simd
     if printed is None:
         return None
     same = None if occupancy is None else agrees(kernel, occupancy)
@@ -53,7 +53,7 @@ def compiler_number(kernel: Kernel, occupancy: Occupancy | None) -> CompilerNumb
 
 def agrees(kernel: Kernel, occupancy: Occupancy) -> bool | None:
     """Whether the compiler printed this occupancy; None where it printed none, or of a what-if."""
-    printed = kernel.traits.compiler_waves_per_simd
+    printed = kernel.traits.numbers.compiler_waves_per_simd
     if printed is None or kernel.code_object.target != occupancy.target:
         return None
     return printed == occupancy.waves_per_simd
@@ -62,7 +62,7 @@ def agrees(kernel: Kernel, occupancy: Occupancy) -> bool | None:
 def why(kernel: Kernel, occupancy: Occupancy) -> Cause | None:
     """Why the compiler printed another number; None where it did not, or nothing explains it."""
     traits = kernel.traits
-    printed, target, demand = traits.compiler_waves_per_simd, traits.target, traits.demand
+    printed, target, demand = traits.numbers.compiler_waves_per_simd, traits.target, traits.demand
     if agrees(kernel, occupancy) is not False or printed is None or target is None:
         return None
     if demand is None or demand.vgprs is None or demand.lds_bytes is None:
@@ -75,7 +75,7 @@ def why(kernel: Kernel, occupancy: Occupancy) -> Cause | None:
         for block, sizes, sgprs in choices:
             # What is raised in the compiler's granule may be nothing in the hardware's.
             asked = demand._replace(
-                vgprs=kernel.traits.encoded.vgprs or demand.vgprs,
+                vgprs=traits.numbers.reserved_vgprs or demand.vgprs,
                 sgprs=sgprs,
                 dynamic_vgpr_block=block,
             )
@@ -104,16 +104,18 @@ def _blocks(kernel: Kernel) -> tuple[int, ...]:
     """VGPRs that a wave may take at a time, as the demand has it first; 0 if they are not dynamic.
     The compiler knows, and the file may not say."""
     block = kernel.traits.demand.dynamic_vgpr_block if kernel.traits.demand else 0
-    if kernel.traits.fact("dynamic_vgprs") is None:
+    if kernel.traits.numbers.dynamic_vgprs is None:
         return (block,)
     return tuple(dict.fromkeys((block, 0, *llvm.DYNAMIC_BLOCKS)))
 
 
 def _sizes(kernel: Kernel, known: Target) -> Iterator[tuple[int, int]]:
     """Smallest and largest workgroup that the source may allow: no file says the smallest."""
-    required, declared = kernel.traits.fact("required_workgroup"), kernel.workgroup.declared_max
-    if required is not None and required.source != "sidecar":
-        size = math.prod(required.value)
+    declared = kernel.workgroup.declared_max
+    compiled = [numbers for source, numbers in kernel.traits.stated if source != "sidecar"]
+    required = (numbers.required_workgroup for numbers in compiled)
+    if sizes := next(filter(None, required), None):
+        size = math.prod(sizes)
         yield llvm.sizes_of((size, size), known)
         if declared is None or declared <= size:
             return
@@ -126,7 +128,7 @@ def _sizes(kernel: Kernel, known: Target) -> Iterator[tuple[int, int]]:
 
 def _sgprs(kernel: Kernel, known: Target) -> list[int]:
     """What may stand in `NumSGPRsForWavesPerEU`: the descriptor has it rounded up."""
-    used, encoded = kernel.used.sgprs or 0, kernel.traits.encoded.sgprs
+    used, encoded = kernel.used.sgprs or 0, kernel.traits.numbers.reserved_sgprs
     granule = known.sgprs.encoding_granule
     if encoded is None or not granule:
         return [used]

@@ -150,9 +150,9 @@ def _origin(kernel: Kernel) -> Values:
 def _resources(traits: Traits, occupancy: Occupancy | None) -> Values:
     allocated = occupancy.allocated if occupancy else None
     launch = occupancy.launch if occupancy else None
-    used, spills = traits.used, traits.spills
+    numbers = traits.numbers
     return (
-        traits.wave_size,
+        numbers.wave_size,
         launch and launch.workgroup_size,
         launch and launch.assumption,
         allocated and allocated.arch_vgprs,
@@ -160,13 +160,13 @@ def _resources(traits: Traits, occupancy: Occupancy | None) -> Values:
         allocated and allocated.sgprs,
         allocated and allocated.lds_bytes,
         launch and launch.dynamic_lds_bytes,
-        used.scratch_bytes_per_lane,
-        traits.flags.dynamic_stack,
-        used.vgprs,
-        used.agprs,
-        used.sgprs,
-        spills.vgprs,
-        spills.sgprs,
+        numbers.scratch_bytes_per_lane,
+        numbers.dynamic_stack,
+        numbers.vgprs,
+        numbers.agprs,
+        numbers.sgprs,
+        numbers.vgpr_spills,
+        numbers.sgpr_spills,
     )
 
 

@@ -6,7 +6,6 @@ from functools import cache
 from typing import Any, Literal, NamedTuple
 
 from kernelinfo.errors import TargetsError, UnknownTargetError
-from kernelinfo.identity import hashed_by_identity
 from kernelinfo.occupancy.clusters import Clusters
 from kernelinfo.occupancy.target_tables import ARE_CHECKED, check_types, tables
 
@@ -146,7 +145,6 @@ class Device(NamedTuple):
         return self.cus if per == "CU" else self.wgps or self.cus // 2
 
 
-@hashed_by_identity
 class Target(NamedTuple):
     """What one gfx target offers, each topic with its source; there is one object of each."""
 
@@ -190,8 +188,8 @@ class Target(NamedTuple):
     caveat: str = ""
     """Why a result is a bound, where the hardware is not fully known."""
 
-    def __eq__(self, other: object) -> bool:
-        return self is other
+    def __hash__(self) -> int:
+        return hash(self.name)
 
     def __reduce__(self) -> tuple[object, ...]:
         """Another process unpickles its own object of that name."""

@@ -189,18 +189,13 @@ def _located(
 
 def _entry(kernel: Kernel, data: Data) -> int:
     """The registers that the kernel's descriptor sets up; all where there is none to read."""
-    start = kernel.begins.get("descriptor", -1)
-    version = kernel.code_object.code_object_version
-    if start < 0 or version is None or version < 3:
+    found = (place.begin for place in kernel.places if place.source == "descriptor")
+    start, version = next(found, None), kernel.code_object.code_object_version
+    if start is None or version is None or version < 3:
         return EVERY
-    from kernelinfo.reading.code_object import descriptor  # of no use for assembly
+    from kernelinfo.reading.code_object.descriptor import SIZE  # of no use for assembly
 
-    raw = bytes(data.read(start, descriptor.SIZE))
-    try:
-        descriptor.facts(raw, None, code_object_version=version)
-    except ReadError:  # the symbol points at something else
-        return EVERY
-    return from_descriptor(raw)
+    return from_descriptor(bytes(data.read(start, SIZE)))
 
 
 def _lds(blob: Blob, text: AssemblyText | None, kernel: Kernel, function: Function) -> Lds | None:
@@ -234,6 +229,8 @@ def _story(result: Result, function: Function, at: int | None) -> Story:
 
 def _exceeds(story: Story, kernel: Kernel) -> bool:
     """True if the text names registers that the kernel's descriptor does not allocate."""
-    allocated = kernel.traits.encoded
+    numbers = kernel.traits.numbers
     vectors, sgprs = story.used.vector(story.files), story.used.sgprs
-    return vectors > (allocated.vgprs or vectors) or sgprs > (allocated.sgprs or sgprs)
+    return vectors > (numbers.reserved_vgprs or vectors) or sgprs > (
+        numbers.reserved_sgprs or sgprs
+    )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Literal, NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Literal, NamedTuple, get_args
 
 _MOST_WARNINGS = 1000
 
@@ -19,80 +19,102 @@ Source = Literal[
     "sidecar",
     "code",
 ]
-SOURCES: tuple[Source, ...] = (
-    "option",
-    "linking-info",
-    "descriptor",
-    "directive",
-    "metadata",
-    "kernel-info",
-    "remark",
-    "symbol",
-    "sidecar",
-    "code",
-)
-"""Who states a fact, the best source first: the user; `.amdgpu.info` of objects that are not
+SOURCES: tuple[Source, ...] = get_args(Source)
+"""Who states a number, the best source first: the user; `.amdgpu.info` of objects that are not
 linked yet, or `.amdgpu_info` of their assembly; the 64-byte kernel descriptor (or
 amd_kernel_code_t), which the hardware obeys; `.amdhsa_*` directives, which the assembler makes it
 from; the metadata note or its YAML in assembly; the `; Kernel info:` comment; a remark in a build
 log; a `.set` symbol or an ELF symbol; the JSON file that Triton writes next to a code object; the
 instructions in assembly text."""
 
-FactName = Literal[
-    "vgprs",  # VGPRs the code uses per lane; AGPRs included where they share one file (.vgpr_count)
-    "arch_vgprs",  # architectural VGPRs the code uses per lane, AGPRs never included
-    "agprs",  # AGPRs the code uses per lane
-    "sgprs",  # SGPRs the code uses per wave, VCC, flat scratch and XNACK included (.sgpr_count)
-    "lds_bytes",  # static LDS per workgroup
-    "scratch_bytes_per_lane",  # fixed scratch (private segment) per lane
-    "vgpr_spills",  # VGPRs spilled
-    "sgpr_spills",  # SGPRs spilled
-    "reserved_vgprs",  # VGPRs per lane the descriptor encodes, a multiple of the encoding granule
-    "least_reserved_vgprs",  # the same by the smaller of two units, where the object tells neither
-    "accum_offset",  # first AGPR in the unified file, in VGPRs
-    "dynamic_vgprs",  # waves take and give back VGPRs while they run
-    "dynamic_vgpr_block",  # VGPRs per lane that they take at a time
-    "reserved_sgprs",  # SGPRs per wave the descriptor encodes, a multiple of the encoding granule
-    "max_workgroup_size",  # the largest workgroup the kernel may be launched with, in workitems
-    "required_workgroup",  # (x, y, z), when the source demands one size
-    "wave_size",  # lanes in a wave: 32 or 64
-    "wgp_mode",  # a workgroup's waves may use both CUs of a WGP
-    "graphics_stage",  # waves are launched by a stage of graphics, one by one: no workgroup
-    "tg_split",  # a workgroup's waves may be on several CUs (threadgroup split)
-    "dynamic_stack",  # scratch grows at run time
-    "dynamic_lds",  # the kernel takes LDS sized at launch
-    "dynamic_lds_bytes",  # LDS per workgroup asked for at launch
-    "indirect_call",  # calls through a pointer or outside the module
-    "recursion",
-    "named_barriers",
-    "cluster",  # (x, y, z) workgroups that start together
-    "revision",  # of the chip that gfx1250 code is compiled for: A0 or B0
-    "asked_waves",  # waves per SIMD that the source asked the compiler for
-    "code_bytes",  # size of the kernel's code, callees excluded
-    "compiler_waves_per_simd",  # the compiler's own `; Occupancy:`
-]
-FactValue = int | bool | str | tuple[int, int, int]
+Sizes = tuple[int, int, int]
+"""Sizes along x, y and z."""
+
+
+class Numbers(NamedTuple):
+    """What is stated of one kernel; None for a number that is not stated."""
+
+    lds_bytes: int | None = None  # static LDS per workgroup
+    scratch_bytes_per_lane: int | None = None  # fixed scratch (private segment) per lane
+    dynamic_stack: bool | None = None  # scratch grows at run time
+    wave_size: int | None = None  # lanes in a wave: 32 or 64
+    reserved_vgprs: int | None = None
+    """VGPRs per lane the descriptor encodes, a multiple of the encoding granule."""
+    least_reserved_vgprs: int | None = None
+    """The same by the smaller of two units, where the object tells neither."""
+    reserved_sgprs: int | None = None
+    """SGPRs per wave the descriptor encodes, a multiple of the encoding granule."""
+    wgp_mode: bool | None = None  # a workgroup's waves may use both CUs of a WGP
+    accum_offset: int | None = None  # first AGPR in the unified file, in VGPRs
+    dynamic_vgprs: bool | None = None  # waves take and give back VGPRs while they run
+    dynamic_vgpr_block: int | None = None  # VGPRs per lane that they take at a time
+    tg_split: bool | None = None
+    """A workgroup's waves may be on several CUs (threadgroup split)."""
+    named_barriers: int | None = None
+    vgprs: int | None = None
+    """VGPRs the code uses per lane; AGPRs included where they share one file (.vgpr_count)."""
+    arch_vgprs: int | None = None
+    """Architectural VGPRs the code uses per lane, AGPRs never included."""
+    agprs: int | None = None  # AGPRs the code uses per lane
+    sgprs: int | None = None
+    """SGPRs the code uses per wave, VCC, flat scratch and XNACK included (.sgpr_count)."""
+    vgpr_spills: int | None = None  # VGPRs spilled
+    sgpr_spills: int | None = None  # SGPRs spilled
+    max_workgroup_size: int | None = None
+    """Workitems of the largest workgroup that the kernel may be launched with."""
+    required_workgroup: Sizes | None = None  # workitems, when the source demands one size
+    cluster: Sizes | None = None  # workgroups that start together
+    graphics_stage: bool | None = None
+    """Waves are launched by a stage of graphics, one by one: no workgroup."""
+    dynamic_lds: bool | None = None  # the kernel takes LDS sized at launch
+    dynamic_lds_bytes: int | None = None  # LDS per workgroup asked for at launch
+    indirect_call: bool | None = None  # calls through a pointer or outside the module
+    recursion: bool | None = None
+    revision: str | None = None  # of the chip that gfx1250 code is compiled for: A0 or B0
+    asked_waves: int | None = None  # waves per SIMD that the source asked the compiler for
+    compiler_waves_per_simd: int | None = None  # the compiler's own `; Occupancy:`
+    code_bytes: int | None = None
+    """Size of the code, callees excluded; None where it is told apart, as each kernel's own."""
+
+
+NOTHING = Numbers()
+Stated = tuple[Source, Numbers]
+"""What one source states of one kernel."""
+
+
+class Place(NamedTuple):
+    """Where a source states its numbers, in bytes of a code object or 1-based lines of a text."""
+
+    source: Source
+    begin: int
+    """First byte or line of what states them: the descriptor, the note, the block."""
+    within: Mapping[str, int]
+    """By the name of a number, bytes or lines from `begin`; the same for equal statements."""
+
+
+BEGIN: Mapping[str, int] = dict.fromkeys(Numbers._fields, 0)
+"""Within a source that is placed as a whole."""
 
 
 class Fact(NamedTuple):
-    """One thing one source says of one kernel."""
+    """One number as one source states it."""
 
-    name: FactName
+    name: str
+    """A field of `Numbers`."""
     value: Any
-    """A `FactValue`: a count, or True or False, or three sizes, as the name has it."""
     source: Source
-    line: int | None = None
-    """In assembly text, lines from the one on which the source begins: the block, the metadata."""
-    offset: int | None = None
-    """In a code object, bytes from where the source begins: the descriptor, the note."""
 
 
-class Facts(tuple[Fact, ...]):
-    """The facts of one kernel, or of several that state the same. Its hash is that of the object,
-    so that to ask what is known of it need not read it."""
-
-    __slots__ = ()
-    __hash__ = object.__hash__
+def facts_of(stated: Iterable[Stated]) -> tuple[Fact, ...]:
+    """Every number of every source, in the order of the sources."""
+    return tuple(
+        [
+            Fact(name, value, source)
+            for source, numbers in stated
+            for name, value in zip(numbers._fields, numbers, strict=True)
+            if value is not None
+        ]
+    )
 
 
 class SourceLine(NamedTuple):
@@ -142,13 +164,11 @@ class KernelFacts(NamedTuple):
 
     symbol: str
     """Mangled name, without the descriptor's `.kd`."""
-    facts: Facts
-    """All but the size of the code; equal statements share one object."""
-    code_size: Fact | None = None
-    """Each kernel's own, and one source alone states it."""
-    begins: Mapping[Source, int] = {}
-    """Where a source begins: in bytes from the start of the code object, or the 1-based line of the
-    assembly text."""
+    stated: tuple[Stated, ...]
+    """By all sources that state any number."""
+    places: tuple[Place, ...] = ()
+    code_bytes: int | None = None
+    """Size of the code where it is each kernel's own, so that other numbers may be equal."""
     line: int | None = None
     """1-based line of the kernel's label in the assembly text."""
     read_code: Callable[[], Code | None] | None = None
@@ -223,3 +243,5 @@ class Module(NamedTuple):
     """Which of several modules of one text it is, where nothing else distinguishes them."""
     offset: int = 0
     """Bytes from the start of the text that holds it, and maybe others."""
+    passed_over: tuple[str, ...] = ()
+    """Symbols of the kernels that are not asked for; nothing else of them is read."""

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from reprlib import repr as shortened
+from typing import Any
 
-from kernelinfo.reading.facts import Fact, FactName, FactValue
+from kernelinfo.reading.facts import Numbers
 
 MOST_REGISTERS = 1024
 """What gfx1250 addresses, the most of all."""
@@ -59,9 +60,9 @@ def _flag(value: object) -> bool:
     return bool(value)
 
 
-_Reading = Callable[[object], FactValue]
+_Reading = Callable[[object], object]
 
-KEYS: Mapping[str, tuple[FactName, _Reading]] = {
+KEYS: Mapping[str, tuple[str, _Reading]] = {
     ".vgpr_count": ("vgprs", _registers),
     ".agpr_count": ("agprs", _registers),
     ".sgpr_count": ("sgprs", _registers),
@@ -78,7 +79,7 @@ KEYS: Mapping[str, tuple[FactName, _Reading]] = {
     ".uses_dynamic_stack": ("dynamic_stack", _flag),
 }
 
-KEYS_V2: Mapping[str, Mapping[str, tuple[FactName, _Reading]]] = {
+KEYS_V2: Mapping[str, Mapping[str, tuple[str, _Reading]]] = {
     "CodeProps": {
         "NumVGPRs": ("vgprs", _registers),
         "NumSGPRs": ("sgprs", _registers),
@@ -109,20 +110,17 @@ def unknown_version(version: object) -> str | None:
     return f"metadata of version {_shown(version)}, not known here: what is new in it is not read"
 
 
-def kernel_facts(
-    kernel: Mapping[object, object], *, offset: int | None = None, line: int | None = None
-) -> tuple[str, list[Fact], list[str]]:
-    """Symbol, facts and complaints of one element of `amdhsa.kernels` (code object v3 on).
+def kernel_numbers(kernel: Mapping[object, object]) -> tuple[str, Numbers, list[str]]:
+    """Symbol, numbers and complaints of one element of `amdhsa.kernels` (code object v3 on).
 
-    `offset` and `line` become those of every fact.
-    A malformed value gives a complaint in words and no fact; unknown keys are passed over.
+    A malformed value gives a complaint in words and no number; unknown keys are passed over.
     """
     symbol = kernel_symbol(kernel.get(".symbol"), kernel.get(".name"))
-    facts, complaints = _read(KEYS, kernel, offset, line)
+    numbers, complaints = _read(KEYS, kernel)
     complaints += _no_text(kernel, ".symbol", ".name")
     if takes_dynamic_lds(kernel.get(".args")):
-        facts.append(Fact("dynamic_lds", True, "metadata", line, offset))
-    return symbol, facts, complaints
+        numbers["dynamic_lds"] = True
+    return symbol, Numbers(**numbers), complaints
 
 
 def kernel_symbol(symbol: object, name: object) -> str:
@@ -130,42 +128,38 @@ def kernel_symbol(symbol: object, name: object) -> str:
     return _text(symbol).removesuffix(".kd") or _text(name)
 
 
-def kernel_facts_v2(
-    kernel: Mapping[object, object], *, offset: int | None = None, line: int | None = None
-) -> tuple[str, list[Fact], list[str]]:
-    """As `kernel_facts`, for one element of `Kernels` in the YAML of code object v2."""
+def kernel_numbers_v2(kernel: Mapping[object, object]) -> tuple[str, Numbers, list[str]]:
+    """As `kernel_numbers`, for one element of `Kernels` in the YAML of code object v2."""
     symbol = _text(kernel.get("SymbolName")).removesuffix("@kd") or _text(kernel.get("Name"))
-    facts: list[Fact] = []
+    numbers: dict[str, Any] = {}
     complaints = _no_text(kernel, "SymbolName", "Name")
     for part, keys in KEYS_V2.items():
         values = kernel.get(part)
         if isinstance(values, Mapping):
-            more, wrong = _read(keys, values, offset, line)
-            facts += more
+            more, wrong = _read(keys, values)
+            numbers |= more
             complaints += wrong
         elif values is not None:
             complaints.append(f"{part} is {_shown(values)}, not a map")
     if takes_dynamic_lds(kernel.get("Args"), "ValueKind"):
-        facts.append(Fact("dynamic_lds", True, "metadata", line, offset))
-    return symbol, facts, complaints
+        numbers["dynamic_lds"] = True
+    return symbol, Numbers(**numbers), complaints
 
 
 def _read(
-    keys: Mapping[str, tuple[FactName, _Reading]],
-    values: Mapping[object, object],
-    offset: int | None,
-    line: int | None,
-) -> tuple[list[Fact], list[str]]:
-    facts: list[Fact] = []
+    keys: Mapping[str, tuple[str, _Reading]], values: Mapping[object, object]
+) -> tuple[dict[str, Any], list[str]]:
+    """Numbers by name, and complaints."""
+    numbers: dict[str, Any] = {}
     complaints: list[str] = []
     for key, (name, reading) in keys.items():
         if key not in values:
             continue
         try:
-            facts.append(Fact(name, reading(values[key]), "metadata", line, offset))
+            numbers[name] = reading(values[key])
         except ValueError as error:
             complaints.append(f"{key} is {_shown(values[key])}, {error}")
-    return facts, complaints
+    return numbers, complaints
 
 
 def _no_text(kernel: Mapping[object, object], *keys: str) -> list[str]:

@@ -13,19 +13,21 @@ from typing import NamedTuple
 
 from kernelinfo.occupancy.placement import extra_sgprs, total_vgprs
 from kernelinfo.occupancy.targets import Target
-from kernelinfo.reading.facts import Fact, FactName, Facts, KernelFacts
+from kernelinfo.reading.facts import NOTHING, KernelFacts, Numbers, Stated
 
 NOTE = "is not linked yet: numbers are of what each kernel reaches in this object; link for all"
 _MOST_CALLS = 1 << 20
 """That are followed in one object, for each kernel anew; real ones are inlined but for a few."""
 _VCC, _FLAT_SCRATCH, _DYNAMIC_STACK = 1, 2, 4
-_REPLACED: tuple[FactName, ...] = (
-    *("vgprs", "arch_vgprs", "agprs", "sgprs", "lds_bytes", "scratch_bytes_per_lane"),
-    *("reserved_vgprs", "least_reserved_vgprs", "accum_offset", "reserved_sgprs", "dynamic_stack"),
-    "compiler_waves_per_simd",
+_REPLACED: Mapping[str, None] = dict.fromkeys(
+    (
+        *("vgprs", "arch_vgprs", "agprs", "sgprs", "lds_bytes", "scratch_bytes_per_lane"),
+        *("reserved_vgprs", "least_reserved_vgprs", "accum_offset", "reserved_sgprs"),
+        *("dynamic_stack", "compiler_waves_per_simd"),
+    )
 )
 """What descriptors, metadata and kernel info state of one function alone."""
-_UNKNOWN = [Fact("indirect_call", True, "linking-info")]  # of a kernel of which nothing is stated
+_UNKNOWN = Numbers(indirect_call=True)  # of a kernel of which nothing is stated
 
 
 class Function:
@@ -65,11 +67,13 @@ def with_callees(
     calls = _Calls(functions)
     found = []
     for kernel in kernels:
-        facts = _UNKNOWN
+        numbers = _UNKNOWN
         if kernel.symbol in functions:
-            facts = _facts(calls.reach(kernel.symbol), target, xnack=xnack)
-        own = (fact for fact in kernel.facts if fact.name not in _REPLACED)
-        found.append(kernel._replace(facts=Facts((*facts, *own))))
+            numbers = _numbers(calls.reach(kernel.symbol), target, xnack=xnack)
+        own = ((source, alone._replace(**_REPLACED)) for source, alone in kernel.stated)
+        linked: Stated = "linking-info", numbers
+        stated = (linked, *(one for one in own if one[1] != NOTHING))
+        found.append(kernel._replace(stated=stated))
     return found
 
 
@@ -108,7 +112,7 @@ class _Calls:
         return _Reach(reached.values(), scratch[name], is_open, is_recursive)
 
 
-def _facts(reach: _Reach, target: Target | None, *, xnack: bool) -> list[Fact]:
+def _numbers(reach: _Reach, target: Target | None, *, xnack: bool) -> Numbers:
     flags = 0
     lds: dict[str, int] = {}
     for function in reach.functions:
@@ -122,16 +126,13 @@ def _facts(reach: _Reach, target: Target | None, *, xnack: bool) -> list[Fact]:
         flat |= target.sgprs.architected_flat_scratch
         sgprs += extra_sgprs(target, vcc=vcc, flat_scratch=flat, xnack=xnack)
         vgprs = total_vgprs(target, vgprs, agprs)
-    numbers: dict[FactName, int | bool] = {
-        "vgprs": vgprs,
-        "agprs": agprs,
-        "sgprs": sgprs,
-        "lds_bytes": sum(lds.values()),
-        "scratch_bytes_per_lane": reach.scratch,
-        "dynamic_stack": bool(flags & _DYNAMIC_STACK) or reach.is_recursive,
-    }
-    if reach.is_recursive:
-        numbers["recursion"] = True
-    if reach.is_open:
-        numbers["indirect_call"] = True
-    return [Fact(name, value, "linking-info") for name, value in numbers.items()]
+    return Numbers(
+        vgprs=vgprs,
+        agprs=agprs,
+        sgprs=sgprs,
+        lds_bytes=sum(lds.values()),
+        scratch_bytes_per_lane=reach.scratch,
+        dynamic_stack=bool(flags & _DYNAMIC_STACK) or reach.is_recursive,
+        recursion=reach.is_recursive or None,
+        indirect_call=reach.is_open or None,
+    )

@@ -7,11 +7,11 @@ table of an object until it is stripped.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
 
-from kernelinfo.reading.facts import Fact, FactName, Facts
+from kernelinfo.occupancy.placement import align
+from kernelinfo.reading.facts import Numbers
 
-SYMBOLS: Mapping[str, FactName] = {
+SYMBOLS: Mapping[str, str] = {
     "has_indirect_call": "indirect_call",
     "has_recursion": "recursion",
     "has_dyn_sized_stack": "dynamic_stack",
@@ -23,17 +23,14 @@ NAMED_BARRIERS = 4
 """What the descriptor counts named barriers in (AMDHSAKernelDescriptor.h, NAMED_BAR_CNT)."""
 
 
-@lru_cache(maxsize=1 << 12)
-def symbol_facts(values: tuple[tuple[str, int, int | None], ...]) -> Facts:
-    """The facts of one function: the ends of its symbols' names, their values, and in assembly the
-    lines of their definitions."""
-    facts: dict[FactName, Fact] = {}
-    for suffix, count, line in values:
-        name = SYMBOLS[suffix]
-        barriers = -(-count // NAMED_BARRIERS) * NAMED_BARRIERS
-        known = barriers if name == "named_barriers" else bool(count)
-        facts[name] = Fact(name, known, "symbol", line)
-    if (recursion := facts.get("recursion")) and recursion.value:
-        # LLVM puts recursion down as a dynamic stack (SIProgramInfo::DynamicCallStack).
-        facts["dynamic_stack"] = recursion._replace(name="dynamic_stack")
-    return Facts(facts.values())
+def symbol_numbers(values: Mapping[str, int]) -> Numbers:
+    """The numbers of one function, by the ends of its symbols' names and their values."""
+    found = {SYMBOLS[suffix]: bool(count) for suffix, count in values.items()}
+    barriers = values.get("num_named_barrier")
+    # LLVM puts recursion down as a dynamic stack (SIProgramInfo::DynamicCallStack).
+    return Numbers(
+        dynamic_stack=found.get("recursion") or found.get("dynamic_stack"),
+        recursion=found.get("recursion"),
+        indirect_call=found.get("indirect_call"),
+        named_barriers=None if barriers is None else align(barriers, NAMED_BARRIERS),
+    )

@@ -10,7 +10,7 @@ from kernelinfo.occupancy import Occupancy
 from kernelinfo.occupancy.calculator import vgpr_steps
 from kernelinfo.occupancy.limits import RESOURCES, Limit
 from kernelinfo.occupancy.targets import Device, Target
-from kernelinfo.reading.facts import SOURCES, Fact, FactName
+from kernelinfo.reading.facts import SOURCES, Fact
 from kernelinfo.render import View, notes
 from kernelinfo.render.findings import in_words, next_step
 from kernelinfo.render.names import heading, name_of, printable
@@ -181,7 +181,7 @@ def _steps(target: Target, occupancy: Occupancy) -> str:
     return "VGPRs ≤ " + "  ".join(steps) + " waves/SIMD"
 
 
-_IN_WORDS: dict[FactName, str] = {
+_IN_WORDS: dict[str, str] = {
     "reserved_vgprs": "{} VGPRs allocated",
     "least_reserved_vgprs": "{} VGPRs allocated at least",
     "vgprs": "{} VGPRs used",

@@ -11,6 +11,7 @@ from kernelinfo import __version__
 from kernelinfo.kernel import CodeObject, Item, Kernel, Repeat, Report, Result
 from kernelinfo.kernel.numbers import NUMBERS
 from kernelinfo.occupancy import Occupancy
+from kernelinfo.reading.facts import Fact, Source
 from kernelinfo.render import View
 
 SCHEMA = "kernelinfo/1"
@@ -100,7 +101,7 @@ def kernel_document(result: Result) -> dict[str, Any]:
         **picked(kernel, "symbol", "name"),
         "target": kernel.target.name if kernel.target else kernel.code_object.target,
         **picked(kernel, "source", "wave_size"),
-        "wgp_mode": kernel.traits.wgp_mode,
+        "wgp_mode": kernel.traits.numbers.wgp_mode,
         **picked(kernel, "code_bytes", "code"),
         "workgroup": {
             **as_json(kernel.workgroup),
@@ -136,9 +137,13 @@ def occupancy_document(occupancy: Occupancy) -> dict[str, Any]:
 def _provenance(kernel: Kernel) -> dict[str, dict[str, Any]]:
     """Key → place of the number (source, line, offset), from its best source."""
     found: dict[str, dict[str, Any]] = {}
-    for fact in (*kernel.traits.facts, kernel.code_size):
-        key = fact and PROVENANCE.get(fact.name)
-        if fact and key and key not in found:
+    own: Source = "symbol" if kernel.code_object.kind == "code-object" else "kernel-info"
+    facts = [*kernel.traits.facts]
+    if kernel.code_bytes is not None:
+        facts.append(Fact("code_bytes", kernel.code_bytes, own))
+    for fact in facts:
+        key = PROVENANCE.get(fact.name)
+        if key and key not in found:
             line, offset = kernel.line_of(fact), kernel.offset(fact)
             found[key] = {"from": fact.source, "line": line, "offset": offset}
     return found

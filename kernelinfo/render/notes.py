@@ -84,13 +84,13 @@ def launch_notes(target: Target, occupancy: Occupancy) -> Notes:
 def cluster_notes(traits: Traits, target: Target) -> Notes:
     """What limits clusters of workgroups, and whether the runtime may rewrite the code."""
     found, limit = [], target.clusters
-    if limit and (cluster := traits.fact("cluster")):
-        size = prod(cluster.value)
+    if limit and (cluster := traits.numbers.cluster):
+        size = prod(cluster)
         text = f"{counted(size, 'workgroup')} start together; the runtime allows "
         text += f"{limit.workgroups} in one and {limit.in_flight} clusters in flight per shader "
         found.append(("clusters", text + "engine, which the percentage does not contain"))
-    if limit and (revision := traits.fact("revision")):
-        text = f"compiled for revision {revision.value}; the runtime may rewrite the code where it "
+    if limit and (revision := traits.numbers.revision):
+        text = f"compiled for revision {revision}; the runtime may rewrite the code where it "
         found.append(("revision", text + "runs on another revision, and its numbers with it"))
     return found
 

@@ -143,8 +143,8 @@ def findings(
 
 
 def may_ask_for_code(traits: Traits) -> bool:
-    """True if a rule may read the instructions: the kernel has scratch or AGPRs."""
-    return traits.used.scratch_bytes_per_lane != 0 or bool(traits.used.agprs)
+    """Whether a rule may read the instructions: without scratch and AGPRs none does."""
+    return traits.numbers.scratch_bytes_per_lane != 0 or bool(traits.numbers.agprs)
 
 
 def find(name: str) -> Rule | Documented | None:

@@ -21,7 +21,7 @@ def agpr_without_mfma(traits: Traits, occupancy: Occupancy, code: Code | None) -
     cheaper than scratch, but in a unified register file AGPRs cost occupancy like VGPRs.
     What to do: nothing if the kernel does not need more waves; otherwise the same as for spills.
     """
-    agprs = traits.used.agprs
+    agprs = traits.numbers.agprs
     if code is None or not agprs or code.matrix or code.calls:
         return
     held = ""
@@ -41,7 +41,7 @@ def at_cap_and_spilling(traits: Traits, occupancy: Occupancy) -> Iterator[Remark
     these waves with spills.
     What to do: compile with the next looser bound and measure both.
     """
-    if not traits.spills.vgprs or (step := step_in_use(traits)) is None:
+    if not traits.numbers.vgpr_spills or (step := step_in_use(traits)) is None:
         return
     vgprs, waves = step
     yield Remark(
@@ -56,7 +56,7 @@ def step_in_use(traits: Traits) -> tuple[int, int] | None:
 
     None if granules of the step are free, or if the step is the largest addressable one.
     """
-    target, demand, used = traits.target, traits.demand, traits.used.vgprs
+    target, demand, used = traits.target, traits.demand, traits.numbers.vgprs
     if target is None or demand is None or used is None:
         return None
     file = target.vgpr_file(demand.wave_size)
@@ -75,11 +75,12 @@ def missing_launch_bound(traits: Traits, occupancy: Occupancy) -> Iterator[Remar
     What to do: state the real size by `__launch_bounds__`.
     """
     target, demand = traits.target, traits.demand
-    step = step_in_use(traits) if traits.spills.vgprs else None
+    step = step_in_use(traits) if traits.numbers.vgpr_spills else None
     if target is None or demand is None or step is None:
         return
     largest = target.waves.max_workgroup_size
-    if traits.workgroup.declared_max != largest or traits.workgroup.required is not None:
+    numbers = traits.numbers
+    if numbers.max_workgroup_size != largest or numbers.required_workgroup is not None:
         return
     whole, half = (placement(target, demand, Launch(size)) for size in (largest, largest // 2))
     if step[0] == most_vgprs(whole, whole.group):
@@ -99,7 +100,7 @@ def waves_hint_too_high(traits: Traits, occupancy: Occupancy) -> Iterator[Remark
     more waves than can be resident, so the spills buy nothing.
     What to do: lower that number to the resident waves.
     """
-    spilled, used = traits.spills.vgprs, traits.used.vgprs
+    spilled, used = traits.numbers.vgpr_spills, traits.numbers.vgprs
     if not spilled or used is None or not occupancy.exact:
         return
     room = occupancy.headroom.vgprs
@@ -121,12 +122,12 @@ def asked_waves_not_reached(traits: Traits, occupancy: Occupancy) -> Iterator[Re
     Why it matters: the compiler kept registers low for waves that cannot be resident.
     What to do: ask for the waves that are, or use less of what limits.
     """
-    asked = traits.fact("asked_waves")
-    if asked is None or not occupancy.launchable or occupancy.waves_per_simd >= asked.value:
+    asked = traits.numbers.asked_waves
+    if asked is None or not occupancy.launchable or occupancy.waves_per_simd >= asked:
         return
     limits = " and ".join(RESOURCES[limiter] for limiter in occupancy.limiters)
     yield Remark(
-        f"asked for {waves_per_simd(asked.value)}, {limits} "
+        f"asked for {waves_per_simd(asked)}, {limits} "
         f"allow{'s' if len(occupancy.limiters) == 1 else ''} {occupancy.waves_per_simd:.4g}",
         f"ask for the waves that are resident, or use less {limits}",
     )

@@ -30,7 +30,7 @@ def unlaunchable_workgroup(traits: Traits, occupancy: Occupancy) -> Iterator[Rem
     message = f"a workgroup of {launch.workgroup_size} cannot start: {obstacles[0]}"
     if launch.assumption not in ("declared-max", "hardware-max"):
         yield Remark(message, "launch smaller ones, or bound the registers by __launch_bounds__")
-    elif occupancy.range is None and not traits.flags.tg_split:
+    elif occupancy.range is None and not traits.numbers.tg_split:
         yield Remark(message, "nor can one of any other size")
     else:
         hint = f"smaller ones to {_largest_that_can(occupancy)} can"

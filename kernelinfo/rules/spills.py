@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kernelinfo.kernel.traits import Spills, Traits
+from kernelinfo.kernel.traits import Traits
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.occupancy.limits import REGISTER_BYTES
 from kernelinfo.reading.facts import Code
@@ -27,8 +27,8 @@ def vgpr_spill(traits: Traits, occupancy: Occupancy | None, code: Code | None) -
     What to do: find the reloads (`explain`); a looser launch bound gives more registers.
     """
     in_loop = code is not None and code.loops
-    if (spilled := traits.spills.vgprs) and not in_loop:
-        scratch = traits.used.scratch_bytes_per_lane
+    if (spilled := traits.numbers.vgpr_spills) and not in_loop:
+        scratch = traits.numbers.scratch_bytes_per_lane
         where = f", {scratch} B of scratch per lane" if scratch else ", none of them to scratch"
         yield Remark(
             f"{counted(spilled, 'VGPR')} spilled{where}",
@@ -49,13 +49,14 @@ def scratch_without_spill(
     not inlined lives in memory instead of registers.
     What to do: index the array by constants (unroll the loop), or inline the call.
     """
-    scratch, spills = traits.used.scratch_bytes_per_lane or 0, traits.spills
-    if spills.vgprs is None or spills.sgprs is None or traits.flags.dynamic_stack:
+    scratch = traits.numbers.scratch_bytes_per_lane or 0
+    vgprs, sgprs = traits.numbers.vgpr_spills, traits.numbers.sgpr_spills
+    if vgprs is None or sgprs is None or traits.numbers.dynamic_stack:
         return
-    spilled = spills.vgprs + spills.sgprs
+    spilled = vgprs + sgprs
     explained = REGISTER_BYTES * spilled + _FRAME_BYTES if spilled else 0
     if scratch > explained:
-        beyond = f"beyond {_spilled(spills)}" if spilled else "without spills"
+        beyond = f"beyond {_spilled(vgprs, sgprs)}" if spilled else "without spills"
         calls = code is None or code.calls
         what = "an array or a call frame" if calls else "an array"
         text = f"{scratch} B of scratch per lane {beyond}: {what}"
@@ -70,8 +71,8 @@ def scratch_without_spill(
         )
 
 
-def _spilled(spills: Spills) -> str:
-    kinds = ((spills.vgprs, "VGPRs"), (spills.sgprs, "SGPRs"))
+def _spilled(vgprs: int, sgprs: int) -> str:
+    kinds = ((vgprs, "VGPRs"), (sgprs, "SGPRs"))
     return "the " + " and ".join(f"{count} {noun}" for count, noun in kinds if count) + " spilled"
 
 
@@ -82,7 +83,7 @@ def sgpr_spill(traits: Traits, occupancy: Occupancy | None) -> Iterator[Remark]:
     Why it matters: each spill costs a lane move, and every 64 spills (wave64) take another VGPR.
     What to do: keep fewer kernel arguments and uniform values alive at once.
     """
-    if spilled := traits.spills.sgprs:
+    if spilled := traits.numbers.sgpr_spills:
         yield Remark(
             f"{counted(spilled, 'SGPR')} spilled to lanes of VGPRs",
             "keep fewer arguments and uniform values alive at once",
@@ -98,8 +99,8 @@ def dynamic_stack(traits: Traits, occupancy: Occupancy | None) -> Iterator[Remar
     Why it matters: the runtime reserves a guess, and too small a guess is a memory fault.
     What to do: bound the recursion, give the alloca a constant size, make the callee visible.
     """
-    if traits.flags.dynamic_stack:
-        known = traits.used.scratch_bytes_per_lane or 0
+    if traits.numbers.dynamic_stack:
+        known = traits.numbers.scratch_bytes_per_lane or 0
         yield Remark(
             f"scratch grows at run time; only {known} B per lane are known",
             "bound the recursion, give an alloca a constant size, make callees visible",
@@ -114,7 +115,7 @@ def indirect_call(traits: Traits, occupancy: Occupancy | None) -> Iterator[Remar
     is an upper bound.
     What to do: nothing if the callees are small; otherwise compile all device code as one module.
     """
-    if traits.flags.indirect_call:
+    if traits.numbers.indirect_call:
         yield Remark(
             "calls functions outside of this module: register counts are lower bounds",
             "compile the callees in one module with it",
@@ -141,9 +142,9 @@ def spill_in_loop(traits: Traits, occupancy: Occupancy, code: Code | None) -> It
         text += f" at depth {worst.depth}"
     if others := len(loops) - 1:
         text += f", more in {counted(others, 'other loop')}"
-    if spilled := traits.spills.vgprs:
+    if spilled := traits.numbers.vgpr_spills:
         text += f" ({spilled} VGPRs spilled"
-        scratch = traits.used.scratch_bytes_per_lane or 0
+        scratch = traits.numbers.scratch_bytes_per_lane or 0
         spilled_bytes = REGISTER_BYTES * spilled
         # Spilled registers may share a slot or sit in AGPRs; then the bytes do not add up.
         text += f", {spilled_bytes} of {scratch} B)" if spilled_bytes <= scratch else ")"

@@ -25,12 +25,12 @@ def near_next_step(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
     Why it matters: a small change of the source often saves so few registers.
     What to do: look for values that need not stay alive; measure whether more waves help.
     """
-    if occupancy.limiters != ("vgpr",) or len(occupancy.next) != 1 or traits.spills.vgprs:
+    if occupancy.limiters != ("vgpr",) or len(occupancy.next) != 1 or traits.numbers.vgpr_spills:
         return
     step = occupancy.next[0]
     limit = next(limit for limit in occupancy.limits if limit.resource == "vgpr")
     top = limit.used + (occupancy.headroom.vgprs or 0)
-    padded = traits.used.vgprs is not None and limit.used > traits.used.vgprs
+    padded = traits.numbers.vgprs is not None and limit.used > traits.numbers.vgprs
     one_granule = limit.allocated - step.at_most <= limit.granule < top - step.at_most
     if step.waves_per_simd < _WORTH * occupancy.waves_per_simd:
         return
@@ -171,7 +171,7 @@ def padded_registers(traits: Traits, result: Occupancy) -> Iterator[Remark]:
     What to do: if LDS causes it, use less LDS; if the attribute causes it, raise its upper bound;
     if a generic target causes it, compile for the device.
     """
-    used, encoded = traits.used.vgprs, traits.encoded.vgprs
+    used, encoded = traits.numbers.vgprs, traits.numbers.reserved_vgprs
     if used is None or encoded is None or traits.target is None or traits.demand is None:
         return
     if traits.demand.agprs is None:

@@ -15,14 +15,14 @@ from kernelinfo.errors import LaunchError, ReadError
 from kernelinfo.reading.blob import Blob, Missing
 from kernelinfo.reading.budget import FileBudget
 from kernelinfo.reading.data import Data
-from kernelinfo.reading.facts import Facts, Features, KernelFacts, Module
+from kernelinfo.reading.facts import Features, KernelFacts, Module
 from tests.conftest import CORPUS, FIXTURES
 
 
 def test_an_unknown_target_under_another_id_is_two_problems(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    module = Module("code-object", "gfx9999", Features(), None, (), (KernelFacts("k", Facts()),))
+    module = Module("code-object", "gfx9999", Features(), None, (), (KernelFacts("k", ()),))
     monkeypatch.setattr(kernelinfo.reading, "read", lambda blob, arch: iter([module]))
     blob = Blob(
         "library.so",

@@ -130,7 +130,7 @@ def test_its_rules_find_what_python_finds(browser: Browser, reported: Reported) 
     items = analyse([str(FIXTURES / "assembly")], Options())
     for index, kernel in enumerate(Report.of(items).kernels):
         static = kernel.used.lds_bytes
-        if kernel.traits.demand is None or kernel.traits.is_graphics_stage or static is None:
+        if kernel.traits.demand is None or kernel.traits.numbers.graphics_stage or static is None:
             continue
         cases += [[index, {"size": size}] for size in SIZES]
         expected += [found(kernel, kernel.occupancy(workgroup_size=size), rules) for size in SIZES]

@@ -140,7 +140,7 @@ def _named(text: Kernel, linked: Kernel) -> Iterator[str]:
     here, there = _demand(text), _demand(linked)
     if here.arch_vgprs != there.arch_vgprs:
         yield "arch VGPRs"
-    more = (linked.traits.encoded.sgprs or 0) - (text.traits.encoded.sgprs or 0)
+    more = (linked.traits.numbers.reserved_sgprs or 0) - (text.traits.numbers.reserved_sgprs or 0)
     if more == 8 and text.target and text.target.name.startswith("gfx60"):
         yield "SGPRs of gfx6"
 
@@ -151,21 +151,22 @@ def _demand(kernel: Kernel) -> Demand:
 
 
 def _facts(kernel: Kernel, named: set[str]) -> dict[str, Any]:
-    """Facts that text and object of one compilation share, without those of `_named`."""
+    """What the text and the object of one compilation both say, but for what `_named` names."""
+    numbers = kernel.traits.numbers
     facts = {
         "used": kernel.used,
-        "encoded": kernel.traits.encoded,
+        "encoded": (numbers.reserved_vgprs, numbers.accum_offset, numbers.reserved_sgprs),
         "demand": _demand(kernel)._replace(arch_vgprs=None),
         "workgroup": kernel.workgroup,
         "wave size": kernel.wave_size,
-        "WGP mode": kernel.traits.wgp_mode,
+        "WGP mode": kernel.traits.numbers.wgp_mode,
         "spills": kernel.spills,
         "dynamic stack": kernel.flags.dynamic_stack,
         "percent": kernel.occupancy().percent,
         "limiters": kernel.occupancy().limiters,
     }
     if "SGPRs of gfx6" in named:
-        facts["encoded"] = kernel.traits.encoded._replace(sgprs=None)
+        facts["encoded"] = (numbers.reserved_vgprs, numbers.accum_offset, None)
         facts["demand"] = _demand(kernel)._replace(arch_vgprs=None, sgprs=None)
         del facts["percent"], facts["limiters"]
     return facts
@@ -178,7 +179,7 @@ def _as_asked(
         "LDS": kernel.used.lds_bytes,
         "largest workgroup": kernel.workgroup.declared_max,
         "wave size": kernel.wave_size,
-        "WGP mode": kernel.traits.wgp_mode if setting.wgp_mode is not None else None,
+        "WGP mode": kernel.traits.numbers.wgp_mode if setting.wgp_mode is not None else None,
     }
     asked = {
         "LDS": shape.lds_bytes,
@@ -204,7 +205,7 @@ def _as_printed(kernel: Kernel, block: dict[str, int]) -> tuple[dict[str, Any], 
         "SGPRs": kernel.used.sgprs,
         "LDS": kernel.used.lds_bytes,
         "scratch": kernel.used.scratch_bytes_per_lane,
-        "occupancy": kernel.traits.compiler_waves_per_simd,
+        "occupancy": kernel.traits.numbers.compiler_waves_per_simd,
     }
     comment = {
         "VGPRs": _total_vgprs(block),
@@ -247,7 +248,7 @@ def _judge(kernel: Kernel, tally: Tally, stated: str) -> None:
         return
     cause = why(kernel, ours)
     if cause is None or "other-version" in cause.names:
-        compiler_waves = kernel.traits.compiler_waves_per_simd
+        compiler_waves = kernel.traits.numbers.compiler_waves_per_simd
         tally.unexplained += 1
         tally.faults.append(f"{stated}: prints {compiler_waves}, is {ours.waves_per_simd}: {cause}")
     else:

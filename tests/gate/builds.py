@@ -43,10 +43,12 @@ def result(numbers: Numbers) -> Result:
                 stamps=numbers.stamps,
             ),
             traits=kernel.traits._replace(
-                used=kernel.used._replace(
-                    vgprs=numbers.vgprs, scratch_bytes_per_lane=numbers.scratch
+                numbers=kernel.traits.numbers._replace(
+                    vgprs=numbers.vgprs,
+                    scratch_bytes_per_lane=numbers.scratch,
+                    vgpr_spills=numbers.vgpr_spills,
+                    sgpr_spills=numbers.sgpr_spills,
                 ),
-                spills=kernel.spills._replace(vgprs=numbers.vgpr_spills, sgprs=numbers.sgpr_spills),
             ),
         ),
         _REAL.occupancy._replace(waves_per_simd=numbers.waves),

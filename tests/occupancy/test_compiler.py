@@ -267,7 +267,10 @@ _RAISED = re.compile(r"; Num([VS]GPR)sForWavesPerEU: (\d+)$", re.M)
 
 def kernels(path: Path) -> Iterator[Kernel]:
     for item in analyse([str(path)], Options()):
-        if isinstance(item, Result) and item.kernel.traits.compiler_waves_per_simd is not None:
+        if (
+            isinstance(item, Result)
+            and item.kernel.traits.numbers.compiler_waves_per_simd is not None
+        ):
             yield item.kernel
 
 
@@ -282,7 +285,7 @@ def check(path: Path, version: int) -> int:
     count = 0
     for kernel in kernels(path):
         compiler_waves, target, demand = (
-            kernel.traits.compiler_waves_per_simd,
+            kernel.traits.numbers.compiler_waves_per_simd,
             kernel.target,
             kernel.traits.demand,
         )
@@ -343,9 +346,15 @@ LDSBOUND = FIXTURES / "assembly" / "occupancy-hip-amdgcn-amd-amdhsa-gfx90a.s"
 REASON = "counts waves per CU, not per SIMD, where LDS or workgroups limit (LLVM 15)"
 
 
-def only(path: Path, symbol: str, **changes: Any) -> Kernel:
+def only(path: Path, symbol: str) -> Kernel:
     (kernel,) = (kernel for kernel in kernels(path) if symbol in kernel.symbol)
-    return kernel._replace(traits=kernel.traits._replace(**changes))
+    return kernel
+
+
+def printing(kernel: Kernel, waves_per_simd: int) -> Kernel:
+    """The kernel as if the compiler had printed that number."""
+    numbers = kernel.traits.numbers._replace(compiler_waves_per_simd=waves_per_simd)
+    return kernel._replace(traits=kernel.traits._replace(numbers=numbers))
 
 
 def test_explain_names_the_cause() -> None:
@@ -388,7 +397,7 @@ def test_the_compiler_knows_nothing_of_the_launch() -> None:
 
 
 def test_what_nothing_explains_is_said_as_such() -> None:
-    kernel = only(LDSBOUND, "ldsbound", compiler_waves_per_simd=77)
+    kernel = printing(only(LDSBOUND, "ldsbound"), 77)
     assert agrees(kernel, kernel.occupancy()) is False
     assert why(kernel, kernel.occupancy()) is None
 
@@ -396,9 +405,7 @@ def test_what_nothing_explains_is_said_as_such() -> None:
 def test_a_number_of_another_version_is_named_so() -> None:
     """Forks mix versions, and a file names its front end: clang 19 itself prints 1 here."""
     newer = only(FIXTURES / "assembly" / "occupancy-clang19-gfx90a.s", "ldsbound")
-    cause = why(
-        newer._replace(traits=newer.traits._replace(compiler_waves_per_simd=2)), newer.occupancy()
-    )
+    cause = why(printing(newer, 2), newer.occupancy())
     assert cause is not None
     assert (cause.names, cause.version) == (("waves-per-cu", "other-version"), 15)
 

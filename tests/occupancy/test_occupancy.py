@@ -15,7 +15,7 @@ from kernelinfo.occupancy import Occupancy, occupancy, targets
 from kernelinfo.occupancy.calculator import arch, vgpr_steps
 from kernelinfo.occupancy.placement import Demand, Launch
 from kernelinfo.occupancy.targets import find
-from kernelinfo.reading.facts import Fact, Facts, Features, KernelFacts
+from kernelinfo.reading.facts import Features, KernelFacts, Numbers
 from tests.conftest import registers
 
 devices = st.sampled_from([name for name in targets.known() if not targets.find(name).members])
@@ -310,5 +310,5 @@ def test_a_wave_has_the_only_size_there_is() -> None:
     """gfx90a and gfx1250 have one wave size; gfx1030 has two."""
     for target, size in (("gfx90a", 64), ("gfx1250", 32), ("gfx1030", None)):
         of = CodeObject("k.s", (), None, 0, 0, "assembly", target, Features(), 5, None, ())
-        stated = KernelFacts("k", Facts([Fact("vgprs", 12, "metadata")]))
+        stated = KernelFacts("k", (("metadata", Numbers(vgprs=12)),))
         assert combine(stated, of, find(target)).wave_size == size

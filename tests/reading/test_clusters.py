@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kernelinfo.reading.metadata import kernel_facts
+from kernelinfo.reading.metadata import kernel_numbers
 from tests.conftest import FIXTURES
 from tests.test_golden import run
 
@@ -39,6 +39,6 @@ def test_the_revision_is_named(target: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("revision", [7, "", "B0\n", "x" * 20, "\x1b[1m"])
 def test_odd_revisions_are_complaints(revision: object) -> None:
-    _, facts, complaints = kernel_facts({".name": "k", ".gfx1250_revision": revision})
-    assert facts == []
+    _, numbers, complaints = kernel_numbers({".name": "k", ".gfx1250_revision": revision})
+    assert numbers.revision is None
     assert "not the name of a revision" in complaints[0]

@@ -84,7 +84,7 @@ def test_bits_of_the_descriptor(target: str, at: int, bit: int) -> None:
     raw = bytearray(next(folder.glob(f"variety-*-{target}.co")).read_bytes())
     plain = kernels(bytes(raw))
     symbol, kernel = next(iter(plain.items()))
-    descriptor = kernel.begins["descriptor"]
+    [descriptor] = [place.begin for place in kernel.places if place.source == "descriptor"]
     (word,) = memoryview(raw)[descriptor + at : descriptor + at + 4].cast("I")
     pack_into("<I", raw, descriptor + at, word | 1 << bit)
     reasons = kernels(bytes(raw))[symbol].occupancy().at_most_because
@@ -167,15 +167,15 @@ callee:
 def test_instructions_that_reach_lds(code: str, is_sized_at_launch: bool) -> None:
     text = ACCESS.format(target="gfx90a", code=code, lds=0)
     kernel = kernels(text.encode())["k"]
-    assert kernel.traits.takes_dynamic_lds is (is_sized_at_launch or None)
+    assert kernel.traits.numbers.dynamic_lds is (is_sized_at_launch or None)
     reserved = ACCESS.format(target="gfx90a", code=code, lds=64)
-    assert kernels(reserved.encode())["k"].traits.takes_dynamic_lds is None
+    assert kernels(reserved.encode())["k"].traits.numbers.dynamic_lds is None
 
 
 def test_instructions_are_found_behind_what_a_log_puts_before_lines() -> None:
     text = ACCESS.format(target="gfx90a", code="\tds_read_b32 v0, v1", lds=0)
     logged = "".join(f"[build] {line}\n" for line in text.splitlines())
-    assert kernels(logged.encode())["k"].traits.takes_dynamic_lds
+    assert kernels(logged.encode())["k"].traits.numbers.dynamic_lds
 
 
 @pytest.mark.slow

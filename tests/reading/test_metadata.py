@@ -7,14 +7,18 @@ from typing import Any
 import pytest
 
 from kernelinfo.reading.assembly import metadata_yaml
-from kernelinfo.reading.facts import Fact
-from kernelinfo.reading.metadata import kernel_facts, kernel_facts_v2
+from kernelinfo.reading.facts import Numbers
+from kernelinfo.reading.metadata import kernel_numbers, kernel_numbers_v2
 
 
-def facts_of(kernel: dict[Any, Any]) -> dict[str, object]:
-    _, facts, complaints = kernel_facts(kernel)
+def stated(numbers: Numbers) -> dict[str, object]:
+    return {name: value for name, value in numbers._asdict().items() if value is not None}
+
+
+def numbers_of(kernel: dict[Any, Any]) -> dict[str, object]:
+    _, numbers, complaints = kernel_numbers(kernel)
     assert not complaints
-    return {fact.name: fact.value for fact in facts}
+    return stated(numbers)
 
 
 def test_what_the_compiler_writes() -> None:
@@ -36,10 +40,10 @@ def test_what_the_compiler_writes() -> None:
         ".language": "OpenCL C",
         ".args": [{".value_kind": "global_buffer", ".size": 8}],
     }
-    symbol, facts, complaints = kernel_facts(kernel, offset=588, line=7)
+    symbol, numbers, complaints = kernel_numbers(kernel)
     assert symbol == "K"
     assert not complaints
-    assert {fact.name: fact.value for fact in facts} == {
+    assert stated(numbers) == {
         "vgprs": 90,
         "agprs": 45,
         "sgprs": 16,
@@ -53,17 +57,16 @@ def test_what_the_compiler_writes() -> None:
         "wgp_mode": True,
         "dynamic_stack": False,
     }
-    assert {(fact.source, fact.line, fact.offset) for fact in facts} == {("metadata", 7, 588)}
 
 
 def test_what_is_not_said_is_no_fact() -> None:
-    assert facts_of({".name": "K", ".vgpr_count": 512}) == {"vgprs": 512}
+    assert numbers_of({".name": "K", ".vgpr_count": 512}) == {"vgprs": 512}
 
 
 @pytest.mark.parametrize("kind", ["hidden_dynamic_lds_size", "dynamic_shared_pointer"])
 def test_an_argument_that_sizes_lds_at_launch(kind: str) -> None:
     args = [{".value_kind": "by_value"}, {".value_kind": kind}]
-    assert facts_of({".args": args}) == {"dynamic_lds": True}
+    assert numbers_of({".args": args}) == {"dynamic_lds": True}
 
 
 @pytest.mark.parametrize(
@@ -77,7 +80,7 @@ def test_an_argument_that_sizes_lds_at_launch(kind: str) -> None:
     ],
 )
 def test_the_symbol(kernel: dict[Any, Any], symbol: str) -> None:
-    assert kernel_facts(kernel)[0] == symbol
+    assert kernel_numbers(kernel)[0] == symbol
 
 
 @pytest.mark.parametrize(
@@ -102,8 +105,8 @@ def test_the_symbol(kernel: dict[Any, Any], symbol: str) -> None:
 def test_a_malformed_value_is_no_fact_but_a_complaint(
     key: str, value: object, complaint: str
 ) -> None:
-    _, facts, complaints = kernel_facts({".name": "K", key: value, ".sgpr_count": 6})
-    assert facts == [Fact("sgprs", 6, "metadata")]
+    _, numbers, complaints = kernel_numbers({".name": "K", key: value, ".sgpr_count": 6})
+    assert stated(numbers) == {"sgprs": 6}
     assert len(complaints) == 1
     assert complaints[0].startswith(f"{key} is ")
     assert complaint in complaints[0]
@@ -117,24 +120,24 @@ def test_code_object_v2() -> None:
         "Attrs": {"ReqdWorkGroupSize": [32, 8, 1]},
         "CodeProps": {"NumVGPRs": 3, "NumSGPRs": "6", "WavefrontSize": 64},
     }
-    symbol, facts, complaints = kernel_facts_v2(kernel)
+    symbol, numbers, complaints = kernel_numbers_v2(kernel)
     assert symbol == "K"
-    assert {fact.name: fact.value for fact in facts} == {
+    assert stated(numbers) == {
         "vgprs": 3,
         "wave_size": 64,
         "required_workgroup": (32, 8, 1),
         "dynamic_lds": True,
     }
     assert complaints == ["NumSGPRs is '6', not a whole number from 0 to 1024"]
-    assert kernel_facts_v2({"Name": "K", "CodeProps": 5})[2] == ["CodeProps is 5, not a map"]
+    assert kernel_numbers_v2({"Name": "K", "CodeProps": 5})[2] == ["CodeProps is 5, not a map"]
 
 
 @pytest.mark.parametrize(("written", "lanes"), [(64, 64), (32, 32), (6, 64), (5, 32)])
 def test_wave_sizes_of_code_object_v2(written: int, lanes: int) -> None:
     """clang 4 wrote the logarithm."""
-    _, facts, complaints = kernel_facts_v2({"CodeProps": {"WavefrontSize": written}})
-    assert ([fact.value for fact in facts], complaints) == ([lanes], [])
-    assert kernel_facts_v2({"CodeProps": {"WavefrontSize": 7}})[1] == []
+    _, numbers, complaints = kernel_numbers_v2({"CodeProps": {"WavefrontSize": written}})
+    assert (stated(numbers), complaints) == ({"wave_size": lanes}, [])
+    assert kernel_numbers_v2({"CodeProps": {"WavefrontSize": 7}})[1] == Numbers()
 
 
 def test_a_key_that_stands_twice_hides_no_damage() -> None:
@@ -144,8 +147,8 @@ def test_a_key_that_stands_twice_hides_no_damage() -> None:
 
 
 def test_workgroups_that_start_together() -> None:
-    _, facts, complaints = kernel_facts({".name": "k", ".cluster_dims": [2, 2, 1]}, offset=0)
-    assert Fact("cluster", (2, 2, 1), "metadata", None, 0) in facts
+    _, numbers, complaints = kernel_numbers({".name": "k", ".cluster_dims": [2, 2, 1]})
+    assert numbers.cluster == (2, 2, 1)
     assert complaints == []
-    _, _, [complaint] = kernel_facts({".name": "k", ".cluster_dims": [2, 2]}, offset=0)
+    _, _, [complaint] = kernel_numbers({".name": "k", ".cluster_dims": [2, 2]})
     assert "three sizes" in complaint

@@ -57,7 +57,7 @@ def test_graphics_stages_have_no_workgroup(name: str) -> None:
         launch = found[symbol].traits.launch(workgroup_size=512, configured_size=256)
         assert launch == (32, "graphics-stage", 0, True, None)
         occupancy = found[symbol].occupancy()
-        assert occupancy.waves_per_simd == found[symbol].traits.compiler_waves_per_simd == 9
+        assert occupancy.waves_per_simd == found[symbol].traits.numbers.compiler_waves_per_simd == 9
         assert not occupancy.exact  # what the pipeline adds is not in the file
     assert found["compute"].occupancy().exact
     # In PAL's metadata a second compute shader overwrites the first, and its mode.
@@ -81,7 +81,7 @@ ISA = '.amd_amdgpu_isa "amdgcn-amd-amdpal--gfx1030"\n'
 def pal(metadata: str) -> list[bool | None]:
     """The modes of two functions of a text with that metadata."""
     text = f"a:\n{INFO}b:\n{INFO}{metadata}\n{ISA}"
-    return [kernel.traits.wgp_mode for kernel in kernelinfo.load(text.encode()).kernels]
+    return [kernel.traits.numbers.wgp_mode for kernel in kernelinfo.load(text.encode()).kernels]
 
 
 def test_modes_in_metadata_of_pal() -> None:
@@ -136,7 +136,7 @@ def test_the_body_of_a_macro_is_no_kernel() -> None:
 def test_a_required_size_without_a_launch_bound_is_a_named_cause() -> None:
     (kernel,) = kernels("assembly/required-llc19-gfx1010.s").values()
     occupancy = kernel.occupancy()
-    assert (kernel.traits.compiler_waves_per_simd, occupancy.waves_per_simd) == (16, 20)
+    assert (kernel.traits.numbers.compiler_waves_per_simd, occupancy.waves_per_simd) == (16, 20)
     cause = why(kernel, occupancy)
     assert cause
     assert cause.names == ("required-size",)

@@ -141,8 +141,8 @@ def test_csv_holds_the_values_of_the_lines(folder: str) -> None:
 
 def test_equal_kernels_but_for_a_size_that_one_does_not_state() -> None:
     (result, *_) = load(FIXTURES / PADDED).results
-    assert result.kernel.code_size
-    unsaid = result._replace(kernel=result.kernel._replace(code_size=None))
+    assert result.kernel.code_bytes
+    unsaid = result._replace(kernel=result.kernel._replace(code_bytes=None))
     report = Report((result, unsaid, result), ())
     sizes = [json.loads(line)["Code_Size"] for line in written(report, "jsonl").splitlines()]
     assert sizes == [result.kernel.code_bytes, None, result.kernel.code_bytes]

@@ -6,7 +6,6 @@ import pytest
 
 from kernelinfo import Kernel, load
 from kernelinfo.occupancy import targets
-from kernelinfo.reading.facts import Fact
 from kernelinfo.rules import BY_DEFAULT
 from kernelinfo.rules.compilation import code_exceeds_icache
 
@@ -16,10 +15,8 @@ from ..conftest import FIXTURES
 def messages_of(target: str, code_bytes: int | None) -> list[str]:
     report = load(FIXTURES / "assembly" / "occupancy-hip-amdgcn-amd-amdhsa-gfx90a.s")
     kernel: Kernel = report.kernels[0]
-    size = None if code_bytes is None else Fact("code_bytes", code_bytes, "symbol")
-    one = kernel._replace(
-        traits=kernel.traits._replace(target=targets.find(target)), code_size=size
-    )
+    traits = kernel.traits._replace(target=targets.find(target))
+    one = kernel._replace(traits=traits, code_bytes=code_bytes)
     return [remark.message for remark in code_exceeds_icache(one, one.occupancy())]
 
 

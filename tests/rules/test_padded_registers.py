@@ -7,7 +7,6 @@ from functools import cache
 import pytest
 
 from kernelinfo import Kernel, load
-from kernelinfo.kernel.traits import Used
 from kernelinfo.occupancy import targets
 from kernelinfo.rules.waves import padded_registers
 
@@ -29,8 +28,7 @@ def kernel(
     traits = known._replace(
         compiled_for=compiled,
         target=targets.find(compiled),
-        used=Used(vgprs, 0, 16, lds, 0),
-        encoded=known.encoded._replace(vgprs=encoded),
+        numbers=known.numbers._replace(vgprs=vgprs, reserved_vgprs=encoded, lds_bytes=lds),
         demand=known.demand._replace(vgprs=encoded or vgprs, lds_bytes=lds),
     )
     return plain()._replace(traits=traits)

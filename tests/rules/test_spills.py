@@ -48,9 +48,9 @@ def test_scratch_warns_in_a_loop_or_if_it_is_large(
     (result,) = [r for r in results(VARIETY[0], "KI102") if "local_array" in r.kernel.name]
     kernel = result.kernel
     assert kernel.code is not None
-    used = kernel.used._replace(scratch_bytes_per_lane=scratch_bytes)
+    numbers = kernel.traits.numbers._replace(scratch_bytes_per_lane=scratch_bytes)
     kernel = kernel._replace(
-        traits=kernel.traits._replace(used=used),
+        traits=kernel.traits._replace(numbers=numbers),
         code=kernel.code._replace(scratch_in_loops=in_loops),
     )
     (finding,) = findings(kernel, result.occupancy, Selection(select=("KI102",)).rules())

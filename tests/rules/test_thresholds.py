@@ -14,9 +14,8 @@ import pytest
 from kernelinfo import Kernel, load
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Finding
-from kernelinfo.kernel.traits import Spills, Used
 from kernelinfo.occupancy.targets import find
-from kernelinfo.reading.facts import Code, Fact, FactName, LoopSpills, Source
+from kernelinfo.reading.facts import Code, Fact, LoopSpills, Source
 from kernelinfo.rules import Selection, findings, named
 
 from ..conftest import FIXTURES
@@ -37,6 +36,7 @@ def kernel(
     lds: int = 0,
     scratch: int = 0,
     agprs: int = 0,
+    numbers: dict[str, Any] | None = None,
     **traits: Any,
 ) -> Kernel:
     """A kernel that any workgroup may start; `used` VGPRs if they differ from the allocated."""
@@ -52,9 +52,16 @@ def kernel(
         most_workgroup=1024,
     )
     changed = own._replace(
-        used=Used(vgprs if used is None else used, agprs, 16, lds, scratch),
-        encoded=own.encoded._replace(vgprs=None),
-        spills=Spills(spilled, sgpr_spills),
+        numbers=own.numbers._replace(
+            vgprs=vgprs if used is None else used,
+            agprs=agprs,
+            sgprs=16,
+            lds_bytes=lds,
+            scratch_bytes_per_lane=scratch,
+            reserved_vgprs=None,
+            vgpr_spills=spilled,
+            sgpr_spills=sgpr_spills,
+        )._replace(**(numbers or {})),
         demand=demand,
         disagreements=(),
     )
@@ -121,7 +128,7 @@ def test_lds_near_the_next_step(lds: int, messages: list[str]) -> None:
     ids=["rounded up", "a granule too many"],
 )
 def test_padding_begins_at_one_granule(used: int, messages: list[str]) -> None:
-    one = kernel(104, used=used, encoded=compiled().traits.encoded._replace(vgprs=104))
+    one = kernel(104, used=used, numbers={"reserved_vgprs": 104})
     assert messages_of("KI208", one) == messages
 
 
@@ -143,7 +150,7 @@ def test_a_few_spills_are_a_note(spilled: int, severity: str) -> None:
 
 @pytest.mark.parametrize("scratch", [0, 48])
 def test_the_known_part_of_a_stack_that_grows(scratch: int) -> None:
-    one = kernel(scratch=scratch, flags=compiled().flags._replace(dynamic_stack=True))
+    one = kernel(scratch=scratch, numbers={"dynamic_stack": True})
     assert messages_of("KI104", one) == [
         f"scratch grows at run time; only {scratch} B per lane are known"
     ]
@@ -189,9 +196,7 @@ def test_features_are_left_open_from_code_object_v4_on(version: int | None, coun
     assert len(messages_of("KI305", one)) == count
 
 
-def statements(
-    name: FactName, *values: tuple[Source, int], target: str | None = "gfx90a"
-) -> Kernel:
+def statements(name: str, *values: tuple[Source, int], target: str | None = "gfx90a") -> Kernel:
     one, other = (Fact(name, value, source) for source, value in values)
     traits = {"target": find(target)} if target else {"target": None}
     return kernel(disagreements=((one, other),), **traits)
@@ -219,7 +224,7 @@ def statements(
     ],
 )
 def test_sources_that_come_to_the_same(
-    name: FactName, one: tuple[Source, int], other: tuple[Source, int], disagree: bool
+    name: str, one: tuple[Source, int], other: tuple[Source, int], disagree: bool
 ) -> None:
     messages = messages_of("KI004", statements(name, one, other))
     noun = name.replace("reserved_", "allocated ").replace("gprs", "GPRs")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
 from typing import NamedTuple
 
@@ -11,12 +11,14 @@ from kernelinfo.occupancy.placement import align, extra_sgprs
 from kernelinfo.occupancy.targets import Target
 from kernelinfo.reading.assembly.expressions import number
 from kernelinfo.reading.assembly.scan import Text, decode
-from kernelinfo.reading.facts import Fact, FactName, FactValue, Source
 from kernelinfo.reading.metadata import UINT32
 from kernelinfo.reading.resource_symbols import NAMED_BARRIERS
 
-Readings = dict[str, tuple[FactName, Callable[[int], FactValue | None]]]
-"""By field: the fact that it states, and that fact's value by the field's; None for no fact."""
+Readings = dict[str, tuple[str, Callable[[int], int | None]]]
+"""By field: the name of the number that it states, and the number by the field's value; None where
+that states none."""
+Found = dict[str, tuple[int, int]]
+"""By name, each number that a block states, and the line that does, from the block's own."""
 
 _FIELDS: Readings = {
     "group_segment_fixed_size": ("lds_bytes", int),
@@ -142,12 +144,12 @@ def _stated(line: bytes, kind: str) -> tuple[tuple[str, str], ...]:
     )
 
 
-def vgpr_granule(target: Target | None, wave_size: Fact | None) -> int:
+def vgpr_granule(target: Target | None, wave_size: int | None) -> int:
     """What a descriptor counts VGPRs in, for waves of that size, or of the target's default where
     None; 0 where that is not known."""
     if target is None:
         return 0
-    lanes = wave_size.value if wave_size else target.waves.default_size
+    lanes = wave_size or target.waves.default_size
     return next((file.encoding_granule for file in target.vgprs if file.wave_size == lanes), 0)
 
 
@@ -157,29 +159,30 @@ def encoded(granule: int, count: int) -> int | None:
     return align(max(count, 1), granule) if granule else None
 
 
-def read_facts(
-    readings: Readings, stated: Fields, value: Evaluate, source: Source = "directive"
-) -> dict[FactName, Fact]:
-    """The facts that fields state, in their order; of a fact that two state the last one's."""
-    found: dict[FactName, Fact] = {}
+def read_numbers(readings: Readings, stated: Fields, value: Evaluate) -> Found:
+    """The numbers that fields state; where two fields state one, the last counts."""
+    found: Found = {}
     for field, statement in stated.items():
         if field in readings and (count := value(statement)) is not None:
             name, known = readings[field][0], readings[field][1](count)
             if known is not None:
-                found[name] = Fact(name, known, source, statement.line)
+                found[name] = known, statement.line
     return found
 
 
-def kernel_facts(
-    stated: Fields, value: Evaluate, target: Target | None, xnack: bool
-) -> Iterable[Fact]:
-    """What `.amdhsa_*` directives state.
+def wave_size_in(found: Found) -> int | None:
+    """Lanes in a wave, where a block states them."""
+    return found["wave_size"][0] if "wave_size" in found else None
+
+
+def of_directives(stated: Fields, value: Evaluate, target: Target | None, xnack: bool) -> Found:
+    """The numbers that `.amdhsa_*` directives state.
 
     Registers reserved need the target, and whether code for the module's target id may run with
     XNACK on: the default of `.amdhsa_reserve_xnack_mask`.
     """
-    found = read_facts(_FIELDS, stated, value)
-    vgprs = vgpr_granule(target, found.get("wave_size"))
+    found = read_numbers(_FIELDS, stated, value)
+    vgprs = vgpr_granule(target, wave_size_in(found))
     others: Readings = {"next_free_vgpr": ("reserved_vgprs", partial(encoded, vgprs))}
     barriers = stated.get("named_barrier_count")
     # LLVM 24 packs the size of the code into this value, which the text does not give, and masks
@@ -190,8 +193,7 @@ def kernel_facts(
         extra = _extra_sgprs(target, stated, value, xnack=xnack)
         if extra is not None:
             others["next_free_sgpr"] = "reserved_sgprs", partial(_reserved_sgprs, target, extra)
-    found |= read_facts(others, stated, value)
-    return found.values()
+    return found | read_numbers(others, stated, value)
 
 
 def _extra_sgprs(target: Target, stated: Fields, value: Evaluate, *, xnack: bool) -> int | None:
@@ -215,15 +217,14 @@ def _reserved_sgprs(target: Target, extra: int, numbered: int) -> int | None:
     return sgprs.fixed_allocation or encoded(sgprs.encoding_granule, numbered + extra)
 
 
-def code_t_facts(stated: Fields, value: Evaluate, target: Target | None) -> Iterable[Fact]:
-    """What the fields of `.amd_kernel_code_t` state."""
-    found = read_facts(_CODE_T_FIELDS, stated, value)
+def of_code_t(stated: Fields, value: Evaluate, target: Target | None) -> Found:
+    """The numbers that the fields of `.amd_kernel_code_t` state."""
+    found = read_numbers(_CODE_T_FIELDS, stated, value)
     others: Readings = {}
     if target and len(target.domains) > 1:
         others["enable_wgp_mode"] = "wgp_mode", bool
-    if vgprs := vgpr_granule(target, found.get("wave_size")):
+    if vgprs := vgpr_granule(target, wave_size_in(found)):
         others["granulated_workitem_vgpr_count"] = "reserved_vgprs", lambda n: (n + 1) * vgprs
     if target and (sgprs := target.sgprs.encoding_granule):
         others["granulated_wavefront_sgpr_count"] = "reserved_sgprs", lambda n: (n + 1) * sgprs
-    found |= read_facts(others, stated, value)
-    return found.values()
+    return found | read_numbers(others, stated, value)

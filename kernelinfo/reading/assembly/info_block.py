@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache, partial
 from itertools import islice
 from typing import NamedTuple
@@ -13,15 +13,16 @@ from kernelinfo.reading.assembly.directives import (
     Block,
     Evaluate,
     Fields,
+    Found,
     Readings,
     Statement,
     encoded,
-    read_facts,
+    read_numbers,
     vgpr_granule,
+    wave_size_in,
 )
 from kernelinfo.reading.assembly.expressions import leading_numbers, number
 from kernelinfo.reading.assembly.scan import Text, decode, lines_from
-from kernelinfo.reading.facts import Fact
 from kernelinfo.reading.grammar import NoMatch, load_tables, parse
 from kernelinfo.reading.metadata import UINT32
 from kernelinfo.reading.resource_symbols import NAMED_BARRIERS
@@ -175,10 +176,8 @@ def _read_line(line: bytes) -> Header | Field | None:
     return read
 
 
-def facts(
-    stated: Fields, value: Evaluate, target: Target | None, wave_size: Fact | None
-) -> Iterable[Fact]:
-    """What a block states.
+def of_info(stated: Fields, value: Evaluate, target: Target | None, wave_size: int | None) -> Found:
+    """The numbers that a block states.
 
     Registers reserved need the target and the register file that waves of the kernel's size see;
     where `wave_size` is None, the block may settle it. They are rounded here from
@@ -186,8 +185,8 @@ def facts(
     LLVM encoded gfx1250 in units of 8 until 22 was out, and since of 16, and the block alone does
     not tell which.
     """
-    settled = _wave_size(stated, value, target) if target and wave_size is None else None
-    vgprs = vgpr_granule(target, wave_size or settled)
+    settled = _wave_size(stated, value, target) if target and wave_size is None else {}
+    vgprs = vgpr_granule(target, wave_size or wave_size_in(settled))
     sgprs = target.sgprs.encoding_granule if target else 0
     readings: Readings = {
         **_FIELDS,
@@ -195,17 +194,17 @@ def facts(
         "NumSGPRsForWavesPerEU": ("reserved_sgprs", partial(encoded, sgprs)),
         "NumVgprs": ("arch_vgprs" if "TotalNumVgprs" in stated else "vgprs", int),
     }
-    found = read_facts(readings, stated, value, "kernel-info")
+    found = read_numbers(readings, stated, value)
     # Scratch that is enabled with a size of 0 is of a size that is not known before the launch;
     # next to a size, being enabled states nothing.
     enabled = found.pop("dynamic_stack", None)
     scratch = found.get("scratch_bytes_per_lane")
-    if enabled and enabled.value and scratch and scratch.value == 0:
+    if enabled and enabled[0] and scratch and scratch[0] == 0:
         found["dynamic_stack"] = enabled
-    return [settled, *found.values()] if settled else found.values()
+    return settled | found
 
 
-def _wave_size(stated: Fields, value: Evaluate, target: Target) -> Fact | None:
+def _wave_size(stated: Fields, value: Evaluate, target: Target) -> Found:
     """The only wave size of the target's that a block without a descriptor fits, if it is one.
 
     The symbolic `Occupancy` names the register file; else the unit in which `VGPRBlocks` encodes
@@ -213,7 +212,7 @@ def _wave_size(stated: Fields, value: Evaluate, target: Target) -> Fact | None:
     AMDGPUMCExpr::createOccupancy, IsaInfo::getVGPREncodingGranule).
     """
     if len(target.vgprs) == 1:
-        return None
+        return {}
     fits: list[Vgprs] = []
     if settling := stated.get("Occupancy"):
         sizes = leading_numbers(settling.value, "occupancy", 3) or ()
@@ -222,12 +221,12 @@ def _wave_size(stated: Fields, value: Evaluate, target: Target) -> Fact | None:
     if len(fits) != 1 and count and blocks:
         settling, vgprs, encoding = blocks, value(count), value(blocks)
         if vgprs is None or encoding is None:
-            return None
+            return {}
         fits = [
             file
             for file in target.vgprs
             if encoded(file.encoding_granule, vgprs) == (encoding + 1) * file.encoding_granule
         ]
     if len(fits) != 1 or settling is None:
-        return None
-    return Fact("wave_size", fits[0].wave_size, "kernel-info", settling.line)
+        return {}
+    return {"wave_size": (fits[0].wave_size, settling.line)}

@@ -1,26 +1,34 @@
-"""One kernel as an assembly text states it, and the facts that its statements come to."""
+"""One kernel as an assembly text states it, and the numbers that its statements come to."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
-from functools import lru_cache
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 from kernelinfo.occupancy.targets import Target
 from kernelinfo.reading.assembly import directives, info_block
-from kernelinfo.reading.assembly.directives import Block, Stated, Statement
+from kernelinfo.reading.assembly.directives import Block, Found, Stated, Statement
 from kernelinfo.reading.assembly.expressions import Definitions, Evaluator, Unresolved, number
 from kernelinfo.reading.assembly.scan import Lines, Text, labels
 from kernelinfo.reading.budget import KernelBudget
-from kernelinfo.reading.facts import Code, Fact, Facts, KernelFacts, ReadWarnings, SourceLine
+from kernelinfo.reading.facts import (
+    BEGIN,
+    NOTHING,
+    Code,
+    KernelFacts,
+    Numbers,
+    Place,
+    ReadWarnings,
+    Source,
+    SourceLine,
+)
 from kernelinfo.reading.metadata import UINT32
-from kernelinfo.reading.resource_symbols import SYMBOLS, symbol_facts
+from kernelinfo.reading.resource_symbols import SYMBOLS, symbol_numbers
 from kernelinfo.reading.stamps import is_of_clang
 
-_NOTHING = Facts()
-_Reading = Callable[..., Iterable[Fact]]
-_Begun = tuple[Facts, int]
-"""Facts whose lines count from one of the text, and that line."""
+_Reading = Callable[..., Found]
+_Placed = tuple[Numbers, Place]
 
 
 class WholeText(NamedTuple):
@@ -44,11 +52,12 @@ class KernelText:
         self.line: int | None = None
         """Its 1-based number."""
         self.info: Stated | None = None
-        self.code_size: Fact | None = None
+        self.code_bytes: int | None = None
         self.directives: Stated | None = None
         self.code_t: Stated | None = None
         self.config: Stated | None = None
-        self.metadata: _Begun = _NOTHING, 0
+        self.metadata: tuple[Numbers, int] = NOTHING, 0
+        """And the line on which the kernel's begins."""
         self.read_code: Callable[[], Code | None] | None = None
         self.source: SourceLine | None = None
 
@@ -132,73 +141,76 @@ class Evaluation:
         """Code for the module's target id may run with XNACK on."""
 
     def kernel(self, kernel: KernelText) -> KernelFacts:
-        """All facts of one kernel, from every source, none of them preferred."""
+        """All numbers of one kernel, from every source, none of them preferred."""
         symbol, target = kernel.symbol, self._target
         for stated in (kernel.info, kernel.directives, kernel.code_t, kernel.config):
             if stated and not stated.block.is_plain:
                 self._remark_repeated(symbol, stated)
-        described = (
-            self._facts(symbol, kernel.directives, directives.kernel_facts, target, self._xnack),
-            self._facts(symbol, kernel.code_t, directives.code_t_facts, target),
-            self._facts(symbol, kernel.config, _config_facts, target),
+        read = partial(self._placed, symbol, "directive")
+        described = [
+            *read(kernel.directives, directives.of_directives, target, self._xnack),
+            *read(kernel.code_t, directives.of_code_t, target),
+            *read(kernel.config, _of_config, target),
+        ]
+        metadata, line = kernel.metadata
+        described.append((metadata, Place("metadata", line, BEGIN)))
+        wave_size = next((numbers.wave_size for numbers, _ in described if numbers.wave_size), None)
+        info = self._placed(
+            symbol, "kernel-info", kernel.info, info_block.of_info, target, wave_size
         )
-        known = [fact for facts, _ in (*described, kernel.metadata) for fact in facts]
-        wave_size = next((fact for fact in known if fact.name == "wave_size"), None)
-        info = self._facts(symbol, kernel.info, info_block.facts, target, wave_size)
-        symbols = self._symbols(symbol)
-        # One source, which begins once.
-        begin = next((begin for _, begin in described if begin), 0)
-        parts = [_counted_from(begin, *part) for part in described]
-        facts, size = _together(info[0], *parts, kernel.metadata[0], symbols[0])
+        code_bytes = kernel.code_bytes
+        if info and (stated_within := info[0][0].code_bytes) is not None:
+            code_bytes = stated_within
+            info = [(info[0][0]._replace(code_bytes=None), info[0][1])]
+        placed = [*info, *described, self._symbols(symbol)]
         return KernelFacts(
             symbol,
-            facts,
-            size or kernel.code_size,
-            {
-                "kernel-info": info[1],
-                "directive": begin,
-                "metadata": kernel.metadata[1],
-                "symbol": symbols[1],
-            },
+            tuple([(place.source, numbers) for numbers, place in placed if numbers != NOTHING]),
+            tuple([place for _, place in placed]),
+            code_bytes,
             line=kernel.line,
             read_code=kernel.read_code,
             source=kernel.source,
         )
 
-    def _facts(
+    def _placed(
         self,
         symbol: str,
+        source: Source,
         stated: Stated | None,
         reading: _Reading,
         *circumstances: object,
-    ) -> _Begun:
-        """What `reading` finds in a block, which it is given with all else that counts."""
+    ) -> list[_Placed]:
+        """The numbers that `reading` finds in a block, which it is given with all else that counts;
+        none where there is no block."""
         if stated is None:
-            return _NOTHING, 0
+            return []
         block, line = stated
-        if block.is_plain:
-            return _of_plain(block, reading, *circumstances), line
 
         def value(statement: Statement) -> int | None:
             at = line + statement.line
             return self._value(symbol, statement.field, statement.value, line, at)
 
-        return Facts(reading(block.by_field, value, *circumstances)), line
+        if block.is_plain:
+            numbers, within = _of_plain(block, reading, *circumstances)
+        else:
+            numbers, within = _apart(reading(block.by_field, value, *circumstances))
+        return [(numbers, Place(source, line, within))]
 
-    def _symbols(self, symbol: str) -> _Begun:
-        found = []
-        for suffix in SYMBOLS:
+    def _symbols(self, symbol: str) -> _Placed:
+        found, lines = {}, {}
+        for suffix, name in SYMBOLS.items():
             # Local functions have the prefix of local symbols; LLVM 24 gives it to all.
             global_name, local_name = f"{symbol}.{suffix}", f".L{symbol}.{suffix}"
             stated = self._definitions.get(global_name) or self._definitions.get(local_name)
             if stated:
                 line, expression = stated[-1]
                 if (count := self._value(symbol, suffix, expression, line, line)) is not None:
-                    found.append((suffix, count, line))
-        begin = found[0][2] if found else 0
-        return symbol_facts(
-            tuple((name, count, line - begin) for name, count, line in found)
-        ), begin
+                    found[suffix], lines[name] = count, line
+        numbers = symbol_numbers(found)
+        if numbers.recursion:
+            lines["dynamic_stack"] = lines["recursion"]
+        return numbers, Place("symbol", 0, lines)
 
     def _value(self, symbol: str, field: str, written: str, line: int, at: int) -> int | None:
         """What is stated at one line of a block that begins on `line`, or earlier in it."""
@@ -225,31 +237,26 @@ class Evaluation:
 
 
 @lru_cache(maxsize=1 << 12)
-def _of_plain(block: Block, reading: _Reading, *circumstances: Any) -> Facts:
-    """What a block says that needs no symbols, under the same circumstances the same object."""
+def _of_plain(
+    block: Block, reading: _Reading, *circumstances: Any
+) -> tuple[Numbers, Mapping[str, int]]:
+    """What a block says that needs no symbols."""
 
     def value(statement: Statement) -> int | None:
         return number(statement.value)
 
-    return Facts(reading(block.by_field, value, *circumstances))
+    return _apart(reading(block.by_field, value, *circumstances))
 
 
-def _config_facts(*arguments: Any) -> list[Fact]:
-    from kernelinfo.reading.assembly.shader_registers import config_facts  # of drivers of graphics
-
-    return config_facts(*arguments)
-
-
-def _counted_from(line: int, facts: Facts, begin: int) -> Facts:
-    """The facts whose lines count from `begin`, with lines that count from `line`."""
-    if not facts or begin == line:
-        return facts
-    return Facts(fact._replace(line=(fact.line or 0) + begin - line) for fact in facts)
+def _apart(found: Found) -> tuple[Numbers, Mapping[str, int]]:
+    """The numbers, and their lines from that of the block; the size of the code is stated on the
+    line after it."""
+    lines = {name: line for name, (_, line) in found.items()}
+    values: dict[str, Any] = {name: value for name, (value, _) in found.items()}
+    return Numbers(**values), {"code_bytes": 1, **lines}
 
 
-@lru_cache(maxsize=1 << 12)
-def _together(*parts: Facts) -> tuple[Facts, Fact | None]:
-    """All but the size of the code, and that."""
-    facts = [fact for part in parts for fact in part]
-    size = next((fact for fact in facts if fact.name == "code_bytes"), None)
-    return Facts(fact for fact in facts if fact is not size), size
+def _of_config(*arguments: Any) -> Found:
+    from kernelinfo.reading.assembly.shader_registers import of_config  # of drivers of graphics
+
+    return of_config(*arguments)

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from kernelinfo.reading.assembly import yaml_values
-from kernelinfo.reading.facts import Fact, Facts
-from kernelinfo.reading.metadata import KEYS, kernel_facts, kernel_symbol
+from kernelinfo.reading.facts import Numbers
+from kernelinfo.reading.metadata import KEYS, kernel_numbers, kernel_numbers_v2, kernel_symbol
 
 if TYPE_CHECKING:
     import yaml
-
-Reading = Callable[[Mapping[object, object]], tuple[str, list[Fact], list[str]]]
-"""Symbol, facts and complaints of an element."""
-
 
 _SHORT = 1 << 12
 _MOST_VALUES = 1_000_000
@@ -30,8 +26,7 @@ class Kernel(NamedTuple):
     """An element of `amdhsa.kernels` or `Kernels`."""
 
     symbol: str
-    facts: Facts
-    """Equal statements share one object; lines count from the element's first."""
+    numbers: Numbers
     complaints: Sequence[str]
     line: int
     """In the text, from 0."""
@@ -61,20 +56,16 @@ def document(text: str) -> tuple[str, bool]:
     return (text[: end.start()], True) if end else (text, False)
 
 
-in_text: Reading = partial(kernel_facts, line=0)
-"""Of code object v3 on, in assembly text."""
-
-
-def parse(text: str, reading: Reading = in_text, most: int = sys.maxsize) -> Metadata:
+def parse(text: str, most: int = sys.maxsize, *, is_v2: bool = False) -> Metadata:
     """The metadata that `text`, one YAML document, holds, with its first `most` kernels.
 
     Raises `ValueError`, with the reason in words, for what is no YAML, for aliases and for nesting
     that no metadata has.
     """
-    if reading is in_text:
+    if not is_v2:
         with suppress(ValueError):
             return _compilers(text, most)
-    return _any_yaml(text, reading, most)
+    return _any_yaml(text, most, is_v2=is_v2)
 
 
 _START = re.compile(r"(.*)---[ \t]*\n")
@@ -142,17 +133,17 @@ def _kernels(block: str, line: int, most: int) -> list[Kernel]:
                 own[key] = _text(name[3])
                 common = common[:at] + common[name.end() :]
         read = _read_common if len(common) < _SHORT else _read_common.__wrapped__
-        others, facts, complaints = read(common)
+        others, numbers, complaints = read(common)
         values = others | own
         symbol = kernel_symbol(values.get(".symbol"), values.get(".name"))
-        kernels.append(Kernel(symbol, facts, complaints, line))
+        kernels.append(Kernel(symbol, numbers, complaints, line))
         line += element.count("\n") + 1
     return kernels
 
 
 @lru_cache(maxsize=1 << 12)
-def _read_common(common: str) -> tuple[dict[object, object], Facts, list[str]]:
-    """The keys of a kernel and their facts, worked out once for equal statements."""
+def _read_common(common: str) -> tuple[dict[object, object], Numbers, list[str]]:
+    """The keys of a kernel and their numbers, worked out once for equal statements."""
     _refuse_unusual(common)
     kernel: dict[object, object] = {}
     length = 1
@@ -168,8 +159,8 @@ def _read_common(common: str) -> tuple[dict[object, object], Facts, list[str]]:
             raise ValueError
     if length < len(common):
         raise ValueError
-    _, facts, complaints = in_text(kernel)
-    return kernel, Facts(facts), complaints
+    _, numbers, complaints = kernel_numbers(kernel)
+    return kernel, numbers, complaints
 
 
 def _numbers(block: str) -> list[int]:
@@ -202,7 +193,8 @@ def root_of(text: str) -> tuple[dict[object, object], yaml.Node]:
     return root, node
 
 
-def _any_yaml(text: str, reading: Reading = in_text, most: int = sys.maxsize) -> Metadata:
+def _any_yaml(text: str, most: int = sys.maxsize, *, is_v2: bool = False) -> Metadata:
+    read = kernel_numbers_v2 if is_v2 else kernel_numbers
     root, node = root_of(text)
     name = "amdhsa.kernels" if "amdhsa.kernels" in root else "Kernels"
     elements = root.get(name, [])
@@ -212,8 +204,8 @@ def _any_yaml(text: str, reading: Reading = in_text, most: int = sys.maxsize) ->
     kernels: list[Kernel] = []
     # Of a key that stands twice the last counts.
     for element, item in list(zip(elements, written[-1], strict=True))[:most]:
-        symbol, facts, complaints = reading(element if isinstance(element, dict) else {})
-        kernels.append(Kernel(symbol, Facts(facts), complaints, item.start_mark.line))
+        symbol, numbers, complaints = read(element if isinstance(element, dict) else {})
+        kernels.append(Kernel(symbol, numbers, complaints, item.start_mark.line))
     target, version = root.get("amdhsa.target"), root.get("amdhsa.version", root.get("Version"))
     return Metadata(kernels, target if isinstance(target, str) else None, version)
 

@@ -34,19 +34,16 @@ from kernelinfo.reading.assembly.scan import (
     line_at,
     line_end,
 )
-from kernelinfo.reading.facts import Fact, Features, Module
-from kernelinfo.reading.metadata import code_object_version, kernel_facts_v2, unknown_version
+from kernelinfo.reading.facts import Features, Module
+from kernelinfo.reading.metadata import code_object_version, unknown_version
 from kernelinfo.reading.stamps import distinct
 from kernelinfo.reading.target_id import TargetId, parse_isa_version, parse_target_id
 
 if TYPE_CHECKING:
     from kernelinfo.reading.assembly.linking_text import LinkingText
 
-_METADATA: dict[str, metadata_yaml.Reading] = {
-    "amdgpu_metadata": metadata_yaml.in_text,
-    "amd_amdgpu_hsa_metadata": partial(kernel_facts_v2, line=0),
-}
-_BLOCKS = {*_METADATA, "amdgpu_pal_metadata"}
+_METADATA, _METADATA_V2 = "amdgpu_metadata", "amd_amdgpu_hsa_metadata"
+_BLOCKS = {_METADATA, _METADATA_V2, "amdgpu_pal_metadata"}
 # Who says for which target a module is, the best first.
 _TARGET_SOURCES = ("amdgcn_target", "metadata", "amd_amdgpu_isa", "hsa_code_object_isa")
 
@@ -176,8 +173,7 @@ class ModuleText:
             self._label(kernel, label)
         kernel.info = Stated(block.block, line)
         kernel.config = config
-        if block.code_bytes is not None:
-            kernel.code_size = Fact("code_bytes", block.code_bytes, "kernel-info", 1)
+        kernel.code_bytes = block.code_bytes
         for within, comment in block.unread:
             message = f"kernel {symbol!r}: no field of kernel info: {decode(comment[:60])!r}"
             self._warnings.add(message, line + within)
@@ -233,7 +229,8 @@ class ModuleText:
                 root, _ = metadata_yaml.root_of(yaml)
                 self._pipelines = registers.of_metadata(root), line
                 return
-            found = metadata_yaml.parse(yaml, _METADATA[kind], self._budget.most + 1)
+            is_v2 = kind == _METADATA_V2
+            found = metadata_yaml.parse(yaml, self._budget.most + 1, is_v2=is_v2)
         except ValueError as error:
             self.warn(f"the metadata cannot be read: {error}", start)
             return
@@ -241,9 +238,8 @@ class ModuleText:
             self._targets["metadata"] = target
         if warning := unknown_version(found.version):
             self.warn(warning, start)
-        is_v2 = kind == "amd_amdgpu_hsa_metadata"
         self._version = self._version or (2 if is_v2 else code_object_version(found.version))
-        for symbol, facts, complaints, within in found.kernels:
+        for symbol, numbers, complaints, within in found.kernels:
             for complaint in complaints:
                 self._warnings.add(f"kernel {symbol!r}: {complaint}", line + within)
             if not symbol:
@@ -253,7 +249,7 @@ class ModuleText:
             if kernel.metadata[1]:
                 again = f"kernel {symbol!r}: stands again in the metadata; the last counts"
                 self._warnings.add(again, line + within)
-            kernel.metadata = facts, line + within
+            kernel.metadata = numbers, line + within
         self._budget.check_list(len(found.kernels))
 
     def _find_code(self, end: int) -> None:
@@ -298,7 +294,7 @@ class ModuleText:
         if self._pipelines:
             pipelines, line = self._pipelines
             for kernel in found:
-                kernel.metadata = pipelines.facts(kernel.symbol, target), line
+                kernel.metadata = pipelines.numbers(kernel.symbol, target), line
         kernels = [evaluation.kernel(kernel) for kernel in found]
         notes: tuple[str, ...] = ()
         if self._linking:

@@ -5,13 +5,11 @@ A search for a few bytes decides for most kernels, so that reports read no instr
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from kernelinfo.occupancy.targets import Target
 from kernelinfo.reading.assembly.instructions import function_text
 from kernelinfo.reading.assembly.kernel_text import KernelText
 from kernelinfo.reading.assembly.scan import Text
-from kernelinfo.reading.facts import Fact, Facts, KernelFacts
+from kernelinfo.reading.facts import KernelFacts, Numbers, Stated
 
 _NO_ACCESS = tuple(
     b"ds_" + name
@@ -33,14 +31,15 @@ def with_proven(
     start, end = found_in.label, found_in.end
     if start is None:
         return kernel
-    found = []
-    if _reserves_no_lds(kernel.facts) and reaches_lds(text, start, end):
-        found.append(Fact("dynamic_lds", True, "code"))
+    has_lds = _reserves_no_lds(kernel.stated) and reaches_lds(text, start, end)
+    takes_vgprs = False
     if _may_take_vgprs(target) and text.find(_TAKES_VGPRS, start, end) >= 0:
         code = function_text(text, start, end)
-        if code is not None and _TAKES_VGPRS in code:
-            found.append(Fact("dynamic_vgprs", True, "code"))
-    return kernel._replace(facts=_with(kernel.facts, tuple(found))) if found else kernel
+        takes_vgprs = code is not None and _TAKES_VGPRS in code
+    if not (has_lds or takes_vgprs):
+        return kernel
+    proven = Numbers(dynamic_lds=has_lds or None, dynamic_vgprs=takes_vgprs or None)
+    return kernel._replace(stated=(*kernel.stated, ("code", proven)))
 
 
 def reaches_lds(text: Text, start: int, end: int) -> bool:
@@ -63,17 +62,11 @@ def is_lds_access(line: bytes) -> bool:
     return name.startswith(_MEMORY) and (b"lds" in words or b"_lds" in name)
 
 
-@lru_cache(maxsize=1 << 12)  # equal statements share one object, whose hash is its identity
-def _reserves_no_lds(facts: Facts) -> bool:
+def _reserves_no_lds(stated: tuple[Stated, ...]) -> bool:
     """True if every source that states LDS states none, and none names LDS sized at launch."""
-    stated = {fact.value for fact in facts if fact.name == "lds_bytes"}
-    others = {"dynamic_lds", "graphics_stage"}
-    return stated == {0} and all(fact.name not in others for fact in facts)
-
-
-@lru_cache(maxsize=1 << 12)
-def _with(facts: Facts, proven: tuple[Fact, ...]) -> Facts:
-    return Facts((*facts, *proven))
+    if any(numbers.dynamic_lds or numbers.graphics_stage for _, numbers in stated):
+        return False
+    return {numbers.lds_bytes for _, numbers in stated} - {None} == {0}
 
 
 def _may_take_vgprs(target: Target | None) -> bool:

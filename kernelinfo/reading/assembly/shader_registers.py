@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from kernelinfo.occupancy.targets import Target
-from kernelinfo.reading.assembly.directives import Block, Evaluate, Fields, Statement
+from kernelinfo.reading.assembly.directives import Block, Evaluate, Fields, Found, Statement
 from kernelinfo.reading.assembly.scan import Text, decode, line_end
-from kernelinfo.reading.facts import Fact, FactName, Facts
+from kernelinfo.reading.facts import Numbers
 
 _COMPUTE = "COMPUTE_PGM_RSRC1"
-_FIELDS: Mapping[str, FactName] = {
+_FIELDS: Mapping[str, str] = {
     "SPILLED_SGPRS": "sgpr_spills",
     "SPILLED_VGPRS": "vgpr_spills",
     _COMPUTE: "wgp_mode",
@@ -64,18 +64,18 @@ def read_config(text: Text, offset: int) -> Block:
     return Block(statements)
 
 
-def config_facts(stated: Fields, value: Evaluate, target: Target | None) -> list[Fact]:
-    """What the registers of `.AMDGPU.config` state."""
-    found = []
+def of_config(stated: Fields, value: Evaluate, target: Target | None) -> Found:
+    """The numbers that the registers of `.AMDGPU.config` state."""
+    found: Found = {}
     for statement in stated.values():
         name = _FIELDS.get(statement.field)
         if name is None:
-            found.append(Fact("graphics_stage", True, "directive", statement.line))
+            found["graphics_stage"] = True, statement.line
         elif name == "wgp_mode" and not _has_modes(target):
             continue
         elif (count := value(statement)) is not None:
             known = bool(count & _WGP_MODE) if name == "wgp_mode" else count
-            found.append(Fact(name, known, "directive", statement.line))
+            found[name] = known, statement.line
     return found
 
 
@@ -96,19 +96,17 @@ class Pipelines(NamedTuple):
     dynamic_vgpr_block: int = 0
     """VGPRs per lane that it takes at a time; 0 if that is not stated."""
 
-    def facts(self, symbol: str, target: Target | None) -> Facts:
-        """The facts of one function."""
+    def numbers(self, symbol: str, target: Target | None) -> Numbers:
+        """The numbers of one function."""
         if symbol in self.graphics:
-            return Facts([Fact("graphics_stage", True, "metadata", 0)])
-        found = []
+            return Numbers(graphics_stage=True)
         named = self.is_compute or symbol == self.compute
-        if named and self.wgp_mode is not None and _has_modes(target):
-            found.append(Fact("wgp_mode", self.wgp_mode, "metadata", 0))
-        if self.dynamic_vgprs and symbol == self.compute:
-            found.append(Fact("dynamic_vgprs", True, "metadata", 0))
-            if self.dynamic_vgpr_block:
-                found.append(Fact("dynamic_vgpr_block", self.dynamic_vgpr_block, "metadata", 0))
-        return Facts(found)
+        is_dynamic = self.dynamic_vgprs and symbol == self.compute
+        return Numbers(
+            wgp_mode=self.wgp_mode if named and _has_modes(target) else None,
+            dynamic_vgprs=is_dynamic or None,
+            dynamic_vgpr_block=(self.dynamic_vgpr_block or None) if is_dynamic else None,
+        )
 
 
 def of_metadata(root: Mapping[object, object]) -> Pipelines:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kernelinfo.occupancy.placement import total_vgprs
 from kernelinfo.occupancy.targets import Target
 from kernelinfo.reading.budget import KernelBudget
 from kernelinfo.reading.facts import (
-    Fact,
-    FactName,
-    Facts,
+    NOTHING,
     KernelFacts,
+    Numbers,
+    Place,
     ReadWarnings,
-    Source,
     SourceLine,
 )
 from kernelinfo.reading.metadata import MOST_REGISTERS, UINT32
@@ -25,7 +24,7 @@ _LAST = "LDS Size [bytes/block]"
 _LAST_OF_FUNCTIONS = "VGPRs Spill"
 _AGPRS = "AGPRs"
 
-_COUNTS: Mapping[str, tuple[FactName, int]] = {
+_COUNTS: Mapping[str, tuple[str, int]] = {
     "SGPRs": ("sgprs", MOST_REGISTERS),
     "VGPRs": ("vgprs", MOST_REGISTERS),
     _AGPRS: ("agprs", MOST_REGISTERS),
@@ -147,40 +146,40 @@ class Blocks:
             yield self._kernel(block, target)
 
     def _kernel(self, block: _Block, target: Target | None) -> KernelFacts:
-        facts: dict[FactName, Fact] = {}
-        is_open = False
+        found: dict[str, Any] = {}
+        lines: dict[str, int] = {}
         for statement in block.values.values():
-            line = statement.line - block.name.line
             if statement.key == _DYNAMIC_STACK and statement.value in _FLAGS:
-                value = _FLAGS[statement.value]
-                facts["dynamic_stack"] = Fact("dynamic_stack", value, "remark", line)
+                found["dynamic_stack"] = _FLAGS[statement.value]
+                lines["dynamic_stack"] = statement.line
             elif statement.key in _COUNTS:
                 name, most = _COUNTS[statement.key]
                 if re.fullmatch(r"\d{1,10}", statement.value) and int(statement.value) <= most:
-                    facts[name] = Fact(name, int(statement.value), "remark", line)
+                    found[name], lines[name] = int(statement.value), statement.line
                 elif _SYMBOLS.match(statement.value):
-                    is_open = True
+                    found["indirect_call"], lines["indirect_call"] = True, block.name.line
                 elif statement.value:
                     message = f"{statement.key}: {statement.value!r:.60} is no number to {most}"
                     self._warn(block, message, statement.line)
         if _AGPRS not in block.values and not block.is_kernel:
-            facts.pop("vgprs", None)  # cut off before it says how many AGPRs there are
-        _add_accumulators(facts, target)
-        if is_open:
-            facts["indirect_call"] = Fact("indirect_call", True, "remark", 0)
+            found.pop("vgprs", None)  # cut off before it says how many AGPRs there are
+        _add_accumulators(found, target)
+        numbers = Numbers(**found)
         location = block.name.location
         source = SourceLine(location.file, location.line) if location.line else None
-        begins: dict[Source, int] = {"remark": block.name.line}
-        return KernelFacts(block.name.value, Facts(facts.values()), None, begins, source=source)
+        return KernelFacts(
+            block.name.value,
+            (("remark", numbers),) if numbers != NOTHING else (),
+            (Place("remark", 0, lines),),
+            source=source,
+        )
 
 
-def _add_accumulators(facts: dict[FactName, Fact], target: Target | None) -> None:
+def _add_accumulators(found: dict[str, Any], target: Target | None) -> None:
     """Make `vgprs` count what the metadata's `.vgpr_count` does; without a target that is not known
     where there are AGPRs."""
-    vgprs, agprs = facts.get("vgprs"), facts.get("agprs")
-    if vgprs and agprs and agprs.value:
+    if "vgprs" in found and found.get("agprs"):
         if target is None:
-            del facts["vgprs"]
+            del found["vgprs"]
         else:
-            total = total_vgprs(target, vgprs.value, agprs.value)
-            facts["vgprs"] = vgprs._replace(value=total)
+            found["vgprs"] = total_vgprs(target, found["vgprs"], found["agprs"])

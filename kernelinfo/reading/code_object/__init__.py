@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import lru_cache
+from collections.abc import Callable, Mapping
+from functools import lru_cache, partial
 
 from kernelinfo.errors import ReadError
+from kernelinfo.occupancy import targets
 from kernelinfo.occupancy.targets import Target
 from kernelinfo.reading.budget import UNBOUNDED, KernelBudget
 from kernelinfo.reading.code_object import descriptor
@@ -21,25 +22,46 @@ from kernelinfo.reading.code_object.symbols import (
 from kernelinfo.reading.code_object.vgpr_unit import with_settled_vgprs
 from kernelinfo.reading.data import Data
 from kernelinfo.reading.elf import EM_AMDGPU, ET_REL, SHT_NOBITS, Elf, read_elf
-from kernelinfo.reading.facts import Fact, Facts, KernelFacts, Module, ReadWarning, Source
-from kernelinfo.reading.resource_symbols import symbol_facts
+from kernelinfo.reading.facts import (
+    NOTHING,
+    KernelFacts,
+    Module,
+    Numbers,
+    Place,
+    ReadWarning,
+    Source,
+    Stated,
+)
+from kernelinfo.reading.resource_symbols import symbol_numbers
 from kernelinfo.reading.stamps import distinct
 
 _COMMENT_BYTES = 1 << 16
-_NOTHING = Facts()
+Asked = Callable[[str, str], bool]
+"""Whether the kernel of this processor and symbol is asked for."""
 
 
-def read(data: Data, *, arch: str | None = None, budget: KernelBudget = UNBOUNDED) -> Module:
+def read(
+    data: Data,
+    *,
+    arch: str | None = None,
+    budget: KernelBudget = UNBOUNDED,
+    asked: Asked | None = None,
+) -> Module:
     """The kernels of one code object: metadata's, in its order, then those it does not name.
 
-    `arch` is the target of an object that does not name its own. What is damaged or does not fit
-    becomes a warning; raises `ReadError` where nothing can be read.
+    `arch` is the target of an object that does not name its own. Of kernels that are not `asked`
+    for only the symbols are read, unless all kernels together settle what each states. What is
+    damaged or does not fit becomes a warning; raises `ReadError` where nothing can be read.
     """
     warnings: list[ReadWarning] = []
     elf = read_elf(data, warnings)
     if elf.machine != EM_AMDGPU:
         raise ReadError(f"an ELF file for machine {elf.machine}, a host; give one for AMD GPUs")
-    metadata = NoteMetadata(elf, warnings, budget)
+    known = targets.by_elf_mach(elf.flags & 0xFF)
+    wanted = None
+    if asked and known and not known.vgprs[0].early_encoding_granule:
+        wanted = partial(asked, known.name)
+    metadata = NoteMetadata(elf, warnings, budget, wanted)
     symbols, resources = kernel_symbols(elf, warnings)
     described = {
         name.removesuffix(".kd"): symbol.value
@@ -69,21 +91,22 @@ def read(data: Data, *, arch: str | None = None, budget: KernelBudget = UNBOUNDE
     if elf.has_overlaps():
         message = "load segments overlap: of an address in two, the first is read; link it again"
         warnings.append(ReadWarning(message))
-    kernels = []
+    kernels, passed_over = [], []
     without: dict[str, list[str]] = {}
-    noted = metadata.kernels | dict.fromkeys(unlisted, (_NOTHING, 0))
-    for symbol, (facts, note) in noted.items():
-        at, raw = -1, b""
-        calls = tuple(resources.get(symbol, ()))
+    for symbol, (numbers, place) in (metadata.kernels | dict.fromkeys(unlisted, _UNLISTED)).items():
+        if wanted and not wanted(symbol):
+            passed_over.append(symbol)
+            continue
+        calls, places = tuple(resources.get(symbol, {}).items()), place
         try:
-            at, raw = _descriptor(elf, symbols, symbol)
-            stated = _facts(facts, raw, calls, target, version)
+            at, words = _descriptor(elf, symbols, symbol)
+            places = (Place("descriptor", at, descriptor.within(words, target)), *place)
         except ReadError as error:
             without.setdefault(str(error), []).append(symbol)
-            stated = _facts(facts, b"", calls, target, version)
-        size = _code_size(elf, symbols.get(symbol))
-        begins: dict[Source, int] = {"metadata": note, "descriptor": at}
-        kernels.append(KernelFacts(symbol, stated, size, begins))
+            words = None
+        stated = _stated(numbers, words, calls, target, version)
+        code_bytes = _code_bytes(elf, symbols.get(symbol))
+        kernels.append(KernelFacts(symbol, stated, places, code_bytes))
     settings = features(elf, version, metadata.isa)
     notes: tuple[str, ...] = ()
     if linking := next((s for s in elf.sections if s.name == ".amdgpu.info"), None):
@@ -106,37 +129,43 @@ def read(data: Data, *, arch: str | None = None, budget: KernelBudget = UNBOUNDE
         kernels=tuple(kernels),
         warnings=tuple(warnings),
         notes=notes,
+        passed_over=tuple(passed_over),
     )
     return module if target is None else with_settled_vgprs(module, target, metadata.target_id)
 
 
-@lru_cache(maxsize=1 << 12)  # a library's kernels make a few thousand different statements
-def _facts(
-    metadata: Facts,
-    raw: bytes,
-    calls: tuple[tuple[str, int, None], ...],
+_UNLISTED: tuple[Numbers, tuple[Place, ...]] = NOTHING, ()
+
+
+@lru_cache(maxsize=1 << 14)  # a library's 88,000 kernels make 25,000 different statements
+def _stated(
+    metadata: Numbers,
+    words: descriptor.Words | None,
+    calls: tuple[tuple[str, int], ...],
     target: Target | None,
     version: int | None,
-) -> Facts:
-    """All facts of a kernel, by what states them: metadata, the bytes of the descriptor, symbols.
+) -> tuple[Stated, ...]:
+    """The numbers of a kernel by source: its descriptor, its metadata, its symbols."""
+    described = NOTHING
+    if words is not None:
+        described = descriptor.numbers(words, target, code_object_version=version)
+    called = symbol_numbers(dict(calls)) if calls else NOTHING
+    sources: tuple[Source, ...] = ("descriptor", "metadata", "symbol")
+    found = zip(sources, (described, metadata, called), strict=True)
+    return tuple([stated for stated in found if stated[1] != NOTHING])
 
-    Raises `ReadError` where the bytes are no descriptor.
-    """
-    described = descriptor.facts(raw, target, code_object_version=version)
-    return Facts((*described, *metadata, *symbol_facts(calls)))
 
-
-def _descriptor(elf: Elf, symbols: Mapping[str, Symbol], name: str) -> tuple[int, bytes]:
-    """Where it begins, and its bytes. Raises `ReadError` where there is none to read."""
+def _descriptor(elf: Elf, symbols: Mapping[str, Symbol], name: str) -> tuple[int, descriptor.Words]:
+    """Byte offset of a kernel's descriptor, and its words. Raises `ReadError` where there is none
+    to read."""
     symbol = symbols.get(f"{name}.kd") or symbols.get(name)
     if symbol is None or symbol.type == STT_FUNC:
         raise ReadError("no descriptor; registers and LDS are known by the metadata alone")
-    offset = _offset(elf, symbol)
-    is_v2 = symbol.type == STT_AMDGPU_HSA_KERNEL
-    raw = elf.bytes_at(offset, descriptor.SIZE_V2 if is_v2 else descriptor.SIZE)
+    at, is_v2 = _offset(elf, symbol), symbol.type == STT_AMDGPU_HSA_KERNEL
+    raw = elf.bytes_at(at, descriptor.SIZE_V2 if is_v2 else descriptor.SIZE)
     if raw is None:
         raise ReadError("the descriptor's address has no bytes in the file")
-    return offset, descriptor.stated(bytes(raw))
+    return at, descriptor.words(raw)
 
 
 def _offset(elf: Elf, symbol: Symbol) -> int:
@@ -151,12 +180,12 @@ def _offset(elf: Elf, symbol: Symbol) -> int:
     return section.offset + symbol.value
 
 
-def _code_size(elf: Elf, code: Symbol | None) -> Fact | None:
-    """That of the kernel's function, where the symbol has one."""
+def _code_bytes(elf: Elf, code: Symbol | None) -> int | None:
+    """Size of the kernel's function, where the symbol has one."""
     if code is None or code.type == STT_OBJECT:
         return None
     size = code.size - (descriptor.SIZE_V2 if code.type == STT_AMDGPU_HSA_KERNEL else 0)
-    return Fact("code_bytes", size, "symbol") if 0 < size <= len(elf.data) else None
+    return size if 0 < size <= len(elf.data) else None
 
 
 def _stamps(elf: Elf) -> tuple[str, ...]:

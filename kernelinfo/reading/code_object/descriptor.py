@@ -6,12 +6,13 @@ llvm/Support/AMDHSAKernelDescriptor.h and AMDGPU/AMDKernelCodeT.h.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from struct import unpack_from
+from collections.abc import Mapping
+from struct import Struct
+from typing import Any
 
 from kernelinfo.errors import ReadError
 from kernelinfo.occupancy.targets import Target
-from kernelinfo.reading.facts import Fact, FactName
+from kernelinfo.reading.facts import Numbers
 from kernelinfo.reading.resource_symbols import NAMED_BARRIERS
 
 SIZE = 64
@@ -22,83 +23,106 @@ _DYNAMIC_VGPRS_GFX120, _DYNAMIC_VGPRS_GFX125 = 6, 17
 """Bits of COMPUTE_PGM_RSRC2 and COMPUTE_PGM_RSRC3; the former is the trap handler's up to gfx11."""
 
 
-def facts(raw: bytes, target: Target | None, *, code_object_version: int | None) -> list[Fact]:
-    """What the bytes of a descriptor, or of an amd_kernel_code_t, say; nothing where there is none.
+_WORDS = Struct("<II4x4s8x20sIIIH2x4s")
+"""Bytes of LDS and scratch, COMPUTE_PGM_RSRC3, 1 and 2, the properties; between them what every
+generation reserves. Left out: the size of the arguments and the entry of the code."""
+_WORDS_V2 = Struct("<48xI4xIII16xHH15xB")
+"""COMPUTE_PGM_RSRC1, properties, scratch and LDS, SGPRs, VGPRs, log2 of the wave's lanes."""
+_RESERVED = (bytes(4), bytes(20), bytes(4))
+_WORDS_OF_V3 = 6
+
+Words = tuple[Any, ...]
+"""The parts of a descriptor that are read here; many kernels have the same."""
+
+WITHIN: Mapping[str, int] = {
+    **{"lds_bytes": 0, "scratch_bytes_per_lane": 4, "dynamic_stack": 56, "wave_size": 56},
+    **{"reserved_vgprs": 48, "least_reserved_vgprs": 48, "reserved_sgprs": 48, "wgp_mode": 48},
+    **{"accum_offset": 44, "tg_split": 44, "named_barriers": 44, "dynamic_vgprs": 52},
+}
+"""Byte offsets in a kernel descriptor of what states a number."""
+_WITHIN_GFX125: Mapping[str, int] = {**WITHIN, "dynamic_vgprs": 44}
+_WITHIN_V2: Mapping[str, int] = {
+    **{"vgprs": 86, "sgprs": 84, "lds_bytes": 64, "scratch_bytes_per_lane": 60},
+    **{"dynamic_stack": 56, "wave_size": 103, "reserved_vgprs": 48, "reserved_sgprs": 48},
+}
+"""The same in an amd_kernel_code_t."""
+
+
+def words(raw: memoryview) -> Words:
+    """The parts of a descriptor. Raises `ReadError` where bytes are set that every generation
+    reserves."""
+    if len(raw) == SIZE_V2:
+        return _WORDS_V2.unpack_from(raw)
+    lds, scratch, *reserved, rsrc3, rsrc1, rsrc2, properties, last = _WORDS.unpack(raw)
+    if (*reserved, last) != _RESERVED:
+        raise ReadError("what the symbol .kd points at is no descriptor")
+    # The dispatcher writes most of RSRC2.
+    return lds, scratch, rsrc3, rsrc1, rsrc2 & 1 << _DYNAMIC_VGPRS_GFX120, properties
+
+
+def within(words: Words, target: Target | None) -> Mapping[str, int]:
+    """By the name of a number, the offset in bytes of what states it in a descriptor."""
+    if len(words) > _WORDS_OF_V3:
+        return _WITHIN_V2
+    return _WITHIN_GFX125 if target and target.named_barriers else WITHIN
+
+
+def numbers(words: Words, target: Target | None, *, code_object_version: int | None) -> Numbers:
+    """The numbers that the words of a descriptor, or of an amd_kernel_code_t, state.
 
     Without a target only what all generations share. LDS is not read from COMPUTE_PGM_RSRC2,
-    where the dispatcher writes it. Raises `ReadError` where bytes are set that every generation
-    reserves.
+    where the dispatcher writes it.
     """
-    if len(raw) == SIZE_V2:
-        found = _stated_v2(raw, target)
-    elif any(raw[12:16]) or any(raw[24:44]) or any(raw[60:64]):
-        raise ReadError("what the symbol .kd points at is no descriptor")
-    else:
-        found = _stated(raw, target, code_object_version or 0) if raw else iter(())
-    return [Fact(name, value, "descriptor", None, offset) for name, value, offset in found]
-
-
-def stated(raw: bytes) -> bytes:
-    """A descriptor with zeros where it says nothing that is read here, so that many are equal."""
-    if len(raw) != SIZE:
-        return raw
-    # The size of the arguments, the entry of the code and most of COMPUTE_PGM_RSRC2.
-    rsrc2 = bytes((raw[52] & 1 << _DYNAMIC_VGPRS_GFX120, 0, 0, 0))
-    return b"".join((raw[:8], bytes(4), raw[12:16], bytes(8), raw[24:52], rsrc2, raw[56:]))
-
-
-_Field = tuple[FactName, int | bool, int]
-"""A fact, its value and its offset in bytes."""
-
-
-def _stated(raw: bytes, target: Target | None, version: int) -> Iterator[_Field]:
-    lds, scratch = unpack_from("<II", raw)
-    rsrc3, rsrc1, rsrc2, properties = unpack_from("<IIIH", raw, 44)
-    yield "lds_bytes", lds, 0
-    yield "scratch_bytes_per_lane", scratch, 4
-    if version >= 5:
-        yield "dynamic_stack", bool(properties >> 11 & 1), 56
+    if len(words) > _WORDS_OF_V3:
+        return _numbers_v2(words, target)
+    lds, scratch, rsrc3, rsrc1, rsrc2, properties = words
+    found: dict[str, Any] = {"lds_bytes": lds, "scratch_bytes_per_lane": scratch}
+    if (code_object_version or 0) >= 5:
+        found["dynamic_stack"] = bool(properties >> 11 & 1)
     if target is None:
-        return
+        return Numbers(**found)
     wave_size = 32 if properties >> 10 & 1 and _has_waves(target, 32) else 64
-    yield "wave_size", wave_size, 56
-    yield from _reserved(rsrc1, target, wave_size)
+    found |= {"wave_size": wave_size, **_reserved(rsrc1, target, wave_size)}
     if len(target.domains) > 1:
-        yield "wgp_mode", bool(rsrc1 >> 29 & 1), 48
+        found["wgp_mode"] = bool(rsrc1 >> 29 & 1)
     if target.agprs.file == "unified":
-        yield "accum_offset", ((rsrc3 & 63) + 1) * target.agprs.offset_granule, 44
+        found["accum_offset"] = ((rsrc3 & 63) + 1) * target.agprs.offset_granule
     if target.tg_split:
-        yield "tg_split", bool(rsrc3 >> 16 & 1), 44
+        found["tg_split"] = bool(rsrc3 >> 16 & 1)
     if target.named_barriers:
-        yield "named_barriers", NAMED_BARRIERS * (rsrc3 >> 14 & 7), 44
-        if rsrc3 >> _DYNAMIC_VGPRS_GFX125 & 1:
-            yield "dynamic_vgprs", True, 44
-    elif target.vgprs[0].dynamic_blocks and rsrc2 >> _DYNAMIC_VGPRS_GFX120 & 1:
-        yield "dynamic_vgprs", True, 52
+        found["named_barriers"] = NAMED_BARRIERS * (rsrc3 >> 14 & 7)
+        is_dynamic = rsrc3 >> _DYNAMIC_VGPRS_GFX125 & 1
+    else:
+        is_dynamic = rsrc2 if target.vgprs[0].dynamic_blocks else 0
+    if is_dynamic:
+        found["dynamic_vgprs"] = True
+    return Numbers(**found)
 
 
-def _stated_v2(raw: bytes, target: Target | None) -> Iterator[_Field]:
+def _numbers_v2(words: Words, target: Target | None) -> Numbers:
     """Registers exactly as well."""
-    rsrc1, _rsrc2, properties, scratch, lds = unpack_from("<IIIII", raw, 48)
-    sgprs, vgprs = unpack_from("<HH", raw, 84)
-    yield "vgprs", vgprs, 86
-    yield "sgprs", sgprs, 84
-    yield "lds_bytes", lds, 64
-    yield "scratch_bytes_per_lane", scratch, 60
-    yield "dynamic_stack", bool(properties >> 20 & 1), 56
-    if raw[103] in (5, 6):
-        wave_size = 1 << raw[103]
-        yield "wave_size", wave_size, 103
-        if target is not None:
-            yield from _reserved(rsrc1, target, wave_size)
+    rsrc1, properties, scratch, lds, sgprs, vgprs, log2_lanes = words
+    found = Numbers(
+        lds_bytes=lds,
+        scratch_bytes_per_lane=scratch,
+        dynamic_stack=bool(properties >> 20 & 1),
+        vgprs=vgprs,
+        sgprs=sgprs,
+    )
+    if log2_lanes not in (5, 6):
+        return found
+    lanes = 1 << log2_lanes
+    return found._replace(wave_size=lanes, **(_reserved(rsrc1, target, lanes) if target else {}))
 
 
-def _reserved(rsrc1: int, target: Target, wave_size: int) -> Iterator[_Field]:
+def _reserved(rsrc1: int, target: Target, wave_size: int) -> dict[str, Any]:
+    found = {}
     if _has_waves(target, wave_size):
         granule = target.vgpr_file(wave_size).encoding_granule
-        yield "reserved_vgprs", ((rsrc1 & 63) + 1) * granule, 48
+        found["reserved_vgprs"] = ((rsrc1 & 63) + 1) * granule
     if granule := target.sgprs.encoding_granule:
-        yield "reserved_sgprs", ((rsrc1 >> 6 & 15) + 1) * granule, 48
+        found["reserved_sgprs"] = ((rsrc1 >> 6 & 15) + 1) * granule
+    return found
 
 
 def _has_waves(target: Target, wave_size: int) -> bool:

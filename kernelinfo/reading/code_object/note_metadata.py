@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache, partial
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from struct import Struct
 from typing import Any
 
@@ -14,10 +14,9 @@ from kernelinfo.reading.budget import KernelBudget
 from kernelinfo.reading.code_object import packed
 from kernelinfo.reading.code_object.notes import Note, read_notes
 from kernelinfo.reading.elf import Elf
-from kernelinfo.reading.facts import Fact, Facts, ReadWarning
+from kernelinfo.reading.facts import BEGIN, NOTHING, Numbers, Place, ReadWarning
 from kernelinfo.reading.metadata import (
-    kernel_facts,
-    kernel_facts_v2,
+    kernel_numbers,
     kernel_symbol,
     takes_dynamic_lds,
     unknown_version,
@@ -37,17 +36,26 @@ _MOST_KEYS = 1000
 """Of the map that a note holds; those of compilers have some twenty."""
 
 _Root = dict[object, Any]
-"""The map that a note holds, with symbol and facts of each kernel, None where there is no list of
+"""The map that a note holds, with symbol and numbers of each kernel, None where there is no list of
 them; other keys have no values where nothing reads them."""
+_Wanted = Callable[[str], bool] | None
+"""Whether the kernel of this symbol is to be decoded; all are where None."""
 
 
 class NoteMetadata:
     """What the notes of a code object say; what is damaged in them is added to `warnings`. Raises
     `TooManyKernelsError`."""
 
-    def __init__(self, elf: Elf, warnings: list[ReadWarning], budget: KernelBudget) -> None:
+    def __init__(
+        self,
+        elf: Elf,
+        warnings: list[ReadWarning],
+        budget: KernelBudget,
+        wanted: _Wanted = None,
+    ) -> None:
         self._warnings = warnings
         self._budget = budget
+        self._wanted = wanted
         self.present = False
         """Whether there are notes at all."""
         self.found = False
@@ -56,9 +64,9 @@ class NoteMetadata:
         """`amdhsa.target`, as it stands there; None where it does not."""
         self.isa: TargetId | None = None
         """The processor by the note of the ISA's version, which version 2 has."""
-        self.kernels: dict[str, tuple[Facts, int]] = {}
-        """By symbol, in the order of the notes: the facts, with offsets from the beginning of the
-        note's content, and where that begins, in bytes from the start of the code object."""
+        self.kernels: dict[str, tuple[Numbers, tuple[Place, ...]]] = {}
+        """By symbol, in the order of the notes; the place is that of the note's content. Without
+        numbers where these are not wanted."""
         for note in read_notes(elf, warnings):
             self.present = True
             self._take(note)
@@ -81,7 +89,7 @@ class NoteMetadata:
             self._warn(f"damaged metadata: {error}", note)
 
     def _take_map(self, note: Note) -> None:
-        root = _read_root(note.content, self._budget) or self._unpack_root(note)
+        root = _read_root(note.content, self._budget, self._wanted) or self._unpack_root(note)
         if "amdpal.pipelines" in root:
             self._pass_over_pal(note)
             return
@@ -105,9 +113,9 @@ class NoteMetadata:
         if len(maps) < len(listed):
             wrong = f"{len(listed) - len(maps)} of amdhsa.kernels are no maps"
             self._warn(f"damaged metadata: {wrong}", note)
-        read = [kernel_facts(kernel, offset=0) for kernel in maps]
+        read = [kernel_numbers(kernel) for kernel in maps]
         self._complain(((symbol, complaints) for symbol, _, complaints in read), note)
-        return {**root, _KERNELS: [(symbol, Facts(facts)) for symbol, facts, _ in read]}
+        return {**root, _KERNELS: [(symbol, numbers) for symbol, numbers, _ in read]}
 
     def _take_v2(self, note: Note) -> None:
         # Only these old objects need YAML.
@@ -115,24 +123,24 @@ class NoteMetadata:
 
         text = bytes(note.content).rstrip(b"\0").decode("utf-8", "backslashreplace")
         try:
-            kernels = metadata_yaml.parse(text, partial(kernel_facts_v2, offset=0)).kernels
+            kernels = metadata_yaml.parse(text, is_v2=True).kernels
         except ValueError as error:
             raise ReadError(str(error)) from error
         self.found = True
         self._complain(((kernel.symbol, kernel.complaints) for kernel in kernels), note)
-        self._add([(kernel.symbol, kernel.facts) for kernel in kernels], note)
+        self._add([(kernel.symbol, kernel.numbers) for kernel in kernels], note)
 
     def _pass_over_pal(self, note: Note) -> None:
         self.found = True
         self._warn("PAL pipelines are not read, only HSA kernels", note)
 
-    def _add(self, kernels: Iterable[tuple[str, Facts]], note: Note) -> None:
+    def _add(self, kernels: Iterable[tuple[str, Numbers]], note: Note) -> None:
         """Add the kernels of one note, each name once."""
-        again = []
-        for symbol, facts in kernels:
+        again, places = [], (Place("metadata", note.offset, BEGIN),)
+        for symbol, numbers in kernels:
             if symbol in self.kernels:
                 again.append(symbol)
-            self.kernels[symbol] = facts, note.offset
+            self.kernels[symbol] = numbers, places
         if self.kernels.pop("", None):
             self._warn("metadata of a kernel without a name", note)
         elif again:
@@ -177,7 +185,7 @@ def _kernel_maps(whole: bytes) -> Iterator[Mapping[object, object]]:
                 yield kernel
 
 
-def _read_root(content: memoryview, budget: KernelBudget) -> _Root | None:
+def _read_root(content: memoryview, budget: KernelBudget, wanted: _Wanted) -> _Root | None:
     """The map of a note, kernel by kernel; None where it must be unpacked whole."""
     whole = bytes(content)
     unpacker = packed.walk(whole)
@@ -194,7 +202,7 @@ def _read_root(content: memoryview, budget: KernelBudget) -> _Root | None:
                 if count > len(whole):
                     return None
                 budget.check(count)
-                root[key] = [_kernel(packed.skipped(unpacker, whole)) for _ in range(count)]
+                root[key] = [_kernel(packed.skipped(unpacker, whole), wanted) for _ in range(count)]
             else:
                 bytes_of = packed.skipped(unpacker, whole)
                 root[key] = packed.value(bytes_of) if key in _USED else None
@@ -203,8 +211,8 @@ def _read_root(content: memoryview, budget: KernelBudget) -> _Root | None:
     return root if _KERNELS in root and unpacker.tell() == len(whole) else None
 
 
-def _kernel(raw: bytes) -> tuple[str, Facts]:
-    """Symbol and facts of one kernel's map; raises `ValueError` where a value cannot be read.
+def _kernel(raw: bytes, wanted: _Wanted) -> tuple[str, Numbers]:
+    """Symbol and numbers of one kernel's map; raises `ValueError` where a value cannot be read.
 
     Four fifths of it are arguments, of which there are few different ones. The rest, without names,
     repeats as well: each different one is unpacked once. Whatever stands between, cut pieces that
@@ -212,10 +220,11 @@ def _kernel(raw: bytes) -> tuple[str, Facts]:
     """
     try:
         common, arguments, symbol = _cut(raw)
-        return symbol, _facts(common, _takes_dynamic_lds(arguments))
+        if wanted and not wanted(symbol):
+            return symbol, NOTHING
+        return symbol, _numbers(common, _takes_dynamic_lds(arguments))
     except (msgpack.UnpackException, ValueError, IndexError):
-        symbol, facts = _unpacked(raw)
-        return symbol, Facts(facts)
+        return _unpacked(raw)
 
 
 def _cut(raw: bytes) -> tuple[bytes, bytes, str]:
@@ -236,26 +245,24 @@ def _cut(raw: bytes) -> tuple[bytes, bytes, str]:
     return _EMPTY.join(pieces), arguments, kernel_symbol(symbol, name)
 
 
-@lru_cache(maxsize=1 << 12)
-def _facts(common: bytes, dynamic_lds: bool) -> Facts:
-    """The facts of a map with empty text for what is each kernel's own."""
-    symbol, facts = _unpacked(common)
+@lru_cache(maxsize=1 << 14)
+def _numbers(common: bytes, dynamic_lds: bool) -> Numbers:
+    """The numbers of a map with empty text for what is each kernel's own."""
+    symbol, numbers = _unpacked(common)
     if symbol:
         raise ValueError("a name cut elsewhere")
-    if dynamic_lds:
-        facts.append(Fact("dynamic_lds", True, "metadata", None, 0))
-    return _shared(tuple(facts))
+    return numbers._replace(dynamic_lds=True) if dynamic_lds else numbers
 
 
-def _unpacked(raw: bytes) -> tuple[str, list[Fact]]:
-    """Symbol and facts of a kernel's map; raises `ValueError` where a value cannot be read."""
+def _unpacked(raw: bytes) -> tuple[str, Numbers]:
+    """Symbol and numbers of a kernel's map; raises `ValueError` where a value cannot be read."""
     kernel = packed.value(raw, object_pairs_hook=_unique)
     if not isinstance(kernel, dict):
         raise ValueError("no map")
-    symbol, facts, complaints = kernel_facts(kernel, offset=0)
+    symbol, numbers, complaints = kernel_numbers(kernel)
     if complaints:
         raise ValueError("a value that cannot be read")
-    return symbol, facts
+    return symbol, numbers
 
 
 def _unique(pairs: Sequence[tuple[object, object]]) -> dict[object, object]:
@@ -263,10 +270,6 @@ def _unique(pairs: Sequence[tuple[object, object]]) -> dict[object, object]:
     if len(found) < len(pairs):
         raise ValueError("a key again")
     return found
-
-
-# Maps also differ in what no fact says: the size of arguments.
-_shared = lru_cache(maxsize=1 << 12)(Facts)
 
 
 @lru_cache(maxsize=1 << 10)

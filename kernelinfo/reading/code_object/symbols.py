@@ -41,8 +41,8 @@ class KernelSymbols(NamedTuple):
 
     defined: dict[str, Symbol]
     """Every function, v2 kernel and `.kd` object, by name."""
-    resources: dict[str, list[tuple[str, int, None]]]
-    """Of each function the ends of its resource symbols' names, and their values."""
+    resources: dict[str, dict[str, int]]
+    """By function, the values of its resource symbols by the ends of their names."""
 
 
 def kernel_symbols(elf: Elf, warnings: list[ReadWarning]) -> KernelSymbols:
@@ -72,7 +72,7 @@ def kernel_symbols(elf: Elf, warnings: list[ReadWarning]) -> KernelSymbols:
             if kind == STT_NOTYPE:
                 function, _, suffix = name.rpartition(".")
                 if suffix in SYMBOLS:
-                    found.resources.setdefault(function, []).append((suffix, value, None))
+                    found.resources.setdefault(function, {})[suffix] = value
             elif name not in found.defined and (kind != STT_OBJECT or name.endswith(".kd")):
                 found.defined[name] = Symbol(*place)
         if nameless:

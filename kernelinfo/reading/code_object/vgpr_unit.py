@@ -12,7 +12,7 @@ from typing import Any
 
 from kernelinfo.occupancy.compilers.llvm import least_vgprs
 from kernelinfo.occupancy.targets import Target, Vgprs
-from kernelinfo.reading.facts import Fact, FactName, Facts, KernelFacts, Module
+from kernelinfo.reading.facts import KernelFacts, Module, Stated
 
 
 def with_settled_vgprs(module: Module, target: Target, target_id: object) -> Module:
@@ -29,7 +29,7 @@ def with_settled_vgprs(module: Module, target: Target, target_id: object) -> Mod
     fitting = [unit for unit in units if _could_encode(target, file, unit, blocks)]
     if fitting == [units[0]] or any(count * units[1] < used for used, count in blocks):
         return module
-    name: FactName = "reserved_vgprs" if fitting == [units[1]] else "least_reserved_vgprs"
+    name = "reserved_vgprs" if fitting == [units[1]] else "least_reserved_vgprs"
     kernels = [_counted_by(kernel, name, units, file.granule) for kernel in module.kernels]
     return module._replace(kernels=tuple(kernels))
 
@@ -48,8 +48,10 @@ def _is_of_a_later_compiler(module: Module, file: Vgprs, target_id: object) -> b
 
 def _blocks(kernel: KernelFacts, file: Vgprs) -> tuple[int, int]:
     """VGPRs used and units reserved; 0 where the object does not say."""
-    values: dict[FactName, Any] = {fact.name: fact.value for fact in reversed(kernel.facts)}
-    return values.get("vgprs", 0), values.get("reserved_vgprs", 0) // file.encoding_granule
+    stated = [numbers for _, numbers in kernel.stated]
+    used = next((one.vgprs for one in stated if one.vgprs is not None), 0)
+    reserved = next((one.reserved_vgprs for one in stated if one.reserved_vgprs is not None), 0)
+    return used, reserved // file.encoding_granule
 
 
 def _could_encode(
@@ -69,16 +71,20 @@ def _could_encode(
 
 
 def _counted_by(
-    kernel: KernelFacts, name: FactName, units: tuple[int, int], granule: int
+    kernel: KernelFacts, name: str, units: tuple[int, int], granule: int
 ) -> KernelFacts:
     """The kernel with its reserved VGPRs by the smaller unit, under that name.
 
     Not where the hardware allocates one granule of either count.
     """
 
-    def counted(fact: Fact) -> Fact:
-        if fact.name != "reserved_vgprs" or fact.value <= granule:
-            return fact
-        return fact._replace(name=name, value=fact.value // units[0] * units[1])
+    def counted(stated: Stated) -> Stated:
+        source, numbers = stated
+        reserved = numbers.reserved_vgprs
+        if reserved is None or reserved <= granule:
+            return stated
+        by_less: dict[str, Any] = {"reserved_vgprs": None}
+        by_less[name] = reserved // units[0] * units[1]
+        return source, numbers._replace(**by_less)
 
-    return kernel._replace(facts=Facts(counted(fact) for fact in kernel.facts))
+    return kernel._replace(stated=tuple(map(counted, kernel.stated)))

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from kernelinfo.errors import ReadError
 from kernelinfo.reading.blob import Blob, Launch
 from kernelinfo.reading.containers import bounds
-from kernelinfo.reading.facts import Fact, Facts, KernelFacts
+from kernelinfo.reading.facts import KernelFacts, Numbers, Stated
 
 _MOST_LDS_BYTES = 1 << 20
 _MOST_WORKITEMS = 1024
@@ -56,10 +56,8 @@ def with_launch(
     """The kernels of a blob with the launch that Triton's JSON or a pack of AOTriton states. Raises
     `ReadError` where the JSON cannot be read, or is of another target or kernel."""
     if blob.launch is not None:
-        facts = _facts(blob.launch)
-        if blob.launch.lds_bytes is None:
-            facts = (*facts, Fact("dynamic_lds", True, "sidecar"))
-        return tuple(k._replace(facts=Facts(k.facts + facts)) for k in kernels)
+        stated = _stated(blob.launch, is_sized_at_launch=blob.launch.lds_bytes is None)
+        return tuple(k._replace(stated=k.stated + stated) for k in kernels)
     sidecar = None if blob.containers else read_sidecar(blob.path)
     if sidecar is None:
         return kernels
@@ -68,23 +66,21 @@ def with_launch(
     if sidecar.kernel not in {kernel.symbol for kernel in kernels}:
         named = f"it is for the kernel {shortened(sidecar.kernel)}"
         raise ReadError(f"Triton's JSON next to it is not read: {named}")
-    facts = _facts(sidecar.launch)
+    stated = _stated(sidecar.launch)
     return tuple(
-        k._replace(facts=Facts(k.facts + facts)) if k.symbol == sidecar.kernel else k
-        for k in kernels
+        k._replace(stated=k.stated + stated) if k.symbol == sidecar.kernel else k for k in kernels
     )
 
 
-def _facts(launch: Launch) -> tuple[Fact, ...]:
+def _stated(launch: Launch, *, is_sized_at_launch: bool = False) -> tuple[Stated, ...]:
     lds_bytes, threads, asked_waves = launch
-    facts = []
-    if lds_bytes is not None:
-        facts.append(Fact("dynamic_lds_bytes", lds_bytes, "sidecar"))
-    if threads:
-        facts.append(Fact("required_workgroup", (threads, 1, 1), "sidecar"))
-    if asked_waves:
-        facts.append(Fact("asked_waves", asked_waves, "sidecar"))
-    return tuple(facts)
+    numbers = Numbers(
+        dynamic_lds_bytes=lds_bytes,
+        required_workgroup=(threads, 1, 1) if threads else None,
+        dynamic_lds=is_sized_at_launch or None,
+        asked_waves=asked_waves or None,
+    )
+    return (("sidecar", numbers),)
 
 
 def _load(path: str) -> Any:

@@ -12,13 +12,11 @@ import pytest
 
 from kernelinfo.reading.assembly import read, scan
 from kernelinfo.reading.facts import (
-    Fact,
-    FactName,
-    FactValue,
     Features,
     KernelFacts,
     Module,
     Source,
+    facts_of,
 )
 from kernelinfo.reading.stamps import compiler_of
 from tests.conftest import with_code
@@ -130,8 +128,8 @@ def kernel(text: str | bytes, arch: str | None = None) -> KernelFacts:
     return only
 
 
-def stated(kernel: KernelFacts, source: Source) -> dict[FactName, FactValue]:
-    return {fact.name: fact.value for fact in kernel.facts if fact.source == source}
+def stated(kernel: KernelFacts, source: Source) -> dict[str, object]:
+    return {fact.name: fact.value for fact in facts_of(kernel.stated) if fact.source == source}
 
 
 def complaints(text: str | bytes) -> list[str]:
@@ -141,8 +139,7 @@ def complaints(text: str | bytes) -> list[str]:
 def test_every_source_is_kept_with_its_facts() -> None:
     found = kernel(TEXT)
     assert (found.symbol, found.line) == ("k", 5)
-    assert found.code_size is not None
-    assert (found.code_size.value, found.code_size.source) == (56, "kernel-info")
+    assert found.code_bytes == 56
     assert stated(found, "kernel-info") == {
         "sgprs": 10,
         "vgprs": 44,
@@ -190,9 +187,9 @@ def test_facts_know_their_lines() -> None:
     lines = TEXT.splitlines()
     found = kernel(TEXT)
     by_source = {}
-    for fact in found.facts:
-        assert fact.line is not None
-        line = found.begins[fact.source] + fact.line
+    for fact in facts_of(found.stated):
+        [place] = [place for place in found.places if place.source == fact.source]
+        line = place.begin + place.within[fact.name]
         by_source[fact.source, fact.name] = lines[line - 1]
     assert by_source["kernel-info", "vgprs"] == "; TotalNumVgprs: 44"
     assert by_source["directive", "accum_offset"] == "\t\t.amdhsa_accum_offset 36"
@@ -282,8 +279,8 @@ def test_arch_counts_only_where_the_text_is_silent() -> None:
     ids=["plain", "bom", "utf16", "crlf", "cr", "blanks", "tight", "log", "grep", "cut newline"],
 )
 def test_forms_of_text_make_no_difference(form: bytes) -> None:
-    without_grep = [fact for fact in kernel(TEXT).facts if fact.source != "metadata"]
-    found = [fact for fact in kernel(form).facts if fact.source != "metadata"]
+    without_grep = [fact for fact in facts_of(kernel(TEXT).stated) if fact.source != "metadata"]
+    found = [fact for fact in facts_of(kernel(form).stated) if fact.source != "metadata"]
     assert found == without_grep
     if not form.startswith(b"x.s"):
         assert with_code([module(form)])[0][1:] == with_code([module(TEXT)])[0][1:]
@@ -337,7 +334,7 @@ def test_symbols_are_those_of_the_module() -> None:
     cut = f'.amdgcn_target "amdgcn-amd-amdhsa--gfx950"\n{use}'
     a, b, c = modules(first + second + cut)
     assert [stated(each.kernels[0], "kernel-info")["vgprs"] for each in (a, b)] == [40, 50]
-    assert c.kernels[0].facts == ()
+    assert c.kernels[0].stated == ()
     assert [(warning.line, warning.message) for warning in c.warnings] == [
         (
             14,
@@ -425,8 +422,9 @@ def test_hand_written_text() -> None:
             ".amdgcn.next_free_vgpr is counted from the instructions",
         )
     ]
-    assert {fact.line for fact in tile.facts if fact.source == "metadata"} == {0}
-    assert tile.begins["metadata"] == 15
+    [place] = [place for place in tile.places if place.source == "metadata"]
+    assert place.begin == 15
+    assert {*place.within.values()} == {0}
 
 
 V2 = """\
@@ -539,7 +537,9 @@ def test_of_a_directive_that_stands_twice_the_last_counts() -> None:
     sizes = "".join(f".amdhsa_group_segment_fixed_size {size}\n" for size in (100, 200))
     text = f"{TARGET}k:\n.amdhsa_kernel k\n{sizes}.end_amdhsa_kernel\n"
     assert "stated again; the last one counts" in complaints(text)[0]
-    assert [fact.value for fact in kernel(text).facts if fact.name == "lds_bytes"] == [200]
+    assert [fact.value for fact in facts_of(kernel(text).stated) if fact.name == "lds_bytes"] == [
+        200
+    ]
 
 
 def test_what_is_cut_or_stands_twice_is_said() -> None:
@@ -718,8 +718,8 @@ def test_the_sources_of_the_corpus_agree(row: dict[str, str]) -> None:
         version = re.search(r"clang version (\d+)", compiler_of(each.stamps) or "")
         doubtful = {"reserved_sgprs"} if version and int(version[1]) <= 16 else set()
         for found in each.kernels:
-            values_of: dict[str, set[FactValue]] = {}
-            for fact in found.facts:
+            values_of: dict[str, set[object]] = {}
+            for fact in facts_of(found.stated):
                 if fact.name not in doubtful and fact.source != "symbol":
                     values_of.setdefault(fact.name, set()).add(fact.value)
             assert {name for name, values in values_of.items() if len(values) > 1} == set()
@@ -730,7 +730,7 @@ def test_the_sources_of_the_corpus_agree(row: dict[str, str]) -> None:
 def test_hostile_files_are_read_in_seconds(file: str) -> None:
     start = time.monotonic()
     for each in modules((SHARED / "hostile" / file).read_bytes()):
-        assert all(isinstance(fact, Fact) for found in each.kernels for fact in found.facts)
+        assert all(isinstance(found, KernelFacts) for found in each.kernels)
     assert time.monotonic() - start < 10
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from kernelinfo.reading.assembly import read
 from kernelinfo.reading.assembly.instructions import count_code
-from kernelinfo.reading.facts import Code, LoopSpills
+from kernelinfo.reading.facts import Code, LoopSpills, facts_of
 from tests.conftest import CORPUS, FIXTURES, needs_corpus
 
 ASSEMBLY = FIXTURES / "assembly"
@@ -112,7 +112,7 @@ def test_every_compiler_comments_its_spills() -> None:
     for path in sorted(CORPUS.glob("core/*.s")):
         for module in read(path.read_bytes()):
             for kernel in module.kernels:
-                spilled = {f.value for f in kernel.facts if f.name == "vgpr_spills"}
+                spilled = {f.value for f in facts_of(kernel.stated) if f.name == "vgpr_spills"}
                 found = kernel.read_code and kernel.read_code()
                 if not spilled or not found or found.spills is None:
                     continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kernelinfo.reading.assembly import read
-from kernelinfo.reading.facts import Module
+from kernelinfo.reading.facts import Module, facts_of
 
 from ...conftest import CORPUS, needs_corpus
 from ...test_corpus import kernels
@@ -32,7 +32,7 @@ def module(*functions: str) -> Module:
 
 def facts(found: Module) -> dict[str, object]:
     [kernel] = found.kernels
-    return {fact.name: fact.value for fact in kernel.facts}
+    return {fact.name: fact.value for fact in facts_of(kernel.stated)}
 
 
 def test_a_kernel_counts_with_what_it_calls() -> None:

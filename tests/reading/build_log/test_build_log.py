@@ -43,7 +43,7 @@ def stated(kernel: Kernel) -> Mapping[str, object]:
         **kernel.used._asdict(),
         **{f"{name} spilled": count for name, count in kernel.spills._asdict().items()},
         "dynamic stack": kernel.flags.dynamic_stack,
-        WAVES: kernel.traits.compiler_waves_per_simd,
+        WAVES: kernel.traits.numbers.compiler_waves_per_simd,
     }
     return {name: value for name, value in every.items() if value is not None}
 

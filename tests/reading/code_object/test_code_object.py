@@ -14,7 +14,7 @@ from kernelinfo.errors import ReadError
 from kernelinfo.kernel.traits import LDS_NOT_STATED
 from kernelinfo.reading.code_object import read
 from kernelinfo.reading.data import Data
-from kernelinfo.reading.facts import Fact, Features, Module
+from kernelinfo.reading.facts import Fact, Features, Module, facts_of
 from kernelinfo.reading.stamps import compiler_of
 from tests.compiling import assembly, needs_clang
 
@@ -46,13 +46,13 @@ def module(name: str) -> Module:
 
 def facts(of: Module, symbol: str) -> dict[tuple[str, str], object]:
     [kernel] = [kernel for kernel in of.kernels if kernel.symbol == symbol]
-    return {(fact.source, fact.name): fact.value for fact in kernel.facts}
+    return {(fact.source, fact.name): fact.value for fact in facts_of(kernel.stated)}
 
 
-def values(of: Module) -> list[tuple[str, set[tuple[object, ...]]]]:
+def values(of: Module) -> list[tuple[str, set[Fact]]]:
     """All facts but those of the static symbol table, which not every object has."""
     return [
-        (k.symbol, {(f.name, f.value, f.source) for f in k.facts if f.source != "symbol"})
+        (k.symbol, {fact for fact in facts_of(k.stated) if fact.source != "symbol"})
         for k in of.kernels
     ]
 
@@ -123,8 +123,8 @@ def test_spills_and_code_size() -> None:
     of_kernel = facts(read, "_Z9sgprboundiPd")
     assert of_kernel["metadata", "vgpr_spills"] == 14
     assert of_kernel["metadata", "scratch_bytes_per_lane"] == 60
-    sizes = {kernel.symbol: kernel.code_size for kernel in read.kernels}
-    assert sizes["_Z9sgprboundiPd"] == Fact("code_bytes", 7052, "symbol")
+    sizes = {kernel.symbol: kernel.code_bytes for kernel in read.kernels}
+    assert sizes["_Z9sgprboundiPd"] == 7052
 
 
 def test_a_required_workgroup() -> None:
@@ -142,11 +142,10 @@ def test_the_compiler_is_not_the_linker() -> None:
 def test_facts_lie_where_they_say() -> None:
     data = bytes_of("occupancy-clang22-gfx90a.co")
     for kernel in read(Data.of(data)).kernels:
-        for fact in kernel.facts:
-            if fact.source == "descriptor" and fact.name == "lds_bytes":
-                assert fact.offset is not None
-                place = kernel.begins["descriptor"] + fact.offset
-                assert unpack_from("<I", data, place)[0] == fact.value
+        [place] = [place for place in kernel.places if place.source == "descriptor"]
+        offset = place.begin + place.within["lds_bytes"]
+        [lds_bytes] = [numbers.lds_bytes for by, numbers in kernel.stated if by == "descriptor"]
+        assert unpack_from("<I", data, offset)[0] == lds_bytes
 
 
 @pytest.mark.parametrize("mode", ["cumode", "wave64"])
@@ -154,9 +153,9 @@ def test_modes_of_gfx10(mode: str) -> None:
     compiler = "clang22" if mode == "cumode" else "clang19"
     suffix = f"variety-{compiler}-gfx1030-{mode}.co"
     for kernel in module(suffix).kernels:
-        of_kernel = {fact.name: fact.value for fact in kernel.facts if fact.source == "descriptor"}
-        assert of_kernel["wgp_mode"] is (mode != "cumode")
-        assert of_kernel["wave_size"] == (64 if mode == "wave64" else 32)
+        [numbers] = [numbers for by, numbers in kernel.stated if by == "descriptor"]
+        assert numbers.wgp_mode is (mode != "cumode")
+        assert numbers.wave_size == (64 if mode == "wave64" else 32)
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,8 @@ def test_numbers_are_those_of_readelf(row: dict[str, str]) -> None:
     ours = read(Data.of(path.read_bytes())).kernels
     assert [kernel.symbol for kernel in ours] == [k[".symbol"].removesuffix(".kd") for k in theirs]
     for kernel, their in zip(ours, theirs, strict=True):
-        stated = {fact.name: fact.value for fact in kernel.facts if fact.source == "metadata"}
+        [numbers] = [numbers for by, numbers in kernel.stated if by == "metadata"]
+        stated = {name: value for name, value in numbers._asdict().items() if value is not None}
         assert {key: stated[name] for key, (name, _) in KEYS.items() if name in stated} == {
             key: tuple(value) if isinstance(value, list) else value
             for key, value in their.items()

@@ -8,7 +8,7 @@ import pytest
 
 from kernelinfo.errors import ReadError
 from kernelinfo.occupancy import targets
-from kernelinfo.reading.code_object.descriptor import facts as stated
+from kernelinfo.reading.code_object.descriptor import WITHIN, numbers, words
 
 
 def descriptor(
@@ -21,8 +21,8 @@ def descriptor(
 
 def read(raw: bytes, target: str | None, version: int | None = 6) -> dict[str, object]:
     known = targets.find(target) if target else None
-    facts = stated(raw, known, code_object_version=version)
-    return {fact.name: fact.value for fact in facts}
+    stated = numbers(words(memoryview(raw)), known, code_object_version=version)._asdict()
+    return {name: value for name, value in stated.items() if value is not None}
 
 
 @pytest.mark.parametrize(
@@ -94,8 +94,7 @@ def test_an_unknown_target_still_has_lds_and_scratch() -> None:
 
 
 def test_each_fact_says_where_its_field_lies() -> None:
-    facts = stated(descriptor(), targets.find("gfx90a"), code_object_version=6)
-    assert {fact.name: fact.offset for fact in facts} == {
+    assert {name: WITHIN[name] for name in read(descriptor(), "gfx90a")} == {
         "lds_bytes": 0,
         "scratch_bytes_per_lane": 4,
         "accum_offset": 44,
@@ -118,8 +117,7 @@ def test_amd_kernel_code_t() -> None:
     pack_into("<IIIII", raw, 48, 2 | 1 << 6, 0, 1 << 20, 60, 2048)
     pack_into("<HH", raw, 84, 13, 11)
     raw[103] = 6
-    facts = stated(bytes(raw), targets.find("gfx900"), code_object_version=2)
-    assert {fact.name: fact.value for fact in facts} == {
+    assert read(bytes(raw), "gfx900", 2) == {
         "vgprs": 11,
         "sgprs": 13,
         "lds_bytes": 2048,

@@ -10,7 +10,7 @@ from kernelinfo.occupancy.targets import find
 from kernelinfo.reading.code_object.linking_section import functions
 from kernelinfo.reading.data import Data
 from kernelinfo.reading.elf import read_elf
-from kernelinfo.reading.facts import Facts, KernelFacts, ReadWarning
+from kernelinfo.reading.facts import KernelFacts, ReadWarning, facts_of
 from kernelinfo.reading.object_linking import Function, with_callees
 
 from ...conftest import CORPUS, needs_corpus
@@ -76,8 +76,8 @@ def facts(info: Info, name: str = "kernel") -> tuple[dict[str, object], list[str
     elf = read_elf(Data.of(info.object()), warnings)
     section = next(section for section in elf.sections if section.name == ".amdgpu.info")
     stated_alone = functions(elf, section, warnings)
-    [kernel] = with_callees([KernelFacts(name, Facts())], stated_alone, find("gfx90a"), xnack=False)
-    stated: dict[str, object] = {fact.name: fact.value for fact in kernel.facts}
+    [kernel] = with_callees([KernelFacts(name, ())], stated_alone, find("gfx90a"), xnack=False)
+    stated: dict[str, object] = {fact.name: fact.value for fact in facts_of(kernel.stated)}
     return stated, [warning.message for warning in warnings]
 
 
@@ -128,9 +128,9 @@ def test_calls_of_all_by_all_take_linear_time() -> None:
     names = [f"f{number}" for number in range(300)]
     functions = {name: function(names, vgprs=8) for name in names}
     found = with_callees(
-        [KernelFacts(name, Facts()) for name in names], functions, find("gfx90a"), xnack=False
+        [KernelFacts(name, ()) for name in names], functions, find("gfx90a"), xnack=False
     )
-    stated = [{fact.name: fact.value for fact in kernel.facts} for kernel in found]
+    stated = [{fact.name: fact.value for fact in facts_of(kernel.stated)} for kernel in found]
     assert all(one["recursion"] and one["vgprs"] == 8 for one in stated)
     assert "indirect_call" not in stated[0]
     assert stated[-1]["indirect_call"], "not all is followed"
@@ -139,8 +139,8 @@ def test_calls_of_all_by_all_take_linear_time() -> None:
 def test_a_chain_of_calls_of_any_length() -> None:
     functions = {f"f{number}": function([f"f{number + 1}"], scratch=1) for number in range(50_000)}
     functions["f50000"] = function([], vgprs=99)
-    [kernel] = with_callees([KernelFacts("f0", Facts())], functions, find("gfx90a"), xnack=False)
-    stated = {fact.name: fact.value for fact in kernel.facts}
+    [kernel] = with_callees([KernelFacts("f0", ())], functions, find("gfx90a"), xnack=False)
+    stated = {fact.name: fact.value for fact in facts_of(kernel.stated)}
     assert (stated["scratch_bytes_per_lane"], stated["vgprs"]) == (50_000, 99)
 
 

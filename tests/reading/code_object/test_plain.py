@@ -51,7 +51,7 @@ def test_most_notes_need_no_unpacking_of_arguments(code_objects: list[Data]) -> 
         with suppress(ReadError):
             elf = read_elf(data, [])
             notes += [note for note in read_notes(elf, []) if note.type == 32]
-    skipping = [note_metadata._read_root(note.content, UNBOUNDED) for note in notes]
+    skipping = [note_metadata._read_root(note.content, UNBOUNDED, None) for note in notes]
     assert sum(root is not None for root in skipping) > 0.8 * len(notes) > 30
 
 
@@ -63,7 +63,7 @@ def test_arguments_are_read_whatever_the_order_of_keys(order: int) -> None:
     (kernel,) = code_object.read(
         Data.of(specimen([Specimen("k", 8, 0, 8, 0, 0, 64)], content))
     ).kernels
-    assert [fact.value for fact in kernel.facts if fact.name == "dynamic_lds"] == [True]
+    assert [numbers.dynamic_lds for _, numbers in kernel.stated] == [None, True]
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from kernelinfo.kernel import CodeObject
 from kernelinfo.kernel.combine import combine
 from kernelinfo.occupancy.targets import find
 from kernelinfo.reading.code_object.vgpr_unit import with_settled_vgprs
-from kernelinfo.reading.facts import Fact, Facts, Features, KernelFacts, Module
+from kernelinfo.reading.facts import Features, KernelFacts, Module, Numbers, Stated
 from tests.conftest import CORPUS, FIXTURES, needs_corpus
 
 GFX1250 = find("gfx1250")
@@ -25,9 +25,9 @@ def module(*counts: tuple[int | None, int], xnack: str | None = None, stamp: str
     """One kernel for each (VGPRs used, blocks in the descriptor)."""
     kernels = []
     for used, blocks in counts:
-        facts = [Fact("reserved_vgprs", blocks * 16, "descriptor")]
-        facts += [] if used is None else [Fact("vgprs", used, "metadata")]
-        kernels.append(KernelFacts("k", Facts(facts)))
+        stated: list[Stated] = [("descriptor", Numbers(reserved_vgprs=blocks * 16))]
+        stated += [] if used is None else [("metadata", Numbers(vgprs=used))]
+        kernels.append(KernelFacts("k", tuple(stated)))
     features = Features(xnack="any" if xnack else "unsupported")
     stamps = (stamp,) if stamp else ()
     return Module("code-object", "gfx1250", features, 5, stamps, tuple(kernels))
@@ -51,8 +51,8 @@ def settled(given: Module, target_id: str = EARLY_ID) -> list[Kernel]:
     ],
 )
 def test_counted_by_16(given: Module, target_id: str) -> None:
-    found = [kernel.traits.encoded.vgprs for kernel in settled(given, target_id)]
-    stated = [kernel.facts[0].value for kernel in given.kernels]
+    found = [kernel.traits.numbers.reserved_vgprs for kernel in settled(given, target_id)]
+    stated = [kernel.stated[0][1].reserved_vgprs for kernel in given.kernels]
     assert found == stated
     assert all(
         "descriptor" not in " ".join(reasons(kernel)) for kernel in settled(given, target_id)
@@ -72,7 +72,8 @@ def test_counted_by_8_where_llvm_would_have_written_that(
 ) -> None:
     """Each count is what is used, rounded up by 8; and twice that no occupancy asks for."""
     found = settled(module(*counts, stamp=stamp))
-    assert [kernel.traits.encoded.vgprs for kernel in found] == [8 * blocks for _, blocks in counts]
+    reserved = [kernel.traits.numbers.reserved_vgprs for kernel in found]
+    assert reserved == [8 * blocks for _, blocks in counts]
 
 
 @pytest.mark.parametrize("used", [100, None])
@@ -81,7 +82,7 @@ def test_where_nothing_settles_it_the_bound_says_why(used: int | None) -> None:
     (kernel,) = settled(module((used, 13)))
     assert kernel.traits.demand is not None
     assert kernel.traits.demand.vgprs == (used or 104)
-    assert kernel.traits.encoded.vgprs is None
+    assert kernel.traits.numbers.reserved_vgprs is None
     why = " ".join(reasons(kernel))
     assert "by 8, if one of the target's first compilers made it, or by 16;" in why
     assert "no descriptor was read" not in why
@@ -92,14 +93,17 @@ def test_where_nothing_settles_it_the_bound_says_why(used: int | None) -> None:
 
 def test_one_granule_is_one_granule_either_way() -> None:
     (first, second) = settled(module((2, 1), (100, 13)))
-    assert first.traits.encoded.vgprs == 16
-    assert second.traits.encoded.vgprs is None
+    assert first.traits.numbers.reserved_vgprs == 16
+    assert second.traits.numbers.reserved_vgprs is None
 
 
 def test_a_descriptor_that_states_waves_the_target_lacks_was_read() -> None:
-    facts = Facts([Fact("wave_size", 64, "descriptor"), Fact("vgprs", 12, "metadata")])
+    stated: tuple[Stated, ...] = (
+        ("descriptor", Numbers(wave_size=64)),
+        ("metadata", Numbers(vgprs=12)),
+    )
     of = CodeObject("k.co", (), None, 0, 0, "code-object", "gfx1250", Features(), 5, None, ())
-    (reason, *_) = reasons(combine(KernelFacts("k", facts), of, GFX1250))
+    (reason, *_) = reasons(combine(KernelFacts("k", stated), of, GFX1250))
     assert reason.startswith("the descriptor does not say of how many")
 
 
@@ -107,8 +111,8 @@ def test_the_same_kernels_without_a_flag_or_stamp_that_settles_it() -> None:
     """As LLVM 24 flags its objects; `vgpr_huge` and all others show that it counts by 16."""
     raw = bytearray(VARIETY.read_bytes())
     pack_into("<I", raw, 48, 0x449)
-    expected = {k.symbol: k.traits.encoded for k in load(VARIETY).kernels}
-    assert {k.symbol: k.traits.encoded for k in load(bytes(raw)).kernels} == expected
+    expected = {k.symbol: k.traits.numbers for k in load(VARIETY).kernels}
+    assert {k.symbol: k.traits.numbers for k in load(bytes(raw)).kernels} == expected
 
 
 PAIRS = [
