@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from kernelinfo.analysis.counts import PathCounts, conclusions, notes
@@ -12,13 +13,13 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.errors import ReadError, UnknownTargetError
 from kernelinfo.kernel import CodeObject, Item, Kernel, Repeat, Report, Result
 from kernelinfo.kernel.combine import combine
-from kernelinfo.kernel.names import has_demangler
+from kernelinfo.kernel.names import demangle, has_demangler
 from kernelinfo.occupancy import targets
 from kernelinfo.occupancy.targets import Target
 from kernelinfo.reading.blob import Blob, Elsewhere, Found, Missing, Note, Problem
 from kernelinfo.reading.containers.parts import UNKNOWN_DATA, problem
 from kernelinfo.reading.containers.triton import with_launch
-from kernelinfo.reading.facts import KernelFacts, Module, SourceLine
+from kernelinfo.reading.facts import Asked, KernelFacts, Module, SourceLine
 from kernelinfo.reading.stamps import compiler_of
 from kernelinfo.reading.target_id import parse_target_id
 from kernelinfo.rules import may_ask_for_code
@@ -81,6 +82,11 @@ class Analysis:
 
             self._copies = Copies(among, options)
         self._judge = Judge(options)
+        self._asked: Asked | None = None
+        """Only where no two code objects are compared, which takes all of their kernels."""
+        is_filtered = bool(options.kernels or options.exclude or options.targets)
+        if is_filtered and self._copies is None and not options.unique:
+            self._asked = self._asks_for
         self._first_copies: dict[bytes, CodeObject] = {}
         """By the digest of their bytes."""
         self._has_cxx_names = False  # of kernels read so far
@@ -141,6 +147,9 @@ class Analysis:
         counts.not_shown += 1
         return None
 
+    def _asks_for(self, processor: str, symbol: str) -> bool:
+        return self._options.asks_for(demangle(symbol), symbol, processor)
+
     def conflicting_entry(self, blob: Blob) -> str | None:
         """The first entry of the same file and processor, where its id names other features. Every
         blob must pass here, in the order of reading."""
@@ -158,7 +167,7 @@ class Analysis:
         from kernelinfo import reading
 
         try:
-            for module in reading.read(blob, arch=self._options.arch):
+            for module in reading.read(blob, arch=self._options.arch, asked=self._asked):
                 if UNKNOWN_DATA in blob.containers and module.target is None:
                     message = "holds code objects that name no target; give --arch"
                     counts.notes.append(Note(blob.path, message))
@@ -219,11 +228,12 @@ class Analysis:
             yield item
 
     def _of_module(self, module: Module, blob: Blob, counts: PathCounts) -> Iterator[FoundInBlob]:
-        if not module.kernels:
+        if not (module.kernels or module.passed_over):
             return
+        count = len(module.kernels) + len(module.passed_over)
         arch, name = self._options.arch, module.target or self._options.arch
         if self._options.targets and name not in self._options.targets:
-            counts.of_other_targets += len(module.kernels)
+            counts.of_other_targets += count
             return
         target: Target | None = None
         if name is None and module.kind == "build-log":
@@ -255,14 +265,16 @@ class Analysis:
             compiler=compiler_of(module.stamps),
             stamps=module.stamps,
             conflicting_entry=self.conflicting_entry(blob),
-            kernel_count=len(module.kernels),
+            kernel_count=count,
         )
+        for symbol in module.passed_over:
+            counts.pass_over(demangle(symbol))
         kernels = module.kernels
         try:
-            kernels = with_launch(kernels, blob, name)
+            kernels = with_launch(module, blob, name)
         except ReadError as error:
             yield Problem(blob.path, str(error))
-        self._check_demangler(kernels, blob, counts)
+        self._check_demangler(module, blob, counts)
         combined = (self._with_code(combine(k, code_object, target), k) for k in kernels)
         if self._copies is None or code_object.kind != "code-object":
             yield from combined
@@ -275,11 +287,10 @@ class Analysis:
             return kernel._replace(code=facts.read_code())
         return kernel
 
-    def _check_demangler(
-        self, kernels: Iterable[KernelFacts], blob: Blob, counts: PathCounts
-    ) -> None:
+    def _check_demangler(self, module: Module, blob: Blob, counts: PathCounts) -> None:
         """Note, once a run, if the C++ names of kernels cannot be demangled."""
-        if self._has_cxx_names or not any(kernel.symbol.startswith("_Z") for kernel in kernels):
+        symbols = chain(module.passed_over, (kernel.symbol for kernel in module.kernels))
+        if self._has_cxx_names or not any(symbol.startswith("_Z") for symbol in symbols):
             return
         self._has_cxx_names = True
         if not has_demangler():

@@ -11,7 +11,7 @@ from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.facts import Code
 from kernelinfo.rules import Rule, findings
 
-_MOST_KNOWN = 1 << 12
+_MOST_KNOWN = 1 << 14
 
 
 class Judge:
@@ -47,7 +47,7 @@ class Judge:
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
             self._known[key] = first
-        if first.kernel.traits is not kernel.traits:  # on the target of `--as`
+        if self._options.run_as is not None:
             kernel = kernel._replace(traits=first.kernel.traits)
         found, occupancy = first.findings, first.occupancy
         if occupancy and (own := _found(self._of_kernel, kernel, occupancy)):

@@ -10,8 +10,6 @@ from typing import Any, NamedTuple
 
 from kernelinfo.kernel import CodeObject, Result
 from kernelinfo.kernel.numbers import NUMBERS
-from kernelinfo.kernel.traits import Traits
-from kernelinfo.occupancy import Occupancy
 from kernelinfo.occupancy.limits import Resource
 from kernelinfo.reading import stamps
 from kernelinfo.reading.facts import SourceLine
@@ -97,40 +95,25 @@ def build(results: Iterable[Result], name_of: Callable[[CodeObject], str]) -> Bu
     kernels: list[KernelSummary] = []
     compilers: set[str] = set()
     of: CodeObject | None = None
-    known: dict[tuple[Traits, int], tuple[Occupancy | None, KernelSummary]] = {}
-    """(traits, id of the occupancy) → summary. The occupancy is kept, so its id stays unique."""
     for result in results:
-        kernel, occupancy = result.kernel, result.occupancy
-        if kernel.code_object is not of:
-            of = kernel.code_object
+        if result.kernel.code_object is not of:
+            of = result.kernel.code_object
             called, target = name_of(of), target_id(of.target, of.features)
             compilers.update(stamps.compilers(of.stamps))
-        key = kernel.traits, id(occupancy)
-        if key not in known:
-            known[key] = occupancy, _summary(result)
-        kernels.append(
-            known[key][1]._replace(
-                target=target,
-                name=kernel.name,
-                symbol=kernel.symbol,
-                code_object=called,
-                code_bytes=kernel.code_bytes,
-                source=kernel.source,
-            )
-        )
+        kernels.append(_summary(result, target, called))
     return Build(tuple(kernels), tuple(sorted(compilers)))
 
 
-def _summary(result: Result) -> KernelSummary:
-    """A kernel's numbers, without its name, symbol and code object."""
-    occupancy = result.occupancy
+def _summary(result: Result, target: str, called: str) -> KernelSummary:
+    kernel, occupancy = result.kernel, result.occupancy
     numbers: dict[str, Any] = {number.field: number.of(result) for number in NUMBERS}
     return KernelSummary(
-        target="",
-        name="",
-        symbol="",
-        code_object="",
+        target=target,
+        name=kernel.name,
+        symbol=kernel.symbol,
+        code_object=called,
         limiters=occupancy.limiters if occupancy else (),
+        source=kernel.source,
         exact=occupancy.exact if occupancy else None,
         **numbers,
     )

@@ -65,12 +65,6 @@ COLUMNS: Names = _KERNEL + _ORIGIN + _RESOURCES + _SIZE + _OCCUPANCY + _BUILD + 
 
 BETWEEN_COMPILERS = "; "
 
-_Shared = tuple[Occupancy | None, tuple[Finding, ...], str, str, str]
-"""Occupancy and findings, and the text of resources, occupancy and findings."""
-_MOST_KNOWN = 1 << 12
-_known: dict[tuple[Traits, Spell], _Shared] = {}
-"""Kept, as a process writes many rows a few at a time."""
-
 
 def row(result: Result) -> dict[str, Value]:
     """The columns of one kernel; None where the input does not say."""
@@ -89,54 +83,33 @@ def row(result: Result) -> dict[str, Value]:
 
 
 def lines(items: Iterable[Item], name: Callable[[Kernel], str], spell: Spell) -> Iterator[str]:
-    """The text of each kernel's row, its columns as `spell` writes them and joined by commas.
+    """The text of each kernel's row: its columns as `spell` writes them, joined by commas.
 
-    What equal kernels share is worked out and spelled once. `name` gives `Kernel_Name`.
+    Equal values of neighbouring columns are spelled once. `name` gives `Kernel_Name`.
     """
     code_object: CodeObject | None = None
-    no_source = spell(_SOURCE, (None, None))
-    for result in (item for item in items if isinstance(item, Result)):
-        kernel = result.kernel
+    for kernel, occupancy, findings in (item for item in items if isinstance(item, Result)):
         if kernel.code_object is not code_object:
             code_object = kernel.code_object
             origin = spell(_ORIGIN, _origin(kernel))
             build = spell(_BUILD, _build(code_object))
-        _, _, resources, reached, findings = _shared(result, spell)
         yield ",".join(
             (
-                _text(spell, _KERNEL, name(kernel), kernel.symbol),
+                _text(spell, _KERNEL, (name(kernel), kernel.symbol)),
                 origin,
-                resources,
-                _text(spell, _SIZE, kernel.code_bytes),
-                reached,
+                _text(spell, _RESOURCES, _resources(kernel.traits, occupancy)),
+                _text(spell, _SIZE, (kernel.code_bytes,)),
+                _text(spell, _OCCUPANCY, _reached(occupancy)),
                 build,
-                spell(_SOURCE, _source(kernel)) if kernel.source else no_source,
-                findings,
+                _text(spell, _SOURCE, _source(kernel)),
+                _text(spell, _FINDINGS, _findings(findings)),
             )
         )
 
 
-@lru_cache(maxsize=1 << 14)
-def _text(spell: Spell, names: Names, *values: str | int | None) -> str:
-    """The text of what is each kernel's own, and yet repeats."""
+@lru_cache(maxsize=1 << 15)  # rows of a library repeat: a third of the time of a report
+def _text(spell: Spell, names: Names, values: Values) -> str:
     return spell(names, values)
-
-
-def _shared(result: Result, spell: Spell) -> _Shared:
-    """The text that kernels of equal traits share."""
-    kernel, occupancy, findings = result
-    known = _known.get((kernel.traits, spell))
-    if known is None or known[0] is not occupancy or known[1] is not findings:
-        if len(_known) >= _MOST_KNOWN:
-            _known.clear()
-        known = _known[kernel.traits, spell] = (
-            occupancy,
-            findings,
-            spell(_RESOURCES, _resources(kernel.traits, occupancy)),
-            spell(_OCCUPANCY, _reached(occupancy)),
-            spell(_FINDINGS, _findings(findings)),
-        )
-    return known
 
 
 def _origin(kernel: Kernel) -> Values:

@@ -159,6 +159,10 @@ class Code(NamedTuple):
     compiler left no comments."""
 
 
+Asked = Callable[[str, str], bool]
+"""True if the kernel of this processor and symbol is asked for."""
+
+
 class KernelFacts(NamedTuple):
     """All that one module says of one kernel, source by source; nothing is chosen yet."""
 

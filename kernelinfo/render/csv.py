@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import csv
-import io
 from collections.abc import Iterable, Iterator
 from functools import partial
+from typing import Any
 
 from kernelinfo.kernel import Item
 from kernelinfo.kernel.rows import COLUMNS, FORMULA, Names, Values, lines
@@ -25,6 +25,16 @@ def rows(items: Iterable[Item], view: View) -> Iterator[str]:
         yield f"{row}\n"
 
 
+class _Echo:
+    """A file whose lines a writer gives back instead of writing them."""
+
+    def write(self, line: str) -> str:
+        return line
+
+
+_WRITER: Any = csv.writer(_Echo(), lineterminator="\n")
+
+
 def _spell(names: Names, values: Values) -> str:
     # Append a dummy cell: csv quotes a lone empty one.
     return line((*values, None)).removesuffix(",\n")
@@ -32,9 +42,8 @@ def _spell(names: Names, values: Values) -> str:
 
 def line(row: Iterable[object]) -> str:
     """One row of CSV with its newline. No name can start a spreadsheet formula."""
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerow([_cell(value) for value in row])
-    return text.getvalue()
+    text: str = _WRITER.writerow([_cell(value) for value in row])
+    return text
 
 
 def _cell(value: object) -> object:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache, partial
 
 from kernelinfo.errors import ReadError
@@ -24,6 +24,7 @@ from kernelinfo.reading.data import Data
 from kernelinfo.reading.elf import EM_AMDGPU, ET_REL, SHT_NOBITS, Elf, read_elf
 from kernelinfo.reading.facts import (
     NOTHING,
+    Asked,
     KernelFacts,
     Module,
     Numbers,
@@ -36,8 +37,6 @@ from kernelinfo.reading.resource_symbols import symbol_numbers
 from kernelinfo.reading.stamps import distinct
 
 _COMMENT_BYTES = 1 << 16
-Asked = Callable[[str, str], bool]
-"""Whether the kernel of this processor and symbol is asked for."""
 
 
 def read(

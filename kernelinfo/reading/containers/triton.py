@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from kernelinfo.errors import ReadError
 from kernelinfo.reading.blob import Blob, Launch
 from kernelinfo.reading.containers import bounds
-from kernelinfo.reading.facts import KernelFacts, Numbers, Stated
+from kernelinfo.reading.facts import KernelFacts, Module, Numbers, Stated
 
 _MOST_LDS_BYTES = 1 << 20
 _MOST_WORKITEMS = 1024
@@ -50,11 +50,12 @@ def read_sidecar(path: str) -> Sidecar | None:
     raise ReadError(f"Triton's JSON next to it is not read: {wrong}")
 
 
-def with_launch(
-    kernels: tuple[KernelFacts, ...], blob: Blob, target: str | None
-) -> tuple[KernelFacts, ...]:
-    """The kernels of a blob with the launch that Triton's JSON or a pack of AOTriton states. Raises
-    `ReadError` where the JSON cannot be read, or is of another target or kernel."""
+def with_launch(module: Module, blob: Blob, target: str | None) -> tuple[KernelFacts, ...]:
+    """The kernels of a module with the launch that Triton's JSON or a pack of AOTriton states.
+
+    Raises `ReadError` where the JSON cannot be read, or is of another target or kernel.
+    """
+    kernels = module.kernels
     if blob.launch is not None:
         stated = _stated(blob.launch, is_sized_at_launch=blob.launch.lds_bytes is None)
         return tuple(k._replace(stated=k.stated + stated) for k in kernels)
@@ -63,7 +64,7 @@ def with_launch(
         return kernels
     if sidecar.arch not in (None, target):
         raise ReadError(f"Triton's JSON next to it is not read: it is for {sidecar.arch}")
-    if sidecar.kernel not in {kernel.symbol for kernel in kernels}:
+    if sidecar.kernel not in {*module.passed_over, *(kernel.symbol for kernel in kernels)}:
         named = f"it is for the kernel {shortened(sidecar.kernel)}"
         raise ReadError(f"Triton's JSON next to it is not read: {named}")
     stated = _stated(sidecar.launch)
