@@ -206,7 +206,7 @@ def _launched_lds(result: Result, within: Bounds) -> Notes:
     traits, occupancy = result.kernel.traits, result.occupancy
     launched = occupancy.launch.dynamic_lds_bytes if occupancy else 0
     is_object = result.kernel.code_object.kind == "code-object"
-    if not is_object or traits.used.lds_bytes != 0 or traits.takes_dynamic_lds or launched:
+    if not is_object or traits.numbers.lds_bytes != 0 or traits.numbers.dynamic_lds or launched:
         return []
     from kernelinfo.pressure.measure import Look, measure_again
     from kernelinfo.render.pressure.words import shared
