@@ -97,8 +97,9 @@ def _log_of(path: Path) -> Path | None:
     return log if 0 < size <= bounds.DATABASE_COPY_BYTES - path.stat().st_size else None
 
 
-def _is_tinygrads(database: sqlite3.Connection, table: str) -> bool:
-    if not re.fullmatch(_TINYGRADS, table, re.ASCII):
+def _is_tinygrads(database: sqlite3.Connection, table: object) -> bool:
+    # A damaged schema has names that are no text.
+    if not isinstance(table, str) or not re.fullmatch(_TINYGRADS, table, re.ASCII):
         return False
     columns = database.execute(f'PRAGMA table_info("{table}")').fetchall()
     return [column[1] for column in columns] == ["key", "val"]

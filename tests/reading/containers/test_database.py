@@ -155,6 +155,17 @@ def test_tinygrads_rows(tmp_path: Path, protocol: int) -> None:
     assert members(blobs) == [f"{table} 1" for table, _ in rows[:3]]
 
 
+@pytest.mark.parametrize("name", ["x'00ff'", "NULL", "7", "1.5"])
+def test_names_of_tables_that_are_no_text(tmp_path: Path, name: str) -> None:
+    path = tinygrads(tmp_path / "cache.db", ("compile_hip_gfx90a_22", pickle.dumps(OBJECT)))
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE other (a)")
+        connection.execute("PRAGMA writable_schema = ON")
+        connection.execute(f"UPDATE sqlite_master SET name = {name} WHERE name = 'other'")
+        connection.commit()
+    opened_path(path)  # must not raise
+
+
 def test_rows_of_tinygrads_that_are_odd(tmp_path: Path) -> None:
     cut = pickle.dumps(OBJECT)[:-2000]
     rows = (
