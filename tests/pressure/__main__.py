@@ -1,27 +1,28 @@
 """Live registers against LLVM, at length: `python -m tests.pressure --full --write`.
 
-What each instruction reads and writes, what is live at each block of random kernels, and what must
-hold of every kernel there is: fixtures, the corpus and a library's code objects. Prints a table and
-ends with 1 where a demand is not met; `--write` puts the table into the manual's page.
+What each instruction reads and writes, what is live at each block of random kernels, what code
+objects are read as, and what must hold of every kernel there is: fixtures, the corpus and a library's
+code objects. Prints a table and ends with 1 where a demand is not met; `--write` puts its rows into
+the manual's page.
 """
 
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 from pathlib import Path
 
 from . import proofs
 
+_BEGIN, _END = "<!-- proofs -->", "<!-- /proofs -->"
 PAGE = Path(__file__).parents[2] / "kernelinfo" / "manual" / "pressure.md"
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.pressure", description=__doc__)
-    parser.add_argument("--full", action="store_true", help="not a sample; half an hour")
+    parser.add_argument("--full", action="store_true", help="not a sample; an hour")
     parser.add_argument("--only", choices=proofs.ALL, action="append", help="repeatable")
-    parser.add_argument("--write", action="store_true", help="rewrite the table of the manual")
+    parser.add_argument("--write", action="store_true", help="rewrite these rows of the manual's table")
     options = parser.parse_args()
     rows, faults = [], []
     for name in options.only or proofs.ALL:
@@ -36,12 +37,14 @@ def main() -> int:
 
 
 def write(rows: list[tuple[str, str, str]]) -> None:
-    """Put the table between its marks in the manual."""
-    head = [("compared", "with", "found"), ("---", "---", "---")]
-    table = "\n".join(f"| {' | '.join(row)} |" for row in (*head, *rows))
-    marks = r"(?s)(<!-- proofs -->\n).*(<!-- /proofs -->)"
-    text = re.sub(marks, rf"\1{table}\n\2", PAGE.read_text("utf-8"))
-    PAGE.write_text(text, "utf-8")
+    """Put the rows into the table between its marks in the manual, in place of those with the same
+    first cell."""
+    text = PAGE.read_text("utf-8")
+    before, rest = text.split(f"{_BEGIN}\n")
+    table, after = rest.split(_END)
+    lines = {line.split(" | ")[0]: line for line in table.splitlines()}
+    lines |= {f"| {row[0]}": f"| {' | '.join(row)} |" for row in rows}
+    PAGE.write_text("\n".join((f"{before}{_BEGIN}", *lines.values(), _END)) + after, "utf-8")
 
 
 if __name__ == "__main__":
