@@ -118,16 +118,16 @@ def _instructions(codes: Sequence[MachineCode], processor: Processor) -> Iterato
                 best[code] = instructions
         if not pending:
             return
+    yield from best.items()
     if lost := [code for code in pending if code not in best]:
         raise ReadError(_refusal(tried, processor, lost[0]))
-    yield from best.items()
 
 
 def _refusal(tried: Sequence[str], processor: Processor, code: MachineCode) -> str:
     """Why no program prints the instructions of a function, and what to do."""
     if not tried:
         return _NEEDED
-    newest = version(tried[0]) if processor.llvm else 0
+    newest = max(map(version, tried)) if processor.llvm else 0
     if 0 < newest < processor.llvm:
         return (
             f"llvm-objdump {newest} does not know {processor.name}; LLVM {processor.llvm} does:"

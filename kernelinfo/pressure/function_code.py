@@ -27,8 +27,8 @@ def function_code(data: Data, names: Iterable[str]) -> Iterator[MachineCode]:
     without a size where another symbol with a size begins, as of a kernel without instructions.
 
     A function ends where its symbol's size ends. Without a size it ends at the next function or at
-    the end of its section, less the zeros before that. One that is too large is left out. Raises
-    `ReadError` where functions overlap so that they have many times the bytes of the file.
+    the end of its section, less the zeros before that. Functions that are too large are left out.
+    Raises `ReadError` where functions overlap so that they have many times the bytes of the file.
     """
     elf = read_elf(data, [])
     names = list(names)

@@ -1,9 +1,9 @@
 """Live registers against LLVM, at length: `python -m tests.pressure --full --write`.
 
-What each instruction reads and writes, what is live at each block of random kernels, what code
-objects are read as, and what must hold of every kernel there is: fixtures, the corpus and a library's
-code objects. Prints a table and ends with 1 where a demand is not met; `--write` puts its rows into
-the manual's page.
+Compares reads and writes of instructions, live registers of blocks of random kernels, and how code
+objects are disassembled; and demands of every kernel of fixtures, corpus and a library that no more
+is live than is used. Prints a table and ends with 1 where a demand is not met; `--write` puts its
+rows into the manual's page.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.pressure", description=__doc__)
     parser.add_argument("--full", action="store_true", help="not a sample; an hour")
     parser.add_argument("--only", choices=proofs.ALL, action="append", help="repeatable")
-    parser.add_argument("--write", action="store_true", help="rewrite these rows of the manual's table")
+    parser.add_argument(
+        "--write", action="store_true", help="rewrite these rows of the manual's table"
+    )
     options = parser.parse_args()
     rows, faults = [], []
     for name in options.only or proofs.ALL:

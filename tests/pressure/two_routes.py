@@ -71,7 +71,7 @@ def compiled(
 
 
 class Numbers(NamedTuple):
-    """What both routes must say of a kernel."""
+    """The numbers of a kernel that both routes must state."""
 
     instructions: int  # without `s_nop`, which an assembler puts where loops are aligned
     used: tuple[int, ...]
@@ -101,7 +101,7 @@ def read(path: Path) -> dict[str, Read]:
 
 
 def compare(text: Path, linked: Path, tally: Counter[str]) -> Iterator[str]:
-    """What differs between a text and the object of the same compilation. An object has no comments
+    """Differences between a text and the object of the same compilation. An object has no comments
     on undefined values, so that those of the text are left out."""
     plain = text.with_name(f"plain-{text.name}")
     plain.write_text(re.sub("; implicit-def: .*", "", text.read_text("utf-8")))
@@ -127,8 +127,8 @@ class Line(NamedTuple):
 
 
 def disassembled(path: Path) -> Iterator[tuple[str, list[Line]]]:
-    """Of each function with a size the lines that llvm-objdump prints from its symbol's address to
-    that and its size, by pyelftools."""
+    """Each function with a size, and the lines of llvm-objdump that stand between its symbol and
+    its end, by pyelftools."""
     command = [OBJDUMP, *_FLAGS, str(path)]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     lines = [
