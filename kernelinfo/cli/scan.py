@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -109,10 +111,20 @@ def command(
     if dry_run:
         write(_listing(work), None)
         return
+    _end_by_signals()
     summary = _run(request, work, scheduler, workers)
     if not quiet:
         write([summary], None)
     _exit(request, scanning.without_kernels(request))
+
+
+def _end_by_signals() -> None:
+    """Let SIGTERM and SIGHUP end this process as Ctrl-C does, with its workers and temporary files.
+    A SIGHUP that `nohup` ignores stays ignored."""
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)  # Windows has no SIGHUP
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, lambda number, frame: sys.exit(128 + number))
 
 
 def _listing(work: Plan) -> list[str]:

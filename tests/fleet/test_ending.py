@@ -1,0 +1,128 @@
+"""A scan listens to nobody, and leaves nothing behind, whatever ends it."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from .scans import comparable, descendants, many_objects, process, reported, rows, scan
+
+pytest.importorskip("duckdb", reason="the extra kernelinfo[fleet] is not installed")
+
+TABLES = ("tcp", "tcp6", "udp", "udp6", "unix")
+
+
+def sockets(pid: int) -> list[str]:
+    """The sockets that a process has open."""
+    found = []
+    for file in Path(f"/proc/{pid}/fd").iterdir():
+        try:
+            found.append(os.readlink(file))
+        except OSError:
+            continue  # closed meanwhile
+    return [name for name in found if name.startswith("socket:")]
+
+
+def test_no_process_of_a_scan_has_a_socket(tmp_path: Path) -> None:
+    folder = many_objects(tmp_path / "objects", 3000)
+    command = ("scan", folder, "--to", tmp_path / "fleet", "--build", "b", "--workers", 2)
+    most = 0
+    with process("-m", "kernelinfo", *command) as running:
+        while running.poll() is None:
+            workers = descendants(running.pid)
+            most = max(most, len(workers))
+            for pid in (running.pid, *workers):
+                try:
+                    assert sockets(pid) == []
+                except OSError:
+                    continue  # ended meanwhile
+            time.sleep(0.05)
+    assert running.returncode == 0
+    assert most == 2
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be another user")
+def test_another_user_finds_nothing_to_talk_to(tmp_path: Path) -> None:
+    """A network namespace shows the sockets of the scan alone, of any kind."""
+    if subprocess.run(["unshare", "-n", "true"], check=False, capture_output=True).returncode:
+        pytest.skip("this system makes no network namespaces")
+    folder = many_objects(tmp_path / "objects", 3000)
+    command = ["scan", folder, "--to", tmp_path / "fleet", "--build", "b", "--workers", "2"]
+    program = [sys.executable, "-m", "kernelinfo", *map(str, command)]
+    seen = 0
+    with subprocess.Popen(["unshare", "-n", *program], stdout=subprocess.DEVNULL) as running:
+        while running.poll() is None:
+            # With `nobody` as user, in the namespace of the scan.
+            enter = ["nsenter", f"--net=/proc/{running.pid}/ns/net", "setpriv", "--reuid=65534"]
+            files = [f"/proc/net/{table}" for table in TABLES]
+            look = [*enter, "--regid=65534", "--clear-groups", "grep", "-c", "", *files]
+            has_workers = len(descendants(running.pid)) > 1
+            looked = subprocess.run(look, capture_output=True, text=True, check=False)
+            if looked.returncode == 0 and has_workers and running.poll() is None:
+                seen += 1
+                assert looked.stdout.split() == [f"{file}:1" for file in files]  # the headings
+            time.sleep(0.05)
+    assert running.returncode == 0
+    assert seen > 3
+
+
+@pytest.mark.parametrize("number", ["SIGHUP", "SIGTERM", "SIGINT", "SIGKILL"])
+def test_an_ended_scan_leaves_nothing(number: str, tmp_path: Path) -> None:
+    folder = many_objects(tmp_path / "objects", 600)
+    expected = reported(folder)
+    moment = random.Random(number)
+    for attempt in range(3):
+        end_scan(number, moment.uniform(0.1, 3), folder, tmp_path / f"{attempt}", expected)
+
+
+def end_scan(
+    number: str, seconds: float, folder: Path, place: Path, expected: list[str], group: bool = False
+) -> None:
+    """End a scan after so many seconds, by a signal to it or to its workers too; scan again."""
+    fleet, temporary = place / "fleet", place / "temporary"
+    temporary.mkdir(parents=True)
+    command = ["scan", folder, "--to", fleet, "--build", "b", "--workers", 2]
+    with subprocess.Popen(
+        [sys.executable, "-m", "kernelinfo", *map(str, command)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "TMPDIR": str(temporary)},
+        start_new_session=True,
+    ) as running:
+        time.sleep(seconds)
+        (os.killpg if group else os.kill)(running.pid, signal.Signals[number])
+        _, err = running.communicate(timeout=60)
+    assert "Traceback" not in err
+    for _ in range(100):
+        if not (living := session(running.pid)):
+            break
+        time.sleep(0.1)
+    assert living == []
+    if number != "SIGKILL" and running.returncode == 128 + signal.Signals[number]:
+        assert list(temporary.iterdir()) == []
+    scan(folder, to=fleet)
+    assert comparable(rows(fleet)) == expected
+    assert [one for one in fleet.rglob("*") if one.is_file() and one.suffix != ".parquet"] == []
+    shutil.rmtree(place)
+
+
+def session(leader: int) -> list[int]:
+    """The processes of a session that live."""
+    found = []
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, _, _, of = status.read_text().rpartition(")")[2].split()[:4]
+        except OSError:
+            continue
+        if int(of) == leader and state != "Z":
+            found.append(int(status.parent.name))
+    return found
