@@ -16,11 +16,10 @@ from contextlib import contextmanager, suppress
 from typing import Any, Literal
 
 import duckdb
-from fsspec.core import url_to_fs
-from fsspec.implementations.local import LocalFileSystem
 
 from kernelinfo import __version__
 from kernelinfo.errors import KernelinfoError, OptionError
+from kernelinfo.fleet import web
 from kernelinfo.fleet.listing import address, is_local, store_error
 from kernelinfo.package_file import read_package_file
 
@@ -85,13 +84,13 @@ class Dataset:
     def __init__(self, url: str) -> None:
         self.url = url
         self._is_local = is_local(url)
-        try:
-            if self._is_local:
-                self._fs, root = LocalFileSystem(), address(url)
-            else:
-                self._fs, root = url_to_fs(url)
-        except Exception as error:  # the libraries of stores have no common class of errors
-            raise store_error(url, error) from error
+        self._fs: Any = None  # of a store
+        root = address(url)
+        if not self._is_local:
+            try:
+                self._fs, root = web.store(url)
+            except Exception as error:  # the libraries of stores have no common class of errors
+                raise store_error(url, error) from error
         self._root = root.rstrip("/")
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -136,8 +135,10 @@ class Dataset:
         return files
 
     def _names(self, folder: str) -> list[str]:
-        self._fs.invalidate_cache()
         try:
+            if self._is_local:
+                return os.listdir(folder)
+            self._fs.invalidate_cache()
             paths = self._fs.ls(folder, detail=False)
         except FileNotFoundError:
             return []
@@ -158,7 +159,7 @@ class Dataset:
         where = file
         if self._is_local:
             folder, name = os.path.split(file)
-            self._fs.makedirs(folder, exist_ok=True)
+            os.makedirs(folder, exist_ok=True)
             where = os.path.join(folder, f".{name}{_ASIDE}")
         connection.execute(f"COPY ({query}) TO {quoted(where)} (FORMAT parquet)", parameters)
         if self._is_local:
@@ -230,7 +231,10 @@ class Dataset:
 
     def _delete(self, file: str) -> None:
         with suppress(FileNotFoundError):
-            self._fs.rm_file(self._fs._strip_protocol(file))
+            if self._is_local:
+                os.unlink(file)
+            else:
+                self._fs.rm_file(self._fs._strip_protocol(file))
 
     def count(self, build: str, under: str) -> int:
         """Kernels of the files at an address, or below it."""

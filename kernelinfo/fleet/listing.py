@@ -12,9 +12,6 @@ from hashlib import blake2b
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from fsspec.core import url_to_fs
-from fsspec.utils import glob_translate
-
 from kernelinfo.analysis.copies import ASSEMBLY
 from kernelinfo.compare.builds import root_of
 from kernelinfo.errors import KernelinfoError, OptionError
@@ -97,7 +94,7 @@ def _local(path: str) -> Iterator[InputFile | Problem]:
 
 def _remote(url: str, seconds: float) -> Iterator[InputFile | Problem]:
     try:
-        fs, top = url_to_fs(url)
+        fs, top = web.store(url)
         fs.invalidate_cache()
         named, found = _listed(fs, top, seconds, is_folder=url.endswith("/"))
     except Exception as error:  # the libraries of stores have no common class of errors
@@ -157,6 +154,8 @@ def _listed(fs: Any, top: str, seconds: float, *, is_folder: bool) -> tuple[bool
 
 def _listed_by_pages(fs: Any, top: str, seconds: float, *, is_glob: bool) -> dict[str, Info]:
     """The same for a web server, whose pages have neither sizes nor stamps."""
+    from fsspec.utils import glob_translate
+
     folder, fits = top.rstrip("/") + "/", ""
     if is_glob:
         before = top[: next(n for n, letter in enumerate(top) if letter in "*[")]
@@ -199,7 +198,7 @@ def first_line(error: BaseException) -> str:
     return lines[0][:_LONGEST_MESSAGE]
 
 
-_LEAST_BYTES, _MOST_BYTES = 4 << 20, 256 << 20  # of a task
+_LEAST_BYTES, _MOST_BYTES = 16 << 20, 256 << 20  # of a task
 _TASKS_A_WORKER = 8
 _FILE_BYTES = 64 << 10  # what it costs to open a file, as if it were that much longer
 SHARED_BYTES = 512 << 20
@@ -245,8 +244,8 @@ def units(files: Iterable[InputFile]) -> list[tuple[InputFile, ...]]:
 
 def tasks(together: Iterable[tuple[InputFile, ...]], workers: int, run: str) -> list[Task]:
     """The units as tasks, the largest first; `run` begins the names of their parts."""
-    waiting = sorted(together, key=_cost, reverse=True)
-    total = sum(map(_cost, waiting))
+    waiting = sorted(together, key=cost, reverse=True)
+    total = sum(map(cost, waiting))
     room = min(max(total // (workers * _TASKS_A_WORKER), _LEAST_BYTES), _MOST_BYTES)
     shared = max(SHARED_BYTES, total // (workers * _SHARES_A_WORKER))
     found: list[Task] = []
@@ -262,14 +261,15 @@ def _filled(waiting: Iterable[tuple[InputFile, ...]], room: int) -> Iterator[tup
     batch: list[InputFile] = []
     taken = 0
     for unit in waiting:
-        if batch and taken + _cost(unit) > room:
+        if batch and taken + cost(unit) > room:
             yield tuple(batch)
             batch, taken = [], 0
         batch += unit
-        taken += _cost(unit)
+        taken += cost(unit)
     if batch:
         yield tuple(batch)
 
 
-def _cost(unit: tuple[InputFile, ...]) -> int:
+def cost(unit: tuple[InputFile, ...]) -> int:
+    """Bytes to read, and to open the files."""
     return sum(file.size + _FILE_BYTES for file in unit)

@@ -14,8 +14,6 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import IO, Any, NamedTuple
 
-from fsspec.core import url_to_fs
-
 from kernelinfo.errors import ReadError
 from kernelinfo.fleet import web
 from kernelinfo.fleet.listing import AT_ONCE, InputFile, first_line, is_local
@@ -55,7 +53,7 @@ class Opened(NamedTuple):
 
 def _ranges(file: InputFile) -> Any:
     """A file of a store that fetches and holds blocks."""
-    fs, path = url_to_fs(file.url)
+    fs, path = web.store(file.url)
     options = {"maxblocks": MOST_BLOCKS}
     return fs.open(path, "rb", BLOCK, cache_type="blockcache", cache_options=options)
 
@@ -151,7 +149,7 @@ class _Fetch:
         return copy
 
     def _pieces(self, file: InputFile) -> Iterator[bytes]:
-        fs, path = url_to_fs(file.url)
+        fs, path = web.store(file.url)
         limit = {"timeout": self._seconds} if fs.async_impl else {}
         size = file.size  # 0 of a member of a thin archive
         if not size and not web.is_web(fs):

@@ -10,9 +10,11 @@ from typing import NamedTuple
 
 from kernelinfo.analysis.pool import Pool
 from kernelinfo.errors import KernelinfoError
-from kernelinfo.fleet.listing import InputFile, Task, address, find, is_local, tasks, units
+from kernelinfo.fleet.listing import InputFile, Task, address, cost, find, is_local, tasks, units
 from kernelinfo.fleet.worker import Done, Request, Worker, input_rows, problem_row
 from kernelinfo.reading.blob import Problem
+
+_WORTH_BYTES = 16 << 20  # to start one more process
 
 
 class Plan(NamedTuple):
@@ -70,7 +72,7 @@ def scan(
     if work.to_read:
         shares: dict[str, list[Done]] = {}
         outcomes = (
-            _by_processes(request, work, run, workers or os.cpu_count() or 1)
+            _by_processes(request, work, run, workers or _worth(work))
             if scheduler is None
             else _by_cluster(request, work, run, scheduler)
         )
@@ -78,6 +80,11 @@ def scan(
             _note_share(done, request, shares)
             yield done
     request.dataset.tidy(request.build)
+
+
+def _worth(work: Plan) -> int:
+    """As many processes as the bytes are worth: each costs the import of the readers."""
+    return max(1, min(os.cpu_count() or 1, sum(map(cost, work.to_read)) // _WORTH_BYTES))
 
 
 def _by_processes(request: Request, work: Plan, run: str, workers: int) -> Iterator[Done]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -222,3 +223,19 @@ def test_what_makes_no_sense_is_one_line(
     out, err, code = kernelinfo("scan", OBJECTS, *arguments)
     assert (out, code, err.count("\n")) == ("", 2, 1)
     assert message in err
+
+
+def test_a_hundred_small_files_cost_three_times_their_report(tmp_path: Path) -> None:
+    """In CPU time, with the modules compiled as pip leaves them; the least of five tries each."""
+    folder = many_objects(tmp_path / "objects", 100)
+    compiled = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(tmp_path / "compiled")}
+
+    def cost(*arguments: object) -> float:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        assert kernelinfo(*arguments, **compiled)[2] == 0
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    scans = [cost("scan", folder, "--to", tmp_path / f"{n}", "--build", "b") for n in range(6)]
+    reports = [cost(folder, "--format", "jsonl") for _ in range(6)]
+    assert min(scans[1:]) <= 3 * min(reports[1:])
