@@ -154,10 +154,10 @@ def _listed(fs: Any, top: str, seconds: float, *, is_folder: bool) -> tuple[bool
 
 def _listed_by_pages(fs: Any, top: str, seconds: float, *, is_glob: bool) -> dict[str, Info]:
     """The same for a web server, whose pages have neither sizes nor stamps."""
-    from fsspec.utils import glob_translate
-
     folder, fits = top.rstrip("/") + "/", ""
     if is_glob:
+        from fsspec.utils import glob_translate
+
         before = top[: next(n for n, letter in enumerate(top) if letter in "*[")]
         folder, fits = before[: before.rindex("/") + 1], glob_translate(top)
     deepest = top.count("/", len(folder)) if is_glob and "**" not in top else web.DEEPEST

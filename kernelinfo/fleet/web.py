@@ -17,7 +17,7 @@ from kernelinfo.reading.budget import Bounds
 
 _PIECE = 1 << 20  # bytes
 _PAGE = Bounds(fetch=16 << 20)  # of a folder's page; 100,000 links take 10 MB
-_MOST_PAGES = 10_000
+MOST_PAGES = 10_000
 DEEPEST = 32  # folders in folders
 _LINK = re.compile(r"""href\s*=\s*["']?([^"'<>\s]+)""", re.IGNORECASE)
 
@@ -40,10 +40,8 @@ def pieces(fs: Any, url: str, within: Bounds, seconds: float) -> Iterator[bytes]
 
     Raises `ReadError` for more bytes than the bounds allow, and the library's errors.
     """
-    from aiohttp import ClientTimeout
-
     # Without a block size fsspec streams; with a size it does not ask for one before.
-    with fs.open(url, block_size=0, size=1, timeout=ClientTimeout(total=seconds)) as body:
+    with fs.open(url, block_size=0, size=1, **within_time(seconds)) as body:
         headers, most = body.r.headers, within.fetch
         if headers.get("Content-Encoding", "identity") != "identity":
             most = min(most, within.streamed_bytes(int(headers.get("Content-Length", 0))))
@@ -53,6 +51,13 @@ def pieces(fs: Any, url: str, within: Bounds, seconds: float) -> Iterator[bytes]
             if came > most:
                 raise ReadError(too_long(most))
             yield piece
+
+
+def within_time(seconds: float) -> dict[str, Any]:
+    """The option of a request that takes no longer."""
+    from aiohttp import ClientTimeout  # of servers alone
+
+    return {"timeout": ClientTimeout(total=seconds)}
 
 
 def too_long(most: int) -> str:
@@ -66,7 +71,7 @@ def files_below(
     """The address of each file that the page of a folder, or of a folder in it, links to, and of
     each folder that cannot be listed with the reason. Raises the reason for `top` itself."""
     waiting, seen = deque([(top, 0)]), {top}
-    for _ in range(_MOST_PAGES):
+    for _ in range(MOST_PAGES):
         if not waiting:
             return
         page, depth = waiting.popleft()
@@ -86,7 +91,7 @@ def files_below(
             elif deepest == DEEPEST:
                 yield link, ReadError(f"folders nested more than {deepest} deep")
     if waiting:
-        yield waiting[0][0], ReadError(f"more than {_MOST_PAGES} folders; scan fewer at once")
+        yield waiting[0][0], ReadError(f"more than {MOST_PAGES} folders; scan fewer at once")
 
 
 def _links(page: bytes, url: str) -> set[str]:

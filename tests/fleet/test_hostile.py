@@ -108,13 +108,17 @@ def test_what_is_not_there_makes_no_build(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["*", "night-?", "[n]ight-8", "a\x1b[31m", "a\nb", "night-8,x"])
-def test_folders_that_no_scan_makes_are_one_line(name: str, tmp_path: Path) -> None:
+def test_a_pattern_in_the_name_of_a_build_is_a_name(name: str, tmp_path: Path) -> None:
     five(tmp_path)
-    shutil.copytree(tmp_path / "inputs" / "Build=night-8", tmp_path / "inputs" / f"Build={name}")
+    for table in ("inputs", "kernels"):
+        shutil.copytree(tmp_path / table / "Build=night-8", tmp_path / table / f"Build={name}")
     out, err, code = run("trend", str(tmp_path))
-    assert (out, code, err.count("\n")) == ("", 2, 1)
-    assert "no scan gives" in err
-    assert "\x1b" not in err
+    assert (err, code) == ("", 0)
+    assert "\x1b" not in out
+    assert out.startswith("6 builds, ")
+    shown = name.encode("unicode_escape").decode()
+    (row,) = (line for line in out.splitlines() if line.startswith(f" {shown} "))
+    assert row.removeprefix(f" {shown} ").split()[0] == "26"
 
 
 def test_a_pattern_in_the_path_is_a_path(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ from tests.reading.containers.test_tar import LIES, tar
 from tests.reading.containers.test_zip_archive import zip64
 
 from ..conftest import FIXTURES
-from . import documents
+from . import documents, fleets
 from .promise import answer
 from .short_ways import same_code_object, same_expressions, same_lines, same_yaml
 from .specimens import CONTAINERS, Specimen, assembly, code_object, metadata
@@ -394,4 +394,6 @@ READERS: dict[str, Reader] = {
     ),
     "profile": Reader(documents.profile, _fixtures("profile/*")),
     "configuration": Reader(documents.configuration, documents.CONFIGURATIONS),
+    "trend": Reader(fleets.trend, fleets.TREND_SEEDS),
+    "pages": Reader(fleets.pages, fleets.PAGE_SEEDS),
 }

@@ -1,0 +1,153 @@
+"""Datasets of builds, and what servers list."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import patch
+
+from kernelinfo.compare import compare
+from kernelinfo.compare.saved_rows import read_row
+from kernelinfo.compare.summary import Build, path_under
+from kernelinfo.fleet import listing, web
+from kernelinfo.fleet.history import BuildTotals, Trend, histories
+from kernelinfo.reading.blob import Problem
+from kernelinfo.render import TREND_FORMATS, View, renderer
+from kernelinfo.render.paint import harmless
+
+_BUILDS = 3
+_KINDS = (str, int, float, bool, list, type(None))
+_ROWS = [
+    json.loads(line)
+    for line in Path(__file__).with_name("rows.jsonl").read_text("utf-8").splitlines()
+]
+"""Rows of a scan, three kernels."""
+
+
+def trend(data: bytes) -> None:
+    """Each line changes a value: `BUILD ROW COLUMN=JSON`; a line without `=` leaves a row out."""
+    builds = [[dict(row) for row in _ROWS] for _ in range(_BUILDS)]
+    for line in data.decode("utf-8", "replace").splitlines()[:100]:
+        place, equals, value = line.partition("=")
+        numbers, column = place[:2], place[2:].strip()
+        if not numbers.isascii() or not numbers.isdigit():
+            continue
+        rows = builds[int(numbers[0]) % _BUILDS]
+        row = rows[int(numbers[1]) % len(rows)] if rows else {}
+        if not equals and row:
+            rows.remove(row)
+        elif column in row:
+            row[column] = _value(value)
+    with suppress(TypeError, ValueError):  # which `ask` answers by one line
+        found = [
+            Build(
+                tuple(
+                    saved.summary._replace(code_object=path_under("", saved.path, saved.member))
+                    for saved in map(read_row, rows)
+                ),
+                ("clang 19.1.7",),
+            )
+            for rows in builds
+        ]
+        _show(found)
+
+
+def _value(text: str) -> object:
+    """What Parquet may hold; other JSON is text."""
+    with suppress(ValueError, RecursionError):
+        value = json.loads(text)
+        if isinstance(value, list):
+            return [str(one) for one in value]
+        if isinstance(value, _KINDS) and not (isinstance(value, int) and abs(value) >> 63):
+            return value
+    return text
+
+
+def _show(builds: list[Build]) -> None:
+    names = [str(number) for number in range(len(builds))]
+    steps = tuple(map(compare, builds, builds[1:]))
+    totals = tuple(BuildTotals(name, 3, 1.0, 0, 0, 0, 0, 0) for name in names)
+    whole = Trend("fleet", totals, steps, tuple(histories(names, steps, builds)))
+    for format in TREND_FORMATS:
+        shown = harmless("".join(renderer(f"trend.{format}")(whole, View())), color=False)
+        assert all(one.isprintable() or one == "\n" or ord(one) > 159 for one in shown), format
+        if format == "json":
+            json.loads(shown)
+
+
+class _Server:
+    """A client of HTTP that is given the bytes for each page, and answers for each file."""
+
+    protocol = "http"
+    async_impl = True
+
+    def __init__(self, data: bytes) -> None:
+        headers, _, self._page = data.partition(b"\n")
+        self._headers = dict(
+            pair.partition("=")[::2]
+            for pair in headers.decode("utf-8", "replace").split(";")
+            if "=" in pair
+        )
+
+    @contextmanager
+    def open(self, url: str, **_: object) -> Iterator[Any]:
+        body = io.BytesIO(self._page)
+        headers = dict(self._headers)
+        if not headers.get("Content-Length", "0").isdecimal():
+            del headers["Content-Length"]  # which aiohttp refuses
+        yield SimpleNamespace(r=SimpleNamespace(headers=headers), read=body.read)
+
+    def info(self, url: str, timeout: float) -> dict[str, Any]:
+        if "size" in self._headers and not self._headers["size"].isascii():
+            raise ValueError(self._headers["size"])
+        size = self._headers.get("size", "7")
+        return {**self._headers, "size": int(size[:18]) if size.isdecimal() else None}
+
+    def isfile(self, url: str) -> bool:
+        return False
+
+    def invalidate_cache(self) -> None:
+        pass
+
+    def unstrip_protocol(self, path: str) -> str:
+        return path
+
+
+def pages(data: bytes) -> None:
+    """The first line has headers, as `ETag=x;size=3`; the rest is the page of every folder."""
+    server = _Server(data)
+    top = "http://host/a/"
+    with (
+        patch.object(web, "MOST_PAGES", 20),
+        patch.object(web, "store", lambda url: (server, url)),
+        patch.object(web, "within_time", lambda seconds: {}),
+    ):
+        for one in listing.find(top, 1):
+            if isinstance(one, Problem):
+                assert one.message
+                continue
+            assert one.url.startswith(top)
+            assert one.path
+            assert one.modified is None or len(one.modified) <= 200
+            assert "::" not in one.url
+            list(listing.tasks(listing.units([one]), 2, "run"))
+
+
+TREND_SEEDS = [
+    b"10VGPR_Used=500\n10Waves_Per_SIMD=1.0\n11Symbol=_ZN2v24scanEPf\n22\n",
+    b"00Compiler=null\n21Target=gfx942:xnack+\n12Limiters=[]\n11Path=x/\x1b[31m\n",
+    b"20Occupancy_Percent=NaN\n10VGPR_Spills=-1\n01Scratch_Size=9223372036854775807\n",
+    b'10Member=a\n20Compiled_For=gfx90a\n10Dynamic_Stack=true\n22Source_File="x"\n',
+    b"11Symbol=_Z1f1AIiiE\n21Symbol=_Z1g1AIiiE\n10Code_Size=1e308\n",
+]
+PAGE_SEEDS = [
+    b"\n<a href='x.co'>x</a> <a href=\"deep/\">y</a> <A HREF=../up.co> <a href=?C=N;O=D>",
+    b"ETag=x;size=3\n<a href='./a::b.co'><a href='/a/%2e%2e/x'><a href='http://host/a/b/c.co'>",
+    b"Content-Encoding=gzip;Content-Length=9\n<a href='a&amp;b.co#frag'><a href='//host/a/x'>",
+    b"LastModified=" + b"9" * 300 + b"\n<a href='http://[::1/x'><a href='javascript:1'>" * 3,
+]
