@@ -175,7 +175,10 @@ class Pool(Generic[Task, Done]):
 
 def _serve(tasks: Pipe, answers: Pipe, worker: Worker[object, object]) -> None:
     """Answer tasks until the parent ends this process."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):  # the parent's own ways to end are not ours
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     while True:
         try:

@@ -101,7 +101,7 @@ def end_scan(
         time.sleep(seconds)
         (os.killpg if group else os.kill)(running.pid, signal.Signals[number])
         _, err = running.communicate(timeout=60)
-    assert "Traceback" not in err
+    assert "Traceback" not in err, err
     for _ in range(100):
         if not (living := session(running.pid)):
             break
