@@ -82,6 +82,7 @@ class Analysis:
 
             self._copies = Copies(among, options)
         self._judge = Judge(options)
+        self._names_kernels = bool(options.asked)
         self._asked: Asked | None = None
         """Only where no two code objects are compared, which takes all of their kernels."""
         is_filtered = bool(options.kernels or options.exclude or options.targets)
@@ -133,7 +134,7 @@ class Analysis:
         if not self._options.asks_for(kernel.name, kernel.symbol):
             counts.pass_over(kernel.name)
             return None
-        if self._options.asked:
+        if self._names_kernels:
             target = kernel.code_object.target
             counts.met |= self._options.met(kernel.name, kernel.symbol, target)
         result = self._judge.judge(kernel)

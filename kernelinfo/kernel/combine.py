@@ -10,7 +10,7 @@ from kernelinfo.kernel import CodeObject, Kernel
 from kernelinfo.kernel.names import demangle
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.occupancy.placement import VGPRS_ARE_DYNAMIC, Demand, align, total_vgprs
-from kernelinfo.occupancy.targets import Target, Vgprs
+from kernelinfo.occupancy.targets import Target, Vgprs, find
 from kernelinfo.reading.facts import SOURCES, Fact, KernelFacts, Numbers, Stated, facts_of
 
 
@@ -28,7 +28,7 @@ def combine(facts: KernelFacts, code_object: CodeObject, target: Target | None) 
         code_object,
         facts.symbol,
         demangle(facts.symbol),
-        settled(facts.stated, target, code_object.target),
+        settled(facts.stated, target and target.name, code_object.target),
         facts.code_bytes,
         facts.places,
         facts.line,
@@ -38,27 +38,30 @@ def combine(facts: KernelFacts, code_object: CodeObject, target: Target | None) 
 
 
 @lru_cache(maxsize=1 << 14)  # a library's 88,000 kernels make 25,000 different statements
-def settled(stated: tuple[Stated, ...], target: Target | None, compiled_for: str | None) -> Traits:
-    """The numbers of a kernel, each from its best source, and the demand that they make."""
+def settled(stated: tuple[Stated, ...], processor: str | None, compiled_for: str | None) -> Traits:
+    """The numbers of a kernel, each from its best source, and the demand that they make on a known
+    processor."""
+    target = find(processor) if processor else None
     stated = _best_first(stated)
-    best: dict[str, Fact] = {}
-    disagreements: list[tuple[Fact, Fact]] = []
-    for fact in facts_of(stated):
-        if (first := best.setdefault(fact.name, fact)).value != fact.value:
-            disagreements.append((first, fact))
-    chosen: dict[str, Any] = {name: fact.value for name, fact in best.items()}
-    numbers = Numbers(**chosen)
+    best: list[Any] = [None] * len(Numbers._fields)
+    agree = True
+    for _, numbers in stated:
+        pairs = list(zip(best, numbers, strict=True))
+        best = [one if other is None else other for other, one in pairs]
+        agree = agree and best == [other if one is None else one for other, one in pairs]
+    numbers = Numbers._make(best)
     registers = _vector_registers(numbers, target)
+    impossible = _impossible(numbers, target)
     described = any(source in ("descriptor", "directive") for source, _ in stated)
+    wave_size = _wave_size(numbers.wave_size, target)
+    is_settled = (registers.total, wave_size) == (numbers.vgprs, numbers.wave_size)
     return Traits(
-        target=target,
-        compiled_for=compiled_for,
-        numbers=numbers._replace(
-            vgprs=registers.total, wave_size=_wave_size(numbers.wave_size, target)
-        ),
-        demand=None if target is None else _demand(numbers, registers, described, target),
-        stated=stated,
-        disagreements=(*disagreements, *_impossible(best, target)),
+        target,
+        compiled_for,
+        numbers if is_settled else numbers._replace(vgprs=registers.total, wave_size=wave_size),
+        None if target is None else _demand(numbers, registers, described, target),
+        stated,
+        () if agree and not impossible else _disagreements(stated, impossible),
     )
 
 
@@ -230,19 +233,29 @@ def _asked(used: int | None, encoded: int | None, granule: int) -> int | None:
     return used if same else encoded
 
 
-def _impossible(best: dict[str, Fact], target: Target | None) -> list[tuple[Fact, Fact]]:
-    """A descriptor that reserves too few registers, and a total of vector registers that is not
-    theirs."""
+def _impossible(numbers: Numbers, target: Target | None) -> list[tuple[str, str]]:
+    """Names of numbers that cannot both be true: fewer registers reserved than used, and a total of
+    vector registers that is not theirs."""
     pairs = []
-    for encoded, used in _ENCODINGS:
-        if encoded in best and used in best and best[encoded].value < best[used].value:
-            pairs.append((best[encoded], best[used]))
-    if target is not None and "vgprs" in best and "arch_vgprs" in best:
-        total, arch = best["vgprs"], best["arch_vgprs"]
-        agprs = best["agprs"].value if "agprs" in best else 0
-        if total.value != total_vgprs(target, arch.value, agprs):
-            pairs.append((total, arch))
+    for encoded, used in ("reserved_vgprs", "vgprs"), ("reserved_sgprs", "sgprs"):
+        reserved, needed = getattr(numbers, encoded), getattr(numbers, used)
+        if None not in (reserved, needed) and reserved < needed:
+            pairs.append((encoded, used))
+    total, arch = numbers.vgprs, numbers.arch_vgprs
+    if target is None or total is None or arch is None:
+        return pairs
+    if total != total_vgprs(target, arch, numbers.agprs or 0):
+        pairs.append(("vgprs", "arch_vgprs"))
     return pairs
 
 
-_ENCODINGS = (("reserved_vgprs", "vgprs"), ("reserved_sgprs", "sgprs"))
+def _disagreements(
+    stated: tuple[Stated, ...], impossible: list[tuple[str, str]]
+) -> tuple[tuple[Fact, Fact], ...]:
+    """Pairs that should be equal and are not, and impossible ones; the first of each counts."""
+    best: dict[str, Fact] = {}
+    pairs = []
+    for fact in facts_of(stated):
+        if (first := best.setdefault(fact.name, fact)).value != fact.value:
+            pairs.append((first, fact))
+    return (*pairs, *((best[one], best[other]) for one, other in impossible))

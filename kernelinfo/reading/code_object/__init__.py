@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache, partial
+from functools import partial
 
 from kernelinfo.errors import ReadError
 from kernelinfo.occupancy import targets
-from kernelinfo.occupancy.targets import Target
 from kernelinfo.reading.budget import UNBOUNDED, KernelBudget
 from kernelinfo.reading.code_object import descriptor
 from kernelinfo.reading.code_object.note_metadata import NoteMetadata, shown_kernels
@@ -23,14 +22,13 @@ from kernelinfo.reading.code_object.vgpr_unit import with_settled_vgprs
 from kernelinfo.reading.data import Data
 from kernelinfo.reading.elf import EM_AMDGPU, ET_REL, SHT_NOBITS, Elf, read_elf
 from kernelinfo.reading.facts import (
+    BEGIN,
     NOTHING,
     Asked,
     KernelFacts,
     Module,
-    Numbers,
     Place,
     ReadWarning,
-    Source,
     Stated,
 )
 from kernelinfo.reading.resource_symbols import symbol_numbers
@@ -92,20 +90,28 @@ def read(
         warnings.append(ReadWarning(message))
     kernels, passed_over = [], []
     without: dict[str, list[str]] = {}
+    descriptors, within = _Descriptors(elf, symbols), descriptor.within(target)
+    known_name = target and target.name
     for symbol, (numbers, place) in (metadata.kernels | dict.fromkeys(unlisted, _UNLISTED)).items():
         if wanted and not wanted(symbol):
             passed_over.append(symbol)
             continue
-        calls, places = tuple(resources.get(symbol, {}).items()), place
+        stated: list[Stated] = []
+        places: list[Place] = []
         try:
-            at, words = _descriptor(elf, symbols, symbol)
-            places = (Place("descriptor", at, descriptor.within(words, target)), *place)
+            at, words = descriptors.of(symbol)
+            stated.append(("descriptor", descriptor.numbers(words, known_name, version)))
+            is_v2 = len(words) > descriptor.WORDS
+            places.append(Place("descriptor", at, descriptor.WITHIN_V2 if is_v2 else within))
         except ReadError as error:
             without.setdefault(str(error), []).append(symbol)
-            words = None
-        stated = _stated(numbers, words, calls, target, version)
+        if numbers != NOTHING:
+            stated.append(("metadata", numbers))
+            places.append(place)
+        if symbol in resources:
+            stated.append(("symbol", symbol_numbers(resources[symbol])))
         code_bytes = _code_bytes(elf, symbols.get(symbol))
-        kernels.append(KernelFacts(symbol, stated, places, code_bytes))
+        kernels.append(KernelFacts(symbol, tuple(stated), tuple(places), code_bytes))
     settings = features(elf, version, metadata.isa)
     notes: tuple[str, ...] = ()
     if linking := next((s for s in elf.sections if s.name == ".amdgpu.info"), None):
@@ -133,38 +139,32 @@ def read(
     return module if target is None else with_settled_vgprs(module, target, metadata.target_id)
 
 
-_UNLISTED: tuple[Numbers, tuple[Place, ...]] = NOTHING, ()
+_UNLISTED = NOTHING, Place("metadata", 0, BEGIN)
+_BLOCK = 1 << 16
+"""Bytes that are read at a time; the descriptors of linked code lie together."""
 
 
-@lru_cache(maxsize=1 << 14)  # a library's 88,000 kernels make 25,000 different statements
-def _stated(
-    metadata: Numbers,
-    words: descriptor.Words | None,
-    calls: tuple[tuple[str, int], ...],
-    target: Target | None,
-    version: int | None,
-) -> tuple[Stated, ...]:
-    """The numbers of a kernel by source: its descriptor, its metadata, its symbols."""
-    described = NOTHING
-    if words is not None:
-        described = descriptor.numbers(words, target, code_object_version=version)
-    called = symbol_numbers(dict(calls)) if calls else NOTHING
-    sources: tuple[Source, ...] = ("descriptor", "metadata", "symbol")
-    found = zip(sources, (described, metadata, called), strict=True)
-    return tuple([stated for stated in found if stated[1] != NOTHING])
+class _Descriptors:
+    """The kernel descriptors of one code object."""
 
+    def __init__(self, elf: Elf, symbols: Mapping[str, Symbol]) -> None:
+        self._elf, self._symbols = elf, symbols
+        self._start, self._block = 0, memoryview(b"")
 
-def _descriptor(elf: Elf, symbols: Mapping[str, Symbol], name: str) -> tuple[int, descriptor.Words]:
-    """Byte offset of a kernel's descriptor, and its words. Raises `ReadError` where there is none
-    to read."""
-    symbol = symbols.get(f"{name}.kd") or symbols.get(name)
-    if symbol is None or symbol.type == STT_FUNC:
-        raise ReadError("no descriptor; registers and LDS are known by the metadata alone")
-    at, is_v2 = _offset(elf, symbol), symbol.type == STT_AMDGPU_HSA_KERNEL
-    raw = elf.bytes_at(at, descriptor.SIZE_V2 if is_v2 else descriptor.SIZE)
-    if raw is None:
-        raise ReadError("the descriptor's address has no bytes in the file")
-    return at, descriptor.words(raw)
+    def of(self, name: str) -> tuple[int, descriptor.Words]:
+        """Byte offset of a kernel's descriptor, and its words. Raises `ReadError` where there is
+        none to read."""
+        symbol = self._symbols.get(f"{name}.kd") or self._symbols.get(name)
+        if symbol is None or symbol.type == STT_FUNC:
+            raise ReadError("no descriptor; registers and LDS are known by the metadata alone")
+        is_v2 = symbol.type == STT_AMDGPU_HSA_KERNEL
+        at, size = _offset(self._elf, symbol), descriptor.SIZE_V2 if is_v2 else descriptor.SIZE
+        if at < 0 or at + size > len(self._elf.data):
+            raise ReadError("the descriptor's address has no bytes in the file")
+        if at < self._start or at + size > self._start + len(self._block):
+            self._start = at - at % _BLOCK
+            self._block = self._elf.data.read(self._start, _BLOCK + size)
+        return at, descriptor.words(self._block, at - self._start, is_v2=is_v2)
 
 
 def _offset(elf: Elf, symbol: Symbol) -> int:

@@ -7,11 +7,12 @@ llvm/Support/AMDHSAKernelDescriptor.h and AMDGPU/AMDKernelCodeT.h.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from struct import Struct
 from typing import Any
 
 from kernelinfo.errors import ReadError
-from kernelinfo.occupancy.targets import Target
+from kernelinfo.occupancy.targets import Target, find
 from kernelinfo.reading.facts import Numbers
 from kernelinfo.reading.resource_symbols import NAMED_BARRIERS
 
@@ -23,13 +24,13 @@ _DYNAMIC_VGPRS_GFX120, _DYNAMIC_VGPRS_GFX125 = 6, 17
 """Bits of COMPUTE_PGM_RSRC2 and COMPUTE_PGM_RSRC3; the former is the trap handler's up to gfx11."""
 
 
-_WORDS = Struct("<II4x4s8x20sIIIH2x4s")
+_WORDS = Struct("<II4x4s8x20sIIIH2xI")
 """Bytes of LDS and scratch, COMPUTE_PGM_RSRC3, 1 and 2, the properties; between them what every
 generation reserves. Left out: the size of the arguments and the entry of the code."""
 _WORDS_V2 = Struct("<48xI4xIII16xHH15xB")
 """COMPUTE_PGM_RSRC1, properties, scratch and LDS, SGPRs, VGPRs, log2 of the wave's lanes."""
-_RESERVED = (bytes(4), bytes(20), bytes(4))
-_WORDS_OF_V3 = 6
+_RESERVED = [bytes(4), bytes(20)]
+WORDS = 6
 
 Words = tuple[Any, ...]
 """The parts of a descriptor that are read here; many kernels have the same."""
@@ -41,39 +42,40 @@ WITHIN: Mapping[str, int] = {
 }
 """Byte offsets in a kernel descriptor of what states a number."""
 _WITHIN_GFX125: Mapping[str, int] = {**WITHIN, "dynamic_vgprs": 44}
-_WITHIN_V2: Mapping[str, int] = {
+WITHIN_V2: Mapping[str, int] = {
     **{"vgprs": 86, "sgprs": 84, "lds_bytes": 64, "scratch_bytes_per_lane": 60},
     **{"dynamic_stack": 56, "wave_size": 103, "reserved_vgprs": 48, "reserved_sgprs": 48},
 }
 """The same in an amd_kernel_code_t."""
 
 
-def words(raw: memoryview) -> Words:
-    """The parts of a descriptor. Raises `ReadError` where bytes are set that every generation
-    reserves."""
-    if len(raw) == SIZE_V2:
-        return _WORDS_V2.unpack_from(raw)
-    lds, scratch, *reserved, rsrc3, rsrc1, rsrc2, properties, last = _WORDS.unpack(raw)
-    if (*reserved, last) != _RESERVED:
+def words(raw: memoryview, at: int, *, is_v2: bool) -> Words:
+    """The parts of the descriptor that begins at `at`. Raises `ReadError` where bytes are set that
+    every generation reserves."""
+    if is_v2:
+        return _WORDS_V2.unpack_from(raw, at)
+    lds, scratch, *reserved, rsrc3, rsrc1, rsrc2, properties, last = _WORDS.unpack_from(raw, at)
+    if last or reserved != _RESERVED:
         raise ReadError("what the symbol .kd points at is no descriptor")
     # The dispatcher writes most of RSRC2.
     return lds, scratch, rsrc3, rsrc1, rsrc2 & 1 << _DYNAMIC_VGPRS_GFX120, properties
 
 
-def within(words: Words, target: Target | None) -> Mapping[str, int]:
-    """By the name of a number, the offset in bytes of what states it in a descriptor."""
-    if len(words) > _WORDS_OF_V3:
-        return _WITHIN_V2
+def within(target: Target | None) -> Mapping[str, int]:
+    """By the name of a number, the offset in bytes of what states it in a kernel descriptor."""
     return _WITHIN_GFX125 if target and target.named_barriers else WITHIN
 
 
-def numbers(words: Words, target: Target | None, *, code_object_version: int | None) -> Numbers:
-    """The numbers that the words of a descriptor, or of an amd_kernel_code_t, state.
+@lru_cache(maxsize=1 << 14)  # the 88,000 kernels of a library have some 10,000 descriptors
+def numbers(words: Words, processor: str | None, code_object_version: int | None) -> Numbers:
+    """The numbers that the words of a descriptor, or of an amd_kernel_code_t, state for a known
+    processor.
 
     Without a target only what all generations share. LDS is not read from COMPUTE_PGM_RSRC2,
     where the dispatcher writes it.
     """
-    if len(words) > _WORDS_OF_V3:
+    target = find(processor) if processor else None
+    if len(words) > WORDS:
         return _numbers_v2(words, target)
     lds, scratch, rsrc3, rsrc1, rsrc2, properties = words
     found: dict[str, Any] = {"lds_bytes": lds, "scratch_bytes_per_lane": scratch}

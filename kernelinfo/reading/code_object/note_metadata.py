@@ -64,7 +64,7 @@ class NoteMetadata:
         """`amdhsa.target`, as it stands there; None where it does not."""
         self.isa: TargetId | None = None
         """The processor by the note of the ISA's version, which version 2 has."""
-        self.kernels: dict[str, tuple[Numbers, tuple[Place, ...]]] = {}
+        self.kernels: dict[str, tuple[Numbers, Place]] = {}
         """By symbol, in the order of the notes; the place is that of the note's content. Without
         numbers where these are not wanted."""
         for note in read_notes(elf, warnings):
@@ -136,11 +136,11 @@ class NoteMetadata:
 
     def _add(self, kernels: Iterable[tuple[str, Numbers]], note: Note) -> None:
         """Add the kernels of one note, each name once."""
-        again, places = [], (Place("metadata", note.offset, BEGIN),)
+        again, place = [], Place("metadata", note.offset, BEGIN)
         for symbol, numbers in kernels:
             if symbol in self.kernels:
                 again.append(symbol)
-            self.kernels[symbol] = numbers, places
+            self.kernels[symbol] = numbers, place
         if self.kernels.pop("", None):
             self._warn("metadata of a kernel without a name", note)
         elif again:
@@ -222,7 +222,8 @@ def _kernel(raw: bytes, wanted: _Wanted) -> tuple[str, Numbers]:
         common, arguments, symbol = _cut(raw)
         if wanted and not wanted(symbol):
             return symbol, NOTHING
-        return symbol, _numbers(common, _takes_dynamic_lds(arguments))
+        is_sized = b"dynamic_" in arguments and _takes_dynamic_lds(arguments)
+        return symbol, _numbers(common, is_sized)
     except (msgpack.UnpackException, ValueError, IndexError):
         return _unpacked(raw)
 

@@ -52,13 +52,12 @@ def kernel_symbols(elf: Elf, warnings: list[ReadWarning]) -> KernelSymbols:
     outside the file are named in `warnings`.
     """
     found = KernelSymbols({}, {})
-    loaders: tuple[int, set[_Place]] = 0, set()
+    loaders: list[tuple[int, _Place]] = []
     for table, in_file in _tables(elf, warnings):
         rows = _rows(table)
-        places = len(rows), {place for _, place in rows}
-        if places == loaders:
+        if len(rows) == len(loaders) and {row[1] for row in rows} == {row[1] for row in loaders}:
             continue  # the linker's table names the same symbols
-        loaders, strings = places, bytes(in_file)
+        loaders, strings = rows, bytes(in_file)
         # Symbols may share one long string; honest tables stay far below this many bytes.
         budget = 16 * len(strings)
         nameless = 0
@@ -74,7 +73,7 @@ def kernel_symbols(elf: Elf, warnings: list[ReadWarning]) -> KernelSymbols:
                 if suffix in SYMBOLS:
                     found.resources.setdefault(function, {})[suffix] = value
             elif name not in found.defined and (kind != STT_OBJECT or name.endswith(".kd")):
-                found.defined[name] = Symbol(*place)
+                found.defined[name] = Symbol._make(place)
         if nameless:
             warnings.append(ReadWarning(f"{nameless} symbols without a name in the string table"))
     return found

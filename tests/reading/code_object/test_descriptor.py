@@ -7,8 +7,7 @@ from struct import pack, pack_into
 import pytest
 
 from kernelinfo.errors import ReadError
-from kernelinfo.occupancy import targets
-from kernelinfo.reading.code_object.descriptor import WITHIN, numbers, words
+from kernelinfo.reading.code_object.descriptor import SIZE_V2, WITHIN, numbers, words
 
 
 def descriptor(
@@ -20,8 +19,8 @@ def descriptor(
 
 
 def read(raw: bytes, target: str | None, version: int | None = 6) -> dict[str, object]:
-    known = targets.find(target) if target else None
-    stated = numbers(words(memoryview(raw)), known, code_object_version=version)._asdict()
+    found = words(memoryview(raw), 0, is_v2=len(raw) == SIZE_V2)
+    stated = numbers(found, target, version)._asdict()
     return {name: value for name, value in stated.items() if value is not None}
 
 
