@@ -2,7 +2,8 @@
 
 Demands that attributes edited in bitcode give the registers, spills, scratch, code size and
 occupancy of the same attributes in the source, by clang itself and through llvmlite, and that each
-printed source line gives its row. Prints two tables; ends with 1 where one differs.
+printed source line gives its row. Prints two tables; ends with 1 where one differs. With
+`--interrupts 100` signals end as many sweeps at random moments.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 
-from . import printed
+from ..compiling import bitcode
+from . import interrupts, printed
 from .proof import KERNELS_OF_A_MODULE, TARGETS, run
 
 _HEAD = (
@@ -34,6 +36,7 @@ def main() -> int:
     parser.add_argument("--kernels", type=int, default=240, help="for each way of compiling")
     parser.add_argument("--through", nargs="*", default=["clang", "llvmlite"])
     parser.add_argument("--lines", type=int, default=200, help="printed source lines, at least")
+    parser.add_argument("--interrupts", type=int, default=0, help="times that each signal is sent")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     settings = [(version, target) for version in options.compilers for target in options.targets]
@@ -59,6 +62,13 @@ def main() -> int:
                 print(f"| {' | '.join(map(str, counts))} |", flush=True)
                 faults += found.differences
         faults += _printed_lines(options.lines, options.seed, Path(folder, "lines"))
+        if options.interrupts:
+            path = bitcode(interrupts.KERNEL, Path(folder, "in", "k.bc"))
+            random = Random(options.seed)
+            where = Path(folder, "interrupts")
+            left = interrupts.run(path, "clang-22", options.interrupts, random, where)
+            print(f"{options.interrupts} times each signal: {len(left)} faults")
+            faults += left
     print(*faults, sep="\n", file=sys.stderr, end="\n" if faults else "")
     return 1 if faults else 0
 

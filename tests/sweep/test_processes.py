@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -15,6 +16,7 @@ from kernelinfo.errors import CompilerError
 from kernelinfo.variants.processes import Processes
 
 from ..compiling import bitcode, needs_clang
+from . import interrupts
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="compilers of these tests are scripts")
 
@@ -69,7 +71,7 @@ def test_a_program_that_cannot_run(tmp_path: Path) -> None:
 
 
 @needs_clang
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", interrupts.ENDING)
 def test_an_interrupted_sweep_leaves_nothing_behind(tmp_path: Path, number: signal.Signals) -> None:
     inputs, temporary, running = (tmp_path / name for name in ("in", "tmp", "running"))
     for folder in (temporary, running):
@@ -99,3 +101,36 @@ def test_an_interrupted_sweep_leaves_nothing_behind(tmp_path: Path, number: sign
     alive = [line.split() for line in states.splitlines()]
     assert groups
     assert not [state for group, state in alive if group in groups and not state.startswith("Z")]
+
+
+needs_proc = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="/proc is not here")
+
+
+@pytest.mark.slow
+@needs_clang
+@needs_proc
+def test_signals_at_random_moments(tmp_path: Path) -> None:
+    """A sample; `python -m tests.sweep --interrupts 100` tries more."""
+    path = bitcode(interrupts.KERNEL, tmp_path / "in" / "k.bc")
+    assert interrupts.run(path, "clang-22", 2, Random(), tmp_path) == []
+    assert os.listdir(tmp_path / "in") == ["k.bc"]
+
+
+@pytest.mark.slow
+@needs_clang
+@needs_proc
+def test_a_compiler_that_hangs_ends_by_its_limit_after_sigkill(tmp_path: Path) -> None:
+    path = bitcode(interrupts.KERNEL, tmp_path / "in" / "k.bc")
+    spins = 'case "$*" in *-O3*) while :; do :; done;; *) exec clang-22 "$@";; esac'
+    compiler = script(tmp_path / "clang", spins)
+    process = interrupts.start(path, compiler, tmp_path / "run")
+    until = time.monotonic() + 60
+    while not any("-O3" in one for one in interrupts.alive(tmp_path / "run")):
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    process.kill()
+    process.communicate()
+    until = time.monotonic() + 120
+    while interrupts.alive(tmp_path / "run"):
+        assert time.monotonic() < until
+        time.sleep(0.2)
