@@ -68,6 +68,11 @@ def read_input(path: str) -> Input:
             data = file.read(_MOST_BYTES + 1)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         raise ReadError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+    return as_input(path, data)
+
+
+def as_input(path: str, data: bytes) -> Input:
+    """The bytes of a file as an input. Raises `ReadError` if they are not LLVM IR."""
     wrong = ""
     if not data:
         wrong = "empty"
@@ -88,9 +93,9 @@ def input_of(assembly: str) -> str | None:
 
 
 _DEFINITION = re.compile(r'^define ([^\n"@]*)@("[^"\n]*"|[-\w$.]+)\(.*$', re.M)
-_GROUP = re.compile(r"^attributes #(\d+) = \{(.*)\}$", re.M)
+_GROUP = re.compile(r"^attributes #(\d{1,9}) = \{(.*)\}$", re.M)
 _QUOTED = re.compile(r'"[^"]*"')
-_REFERENCE = re.compile(r" #(\d+)(?= )")
+_REFERENCE = re.compile(r" #(\d{1,9})(?= )")
 _BEFORE_ATTRIBUTES = re.compile(r"(?: (?:local_)?unnamed_addr)?(?: addrspace\(\d+\))?")
 _FEATURES = ("sramecc", "xnack")  # those of a target id, in its order (AMDGPUUsage, "Target ID")
 
@@ -150,9 +155,11 @@ def with_attributes(text: str, changes: Mapping[str, Mapping[str, str]]) -> str:
     """The module with function attributes set, by kernel symbol and attribute name. Each changed
     kernel gets an attribute group of its own, so that no other function changes."""
     groups = _groups(text)
-    number = max((key for key in groups if key is not None), default=-1)
+    kernels = list(definitions(text))
+    taken = (*groups, *(kernel.group for kernel in kernels))
+    number = max((key for key in taken if key is not None), default=-1)
     pieces, added, position = [], [], 0
-    for kernel in definitions(text):
+    for kernel in kernels:
         wanted = changes.get(kernel.symbol)
         if wanted:
             number += 1
@@ -177,13 +184,9 @@ def _with(attributes: str, wanted: Mapping[str, str]) -> str:
 
 def attributes(text: str, names: Iterable[str]) -> dict[str, dict[str, str]]:
     """The values of these attributes of each kernel, by symbol; absent ones are left out."""
-    groups = _groups(text)
-    found: dict[str, dict[str, str]] = {}
-    for kernel in definitions(text):
-        group = groups.get(kernel.group, "")
-        values = {name: re.search(rf' "{re.escape(name)}"="([^"]*)"', group) for name in names}
-        found[kernel.symbol] = {name: value[1] for name, value in values.items() if value}
-    return found
+    pattern = re.compile(rf' "({"|".join(map(re.escape, names))})"="([^"]*)"')
+    of_group = {number: dict(pattern.findall(group)) for number, group in _groups(text).items()}
+    return {kernel.symbol: of_group.get(kernel.group, {}) for kernel in definitions(text)}
 
 
 def is_opencl(text: str) -> bool:
@@ -217,14 +220,11 @@ def with_triple(text: str, wanted: str) -> str:
 
 def target_id(text: str) -> str | None:
     """`gfx90a:xnack-` of the first kernel that states its processor; None if none does."""
-    groups = _groups(text)
-    for kernel in definitions(text):
-        attributes = groups.get(kernel.group, "")
-        if processor := re.search(r'"target-cpu"="([^"]+)"', attributes):
-            settings = re.search(r'"target-features"="([^"]*)"', attributes)
-            stated = settings[1].split(",") if settings else []
+    for stated in attributes(text, ("target-cpu", "target-features")).values():
+        if processor := stated.get("target-cpu"):
+            settings = stated.get("target-features", "").split(",")
             signs = (
-                f"{name}{sign}" for name in _FEATURES for sign in "+-" if sign + name in stated
+                f"{name}{sign}" for name in _FEATURES for sign in "+-" if sign + name in settings
             )
-            return ":".join([processor[1], *signs])
+            return ":".join([processor, *signs])
     return None

@@ -146,7 +146,8 @@ def sweep_module(
     variants = request.variants(
         _default_waves(module, compiled), or_more=not module.file.is_optimised
     )
-    compilation = Compilation(module, request, base, _with_required_size(base.outcome))
+    declared = ir.attributes(module.text, (WAVES, SIZES))
+    compilation = Compilation(module, request, base, _with_required_size(base.outcome), declared)
     futures = [pool.submit(compilation.outcome, asked, wanted) for asked in variants[1:]]
     outcomes = [base.outcome]
     for done, future in enumerate(futures):
@@ -174,6 +175,7 @@ class Compilation(NamedTuple):
     request: Request
     base: Baseline
     required: Mapping[str, int]  # workitems of the workgroup that the source requires, by symbol
+    declared: Mapping[str, Mapping[str, str]]  # sizes and waves in the IR, by symbol
 
     def outcome(self, asked: Asked, wanted: Iterable[str]) -> Outcome:
         """The module with the wish in these kernels."""
@@ -207,12 +209,11 @@ class Compilation(NamedTuple):
     def _lines(self, symbol: str, variants: Iterable[Variant]) -> Iterator[Line]:
         module = self.module
         language: Language = "OpenCL" if ir.is_opencl(module.text) else "HIP"
-        declared = ir.attributes(module.text, (WAVES, SIZES)).get(symbol, {})
         for variant in variants:
             yield from lines(
                 variant.asked,
                 "Triton" if module.file.is_optimised else language,
-                declared,
+                self.declared.get(symbol, {}),
                 self.request.options,
                 has_required_size=symbol in self.required,
             )

@@ -35,7 +35,7 @@ from tests.reading.containers.test_tar import LIES, tar
 from tests.reading.containers.test_zip_archive import zip64
 
 from ..conftest import FIXTURES
-from . import documents, fleets
+from . import documents, fleets, intermediate
 from .promise import answer
 from .short_ways import same_code_object, same_expressions, same_lines, same_yaml
 from .specimens import CONTAINERS, Specimen, assembly, code_object, metadata
@@ -388,6 +388,7 @@ READERS: dict[str, Reader] = {
         ],
     ),
     "zip": _container(b"PK\x03\x04", "zip", fixtures="container/*.whl", more=[zip64(1 << 40)]),
+    "sweep-ir": Reader(intermediate.read_ir, intermediate.SEEDS),
     "sidecar": Reader(documents.sidecar, documents.SIDECARS),
     "saved-report": Reader(
         documents.saved_report, [*_fixtures("expected/*/*.json"), *documents.ODD_NUMBERS]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..conftest import FIXTURES
-from ..fuzz import documents
+from ..fuzz import documents, intermediate
 from ..fuzz.mutations import Breakage, prefixes, values
 from ..fuzz.promise import answer
 from ..fuzz.readers import DATABASE, KERNELS, LINKED, LINKED_TEXT, LOGS, OBJECT
@@ -95,6 +95,7 @@ _KNOWN = {
         [values(data) for data in documents.CONFIGURATIONS], [], documents.configuration
     ),
     "Triton's JSON": Format([values(documents.SIDECARS[0])], [], documents.sidecar),
+    "IR of sweep": Format([values(intermediate.SEEDS[0])], [], intermediate.read_ir),
 }
 _OTHERS = {path for path in FIXTURES.rglob("*") if path.is_file()}.difference(
     *(format.files for format in _KNOWN.values())
