@@ -185,8 +185,15 @@ class _Judgement:
             message = f"the baseline does not have {', '.join(missing)}: not compared"
             yield ratchet.stale(message, strict=strict)
         is_foreign = self._toolchain.is_foreign(kernel.code_object)
-        lenient = is_foreign and gate.toolchain_change == "report"
-        yield from ratchet.moved(pair, result, gate, strict=strict, lenient=lenient)
+        change = gate.toolchain_change if is_foreign else None
+        yield from ratchet.moved(pair, result, gate, change, strict=strict)
+
+    def _foreign_pairs(self) -> list[Pair]:
+        """The pinned kernels that another compiler built now."""
+        kernels = zip(self._results, self._kernels.kernels, strict=True)
+        pairs = ((result, self._pairs.get(id(summary))) for result, summary in kernels)
+        is_foreign = self._toolchain.is_foreign
+        return [pair for one, pair in pairs if pair and is_foreign(one.kernel.code_object)]
 
     def _cannot_tell(self, kernel: Kernel, who: str, keys: list[str]) -> None:
         """A number that is judged and not stated is a problem, unless there already is one: that
@@ -212,7 +219,8 @@ class _Judgement:
         file = self._file or baseline
         for kernel in self._missed:
             yield Notice(ratchet.vanished(kernel), kernel.name, kernel.target, baseline)
-        if changed := self._toolchain.changed(self._configuration.gate.toolchain_change):
+        how = self._configuration.gate.toolchain_change
+        if changed := self._toolchain.changed(how, self._foreign_pairs()):
             yield Notice(changed, "toolchain", None, baseline)
         for one in self._idle_budgets if self._scope.whole else ():
             found = budget.idle(one, self._configuration.budgets, self._kernels.kernels)

@@ -7,7 +7,7 @@ from math import ceil
 
 from kernelinfo.compare.changes import Pair
 from kernelinfo.compare.summary import KernelSummary
-from kernelinfo.gate.config import Gate
+from kernelinfo.gate.config import Gate, ToolchainChange
 from kernelinfo.gate.config.measures import SCRATCH, SGPR_SPILL, VGPR_SPILL, WAVES
 from kernelinfo.kernel import Finding, Result
 from kernelinfo.kernel.numbers import Number
@@ -23,11 +23,12 @@ _ALWAYS = (VGPR_SPILL, SGPR_SPILL, SCRATCH)
 
 
 def moved(
-    pair: Pair, result: Result, gate: Gate, *, strict: bool, lenient: bool
+    pair: Pair, result: Result, gate: Gate, change: ToolchainChange | None, *, strict: bool
 ) -> Iterator[Finding]:
     """What is worse, and what is better, of all that the gate looks at; `result` is the new one.
 
-    `strict` fails on what is better, too; where `lenient`, only spills and scratch fail.
+    `strict` fails on what is better, too. A `change` of the compiler fails by "report" only where
+    spills or scratch grow, by "accept" nowhere.
     """
     for measure, allowance in gate.allowances:
         old, new = getattr(pair.old, measure.field), getattr(pair.new, measure.field)
@@ -38,7 +39,8 @@ def moved(
         if worse_by < 0:
             yield stale(message, strict=strict)
         elif not allowance.bears(old, worse_by):
-            borne = lenient and measure not in _ALWAYS
+            is_milder = change == "report" and measure not in _ALWAYS
+            borne = is_milder or change == "accept"
             yield _REGRESSION.found(message, _MEND, severity="note" if borne else None)
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kernelinfo.rules.severity import Severity
 
 Entry = TypeVar("Entry", "Budget", "Suppression")
-ToolchainChange = Literal["report", "strict"]
+ToolchainChange = Literal["report", "strict", "accept"]
 
 
 class Budget(NamedTuple):

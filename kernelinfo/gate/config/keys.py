@@ -176,8 +176,8 @@ _GATE = (
     Key(
         "toolchain-change",
         "Of kernels that another compiler built than the baseline's: report what moved and fail "
-        "only on spills and scratch, or strict: judge as ever.",
-        Scalar('"report" or "strict"', choices=("report", "strict")),
+        "only on spills and scratch; strict: judge as ever; accept: let all of it pass.",
+        Scalar('"report", "strict" or "accept"', choices=("report", "strict", "accept")),
         "report",
     ),
 )

@@ -15,6 +15,7 @@ from kernelinfo.render.names import printable
 from kernelinfo.render.paint import Span, fitted, painted
 
 _T = TypeVar("_T")
+_TOOLCHAIN = "KI507"
 _OF_THE_GATE = ("KI206", "KI5")  # only notes of these rules are shown
 
 
@@ -29,10 +30,9 @@ def render(outcome: Outcome, view: View) -> Iterator[str]:
 
 def verdict(outcome: Outcome, view: View) -> Iterator[str]:
     """The findings that fail and the outcome, a line each: for standard error."""
-    failing = [
-        c for c in claims(outcome, view) if c.suppressed is None and outcome.fails(c.finding)
-    ]
-    failing.sort(key=lambda claim: worst_first(claim.finding))
+    counted = [claim for claim in claims(outcome, view) if claim.suppressed is None]
+    failing = [c for c in counted if outcome.fails(c.finding) or c.finding.rule == _TOOLCHAIN]
+    failing.sort(key=_order)
     for line in _first(failing, _claim, "more that fail", view):
         yield "".join(text for text, _ in line)
     yield f"kernelinfo check {headline(outcome)} · fails on {outcome.fail_on} (--fail-on)"
@@ -41,14 +41,19 @@ def verdict(outcome: Outcome, view: View) -> Iterator[str]:
 def _lines(outcome: Outcome, view: View) -> Iterator[list[Span]]:
     all_claims = list(claims(outcome, view))
     counted = [c for c in all_claims if c.suppressed is None and _is_shown(c, outcome)]
-    counted.sort(key=lambda claim: worst_first(claim.finding))
-    for _, of_rule in groupby(counted, lambda claim: worst_first(claim.finding)):
+    counted.sort(key=_order)
+    for _, of_rule in groupby(counted, _order):
         same = list(of_rule)
         rest = f"more {same[0].finding.rule} of severity {same[0].finding.severity}"
         yield from _first(same, _claim, rest, view)
     excused = [claim for claim in all_claims if claim.suppressed is not None]
     yield from _first(excused, _excused, "more suppressed", view)
     yield from _first(outcome.renamed, _renamed, "more renamed", view)
+
+
+def _order(claim: Claim) -> tuple[bool, int, str]:
+    """A key: another compiler, which may explain the others, then the worst."""
+    return (claim.finding.rule != _TOOLCHAIN, *worst_first(claim.finding))
 
 
 def _is_shown(claim: Claim, outcome: Outcome) -> bool:
