@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import re
 import shlex
+from inspect import cleandoc
 from pathlib import Path
 
 import pytest
 
 from kernelinfo import manual
-from kernelinfo.rules import every_rule
+from kernelinfo.rules import Rule, every_rule
+from kernelinfo.rules.documented import Documented
 
 from .test_golden import run
 
@@ -25,7 +27,13 @@ def rule_table() -> str:
         f"| {rule.number} | {rule.name} | {rule.severity} | {rule.summary} |"
         for rule in every_rule()
     ]
-    return "\n".join(["| rule | name | severity | finds |", "| --- | --- | --- | --- |", *rows])
+    table = ["| rule | name | severity | finds |", "| --- | --- | --- | --- |", *rows]
+    return "\n".join([*table, *map(rule_section, every_rule())])
+
+
+def rule_section(rule: Rule | Documented) -> str:
+    """A rule's documentation, under a heading that code scanning links to."""
+    return f"\n## {rule.number}\n\n`{rule.name}`\n\n{cleandoc(rule.documentation)}"
 
 
 def topic_table() -> str:

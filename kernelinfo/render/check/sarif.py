@@ -17,6 +17,9 @@ from kernelinfo.render.json import encoded
 from kernelinfo.render.names import name_of, printable
 from kernelinfo.rules import find
 
+_REPOSITORY = "https://github.com/OWNER/kernelinfo"
+"""The owner is set at a release, as in the recipes of kernelinfo/manual/ci.md."""
+_RULES = f"{_REPOSITORY}/blob/v{__version__}/kernelinfo/manual/rules.md"
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
@@ -28,6 +31,7 @@ def render(outcome: Outcome, view: View) -> Iterator[str]:
     driver = {
         "name": "kernelinfo",
         "semanticVersion": __version__,
+        "informationUri": _RULES,
         "rules": [_rule(spoke[number]) for number in numbers],
     }
     run = {
@@ -59,6 +63,7 @@ def _rule(finding: Finding) -> dict[str, Any]:
             "shortDescription": {"text": rule.summary},
             "fullDescription": {"text": documentation.partition("\n\n")[2] or rule.summary},
             "help": {"text": documentation, "markdown": _markdown(documentation)},
+            "helpUri": f"{_RULES}#{finding.rule.lower()}",
             "defaultConfiguration": {"level": rule.severity},
         }
     return descriptor

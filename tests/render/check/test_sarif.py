@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from jsonschema import Draft4Validator
 
-from kernelinfo import Finding
+import kernelinfo
+from kernelinfo import Finding, manual
 from kernelinfo.gate.outcome import Notice, Outcome
 from kernelinfo.render import View
 from kernelinfo.render.check.sarif import render
@@ -49,6 +50,16 @@ def test_rules_come_with_their_documentation() -> None:
     assert "**What to do:**" in loop["help"]["markdown"]
     assert {r["level"] for r in run["results"]} == {"warning"}
     assert run["invocations"][0] == {"executionSuccessful": True, "toolExecutionNotifications": []}
+
+
+def test_links_lead_to_the_rules_of_this_version() -> None:
+    driver = run_of(outcome_of(TUTORIAL))["tool"]["driver"]
+    page = f"/blob/v{kernelinfo.__version__}/kernelinfo/manual/rules.md"
+    assert driver["informationUri"].endswith(page)
+    headings = manual.page("rules")
+    for rule in driver["rules"]:
+        assert rule["helpUri"] == f"{driver['informationUri']}#{rule['id'].lower()}"
+        assert f"\n## {rule['id']}\n" in "".join(headings)
 
 
 def test_a_result_names_its_kernel() -> None:
