@@ -11,7 +11,7 @@ from kernelinfo.cli import options
 from kernelinfo.cli.output import make_view, write
 from kernelinfo.cli.project import configuration
 from kernelinfo.cli.wanted import wanted_options
-from kernelinfo.cli.write_check import write_check
+from kernelinfo.cli.write_check import write_check, write_first_configuration
 from kernelinfo.render import CHECK_FORMATS
 from kernelinfo.rules.severity import Severity
 
@@ -54,6 +54,9 @@ def command(
         False,
         "--if-built",
         help="Exit with 0 if none of the paths has a file, as before a push that built nothing.",
+    ),
+    init: bool = typer.Option(
+        False, "--init", help="Write a kernelinfo.toml for the outputs that the paths have."
     ),
     show_config: bool = typer.Option(
         False, "--show-config", help="Show the settings in force and where each comes from."
@@ -121,6 +124,9 @@ def command(
 
         file = read_file(project.file) if project.file else None
         write(render_config(file, {key: value for key, value in given.items() if value}), output)
+        return
+    if init:
+        write_first_configuration(paths or ["."], wanted)
         return
     checked = project._replace(
         paths=tuple(paths or project.paths),

@@ -47,7 +47,7 @@ _SECTIONS = {
     "Comparison": ("across_targets",),
     "Gate": (
         "baseline", "update_baseline", "strict_baseline", "fail_on", "exit_zero", "min_kernels",
-        "subset", "if_built", "show_config",
+        "subset", "if_built", "init", "show_config",
     ),
     "Output": (
         "format", "output", "names", "color", "width", "top", "sort", "group", "quiet", "verbose",

@@ -13,12 +13,14 @@ from kernelinfo.cli.write_report import read
 from kernelinfo.errors import OptionError
 from kernelinfo.gate import check
 from kernelinfo.gate.config import Configuration, shadowed_by
+from kernelinfo.gate.config.file import OWN
 from kernelinfo.gate.scope import Scope
 from kernelinfo.kernel import Report
 from kernelinfo.reading.containers import files
 from kernelinfo.render import SHOW_INSTRUCTIONS, View
 from kernelinfo.render.check import check_renderer
 from kernelinfo.render.check.text import verdict
+from kernelinfo.render.words import plural
 
 
 def write_check(
@@ -87,6 +89,27 @@ def write_check(
         sys.exit(CANNOT_ANSWER)
     if outcome.failed and not exit_zero:
         sys.exit(CLAIM)
+
+
+def write_first_configuration(paths: Sequence[str], options: Options) -> None:
+    """Write a `kernelinfo.toml` for what the paths have into the current folder.
+
+    Raises `OptionError` where one is there, or the paths have no kernel.
+    """
+    from kernelinfo.gate.beginning import first_configuration
+
+    if os.path.lexists(OWN):
+        raise OptionError(f"{OWN}: is there already; remove it, or edit it")
+    problems = Problems()
+    report = Report.of(problems.watch(analyse(paths, options)))
+    if not report.results:
+        problems.exit()
+        raise OptionError(f"{', '.join(paths)}: no kernel; build first")
+    write([first_configuration(report)], OWN)
+    kernels = plural(len(report.results), "kernel")
+    text = f"{OWN}: written for {kernels}; edit it, then `kernelinfo check --update-baseline`\n"
+    write([text], None)
+    problems.exit()
 
 
 def _is_built(paths: Sequence[str]) -> bool:

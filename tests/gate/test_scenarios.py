@@ -801,3 +801,35 @@ def test_github_gets_ten_annotations_and_the_worst_first(tmp_path: Path) -> None
     assert lines[21].startswith(
         "kernelinfo: failed, and cannot answer for all: 1 problem, 20 errors"
     )
+
+
+def test_init_writes_a_configuration_that_pins_and_judges(tmp_path: Path) -> None:
+    written(
+        {
+            f"a-hip-amdgcn-amd-amdhsa-gfx90a{end}.s": text
+            for end, text in (("", TWO["a.s"]), ("-2", TWO["b.s"]))
+        },
+        tmp_path,
+    )
+    out, err, code = run("check", "--init", folder=tmp_path)
+    assert (err, code) == ("", 0)
+    assert out.startswith("kernelinfo.toml: written for 2 kernels; edit it, then `kernelinfo check")
+    text = (tmp_path / "kernelinfo.toml").read_text()
+    assert 'paths    = ["build/**/*-hip-amdgcn-*.s"]' in text
+    assert 'target   = ["gfx90a"]' in text
+    assert "min-kernels = 2" in text
+    assert "make it by `kernelinfo check --update-baseline`" in run("check", folder=tmp_path)[1]
+    assert run("check", "--update-baseline", folder=tmp_path)[1:] == ("", 0)
+    assert run("check", folder=tmp_path)[1:] == ("", 0)
+    written({"a-hip-amdgcn-amd-amdhsa-gfx90a.s": BIGGER["a.s"]}, tmp_path)
+    assert run("check", folder=tmp_path)[2] == 1
+    out, err, code = run("check", "--init", folder=tmp_path)
+    assert (out, code) == ("", 2)
+    assert err == "kernelinfo: kernelinfo.toml: is there already; remove it, or edit it\n"
+    assert (tmp_path / "kernelinfo.toml").read_text() == text
+
+
+def test_init_of_an_empty_tree_writes_nothing(tmp_path: Path) -> None:
+    out, err, code = run("check", "--init", folder=tmp_path)
+    assert (out, bool(err), code) == ("", True, 2)
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,53 @@
+"""A first configuration, for the outputs that a build tree has."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+
+from kernelinfo.kernel import Kernel, Report
+
+_HIP = "-hip-amdgcn-"
+"""In the names of what hipcc leaves with --save-temps."""
+_TEXT = """\
+# For `kernelinfo check`; `kernelinfo explain gate` describes every key.
+paths    = {paths}  # outputs of the build, relative to this file
+target   = {targets}  # each must be built
+baseline = "kernelinfo.baseline.json"  # made by `kernelinfo check --update-baseline`
+fail-on  = "error"  # budgets and what got worse; "warning" fails on the rules' warnings, too
+expect   = {{ min-kernels = {count} }}  # fewer cannot be all
+
+# [workgroup-size]    # what the host launches
+# "saxpy*" = 256
+
+# [[budget]]          # the first that matches counts
+# kernel = "gemm_*"
+# vgpr-spill = 0
+# waves = 2
+"""
+
+
+def first_configuration(report: Report) -> str:
+    """The text of a `kernelinfo.toml` that covers the kernels of a report."""
+    kernels = report.kernels
+    return _TEXT.format(
+        paths=json.dumps(sorted({_pattern(one.code_object.path) for one in kernels})),
+        targets=json.dumps(sorted(_targets(kernels))),
+        count=len({(one.code_object, one.symbol) for one in kernels}),
+    )
+
+
+def _targets(kernels: Iterable[Kernel]) -> set[str]:
+    return {one.code_object.target for one in kernels if one.code_object.target}
+
+
+def _pattern(path: str) -> str:
+    """`build/**/*-hip-amdgcn-*.s`: the files like this one, below the same first folder."""
+    top, separator, _ = os.path.relpath(path).replace(os.sep, "/").partition("/")
+    name, suffix = os.path.splitext(os.path.basename(path))
+    if _HIP in name:
+        name, suffix = "", f"{_HIP}*{suffix}"
+    elif ".so" in name + suffix:
+        suffix = ".so*"  # with its version
+    return f"{top}/**/*{suffix}" if separator else f"*{suffix}"
