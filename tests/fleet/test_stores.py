@@ -131,16 +131,39 @@ def test_a_bucket_that_is_not_there_is_one_line(s3: dict[str, str]) -> None:
         assert "s3://nowhere" in err
 
 
-def test_by_two_workers_of_a_scheduler_in_another_process(tmp_path: Path) -> None:
+def certificate(folder: Path) -> dict[str, str]:
+    """The variables by which dask's processes and clients find a new certificate."""
+    if not shutil.which("openssl"):
+        pytest.skip("openssl is not installed")
+    key, cert = folder / "key.pem", folder / "cert.pem"
+    make = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost"]
+    subprocess.run([*make, "-keyout", key, "-out", cert], check=True, capture_output=True)
+    tls = "DASK_DISTRIBUTED__COMM__TLS__"
+    roles = {
+        f"{tls}{role}__{kind}": str(file)
+        for role in ("CLIENT", "SCHEDULER", "WORKER")
+        for kind, file in (("KEY", key), ("CERT", cert))
+    }
+    return {f"{tls}CA_FILE": str(cert), "DASK_DISTRIBUTED__COMM__REQUIRE_ENCRYPTION": "1", **roles}
+
+
+@pytest.mark.parametrize("protocol", ["tcp", "tls"])
+def test_by_two_workers_of_a_scheduler_in_another_process(
+    protocol: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("distributed", reason="the extra kernelinfo[cluster] is not installed")
+    for name, value in certificate(tmp_path).items() if protocol == "tls" else ():
+        monkeypatch.setenv(name, value)
     folder = many_objects(tmp_path / "objects", 300)
     port = free_port()
-    address = f"tcp://127.0.0.1:{port}"
-    head = ("-m", "distributed.cli.dask_scheduler", "--port", port, "--no-dashboard")
+    address = f"{protocol}://127.0.0.1:{port}"
+    scheduler = ("-m", "distributed.cli.dask_scheduler", "--host", address, "--no-dashboard")
     worker = ("-m", "distributed.cli.dask_worker", address, "--nthreads", 1, "--no-dashboard")
-    with process(*head), process(*worker), process(*worker):
+    with process(*scheduler), process(*worker), process(*worker):
         wait_for(port)
         scan(folder, "--scheduler", address, to=tmp_path / "fleet")
+    scan(folder, to=tmp_path / "pool")
+    assert comparable(rows(tmp_path / "fleet")) == comparable(rows(tmp_path / "pool"))
     assert comparable(rows(tmp_path / "fleet")) == reported(folder)
 
 

@@ -35,7 +35,7 @@ def trend(data: bytes) -> None:
     for line in data.decode("utf-8", "replace").splitlines()[:100]:
         place, equals, value = line.partition("=")
         numbers, column = place[:2], place[2:].strip()
-        if not numbers.isascii() or not numbers.isdigit():
+        if len(numbers) < 2 or not (numbers.isascii() and numbers.isdigit()):
             continue
         rows = builds[int(numbers[0]) % _BUILDS]
         row = rows[int(numbers[1]) % len(rows)] if rows else {}
@@ -143,6 +143,8 @@ TREND_SEEDS = [
     b"00Compiler=null\n21Target=gfx942:xnack+\n12Limiters=[]\n11Path=x/\x1b[31m\n",
     b"20Occupancy_Percent=NaN\n10VGPR_Spills=-1\n01Scratch_Size=9223372036854775807\n",
     b'10Member=a\n20Compiled_For=gfx90a\n10Dynamic_Stack=true\n22Source_File="x"\n',
+    *(f'10{name}=null\n11{name}=-1\n21{name}="\u001b"\n'.encode() for name in _ROWS[0]),
+    *(f"12{name}=1e300\n02{name}=[7]\n22{name}=true\n".encode() for name in _ROWS[0]),
     b"11Symbol=_Z1f1AIiiE\n21Symbol=_Z1g1AIiiE\n10Code_Size=1e308\n",
 ]
 PAGE_SEEDS = [
