@@ -13,7 +13,7 @@ import signal
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from itertools import islice
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -164,7 +164,8 @@ class Pool(Generic[Task, Done]):
         ends = (their_tasks, their_answers, self._worker)
         process = context.Process(target=_serve, args=ends, daemon=True)
         try:
-            process.start()
+            with _signals_wait():
+                process.start()
         except OSError as error:
             message = f"no process can be started: {error.strerror}; try again with --jobs 1"
             raise KernelinfoError(message) from None
@@ -173,12 +174,33 @@ class Pool(Generic[Task, Done]):
         return _Process(process, our_tasks, our_answers)
 
 
+_ENDING = [
+    getattr(signal, name)
+    for name in ("SIGINT", "SIGTERM", "SIGHUP")
+    if hasattr(signal, name)  # Windows has no SIGHUP
+]
+
+
+@contextmanager
+def _signals_wait() -> Iterator[None]:
+    """Hold signals back. Python loses an exception of their handlers in its callbacks of a fork."""
+    if not hasattr(signal, "pthread_sigmask"):  # on Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _serve(tasks: Pipe, answers: Pipe, worker: Worker[object, object]) -> None:
     """Answer tasks until the parent ends this process."""
-    for name in ("SIGINT", "SIGTERM", "SIGHUP"):  # the parent's own ways to end are not ours
-        number = getattr(signal, name, None)
-        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+    for number in _ENDING:  # the parent's own ways to end are not ours
+        if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     while True:
         try:
