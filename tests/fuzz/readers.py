@@ -35,7 +35,7 @@ from tests.reading.containers.test_tar import LIES, tar
 from tests.reading.containers.test_zip_archive import zip64
 
 from ..conftest import FIXTURES
-from . import documents, fleets, intermediate
+from . import documents, fleets, intermediate, live_registers
 from .promise import answer
 from .short_ways import same_code_object, same_expressions, same_lines, same_yaml
 from .specimens import CONTAINERS, Specimen, assembly, code_object, metadata
@@ -397,4 +397,8 @@ READERS: dict[str, Reader] = {
     "configuration": Reader(documents.configuration, documents.CONFIGURATIONS),
     "trend": Reader(fleets.trend, fleets.TREND_SEEDS),
     "pages": Reader(fleets.pages, fleets.PAGE_SEEDS),
+    "pressure": Reader(live_registers.pressure, live_registers.BODIES),
+    "explain": Reader(
+        live_registers.explain, [*live_registers.WHOLE, *_fixtures("assembly/*", most=8500)]
+    ),
 }

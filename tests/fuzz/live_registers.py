@@ -1,0 +1,90 @@
+"""Live registers of fuzzed assembly: `pressure` and `explain` without their command lines."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from unittest.mock import patch
+
+from kernelinfo.analysis import Analysis
+from kernelinfo.analysis.counts import PathCounts
+from kernelinfo.analysis.options import Options
+from kernelinfo.kernel import Result
+from kernelinfo.pressure import disassembly
+from kernelinfo.pressure.measure import Look, Measured, measure_in
+from kernelinfo.reading.blob import Blob
+from kernelinfo.reading.containers import open_bytes
+from kernelinfo.render import PRESSURE_FORMATS, View, renderer
+from kernelinfo.render.pressure.words import in_short, shared
+
+from ..pressure import texts
+from .promise import SECONDS
+
+_START = b"\tv_mov_b32_e32 v1, v0\n"
+
+
+def pressure(data: bytes) -> None:
+    """The bytes are the body of a kernel; every format is written."""
+    _measure(_whole(data), Look(curve=True, lds=True), PRESSURE_FORMATS)
+
+
+def explain(data: bytes) -> None:
+    """The bytes are a whole text; the lines of `explain` are written."""
+    for one in _measure(data, Look(lds=True), ()):
+        for _, text in in_short(one.story):
+            assert text
+        if one.lds:
+            assert shared(one.lds)
+
+
+def _whole(body: bytes) -> bytes:
+    head, foot = texts.module("BODY").encode().split(b"BODY")
+    return head + body + b"\n" + foot
+
+
+def _decode_nothing(chunks: Sequence[bytes], target: object) -> list[None]:
+    """Data among instructions stays data: no program runs."""
+    return [None] * len(chunks)
+
+
+def _measure(data: bytes, look: Look, formats: Sequence[str]) -> list[Measured]:
+    """The kernels of the bytes; raises where the promise is broken."""
+    start = time.process_time()
+    found = []
+    for blob in open_bytes(data, "file"):
+        if isinstance(blob, Blob):
+            items = Analysis(Options()).analyse_blob(blob, PathCounts("file"))
+            results = [item for item in items if isinstance(item, Result)]
+            if results and results[0].kernel.code_object.kind == "assembly":
+                with patch.object(disassembly, "decoded", _decode_nothing):
+                    found += list(measure_in(blob, results, look))
+    for format in formats:
+        shown = "".join(renderer(f"pressure.{format}")(found, View()))
+        if format == "json":
+            json.loads(shown)
+    took = time.process_time() - start
+    assert took < SECONDS, f"{took} s"
+    return [item for item in found if isinstance(item, Measured)]
+
+
+BODIES = [
+    _START + b"\ts_cbranch_scc1 .LBB0_1\n.LBB0_1:\n\tv_add_u32_e32 v2, v1, v[0:1]\n",
+    b".LBB0_1:\n"
+    + _START
+    + b"\ts_cbranch_scc1 .LBB0_1\n\ts_branch .LBB0_1\n\ts_setpc_b64 s[4:5]\n",
+    b"\ts_and_saveexec_b64 s[0:1], vcc\n" + _START + b"\ts_or_b64 exec, exec, s[0:1]\n",
+    b"\t;DEBUG_VALUE: f:x <- $vgpr1\n" + _START + b"\t; kill: def $vgpr2 killed $vgpr3\n",
+    b"\ts_clause 0x3 ; 4-byte Folded Reload\n\tbuffer_load_dword v1, off, s[0:3], 0 offset:4\n",
+    b'\t.file 1 "d" "k.hip"\n\t.loc 1 7 3\n' + _START + b"\t; implicit-def: $vgpr2_hi16\n",
+    b"\tv_dual_add_f32 v0, v1, v2 :: v_dual_mov_b32 v3, v4\n\tv_mov_b32 v[N+1], a0 /* */ // x\n",
+    b"\ts_getpc_b64 s[4:5]\n.Lpost_getpc0:\n"
+    b"\ts_add_u32 s4, s4, (.LBB0_1-.Lpost_getpc0)&4294967295\n"
+    b"\ts_setpc_b64 s[4:5]\n.LBB0_1:\n\ts_swappc_b64 s[30:31], s[4:5]\n",
+    b"\timage_load v[0:3], [v1, v[2:3]], s[0:7] dmask:0xf\n\texp mrt0 v0, v1, off, off done\n",
+    b"\ts_set_vgpr_msb 0x41\n\tv_mov_b32 v0 /*v256*/, v1\n\ts_setreg_imm32_b32 hwreg(1), 5\n",
+    b"\t.long 0x7e000280, 5\n\t.set N, 3\n\t.if N\n\t.endif\n\t.rept 3\n\t.endr\n\ts_nop 0\n",
+    b"\tv_mfma_f32_32x32x1f32 a[0:31], v0, v1, a[0:31]\n\tds_read_b32 v1, v2\n",
+    b"\tv_movrels_b32 v0, v1\n\ts_set_gpr_idx_on s0, gpr_idx(SRC0)\n",
+]
+WHOLE = [_whole(body) for body in BODIES]
