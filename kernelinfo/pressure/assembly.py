@@ -33,7 +33,7 @@ _FILE = re.compile(rb"^[ \t]*+(?=\.file[ \t]+\d)", re.MULTILINE)
 _DESCRIPTOR = re.compile(rb"\.amdhsa_kernel[ \t]++([^\n]*+)")
 _CODE_T = b".amd_kernel_code_t"
 _CALLS = "calls"
-_CALLED = re.compile(r"([\w.$]+)@(?:rel32|gotpcrel32)@lo")
+_CALLED = re.compile(r"(?<![\w.$])([\w.$]++)@(?:rel32|gotpcrel32)@lo")
 """A function or variable whose address an instruction takes."""
 _MOST_CALLEES = 8
 _FUNCTION = re.compile(rb"^[ \t]*+\.type[ \t]+([\w.$]+),@function[^\n]*\n(?=\1:)", re.MULTILINE)

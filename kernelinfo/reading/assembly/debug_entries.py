@@ -19,7 +19,7 @@ from kernelinfo.reading.debug_entries import Entry, Unit
 DEBUG_INFO = re.compile(rb"\.section[ \t]+\.debug_info\b")
 _ENTRY = re.compile(rb"; Abbrev \[\d+\] 0x([0-9a-f]+):0x([0-9a-f]+) (DW_TAG_\w+)\n")
 _ATTRIBUTE = re.compile(
-    rb"(?m)^[ \t]*\.(?:byte|short|long|quad)[ \t]+([^;\n]+?)[ \t]*; (DW_AT_\w+)"
+    rb"(?m)^[ \t]*\.(?:byte|short|long|quad)[ \t]++([^;\n]++); (DW_AT_\w+)"
     rb"(?:\n[ \t]*\.byte[ \t]+(\d+)[ \t]*$)?"
 )
 _FLAG = re.compile(rb"(?m)^[ \t]*; (DW_AT_\w+)[ \t]*$")
@@ -74,7 +74,7 @@ def _entries(
         texts = dict.fromkeys(map(decode, flags), "1")
         is_static = True
         for value, name, operation in _ATTRIBUTE.findall(information, mark.end(), end):
-            texts[decode(name)] = decode(value)
+            texts[decode(name)] = decode(value).rstrip()
             if name in (b"DW_AT_location", b"DW_AT_const_value"):
                 is_static = operation in _ADDRESSES
         entry = _entry(decode(mark[3]), texts, strings, is_static, files)
