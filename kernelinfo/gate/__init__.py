@@ -109,7 +109,7 @@ class _Judgement:
         )
 
     def _unmet(self) -> Iterator[Problem]:
-        """What leaves the gate without anything to guard."""
+        """Problems that leave the gate without anything to guard."""
         project, scope, found = self._configuration, self._scope, self._comparison
         yield from expectation.too_few(self._report, self._results, project, scope, self._at_least)
         yield from expectation.nothing_judged(project)
@@ -118,7 +118,7 @@ class _Judgement:
             yield from expectation.nothing_pinned(found, project)
 
     def _remarks(self) -> Iterator[str]:
-        """What the answer does not cover, and what guards nothing."""
+        """Remarks on parts that the answer does not cover, and on settings that guard nothing."""
         project, found = self._configuration, self._results
         unchecked = (*expectation.ignored(project), *expectation.untargeted(found))
         yield from (f"not checked: {what}" for what in unchecked)
@@ -170,7 +170,7 @@ class _Judgement:
             yield from self._moved(pair, result)
 
     def _moved(self, pair: Pair, result: Result) -> Iterator[Finding]:
-        """What moved since a kernel was pinned, and which of its numbers cannot be compared."""
+        """Findings on numbers that moved since a kernel was pinned, or cannot be compared."""
         kernel = result.kernel
         gate, strict = self._configuration.gate, self._configuration.strict_baseline
         pinned, stated = (
@@ -207,7 +207,7 @@ class _Judgement:
             self._problems.append(Problem(location.path, message, location.member, location.offset))
 
     def _notices(self) -> Iterator[Notice]:
-        """Those of selected rules; a kernel that is gone counts whatever is selected."""
+        """Notices of selected rules; a kernel that is gone counts whatever is selected."""
         for notice in self._all_notices():
             counted = tuple(self._configuration.selection.chosen([notice.finding]))
             if notice.finding.rule == VANISHED:

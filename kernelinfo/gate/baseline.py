@@ -49,7 +49,7 @@ def is_baseline(path: str) -> bool:
 
 
 def read_baseline(path: FilePath, build: Iterable[KernelSummary] = ()) -> Build:
-    """What the file pins. A line that pins a kernel of `build` as it is stands for that kernel.
+    """The kernels that the file pins. A line that is that of a kernel of `build` is not parsed.
 
     Raises `BaselineError` for a file that is none, or of a newer version.
     """

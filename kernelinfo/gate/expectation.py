@@ -34,8 +34,8 @@ def too_few(
 ) -> Iterator[Problem]:
     """A `Problem` for each expectation that the kernels found do not meet.
 
-    `at_least` kernels are expected of any run. What the configuration expects holds for the whole
-    build; of a part, unless it may hold none, one kernel.
+    Any run is expected to find `at_least` kernels. The configuration's number holds for the whole
+    build. A part needs one kernel, unless it may hold none.
     """
     location = str(configuration.file or "kernelinfo")
     if report.results and not found and not scope.may_hold_none:
@@ -121,7 +121,7 @@ def left_out(
     *,
     at_least: int | None,
 ) -> Iterator[str]:
-    """What a run over a part of the build did not check, for all that it could not know.
+    """Settings that a run over a part of the build did not check.
 
     `elsewhere` are kernels of the baseline that the run does not cover.
     """
@@ -152,7 +152,7 @@ def _unmatched_choices(found: Sequence[Result], scope: Scope) -> tuple[str, ...]
 
 
 def ignored(configuration: Configuration) -> Iterator[str]:
-    """What is configured and not checked because its rule is not selected."""
+    """Settings that are not checked because their rule is not selected."""
     if configuration.budgets and not chooses(configuration, "KI206"):
         yield "[[budget]]; KI206 is not selected"
     if configuration.baseline and not chooses(configuration, "KI501"):

@@ -40,10 +40,10 @@ class Notice(NamedTuple):
 
     finding: Finding
     subject: str
-    """What it is about: a kernel's name, a suppression, the toolchain."""
+    """The subject: a kernel's name, a suppression, the toolchain."""
     target: str | None = None
     path: str | None = None
-    """Where to look: the configuration, the baseline."""
+    """The file to look into: the configuration, the baseline."""
     line: int | None = None
 
 
@@ -53,7 +53,7 @@ class Outcome(NamedTuple):
     judged: tuple[Judged, ...]
     notices: tuple[Notice, ...]
     problems: tuple[Problem, ...]
-    """What could not be read or judged, and too few kernels."""
+    """Inputs that could not be read or judged, and too few kernels."""
     report: Report
     """All kernels judged, to be rendered like any report."""
     fail_on: Severity
@@ -63,7 +63,7 @@ class Outcome(NamedTuple):
     """With the baseline; None without one."""
     baseline: FilePath | None = None
     part: str = ""
-    """What of the build was judged, in words; empty for all of it."""
+    """The part of the build that was judged, in words; empty for all of it."""
     remarks: tuple[str, ...] = ()
     """`not checked: …` and `note: …`: what the answer does not cover, and what guards nothing."""
 

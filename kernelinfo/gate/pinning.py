@@ -1,4 +1,4 @@
-"""What pinning a build makes of its baseline."""
+"""The baseline after a build is pinned."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kernelinfo.kernel import Report
 
 
 class Update(NamedTuple):
-    """What becomes of a baseline."""
+    """The changes of a baseline."""
 
     pinned: Build
     new: tuple[KernelSummary, ...]

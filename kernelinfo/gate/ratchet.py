@@ -25,7 +25,7 @@ _ALWAYS = (VGPR_SPILL, SGPR_SPILL, SCRATCH)
 def moved(
     pair: Pair, result: Result, gate: Gate, change: ToolchainChange | None, *, strict: bool
 ) -> Iterator[Finding]:
-    """What is worse, and what is better, of all that the gate looks at; `result` is the new one.
+    """Findings on numbers that got worse or better; `result` is the new kernel.
 
     `strict` fails on what is better, too. A `change` of the compiler fails by "report" only where
     spills or scratch grow, by "accept" nowhere.

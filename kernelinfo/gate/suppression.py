@@ -1,4 +1,4 @@
-"""KI505 and KI506: findings that the project bears, and suppressions that excuse nothing."""
+"""Suppressions: the findings that they excuse, expired ones (KI505) and unused ones (KI506)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _EXPIRED, _UNUSED = documented("KI505"), documented("KI506")
 
 
 class Suppressions:
-    """Those of a configuration on one day; remembers which of them matched anything."""
+    """The suppressions of a configuration on one day, and which of them matched anything."""
 
     def __init__(self, suppressions: Sequence[Suppression], today: date) -> None:
         self._all = suppressions

@@ -20,7 +20,7 @@ class ConfigFile(NamedTuple):
     text: str
     table: dict[str, Any]
     inside: KeyPath
-    """Where in the file its table is."""
+    """The place of its table in the file."""
 
     def line(self, path: KeyPath) -> int | None:
         """The line that sets a key; None for one that is not set, or whose line is not known."""

@@ -38,9 +38,9 @@ class Scalar(NamedTuple):
     """Raises `ValueError` for what means nothing, and `KernelinfoError` where it can say why."""
     choices: tuple[str, ...] = ()
     pattern: str = ""
-    """That a string fits; empty for any."""
+    """A regular expression for strings; empty for any."""
     least: int | None = None
-    """Of a number."""
+    """The smallest number allowed."""
 
 
 class Many(NamedTuple):

@@ -1,4 +1,4 @@
-"""What budgets and the comparison with a baseline count, and how much of it they allow."""
+"""The numbers that budgets and baselines bound, and their bounds."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ MEASURES = tuple(
         key=lambda number: (number.is_gain, not number.affects),
     )
 )
-"""What may be bounded: spills and scratch first, what is better when more last."""
+"""All numbers with a key: spills and scratch first, gains last."""
 
 
 class Bound(NamedTuple):
-    """What a budget demands of a number."""
+    """A budget's demand on a number."""
 
     sign: str
     """`<=`, `>=` or `==`."""
@@ -65,7 +65,7 @@ class Allowance(NamedTuple):
 
     amount: float
     percent: bool = False
-    """Of what the baseline has."""
+    """True if the amount is a share of the baseline's number."""
 
     def __str__(self) -> str:
         return f"{self.amount:+g}{'%' if self.percent else ''}"
