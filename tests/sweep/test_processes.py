@@ -92,7 +92,7 @@ def test_an_interrupted_sweep_leaves_nothing_behind(tmp_path: Path, number: sign
     while not list(running.iterdir()) and time.monotonic() < until:
         time.sleep(0.05)
     process.send_signal(number)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=120)
     assert (out, err, process.returncode) == (b"", b"", 128 + number)
     assert [path.name for path in inputs.iterdir()] == ["k.bc"]
     assert list(temporary.iterdir()) == []
