@@ -146,7 +146,7 @@ def _reserved(
 def _demand(
     numbers: Numbers, registers: VectorRegisters, described: bool, target: Target
 ) -> Demand:
-    """What counts for occupancy, and why it may be more than the file says.
+    """The demand on the hardware, and why it may be higher than the file says.
 
     `described` is whether any source is a descriptor, or the directives that it is made from.
     """
@@ -223,7 +223,7 @@ def _two_units(file: Vgprs) -> str:
 
 
 def _asked(used: int | None, encoded: int | None, granule: int) -> int | None:
-    """What the hardware is asked for: the code's own count where that explains the descriptor's.
+    """Registers asked for: the code's own count where that explains the descriptor's.
 
     A descriptor that encodes more than the code uses is obeyed all the same.
     """

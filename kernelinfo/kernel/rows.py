@@ -61,7 +61,7 @@ _BUILD = ("Compiler", "Code_Object_Kernels")
 _SOURCE = ("Source_File", "Source_Line")
 _FINDINGS = ("Findings",)
 COLUMNS: Names = _KERNEL + _ORIGIN + _RESOURCES + _SIZE + _OCCUPANCY + _BUILD + _SOURCE + _FINDINGS
-"""Those that rocprofv3's kernel trace also has bear its names, so that the tables join."""
+"""Columns that rocprofv3's kernel trace also has bear its names, so that the tables join."""
 
 BETWEEN_COMPILERS = "; "
 

@@ -1,4 +1,4 @@
-"""What is settled of a kernel: its numbers, each from its best source, and its occupancy."""
+"""The numbers of a kernel, each from its best source, and its occupancy."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class Traits(NamedTuple):
     """Each from its best source. VGPRs are counted as the target counts them, and a wave has the
     only size that the target has."""
     demand: Demand | None
-    """What counts for occupancy; None without a target."""
+    """The demand on the hardware; None without a target."""
     stated: tuple[Stated, ...]
-    """What each source states, the best source first."""
+    """Numbers by source, the best source first."""
     disagreements: tuple[tuple[Fact, Fact], ...] = ()
     """Pairs of sources that should state the same and do not; the first was chosen."""
 
@@ -88,7 +88,7 @@ class Traits(NamedTuple):
 
     @property
     def allocated(self) -> Allocated:
-        """What the hardware allocates, without dynamic LDS. Raises `UnknownTargetError`."""
+        """Allocated resources, without dynamic LDS. Raises `UnknownTargetError`."""
         target, demand = self._known()
         return allocated(placement(target, demand, self.launch()), demand)
 
@@ -96,8 +96,8 @@ class Traits(NamedTuple):
         """The traits of a kernel that uses the same registers on another target.
 
         VGPRs and AGPRs are counted as that target counts them. The padding of the descriptor is
-        not carried over: it was made for the own target. Where the code runs as it is, which a
-        generic target's does on its members, nothing changes. Raises `UnknownTargetError` where
+        not carried over: it was made for the own target. Nothing changes for code that runs as it
+        is, as that of a generic target does on its members. Raises `UnknownTargetError` where
         the own target is not known, and `LaunchError` where `target` has no waves of this size or
         no AGPRs, and the kernel uses some.
         """

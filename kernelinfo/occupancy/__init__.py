@@ -35,7 +35,7 @@ from kernelinfo.occupancy.targets import Target, find
 
 
 class Allocated(NamedTuple):
-    """What the hardware allocates, after rounding to its granules."""
+    """Resources that the hardware allocates, rounded to its granules."""
 
     vgprs: int | None
     """Per lane, AGPRs included."""
@@ -49,7 +49,7 @@ class Allocated(NamedTuple):
 
 
 class Occupancy(NamedTuple):
-    """What one target makes of a kernel's demand under one launch."""
+    """The occupancy of one demand under one launch on one target."""
 
     target: str
     launch: Launch
@@ -62,7 +62,7 @@ class Occupancy(NamedTuple):
     """Resident in the domain."""
     waves_per_simd: float
     percent: float
-    """Of the wave slots."""
+    """Waves in % of the wave slots."""
     obstacles: tuple[str, ...]
     """Why no workgroup can start, in words."""
     at_most_because: tuple[str, ...]
@@ -71,7 +71,7 @@ class Occupancy(NamedTuple):
     limiters: tuple[Resource, ...]
     """All that bind: ties are the normal case."""
     next: tuple[Step, ...]
-    """What each resource that binds has to come down to for one more workgroup."""
+    """Amounts to which the limiters have to come down for one more workgroup."""
     placement: Placement
     demand: Demand
 
@@ -85,12 +85,12 @@ class Occupancy(NamedTuple):
 
     @property
     def limits(self) -> tuple[Limit, ...]:
-        """What each resource allows."""
+        """The table of resources."""
         return limits(self.placement, self.demand)
 
     @property
     def headroom(self) -> Headroom:
-        """What more the kernel may use without losing a workgroup."""
+        """Amounts that the kernel may use more without losing a workgroup."""
         return headroom(self.placement, self.demand)
 
     @property

@@ -1,4 +1,4 @@
-"""What more would take and what is free: the way to the next step, headroom, launch sizes."""
+"""The way to the next step, headroom, and the range over launch sizes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Step(NamedTuple):
 
 
 class Headroom(NamedTuple):
-    """What more the kernel may use without losing a workgroup; None where that is not known."""
+    """Amounts that the kernel may use more without losing a workgroup; None where not known."""
 
     vgprs: int | None
     sgprs: int | None

@@ -30,7 +30,7 @@ class Limit(NamedTuple):
 
     resource: Resource
     used: int
-    """What is asked for: waves per workgroup (slots), registers per lane (VGPR) or wave (SGPR),
+    """The amount asked for: waves per workgroup (slots), registers per lane (VGPR) or wave (SGPR),
     bytes per workgroup (LDS) or lane (scratch), 1 barrier."""
     allocated: int
     """The same rounded up to granules; SGPRs with the trap handler's, scratch in bytes per wave."""

@@ -32,7 +32,7 @@ Sizes = tuple[int, int, int]
 
 
 class Numbers(NamedTuple):
-    """What is stated of one kernel; None for a number that is not stated."""
+    """The numbers stated of one kernel; None for a number that is not stated."""
 
     lds_bytes: int | None = None  # static LDS per workgroup
     scratch_bytes_per_lane: int | None = None  # fixed scratch (private segment) per lane
@@ -79,11 +79,11 @@ class Numbers(NamedTuple):
 
 NOTHING = Numbers()
 Stated = tuple[Source, Numbers]
-"""What one source states of one kernel."""
+"""The numbers that one source states of one kernel."""
 
 
 class Place(NamedTuple):
-    """Where a source states its numbers, in bytes of a code object or 1-based lines of a text."""
+    """The place of a source, in bytes of a code object or 1-based lines of a text."""
 
     source: Source
     begin: int
@@ -118,7 +118,7 @@ def facts_of(stated: Iterable[Stated]) -> tuple[Fact, ...]:
 
 
 class SourceLine(NamedTuple):
-    """Where the source of a kernel begins, as its debug information says."""
+    """The line on which the source of a kernel begins, by its debug information."""
 
     file: str
     """As the compiler was given it; relative to the repository's root where it lies inside."""
@@ -136,7 +136,7 @@ class LoopSpills(NamedTuple):
 
 
 class Code(NamedTuple):
-    """What a kernel's instructions are, as written; callees and run time counts are not in it."""
+    """Counts of a kernel's instructions as written, callees excluded."""
 
     matrix: int
     """MFMA, SMFMAC, WMMA and SWMMAC."""
@@ -204,7 +204,7 @@ class ReadWarnings:
             self._new.append(self._last)
 
     def take(self) -> tuple[ReadWarning, ...]:
-        """Those that were added since the last call."""
+        """The warnings that were added since the last call."""
         taken = tuple(self._new)
         self._new.clear()
         return taken
@@ -236,15 +236,15 @@ class Module(NamedTuple):
     features: Features
     code_object_version: int | None
     stamps: tuple[str, ...]
-    """Of all producers, the linker among them; sorted."""
+    """Stamps of all producers, the linker among them; sorted."""
     kernels: tuple[KernelFacts, ...]
     warnings: tuple[ReadWarning, ...] = ()
     notes: tuple[str, ...] = ()
-    """What is worth knowing of the module, and no problem."""
+    """Remarks on the module that are no problems."""
     doubts: tuple[str, ...] = ()
     """Why it may not be whole: a note of a report, which a gate does not pass."""
     part: str | None = None
-    """Which of several modules of one text it is, where nothing else distinguishes them."""
+    """Distinguishes several modules of one text where nothing else does."""
     offset: int = 0
     """Bytes from the start of the text that holds it, and maybe others."""
     passed_over: tuple[str, ...] = ()

@@ -41,7 +41,7 @@ class WholeText(NamedTuple):
 
 
 class KernelText:
-    """What was found of one kernel, not yet evaluated."""
+    """The statements on one kernel, not yet evaluated."""
 
     def __init__(self, symbol: str) -> None:
         self.symbol = symbol
@@ -133,7 +133,7 @@ class Evaluation:
         xnack: bool,
     ) -> None:
         self._warnings = warnings
-        """What could not be evaluated is added there."""
+        """Takes what cannot be evaluated."""
         self._definitions = definitions
         self._values = Evaluator(definitions, target)
         self._target = target
@@ -213,7 +213,7 @@ class Evaluation:
         return numbers, Place("symbol", 0, lines)
 
     def _value(self, symbol: str, field: str, written: str, line: int, at: int) -> int | None:
-        """What is stated at one line of a block that begins on `line`, or earlier in it."""
+        """The value stated at one line of a block that begins on `line`, or earlier in it."""
         value = self._values.value(written, line)
         if isinstance(value, Unresolved):
             wrong = f"is unresolved: {value.reason}"
@@ -240,7 +240,7 @@ class Evaluation:
 def _of_plain(
     block: Block, reading: _Reading, *circumstances: Any
 ) -> tuple[Numbers, Mapping[str, int]]:
-    """What a block says that needs no symbols."""
+    """The numbers of a block that needs no symbols, and their lines."""
 
     def value(statement: Statement) -> int | None:
         return number(statement.value)

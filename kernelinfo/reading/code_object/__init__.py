@@ -46,9 +46,9 @@ def read(
 ) -> Module:
     """The kernels of one code object: metadata's, in its order, then those it does not name.
 
-    `arch` is the target of an object that does not name its own. Of kernels that are not `asked`
-    for only the symbols are read, unless all kernels together settle what each states. What is
-    damaged or does not fit becomes a warning; raises `ReadError` where nothing can be read.
+    `arch` is the target of an object that does not name its own. Kernels that are not `asked` for
+    are passed over, unless all kernels together settle what each states. Damage becomes a warning;
+    raises `ReadError` where nothing can be read.
     """
     warnings: list[ReadWarning] = []
     elf = read_elf(data, warnings)

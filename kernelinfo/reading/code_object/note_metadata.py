@@ -33,7 +33,7 @@ _ARGUMENTS, _LDS, _NAME, _SYMBOL = (
 """Keys before, between and behind what kernels do not share with those that state the same."""
 _EMPTY = b"\xa0"
 _MOST_KEYS = 1000
-"""Of the map that a note holds; those of compilers have some twenty."""
+"""Keys of the map that a note holds; compilers write some twenty."""
 
 _Root = dict[object, Any]
 """The map that a note holds, with symbol and numbers of each kernel, None where there is no list of
@@ -43,7 +43,7 @@ _Wanted = Callable[[str], bool] | None
 
 
 class NoteMetadata:
-    """What the notes of a code object say; what is damaged in them is added to `warnings`. Raises
+    """The metadata in the notes of a code object; damage is added to `warnings`. Raises
     `TooManyKernelsError`."""
 
     def __init__(

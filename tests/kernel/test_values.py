@@ -1,0 +1,49 @@
+"""Nouns of a report are equal and hashed by value: equal kernels are judged once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from kernelinfo import CodeObject, Demand, Finding, Limit, Occupancy, Step, Target, load
+from kernelinfo.kernel.traits import Traits
+from kernelinfo.reading.facts import Numbers
+
+from ..conftest import FIXTURES
+
+PATHS = [
+    FIXTURES / "assembly" / "occupancy-hip-amdgcn-amd-amdhsa-gfx90a.s",
+    FIXTURES / "code_object" / "variety-clang22-gfx1250.co",
+]
+
+
+def nouns() -> Iterator[Any]:
+    """Every kind of noun that is a key somewhere, and those of the public API that can be one."""
+    for path in PATHS:
+        for result in load(path).results:
+            traits, occupancy = result.kernel.traits, result.occupancy
+            assert traits.target is not None
+            assert traits.demand is not None
+            assert occupancy is not None
+            yield from (traits, traits.numbers, traits.target, traits.demand)
+            yield from (occupancy, occupancy.launch, occupancy.placement, occupancy.allocated)
+            yield from (*occupancy.limits, *occupancy.next, occupancy.headroom)
+            yield from (result.kernel.code_object, *result.findings, *traits.facts)
+
+
+def test_equal_values_hash_equally() -> None:
+    kinds = set()
+    for value in nouns():
+        equal = type(value)(*value)
+        assert equal is not value
+        assert equal == value
+        assert hash(equal) == hash(value)
+        kinds.add(type(value))
+    assert {Traits, Numbers, Target, Demand, Occupancy, Limit, Step, CodeObject, Finding} <= kinds
+
+
+def test_two_readings_state_equal_numbers() -> None:
+    """The same kernel twice; with other numbers it is another."""
+    first, again = (load(PATHS[0]).kernels[0].traits for _ in range(2))
+    assert (first, hash(first)) == (again, hash(again))
+    assert first != again._replace(numbers=Numbers())
