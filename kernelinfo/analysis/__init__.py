@@ -87,7 +87,7 @@ class Analysis:
         """Only where no two code objects are compared, which takes all of their kernels."""
         is_filtered = bool(options.kernels or options.exclude or options.targets)
         if is_filtered and self._copies is None and not options.unique:
-            self._asked = self._asks_for
+            self._asked = Asked(options.targets, self._asks_for)
         self._first_copies: dict[bytes, CodeObject] = {}
         """By the digest of their bytes."""
         self._has_cxx_names = False  # of kernels read so far
@@ -148,8 +148,8 @@ class Analysis:
         counts.not_shown += 1
         return None
 
-    def _asks_for(self, processor: str, symbol: str) -> bool:
-        return self._options.asks_for(demangle(symbol), symbol, processor)
+    def _asks_for(self, symbol: str) -> bool:
+        return self._options.asks_for(demangle(symbol), symbol)
 
     def conflicting_entry(self, blob: Blob) -> str | None:
         """The first entry of the same file and processor, where its id names other features. Every

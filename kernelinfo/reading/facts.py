@@ -159,8 +159,13 @@ class Code(NamedTuple):
     compiler left no comments."""
 
 
-Asked = Callable[[str, str], bool]
-"""True if the kernel of this processor and symbol is asked for."""
+class Asked(NamedTuple):
+    """The kernels that a run asks for; readers may pass over all others."""
+
+    targets: tuple[str, ...]
+    """Processors; empty for all."""
+    kernel: Callable[[str], bool]
+    """True if the kernel of this symbol is asked for."""
 
 
 class KernelFacts(NamedTuple):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 
 from kernelinfo.errors import ReadError
 from kernelinfo.occupancy import targets
@@ -25,6 +24,7 @@ from kernelinfo.reading.facts import (
     BEGIN,
     NOTHING,
     Asked,
+    Features,
     KernelFacts,
     Module,
     Place,
@@ -55,16 +55,14 @@ def read(
     if elf.machine != EM_AMDGPU:
         raise ReadError(f"an ELF file for machine {elf.machine}, a host; give one for AMD GPUs")
     known = targets.by_elf_mach(elf.flags & 0xFF)
+    if asked and known and asked.targets and known.name not in asked.targets:
+        return _passed_over(elf, known.name)
     wanted = None
     if asked and known and not known.vgprs[0].early_encoding_granule:
-        wanted = partial(asked, known.name)
+        wanted = asked.kernel
     metadata = NoteMetadata(elf, warnings, budget, wanted)
     symbols, resources = kernel_symbols(elf, warnings)
-    described = {
-        name.removesuffix(".kd"): symbol.value
-        for name, symbol in symbols.items()
-        if symbol.type in (STT_OBJECT, STT_AMDGPU_HSA_KERNEL)
-    }
+    described = _described(symbols)
     if not metadata.found:
         if warnings and not described:
             damage = "; ".join(dict.fromkeys(warning.message for warning in warnings))
@@ -137,6 +135,24 @@ def read(
         passed_over=tuple(passed_over),
     )
     return module if target is None else with_settled_vgprs(module, target, metadata.target_id)
+
+
+def _described(symbols: Mapping[str, Symbol]) -> dict[str, int]:
+    """The addresses of descriptors by the symbols of their kernels."""
+    return {
+        name.removesuffix(".kd"): symbol.value
+        for name, symbol in symbols.items()
+        if symbol.type in (STT_OBJECT, STT_AMDGPU_HSA_KERNEL)
+    }
+
+
+def _passed_over(elf: Elf, processor: str) -> Module:
+    """A code object for a processor that is not asked for: its kernels by their descriptors."""
+    kernels = tuple(_described(kernel_symbols(elf, []).defined))
+    version = code_object_version(elf)
+    return Module(
+        "code-object", processor, Features(), version, (), kernels=(), passed_over=kernels
+    )
 
 
 _UNLISTED = NOTHING, Place("metadata", 0, BEGIN)
