@@ -1,10 +1,13 @@
-"""README and manual show what happens; `pytest --regen` rewrites their outputs and tables."""
+"""README, manual and CONTRIBUTING show what happens; `pytest --regen` rewrites their outputs,
+tables and lists."""
 
 from __future__ import annotations
 
 import contextlib
 import re
 import shlex
+import subprocess
+import sys
 from inspect import cleandoc
 from pathlib import Path
 
@@ -15,10 +18,13 @@ from kernelinfo.rules import Rule, every_rule
 from kernelinfo.rules.documented import Documented
 
 from .test_golden import run
+from .test_house import FLOORS
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
-PAGES = [README, *sorted((ROOT / "kernelinfo" / "manual").glob("*.md"))]
+CONTRIBUTING = ROOT / ".github" / "CONTRIBUTING.md"
+PAGES = [README, CONTRIBUTING, *sorted((ROOT / "kernelinfo" / "manual").glob("*.md"))]
+WALKED = "fixtures/assembly/occupancy-clang22-gfx90a.s"
 CONSOLE = re.compile(r"```console\n\$ kernelinfo ([^\n]*)\n(.*?)```", re.DOTALL)
 
 
@@ -41,7 +47,14 @@ def topic_table() -> str:
     return "\n".join(["| topic | page |", "| --- | --- |", *rows])
 
 
-TABLES = {"rules": rule_table, "topics": topic_table}
+def walk() -> str:
+    """The modules that a report enters, by a fresh process: nothing is imported or cached yet."""
+    command = [sys.executable, "-m", "tests.walk", WALKED]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    return f"```text\n{done.stdout}```"
+
+
+TABLES = {"rules": rule_table, "topics": topic_table, "walk": walk}
 
 
 def rewritten(text: str) -> str:
@@ -73,7 +86,7 @@ def test_outputs_and_tables_are_current(page: Path, regenerate: bool) -> None:
 def test_every_path_it_names_exists(page: Path) -> None:
     path = r"[`(]((?:kernelinfo|grammars|fixtures|tests|\.github|\.ci)/[^`)\s]*)[`)]"
     for named in re.findall(path, page.read_text("utf-8")):
-        assert (ROOT / named).exists(), named
+        assert any(ROOT.glob(named)), named
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -103,6 +116,12 @@ def test_its_python_runs(capsys: pytest.CaptureFixture[str]) -> None:
     out = capsys.readouterr().out
     assert "vgprbound(int, double*) 122 ('vgpr',)" in out
     assert out.splitlines()[-1] == "25.0"
+
+
+def test_the_map_is_that_of_the_house() -> None:
+    """A row for each floor, from the bottom."""
+    rows = re.findall(r"^\| (`kernelinfo/.*?) \|", CONTRIBUTING.read_text("utf-8"), re.MULTILINE)
+    assert [set(re.findall(r"`kernelinfo/(\w+)`", row)) for row in rows] == [*FLOORS]
 
 
 def test_every_command_is_in_it() -> None:
