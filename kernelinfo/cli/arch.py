@@ -26,7 +26,7 @@ def command(
 ) -> None:
     """Show the hardware constants of a target, with sources.
 
-    Without a target, all that are known in a line each.
+    Without a target, one line for each known target.
     """
     view = make_view(color=color, output=output)
     names = targets.known() if gfx is None else (gfx,)

@@ -61,7 +61,7 @@ def command(
         "--block",
         metavar="N|XxYxZ|MIN..MAX",
         parser=parse_sizes,
-        help="Set the workitems of a workgroup; for a range, show the best and the worst; 256.",
+        help="Set the workitems of a workgroup, 256 by default; show best and worst of a range.",
     ),
     grid: options.Grid = None,
     wave: options.Wave = None,
@@ -82,10 +82,10 @@ def command(
         metavar="VERSION",
         min=llvm.FIRST,
         max=llvm.MAIN,
-        help="Print what that version of LLVM would print; 24 is main.",
+        help="Print the occupancy that this version of LLVM prints; 24 is main.",
     ),
     as_hip: Literal["before", "after"] | None = typer.Option(
-        None, help="Print what HIP's occupancy function returns, before or after 2026's fixes."
+        None, help="Print the result of HIP's occupancy function, before or after 2026's fixes."
     ),
     format: options.FormatOfRecords = "text",
     output: options.Output = None,
@@ -94,7 +94,7 @@ def command(
 ) -> None:
     """Compute the occupancy of given numbers.
 
-    What is not given is not asked for: no LDS, no scratch; workgroups have 256 workitems.
+    A number that is not given is 0, such as LDS and scratch. Workgroups have 256 workitems.
     """
     view = make_view(color=color, width=width, output=output)
     target, product = devices.choose(arch, device)

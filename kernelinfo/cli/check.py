@@ -16,10 +16,10 @@ from kernelinfo.render import CHECK_FORMATS
 from kernelinfo.rules.severity import Severity
 
 EXAMPLES = """
-  kernelinfo check build/                         # the rules alone
+  kernelinfo check build/                         # only the rules
   kernelinfo check build/ --baseline base.json --update-baseline
-  kernelinfo check build/ --baseline base.json    # against what was
-  kernelinfo check --show-config                  # what is in force
+  kernelinfo check build/ --baseline base.json    # against that build
+  kernelinfo check --show-config                  # the keys in force
 """
 
 
@@ -32,7 +32,7 @@ def command(
         None, "--baseline", metavar="FILE", help="Compare with FILE, made by --update-baseline."
     ),
     update_baseline: bool = typer.Option(
-        False, "--update-baseline", help="Pin this build, and list what that changes."
+        False, "--update-baseline", help="Pin this build, and list the changes."
     ),
     strict_baseline: bool = typer.Option(
         False, "--strict-baseline", help="Fail on improvements, too."
@@ -47,8 +47,8 @@ def command(
     subset: bool = typer.Option(
         False,
         "--subset",
-        help="The paths are some files of many, as pre-commit gives them: what is not for "
-        "AMD GPUs is passed over, and nothing is missed that is elsewhere.",
+        help="Take the paths for some files of many, as pre-commit gives them: pass over files "
+        "for other processors, and miss no kernel of other files.",
     ),
     if_built: bool = typer.Option(
         False,
@@ -56,10 +56,10 @@ def command(
         help="Exit with 0 if none of the paths has a file, as before a push that built nothing.",
     ),
     init: bool = typer.Option(
-        False, "--init", help="Write a kernelinfo.toml for the outputs that the paths have."
+        False, "--init", help="Write a kernelinfo.toml for the compiler output in the paths."
     ),
     show_config: bool = typer.Option(
-        False, "--show-config", help="Show the settings in force and where each comes from."
+        False, "--show-config", help="Show the settings in force and the source of each."
     ),
     arch: options.Arch = None,
     target: options.Targets = None,
@@ -89,7 +89,7 @@ def command(
     top: int = typer.Option(
         50, metavar="N", min=0, help="Show at most N findings of each rule; 0 shows all."
     ),
-    quiet: bool = typer.Option(False, "-q", "--quiet", help="Show the outcome alone."),
+    quiet: bool = typer.Option(False, "-q", "--quiet", help="Show only the outcome."),
     verbose: options.Verbose = False,
 ) -> None:
     """Check kernels for CI: rules, budgets, a baseline."""

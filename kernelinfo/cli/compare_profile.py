@@ -46,11 +46,11 @@ def command(
     color: options.Color = "auto",
     width: options.Width = None,
 ) -> None:
-    """Compare what a profiler measured with what is predicted.
+    """Compare a profiler's measurements with the prediction.
 
-    Each launch of rocprofv3's kernel trace (CSV or rocpd database), of rocprofiler-compute's
-    pmc_perf.csv or of rocprof v1's CSV, with the kernel of that name in the files, and what
-    explains a difference.
+    Pairs each launch of rocprofv3's kernel trace (CSV or rocpd database), of rocprofiler-compute's
+    pmc_perf.csv or of rocprof v1's CSV with the kernel of that name in the files, and explains each
+    difference.
     """
     wanted = wanted_options(
         arch=arch,

@@ -39,14 +39,14 @@ EXAMPLES = """
 def command(
     *,
     old: str = typer.Argument(metavar="OLD", help=_SIDE),
-    new: str = typer.Argument(metavar="NEW", help="The other build, likewise."),
+    new: str = typer.Argument(metavar="NEW", help="The other build, in the same forms."),
     across_targets: bool = typer.Option(
-        False, "--across-targets", help="Pair kernels by name whatever their target."
+        False, "--across-targets", help="Pair kernels by name, even of different targets."
     ),
     loose: bool = typer.Option(
         False,
         "--loose",
-        help="Also pair kernels whose base name alone is the same and unique; marked as such.",
+        help="Also pair kernels by a unique base name, and mark these pairs.",
     ),
     fail_on: FailOn | None = FAIL_ON,
     arch: options.Arch = None,
@@ -68,10 +68,10 @@ def command(
     top: options.Top = 50,
     quiet: options.Quiet = False,
 ) -> None:
-    """Compare two builds: what moved, and why.
+    """Compare two builds: which kernels moved, and why.
 
-    Kernels are paired, also across renames; those affected stand first, each with what moved and
-    the limit that it moved under. A report saved before stands for the build it was made of.
+    Kernels are paired, also across renames. Affected kernels stand first, each with the numbers
+    that moved and the limit that they moved under. A saved report stands for its build.
     """
     wanted = wanted_options(
         arch=arch,

@@ -43,13 +43,13 @@ def command(
         None,
         metavar="PATH|RULE|TOPIC",
         autocompletion=completion.subjects,
-        help="A file, KI101, or a page of the manual; without it, list the pages.",
+        help="A file, a rule such as KI101, or a page of the manual; by default the list of pages.",
     ),
     kernel: str | None = typer.Argument(
         None,
         metavar="KERNEL",
         autocompletion=completion.kernels,
-        help="Its name, with parameters or without, or a glob.",
+        help="A kernel's name, with or without parameters, or a glob.",
     ),
     arch: options.Arch = None,
     target: options.Targets = None,
@@ -73,9 +73,9 @@ def command(
 ) -> None:
     """Explain one kernel, one rule, or a topic of the manual.
 
-    For a kernel: what it uses of each resource, what the hardware allocates, where each number
-    comes from, what the next step takes and what a profiler should show. For a rule: what it finds,
-    why it matters and what to do.
+    A kernel: the resources that it uses, the hardware's allocation, the source of each number, the
+    next step, and the counters that a profiler should show. A rule: its finding, its reason and its
+    mend.
     """
     wanted = wanted_options(
         arch=arch,

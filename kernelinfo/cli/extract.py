@@ -35,8 +35,8 @@ def command(
 ) -> None:
     """Write the code objects inside containers as files.
 
-    Each is named after its container and target, and is as the compiler wrote it: compressed ones
-    are unpacked. Nothing that is there is overwritten without --force.
+    Each file is named after its container and target. It has the bytes that the compiler wrote;
+    compressed code objects are unpacked. Only --force overwrites existing files.
     """
     wanted = wanted_options(target=target, bound=bound, deep=deep)
     problems = Problems()

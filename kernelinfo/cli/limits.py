@@ -47,8 +47,8 @@ def command(
 ) -> None:
     """Show the most registers and LDS for each occupancy.
 
-    How many VGPRs, SGPRs and how much LDS a kernel may use to reach each number of waves per
-    SIMD, and the staircase of waves against VGPRs.
+    The table has the VGPRs, SGPRs and LDS that a kernel may use at each number of waves per SIMD.
+    The staircase shows waves against VGPRs.
     """
     view = make_view(color=color, output=output)
     if gfx and arch and gfx != arch:

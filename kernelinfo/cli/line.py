@@ -15,9 +15,9 @@ from kernelinfo.render.paint import printable
 
 _EPILOG = """
 Exit codes:
-  0  answered; nothing to report
-  1  a claim about the kernels: what a gate was asked to find
-  2  cannot answer: wrong usage, unreadable or partly read input,
+  0  an answer, and nothing to report
+  1  a claim about the kernels: a finding that the gate fails for
+  2  no full answer: wrong usage, unreadable or partly read input,
      unknown target, no kernel found
 
 Examples:
@@ -134,8 +134,8 @@ def command_line(commands: Iterable[str]) -> typer.Typer:
     line = typer.Typer(
         name="kernelinfo",
         cls=_CommandLine,
-        help="What limits each AMD GPU kernel's occupancy, from what the compiler left on disk: "
-        "assembly, code objects, and programs, libraries and archives that hold them. "
+        help="Show what limits each AMD GPU kernel's occupancy, from the compiler's output: "
+        "assembly, code objects, and programs, libraries and archives that contain them. "
         "`kernelinfo PATH...` is `kernelinfo report PATH...`.",
         epilog=_EPILOG,
         no_args_is_help=True,

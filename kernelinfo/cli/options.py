@@ -69,7 +69,7 @@ RunAs = Annotated[
         metavar="GFX|PRODUCT[,...]",
         parser=values.parse_targets,
         autocompletion=completion.gfx,
-        help="Ask what if the same registers ran there; several targets, one block each.",
+        help="Show the same registers on this target; of several, one block each.",
     ),
 ]
 WorkgroupSize = Annotated[
@@ -79,7 +79,7 @@ WorkgroupSize = Annotated[
         "--block",
         metavar="N|XxYxZ",
         parser=values.parse_workgroup,
-        help="Set the workitems of a workgroup that the host really launches.",
+        help="Set the workitems of a workgroup, as the host launches it.",
     ),
 ]
 DynamicLds = Annotated[
@@ -87,7 +87,7 @@ DynamicLds = Annotated[
     typer.Option(
         metavar="BYTES",
         parser=values.parse_bytes,
-        help="Set the LDS per workgroup that the host adds at launch; takes k, KiB and M.",
+        help="Set the LDS per workgroup that the host adds at launch, such as 4096, 64k or 64KiB.",
     ),
 ]
 Device = Annotated[
@@ -95,7 +95,7 @@ Device = Annotated[
     typer.Option(
         metavar="NAME",
         autocompletion=completion.products,
-        help="Set a product, such as MI300X, and count what fills its CUs.",
+        help="Set a product, such as MI300X, and count the workgroups that fill its CUs.",
     ),
 ]
 Grid = Annotated[
@@ -103,7 +103,7 @@ Grid = Annotated[
 ]
 Wave = Annotated[
     int | None,
-    typer.Option(metavar="32|64", help="Set the lanes in a wave; the target's own by default."),
+    typer.Option(metavar="32|64", help="Set the lanes of a wave; by default the target's."),
 ]
 CuMode = Annotated[
     bool, typer.Option("--cu-mode", help="Use CU mode where WGP mode is the default.")
@@ -138,7 +138,7 @@ AllCopies = Annotated[
     bool,
     typer.Option(
         "--all-copies",
-        help="List code objects, too, that state what an assembly next to them does.",
+        help="Also list code objects that state the same as the assembly next to them.",
     ),
 ]
 Bound = Annotated[
@@ -151,9 +151,7 @@ Bound = Annotated[
 ]
 Deep = Annotated[
     bool,
-    typer.Option(
-        "--deep", help="Search files of folders for code objects, however large they are."
-    ),
+    typer.Option("--deep", help="Search files of any size in folders for code objects."),
 ]
 Select = Annotated[
     list[str] | None,
@@ -188,7 +186,7 @@ Output = Annotated[
     str | None,
     typer.Option("-o", "--output", metavar="FILE", help="Write to FILE, not to standard output."),
 ]
-Names = Annotated[NameStyle, typer.Option(help="Choose how kernel names are written.")]
+Names = Annotated[NameStyle, typer.Option(help="Choose the form of kernel names.")]
 Color = Annotated[
     str,
     typer.Option(
@@ -199,18 +197,18 @@ Color = Annotated[
 ]
 Width = Annotated[
     int | None,
-    typer.Option(metavar="N", min=40, help="Set the width in columns; the terminal's by default."),
+    typer.Option(metavar="N", min=40, help="Set the width in columns; by default the terminal's."),
 ]
 Top = Annotated[int, typer.Option(metavar="N", min=0, help="Show N kernels; 0 shows all.")]
-Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Show the table alone.")]
+Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Show only the table.")]
 Verbose = Annotated[
-    bool, typer.Option("-v", "--verbose", help="List on standard error what is read.")
+    bool, typer.Option("-v", "--verbose", help="List the files that are read, on standard error.")
 ]
 Jobs = Annotated[
     int,
     typer.Option(
         metavar="N",
         min=0,
-        help="Read with N processes; by default as many as pay, one but for long jsonl and csv.",
+        help="Read with N processes; by default one, and several for long jsonl and csv.",
     ),
 ]

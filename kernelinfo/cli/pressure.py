@@ -28,19 +28,19 @@ EXAMPLES = """
 def command(
     *,
     path: str = typer.Argument(
-        metavar="PATH", help="Assembly, or a code object in whatever holds it."
+        metavar="PATH", help="Assembly, or a code object, bare or in a container."
     ),
     kernel: str | None = typer.Argument(
         None,
         metavar="KERNEL",
         autocompletion=completion.kernels,
-        help="Its name, with parameters or without, or a glob; without it all, a line each.",
+        help="A kernel's name, with or without parameters, or a glob; by default a line for each.",
     ),
     at: str | None = typer.Option(
         None,
         "--at",
         metavar="LINE|FILE:LINE",
-        help="List what is live at this line of the assembly or of the source, not at the peak.",
+        help="List the values live at this line of the assembly or the source, not at the peak.",
     ),
     register_class: Literal["vgpr", "agpr", "sgpr"] | None = typer.Option(
         None, "--class", help="List live registers of this class only."
@@ -64,9 +64,9 @@ def command(
 ) -> None:
     """Show which values hold the registers, and where.
 
-    The peak of live registers, at which instruction, source line and loop; the values live across
-    it, those untouched for longest first; and pressure, spills and copies for each source line and
-    loop. Needs nothing but the assembly; a code object needs llvm-objdump.
+    Shows the peak of live registers with its instruction, source line and loop; the values live
+    there, those untouched for longest first; and pressure, spills and copies for each source line
+    and loop. Assembly needs no other program; a code object needs llvm-objdump.
     """
     wanted = wanted_options(
         arch=arch,

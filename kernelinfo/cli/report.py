@@ -53,9 +53,9 @@ def command(
         metavar=_RESOURCES,
         parser=_resource,
         autocompletion=lambda: [*RESOURCES.items()],
-        help="Show kernels that this limits. Repeatable.",
+        help="Keep kernels that this resource limits. Repeatable.",
     ),
-    spilling: bool = typer.Option(False, "--spilling", help="Show kernels that spill registers."),
+    spilling: bool = typer.Option(False, "--spilling", help="Keep kernels that spill registers."),
     bound: options.Bound = None,
     deep: options.Deep = False,
     select: options.Select = None,
@@ -65,7 +65,8 @@ def command(
     format: options.Format = "text",
     output: options.Output = None,
     names: NameStyle | None = typer.Option(
-        None, help="Choose how kernel names are written; full, and short for many on a terminal."
+        None,
+        help="Choose the form of names; by default full, or short for many on a terminal.",
     ),
     color: options.Color = "auto",
     width: options.Width = None,
@@ -75,18 +76,18 @@ def command(
         metavar="COLUMN",
         parser=checked,
         autocompletion=lambda: [*COLUMNS],
-        help="Sort by a column: amounts from the largest, waves and names from the least.",
+        help="Sort by a column: amounts from the largest, waves and names from the smallest.",
     ),
     jobs: options.Jobs = 0,
     unique: bool = typer.Option(False, "--unique", help="Count equal code objects once."),
     all_copies: options.AllCopies = False,
     arguments: bool = typer.Option(
-        False, "--arguments", help="Read each kernel's arguments for json: names, sizes, offsets."
+        False, "--arguments", help="Add each kernel's arguments to json: names, sizes, offsets."
     ),
     source_lines: bool = typer.Option(
         False,
         "--source-lines",
-        help="Read debug information of code objects for jsonl and json; takes long for many.",
+        help="Read debug information of code objects, for jsonl and json; slow for many kernels.",
     ),
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
@@ -94,9 +95,9 @@ def command(
 ) -> None:
     """Show what limits each kernel, one row a kernel.
 
-    Each row shows what is allocated, how many waves fit and what limits them. The next steps and
-    the findings follow. A library's many kernels are sorted, the worst first, and what holds of
-    several stands once.
+    Each row shows the allocated registers and LDS, the waves that fit and their limits. The next
+    steps and the findings follow. The many kernels of a library are sorted, the worst first, and
+    equal rows stand once.
     """
     wanted = wanted_options(
         arch=arch,

@@ -11,7 +11,7 @@ from kernelinfo.render.rules import render_rules
 EXAMPLES = """
   kernelinfo rules
   kernelinfo rules --format json
-  kernelinfo explain KI302                        # one of them in full
+  kernelinfo explain KI302                        # one rule in full
 """
 
 

@@ -42,20 +42,23 @@ def command(
         metavar="URL...", help="Files, folders, globs, or URLs that fsspec reads: s3://…"
     ),
     to: str = typer.Option(..., "--to", metavar="DIR|URL", help="Write the dataset there."),
-    build: str = typer.Option(..., "--build", metavar="NAME", help="Name this build."),
+    build: str = typer.Option(..., "--build", metavar="NAME", help="Set the name of this build."),
     scheduler: str | None = typer.Option(
         None,
         metavar="tls://HOST:PORT",
-        help="Join a cluster of dask; by default processes of this machine do the work.",
+        help="Use the workers of a dask cluster; by default processes of this machine.",
     ),
     workers: int | None = typer.Option(
-        None, metavar="N", min=1, help="Start N workers; as many as cores by default."
+        None,
+        metavar="N",
+        min=1,
+        help="Start N workers; by default one for each core.",
     ),
     timeout: float = typer.Option(
         60, metavar="SECONDS", min=0.1, help="Give up a file that takes longer."
     ),
     dry_run: bool = typer.Option(
-        False, "--dry-run", help="List files, sizes and what is to do; read nothing."
+        False, "--dry-run", help="List files, sizes and the work to do; read nothing."
     ),
     target: options.Targets = None,
     arch: options.Arch = None,
@@ -71,9 +74,9 @@ def command(
 ) -> None:
     """Read a fleet of builds into one Parquet dataset.
 
-    Files are read where they lie, by several processes or machines. What the dataset has of the
-    build is not read again, so that a run that ended early is completed by the next. What cannot be
-    read is a row of the table `problems`. `kernelinfo trend` asks the dataset, and so does SQL.
+    Several processes or machines read the files where they lie. Files that the dataset already has
+    are not read again, so the next run completes one that ended early. A file that cannot be read
+    is a row of the table `problems`. Ask the dataset by `kernelinfo trend`, or by SQL.
     """
     wanted = wanted_options(
         arch=arch,

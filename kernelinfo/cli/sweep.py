@@ -47,37 +47,37 @@ def command(
     *,
     files: list[str] = typer.Argument(
         metavar="FILE... [KERNEL]",
-        help="LLVM IR: .bc, .ll, or Triton's .llir. Then the name of a kernel, with parameters or "
-        "without, or a glob; all kernels.",
+        help="LLVM IR: .bc, .ll, or Triton's .llir. Then a kernel's name, with or without "
+        "parameters, or a glob; by default all kernels.",
     ),
     waves: str | None = typer.Option(
         None,
         metavar="N,…",
-        help="Ask for these waves/SIMD; by default each at which the target has a VGPR step.",
+        help="Ask for these waves/SIMD; by default all at which the target has a VGPR step.",
     ),
     launch_bounds: str | None = typer.Option(
         None, metavar="N,…", help="Set the workitems of the largest workgroup."
     ),
     strategy: str | None = typer.Option(
-        None, metavar="NAME,…", help=f"Scheduling strategies: default, {', '.join(STRATEGIES)}."
+        None, metavar="NAME,…", help=f"Set scheduling strategies: default, {', '.join(STRATEGIES)}."
     ),
     level: str | None = typer.Option(
         None,
         "-O",
         metavar="0|1|2|3|s|z",
-        help="Optimisation level; the one that reproduces the assembly next to FILE, or 3.",
+        help="Set the optimisation level; by default that of the assembly next to FILE, or 3.",
     ),
     mllvm: list[str] | None = typer.Option(
         None, metavar="OPTION", help="Pass an LLVM option to every variant. Repeatable."
     ),
     compiler: str | None = typer.Option(
-        None, metavar="PATH", help="A clang, or llvmlite; by default ROCm's or one on PATH."
+        None, metavar="PATH", help="Set a clang, or llvmlite; by default ROCm's or one on PATH."
     ),
     timeout: float = typer.Option(
         60, metavar="SECONDS", min=0.1, help="Limit the time of each variant."
     ),
     jobs: int | None = typer.Option(
-        None, metavar="N", min=1, help="Run N compilers at once; as many as cores by default."
+        None, metavar="N", min=1, help="Run N compilers at once; by default one for each core."
     ),
     arch: options.Arch = None,
     workgroup_size: options.WorkgroupSize = None,
@@ -91,9 +91,9 @@ def command(
 ) -> None:
     """Ask the compiler for other occupancies.
 
-    FILE is the LLVM IR that a build left. The compiler is run on it with other
-    `amdgpu_waves_per_eu`, launch bounds or scheduling strategies, and each result is a row:
-    registers, spills, scratch, reloads in loops, code size, waves/SIMD. Nothing is written to disk.
+    FILE is the LLVM IR that a build left. The compiler compiles it with other
+    `amdgpu_waves_per_eu`, launch bounds or scheduling strategies. Each result is a row: registers,
+    spills, scratch, reloads in loops, code size, waves/SIMD. Nothing is written to disk.
     """
     wanted = wanted_options(
         arch=arch,

@@ -34,10 +34,10 @@ def command(
     builds: str | None = typer.Option(
         None,
         metavar="A,B,…",
-        help="Compare these builds in this order; all by default, 7.10 behind 7.9.",
+        help="Compare these builds in this order; by default all, 7.10 after 7.9.",
     ),
     moved: bool = typer.Option(
-        False, "--moved", help="List kernels whose registers, LDS or code alone moved, too."
+        False, "--moved", help="Also list kernels of which only registers, LDS or code moved."
     ),
     fail_on: FailOn | None = FAIL_ON,
     target: options.Targets = None,
@@ -53,8 +53,8 @@ def command(
 ) -> None:
     """Show how kernels moved from build to build.
 
-    Neighbouring builds are compared as `diff` compares two, across renames; the worst first. Each
-    kernel has a curve, a bar a build: of its occupancy, or of the spills or scratch that moved.
+    Neighbouring builds are compared as `diff` compares two, across renames, the worst first. Each
+    kernel has a bar for each build: its occupancy, or the spills or scratch that moved.
     """
     wanted = wanted_options(target=target, kernels=kernels, exclude=exclude)
     view = make_view(names=names, color=color, width=width, output=output, top=top, quiet=quiet)
