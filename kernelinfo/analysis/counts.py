@@ -149,7 +149,10 @@ def conclusions(counts: Collection[PathCounts], options: Options) -> Iterator[Pr
             yield problem
     yield from _left_out(counts, options)
     if any_found:
-        yield from _unmatched(counts, options)
+        met = set().union(*(one.met for one in counts))
+        names = [name for one in counts for name in one.unchosen]
+        for message in unmatched(options, met, names):
+            yield (Problem if options.is_gate else Note)(place(one.path for one in counts), message)
 
 
 def notes(counts: Collection[PathCounts]) -> Iterator[Problem | Note]:
@@ -183,26 +186,28 @@ def _is_left_by_compiler(problem: Problem) -> bool:
     return (is_host or name.endswith(_WITHOUT_KERNELS)) and os.path.isfile(problem.path)
 
 
-def _unmatched(counts: Collection[PathCounts], options: Options) -> Iterator[Problem | Note]:
-    """Each `-k` and `--target` without a kernel, next to others that have some."""
-    met = set().union(*(one.met for one in counts))
-    names = set().union(*(one.unchosen for one in counts))
-    for option, value in options.asked:
-        if (option, value) not in met:
-            near = did_you_mean(value, map(base_name, names)) if option == "-k" else ""
-            message = f"{option} {value} matches no kernel" + (f"; {near}" if near else "")
-            yield (Problem if options.is_gate else Note)(_place(counts), message)
+def unmatched(
+    options: Options, met: Collection[tuple[str, str]], names: Iterable[str] = ()
+) -> Iterator[str]:
+    """`-k nope matches no kernel` for each `-k` and `--target` that is not in `met`.
+
+    `names` are demangled names of kernels that were not chosen; the message suggests the nearest.
+    """
+    bases = {base_name(name) for name in names}
+    for option, value in options.unmatched(met):
+        near = did_you_mean(value, bases) if option == "-k" else ""
+        yield f"{option} {value} matches no kernel" + (f"; {near}" if near else "")
 
 
-def _place(counts: Collection[PathCounts]) -> str:
-    """The path of the run, or how many there are."""
-    paths = {one.path for one in counts}
-    return paths.pop() if len(paths) == 1 else f"{len(paths)} paths"
+def place(paths: Iterable[str]) -> str:
+    """The path of a run, or the number of its paths: `2 paths`."""
+    distinct = set(paths)
+    return distinct.pop() if len(distinct) == 1 else f"{len(distinct)} paths"
 
 
 def _left_out(counts: Collection[PathCounts], options: Options) -> Iterator[Note]:
     """How many kernels the run leaves out."""
-    where = _place(counts)
+    where = place(one.path for one in counts)
     found = sum(one.found for one in counts)
     others = sum(one.of_other_targets for one in counts)
     if others and found:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import NamedTuple
 
 from kernelinfo.kernel import Kernel, Result
@@ -79,6 +79,10 @@ class Options(NamedTuple):
 
         named = {("-k", one) for one in matching(self.kernels, name, symbol)}
         return named | {("--target", one) for one in self.targets if one == target}
+
+    def unmatched(self, met: Collection[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+        """The options of `asked` that are not in `met`: no chosen kernel answers them."""
+        return tuple(option for option in self.asked if option not in met)
 
     def asks_for(self, name: str, symbol: str, target: str | None = None) -> bool:
         """True if a kernel is chosen, by its name, its symbol and, where given, its target."""

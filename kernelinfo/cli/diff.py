@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from kernelinfo.analysis.counts import unmatched
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli import options
 from kernelinfo.cli.output import CANNOT_ANSWER, CLAIM, complain, make_view, tell, write
@@ -132,9 +133,7 @@ def _unmatched(comparison: Comparison, wanted: Options) -> Iterator[str]:
     kernels = [kernel for pair in comparison.pairs for kernel in (pair.old, pair.new)]
     kernels += comparison.gone + comparison.new
     met = {m for k in kernels for m in wanted.met(k.name, k.symbol, k.processor)}
-    for option, value in wanted.asked if met else ():
-        if (option, value) not in met:
-            yield f"{option} {value} matches no kernel of either build"
+    yield from (f"{line} of either build" for line in unmatched(wanted, met) if met)
 
 
 def fails(comparison: Comparison, fail_on: FailOn | None) -> bool:

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from kernelinfo.kernel import Item, Result
+from kernelinfo.render.words import plural
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -39,7 +40,7 @@ def shown(items: Iterable[Item], paths: Sequence[str]) -> Iterator[Item]:
                     bar = _bar(sum(map(os.path.getsize, paths)) if are_files else None)
                     bar.start()
                 task = bar.task_ids[0]
-                bar.update(task, completed=sum(done.values()), kernels=f"{kernels:,} kernels")
+                bar.update(task, completed=sum(done.values()), kernels=plural(kernels, "kernel"))
             yield item
     finally:
         if bar is not None:
@@ -81,5 +82,5 @@ def scanned(total: int) -> Iterator[Callable[[int, int], None]]:
         return
     with _bar(total) as bar:
         yield lambda done, kernels: bar.update(
-            bar.task_ids[0], advance=done, kernels=f"{kernels:,} kernels"
+            bar.task_ids[0], advance=done, kernels=plural(kernels, "kernel")
         )

@@ -118,6 +118,8 @@ def command(
     summary = _run(request, work, scheduler, workers)
     if not quiet:
         write([summary], None)
+    for note in scanning.unmatched_choices(request):
+        tell(note)
     _exit(request, scanning.without_kernels(request))
 
 
@@ -135,7 +137,7 @@ def _listing(work: Plan) -> list[str]:
     rows = [("read" if f in to_read else "done", f"{f.size}", f.address) for f in work.listed]
     counts = f"{plural(len(to_read), 'file')} of {len(rows)} to read"
     size = sum(file.size for file in to_read)
-    return [*render_table(("", "bytes", "file"), rows), f"\n {counts}, {size} bytes\n"]
+    return [*render_table(("", "bytes", "file"), rows), f"\n {counts}, {plural(size, 'byte')}\n"]
 
 
 def _run(request: Request, work: Plan, scheduler: str | None, workers: int | None) -> str:

@@ -64,6 +64,8 @@ def command(
 
     named = builds.split(",") if builds else ()
     found = ask(Dataset(dataset), wanted, named, since, moved=moved)
+    for line in found.unmatched:
+        complain(f"{found.dataset}: {line} of these builds")
     write(renderer(f"trend.{format}")(found, view), output, color=view.color)
     _exit(found, fails(found.whole, fail_on))
 

@@ -233,9 +233,18 @@ class Dataset:
 
     def count(self, build: str, under: str) -> int:
         """Kernels of the files at an address, or below it."""
-        query = f"SELECT count(*) FROM {PARTS} WHERE Url = $under OR starts_with(Url, $folder)"
-        folder = under.rstrip("/") + "/"
-        return sum(n for (n,) in self._answer("kernels", build, query, under=under, folder=folder))
+        query = f"SELECT count(*) FROM {PARTS} WHERE {_UNDER}"
+        return sum(n for (n,) in self._answer("kernels", build, query, **_addresses(under)))
+
+    def distinct_kernels(self, build: str, under: Sequence[str]) -> set[tuple[str, str, str]]:
+        """(name, symbol, processor) of each kernel in files at or below some addresses."""
+        columns = "DISTINCT Kernel_Name, Symbol, split_part(Target, ':', 1)"
+        query = f"SELECT {columns} FROM {PARTS} WHERE {_UNDER}"
+        return {
+            kernel
+            for one in under
+            for kernel in self._answer("kernels", build, query, **_addresses(one))
+        }
 
     def problems(self, build: str) -> list[tuple[Any, ...]]:
         """Url, member, offset, line and message of each problem of a build."""
@@ -245,6 +254,12 @@ class Dataset:
 
 PARTS = "read_parquet($files, hive_partitioning=false, union_by_name=true)"
 """The rows of some files of one table."""
+_UNDER = "(Url = $under OR starts_with(Url, $folder))"
+
+
+def _addresses(under: str) -> dict[str, str]:
+    """The parameters of `_UNDER` for an address."""
+    return {"under": under, "folder": under.rstrip("/") + "/"}
 
 
 def part_of(file: str) -> str:

@@ -57,6 +57,7 @@ class Trend(NamedTuple):
     builds: tuple[BuildTotals, ...]  # in their order
     steps: tuple[Comparison, ...]  # of neighbours, of the kernels that moved in any step
     histories: tuple[History, ...]  # of the kernels that moved in any step, are gone or new
+    unmatched: tuple[str, ...] = ()  # a message for each -k and --target without a kernel
 
     @property
     def whole(self) -> Comparison:

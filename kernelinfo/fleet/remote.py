@@ -23,6 +23,7 @@ from kernelinfo.reading.containers import files, magic, open_blob, open_file
 from kernelinfo.reading.containers.archive import thin_members
 from kernelinfo.reading.containers.files import File
 from kernelinfo.reading.data import Data
+from kernelinfo.rules.remark import counted
 
 _PIECE = 8 << 20  # bytes
 WHOLE_BYTES = 8 << 20  # a file of a store that is no longer is fetched whole
@@ -133,7 +134,7 @@ class _Fetch:
             with open(copy, "wb") as target:
                 came = sum(map(target.write, self._pieces(file)))
             if file.size and came != file.size:
-                raise EOFError(f"{came} bytes of {file.size} came; it changed meanwhile")
+                raise EOFError(f"{counted(came, 'byte')} of {file.size} came; it changed meanwhile")
             self.copies[file] = copy
         except Exception as error:  # the libraries of stores have no common class of errors
             self.failed[file] = error
@@ -191,6 +192,6 @@ class StoreFile:
         except Exception as error:  # the libraries of stores have no common class of errors
             raise ReadError(f"{UNFETCHED}{first_line(error)}; scan it again") from error
         if len(content) != size:
-            came = f"{len(content)} bytes of {size} came; it changed meanwhile"
+            came = f"{counted(len(content), 'byte')} of {size} came; it changed meanwhile"
             raise ReadError(f"{UNFETCHED}{came}; scan it again")
         return memoryview(content)

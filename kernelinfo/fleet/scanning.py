@@ -8,11 +8,12 @@ from datetime import UTC, datetime
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
+from kernelinfo.analysis.counts import place, unmatched
 from kernelinfo.analysis.pool import Pool
 from kernelinfo.errors import KernelinfoError
 from kernelinfo.fleet.listing import InputFile, Task, address, cost, find, is_local, tasks, units
 from kernelinfo.fleet.worker import Done, Request, Worker, input_rows, problem_row
-from kernelinfo.reading.blob import Problem
+from kernelinfo.reading.blob import Note, Problem
 
 _WORTH_BYTES = 16 << 20  # to start one more process
 
@@ -140,6 +141,15 @@ _NO_KERNEL = "no AMD GPU kernel found; give what the compiler left for the devic
 def without_kernels(request: Request) -> list[Problem]:
     """A problem for each URL under which the dataset has no kernel."""
     roots = map(address, request.urls)
-    return [
-        Problem(one, _NO_KERNEL) for one in roots if not request.dataset.count(request.build, one)
-    ]
+    choices = " ".join(request.options.choices)
+    message = f"no kernel matches {choices}" if choices else _NO_KERNEL
+    return [Problem(one, message) for one in roots if not request.dataset.count(request.build, one)]
+
+
+def unmatched_choices(request: Request) -> Iterator[Note]:
+    """A note for each `-k` and `--target` without a kernel, if others have some."""
+    roots, options = [*map(address, request.urls)], request.options
+    if len(options.asked) > 1:
+        kernels = request.dataset.distinct_kernels(request.build, roots)
+        met = {pair for kernel in kernels for pair in options.met(*kernel)}
+        yield from (Note(place(roots), one) for one in unmatched(options, met) if met)

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import duckdb
 
+from kernelinfo.analysis.counts import unmatched
 from kernelinfo.analysis.options import Options
 from kernelinfo.compare import compare
 from kernelinfo.compare.saved_rows import read_row
@@ -22,6 +23,7 @@ from kernelinfo.fleet.dataset import INPUTS, Dataset, Table, as_written, quoted,
 from kernelinfo.fleet.history import BuildTotals, Trend, histories
 from kernelinfo.kernel.numbers import NUMBERS
 from kernelinfo.kernel.rows import BETWEEN_COMPILERS, COLUMNS
+from kernelinfo.rules.remark import counted
 
 _IDENTITY = ("Target", "Compiled_For", "Symbol", "Path", "Member")
 _ROWS_AT_ONCE = 10_000
@@ -54,13 +56,14 @@ def ask(
         except (TypeError, ValueError) as error:
             message = f"a row is damaged, {error}; scan its build again"
             raise KernelinfoError(f"{dataset.name}: {message}") from None
+        without = tuple(_without_kernel(connection, options))
     totals, found = [], []
     for name in names:
         numbers, build = sums.get(name, _NOTHING)
         totals.append(BuildTotals._make((name, *numbers, len(dataset.problems(name)))))
         found.append(build._replace(kernels=tuple(movers.get(name, ()))))
     steps = tuple(map(compare, found, found[1:]))
-    return Trend(dataset.name, tuple(totals), steps, tuple(histories(names, steps, found)))
+    return Trend(dataset.name, tuple(totals), steps, tuple(histories(names, steps, found)), without)
 
 
 def _chosen(dataset: Dataset, builds: Sequence[str], since: str | None) -> list[str]:
@@ -79,7 +82,7 @@ def _chosen(dataset: Dataset, builds: Sequence[str], since: str | None) -> list[
         raise OptionError(f"--builds {','.join(names)}: names a build twice; name each once")
     names = names[names.index(since) :] if since else names
     if len(names) < 2:
-        has = f"{len(names)} build{'' if len(names) == 1 else 's'}"
+        has = counted(len(names), "build")
         raise KernelinfoError(f"{dataset.name}: {has} to compare; scan another one into it")
     return names
 
@@ -180,6 +183,15 @@ def _choose(connection: duckdb.DuckDBPyConnection, options: Options) -> None:
     found = connection.execute(query).fetchall()
     wanted = [symbol for symbol, name in found if options.asks_for(name, symbol)]
     connection.execute("CREATE TEMP TABLE wanted AS SELECT unnest($1) AS Symbol", [wanted])
+
+
+def _without_kernel(connection: duckdb.DuckDBPyConnection, options: Options) -> Iterator[str]:
+    """A message for each `-k` and `--target` without a kernel in any of the builds."""
+    if len(options.asked) > 1:
+        query = "SELECT DISTINCT Kernel_Name, Symbol, split_part(Target, ':', 1) FROM kernels"
+        found = connection.execute(query).fetchall()
+        met = {pair for kernel in found for pair in options.met(*kernel)}
+        yield from unmatched(options, met)
 
 
 _Sums = tuple[Sequence[Any], Build]

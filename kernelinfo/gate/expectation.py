@@ -148,7 +148,7 @@ def _unmatched_choices(found: Sequence[Result], scope: Scope) -> tuple[str, ...]
         for one in kernels
         for pair in scope.options.met(one.name, one.symbol, one.code_object.target)
     }
-    return tuple(" ".join(pair) for pair in scope.options.asked if pair not in met)
+    return tuple(map(" ".join, scope.options.unmatched(met)))
 
 
 def ignored(configuration: Configuration) -> Iterator[str]:

@@ -198,6 +198,34 @@ def test_nothing_to_read_is_a_problem(tmp_path: Path) -> None:
     assert (code, "no AMD GPU kernel found" in err) == (2, True)
 
 
+def test_a_choice_without_a_kernel_is_named_next_to_others(tmp_path: Path) -> None:
+    path = OBJECTS / "variety-clang22-gfx942.co"
+    choices = ("-k", "nope", "-k", "any_block*", "--target", "gfx90a", "--target", "gfx942")
+    arguments = ("scan", path, "--to", tmp_path, "--build", "b", *choices)
+    message = "".join(
+        f"{path}: {one} matches no kernel\n" for one in ("-k nope", "--target gfx90a")
+    )
+    for counts in ("1 file read, 0 done before, 1 kernel ", "0 files read, 1 done before, "):
+        out, err, code = kernelinfo(*arguments)
+        assert (err, code) == (message, 0)
+        assert out.startswith(counts)
+
+
+def test_a_scan_that_chooses_no_kernel_names_the_choice(tmp_path: Path) -> None:
+    path = OBJECTS / "handwritten.co"
+    choice = ("-k", "nope", "-k", "nor_this")
+    _, err, code = kernelinfo("scan", path, "--to", tmp_path, "--build", "b", *choice)
+    assert (err, code) == (f"{path}: no kernel matches -k nope -k nor_this\n", 2)
+
+
+def test_counts_of_one_are_singular(tmp_path: Path) -> None:
+    (tmp_path / "one.co").write_bytes(b"x")
+    out, _, _ = kernelinfo(
+        "scan", tmp_path / "one.co", "--to", tmp_path, "--build", "b", "--dry-run"
+    )
+    assert out.endswith(" 1 file of 1 to read, 1 byte\n")
+
+
 def test_a_dry_run_says_what_is_to_do(tmp_path: Path) -> None:
     scan(OBJECTS / "handwritten.co", to=tmp_path)
     out, err, code = kernelinfo("scan", OBJECTS, "--to", tmp_path, "--build", "b", "--dry-run")

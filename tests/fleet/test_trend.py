@@ -95,6 +95,24 @@ def test_csv_has_a_row_for_each_kernel_and_build(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("arguments", "unmatched"),
+    [
+        (("-k", "nope", "-k", "any_block*"), ["-k nope"]),
+        (("-k", "any_block*", "--target", "gfx90a", "--target", "MI300X"), ["--target gfx90a"]),
+        (("-k", "any_block*", "-k", "re:scan", "--target", "gfx942"), []),
+    ],
+)
+def test_a_choice_without_a_kernel_is_named_next_to_others(
+    arguments: tuple[str, ...], unmatched: list[str], tmp_path: Path
+) -> None:
+    five(tmp_path)
+    out, err, code = run("trend", str(tmp_path), *arguments)
+    assert ("any_block" in out, code) == (True, 0)
+    lines = [f"{tmp_path}: {one} matches no kernel of these builds" for one in unmatched]
+    assert err.splitlines() == lines
+
+
+@pytest.mark.parametrize(
     ("arguments", "statuses"),
     [
         (("--since", "night-10"), ["renamed"]),
