@@ -10,7 +10,8 @@
 >>> kernelinfo.arch("gfx942").occupancy(vgprs=128, lds_bytes=32768, workgroup_size=256).percent
 """
 
-TYPE_CHECKING = False
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from kernelinfo.analysis import analyse, load
@@ -62,8 +63,6 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     """Each noun is imported when it is first asked for: a report takes less time than all do."""
-    from importlib import import_module
-
     for home, names in _HOMES.items():
         if name in names:
             noun: object = getattr(import_module(f"{__name__}.{home}"), name)

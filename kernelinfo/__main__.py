@@ -7,6 +7,8 @@ import os
 import signal
 import sys
 
+from kernelinfo.cli import app
+
 
 def main() -> None:
     """The entry point of the command line."""
@@ -15,8 +17,6 @@ def main() -> None:
     # Kernels and their facts hold no cycles, but a library's would be searched for them again and
     # again: a third of the time of its report.
     gc.disable()
-    from kernelinfo.cli import app
-
     try:
         app()
     finally:

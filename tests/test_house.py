@@ -128,3 +128,36 @@ def test_what_two_builds_are_compared_by_is_the_table_of_numbers() -> None:
     numeric = (int | None, float | None)
     held = {name for name, type in get_type_hints(KernelSummary).items() if type in numeric}
     assert held == {number.field for number in NUMBERS}
+
+
+DEVICES = {"eval", "exec", "__code__", "__signature__", "ctypes", "_signal", "_collections"}
+"""Interpreter-level devices, by the names that they are called, read or imported by."""
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_no_module_uses_an_interpreter_device(module: Path) -> None:
+    used = {imported.split(".")[0] for imported, _ in imports(module)}
+    for node in ast.walk(ast.parse(module.read_text("utf-8"))):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            used.add(node.func.id)
+        elif isinstance(node, ast.Attribute) and node.attr.startswith("__"):
+            used.add(node.attr)
+    assert not used & DEVICES
+
+
+def test_imports_stand_at_the_top_and_caches_are_few() -> None:
+    """Each exception carries its reason or its figure."""
+    inside: set[ast.AST] = set()
+    caches = ignored = 0
+    for module in MODULES:
+        text = module.read_text("utf-8")
+        ignored += text.count("type: " + "ignore")
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.FunctionDef):
+                found = ast.walk(node)
+                inside |= {one for one in found if isinstance(one, ast.Import | ast.ImportFrom)}
+                names = {ast.unparse(one).partition("(")[0] for one in node.decorator_list}
+                caches += bool(names & {"cache", "lru_cache"})
+    assert len(inside) <= 54
+    assert caches <= 42
+    assert ignored <= 6

@@ -7,16 +7,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from kernelinfo import reading
+from kernelinfo.analysis.copies import Copies
 from kernelinfo.analysis.counts import PathCounts, conclusions, notes
 from kernelinfo.analysis.judge import Judge
 from kernelinfo.analysis.options import Options
+from kernelinfo.analysis.source_lines import lines_of
 from kernelinfo.errors import ReadError, UnknownTargetError
 from kernelinfo.kernel import CodeObject, Item, Kernel, Repeat, Report, Result
 from kernelinfo.kernel.combine import combine
 from kernelinfo.kernel.names import demangle, has_demangler
 from kernelinfo.occupancy import targets
 from kernelinfo.occupancy.targets import Target
+from kernelinfo.reading import containers
 from kernelinfo.reading.blob import Blob, Elsewhere, Found, Missing, Note, Problem
+from kernelinfo.reading.containers import open_paths
 from kernelinfo.reading.containers.parts import UNKNOWN_DATA, problem
 from kernelinfo.reading.containers.triton import with_launch
 from kernelinfo.reading.facts import Asked, KernelFacts, Module, SourceLine
@@ -38,8 +43,6 @@ def analyse(paths: Iterable[str], options: Options, *, required: bool = True) ->
     wrong. That none of a path's kernels is chosen is one where no other path has a chosen kernel
     either. Raises `UnknownTargetError` for a target of `options` that is not known.
     """
-    from kernelinfo.reading.containers import open_paths
-
     paths = tuple(paths)
     analysis, counts = Analysis(options, paths), [PathCounts(path) for path in paths]
     among = paths if required else ()
@@ -52,8 +55,6 @@ def analyse(paths: Iterable[str], options: Options, *, required: bool = True) ->
 def load(source: str | os.PathLike[str] | bytes, options: Options | None = None) -> Report:
     """The report of one path, or of the bytes of one code object or assembly text. Raises
     `KernelinfoError` rather than returning part of what was asked for."""
-    from kernelinfo.reading import containers
-
     options = options or Options()
     if isinstance(source, bytes):
         blobs = containers.open_bytes(source, "<bytes>", options.bounds)
@@ -78,8 +79,6 @@ class Analysis:
         self._options = options
         self._copies: Copies | None = None
         if not options.all_copies and among and not (len(among) == 1 and os.path.isfile(among[0])):
-            from kernelinfo.analysis.copies import Copies
-
             self._copies = Copies(among, options)
         self._judge = Judge(options)
         self._names_kernels = bool(options.asked)
@@ -165,8 +164,6 @@ class Analysis:
 
     def kernels(self, blob: Blob, counts: PathCounts) -> Iterator[FoundInBlob]:
         """The kernels of one blob, not judged, and what could not be read of it."""
-        from kernelinfo import reading
-
         try:
             for module in reading.read(blob, arch=self._options.arch, asked=self._asked):
                 if UNKNOWN_DATA in blob.containers and module.target is None:
@@ -187,7 +184,7 @@ class Analysis:
 
     def _distinct(self, found: Iterator[FoundInBlob], blob: Blob) -> Iterator[FoundInBlob]:
         """What was found, or a `Repeat` where an equal code object was read before."""
-        from hashlib import blake2b
+        from hashlib import blake2b  # OpenSSL: 17 million instructions, for --unique alone
 
         digest = blake2b(blob.data.read()).digest()
         if first := self._first_copies.get(digest):
@@ -209,8 +206,6 @@ class Analysis:
                 continue
             if locate and item.code_object.kind == "code-object" and locate(item):
                 if lines is None:
-                    from kernelinfo.analysis.source_lines import lines_of
-
                     lines = {}
                     try:
                         lines = lines_of(blob)

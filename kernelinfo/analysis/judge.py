@@ -5,6 +5,7 @@ from __future__ import annotations
 from kernelinfo.analysis.options import Options
 from kernelinfo.errors import LaunchError
 from kernelinfo.kernel import Finding, Kernel, Result
+from kernelinfo.kernel.pattern import matching
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.occupancy import targets
 from kernelinfo.reading.blob import Problem
@@ -76,8 +77,6 @@ class Judge:
 
     def _configured_size(self, kernel: Kernel) -> int | None:
         """The size of the first pattern that fits; `*` names no kernel that requires its own."""
-        from kernelinfo.kernel.pattern import matching  # which few runs need
-
         fitting = matching(self._patterns, kernel.name, kernel.symbol)
         if kernel.workgroup.required is not None:
             fitting = tuple(pattern for pattern in fitting if pattern != "*")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection
 from typing import NamedTuple
 
 from kernelinfo.kernel import Kernel, Result
+from kernelinfo.kernel.pattern import matching
 from kernelinfo.occupancy.limits import Resource
 from kernelinfo.reading import budget
 from kernelinfo.reading.budget import Bounds
@@ -75,8 +76,6 @@ class Options(NamedTuple):
         """The options of `asked` that a chosen kernel answers."""
         if not self.asked:
             return set()
-        from kernelinfo.kernel.pattern import matching
-
         named = {("-k", one) for one in matching(self.kernels, name, symbol)}
         return named | {("--target", one) for one in self.targets if one == target}
 
@@ -90,8 +89,6 @@ class Options(NamedTuple):
             return False
         if not (self.kernels or self.exclude):
             return True
-        from kernelinfo.kernel.pattern import matching
-
         if self.kernels and not matching(self.kernels, name, symbol):
             return False
         return not (self.exclude and matching(self.exclude, name, symbol))

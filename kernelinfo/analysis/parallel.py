@@ -14,6 +14,7 @@ from typing import NamedTuple
 from kernelinfo.analysis import Analysis
 from kernelinfo.analysis.counts import PathCounts, conclusions
 from kernelinfo.analysis.options import Options
+from kernelinfo.analysis.pool import Pool
 from kernelinfo.kernel import Item, Result
 from kernelinfo.reading import containers
 from kernelinfo.reading.blob import Blob, Found, Note, Problem
@@ -102,8 +103,6 @@ def spread(
     A file that ends its process is a `Problem`, and the run goes on. Raises `KernelinfoError` if no
     process can be started, and what `Analysis` raises.
     """
-    from kernelinfo.analysis.pool import Pool
-
     counts = {task.path: PathCounts(task.path) for task in work}
     ended: set[int] = set()
     pool = Pool(jobs, Worker(options, tuple(counts), rows))

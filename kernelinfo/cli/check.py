@@ -12,7 +12,9 @@ from kernelinfo.cli.output import make_view, write
 from kernelinfo.cli.project import configuration
 from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.cli.write_check import write_check, write_first_configuration
+from kernelinfo.gate.config.file import read_file
 from kernelinfo.render import CHECK_FORMATS
+from kernelinfo.render.config import render_config
 from kernelinfo.rules.severity import Severity
 
 EXAMPLES = """
@@ -119,9 +121,6 @@ def command(
         "severity": severity and dict(selection.severities),
     }
     if show_config:
-        from kernelinfo.gate.config.file import read_file
-        from kernelinfo.render.config import render_config
-
         file = read_file(project.file) if project.file else None
         write(render_config(file, {key: value for key, value in given.items() if value}), output)
         return

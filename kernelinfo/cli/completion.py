@@ -13,7 +13,10 @@ from collections.abc import Iterable, Iterator
 import typer
 
 from kernelinfo.errors import KernelinfoError
+from kernelinfo.gate.config.keys import SEVERITIES
+from kernelinfo.manual import topics
 from kernelinfo.occupancy import targets
+from kernelinfo.rules import RULES
 
 Offers = list[tuple[str, str]]  # words and what they mean
 
@@ -39,8 +42,6 @@ def rules(incomplete: str) -> Offers:
 
 def levels(incomplete: str) -> Offers:
     """`KI201=`, and then a severity."""
-    from kernelinfo.gate.config.keys import SEVERITIES
-
     rule, equals, _ = incomplete.partition("=")
     if equals:
         return [(f"{rule}={level}", "") for level in SEVERITIES]
@@ -49,8 +50,6 @@ def levels(incomplete: str) -> Offers:
 
 def subjects(incomplete: str) -> Offers:
     """What `explain` explains: rules, topics, files; files alone where nothing is typed yet."""
-    from kernelinfo.manual import topics
-
     words = [*_rules(), *topics().items()]
     if incomplete and any(word.startswith(incomplete) for word, _ in words):
         return [*words, *((path, "") for path in files(incomplete))]
@@ -59,10 +58,7 @@ def subjects(incomplete: str) -> Offers:
 
 def kernels(ctx: typer.Context, incomplete: str) -> Offers:
     """Kernels of the file by their base names; by their symbols where one is begun."""
-    from kernelinfo.analysis import analyse
-    from kernelinfo.analysis.options import Options
-    from kernelinfo.kernel import Result
-    from kernelinfo.kernel.names import base_name
+    from kernelinfo.cli.naming import base_names  # a shell asks for them in one command of many
 
     path = ctx.params.get("path")
     if not path or path == "-":
@@ -70,12 +66,10 @@ def kernels(ctx: typer.Context, incomplete: str) -> Offers:
     found: dict[str, str] = {}
     until = time.monotonic() + _PATIENCE
     try:
-        for item in analyse([path], Options()):
-            if isinstance(item, Result):
-                kernel = item.kernel
-                name = kernel.symbol if incomplete.startswith("_") else base_name(kernel.name)
-                if name.isprintable() and name.replace("$", "_").replace(".", "_").isidentifier():
-                    found[name] = ""
+        for name, symbol in base_names(path):
+            name = symbol if incomplete.startswith("_") else name
+            if name.isprintable() and name.replace("$", "_").replace(".", "_").isidentifier():
+                found[name] = ""
             if time.monotonic() > until:
                 break
     except KernelinfoError:
@@ -84,8 +78,6 @@ def kernels(ctx: typer.Context, incomplete: str) -> Offers:
 
 
 def _rules() -> Iterator[tuple[str, str]]:
-    from kernelinfo.rules import RULES
-
     yield from ((rule.number, rule.summary) for rule in RULES)
     yield from ((rule.name, "") for rule in RULES)
 

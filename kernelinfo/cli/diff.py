@@ -17,6 +17,7 @@ from kernelinfo.compare import Comparison, compare
 from kernelinfo.compare.builds import chosen, read_build
 from kernelinfo.gate.baseline import is_baseline, read_baseline
 from kernelinfo.render import DIFF_FORMATS, renderer
+from kernelinfo.render.diff.side_by_side import render_side_by_side
 
 FailOn = Literal["regression", "change"]
 
@@ -101,8 +102,6 @@ def command(
     if comparison.is_of_other_targets:
         complain("note: no target is in both; --across-targets pairs kernels by name")
     if len(comparisons) > 1:
-        from kernelinfo.render.diff.side_by_side import render_side_by_side
-
         write(
             render_side_by_side(targets, comparisons, format, view),
             output,

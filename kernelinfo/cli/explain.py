@@ -22,10 +22,14 @@ from kernelinfo.errors import OptionError, did_you_mean
 from kernelinfo.kernel import Item, Result
 from kernelinfo.occupancy import devices
 from kernelinfo.occupancy.targets import Device
+from kernelinfo.pressure.measure import Look, measure_again
 from kernelinfo.reading.budget import Bounds
 from kernelinfo.render import View, renderer
 from kernelinfo.render.explain import render_kernel
 from kernelinfo.render.notes import Notes
+from kernelinfo.render.pressure.html import dataset
+from kernelinfo.render.pressure.words import in_short, shared
+from kernelinfo.render.sweep.words import invitation
 from kernelinfo.variants.ir import input_of
 
 EXAMPLES = """
@@ -170,8 +174,6 @@ def _explanations(
         yield "\n" if index else ""
         further = _launched_lds(result, within) if len(results) == 1 else []
         if ir is not None:
-            from kernelinfo.render.sweep.words import invitation  # which imports all of a sweep
-
             further += [("ask", invitation(ir, result.kernel))]
         yield from render_kernel(result, view, device, grid, pressure, further)
 
@@ -186,9 +188,6 @@ def _pressures(results: list[Result], within: Bounds) -> Iterator[Notes]:
     if "assembly" not in kinds:
         yield from ([] for _ in results)
         return
-    from kernelinfo.pressure.measure import Look, measure_again
-    from kernelinfo.render.pressure.words import in_short, shared
-
     measured = measure_again(compress(results, wanted), Look(lds=True), within)
     for result, is_wanted in zip(results, wanted, strict=True):
         one = next(measured) if is_wanted else None
@@ -208,18 +207,13 @@ def _launched_lds(result: Result, within: Bounds) -> Notes:
     is_object = result.kernel.code_object.kind == "code-object"
     if not is_object or traits.numbers.lds_bytes != 0 or traits.numbers.dynamic_lds or launched:
         return []
-    from kernelinfo.pressure.measure import Look, measure_again
-    from kernelinfo.render.pressure.words import shared
-
     measured = next(measure_again([result], Look(lds=True), within, "code-object"))
     return [("LDS", shared(measured.lds))] if measured and measured.lds else []
 
 
 def _page(items: list[Item], results: list[Result], view: View, within: Bounds) -> Iterator[str]:
     """The HTML page, of one kernel of an assembly file with its curve of live registers."""
-    from kernelinfo.pressure.measure import Look, measure_again
     from kernelinfo.render import html
-    from kernelinfo.render.pressure.html import dataset
 
     one = results[0] if len(results) == 1 else None
     measured = next(measure_again([one], Look(curve=True), within)) if one else None

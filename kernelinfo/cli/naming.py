@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from kernelinfo.analysis import analyse
+from kernelinfo.analysis.options import Options
 from kernelinfo.errors import did_you_mean
 from kernelinfo.kernel import Kernel, Result
 from kernelinfo.kernel.names import base_name
@@ -19,6 +21,13 @@ _MOST_LISTED = 50
 def is_named(name: str, symbol: str, wanted: str) -> bool:
     """True if `wanted` is a kernel's symbol, its demangled, short or base name, or a glob of it."""
     return wanted in (short(name), base_name(name)) or matches(wanted, name, symbol)
+
+
+def base_names(path: str) -> Iterator[tuple[str, str]]:
+    """Base name and symbol of each kernel of a path."""
+    for item in analyse([path], Options()):
+        if isinstance(item, Result):
+            yield base_name(item.kernel.name), item.kernel.symbol
 
 
 class Choice:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
+from kernelinfo.atomic_write import atomic_write
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Item, Repeat, Result
 from kernelinfo.reading.blob import Note, Problem
@@ -64,8 +65,6 @@ def write(pieces: Iterable[str], output: str | None, *, color: bool = False) -> 
     if output is not None:
         if output.startswith("-"):  # the value was forgotten, and the next option follows
             raise OptionError(f"-o {output}: is an option; give a file, such as ./{output}")
-        from kernelinfo.atomic_write import atomic_write
-
         try:
             with atomic_write(os.path.realpath(output)) as file:
                 for piece in pieces:

@@ -9,6 +9,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+)
+
 from kernelinfo.kernel import Item, Result
 from kernelinfo.render.words import plural
 
@@ -49,9 +59,6 @@ def shown(items: Iterable[Item], paths: Sequence[str]) -> Iterator[Item]:
 
 def _bar(total: int | None) -> Progress:
     """Bytes of so many, where that is known, and kernels."""
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
-
     columns = (TextColumn("{task.fields[kernels]}"), TimeElapsedColumn())
     console = Console(stderr=True)
     bar = Progress(BarColumn(), DownloadColumn(), *columns, console=console, transient=True)
@@ -65,9 +72,6 @@ def counted(noun: str) -> Iterator[Callable[[int, int], None]]:
     if not sys.stderr.isatty():
         yield lambda done, total: None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
     columns = (BarColumn(), MofNCompleteColumn(), TextColumn(noun))
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=None)

@@ -142,7 +142,7 @@ def _listing(work: Plan) -> list[str]:
 
 def _run(request: Request, work: Plan, scheduler: str | None, workers: int | None) -> str:
     """Do what is to do; what was done, in a line."""
-    from kernelinfo.fleet.scanning import scan
+    from kernelinfo.fleet.scanning import scan  # which the extra `fleet` installs
 
     kernels = 0
     notes: list[Note] = []

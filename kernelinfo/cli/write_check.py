@@ -12,13 +12,18 @@ from kernelinfo.cli.output import CANNOT_ANSWER, CLAIM, Problems, complain, show
 from kernelinfo.cli.write_report import read
 from kernelinfo.errors import OptionError
 from kernelinfo.gate import check
+from kernelinfo.gate.baseline import updating, write_baseline
+from kernelinfo.gate.beginning import first_configuration
 from kernelinfo.gate.config import Configuration, shadowed_by
 from kernelinfo.gate.config.file import OWN
+from kernelinfo.gate.location import located
+from kernelinfo.gate.pinning import pin
 from kernelinfo.gate.scope import Scope
 from kernelinfo.kernel import Report
 from kernelinfo.reading.containers import files
 from kernelinfo.render import SHOW_INSTRUCTIONS, View
 from kernelinfo.render.check import check_renderer
+from kernelinfo.render.check.pinned import render_update
 from kernelinfo.render.check.text import verdict
 from kernelinfo.render.words import plural
 
@@ -65,8 +70,6 @@ def write_check(
         return
     outcome = check(report, project, scope=scope, at_least=min_kernels)
     if any(one.result.kernel.code_object.kind == "code-object" for one in outcome.failing):
-        from kernelinfo.gate.location import located
-
         outcome = located(outcome, options.bounds)
     for problem in outcome.problems[len(report.problems) :]:
         tell(problem)
@@ -96,8 +99,6 @@ def write_first_configuration(paths: Sequence[str], options: Options) -> None:
 
     Raises `OptionError` where one is there, or the paths have no kernel.
     """
-    from kernelinfo.gate.beginning import first_configuration
-
     if os.path.lexists(OWN):
         raise OptionError(f"{OWN}: is there already; remove it, or edit it")
     problems = Problems()
@@ -139,10 +140,6 @@ def _update(
     view: View,
     output: str | None,
 ) -> None:
-    from kernelinfo.gate.baseline import updating, write_baseline
-    from kernelinfo.gate.pinning import pin
-    from kernelinfo.render.check.pinned import render_update
-
     if project.baseline is None:
         raise OptionError("--update-baseline needs a file; give --baseline, or `baseline` in TOML")
     with updating(project.baseline):

@@ -13,6 +13,7 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.cli.output import Problems, make_view, shown, write
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Item
+from kernelinfo.kernel.ordering import sort
 from kernelinfo.reading.containers.files import STANDARD_INPUT
 from kernelinfo.reading.paths import configurations
 from kernelinfo.render import BLOCK_FORMATS, FORMATS, SHOW_INSTRUCTIONS, View, format_module
@@ -54,8 +55,6 @@ def write_report(
                 return problems.reported(pieces)
         found = shown(problems.watch(read(paths, options, jobs)), paths)
         if sort_by:
-            from kernelinfo.kernel.ordering import sort
-
             found = iter(sort(found, sort_by))
         render = rows or module.render
         return iter(render(found, view._replace(selection=options.selection)))

@@ -9,11 +9,12 @@ from glob import has_magic
 
 from kernelinfo.analysis import Analysis, analyse
 from kernelinfo.analysis.options import Options
-from kernelinfo.compare import Comparison, compare
+from kernelinfo.compare import Comparison, compare, saved
 from kernelinfo.compare.summary import Build, build, common_root, path_under
 from kernelinfo.errors import ReadError
 from kernelinfo.kernel import CodeObject, Item, Report, Result
 from kernelinfo.reading.blob import Blob, Problem
+from kernelinfo.reading.containers import files, open_bytes
 from kernelinfo.rules import Selection
 
 _NO_RULES = Selection(ignore=("KI",))  # a comparison does not use findings
@@ -53,9 +54,6 @@ def read_build(path: str, options: Options) -> tuple[Build, list[Problem]]:
 
     Raises `ReadError` for JSON or CSV that is not a readable report.
     """
-    from kernelinfo.compare import saved
-    from kernelinfo.reading.containers import files, open_bytes
-
     options = options._replace(selection=_NO_RULES)
     problems: list[Problem] = []
     is_one = path == files.STANDARD_INPUT or os.path.isfile(path)

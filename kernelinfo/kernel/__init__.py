@@ -250,7 +250,7 @@ class Result(NamedTuple):
         `grid` counts workgroups. Raises `LaunchError` for a grid of none."""
         if self.occupancy is None:
             return None
-        from kernelinfo.occupancy.devices import fill  # which few commands need
+        from kernelinfo.occupancy.devices import fill  # with dataclasses, for --device alone
 
         return fill(device, self.occupancy, grid)
 

@@ -12,6 +12,7 @@ from kernelinfo.kernel.traits import Traits
 from kernelinfo.occupancy.placement import VGPRS_ARE_DYNAMIC, Demand, align, total_vgprs
 from kernelinfo.occupancy.targets import Target, Vgprs, find
 from kernelinfo.reading.facts import SOURCES, Fact, KernelFacts, Numbers, Stated, facts_of
+from kernelinfo.reading.paths import in_repository
 
 
 def combine(facts: KernelFacts, code_object: CodeObject, target: Target | None) -> Kernel:
@@ -21,8 +22,6 @@ def combine(facts: KernelFacts, code_object: CodeObject, target: Target | None) 
     """
     source = facts.source
     if source is not None:
-        from kernelinfo.reading.paths import in_repository  # needs debug information
-
         source = in_repository(source)
     return Kernel(
         code_object,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache, lru_cache
 from typing import NamedTuple
 
@@ -22,7 +23,7 @@ def demangle(symbol: str) -> str:
     if not has_demangler():
         return symbol
     if _most(symbol) > _HARMLESS:
-        from kernelinfo.kernel.demangler import demangle_apart
+        from kernelinfo.kernel.demangler import demangle_apart  # with subprocess
 
         name = demangle_apart(symbol)
     else:
@@ -31,22 +32,26 @@ def demangle(symbol: str) -> str:
 
 
 def _demangled(symbol: str) -> str | None:
-    import pycxxfilt
-
+    demangler = _demangler()
     try:
-        return pycxxfilt.demangle(symbol)
+        return demangler(symbol) if demangler else None
     except ValueError:  # no C++ name, or bytes that are no text
         return None
 
 
 @cache
-def has_demangler() -> bool:
-    """True if C++ names can be demangled here; pycxxfilt has no wheels for some systems."""
+def _demangler() -> Callable[[str], str | None] | None:
+    """LLVM's demangler; None for systems for which pycxxfilt has no wheels."""
     try:
-        import pycxxfilt  # noqa: F401
+        import pycxxfilt  # 35 million instructions, and few files but libraries have C++ names
     except ImportError:
-        return False
-    return True
+        return None
+    return pycxxfilt.demangle
+
+
+def has_demangler() -> bool:
+    """True if C++ names can be demangled here."""
+    return _demangler() is not None
 
 
 def _most(symbol: str) -> float:

@@ -211,7 +211,6 @@ class Target(NamedTuple):
         return next((domain for domain in self.domains if domain.per == per), self.domains[0])
 
 
-@cache
 def known() -> tuple[str, ...]:
     """The names of all targets, in the order of the file."""
     return tuple(tables())

@@ -9,11 +9,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 from kernelinfo.occupancy.targets import Target
+from kernelinfo.pressure.disassembly import decoded
 from kernelinfo.pressure.function import Function
 from kernelinfo.pressure.listing import Listing, read_listing
 from kernelinfo.pressure.registers import EVERY, from_directives
+from kernelinfo.reading.assembly.arithmetic import Unresolved
 from kernelinfo.reading.assembly.debug_entries import DEBUG_INFO, read_units
-from kernelinfo.reading.assembly.expressions import Definitions, Evaluator, Unresolved
+from kernelinfo.reading.assembly.expressions import Definitions, Evaluator
 from kernelinfo.reading.assembly.loc import SourceFiles
 from kernelinfo.reading.assembly.scan import (
     ASSIGNMENT,
@@ -73,8 +75,6 @@ class AssemblyText:
         """The instructions that data encodes; None where it cannot be decoded."""
         if self._target is None:
             return [None] * len(chunks)
-        from kernelinfo.pressure.disassembly import decoded  # starts a program; few texts need it
-
         return decoded(chunks, self._target)
 
     def _peak(self, name: str) -> str:

@@ -18,7 +18,9 @@ from kernelinfo.kernel.names import base_name, stem
 from kernelinfo.kernel.pattern import matches
 from kernelinfo.occupancy.calculator import vgpr_steps
 from kernelinfo.pressure.assembly import AssemblyText
+from kernelinfo.pressure.disassembly import listings, of_target
 from kernelinfo.pressure.function import Function
+from kernelinfo.pressure.function_code import function_code
 from kernelinfo.pressure.lds import Lds, lds_of
 from kernelinfo.pressure.listing import Listing
 from kernelinfo.pressure.nouns import Step, Story
@@ -27,6 +29,7 @@ from kernelinfo.pressure.story import Curve, Storyteller, curve
 from kernelinfo.reading.assembly.proof import is_lds_access
 from kernelinfo.reading.blob import Blob, Note, Problem
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds
+from kernelinfo.reading.code_object.descriptor import SIZE
 from kernelinfo.reading.containers import open_paths
 from kernelinfo.reading.containers.parts import problem
 from kernelinfo.reading.data import Data
@@ -154,8 +157,6 @@ def _of_text(
 def _of_code_object(
     blob: Blob, results: Sequence[Result]
 ) -> Iterator[tuple[Result, Function | Problem | None]]:
-    from kernelinfo.pressure.disassembly import listings, of_target
-    from kernelinfo.pressure.function_code import function_code
     from kernelinfo.reading.code_object.dwarf import read_line_table
 
     by_symbol = {result.kernel.symbol: result for result in results}
@@ -193,8 +194,6 @@ def _entry(kernel: Kernel, data: Data) -> int:
     start, version = next(found, None), kernel.code_object.code_object_version
     if start is None or version is None or version < 3:
         return EVERY
-    from kernelinfo.reading.code_object.descriptor import SIZE  # of no use for assembly
-
     return from_descriptor(bytes(data.read(start, SIZE)))
 
 

@@ -11,8 +11,11 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from kernelinfo.errors import ReadError
+from kernelinfo.reading.assembly import metadata_yaml
 from kernelinfo.reading.blob import Blob
+from kernelinfo.reading.code_object.note_metadata import read_kernel_maps
 from kernelinfo.reading.data import Data
+from kernelinfo.reading.elf import read_elf
 from kernelinfo.reading.metadata import kernel_symbol
 
 _BLOCK = re.compile(rb"\.amdgpu_metadata\s*\n(.*?)\.end_amdgpu_metadata", re.DOTALL)
@@ -50,15 +53,10 @@ def arguments_of(blob: Blob) -> Arguments:
 
 
 def _in_code_object(data: Data) -> Iterator[Mapping[object, object]]:
-    from kernelinfo.reading.code_object.note_metadata import read_kernel_maps
-    from kernelinfo.reading.elf import read_elf
-
     return read_kernel_maps(read_elf(data, []))
 
 
 def _in_assembly(data: memoryview) -> Iterator[Mapping[object, object]]:
-    from kernelinfo.reading.assembly import metadata_yaml
-
     for block in _BLOCK.finditer(data):
         text, _ = metadata_yaml.document(block[1].decode("utf-8", "backslashreplace"))
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
 from functools import cache
 
 from kernelinfo.errors import ReadError
@@ -22,8 +23,6 @@ def fits(path: str, pattern: str) -> bool:
 
 
 def _fits(names: Sequence[str], pattern: Sequence[str]) -> bool:
-    from fnmatch import fnmatchcase  # which few runs need
-
     if not pattern:
         return not names
     if pattern[0] == ANY_FOLDERS:

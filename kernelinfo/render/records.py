@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from kernelinfo.render import View
+from kernelinfo.render import View, csv
 from kernelinfo.render.markdown import plain, table
 from kernelinfo.render.paint import aligned, cells, fitted, paint
 
@@ -28,9 +28,7 @@ def _table(records: Sequence[Mapping[str, Any]], format: str) -> Iterator[str]:
         shown = [["" if value is None else plain(str(value)) for value in row] for row in rows]
         yield from table([plain(key) for key in records[0]], shown)
     else:
-        from kernelinfo.render.csv import line
-
-        yield from map(line, (records[0], *rows))
+        yield from map(csv.line, (records[0], *rows))
 
 
 def _cell(value: object) -> object:

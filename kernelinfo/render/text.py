@@ -7,8 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from kernelinfo.kernel import CodeObject, Item, Report, Result
 from kernelinfo.render import View, findings
+from kernelinfo.render.groups import grouped_rows
 from kernelinfo.render.names import heading, member_path, names_of, printable
 from kernelinfo.render.paint import Span, cells, fitted, painted, wrap
+from kernelinfo.render.summary import summary
 from kernelinfo.render.table import TableRow, table, target_of
 from kernelinfo.render.words import compiler_name, plural
 
@@ -52,8 +54,6 @@ def _above(report: Report, label: findings.Label, view: View) -> Iterator[list[S
         yield _overview(report)
     yield []
     if len(report.results) > _MANY_KERNELS and not view.quiet:
-        from kernelinfo.render.summary import summary
-
         yield from summary(report.results, label, view)
 
 
@@ -79,8 +79,6 @@ def _rows(report: Report, is_long: bool, view: View) -> tuple[list[TableRow], li
     """(rows, their results) of one table."""
     worst_first = is_long and not view.is_sorted
     if view.group or worst_first:
-        from kernelinfo.render.groups import grouped_rows
-
         return grouped_rows(report.results, view, worst_first=worst_first)
     shown = [*report.results[: view.top or None]]
     return [TableRow(result, target_of(result.kernel)) for result in shown], shown

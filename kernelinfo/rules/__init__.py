@@ -6,7 +6,6 @@ A limit is arithmetic about hardware. A rule is an opinion about a limit.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from kernelinfo.errors import OptionError
@@ -14,6 +13,7 @@ from kernelinfo.kernel import Finding, Kernel
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.rules import compilation, failures, spills, waves
+from kernelinfo.rules.documented import DOCUMENTED
 from kernelinfo.rules.remark import Remark
 
 if TYPE_CHECKING:
@@ -84,12 +84,13 @@ RULES: tuple[Rule, ...] = (
 )
 
 
-@cache
+_UNSORTED: tuple[Rule | Documented, ...] = (*RULES, *DOCUMENTED)
+_EVERY = tuple(sorted(_UNSORTED, key=lambda rule: rule.number))
+
+
 def every_rule() -> tuple[Rule | Documented, ...]:
     """All rules sorted by number, the ones checked elsewhere included."""
-    from kernelinfo.rules.documented import DOCUMENTED
-
-    return tuple(sorted((*RULES, *DOCUMENTED), key=lambda rule: rule.number))
+    return _EVERY
 
 
 class Selection(NamedTuple):

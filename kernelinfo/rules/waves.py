@@ -146,8 +146,7 @@ def compiler_disagrees(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]
     Why it matters: people choose register limits and launch bounds by the printed number.
     What to do: nothing in the kernel; trust the number that counts whole workgroups.
     """
-    # Off unless asked for: imported here, as most reports do without.
-    from kernelinfo.kernel.compiler_number import compiler_number
+    from kernelinfo.kernel.compiler_number import compiler_number  # off by default
 
     number = compiler_number(kernel, occupancy)
     if number is not None and number.reason:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tomllib
 from typing import Any, NamedTuple
 
 from kernelinfo.errors import ConfigError, ReadError
@@ -29,8 +30,6 @@ class ConfigFile(NamedTuple):
 
 def read_file(path: FilePath) -> ConfigFile | None:
     """The file; None for a `pyproject.toml` without `[tool.kernelinfo]`. Raises `ConfigError`."""
-    import tomllib
-
     path = os.fspath(path)
     shared = os.path.basename(path) == SHARED
     try:

@@ -19,6 +19,7 @@ from kernelinfo.gate.config.measures import (
     parse_bound,
 )
 from kernelinfo.kernel.pattern import matches
+from kernelinfo.occupancy.devices import target_named
 from kernelinfo.rules import named
 
 if TYPE_CHECKING:
@@ -98,8 +99,6 @@ def _pattern(text: str) -> str:
 
 
 def _target(text: str) -> str:
-    from kernelinfo.occupancy.devices import target_named  # which few configurations need
-
     return target_named(text).name
 
 

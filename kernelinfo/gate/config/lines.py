@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
@@ -16,8 +17,6 @@ def lines_of(text: str) -> dict[KeyPath, int]:
 
     What stands inside a value of several lines has none: better no line than a wrong one.
     """
-    import tomllib
-
     found: dict[KeyPath, int] = {}
     lengths: dict[KeyPath, int] = {}
     """Of the arrays of tables so far."""
@@ -39,8 +38,6 @@ def lines_of(text: str) -> dict[KeyPath, int]:
 def _statements(text: str) -> Iterator[tuple[int, int, str]]:
     """First line, number of lines and text of each header and each key with its value: the least
     that is TOML by itself."""
-    import tomllib
-
     first, pending = 0, ""
     for number, line in enumerate(text.split("\n"), 1):
         if not pending and (not line.strip() or line.lstrip().startswith("#")):

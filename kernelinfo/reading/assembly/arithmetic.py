@@ -5,11 +5,25 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Sequence
 from functools import reduce
+from typing import NamedTuple
 
 from kernelinfo.occupancy.compilers.llvm import SGPR_STEPS
 from kernelinfo.occupancy.placement import align, extra_sgprs, total_vgprs
 from kernelinfo.occupancy.targets import Target
-from kernelinfo.reading.assembly.expressions import Unresolved, Value, wrap
+
+
+class Unresolved(NamedTuple):
+    """A value that the text does not give."""
+
+    reason: str
+
+
+Value = int | Unresolved
+
+
+def wrap(value: int) -> int:
+    """`value` as 64 bits hold it, signed."""
+    return (value + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
 def apply(name: str, values: Sequence[Value], target: Target | None) -> Value:

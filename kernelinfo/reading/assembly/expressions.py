@@ -10,6 +10,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from kernelinfo.occupancy.targets import Target
+from kernelinfo.reading.assembly.arithmetic import Unresolved, Value, apply, wrap
 from kernelinfo.reading.assembly.scan import (
     Lines,
     Text,
@@ -21,20 +22,6 @@ from kernelinfo.reading.assembly.scan import (
 )
 from kernelinfo.reading.budget import UNBOUNDED, KernelBudget
 from kernelinfo.reading.grammar import MOST_TOKENS, Build, NoMatch, TooLong, load_tables, parse
-
-
-class Unresolved(NamedTuple):
-    """A value that the text does not give."""
-
-    reason: str
-
-
-Value = int | Unresolved
-
-
-def wrap(value: int) -> int:
-    """`value` as 64 bits hold it, signed."""
-    return (value + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
 class Definition(NamedTuple):
@@ -145,8 +132,6 @@ class Evaluator:
             frame = frames[-1]
             for step in frame.steps:
                 if isinstance(step, Call):
-                    from kernelinfo.reading.assembly.arithmetic import apply  # few texts calculate
-
                     first = len(frame.values) - step.arguments
                     result = apply(step.function, frame.values[first:], self._target)
                     frame.values[first:] = [result]

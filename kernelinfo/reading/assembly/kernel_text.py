@@ -8,9 +8,11 @@ from typing import Any, NamedTuple
 
 from kernelinfo.occupancy.targets import Target
 from kernelinfo.reading.assembly import directives, info_block
+from kernelinfo.reading.assembly.arithmetic import Unresolved
 from kernelinfo.reading.assembly.directives import Block, Found, Stated, Statement
-from kernelinfo.reading.assembly.expressions import Definitions, Evaluator, Unresolved, number
+from kernelinfo.reading.assembly.expressions import Definitions, Evaluator, number
 from kernelinfo.reading.assembly.scan import Lines, Text, labels
+from kernelinfo.reading.assembly.shader_registers import of_config
 from kernelinfo.reading.budget import KernelBudget
 from kernelinfo.reading.facts import (
     BEGIN,
@@ -257,6 +259,4 @@ def _apart(found: Found) -> tuple[Numbers, Mapping[str, int]]:
 
 
 def _of_config(*arguments: Any) -> Found:
-    from kernelinfo.reading.assembly.shader_registers import of_config  # of drivers of graphics
-
     return of_config(*arguments)

@@ -22,6 +22,7 @@ from kernelinfo.reading.assembly.kernel_text import (
     doubt,
     without_shaders,
 )
+from kernelinfo.reading.assembly.linking_text import LinkingText
 from kernelinfo.reading.assembly.loc import SourceFiles
 from kernelinfo.reading.assembly.proof import with_proven
 from kernelinfo.reading.assembly.scan import (
@@ -136,8 +137,6 @@ class ModuleText:
                 if string:
                     self._stamps.append(decode(string[1]))
             case "amdgpu_info" | "amdgpu_lds":
-                from kernelinfo.reading.assembly.linking_text import LinkingText
-
                 self._linking = self._linking or LinkingText(self._budget)
                 if wrong := self._linking.take(self._text, offset, kind, operand):
                     self.warn(wrong, offset)

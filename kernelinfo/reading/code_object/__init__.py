@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 from kernelinfo.errors import ReadError
 from kernelinfo.occupancy import targets
+from kernelinfo.reading import object_linking
 from kernelinfo.reading.budget import UNBOUNDED, KernelBudget
-from kernelinfo.reading.code_object import descriptor
+from kernelinfo.reading.code_object import descriptor, linking_section
 from kernelinfo.reading.code_object.note_metadata import NoteMetadata, shown_kernels
 from kernelinfo.reading.code_object.processor import code_object_version, features, processor
 from kernelinfo.reading.code_object.symbols import (
@@ -114,9 +115,6 @@ def read(
     notes: tuple[str, ...] = ()
     if linking := next((s for s in elf.sections if s.name == ".amdgpu.info"), None):
         # Few objects are linked later.
-        from kernelinfo.reading import object_linking
-        from kernelinfo.reading.code_object import linking_section
-
         functions = linking_section.functions(elf, linking, warnings)
         xnack = settings.xnack in ("any", "on")
         kernels = object_linking.with_callees(kernels, functions, target, xnack=xnack)

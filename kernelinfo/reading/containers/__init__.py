@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from importlib import import_module
 
 from kernelinfo.errors import FileBudgetError, ReadError
 from kernelinfo.reading.blob import Blob, Elsewhere, Found, Problem
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds
-from kernelinfo.reading.containers import files, magic
+from kernelinfo.reading.containers import files, magic, text
 from kernelinfo.reading.containers.files import File
 from kernelinfo.reading.containers.parts import DATA_SECTION, left_out, problem
 from kernelinfo.reading.data import Data
@@ -165,8 +166,6 @@ def _unpack(blob: Blob, *, required: bool) -> Iterator[Found]:
 
 def _members(blob: Blob, format: str) -> Iterator[Found]:
     """What a container holds; how it is damaged is a problem."""
-    from importlib import import_module
-
     try:
         yield from import_module(f"{__name__}.{format}").read(blob)
     except ReadError as error:
@@ -175,8 +174,6 @@ def _members(blob: Blob, format: str) -> Iterator[Found]:
 
 def _of_unknown_format(blob: Blob, *, required: bool) -> Iterator[Found]:
     """The text itself, or the code objects in it."""
-    from kernelinfo.reading.containers import text
-
     item = text.read(blob)
     if isinstance(item, Blob):
         yield item
@@ -192,7 +189,7 @@ def _searched(blob: Blob, *, required: bool) -> Iterator[Found]:
     if not required and len(blob.data) > blob.bounds.carved:
         yield left_out(blob)
         return
-    from kernelinfo.reading.containers import carve
+    from kernelinfo.reading.containers import carve  # with all that bundles need
 
     for item in carve.read(blob):
         if isinstance(item, Blob):

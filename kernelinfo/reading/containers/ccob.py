@@ -14,7 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, nullcontext
+from hashlib import md5
+from queue import Queue
 from struct import Struct
+from threading import Thread
 from typing import NamedTuple
 
 from kernelinfo.errors import ReadError
@@ -45,9 +48,6 @@ def _in_thread(update: Callable[[bytes], object]) -> Iterator[Callable[[bytes], 
     """A function that has a thread call `update`: a checksum takes as long as to decompress, and
     neither needs the interpreter."""
     # Imported here, as is `hashlib`: that takes longer than to read an assembly text.
-    from queue import Queue
-    from threading import Thread
-
     pieces: Queue[bytes] = Queue(_MOST_WAITING)
 
     def work() -> None:
@@ -81,8 +81,6 @@ def length_of(blob: Blob) -> int:
 def unpack(blob: Blob) -> Generator[Blob | Problem, None, int]:
     """The bundle in it; returns its compressed length. Raises `ReadError` where nothing tells
     that."""
-    from hashlib import md5
-
     header = _header(blob.data)
     packed = blob.data.part(header.size, (header.length or len(blob.data)) - header.size)
     stream = held(header.method, blob, packed, header.content)

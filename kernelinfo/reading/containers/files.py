@@ -7,6 +7,7 @@ import os
 import stat
 import sys
 from collections.abc import Iterator, Sequence
+from glob import glob, has_magic
 from itertools import islice
 from typing import NamedTuple
 
@@ -16,6 +17,7 @@ from kernelinfo.reading.budget import BY_DEFAULT, Bounds, KernelBudget
 from kernelinfo.reading.containers import bounds
 from kernelinfo.reading.containers.magic import is_named_as_code
 from kernelinfo.reading.data import Data, LargeFile
+from kernelinfo.reading.paths import ANY_FOLDERS, fits
 
 STANDARD_INPUT = "-"
 EMPTY = "is empty; build it again"  # the problem of a file without bytes
@@ -53,17 +55,11 @@ def _file_or_folder(path: str) -> Iterator[File | Problem]:
 
 
 def _has_magic(path: str) -> bool:
-    from glob import has_magic
-
     return has_magic(path)
 
 
 def _matching(pattern: str) -> Iterator[File | Problem]:
     """What a glob matches; behind `**` it sees the files that the walk of a folder sees."""
-    from glob import glob
-
-    from kernelinfo.reading.paths import ANY_FOLDERS, fits
-
     folders = pattern.split("/")
     if ANY_FOLDERS not in folders:
         for path in sorted(glob(pattern)):
@@ -87,8 +83,6 @@ def _matching(pattern: str) -> Iterator[File | Problem]:
 
 def _unlisted(pattern: Sequence[str]) -> Iterator[Problem]:
     """Folders in which a glob cannot look, by the parts of its pattern."""
-    from glob import glob
-
     for depth, name in enumerate(pattern):
         before = "/".join(pattern[:depth]) or ("/" if depth else ".")
         needed = os.R_OK | os.X_OK if _has_magic(name) else os.X_OK
@@ -99,8 +93,6 @@ def _unlisted(pattern: Sequence[str]) -> Iterator[Problem]:
 
 def is_read(path: str, among: Sequence[str]) -> bool:
     """True if a run over the paths, folders and globs `among` reads this file."""
-    from kernelinfo.reading.paths import fits
-
     real = os.path.realpath(path)
     for one in among:
         if one == STANDARD_INPUT:

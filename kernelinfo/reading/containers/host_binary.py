@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from kernelinfo.errors import ReadError
 from kernelinfo.reading.blob import Blob, Elsewhere, Found, Problem
-from kernelinfo.reading.containers import bundle, magic
+from kernelinfo.reading.containers import bundle, hipk, magic
 from kernelinfo.reading.containers.parts import DATA_SECTION, Room, after_zeros, part, problem, rest
 from kernelinfo.reading.data import Data
 from kernelinfo.reading.elf import read_elf
@@ -72,8 +72,6 @@ def _elsewhere(
     blob: Blob, sections: list[Section], reference: Data
 ) -> Generator[Problem | Elsewhere, None, list[Section]]:
     """What a host file refers to in kpack archives; returns the sections that hold code still."""
-    from kernelinfo.reading.containers import hipk  # most host files have none
-
     wrappers = [s.data for s in sections if s.name in hipk.WRAPPERS and s.data is not None]
     units, has_own_code = hipk.wrappers(wrappers[0].read() if wrappers else memoryview(b""))
     try:
@@ -94,8 +92,6 @@ _MAGIC_BYTES = len(magic.BUNDLE)
 
 def read(blob: Blob) -> Iterator[Found]:
     """The bytes of each section with device code, whatever they are."""
-    from kernelinfo.reading.containers import hipk  # most host files have sections
-
     warnings: list[ReadWarning] = []
     try:
         elf = read_elf(blob.data, warnings)

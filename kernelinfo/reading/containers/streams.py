@@ -15,6 +15,11 @@ from kernelinfo.reading.containers import bounds
 from kernelinfo.reading.containers.magic import COMPRESSED, Method
 from kernelinfo.reading.data import Data
 
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
 _WINDOW_BITS: dict[Method, int] = {
     "zlib": zlib.MAX_WBITS,
     "deflate": -zlib.MAX_WBITS,
@@ -155,11 +160,6 @@ def _opened(method: Method) -> tuple[Any, type[Exception]]:
         import bz2
 
         return bz2.BZ2Decompressor(), OSError
-    if sys.version_info >= (3, 14):
-        from compression import zstd
-    else:
-        from backports import zstd
-
     options = {int(zstd.DecompressionParameter.window_log_max): bounds.ZSTD_WINDOW_LOG}
     return zstd.ZstdDecompressor(options=options), zstd.ZstdError
 

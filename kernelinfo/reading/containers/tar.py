@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import tarfile
 from collections.abc import Iterator
 from typing import Any
 
@@ -57,8 +58,6 @@ def read(blob: Blob) -> Iterator[Found]:
 def unpack(blob: Blob, file: View | Decompressed) -> Iterator[Found]:
     """The members in the tar that `file` reads; those of a `View` are slices of `blob`. Raises
     `ReadError` where the file does."""
-    import tarfile
-
     is_stored = isinstance(file, View)
     header = b""
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import codecs
 import re
+import zlib
+from contextlib import suppress
 
 from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.containers.parts import problem
@@ -65,9 +67,6 @@ def _is_catalogue(start: bytes) -> bool:
     """Whether data begin as Tensile's list of what code objects hold does: a MessagePack map, which
     newer versions compress by zlib."""
     if start.startswith(_ZLIB):
-        import zlib
-        from contextlib import suppress
-
         with suppress(zlib.error):
             start = zlib.decompressobj().decompress(start, _CATALOGUE_BYTES)
     head = start[:_CATALOGUE_BYTES]

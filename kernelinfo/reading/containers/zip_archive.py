@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+import zipfile
 from collections.abc import Iterator
 from struct import unpack_from
 from typing import TYPE_CHECKING
@@ -30,8 +31,6 @@ _METHODS: dict[int, magic.Method] = {8: "deflate", 12: "bzip2", 93: "zstd"}
 
 def read(blob: Blob) -> Iterator[Found]:
     """The members that may hold code."""
-    import zipfile
-
     try:
         most = max(bounds.ZIP_DIRECTORY_BYTES, len(blob.data) // 8)
         members = zipfile.ZipFile(View(blob.data, most)).infolist()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import PurePath
 from typing import NamedTuple
 
@@ -59,8 +60,6 @@ class Claim(NamedTuple):
     @property
     def fingerprint(self) -> str:
         """32 hex digits of the identity and the number."""
-        from hashlib import sha256  # loads OpenSSL; few formats need it
-
         parts = self.identity if self.number == 1 else (*self.identity, str(self.number))
         return sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
