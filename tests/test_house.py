@@ -41,7 +41,7 @@ ROOMS = {
     "typer": ("cli/",),
     "rich": ("render/paint.py", "cli/progress.py"),
     "lark": ("reading/grammar_tables.py",),
-    "elftools": ("reading/code_object/dwarf.py",),
+    "elftools": ("reading/elf.py", "reading/code_object/dwarf.py"),
     "msgpack": ("reading/code_object/", "reading/containers/kpack.py"),
     "yaml": ("reading/assembly/", "reading/build_log/records.py"),
     "re2": ("kernel/pattern.py",),

@@ -9,14 +9,15 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Iterator
+from typing import get_args
 
 import typer
 
 from kernelinfo.errors import KernelinfoError
-from kernelinfo.gate.config.keys import SEVERITIES
 from kernelinfo.manual import topics
 from kernelinfo.occupancy import targets
 from kernelinfo.rules import RULES
+from kernelinfo.rules.severity import Severity
 
 Offers = list[tuple[str, str]]  # words and what they mean
 
@@ -44,7 +45,7 @@ def levels(incomplete: str) -> Offers:
     """`KI201=`, and then a severity."""
     rule, equals, _ = incomplete.partition("=")
     if equals:
-        return [(f"{rule}={level}", "") for level in SEVERITIES]
+        return [(f"{rule}={level}", "") for level in reversed(get_args(Severity))]
     return [(f"{name}=", finds) for name, finds in _rules()]
 
 

@@ -1,15 +1,18 @@
 """An ELF file for an AMD GPU or its host: 64 bits, little endian; each table is read on its own.
 
-The tests hold it to pyelftools, which gives a file up when one table is damaged, takes two
-milliseconds for each of the hundreds of code objects of a library, and longer to import than a
-small report takes.
+pyelftools lays the rows out; its own walk gives a file up when one table is damaged, and takes two
+milliseconds for each of the hundreds of code objects of a library. So tables are bounded here and
+decoded in bulk.
 """
 
 from __future__ import annotations
 
 from itertools import pairwise
+from operator import itemgetter
 from struct import Struct
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from elftools.elf.structs import ELFStructs
 
 from kernelinfo.errors import ReadError
 from kernelinfo.reading.data import Data
@@ -22,11 +25,53 @@ PT_LOAD, PT_DYNAMIC, PT_NOTE = 1, 2, 4  # numbers of the gABI, and of LLVM's Bin
 
 _COMPRESSED = 0x800  # SHF_COMPRESSED
 _IDENT = b"\x7fELF\x02\x01"
-_HEADER = Struct("<16xHHIQQQIHHHHHH")
-_SECTION = Struct("<IIQQQQIIQQ")
-_SEGMENT = Struct("<IIQQQQQQ")
 _LONGEST_NAME = 1 << 16
 """Bytes; the longest mangled names of template libraries have some tens of thousands."""
+
+
+class Layout:
+    """Chosen fields of one row of a table, as pyelftools lays the row out."""
+
+    def __init__(self, row: Any, *fields: str) -> None:
+        laid_out = [(field.name, _format(field)) for field in row.subcons]
+        names = [name for name, format in laid_out if format and "x" not in format]
+        self._struct = Struct("<" + "".join(format for _, format in laid_out))
+        self._chosen = itemgetter(*map(names.index, fields))
+        self.size = self._struct.size
+        """Bytes of a row."""
+
+    def rows(self, data: bytes | memoryview) -> list[tuple[int, ...]]:
+        """The chosen fields of each row. Raises `struct.error` if the last one is cut off."""
+        return list(map(self._chosen, self._struct.iter_unpack(data)))
+
+
+def _format(field: Any) -> str:
+    """A field of pyelftools in the letters of `struct`; empty for a value that has no bytes."""
+    while not hasattr(field, "packer"):
+        if hasattr(field, "subcons"):
+            return f"{field.sizeof()}x"
+        if not hasattr(field, "subcon"):
+            return ""
+        field = field.subcon
+    return str(field.packer.format).strip("<")
+
+
+STRUCTS = ELFStructs(little_endian=True, elfclass=64)
+"""The one of this process: to make it takes as long as to read a code object."""
+STRUCTS.create_basic_structs()
+STRUCTS.create_advanced_structs()
+
+_HEADER = Layout(
+    STRUCTS.Elf_Ehdr,
+    *("e_type", "e_machine", "e_phoff", "e_shoff", "e_flags"),
+    *("e_phentsize", "e_phnum", "e_shentsize", "e_shnum", "e_shstrndx"),
+)
+_SECTION = Layout(
+    STRUCTS.Elf_Shdr,
+    *("sh_name", "sh_type", "sh_addr", "sh_offset", "sh_size"),
+    *("sh_link", "sh_info", "sh_entsize", "sh_flags"),
+)
+_SEGMENT = Layout(STRUCTS.Elf_Phdr, "p_type", "p_vaddr", "p_offset", "p_filesz")
 
 
 class Section(NamedTuple):
@@ -112,13 +157,11 @@ def read_elf(data: Data, warnings: list[ReadWarning]) -> Elf:
         raise ReadError("not a 64-bit little-endian ELF file; AMD GPU code comes in no other")
     if len(data) < _HEADER.size:
         raise ReadError(f"ELF file cut off after {len(data)} bytes, within its header; rebuild it")
-    kind, machine, _, _, segments_at, sections_at, flags, _, *counts = _HEADER.unpack(start)
+    ((kind, machine, segments_at, sections_at, flags, *counts),) = _HEADER.rows(start)
     segment_size, segment_count, section_size, section_count, names_at = counts
     sections = _sections(data, sections_at, section_size, section_count, names_at, warnings)
     rows = _rows(data, _SEGMENT, segments_at, segment_size, segment_count, warnings)
-    segments = tuple(
-        [Segment(type, address, at, size) for type, _, at, address, _, size, _, _ in rows]
-    )
+    segments = tuple([Segment(*row) for row in rows])
     loaded: list[Segment | Section] = [s for s in segments if s.type == PT_LOAD]
     if not segments:
         loaded = [s for s in sections if s.address and s.type != SHT_NOBITS]
@@ -127,7 +170,7 @@ def read_elf(data: Data, warnings: list[ReadWarning]) -> Elf:
 
 
 def _rows(
-    data: Data, row: Struct, offset: int, size: int, count: int, warnings: list[ReadWarning]
+    data: Data, row: Layout, offset: int, size: int, count: int, warnings: list[ReadWarning]
 ) -> list[tuple[int, ...]]:
     """The rows of a header table; none where there is no table, or not all of it in the file."""
     if not offset:
@@ -136,7 +179,7 @@ def _rows(
         message = f"{count} headers of {size} bytes at {offset}, in a file of {len(data)} bytes"
         warnings.append(ReadWarning(f"{message}: not read", offset=offset))
         return []
-    return list(row.iter_unpack(data.read(offset, size * count)))
+    return row.rows(data.read(offset, size * count))
 
 
 def _sections(
@@ -145,19 +188,21 @@ def _sections(
     if not count:
         # More sections than 16 bits can count: the first, which is none, holds the numbers.
         for row in _rows(data, _SECTION, offset, size, 1, warnings):
-            count, names_at = row[5], row[6]
+            count, names_at = row[4], row[5]  # sh_size and sh_link
     rows = _rows(data, _SECTION, offset, size, count, warnings)
     strings = b""
     for row in rows[names_at : names_at + 1]:
-        if row[4] + row[5] <= len(data):
-            strings = bytes(data.read(row[4], row[5]))
+        _, _, _, at, strings_size, *_ = row
+        if at + strings_size <= len(data):
+            strings = bytes(data.read(at, strings_size))
     if rows and not strings:
         warnings.append(ReadWarning("section names cannot be read", offset=offset))
     sections = []
-    for name_at, kind, flags, address, at, size, link, info, _, row_size in rows:
-        name, is_compressed = string_at(strings, name_at) or "", bool(flags & _COMPRESSED)
-        section = Section(name, kind, address, at, size, link, info, row_size, is_compressed)
-        sections.append(section)
+    for name_at, kind, address, at, size, link, info, row_size, flags in rows:
+        name = string_at(strings, name_at) or ""
+        sections.append(
+            Section(name, kind, address, at, size, link, info, row_size, bool(flags & _COMPRESSED))
+        )
     return tuple(sections)
 
 

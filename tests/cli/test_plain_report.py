@@ -59,9 +59,8 @@ def test_the_parser_of_options_says_the_same(arguments: tuple[str, ...], tmp_pat
 @pytest.mark.parametrize(
     ("arguments", "absent"),
     [
-        ((OBJECT,), {"typer", "lark", "elftools", "rich", "dataclasses", "json"}),
+        ((OBJECT,), {"typer", "lark", "rich"}),
         ((TEXT,), {"typer", "lark", "elftools", "msgpack", "dataclasses", "json"}),
-        ((OBJECT, "--format", "jsonl", "-o", "k.jsonl"), {"elftools"}),
         (("--version",), {"typer", "kernelinfo.analysis", "kernelinfo.occupancy"}),
         (
             ("check", TEXT),
@@ -70,7 +69,7 @@ def test_the_parser_of_options_says_the_same(arguments: tuple[str, ...], tmp_pat
         (("diff", TEXT, TEXT), {"elftools", "lark", "msgpack", "rich"}),
         (("limits", "gfx942"), {"kernelinfo.analysis", "kernelinfo.reading.containers", "rich"}),
     ],
-    ids=["object", "text", "jsonl", "version", "check", "diff", "limits"],
+    ids=["object", "text", "version", "check", "diff", "limits"],
 )
 def test_a_command_imports_no_more_than_it_uses(
     arguments: tuple[str, ...], absent: set[str], tmp_path: Path

@@ -1,16 +1,18 @@
-"""ELF notes; pyelftools does not know those of AMDGPU."""
+"""ELF notes, as pyelftools lays them out."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from struct import unpack_from
 from typing import NamedTuple
 
-from kernelinfo.reading.elf import PT_NOTE, SHT_NOTE, Elf
+from kernelinfo.reading.elf import PT_NOTE, SHT_NOTE, STRUCTS, Elf, Layout
 from kernelinfo.reading.facts import ReadWarning
 
 _MOST = 4096
 """Of one code object; real ones have two or three."""
+
+
+_HEADER = Layout(STRUCTS.Elf_Nhdr, "n_namesz", "n_descsz", "n_type")
 
 
 class Note(NamedTuple):
@@ -41,7 +43,7 @@ def read_notes(elf: Elf, warnings: list[ReadWarning]) -> Iterator[Note]:
         # From a note that was seen on, the rest was seen as well.
         while at + 12 <= end and at not in seen:
             seen.add(at)
-            name_size, content_size, kind = unpack_from("<III", region, at - start)
+            name_size, content_size, kind = _HEADER.rows(region[at - start :][: _HEADER.size])[0]
             # AMDGPU pads to 4 bytes, whatever the alignment of the segment says.
             offset = at + 12 + _padded(name_size)
             if offset + content_size > end:

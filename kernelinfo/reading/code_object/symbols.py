@@ -7,7 +7,15 @@ from struct import Struct, unpack
 from struct import error as StructError
 from typing import NamedTuple
 
-from kernelinfo.reading.elf import PT_DYNAMIC, SHT_DYNSYM, SHT_SYMTAB, Elf, string_at
+from kernelinfo.reading.elf import (
+    PT_DYNAMIC,
+    SHT_DYNSYM,
+    SHT_SYMTAB,
+    STRUCTS,
+    Elf,
+    Layout,
+    string_at,
+)
 from kernelinfo.reading.facts import ReadWarning
 from kernelinfo.reading.resource_symbols import SYMBOLS
 
@@ -20,7 +28,7 @@ _KINDS = {STT_OBJECT, STT_FUNC, STT_AMDGPU_HSA_KERNEL}
 
 _DT_HASH, _DT_STRTAB, _DT_SYMTAB, _DT_STRSZ, _DT_GNU_HASH = 4, 5, 6, 10, 0x6FFFFEF5
 _SHN_ABS = 0xFFF1
-_DYNAMIC = Struct("<qQ")
+_DYNAMIC = Layout(STRUCTS.Elf_Dyn, "d_tag", "d_val")
 _SYMBOL = Struct("<IBBHQQ")
 _Place = tuple[int, int, int, int]
 """The fields of a `Symbol`."""
@@ -130,7 +138,7 @@ def _tables(elf: Elf, warnings: list[ReadWarning]) -> Iterator[tuple[memoryview,
     if segment is None:
         return
     dynamic = elf.bytes_at(segment.offset, segment.size - segment.size % _DYNAMIC.size)
-    tags = dict(_DYNAMIC.iter_unpack(dynamic or b""))
+    tags = {row[0]: row[1] for row in _DYNAMIC.rows(dynamic or b"")}
     start = elf.offset_of(tags.get(_DT_SYMTAB, -1))
     if not tags or start in read:
         return
