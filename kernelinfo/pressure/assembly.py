@@ -1,4 +1,4 @@
-"""The functions of an assembly text."""
+"""Functions of an assembly text."""
 
 from __future__ import annotations
 
@@ -36,29 +36,31 @@ _DESCRIPTOR = re.compile(rb"\.amdhsa_kernel[ \t]++([^\n]*+)")
 _CODE_T = b".amd_kernel_code_t"
 _CALLS = "calls"
 _CALLED = re.compile(r"(?<![\w.$])([\w.$]++)@(?:rel32|gotpcrel32)@lo")
-"""A function or variable whose address an instruction takes."""
+"""Symbol whose address an instruction takes: a function or a variable."""
 _MOST_CALLEES = 8
 _FUNCTION = re.compile(rb"^[ \t]*+\.type[ \t]+([\w.$]+),@function[^\n]*\n(?=\1:)", re.MULTILINE)
-_NEAR = 1 << 12  # bytes behind a kernel's label within which its amd_kernel_code_t begins
+_NEAR = 1 << 12  # most bytes between a kernel's label and its amd_kernel_code_t
 _MOST_DESCRIPTOR = 1 << 14  # bytes of its text
 
 
 class AssemblyText:
-    """A text from which functions are read one at a time."""
+    """An assembly text, from which functions are read one at a time."""
 
     def __init__(self, data: Text | memoryview) -> None:
         self._text = searchable(data)
         self._files_read = 0, SourceFiles()
-        """How many `.file` directives were read, and the files that they name."""
+        """Number of `.file` directives read, and the files that they name."""
         self._units: tuple[int, list[Unit]] = -1, []
-        """The begin of the debug information that was read last, and its units."""
+        """Offset of the debug information read last, and its units."""
         self._target: Target | None = None
         self._peaks: dict[str, str] = {}
-        """Of functions that kernels call, by name."""
+        """Name of a called function → its peak in words."""
 
     def function(self, symbol: str, line: int, target: Target | None = None) -> Function:
-        """The function whose label is on that 1-based line. Data among its instructions is decoded
-        where the target is known."""
+        """The function whose label is on a 1-based line.
+
+        Data among its instructions is decoded if the target is known.
+        """
         self._target = target
         start = self._line_numbers.offset(line)
         listing = self._listing(symbol, start, line, self._files_before(start))
@@ -72,13 +74,13 @@ class AssemblyText:
         return read_listing(lines, line, files, self.value, symbol, self._decoded, kernels)
 
     def _decoded(self, chunks: Sequence[bytes]) -> list[list[str] | None]:
-        """The instructions that data encodes; None where it cannot be decoded."""
+        """The instructions in each chunk of data; None if a chunk cannot be decoded."""
         if self._target is None:
             return [None] * len(chunks)
         return decoded(chunks, self._target)
 
     def _peak(self, name: str) -> str:
-        """The peak of a function of the text, in words; empty for one that is elsewhere."""
+        """The peak of a called function in words; empty if the text does not define it."""
         start = self._functions.get(name)
         if start is not None and name not in self._peaks:
             listing = self._listing(name, start, self._line_numbers.number(start), SourceFiles())
@@ -90,7 +92,7 @@ class AssemblyText:
 
     @cached_property
     def _functions(self) -> dict[str, int]:
-        """Where the label of each function stands."""
+        """Name of a function → offset of its label."""
         return {decode(found[1]): found.end() for found in _FUNCTION.finditer(self._text)}
 
     @cached_property
@@ -98,7 +100,7 @@ class AssemblyText:
         return Lines(self._text)
 
     def units(self, line: int) -> Iterable[Unit]:
-        """The debug information behind that line, unit by unit."""
+        """Units of the first debug information after a 1-based line."""
         start = self._line_numbers.offset(line)
         at = bisect_left(self._sections, start)
         if at == len(self._sections):
@@ -111,23 +113,23 @@ class AssemblyText:
 
     @cached_property
     def _sections(self) -> list[int]:
-        """The begins of debug information."""
+        """Offsets of the debug information."""
         return [found.start() for found in DEBUG_INFO.finditer(self._text)]
 
     def _lines(self, symbol: str, start: int) -> Iterator[str]:
-        """The lines from a label's on, without what a log puts before each of them."""
+        """Lines from a label on, without the prefix that a log puts before each line."""
         prefix = b""
         label = label_offset(self._text, symbol, start, line_end(self._text, start))
         if label is not None:
             prefix = self._text[start:label]
-            # The name may be quoted and hold what would begin a comment.
+            # A quoted name may contain characters that begin a comment.
             start = self._text.find(b":", label + len(symbol.encode())) + 1
         for line in lines_from(self._text, start):
             yield decode(line.removeprefix(prefix) if prefix.strip() else line)
 
     @cached_property
     def _files(self) -> list[int]:
-        """Where each numbered `.file` stands."""
+        """Offsets of the numbered `.file` directives."""
         return [match.end() for match in _FILE.finditer(self._text)]
 
     def _files_before(self, offset: int) -> SourceFiles:
@@ -142,14 +144,14 @@ class AssemblyText:
 
     @cached_property
     def _described(self) -> dict[str, list[int]]:
-        """The offsets of the descriptors of each kernel."""
+        """Name of a kernel → offsets of its descriptors."""
         found: dict[str, list[int]] = defaultdict(list)
         for directive in _DESCRIPTOR.finditer(self._text):
             found[described_kernel(directive[1])].append(directive.start())
         return found
 
     def _descriptor(self, symbol: str, start: int) -> str:
-        """The text that sets up the kernel's registers; empty where there is none."""
+        """The directives that set up a kernel's registers; empty if it has none."""
         if offsets := self._described.get(symbol):
             offset = next((one for one in offsets if one >= start), offsets[0])
         else:
@@ -160,13 +162,13 @@ class AssemblyText:
         return decode(re.split(rb"\.end_amd", block)[0])
 
     def value(self, expression: str, line: int) -> int | None:
-        """What an expression is worth on a 1-based line; None where it cannot be evaluated."""
+        """The value of an expression on a 1-based line; None if it cannot be evaluated."""
         value = self._values.value(expression, line)
         return None if isinstance(value, Unresolved) else value
 
     @cached_property
     def _values(self) -> Evaluator:
-        """The symbols that the text sets: only hand-written registers need them."""
+        """Evaluator of the text's symbols. Only registers of hand-written code need it."""
         lines, definitions, read = self._line_numbers, Definitions(), 0
         for offset, kind in marks(self._text):
             if offset < read:

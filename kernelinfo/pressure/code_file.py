@@ -1,7 +1,7 @@
-"""A code object that holds the code of some functions and nothing else, for a disassembler.
+"""A minimal code object with the machine code of some functions, as input of a disassembler.
 
-No symbol of the original file, no data and no damaged table can change how it is read. Layout: the
-System V gABI; `e_ident` and `e_flags`: LLVM's AMDGPUUsage, "ELF Code Object".
+It has no symbols, data or tables of the original file, so these cannot change how the code is read.
+Layout: the System V gABI; `e_ident` and `e_flags`: LLVM's AMDGPUUsage, "ELF Code Object".
 """
 
 from __future__ import annotations
@@ -23,14 +23,16 @@ class MachineCode(NamedTuple):
     """The machine code of one function."""
 
     name: str
-    address: int  # of its first byte, as the symbols of its file count
+    address: int  # of its first byte, as symbols of the file count
     data: bytes
-    labels: tuple[tuple[int, str], ...] = ()  # addresses and names of the symbols in it
+    labels: tuple[tuple[int, str], ...] = ()  # address and name of each symbol inside it
 
 
 def code_file(codes: Sequence[MachineCode], mach: int) -> bytes:
-    """A code object for the processor `mach` (EF_AMDGPU_MACH) with a section for each function, in
-    their order: `.f0`, `.f1` …"""
+    """The bytes of a code object with one section for each function: `.f0`, `.f1` …
+
+    `mach` is the processor (EF_AMDGPU_MACH).
+    """
     names, headers, contents = b"\0", [bytes(_SECTION.size)], b""
     start = _HEADER.size
     for position, code in enumerate(codes):

@@ -1,4 +1,4 @@
-"""The llvm-objdump programs of this machine, in the order in which they are tried."""
+"""llvm-objdump programs on this machine, in the order in which they are tried."""
 
 from __future__ import annotations
 
@@ -12,16 +12,15 @@ from kernelinfo.errors import ReadError
 
 _NAME = re.compile(r"llvm-objdump(?:-(\d{1,3}))?$")
 _VERSION = re.compile(r"LLVM version (\d{1,3})\.")
-_ROCM = "opt/rocm*/llvm/bin"  # under the root: each version of ROCm has a folder of its own
+_ROCM = "opt/rocm*/llvm/bin"  # relative to the root; each version of ROCm has its own folder
 _SECONDS = 10
 
 
 def programs() -> list[str]:
-    """The program that `LLVM_OBJDUMP` names, then all that are installed, the newest first. Raises
-    `ReadError` where there is no such program as it names.
+    """Paths of llvm-objdump: the one in `LLVM_OBJDUMP`, then the installed ones, newest first.
 
-    They are sought in `ROCM_PATH`, PATH and `/opt/rocm*`. Folders of PATH that are not absolute are
-    left out, so that nothing in the current folder is run.
+    Searches `ROCM_PATH`, PATH and `/opt/rocm*`. Relative folders of PATH are skipped, so that no
+    program in the current folder runs. Raises `ReadError` if `LLVM_OBJDUMP` names no program.
     """
     wanted = os.environ.get("LLVM_OBJDUMP", "")
     folders = [folder for folder in os.get_exec_path() if os.path.isabs(folder)]
@@ -37,7 +36,7 @@ def programs() -> list[str]:
 
 
 def _installed(folders: list[str]) -> list[str]:
-    """The path of each program; of one file the path that names its version stands first."""
+    """Paths of the installed programs. Links with a version in the name precede their file."""
     root = os.environ.get("ROCM_PATH", "")
     rocm = [os.path.join(root, "llvm", "bin")] if os.path.isabs(root) else []
     known = map(str, Path("/").glob(_ROCM))
@@ -55,9 +54,9 @@ def _is_program(path: str) -> bool:
     return os.path.isfile(path) and os.access(path, os.X_OK)
 
 
-@cache  # a program is started to ask it
+@cache  # asking starts a program
 def version(path: str) -> int:
-    """The LLVM version of a program: by its name, else by asking it; 0 where it does not say."""
+    """The LLVM version of a program, by its name or its `--version`; 0 if unknown."""
     named = _NAME.search(path)
     if named and named[1]:
         return int(named[1])

@@ -1,4 +1,4 @@
-"""Machine code -> the instructions of each function, by the disassembler that is installed."""
+"""Machine code -> the instructions of each function, by an installed llvm-objdump."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SECTION = re.compile(rb"Disassembly of section \.f(\d+):")
 _WORDS = re.compile(rb"([0-9A-F]{8,16}): ([0-9A-F ]+)")
 _BRANCH = re.compile(r"((?:s_c?branch|s_subvector_loop)\w*(?: .*[ ,])?) *-?(?:0x[0-9a-f]+|\d+)$")
 _SECONDS = 60
-_MOST_FUNCTIONS, _MOST_BYTES = 512, 1 << 22  # of one run, unless one function has more
+_MOST_FUNCTIONS, _MOST_BYTES = 512, 1 << 22  # per run, unless one function is larger
 _NEEDED = (
     "pressure of a code object needs llvm-objdump (LLVM 14 or newer; ROCm and the llvm packages"
     " have it); the .s of --save-temps needs nothing"
@@ -32,35 +32,35 @@ _NEEDED = (
 
 
 class Processor(NamedTuple):
-    """The processor that code is for."""
+    """The processor that machine code is for."""
 
     mach: int  # EF_AMDGPU_MACH
     name: str
     llvm: int
-    """The first LLVM that knows it; 0 where every one does that is of use here."""
+    """First LLVM version that knows it; 0 if every usable version does."""
 
 
 def of_target(target: Target | None, code_object: Data) -> Processor:
-    """The target as a processor; the one that `e_flags` name where the target is not known."""
+    """The processor of the target, or of `e_flags` if the target is not known."""
     if target is None:
         return Processor(read_elf(code_object, []).flags & 0xFF, "this processor", 0)
     return Processor(target.elf_mach, target.name, target.llvm)
 
 
 class Instruction(NamedTuple):
-    """One line of a disassembler."""
+    """One instruction as llvm-objdump prints it."""
 
     address: int
     text: str
-    words: tuple[int, ...]  # of 32 bits, its encoding
+    words: tuple[int, ...]  # 32-bit words of its encoding
 
 
 def listings(codes: Iterable[MachineCode], processor: Processor) -> Iterator[tuple[str, Listing]]:
-    """The instructions of these functions, by name. Raises `ReadError` where no disassembler is
-    found, or none of them knows the processor.
+    """The name and the listing of each function.
 
-    A function with words that one program cannot decode is given to the next; one that none can
-    decode comes with the fewest such words, and says so.
+    A function with words that one program cannot decode goes to the next program. If none can
+    decode it, its listing has the fewest such words and is inexact. Raises `ReadError` if no
+    disassembler is found or none knows the processor.
     """
     for batch in _batches(codes):
         for code, instructions in _instructions(batch, processor):
@@ -68,7 +68,7 @@ def listings(codes: Iterable[MachineCode], processor: Processor) -> Iterator[tup
 
 
 def _batches(codes: Iterable[MachineCode]) -> Iterator[list[MachineCode]]:
-    """The functions of each run of a disassembler."""
+    """Groups of functions, one for each run of a disassembler."""
     batch: list[MachineCode] = []
     size = 0
     for code in codes:
@@ -82,8 +82,7 @@ def _batches(codes: Iterable[MachineCode]) -> Iterator[list[MachineCode]]:
 
 
 def decoded(chunks: Sequence[bytes], target: Target) -> list[list[str] | None]:
-    """The instructions that each chunk of data encodes; None where it has words that no
-    disassembler can decode."""
+    """The instructions in each chunk of data; None if no disassembler decodes the chunk."""
     processor = Processor(target.elf_mach, target.name, target.llvm)
     codes = [MachineCode(str(number), 0, data) for number, data in enumerate(chunks)]
     found: list[list[str] | None] = [None] * len(codes)
@@ -100,7 +99,10 @@ _Found = tuple[MachineCode, list[Instruction]]
 
 
 def _instructions(codes: Sequence[MachineCode], processor: Processor) -> Iterator[_Found]:
-    """The code of each function taken apart, by the first program that can decode all of it."""
+    """Each function with its instructions, by the first program that decodes all of it.
+
+    Otherwise by the program that decodes most of it.
+    """
     yield from ((code, []) for code in codes if not code.data)
     pending = [code for code in codes if code.data]
     if not pending:
@@ -124,7 +126,7 @@ def _instructions(codes: Sequence[MachineCode], processor: Processor) -> Iterato
 
 
 def _refusal(tried: Sequence[str], processor: Processor, code: MachineCode) -> str:
-    """Why no program prints the instructions of a function, and what to do."""
+    """The reason why no program printed a function, and what to do."""
     if not tried:
         return _NEEDED
     newest = max(map(version, tried)) if processor.llvm else 0
@@ -145,14 +147,14 @@ def _undecoded(instructions: Sequence[Instruction]) -> int:
 
 
 def _disassembled(program: str, codes: Sequence[MachineCode], mach: int) -> Iterator[_Found]:
-    """The functions that a program prints whole, one at a time; none where it fails."""
+    """Functions that a program prints whole, one at a time; none if it fails."""
     with tempfile.NamedTemporaryFile(prefix="kernelinfo-", suffix=".co") as file:
         file.write(code_file(codes, mach))
         file.flush()
         command = [program, *_FLAGS, file.name]
         try:
             process = subprocess.Popen(command, stdin=DEVNULL, stdout=PIPE, stderr=DEVNULL)
-        except OSError:  # no program of this machine
+        except OSError:  # not a program for this machine
             return
         with process:
             try:
@@ -171,7 +173,7 @@ _Section = tuple[int, list[Instruction]]
 
 
 def _next(sections: Iterator[_Section], process: subprocess.Popen[bytes]) -> _Section | None:
-    """The next section; the program is killed where it takes too long for it."""
+    """The next section. A program that takes longer than `_SECONDS` for it is killed."""
     limit = threading.Timer(_SECONDS, process.kill)
     limit.start()
     try:
@@ -181,7 +183,7 @@ def _next(sections: Iterator[_Section], process: subprocess.Popen[bytes]) -> _Se
 
 
 def _sections(output: IO[bytes]) -> Iterator[_Section]:
-    """The number of each section and its instructions."""
+    """The number and the instructions of each section that a program prints."""
     number, instructions = -1, list[Instruction]()
     for line in output:
         if header := _SECTION.match(line):
@@ -199,8 +201,10 @@ def _sections(output: IO[bytes]) -> Iterator[_Section]:
 
 
 def _whole(instructions: list[Instruction], code: MachineCode) -> list[Instruction]:
-    """The instructions, if they are those of all words of the code, without a gap; else none. Bytes
-    behind the last word are one that is not decoded."""
+    """The instructions if their words are the whole code without a gap; otherwise none.
+
+    Bytes after the last whole word become one undecoded instruction.
+    """
     encoded = b"".join(word.to_bytes(4, "little") for one in instructions for word in one.words)
     end = len(code.data) // 4 * 4
     if encoded[:end] != code.data[:end]:
@@ -210,8 +214,11 @@ def _whole(instructions: list[Instruction], code: MachineCode) -> list[Instructi
 
 
 def _listing(instructions: Sequence[Instruction], symbols: Mapping[int, str]) -> Listing:
-    """One function. Labels are its symbols; other branch targets are `L0`, `L1` … in their order,
-    as llvm-objdump names them."""
+    """The listing of one function.
+
+    Labels are its symbols. Other branch targets are named `L0`, `L1` … by address, as llvm-objdump
+    does.
+    """
     at = {one.address: index for index, one in enumerate(instructions)}
     targets = {one.address: to for one in instructions if (to := _target(one)) in at}
     names = {to: f"L{number}" for number, to in enumerate(sorted(set(targets.values())))}
@@ -230,8 +237,11 @@ _NOT_DECODED = Effect(".long", (), 0, 0, "other", None, UNDECODED)
 
 
 def _target(one: Instruction) -> int:
-    """The address to which a branch leads, −1 for what is none. The low 16 bits count words from
-    the next instruction (RDNA and CDNA ISA documents, SOPP and SOPK)."""
+    """The address that a branch leads to; −1 for other instructions.
+
+    The low 16 bits count words from the next instruction (RDNA and CDNA ISA documents, SOPP and
+    SOPK).
+    """
     if not _BRANCH.match(one.text):
         return -1
     offset = one.words[0] & 0xFFFF

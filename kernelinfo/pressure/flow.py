@@ -1,4 +1,4 @@
-"""Instructions -> blocks, and the edges between them."""
+"""Instructions -> basic blocks, and the edges between them."""
 
 from __future__ import annotations
 
@@ -16,21 +16,24 @@ _BRANCHES = ("s_branch", "s_cbranch", "s_subvector_loop")
 _INDIRECT = ("s_setpc", "s_set_pc", "s_add_pc")
 _LONG = re.compile(r"\(?([\w.$@]+)-\.?L?post_(?:getpc|addpc)\d*", re.IGNORECASE)
 _EXEC = ("exec", "exec_lo", "exec_hi")
-_BACK = 8  # instructions between the address of a long branch and its jump, more than LLVM writes
+_BACK = 8  # most instructions between address and jump of a long branch; LLVM writes fewer
 
 
 class Block(NamedTuple):
-    """Instructions that run one after the other."""
+    """A basic block: steps that run one after the other."""
 
     first: int
-    end: int  # behind its last step
-    successors: tuple[int, ...]  # blocks that may follow for some lane
+    end: int  # after its last step
+    successors: tuple[int, ...]  # blocks that may follow for at least one lane
     branches: tuple[int, ...]
-    """Those of them that the wave reaches as a whole: without the ways of lanes that are off."""
+    """Successors of the wave as a whole, without the paths of inactive lanes."""
 
 
 def read_flow(listing: Listing) -> tuple[tuple[Block, ...], tuple[str, ...]]:
-    """The blocks in the order of the text, the first is the entry; and why edges may be missing."""
+    """Blocks in the order of the text, and reasons why edges may be missing.
+
+    The first block is the entry.
+    """
     steps = listing.steps
     reasons: dict[str, None] = {}
     addresses = {step.address: index for index, step in enumerate(steps) if step.address}
@@ -56,7 +59,7 @@ def read_flow(listing: Listing) -> tuple[tuple[Block, ...], tuple[str, ...]]:
 
 
 def _firsts(steps: Sequence[Step], edges: Iterable[Mapping[int, Sequence[int]]]) -> list[int]:
-    """Where blocks begin: at each target, and behind each branch and each end."""
+    """Indices at which blocks begin: each target, and after each branch and each end."""
     found = {0} if steps else set()
     for ways in edges:
         for index, targets in ways.items():
@@ -68,7 +71,7 @@ def _firsts(steps: Sequence[Step], edges: Iterable[Mapping[int, Sequence[int]]])
 def _targets(
     listing: Listing, addresses: Mapping[int, int], index: int, reasons: dict[str, None]
 ) -> tuple[int, ...]:
-    """The steps to which a branch may jump; a reason where they are not known."""
+    """Indices that a branch may lead to. Adds a reason if they are not known."""
     branch = listing.steps[index].effect
     if branch.mnemonic.startswith(_INDIRECT):
         label = _long_branch(listing.steps, index)
@@ -87,7 +90,10 @@ def _targets(
 
 
 def _long_branch(steps: Sequence[Step], index: int) -> str | None:
-    """The label of a branch over more than 128 KiB (LLVM SIInstrInfo::insertIndirectBranch)."""
+    """The label of a branch over more than 128 KiB; None if not found.
+
+    LLVM SIInstrInfo::insertIndirectBranch.
+    """
     for step in reversed(steps[max(index - _BACK, 0) : index + 1]):
         for operand in step.effect.operands[-1:]:
             if label := _LONG.match(operand):
@@ -98,7 +104,10 @@ def _long_branch(steps: Sequence[Step], index: int) -> str | None:
 def _by_offset(
     steps: Sequence[Step], addresses: Mapping[int, int], index: int, dwords: int
 ) -> int | None:
-    """The step at a distance in dwords from the next instruction, as LLVM 15 disassembles."""
+    """The index at an offset in dwords from the next instruction; None if none is there.
+
+    LLVM 15 prints branch targets as such offsets.
+    """
     following = steps[index + 1].address if index + 1 < len(steps) else None
     if following is None:
         return None
@@ -108,7 +117,7 @@ def _by_offset(
 
 
 def predecessors(blocks: Sequence[Sequence[int]]) -> list[list[int]]:
-    """The blocks before each block, from those after each."""
+    """The predecessors of each block, by the successors of each."""
     found: list[list[int]] = [[] for _ in blocks]
     for block, ways in enumerate(blocks):
         for way in ways:
@@ -117,7 +126,7 @@ def predecessors(blocks: Sequence[Sequence[int]]) -> list[list[int]]:
 
 
 def postorder(ways: Sequence[Sequence[int]]) -> list[int]:
-    """The blocks that are reached from the first one, each behind those that it leads to."""
+    """The reachable blocks in postorder."""
     found: list[int] = []
     seen = {0}
     pending: list[tuple[int, Iterator[int]]] = [(0, iter(ways[0]))] if ways else []
@@ -135,8 +144,10 @@ def postorder(ways: Sequence[Sequence[int]]) -> list[int]:
 
 
 def components(order: Sequence[int], before: Sequence[Sequence[int]]) -> Iterator[list[int]]:
-    """Blocks that lead to each other, together; each such group before those that it leads to.
-    `order` is the postorder of the blocks that are reached (Kosaraju's algorithm)."""
+    """Strongly connected blocks as groups. A group precedes the groups that it leads to.
+
+    `order` is the postorder of the reachable blocks (Kosaraju's algorithm).
+    """
     left = set(order)
     for first in reversed(order):
         if first not in left:
@@ -152,16 +163,16 @@ def components(order: Sequence[int], before: Sequence[Sequence[int]]) -> Iterato
 
 
 def skip_edges(steps: Sequence[Step]) -> Iterator[tuple[int, int]]:
-    """From each instruction that turns lanes off to the one that wakes them: two indices.
+    """From each step that turns lanes off to the step that wakes them: two indices.
 
-    Liveness of vector registers is per lane: a write under a mask is none for the lanes that are
-    off, which keep what the register held. Where LLVM has removed a short `s_cbranch_execz`
-    (SIPreEmitPeephole), the path of those lanes is invisible; these edges stand for it.
+    Liveness of vector registers is per lane: a masked write leaves registers of inactive lanes
+    unchanged. If LLVM has removed a short `s_cbranch_execz` (SIPreEmitPeephole), the text does not
+    show the path of these lanes. These edges replace it.
     """
     changes = [index for index, step in enumerate(steps) if step.effect.exec_change]
     widenings = [i for i in changes if steps[i].effect.exec_change in ("widens", "both")]
     by_register: dict[str, list[int]] = defaultdict(list)
-    """Those that wake the lanes that a scalar register holds."""
+    """Scalar register → steps that wake the lanes it holds."""
     for index in widenings:
         for operand in steps[index].effect.operands[1:]:
             by_register[operand].append(index)
@@ -179,7 +190,7 @@ def skip_edges(steps: Sequence[Step]) -> Iterator[tuple[int, int]]:
 
 
 def _saved_in(change: Effect) -> str:
-    """The register that holds the lanes, as far as the instruction itself names it."""
+    """The register in which an instruction itself saves the lanes; empty if it names none."""
     if "saveexec" in change.mnemonic:
         return change.operands[0]
     if change.mnemonic.startswith(("s_xor", "s_andn2", "s_and_not1")):
@@ -188,7 +199,7 @@ def _saved_in(change: Effect) -> str:
 
 
 def _saved_before(steps: Sequence[Step]) -> str:
-    """The register to which exec was copied last."""
+    """The register to which exec was copied last; empty if it was not."""
     for step in reversed(steps):
         mnemonic, operands = step.effect[:2]
         if mnemonic.startswith("s_mov_b") and len(operands) > 1 and operands[1] in _EXEC:

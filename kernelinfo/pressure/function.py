@@ -1,6 +1,6 @@
-"""One function: its flow, its loops, where its instructions are and what is live around them.
+"""One function: its flow, loops, locations and live registers.
 
-A register is live while it may have been written and may be read.
+A register is live if it may have been written and may still be read.
 """
 
 from __future__ import annotations
@@ -22,47 +22,47 @@ from kernelinfo.pressure.nouns import Location, Region
 from kernelinfo.pressure.registers import Counts, count, union
 
 TANGLED = "tangled loops"
-"""The reason where values were followed for `MOST_VISITS` steps and not to their end."""
-MOST_VISITS = 16  # of a block, on average; compiled code takes 2
+"""Reason for inexact results: values were followed for `MOST_VISITS` and not to their end."""
+MOST_VISITS = 16  # of each block, on average; compiled code needs 2
 
 
 class Live(NamedTuple):
-    """The registers that are live around one step; each a register set."""
+    """Registers live around one step, as register sets."""
 
     before: int
-    after: int  # what is needed behind it, and what it writes
+    after: int  # read later, or written by the step
 
 
 class Function:
-    """A listing, and what follows from it."""
+    """A listing with its flow, loops and liveness."""
 
     def __init__(self, listing: Listing, entry: int) -> None:
-        """`entry` are the registers that hold something where the function begins."""
+        """`entry` is the set of registers that hold something at function entry."""
         listing = with_high_vgprs(listing)
         self.listing = listing
         self.steps = listing.steps
         self.blocks, reasons = read_flow(listing)
         self.code = array("I", (i for i, step in enumerate(self.steps) if step.is_code))
-        """The steps that are instructions."""
+        """Indices of the steps that are instructions."""
         self.number = array("I", accumulate((s.is_code for s in self.steps), initial=0))
-        """How many instructions stand before each step, and in all."""
+        """Number of instructions before each step; at the end, of all."""
         self.successors = [block.successors for block in self.blocks]
         self.before = predecessors(self.successors)
-        """The blocks before each block."""
+        """Predecessors of each block."""
         self.order = postorder(self.successors)
-        """The blocks that are reached, each behind those that follow it."""
+        """Reachable blocks in postorder."""
         groups = list(components(self.order, self.before))
         effects = [self._effects(block) for block in range(len(self.blocks))]
         self._written = self._may_be_written(groups, [one[2] for one in effects], entry)
-        """Registers that may have been written, at the begin of each block."""
+        """Registers that may have been written before each block."""
         self.needed = [0] * len(self.blocks)
-        """Registers that may be read before they are written, at the begin of each block."""
+        """Registers that each block or a later one may read before writing them."""
         tangled = () if self._settle_needed(groups, effects) else (TANGLED,)
         self.reasons = tuple(dict.fromkeys((*listing.reasons, *reasons, *tangled)))
-        """Why the live registers are a lower bound; empty where they are exact."""
+        """Reasons why the live registers are a lower bound; empty if they are exact."""
 
     def _effects(self, block: int) -> tuple[int, int, int]:
-        """A block's first reads, all that it writes, and the same without undefined values."""
+        """Registers that a block reads first, writes, and writes with a defined value."""
         reads = ends = begins = 0
         for step in reversed(self.steps_of(block)):
             effect = step.effect
@@ -74,7 +74,10 @@ class Function:
     def _may_be_written(
         self, groups: Sequence[Sequence[int]], own: Sequence[int], entry: int
     ) -> list[int]:
-        """Nothing ends what may have been written: blocks that lead to each other have the same."""
+        """Registers that may have been written before each block.
+
+        Nothing undoes a write, so all blocks of a group have the same registers.
+        """
         begin, end = [0] * len(self.blocks), [0] * len(self.blocks)
         for group in groups:
             earlier = 0 if group[0] else entry
@@ -91,8 +94,7 @@ class Function:
     def _settle_needed(
         self, groups: Sequence[Sequence[int]], effects: Sequence[tuple[int, int, int]]
     ) -> bool:
-        """Work out what blocks need from those behind them; False where that took too long, and
-        what was found is less than all of it."""
+        """Compute `needed`; False if it took too long and registers are missing."""
         rank, member = [-1] * len(self.blocks), [-1] * len(self.blocks)
         for position, block in enumerate(self.order):
             rank[block] = position
@@ -128,18 +130,17 @@ class Function:
 
     @cached_property
     def reached(self) -> frozenset[int]:
-        """The blocks to which some way leads."""
+        """The reachable blocks."""
         return frozenset(self.order)
 
     def live_in(self, block: int) -> int:
-        """The registers live at the begin of a block; none where no way leads to it."""
+        """Registers live at the begin of a block; none if it is unreachable."""
         return self.needed[block] & self._written[block] if block in self.reached else 0
 
     def live(self, block: int) -> Iterator[tuple[int, Live]]:
-        """Each step of a block to which some way leads, the last one first, and what is live around
-        it."""
+        """Index and live registers of each step of a reachable block, last step first."""
         first, steps = self.blocks[block].first, self.steps_of(block)
-        written = [(first, self._written[block])]  # only where more is written than before
+        written = [(first, self._written[block])]  # an entry only if the set grows
         for index, step in enumerate(steps, first + 1):
             if more := _writes(step) & ~written[-1][1]:
                 written.append((index, written[-1][1] | more))
@@ -155,7 +156,7 @@ class Function:
             yield index, Live(needed & written[-1][1], after)
 
     def live_at(self, steps: Collection[int]) -> list[Live]:
-        """The registers live around each of some steps, which are in the order of the text."""
+        """Registers live around each of some steps."""
         found = dict.fromkeys(steps, Live(0, 0))
         for block in dict.fromkeys(map(self.block_of, steps)):
             if block in self.reached:
@@ -164,8 +165,10 @@ class Function:
 
     @cached_property
     def counts(self) -> list[Counts]:
-        """How many registers of each class are live before or behind each step, the larger; none
-        where no way leads to it. Sets of registers are let go block by block."""
+        """Number of live registers of each class at each step; zeros if it is unreachable.
+
+        The larger number of before and after the step. Register sets are dropped block by block.
+        """
         found = [Counts(0, 0, 0)] * len(self.steps)
         known: dict[Counts, Counts] = {}
         for block in self.order:
@@ -179,7 +182,7 @@ class Function:
         return self.steps[self.blocks[block].first : self.blocks[block].end]
 
     def code_of(self, block: int) -> Sequence[int]:
-        """The steps of a block that are instructions."""
+        """Indices of the instructions of a block."""
         first, end = self.blocks[block].first, self.blocks[block].end
         return self.code[self.number[first] : self.number[end]]
 
@@ -193,31 +196,31 @@ class Function:
 
     @cached_property
     def loops(self) -> Loops:
-        """Loops of the wave as a whole: ways of lanes that are off make none."""
+        """Loops of the wave as a whole. Paths of inactive lanes make no loops."""
         ways = [block.branches for block in self.blocks]
         if ways == self.successors:
             return Loops(ways, self.before, self.order)
         return Loops(ways, predecessors(ways), postorder(ways))
 
     def loop_around(self, step: int) -> Loop | None:
-        """The innermost loop around a step."""
+        """The innermost loop around a step; None outside loops."""
         return self.loops.around(self.block_of(step))
 
     def touched_in(self, blocks: Iterable[int]) -> tuple[int, int]:
-        """The registers that some blocks read, and those that they write."""
+        """Registers that some blocks read, and registers that they write."""
         effects = [step.effect for block in blocks for step in self.steps_of(block)]
         return union(effect.reads for effect in effects), union(e.writes for e in effects)
 
     @cached_property
     def labels(self) -> list[tuple[str, ...]]:
-        """Those of each block."""
+        """Labels of each block."""
         labels: dict[int, list[str]] = defaultdict(list)
         for label, step in self.listing.labels.items():
             labels[step].append(label)
         return [tuple(labels[block.first]) for block in self.blocks]
 
     def location(self, step: int, loop: Loop | None = None) -> Location:
-        """Where a step is, relative to a loop; a comment stands for the instruction behind it."""
+        """Location of a step, relative to a loop. A comment has that of the next instruction."""
         number = self.number[step]
         if number < len(self.code):
             step = self.code[number]
@@ -233,11 +236,14 @@ class Function:
         return "before the loop" if step < first else "after the loop"
 
     def at_line(self, line: int) -> int | None:
-        """The first instruction on a line of the assembly text."""
+        """Index of the first instruction on a line of the assembly; None if it has none."""
         return next((step for step in self.code if self.steps[step].line == line), None)
 
     def at_source(self, file: str, line: int) -> int | None:
-        """The instruction with most vector registers of a source line; `file` may lack folders."""
+        """Index of the source line's instruction with most live vector registers, or None.
+
+        `file` may lack leading folders.
+        """
         found = [
             (sum(self.counts[index][:2]), -index)
             for index in self.code

@@ -1,4 +1,4 @@
-"""The machine code of functions of a code object, by the address and size of their symbols."""
+"""Machine code of functions in a code object, by address and size of their symbols."""
 
 from __future__ import annotations
 
@@ -18,17 +18,18 @@ from kernelinfo.reading.code_object.symbols import (
 from kernelinfo.reading.data import Data
 from kernelinfo.reading.elf import SHT_NOBITS, Elf, Section, read_elf
 
-_MOST_BYTES = 1 << 23  # of one function, several times what compilers have made
-_MOST_COPIES = 16  # of the file's bytes: linkers fold equal functions into one
+_MOST_BYTES = 1 << 23  # of one function; compilers make several times less
+_MOST_COPIES = 16  # times the file's bytes: linkers fold equal functions into one
 
 
 def function_code(data: Data, names: Iterable[str]) -> Iterator[MachineCode]:
-    """The code of each function of these names whose bytes are in the file; none at all of a symbol
-    without a size where another symbol with a size begins, as of a kernel without instructions.
+    """The machine code of each named function whose bytes are in the file.
 
-    A function ends where its symbol's size ends. Without a size it ends at the next function or at
-    the end of its section, less the zeros before that. Functions that are too large are left out.
-    Raises `ReadError` where functions overlap so that they have many times the bytes of the file.
+    A function ends at the size of its symbol. Without a size it ends at the next function or at the
+    end of its section; zeros before that are cut off. Without a size it is empty if a symbol with a
+    size begins at its address: a kernel without instructions. Functions of more than `_MOST_BYTES`
+    are left out. Raises `ReadError` if functions overlap to more than `_MOST_COPIES` times the
+    file.
     """
     elf = read_elf(data, [])
     names = list(names)
@@ -65,7 +66,7 @@ def function_code(data: Data, names: Iterable[str]) -> Iterator[MachineCode]:
 
 
 def _next_function(begins: Sequence[tuple[int, int]], symbol: Symbol) -> int | None:
-    """The address of the next function in the section of a symbol; None for the last one."""
+    """The address of the next function in the symbol's section; None after the last one."""
     at = bisect_right(begins, (symbol.section, symbol.value))
     if at == len(begins) or begins[at][0] != symbol.section:
         return None
@@ -73,8 +74,10 @@ def _next_function(begins: Sequence[tuple[int, int]], symbol: Symbol) -> int | N
 
 
 def _bytes(elf: Elf, section: int, start: int, end: int | None) -> bytes | None:
-    """A section's bytes from one address to another, or to its end; by segments where there are no
-    sections. None where they are not in the file."""
+    """Bytes of a section between two addresses, or to its end; None if the file lacks them.
+
+    Files without sections are read by segments.
+    """
     sections = elf.sections[section : section + 1]
     for part in sections or elf.loaded:
         if isinstance(part, Section) and part.type == SHT_NOBITS:
@@ -88,7 +91,7 @@ def _bytes(elf: Elf, section: int, start: int, end: int | None) -> bytes | None:
 
 
 def _without_zeros(code: bytes | None) -> bytes | None:
-    """MachineCode without the words of zeros behind its last instruction."""
+    """The code without the words of zeros after its last instruction."""
     if code is None:
         return None
     length = len(code.rstrip(b"\0"))

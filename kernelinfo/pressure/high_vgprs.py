@@ -1,9 +1,9 @@
-"""gfx1250: which of 1,024 VGPRs an operand names, by the mode that `s_set_vgpr_msb` sets.
+"""gfx1250: VGPRs 0 to 1023 of operands, by the mode that `s_set_vgpr_msb` sets.
 
-An operand has eight bits for a VGPR. The mode has two more bits for each of four operands; it is 0
-where a function begins (LLVM AMDGPULowerVGPREncoding.cpp). LLVM AMDGPUBaseInfo.cpp,
-`getVGPRLoweringOperandTables`, says which operands those are. LLVM's comments `v2 /*v258*/` are not
-needed, except where paths with different modes meet.
+An operand has eight bits for a VGPR. The mode adds two bits for each of four operands. It is 0 at
+function entry (LLVM AMDGPULowerVGPREncoding.cpp). LLVM AMDGPUBaseInfo.cpp,
+`getVGPRLoweringOperandTables`, assigns the operands. LLVM's comments `v2 /*v258*/` are only needed
+where paths with different modes meet.
 """
 
 from __future__ import annotations
@@ -17,27 +17,29 @@ from kernelinfo.pressure.listing import Listing, Step, number
 from kernelinfo.pressure.registers import VGPRS
 
 UNKNOWN_MODE = "unknown mode of s_set_vgpr_msb"
-"""The reason of a function in which paths with different modes meet."""
+"""Reason for inexact results: paths with different modes meet."""
 
 _UNKNOWN = -1
 _SET = "s_set_vgpr_msb"
 _SOURCES, _DESTINATION = (0, 1, 2), 3
-"""Fields of the mode, of two bits each."""
+"""Fields of the mode, two bits each."""
 _COMMENT = re.compile(r"\s*/\*[^*]*\*/")
 _VGPR = re.compile(r"(?<![\w.$@])v(?:(\d{1,4})(?![\w$@])|\[(\d{1,4})(?::(\d{1,4}))?\])")
 _HWREG = re.compile(r"hwreg\((\w+)(?:,(\d{1,2}),(\d{1,2}))?\)")
 _MODE_NAMES = ("HW_REG_WAVE_MODE", "HW_REG_MODE", "1")
 _FIRST_BIT, _END_BIT = 12, 20
-"""The bits of the MODE register that hold the mode, the destination's first."""
+"""Bits of the MODE register that hold the mode, the destination's first."""
 _WITHOUT_FIELDS = re.compile(r"v_wmma_ld_scale.*|s_.*|tensor_.*")
 _RESULT_FIRST = re.compile(r"t?buffer_.*|.*_load_async_to_lds.*")
-"""Their first operand has the destination's field even where it is read."""
+"""Instructions whose first operand has the destination's field even if it is read."""
 _KNOWN = re.compile(r"(?:v|ds|flat|global|scratch|cluster|t?buffer)_.*")
 
 
 def with_high_vgprs(listing: Listing) -> Listing:
-    """The function with the registers that its modes select, and the reason where a mode is not
-    known; as it is where no mode is set."""
+    """The listing with the registers that its modes select; unchanged if it sets no mode.
+
+    Has the reason `UNKNOWN_MODE` if a mode is not known.
+    """
     if not any(step.effect.mnemonic == _SET for step in listing.steps):
         return listing
     steps = list(listing.steps)
@@ -54,7 +56,7 @@ def with_high_vgprs(listing: Listing) -> Listing:
 
 
 def _modes(listing: Listing) -> dict[int, int]:
-    """The mode at each instruction that is reached, by its index."""
+    """Index of each reachable step → the mode before it, or `_UNKNOWN`."""
     blocks, _ = read_flow(listing)
     begins = {0: 0}
     pending = [0] if blocks else []
@@ -74,7 +76,7 @@ def _modes(listing: Listing) -> dict[int, int]:
 
 
 def _after(step: Step, mode: int) -> int:
-    """The mode behind an instruction."""
+    """The mode after a step."""
     mnemonic, operands = step.effect.mnemonic, step.effect.operands
     if mnemonic == _SET:
         value = number(operands[0])
@@ -97,7 +99,7 @@ def _after(step: Step, mode: int) -> int:
 
 
 def _selected(step: Step, mode: int) -> Step:
-    """An instruction with the effect that it has in a mode."""
+    """The step with the effect that it has in a mode."""
     if not step.effect.operands or "v" not in step.text:
         return step
     halves = [_with_upper_bits(half, mode) for half in _COMMENT.sub("", step.text).split("::")]
@@ -107,7 +109,7 @@ def _selected(step: Step, mode: int) -> Step:
 
 
 def _with_upper_bits(text: str, mode: int) -> str | None:
-    """The text with whole register numbers; None where the fields of the operands are not known."""
+    """The text with whole register numbers; None if the operands' fields are not known."""
     taken, encoding = operation(text)
     written = rules.access(taken, encoding).written
     if _WITHOUT_FIELDS.fullmatch(taken.mnemonic):
@@ -123,8 +125,8 @@ def _with_upper_bits(text: str, mode: int) -> str | None:
 
 
 def _fields(taken: rules.Operation, written: tuple[int, ...]) -> list[int | None]:
-    """The field of each operand: the destination's, then those of the sources in their order."""
-    if "_store_addtid" in taken.mnemonic:  # without an address, which would be the first source
+    """Field of each operand: the destination's, then the sources' in order; None without one."""
+    if "_store_addtid" in taken.mnemonic:  # has no address, the usual first source
         return [1, *[None] * (len(taken.operands) - 1)]
     first = 0 in written or bool(_RESULT_FIRST.fullmatch(taken.mnemonic))
     carry = 1 in written and not _VGPR.match(taken.operands[1])
@@ -140,7 +142,7 @@ def _fields(taken: rules.Operation, written: tuple[int, ...]) -> list[int | None
 
 
 def _raised(operand: str, upper: int) -> str:
-    """An operand whose VGPRs have these upper bits."""
+    """The operand with upper bits added to its VGPR numbers."""
 
     def whole(match: re.Match[str]) -> str:
         first = int(match[1] or match[2])

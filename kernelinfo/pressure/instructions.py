@@ -1,4 +1,4 @@
-"""The text of one instruction -> the registers that it writes and reads, and what it is."""
+"""The text of one instruction -> registers written and read, kind, and change of exec."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _INDEXED = re.compile(r"[vs]_movrel.*|v_swaprel.*|s_set_gpr_idx_on")
 _CALL = re.compile(r"s_swappc_b64|s_swap_pc_i64|s_call_[bi]64")
 
 UNDECODED = "undecoded words"
-"""The reason where machine code or data in the code is not taken apart."""
+"""Reason for inexact results: no disassembler decoded some machine code or data words."""
 
 _KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("copy", re.compile(r"v_accvgpr_")),
@@ -40,26 +40,29 @@ _EXEC_CHANGES: tuple[tuple[ExecChange, bool, re.Pattern[str]], ...] = (
     ("narrows", True, re.compile(r"s_(?:and|andn2|and_not1|xor)_b(?:32|64)")),
     ("widens", True, re.compile(r"s_(?:or|mov)_b(?:32|64)")),
 )
-"""What mnemonics do to the lanes that are on; of some only if they write exec."""
+"""Change of the active lanes; True if it needs exec as the result; mnemonics."""
 _EXEC = ("exec", "exec_lo")
 
 
 class Effect(NamedTuple):
-    """What one instruction does, as far as registers and control flow are concerned."""
+    """Registers and control flow of one instruction."""
 
     mnemonic: str  # without the encoding
     operands: tuple[str, ...]
-    writes: int  # a register set, as the next
+    writes: int  # register set, as `reads`
     reads: int
     kind: Kind
     exec_change: ExecChange | None
-    inexact: str | None  # why its registers cannot be known from the text
+    inexact: str | None  # reason if the text does not name all its registers
 
 
 @lru_cache(maxsize=1 << 14)
 def effect(text: str) -> Effect:
-    """The effect of an instruction, written without comments but those that name registers. The two
-    halves of a dual instruction (`::`) both read before either writes."""
+    """The effect of an instruction.
+
+    `text` has no comments except those that name registers above v255. Both halves of a dual
+    instruction (`::`) read before either of them writes.
+    """
     first, *others = map(_single, text.split("::"))
     for other in others:
         whole = first.mnemonic and other.mnemonic
@@ -93,7 +96,7 @@ def _single(text: str) -> Effect:
 
 
 def operation(text: str) -> tuple[rules.Operation, str]:
-    """The instruction taken apart, and the encoding that its mnemonic names."""
+    """The instruction split into its parts, and the encoding suffix of its mnemonic."""
     mnemonic, *rest = text.split(None, 1) or [""]
     mnemonic = mnemonic.replace("v_dual_", "v_")
     encoding = _ENCODING.search(mnemonic)
@@ -108,8 +111,10 @@ def operation(text: str) -> tuple[rules.Operation, str]:
 
 
 def _split(written: str) -> list[str]:
-    """The operands, cut at commas outside brackets and without blanks inside them; the last one has
-    the modifiers."""
+    """Operands split at commas outside brackets.
+
+    Blanks inside brackets are removed. The last operand still carries the modifiers.
+    """
     if "[" not in written and "(" not in written:
         return [part.strip() for part in written.split(",")]
     parts: list[list[str]] = [[]]
@@ -130,7 +135,7 @@ def _kind(mnemonic: str) -> Kind:
 
 @lru_cache(maxsize=1 << 12)
 def _exec_change(mnemonic: str, writes_exec: bool) -> ExecChange | None:
-    """How the instruction changes the lanes that are on."""
+    """Change of the active lanes; None if the instruction does not change exec."""
     for change, needs_exec, pattern in _EXEC_CHANGES:
         if (writes_exec or not needs_exec) and pattern.fullmatch(mnemonic):
             return change
@@ -139,7 +144,7 @@ def _exec_change(mnemonic: str, writes_exec: bool) -> ExecChange | None:
 
 @lru_cache(maxsize=1 << 12)
 def _unknown_registers(mnemonic: str) -> str | None:
-    """Why no text of such an instruction names all its registers."""
+    """Reason why the text never names all registers of this mnemonic; None if it does."""
     if _INDEXED.fullmatch(mnemonic):
         return "indexed registers"
     if mnemonic == "v_illegal":

@@ -1,4 +1,4 @@
-"""The `__shared__` variables of a kernel, where debug information names all of its LDS."""
+"""`__shared__` variables of a kernel, if debug information names all of its LDS."""
 
 from __future__ import annotations
 
@@ -23,23 +23,25 @@ class LdsVariable(NamedTuple):
 
 
 class Lds(NamedTuple):
-    """The static LDS of one kernel."""
+    """Static LDS of one kernel."""
 
-    bytes: int  # per workgroup, that the descriptor reserves; 0 for LDS sized at launch
+    bytes: int  # per workgroup, by the descriptor; 0 if LDS is sized at launch
     variables: tuple[LdsVariable, ...]
-    """The largest first; empty where debug information does not name all of them."""
+    """Largest first; empty if debug information does not name all of them."""
 
 
 class _Layout(NamedTuple):
-    """Bytes."""
+    """Size and alignment of a type, in bytes."""
 
     size: int
     alignment: int
 
 
 def lds_of(units: Iterable[Unit], symbol: str, size: int) -> Lds | None:
-    """The variables of a kernel that has `size` bytes of LDS; None without debug information. They
-    are all if their sizes, each aligned as its type is, add up to exactly that."""
+    """Variables of a kernel with `size` bytes of LDS; None without debug information.
+
+    They are listed only if their aligned sizes add up to exactly `size`.
+    """
     for unit in units:
         function = function_named(unit, symbol)
         if function is None:
@@ -59,7 +61,7 @@ def lds_of(units: Iterable[Unit], symbol: str, size: int) -> Lds | None:
 
 
 def _together(layouts: Iterable[_Layout]) -> int:
-    """Bytes of all, the most strictly aligned first (LLVM AMDGPULowerModuleLDSPass)."""
+    """Bytes of all variables, most strictly aligned first (LLVM AMDGPULowerModuleLDSPass)."""
     end, most = 0, 1
     for size, alignment in sorted(layouts, key=lambda one: -one.alignment):
         end = -(-end // alignment) * alignment + size
@@ -68,17 +70,17 @@ def _together(layouts: Iterable[_Layout]) -> int:
 
 
 class _Layouts:
-    """Sizes and alignments of the types of one unit, each worked out once."""
+    """Layouts of the types of one unit, each computed once."""
 
     def __init__(self, unit: Unit) -> None:
         self._unit = unit
         self._known: dict[int, _Layout | None] = {}
 
     def of(self, entry: Entry) -> _Layout | None:
-        """Of what a variable, a member or a type refers to; None where that is not stated."""
+        """Layout of the type of a variable, member or type; None if it is not stated."""
         reference = entry.numbers.get("DW_AT_type", -1)
         if reference not in self._known:
-            self._known[reference] = None  # what a type in a circle comes to
+            self._known[reference] = None  # ends a circle of types
             found = self._unit.get(reference)
             self._known[reference] = self._of_type(found) if found else None
         return self._known[reference]
@@ -97,7 +99,7 @@ class _Layouts:
         return _Layout(size, self._alignment(found) if kind in _WITH_MEMBERS else size)
 
     def _alignment(self, found: Entry) -> int:
-        """That of the most strictly aligned member, or as declared; in bytes."""
+        """Alignment in bytes: the declared one or that of a member, the larger."""
         members = (self.of(child) for child in found.children if child.tag == "DW_TAG_member")
         inner = (member.alignment for member in members if member)
         return max([found.numbers.get("DW_AT_alignment", 1), *inner])

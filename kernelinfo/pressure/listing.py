@@ -13,15 +13,15 @@ from kernelinfo.reading.assembly.loc import SourceFiles
 from kernelinfo.reading.facts import SourceLine
 
 Value = Callable[[str, int], int | None]
-"""Evaluates an expression on a line of the text; None where it cannot be."""
+"""Value of an expression on a 1-based line; None if it cannot be evaluated."""
 
 Decode = Callable[[Sequence[bytes]], list[list[str] | None]]
-"""The instructions that each chunk of data encodes; None where it cannot be decoded."""
+"""The instructions in each chunk of data; None if a chunk cannot be decoded."""
 
 IMPLICIT_DEF, KILL = "implicit-def", "kill"
-"""Mnemonics of LLVM's comments that stand for instructions without code."""
+"""Mnemonics of LLVM's comments that define or end values and emit no code."""
 
-# A comment without an end takes the rest of its line.
+# An unclosed comment takes the rest of its line.
 _ENCLOSED = r"/\*(?:[^*]|\*(?!/))*+(?:\*/|$)"
 _COMMENT = re.compile(rf"{_ENCLOSED}|(?:;|//).*")
 _CODE_COMMENT = re.compile(rf"(v(?:\d+|\[\d+:\d+\])\s*/\*v[^*]*\*/)|{_ENCLOSED}|(?:;|//).*")
@@ -44,16 +44,16 @@ _INCLUDED = "included text that is not read"
 _SYMBOLIC = re.compile(r"(?<![\w.$@])([vas])\[([^\[\]A-Za-z_]*+[A-Za-z_][^\[\]]*+)\]")
 _PADDING = {"s_nop", "s_code_end"}
 ENDS = ("s_endpgm", "s_branch", "s_setpc", "s_set_pc", "s_rfe", "s_add_pc")
-"""How mnemonics begin behind which nothing runs on."""
+"""Begins of mnemonics that never continue with the next instruction."""
 
 
 class Step(NamedTuple):
-    """An instruction, or a comment of the compiler that begins or ends values."""
+    """An instruction, or a compiler comment that defines or ends values."""
 
     text: str  # as written, without comments; empty for a comment
     effect: Effect
     line: int | None  # 1-based, in the assembly text; None in a code object
-    address: int | None  # in a code object, as its symbols count; None in text
+    address: int | None  # as symbols of the code object count; None in assembly
     source: SourceLine | None
     spill: Literal["Spill", "Reload"] | None
 
@@ -64,20 +64,20 @@ class Step(NamedTuple):
 
 
 class Variable(NamedTuple):
-    """From one step on, a variable of the source is in these registers."""
+    """A source variable and its registers, from one step on."""
 
     step: int
     name: str  # `swell:x` for x of the inlined function swell
-    registers: int  # a register set; empty where it is in none any more
+    registers: int  # register set; empty if no register holds it
 
 
 class Listing(NamedTuple):
-    """One function."""
+    """The steps of one function, with labels and variables."""
 
     steps: tuple[Step, ...]
-    labels: Mapping[str, int]  # the step that follows each label
+    labels: Mapping[str, int]  # label → index of the next step
     variables: tuple[Variable, ...]  # in the order of the text
-    reasons: tuple[str, ...]  # why what is computed of it may not be exact
+    reasons: tuple[str, ...]  # reasons why results may be inexact
 
 
 def without_comments(line: str) -> str:
@@ -96,11 +96,12 @@ def read_listing(
     decode: Decode = lambda chunks: [None] * len(chunks),
     kernels: Collection[str] = (),
 ) -> Listing:
-    """The function of that name whose label is on the first of `lines`, up to its end.
+    """The listing of a function, from its label to its end.
 
-    `first` is the number of that line. `files` are those named before it; `value` evaluates the
-    symbols of hand-written registers, `decode` takes data apart that stands among instructions. The
-    label of another one of the `kernels` ends the function, too.
+    The label is on the first of `lines`, which has the 1-based number `first`. `files` are the
+    source files named before it. `value` evaluates symbols in registers of hand-written code;
+    `decode` disassembles data among the instructions. The label of another of the `kernels` also
+    ends the function.
     """
     reader = _Reader(first, files, value, name, kernels)
     for line in lines:
@@ -115,7 +116,7 @@ def listing_of(
     variables: Sequence[Variable] = (),
     reasons: Iterable[str] = (),
 ) -> Listing:
-    """A function of these steps, without the padding behind the last instruction."""
+    """The listing of these steps, without the padding after the last instruction."""
     last = len(steps)
     while last and steps[last - 1].effect.mnemonic in _PADDING:
         last -= 1
@@ -128,7 +129,7 @@ def listing_of(
 
 
 class _Reader:
-    """A function while it is read, line by line."""
+    """Reader of one function, line by line."""
 
     def __init__(
         self, first: int, files: SourceFiles, value: Value, name: str, kernels: Collection[str]
@@ -144,20 +145,20 @@ class _Reader:
         self._reasons: dict[str, None] = {}
         self._source: SourceLine | None = None
         self._clause: tuple[Literal["Spill", "Reload"] | None, int] = None, 0
-        """What the instructions of a clause are whose comment stands at its begin, and how many."""
+        """Kind of the clause whose comment stands at its begin, and its instructions left."""
         self._skipped_until = ""
-        """The directive that ends what is no code: a macro, an amd_kernel_code_t."""
+        """The directive that ends a part without code: a macro, an amd_kernel_code_t."""
         self._in_code = True
         """False in another section."""
         self._data: dict[int, bytearray] = {}
-        """The bytes of each step that stands for data."""
+        """Index of a step that stands for data → its bytes."""
         self._labelled = -1
-        """The step that follows the last label."""
+        """Index of the step after the last label."""
         self._unread: int | None = None
-        """The step behind the last data that was not read."""
+        """Index of the step after the last data that was not read."""
 
     def take(self, line: str) -> bool:
-        """Read one line; False where the function has ended."""
+        """Read one line; False if the function has ended."""
         self._number += 1
         code = without_comments(line)
         spill = self._fact(line, code) if ";" in line else None
@@ -188,7 +189,8 @@ class _Reader:
         return True
 
     def _fact(self, line: str, code: str) -> Literal["Spill", "Reload"] | None:
-        """Note what LLVM's comment states of values; whether the instruction spills."""
+        """Note the values in LLVM's comment. Returns `Spill` or `Reload` if the instruction is
+        one."""
         fact = _FACT.search(line, len(code))
         if fact is None:
             return None
@@ -234,7 +236,7 @@ class _Reader:
         return not (_END.match(code) and self._steps)
 
     def _take_data(self, code: str) -> None:
-        """Note a directive for data; directives that follow one another make one step."""
+        """Note a data directive. Consecutive directives make one step."""
         found = data_directives.data(code, lambda written: self._value(written, self._number))
         if found is None:
             self._unread = len(self._steps)
@@ -262,7 +264,7 @@ class _Reader:
         self._steps.append(Step(code, effect(code), self._number, None, self._source, spill))
 
     def listing(self, decode: Decode) -> Listing:
-        """The function, with data taken apart."""
+        """The listing, with data disassembled."""
         steps, at = self._with_data(decode)
         labels = {name: at[step] for name, step in self._labels.items()}
         variables = [one._replace(step=at[one.step]) for one in self._variables]
@@ -272,7 +274,7 @@ class _Reader:
         return listing_of(steps, labels, variables, self._reasons)
 
     def _with_data(self, decode: Decode) -> tuple[list[Step], Sequence[int]]:
-        """The steps with the instructions that data encodes; where each step now stands."""
+        """Steps with data disassembled, and the new index of each old step."""
         if not self._data:
             return self._steps, range(len(self._steps) + 1)
         chunks = [bytes(data) for data in self._data.values()]
@@ -289,7 +291,7 @@ class _Reader:
 
 
 def known_effect(text: str) -> Effect:
-    """The effect of an instruction that a disassembler printed; one that is not known is named."""
+    """The effect of an instruction that a disassembler printed; inexact if it is unknown."""
     mnemonic = text.split(None, 1)[0]
     if _MNEMONIC.match(mnemonic):
         return effect(text)
@@ -298,12 +300,12 @@ def known_effect(text: str) -> Effect:
 
 
 def number(written: str) -> int | None:
-    """A decimal or hexadecimal operand; None for anything else."""
+    """The value of a decimal or hexadecimal operand; None for other text."""
     return int(written, 0) if _NUMBER.fullmatch(written) else None
 
 
 def evaluated(code: str, line: int, value: Value) -> str:
-    """An instruction with `s[SCALARS - 1]` as a number; as it is where a symbol is not known."""
+    """The instruction with `s[SCALARS - 1]` as a number; unchanged if a symbol is unknown."""
 
     def register(written: re.Match[str]) -> str:
         bounds = [value(part, line) for part in written[2].split(":")]

@@ -1,4 +1,4 @@
-"""The loops of one function: natural loops in a forest, as LLVM's own LoopInfo finds them."""
+"""The loops of one function: natural loops in a forest, as LLVM's LoopInfo finds them."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ _NONE = -1
 
 
 class Loop(NamedTuple):
-    """One natural loop; back edges to one header make one loop."""
+    """One natural loop. Back edges to the same header belong to the same loop."""
 
     header: int  # a block
     depth: int  # 1 for an outermost loop
-    begin: int  # the first of its blocks in the text
-    parent: int | None  # the position of the loop around it
-    position: int  # in the forest, where a loop stands before the loops inside it
-    last: int  # the position of the last loop inside it; its own where there is none
+    begin: int  # its first block in the text
+    parent: int | None  # position of the loop around it
+    position: int  # in the forest, where a loop precedes the loops inside it
+    last: int  # position of the last loop inside it; its own if it has none
 
 
 class Loops:
-    """The forest, and the innermost loop around each block."""
+    """The forest of loops, and the innermost loop around each block."""
 
     def __init__(
         self, ways: Sequence[Sequence[int]], before: Sequence[Sequence[int]], order: Sequence[int]
     ) -> None:
-        """`ways` leads from each block to those behind it, `before` to those before it; `order` is
-        the postorder of the blocks that are reached from the first one.
+        """Find the loops.
 
-        LLVM LoopInfoImpl.h, `LoopInfoBase::analyze`: inner headers first, each loop flooded
-        backwards from its back edges, with the loops inside it passed in one step.
+        `ways` holds the successors of each block, `before` its predecessors, `order` the reachable
+        blocks in postorder. LLVM LoopInfoImpl.h, `LoopInfoBase::analyze`: inner headers first; each
+        loop is flooded backwards from its back edges, and passes each loop inside it in one step.
         """
         enter, leave = dominance(ways, before)
         innermost = [_NONE] * len(ways)
         headers: list[int] = []
         parents: list[int] = []
-        outermost: list[int] = []  # a loop around each loop, followed to the outermost one
+        outermost: list[int] = []  # union-find: a loop around each loop
         for header in order:
             first, end = enter[header], leave[header]
             pending = [block for block in before[header] if first <= enter[block] < end]
@@ -61,23 +61,23 @@ class Loops:
                     block = headers[inner]
                 pending += before[block]
         self.forest = _forest(headers, parents, innermost)
-        """Every loop, each before the loops inside it."""
+        """All loops. A loop precedes the loops inside it."""
         positions = {loop.header: loop.position for loop in self.forest}
         self._innermost = [
             _NONE if loop == _NONE else positions[headers[loop]] for loop in innermost
         ]
 
     def around(self, block: int) -> Loop | None:
-        """The innermost loop around a block."""
+        """The innermost loop around a block; None outside loops."""
         position = self._innermost[block]
         return None if position == _NONE else self.forest[position]
 
     def holds(self, loop: Loop, block: int) -> bool:
-        """True if a block is in a loop, or in one inside it."""
+        """True if a block is in a loop or in one inside it."""
         return loop.position <= self._innermost[block] <= loop.last
 
     def gathered(self, values: dict[int, _T], add: Callable[[_T, _T], _T]) -> dict[int, _T]:
-        """By the position of each loop, its value together with those of the loops inside it."""
+        """Position of each loop → its value combined with those of the loops inside it."""
         found = dict(values)
         for loop in reversed(self.forest):
             if loop.parent is not None and loop.position in found:
@@ -88,7 +88,7 @@ class Loops:
 
 
 def _root(outermost: list[int], loop: int) -> int:
-    """The outermost loop found so far around a loop; the way to it is halved."""
+    """The outermost loop found so far around a loop. Halves the path."""
     while outermost[loop] != loop:
         outermost[loop] = outermost[outermost[loop]]
         loop = outermost[loop]
@@ -98,7 +98,7 @@ def _root(outermost: list[int], loop: int) -> int:
 def _forest(
     headers: Sequence[int], parents: Sequence[int], innermost: Sequence[int]
 ) -> tuple[Loop, ...]:
-    """The loops with their positions. A loop's number is lower than its parent's."""
+    """The loops in forest order. A loop's number is lower than that of the loop around it."""
     begins = list(headers)
     for block, loop in enumerate(innermost):
         if loop != _NONE:
@@ -110,7 +110,7 @@ def _forest(
             begins[parent] = min(begins[parent], begins[loop])
     found: dict[int, Loop] = {}
     positions = [0] * len(headers)
-    free = [0] * len(headers)  # the position of the next loop inside each
+    free = [0] * len(headers)  # position of the next loop inside each
     next_outermost = 0
     for loop in reversed(range(len(headers))):
         parent, depth, around = parents[loop], 1, None
@@ -128,15 +128,17 @@ def _forest(
 def dominance(
     ways: Sequence[Sequence[int]], before: Sequence[Sequence[int]]
 ) -> tuple[list[int], list[int]]:
-    """The begin and end of each block in the tree of dominators: block a is on every way from the
-    first block to block b where `begin[a] <= begin[b] < end[a]`. −1 for blocks without a way."""
+    """Begin and end of each block in the dominator tree; −1 for unreachable blocks.
+
+    Block a dominates block b if `begin[a] <= begin[b] < end[a]`.
+    """
     number, blocks, parents = _depth_first(ways)
     tree = _immediate_dominators(number, blocks, parents, before)
     sizes = [1] * len(blocks)
     for block in range(len(blocks) - 1, 0, -1):
         sizes[tree[block]] += sizes[block]
     begin, end = [_NONE] * len(ways), [_NONE] * len(ways)
-    free = [0] * len(blocks)  # where the next block under each begins
+    free = [0] * len(blocks)  # begin of the next block under each
     for block, size in enumerate(sizes):
         at = free[tree[block]]
         free[tree[block]] += size
@@ -151,7 +153,7 @@ def _immediate_dominators(
     parents: Sequence[int],
     before: Sequence[Sequence[int]],
 ) -> list[int]:
-    """The number of the nearest dominator of each numbered block; 0 for the first one.
+    """The number of the immediate dominator of each numbered block; 0 for the first.
 
     Lengauer and Tarjan, "A Fast Algorithm for Finding Dominators in a Flowgraph", with path
     compression: O(m log n).
@@ -180,8 +182,10 @@ def _immediate_dominators(
 
 
 def _depth_first(ways: Sequence[Sequence[int]]) -> tuple[list[int], list[int], list[int]]:
-    """The number of each block, −1 where no way leads to it; the blocks by number; and the number
-    from which each was reached."""
+    """Depth-first number of each block, blocks by number, and number of each one's parent.
+
+    The number of an unreachable block is −1.
+    """
     number = [_NONE] * len(ways)
     blocks: list[int] = []
     parents: list[int] = []
@@ -197,8 +201,10 @@ def _depth_first(ways: Sequence[Sequence[int]]) -> tuple[list[int], list[int], l
 
 
 def _least(ancestors: list[int], best: list[int], semi: Sequence[int], block: int) -> int:
-    """The block with the least semidominator on the way up to the root of a linked tree, which is
-    compressed. The paper's EVAL."""
+    """The block with the least semidominator on the path to the root of a linked tree.
+
+    Compresses the path. The paper's EVAL.
+    """
     way, at = [], block
     while ancestors[at] != _NONE and ancestors[ancestors[at]] != _NONE:
         way.append(at)

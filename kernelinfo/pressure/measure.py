@@ -1,4 +1,4 @@
-"""Paths -> the live registers of their kernels."""
+"""Paths -> register pressure of their kernels."""
 
 from __future__ import annotations
 
@@ -38,25 +38,25 @@ from kernelinfo.reading.paths import in_repository
 
 
 class Measured(NamedTuple):
-    """One kernel and the story of its registers."""
+    """One kernel and its register pressure."""
 
     result: Result
     story: Story
-    curve: Curve | None  # where it was asked for
-    lds: Lds | None  # where it was asked for, and debug information describes the kernel
+    curve: Curve | None  # if asked for
+    lds: Lds | None  # if asked for and described by debug information
 
 
 NOT_ALLOCATED = "registers above those that the descriptor allocates"
-"""The reason of a story whose code cannot be all that the kernel runs, or is more than that."""
+"""Reason for inexact results: the text is not exactly the code that the kernel runs."""
 
-Found = Measured | Problem | Note  # what a measurement comes to, one after the other
+Found = Measured | Problem | Note  # what a measurement yields
 
 
 class Look(NamedTuple):
-    """What is wanted of each kernel."""
+    """Options of a measurement."""
 
     at: Callable[[Function], int | None] = lambda function: None
-    """The step whose live values are wanted; None for those of the peak."""
+    """Index of the step whose live values are wanted; None for the peak."""
     curve: bool = False
     lds: bool = False
 
@@ -67,7 +67,7 @@ _LOOK = Look()
 def measure(
     path: str, options: Options, wanted: Callable[[Kernel], bool], look: Look = _LOOK
 ) -> Iterator[Found]:
-    """Every wanted kernel of a path, and what could not be read or measured."""
+    """Register pressure of each wanted kernel of a path; problems and notes in between."""
     analysis, counts = Analysis(options, [path]), PathCounts(path)
     for blob in open_paths([path], within=options.bounds):
         results = []
@@ -87,8 +87,10 @@ def measure_again(
     within: Bounds = BY_DEFAULT,
     kind: Literal["assembly", "code-object"] = "assembly",
 ) -> Iterator[Measured | None]:
-    """The live registers of each kernel of a file of that kind, which is opened again. None for the
-    other kind, for standard input, which is read, and where llvm-objdump is needed and missing."""
+    """Register pressure of each kernel of files of one kind, which are opened again.
+
+    None for files of the other kind, for standard input and if a needed llvm-objdump is missing.
+    """
     for wanted, group in groupby(results, lambda result: result.kernel.code_object):
         asked = list(group)
         blobs = opened_again([wanted] if wanted.kind == kind else [], within)
@@ -98,10 +100,10 @@ def measure_again(
 
 
 def live_registers(source: str | os.PathLike[str], kernel: str) -> Story:
-    """Where the registers of one kernel are: its peak, the values there, its lines and loops.
+    """Register pressure of one kernel: peak, live values, lines and loops.
 
-    `source` is a path, `kernel` a symbol, a demangled name with its parameters or without, or a
-    glob. Raises `ReadError` where that is not exactly one kernel, or its code cannot be read.
+    `source` is a path. `kernel` is a symbol, a demangled name with or without parameters, or a
+    glob. Raises `ReadError` if it does not name exactly one kernel or the code cannot be read.
     """
 
     def is_wanted(found: Kernel) -> bool:
@@ -122,7 +124,7 @@ def live_registers(source: str | os.PathLike[str], kernel: str) -> Story:
 
 
 def measure_in(blob: Blob, results: Sequence[Result], look: Look) -> Iterator[Found]:
-    """The stories of kernels that were all read from these bytes."""
+    """Register pressure of the kernels of one blob, and problems."""
     if not results:
         return
     in_text = results[0].kernel.code_object.kind == "assembly"
@@ -141,7 +143,7 @@ def measure_in(blob: Blob, results: Sequence[Result], look: Look) -> Iterator[Fo
             )
         elif function is None or (in_text and kernel.code_bytes != 0):
             yield problem(blob, f"kernel {kernel.symbol}: its instructions are not found")
-        else:  # all of its ways end in __builtin_unreachable
+        else:  # every path of it ends in __builtin_unreachable
             yield Note(blob.path, f"kernel {kernel.symbol} has no instructions", blob.member)
 
 
@@ -177,7 +179,7 @@ def _of_code_object(
 def _located(
     listing: Listing, table: Sequence[tuple[int, SourceLine | None]], addresses: Sequence[int]
 ) -> Listing:
-    """The listing with the source lines that the line table has for its addresses."""
+    """The listing with source lines from the line table."""
     if not table:
         return listing
     steps = []
@@ -189,7 +191,7 @@ def _located(
 
 
 def _entry(kernel: Kernel, data: Data) -> int:
-    """The registers that the kernel's descriptor sets up; all where there is none to read."""
+    """Registers that the kernel's descriptor sets up; all if it has no readable descriptor."""
     found = (place.begin for place in kernel.places if place.source == "descriptor")
     start, version = next(found, None), kernel.code_object.code_object_version
     if start is None or version is None or version < 3:
@@ -198,8 +200,10 @@ def _entry(kernel: Kernel, data: Data) -> int:
 
 
 def _lds(blob: Blob, text: AssemblyText | None, kernel: Kernel, function: Function) -> Lds | None:
-    """The variables in a kernel's LDS; None where debug information does not describe it. No bytes
-    where the kernel reaches LDS and reserves none, so that it is sized at launch."""
+    """Variables in a kernel's LDS; None if debug information does not describe it.
+
+    0 bytes if the kernel accesses LDS and reserves none: the launch sets its size.
+    """
     size = kernel.used.lds_bytes
     if not size:
         is_reached = any(is_lds_access(step.text.encode()) for step in function.steps)
@@ -210,7 +214,7 @@ def _lds(blob: Blob, text: AssemblyText | None, kernel: Kernel, function: Functi
 
     try:
         return lds_of(dwarf.read_units(blob.data), kernel.symbol, size)
-    except ReadError:  # which the line table had, too
+    except ReadError:  # the line table had the same error
         return None
 
 

@@ -1,4 +1,4 @@
-"""What is known of one function's registers: the values that renderers print."""
+"""Records of one function's register pressure, as renderers print them."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ Region = Literal["entry", "before the loop", "in the loop", "after the loop", "e
 
 
 class Location(NamedTuple):
-    """Where an instruction stands."""
+    """Position of an instruction in its function, its file and its source."""
 
-    number: int  # instructions of its function before it
+    number: int  # 0-based, among the instructions of its function
     line: int | None  # 1-based, in the assembly text; None in a code object
-    address: int | None  # bytes, as the symbols of a code object count; None in text
+    address: int | None  # bytes, as symbols of the code object count; None in assembly
     source: SourceLine | None
-    region: Region  # relative to the loop of the peak; `elsewhere` where the peak is in none
+    region: Region  # relative to the loop of interest, mostly the peak's; `elsewhere` without one
 
 
 class Pressure(NamedTuple):
-    """Live registers of each class."""
+    """Most live registers at any one instruction, each class for itself."""
 
     vector: int
-    """What counts against the steps of the occupancy, see `Counts.vector`."""
+    """Vector registers that occupancy depends on, see `Counts.vector`."""
     vgprs: int
     agprs: int
     sgprs: int
 
 
 class Instructions(NamedTuple):
-    """What the instructions of a line or a loop are, and the most registers live at them."""
+    """Counts of the instructions of a line or a loop by kind, and their peak."""
 
     instructions: int
     peak: Pressure
@@ -45,66 +45,67 @@ class Instructions(NamedTuple):
 
 
 class Peak(NamedTuple):
-    """The largest number of each class, and the first instruction with most vector registers."""
+    """The peak of a function, and the first instruction with most live vector registers."""
 
     pressure: Pressure
     at: Location
     instruction: str
-    loop: str | None  # the label of the innermost loop around it
-    instructions: int  # how many hold as many vector registers
+    loop: str | None  # label of the innermost loop around it; None outside loops or without a label
+    instructions: int  # number of instructions with as many vector registers
 
 
 class LiveValues(NamedTuple):
-    """Registers that are live at the peak and have a history in common."""
+    """Live registers of one class that are written at the same place and read at the same place."""
 
     register_class: RegisterClass
     registers: tuple[str, ...]
     total: int
     variable: str | None
-    """As the source names it, where the compiler left it in a comment."""
+    """Variable of the source; None if no compiler comment names it."""
     written: Location | None
-    """The last write along the flow; None at the begin of the function. The first in the text of
-    the group's."""
+    """Nearest write before `Story.at`, the first in the text if the registers differ. None if live
+    since function entry or not followed."""
     written_last: Location | None
-    """The last in the text of the group's."""
+    """Nearest write before `Story.at`, the last in the text."""
     next_read: Location | None
-    """None where no path leads to a read: an inexact flow. The first in the text of the group's."""
+    """Nearest read after `Story.at`, the first in the text if the registers differ. None if no path
+    leads to a read, because the flow is inexact."""
     next_read_last: Location | None
-    """The last in the text of the group's."""
+    """Nearest read after `Story.at`, the last in the text."""
     next_turn: bool
-    """The next read is in a later turn of the peak's loop."""
+    """True if the next read is in a later iteration of the loop."""
     untouched: int | None
-    """Instructions between the last read or write and the next read, the least of the group."""
+    """Fewest instructions between the last access and the next read; None without a next read."""
     untouched_most: int | None
     in_loop: Literal["through", "constant", "changed"] | None
-    """In the peak's loop: not touched; only read; written. None where the peak is in none."""
+    """Accesses in the loop around `Story.at`: none, reads only, writes. None outside loops."""
 
 
 class LinePressure(NamedTuple):
-    """One line of the source."""
+    """Counts and peak of one source line."""
 
     source: SourceLine | None
-    """None for the instructions without a line, in a function where others have one."""
+    """None for the row of all instructions without a source line."""
     code: Instructions
 
 
 class LoopPressure(NamedTuple):
-    """One loop, inner ones included."""
+    """Counts and live registers of one loop, inner loops included."""
 
     label: str | None
     depth: int  # 1 for an outermost loop
-    at: Location  # of its first instruction
-    live_in: Counts  # at its head
-    constant: Counts  # of those that are only read in it
+    at: Location  # first instruction of its header
+    live_in: Counts  # at its header
+    constant: Counts  # of `live_in`, registers only read in the loop
     constant_registers: tuple[str, ...]
-    through: Counts  # of those that are not touched in it
+    through: Counts  # of `live_in`, registers neither read nor written in the loop
     through_registers: tuple[str, ...]
     code: Instructions
-    last: int  # the index of the last instruction of its text
+    last: int  # `Location.number` of its last instruction in the text
 
 
 class BlockPressure(NamedTuple):
-    """Instructions that run one after the other."""
+    """One basic block, and the registers live at its begin."""
 
     labels: tuple[str, ...]
     at: Location
@@ -114,19 +115,19 @@ class BlockPressure(NamedTuple):
 
 
 class Advice(NamedTuple):
-    """What reaching a step of the occupancy would take."""
+    """Instructions and values that keep a function above an occupancy step."""
 
     at_most: int
-    """Vector registers."""
+    """Vector registers per lane that the step allows."""
     waves_per_simd: float
     above: int
-    """Instructions that hold more."""
+    """Number of instructions with more live vector registers."""
     idle: tuple[LiveValues, ...]
-    """Of those live at the peak the longest untouched, as many as are too many."""
+    """Values live at the peak, longest untouched first, that together free enough registers."""
 
 
 class Step(NamedTuple):
-    """A step of the occupancy."""
+    """An occupancy step: a number of vector registers and the waves/SIMD that it allows."""
 
     at_most: int
     """Vector registers per lane."""
@@ -134,33 +135,34 @@ class Step(NamedTuple):
 
 
 class Story(NamedTuple):
-    """Where the registers of one function are."""
+    """Register pressure of one function: peak, live values, lines, loops, blocks and curve."""
 
     files: str
-    """Whether AGPRs share the VGPRs' file, have their own or do not exist, as targets name it."""
+    """The target's `agprs.file`: AGPRs share the VGPRs' file (`unified`), have their own or do not
+    exist."""
 
     instructions: int
     exact: bool
     reasons: tuple[str, ...]
-    """Why the peak is a lower bound."""
+    """Reasons why the peak is a lower bound; empty if it is exact."""
     used: Counts
-    """The highest register that is named, plus one."""
+    """Highest register number of each class in the text, plus one."""
     peak: Peak
     entry: tuple[str, ...]
-    """Registers that are read before they are written."""
+    """Registers live at function entry."""
     at: Location
-    """Where the values are live: the peak, if nowhere else was asked for."""
+    """Location of `live_across`: the peak, or the line that the user chose."""
     live_across: tuple[LiveValues, ...]
-    """All that is live there, the longest untouched first."""
+    """All values live at `at`, longest untouched first."""
     lines: tuple[LinePressure, ...]
-    """By their peak, the largest first."""
+    """Highest peak first."""
     loops: tuple[LoopPressure, ...]
     blocks: tuple[BlockPressure, ...]
     curve: tuple[Counts, ...]
-    """Of each instruction; zeros where none leads to it."""
+    """Live registers of each instruction; zeros for unreachable instructions."""
     steps: tuple[Step, ...]
-    """Of the target, the highest occupancy first."""
+    """VGPR steps of the target, highest occupancy first."""
     advice: tuple[Advice, ...]
-    """Of the steps below the peak, the nearest first."""
+    """One entry for each step below the peak, nearest first; empty if `at` is not the peak."""
     has_source: bool
     has_variables: bool

@@ -1,6 +1,6 @@
-"""Sets of registers: integers with a bit for each SGPR, each AGPR and each half of a VGPR.
+"""Register sets as integers: a bit for each SGPR, each AGPR and each half of a VGPR.
 
-The halves of a VGPR are neighbours, so that the sets of kernels with few registers are short.
+The two bits of a VGPR are adjacent, so kernels with few registers have short integers.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 
 RegisterClass = Literal["vgpr", "agpr", "sgpr"]
 
-# Room for more registers of each class than any target can name.
+# Numbers of registers of each class, above those of every target.
 _VGPRS, _AGPRS, _SGPRS = 1024, 512, 128
 _SGPR = 0
 _AGPR = _SGPR + _SGPRS
@@ -33,21 +33,25 @@ _INTERNAL = re.compile(r"(v|a|s)gpr(\d{1,4})(?:_(lo|hi)16)?(?![a-z0-9])")
 
 
 class Counts(NamedTuple):
-    """Registers of each class."""
+    """Number of registers of each class."""
 
-    vgprs: int  # a VGPR of which one half is in the set counts whole
+    vgprs: int  # a VGPR counts if one of its halves is in the set
     agprs: int
     sgprs: int
 
     def vector(self, files: str) -> int:
-        """What counts against the steps of the occupancy: VGPRs and AGPRs together in `unified`
-        files, the larger in others."""
+        """Vector registers that occupancy depends on.
+
+        VGPRs + AGPRs if they share a `unified` file, otherwise the larger of both.
+        """
         return self.vgprs + self.agprs if files == "unified" else max(self.vgprs, self.agprs)
 
 
 def span(letter: str, first: int, last: int, half: str | None = None) -> int:
-    """The registers `first` to `last` of a class: `v`, `a` or `s`. `half` is `l` or `h` for 16 bits
-    of each VGPR. Empty where a target has no such registers."""
+    """The set of registers `first` to `last` of class `v`, `a` or `s`; empty if out of range.
+
+    `half` (`l` or `h`) chooses the low or high 16 bits of each VGPR.
+    """
     most, start = {"v": (_VGPRS, _LOW), "a": (_AGPRS, _AGPR), "s": (_SGPRS, _SGPR)}[letter]
     if not first <= last < most:
         return 0
@@ -60,7 +64,7 @@ def span(letter: str, first: int, last: int, half: str | None = None) -> int:
 
 @lru_cache(maxsize=1 << 12)
 def named(operand: str) -> int:
-    """The registers in the text of an operand: `v[4:7]`, `-|v1|`, `[v1, v[3:4]]`, `v2.h`."""
+    """The set of registers in the text of an operand: `v[4:7]`, `-|v1|`, `[v1, v[3:4]]`, `v2.h`."""
     return union(
         span(letter[0], int(number or first), int(last or number or first), half or None)
         for letter, number, half, first, last in _NAMED.findall(operand)
@@ -68,8 +72,11 @@ def named(operand: str) -> int:
 
 
 def named_by_compiler(text: str) -> list[int]:
-    """The registers of each name as LLVM's own comments write them: `$vgpr4_vgpr5`, `$vgpr2_hi16`.
-    LLVM TargetRegisterInfo, `printReg`. Empty sets stand for what is no counted register."""
+    """A set for each `$` name in an LLVM comment: `$vgpr4_vgpr5`, `$vgpr2_hi16`.
+
+    The set is empty if the name is not a VGPR, AGPR or SGPR. Source: LLVM TargetRegisterInfo,
+    `printReg`.
+    """
     return [
         union(span(v, int(n), int(n), half[:1] or None) for v, n, half in _INTERNAL.findall(name))
         for name in re.findall(r"\$(\w+)", text)
@@ -77,17 +84,17 @@ def named_by_compiler(text: str) -> list[int]:
 
 
 def union(sets: Iterable[int]) -> int:
-    """The registers that are in any of the sets."""
+    """The union of register sets."""
     return reduce(or_, sets, 0)
 
 
 def _lows(registers: int) -> int:
-    """The lower halves of all VGPRs of which a set has one."""
+    """The low half of each VGPR in the set."""
     return (registers | registers >> 1) & _LOWS
 
 
 def count(registers: int) -> Counts:
-    """How many registers of each class are in a set."""
+    """The number of registers of each class in the set."""
     return Counts(
         _lows(registers).bit_count(),
         (registers & AGPRS).bit_count(),
@@ -96,7 +103,7 @@ def count(registers: int) -> Counts:
 
 
 def used(registers: int) -> Counts:
-    """The highest register of each class in a set, plus one."""
+    """The highest register number of each class in the set plus one; 0 for an empty class."""
     return Counts(
         (registers.bit_length() - _LOW + 1) // 2 if registers & VGPRS else 0,
         (registers & AGPRS).bit_length() - _AGPR if registers & AGPRS else 0,
@@ -105,13 +112,13 @@ def used(registers: int) -> Counts:
 
 
 def whole(registers: int) -> int:
-    """The same set with both halves of every VGPR of which it has one."""
+    """The set with both halves of each VGPR in it."""
     lows = _lows(registers)
     return registers | lows | lows << 1
 
 
 def each(registers: int) -> Iterator[int]:
-    """Every register of a set, a set of its own: VGPRs, AGPRs, SGPRs, each class by number."""
+    """One set for each register: VGPRs, AGPRs, SGPRs, each class by number. VGPRs are whole."""
     registers = whole(registers)
     for part in (registers & _LOWS, registers & AGPRS, registers & SGPRS):
         while part:
@@ -121,7 +128,7 @@ def each(registers: int) -> Iterator[int]:
 
 
 def ranges(registers: int) -> tuple[str, ...]:
-    """The names of a set in compact form, VGPRs first: `v[0:3]`, `v7`, `a1`, `s[4:6]`."""
+    """Names of the registers in compact form, VGPRs first: `v[0:3]`, `v7`, `a1`, `s[4:6]`."""
     parts = (whole(registers) >> _LOW, (registers & AGPRS) >> _AGPR, registers & SGPRS)
     found: list[str] = []
     for letter, part, bits in zip("vas", parts, (2, 1, 1), strict=True):
@@ -145,16 +152,18 @@ _USER = {
     "user_sgpr_flat_scratch_init": 2,
     "user_sgpr_private_segment_size": 1,
 }
-"""SGPRs that each directive takes where it is 1."""
-_SYSTEM = 5  # workgroup ids x, y and z, workgroup information and the scratch offset, an SGPR each
+"""Directive → SGPRs that it takes if it is 1."""
+_SYSTEM = 5  # one each: workgroup ids x, y and z, workgroup information, scratch offset
 _STATED = re.compile(
     r"(?:\.amdhsa_|enable_)?(user_sgpr_\w+|(?:system_)?vgpr_workitem_id)\s*(?:=\s*|\s)(\d{1,3})\b"
 )
 
 
 def from_directives(block: str) -> int:
-    """The register set by the text of `.amdhsa_kernel` or `.amd_kernel_code_t`. System SGPRs are
-    counted as if all of them were enabled; every register where no user SGPR is stated."""
+    """Registers set at kernel entry, by the text of `.amdhsa_kernel` or `.amd_kernel_code_t`.
+
+    All system SGPRs count as enabled. Returns `EVERY` if the text states no user SGPR.
+    """
     stated = {name.removeprefix("system_"): int(value) for name, value in _STATED.findall(block)}
     if not any(name.startswith("user_sgpr") for name in stated):
         return EVERY
@@ -165,16 +174,18 @@ def from_directives(block: str) -> int:
 
 
 def from_descriptor(raw: bytes) -> int:
-    """The register set by the 64 bytes of a kernel descriptor.
+    """Registers set at kernel entry, by the 64 bytes of a kernel descriptor.
 
-    llvm/Support/AMDHSAKernelDescriptor.h, COMPUTE_PGM_RSRC2: bits 1 to 5 count user SGPRs, bits 11
-    and 12 the work-item ids behind the first.
+    llvm/Support/AMDHSAKernelDescriptor.h, COMPUTE_PGM_RSRC2: bits 1 to 5 count the user SGPRs, bits
+    11 and 12 the work-item ids after the first.
     """
     (rsrc2,) = unpack_from("<I", raw, 52)
     return _set_up(rsrc2 >> 1 & 31, rsrc2 >> 11 & 3)
 
 
 def _set_up(user_sgprs: int, workitem_ids: int) -> int:
-    """The registers that hold something when a kernel begins: user SGPRs, the system SGPRs behind
-    them, and work-item ids in v0 to v2 (AMDGPUUsage, "Initial Kernel Execution State")."""
+    """Registers set at kernel entry: user SGPRs, then system SGPRs; work-item ids in v0 to v2.
+
+    Source: AMDGPUUsage, "Initial Kernel Execution State".
+    """
     return span("v", 0, min(workitem_ids, 2)) | span("s", 0, user_sgprs + _SYSTEM - 1)

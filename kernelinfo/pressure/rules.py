@@ -1,8 +1,8 @@
-"""Which operands an instruction writes and which it reads, by rules instead of an opcode table.
+"""Operands that an instruction writes and reads, by rules instead of an opcode table.
 
-An instruction writes its first operand and reads all others, unless a row here says otherwise.
-The rows were held to LLVM's own descriptions of the instructions (MCInstrDesc) of gfx803 to
-gfx1250; AMD's ISA documents say what happens to the lanes, halves and bytes that are not written.
+By default an instruction writes its first operand and reads all others. The rows below are the
+exceptions. The rows were checked against LLVM's descriptions of the instructions (MCInstrDesc) of
+gfx803 to gfx1250. AMD's ISA documents say which lanes, halves and bytes a write leaves unchanged.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from typing import NamedTuple
 
 
 class Operation(NamedTuple):
-    """One instruction, taken apart."""
+    """One instruction split into its parts."""
 
     mnemonic: str  # without the encoding: no `_e32`, `_e64`, `_sdwa`, `_dpp`
     operands: tuple[str, ...]
-    modifiers: tuple[str, ...]  # what follows the last operand: `offset:16`, `glc`, `row_mask:0xf`
+    modifiers: tuple[str, ...]  # after the last operand: `offset:16`, `glc`, `row_mask:0xf`
 
 
 class Access(NamedTuple):
-    """Positions of operands, from 0; those not written are read."""
+    """0-based positions of the operands that are written. All others are read."""
 
     written: tuple[int, ...]
     kept: tuple[int, ...] = ()
-    """Of the written ones those that are read as well, or keep a part of what they held."""
+    """Written operands that are also read or keep a part of their old value."""
 
 
 _Decision = Access | Callable[[Operation], Access]
@@ -37,7 +37,7 @@ _FIRST_TWO = Access((0, 1))
 
 
 def _returns(operation: Operation) -> bool:
-    """True if an atomic gives back what was in memory (ISA documents, GLC, SC0 and TH)."""
+    """True if an atomic returns the old value in memory (ISA documents, GLC, SC0 and TH)."""
     return any(
         modifier in ("glc", "sc0") or (modifier.startswith("th:") and "RETURN" in modifier)
         for modifier in operation.modifiers
@@ -49,12 +49,12 @@ def _atomic(operation: Operation) -> Access:
 
 
 def _atomic_in_place(operation: Operation) -> Access:
-    """The data operand becomes the result."""
+    """The data operand receives the old value if the atomic returns it."""
     return Access((0,), (0,)) if _returns(operation) else _NONE
 
 
 def _with_carry(operation: Operation) -> Access:
-    """A scalar second operand of at least four is the carry that is written."""
+    """Also writes the second of four or more operands if it is scalar: the carry."""
     scalar = len(operation.operands) > 3 and re.match(
         r"vcc|s\d|s\[|ttmp|null", operation.operands[1]
     )
@@ -66,7 +66,7 @@ def _compare_to_exec(operation: Operation) -> Access:
 
 
 def _load(operation: Operation) -> Access:
-    """A load with the modifier `lds` writes LDS."""
+    """Writes LDS instead of a register if it has the modifier `lds`."""
     return _NONE if "lds" in operation.modifiers else _FIRST
 
 
@@ -120,7 +120,7 @@ WRITTEN: tuple[tuple[str, str, _Decision], ...] = (
     ("compare to exec", r"v_cmpx_.*", _compare_to_exec),
     ("loads", r"(?:t?buffer|global|flat|scratch|image|cluster)_.*", _load),
 )
-"""Name of the row, mnemonics, operands written; the first row that matches decides."""
+"""Name of the row, mnemonics, written operands. The first row that matches decides."""
 
 KEPT: tuple[tuple[str, str], ...] = (
     (
@@ -143,7 +143,7 @@ KEPT: tuple[tuple[str, str], ...] = (
         r"|s_subvector_loop_end",
     ),
 )
-"""Name of the row, mnemonics that read what they write."""
+"""Name of the row, mnemonics that also read the operands they write."""
 
 _ROWS = tuple((re.compile(pattern), decision) for _, pattern, decision in WRITTEN)
 _KEPT = re.compile("|".join(pattern for _, pattern in KEPT))
@@ -151,8 +151,10 @@ _DPP = re.compile(r"dpp8:|quad_perm:|row_|wave_|bank_mask:")
 
 
 def access(operation: Operation, encoding: str) -> Access:
-    """Which operands are written, and which of those are read as well. `encoding` is the suffix of
-    the mnemonic, empty where it has none: `_e64`, `_sdwa`, `_dpp`."""
+    """Operands that an instruction writes, and which of them it also reads.
+
+    `encoding` is the suffix of the mnemonic (`_e64`, `_sdwa`, `_dpp`) or empty.
+    """
     decision, kept = _of_mnemonic(operation.mnemonic)
     found = decision if isinstance(decision, Access) else decision(operation)
     if found.written and (kept or _keeps(operation, encoding)):
@@ -167,7 +169,7 @@ def _of_mnemonic(mnemonic: str) -> tuple[_Decision, bool]:
 
 
 def _keeps(operation: Operation, encoding: str) -> bool:
-    """True if modifiers leave lanes or bits of the result as they were."""
+    """True if modifiers leave lanes or bits of the result unchanged."""
     if not operation.modifiers:
         return False
     modifiers = dict(modifier.partition(":")[::2] for modifier in operation.modifiers)
@@ -178,14 +180,17 @@ def _keeps(operation: Operation, encoding: str) -> bool:
             modifiers.get("dst_unused") == "UNUSED_PRESERVE" and modifiers.get("dst_sel") != "DWORD"
         )
     if any(_DPP.match(modifier) for modifier in operation.modifiers):
-        if operation.mnemonic.startswith("v_cmp"):  # lanes that are off become 0
+        if operation.mnemonic.startswith("v_cmp"):  # inactive lanes become 0
             return False
         return not _writes_every_lane(modifiers)
     return False
 
 
 def _writes_every_lane(modifiers: dict[str, str]) -> bool:
-    """True if no lane of a DPP instruction keeps its old value. `bound_ctrl:0` is an older spelling
-    of the bit that `bound_ctrl:1` sets (LLVM AMDGPUAsmParser, `convertDppBoundCtrl`)."""
+    """True if a DPP instruction writes every lane of its result.
+
+    `bound_ctrl:0` is an older spelling of the bit that `bound_ctrl:1` sets (LLVM AMDGPUAsmParser,
+    `convertDppBoundCtrl`).
+    """
     masks = (modifiers.get("row_mask", "0xf"), modifiers.get("bank_mask", "0xf"))
     return "bound_ctrl" in modifiers and masks == ("0xf", "0xf")

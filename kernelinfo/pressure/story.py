@@ -1,4 +1,4 @@
-"""What the live registers of a function come to: peak, values there, lines, loops, a curve."""
+"""Register pressure of a function: peak, live values, lines, loops and a curve."""
 
 from __future__ import annotations
 
@@ -25,18 +25,21 @@ from kernelinfo.pressure.registers import Counts, count, each, ranges, union, us
 from kernelinfo.pressure.values import live_values
 from kernelinfo.reading.facts import SourceLine
 
-MOST_POINTS = 2000  # of a curve, more than a screen has columns
+MOST_POINTS = 2000  # of a curve; screens have fewer columns
 
 
 class Storyteller(NamedTuple):
-    """Everything that is worked out of one function, which has instructions."""
+    """Computes the register pressure of a function that has instructions."""
 
     function: Function
     files: str  # the target's `agprs.file`
-    steps: tuple[Step, ...]  # those of its occupancy
+    steps: tuple[Step, ...]  # of its occupancy
 
     def story(self, at: int | None = None) -> Story:
-        """The story of the function; live values at the step `at` instead of the peak."""
+        """The story of the function.
+
+        `at` is the index of the step whose live values are wanted; None for the peak.
+        """
         function = self.function
         peak = self._peak()
         is_peak = at is None
@@ -84,7 +87,7 @@ class Storyteller(NamedTuple):
         return Peak(pressure, function.location(first, loop), text, label, len(highest))
 
     def _instructions(self, steps: Sequence[int]) -> Instructions:
-        """Counts of some instructions."""
+        """Counts and peak of some instructions."""
         code = [self.function.steps[step] for step in steps]
         kinds = Counter(step.effect.kind for step in code if not step.spill)
         return Instructions(
@@ -105,10 +108,10 @@ class Storyteller(NamedTuple):
         return sorted(found, key=lambda one: (-one.code.peak.vector, -one.code.instructions))
 
     def _loops(self) -> Iterator[LoopPressure]:
-        """Every loop, in the order of the text."""
+        """Pressure of every loop, in the order of the text."""
         function, loops = self.function, self.function.loops
         blocks: dict[int, list[int]] = defaultdict(list)
-        """By the position of the innermost loop around them."""
+        """Position of a loop → blocks directly in it."""
         for number in function.order:
             if loop := loops.around(number):
                 blocks[loop.position].append(number)
@@ -121,7 +124,7 @@ class Storyteller(NamedTuple):
             yield self._loop(loop, *touched[loop.position], *code[loop.position])
 
     def _code(self, blocks: Iterable[int]) -> _Code:
-        """Counts of the instructions of some blocks, and the number of the last one."""
+        """Counts and peak of some blocks, and the number of their last instruction."""
         steps = [step for number in blocks for step in self.function.code_of(number)]
         return self._instructions(steps), self.function.number[max(steps, default=0)]
 
@@ -174,7 +177,7 @@ _Code = tuple[Instructions, int]
 
 
 def _together(one: _Code, other: _Code) -> _Code:
-    """The same of the instructions of both."""
+    """Counts, peak and last instruction of two parts combined."""
     sums = [sum(both) for both in zip(one[0][2:], other[0][2:], strict=True)]
     peak = Pressure(*map(max, one[0].peak, other[0].peak))
     code = Instructions(one[0].instructions + other[0].instructions, peak, *sums)
@@ -186,7 +189,10 @@ def _label(function: Function, loop: Loop) -> str | None:
 
 
 class Point(NamedTuple):
-    """One instruction; of several that share a point the one with most vector registers."""
+    """A point of the curve.
+
+    If several instructions share it, the one with most vector registers.
+    """
 
     at: Location
     counts: Counts
@@ -195,7 +201,7 @@ class Point(NamedTuple):
 
 
 class Span(NamedTuple):
-    """Registers that are live at all of some points, and neither before nor behind them."""
+    """Registers that are live from one point to another, and at neither point around that."""
 
     first: int
     last: int
@@ -203,14 +209,14 @@ class Span(NamedTuple):
 
 
 class Curve(NamedTuple):
-    """Points in the order of the text."""
+    """Points in the order of the text, and the spans along them."""
 
     points: tuple[Point, ...]
-    spans: tuple[Span, ...]  # along the points
+    spans: tuple[Span, ...]  # by index of point
 
 
 def curve(function: Function) -> Curve:
-    """At most `MOST_POINTS` points, each with the highest instruction that it stands for."""
+    """The curve of a function, of at most `MOST_POINTS` points."""
     code, counts = function.code, function.counts
     size = -(-len(code) // MOST_POINTS) or 1
     shares = [code[i : i + size] for i in range(0, len(code), size)]
@@ -225,7 +231,7 @@ def _point(function: Function, share: Sequence[int], step: int) -> Point:
 
 
 def _spans(function: Function, steps: Sequence[int]) -> tuple[Span, ...]:
-    """The spans along these steps, which are numbered from 0, in the order of the text."""
+    """Spans of registers along these steps. A step's position is its point."""
     found: dict[tuple[int, int], int] = defaultdict(int)
     begun: dict[int, int] = {}
     live = point = 0

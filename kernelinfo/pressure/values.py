@@ -1,4 +1,4 @@
-"""The values that are live at one step: where written, where read next, how long untouched."""
+"""Values live at one step: last write, next read, and instructions in between without access."""
 
 from __future__ import annotations
 
@@ -12,26 +12,31 @@ from kernelinfo.pressure.loops import Loop
 from kernelinfo.pressure.nouns import LiveValues, Location
 from kernelinfo.pressure.registers import OF_CLASS, RegisterClass, count, each, ranges, union, whole
 
-_SIMILAR = 0.9  # of values in one group, the shortest time untouched as a part of the longest
+_SIMILAR = 0.9  # within a group, shortest time untouched / longest
 
 _InLoop = Literal["through", "constant", "changed"] | None
 
 
 class _Value(NamedTuple):
-    """One live register; distances in instructions, along the shortest way."""
+    """One live register and its nearest accesses.
+
+    Distances count instructions along the shortest path.
+    """
 
     register: int
-    next_read: Location | None  # None where no way leads to a read
-    next_turn: bool  # the way to it passes the step's block or loop from its head
-    untouched: int  # instructions from the last touch to the next read; 0 where there is none
-    written: Location | None  # None where it holds something since the function began
+    next_read: Location | None  # None if no path leads to a read
+    next_turn: bool  # the read stands before the step in the text: a back edge leads to it
+    untouched: int  # instructions from the last access to the next read; 0 without a read
+    written: Location | None  # None if it is live since function entry
     variable: str | None
     in_loop: _InLoop
 
 
 def live_values(function: Function, at: int) -> tuple[tuple[LiveValues, ...], bool]:
-    """The values live at one step, grouped by their history, the longest untouched first; and
-    whether all of them could be followed."""
+    """The values live at a step, longest untouched first; False if the search was cut short.
+
+    Registers with the same history are one group.
+    """
     loop = function.loop_around(at)
     registers = whole(max(*function.live_at([at]), key=lambda live: sum(count(live)[:2])))
     search = _Search(function, at, registers, loop)
@@ -48,7 +53,7 @@ def live_values(function: Function, at: int) -> tuple[tuple[LiveValues, ...], bo
 
 
 class _Search:
-    """What happens to some registers before and behind one step of a function."""
+    """The nearest accesses of some registers before and after one step."""
 
     def __init__(self, function: Function, start: int, registers: int, loop: Loop | None) -> None:
         self._function = function
@@ -56,12 +61,12 @@ class _Search:
         self._start = start
         self._block = function.block_of(start)
         self.left = MOST_VISITS * (len(function.steps) + 1000)
-        """Steps that may still be looked at; 0 where values were not followed to their end."""
+        """Steps that may still be visited; 0 if the search was cut short."""
         self._touched: dict[int, int] = {}
-        """What the blocks read or write that were looked at."""
+        """Block → registers that it reads or writes."""
         self._reads: dict[int, tuple[int, int]] = {}
         self._touches: dict[int, int] = {}
-        """Instructions since the last read or write; −1 where the step itself writes."""
+        """Register → instructions since its last access; −1 if the step itself writes it."""
         self._writes: dict[int, tuple[int, int]] = {}
         block = function.blocks[self._block]
         self._follow(registers, range(start, block.end), self._read_in, function.successors, 1)
@@ -72,7 +77,8 @@ class _Search:
         self._follow(registers & ~own, steps, self._written_in, function.before, -1)
 
     def of(self, register: int) -> tuple[Location | None, bool, int, Location | None]:
-        """The history of a register, as `_Value` has it."""
+        """Next read, True if it is in the next iteration, time untouched, last write of a
+        register."""
         until, read = self._reads.get(register, (0, None))
         _, written = self._writes.get(register, (0, None))
         if not self.left and None in (read, written):
@@ -92,10 +98,10 @@ class _Search:
         ways: Sequence[Sequence[int]],
         direction: Literal[1, -1],
     ) -> None:
-        """Look for registers in the steps, and then block by block where they are live.
+        """Visit `steps`, then the blocks in which the registers are live, nearest first.
 
-        `look` takes steps, their distance and what is sought; it returns what is sought still, and
-        the distance behind them.
+        `look(steps, distance, sought)` notes accesses. It returns the registers that are still
+        sought and the distance at the end of the steps.
         """
         number, (sought, distance) = self._block, look(steps, 0, sought)
         seen: dict[int, int] = {}
@@ -124,7 +130,7 @@ class _Search:
         return self._touched[block]
 
     def _read_in(self, steps: range, distance: int, sought: int) -> tuple[int, int]:
-        """Note the first reads."""
+        """Note first reads. Returns the registers still sought, and the distance at the end."""
         for index in steps:
             if not sought:
                 break
@@ -142,7 +148,7 @@ class _Search:
         return sought, distance
 
     def _written_in(self, steps: range, distance: int, sought: int) -> tuple[int, int]:
-        """Note the last touches and writes."""
+        """Note last accesses and writes. Returns the registers still sought, and the distance."""
         untouched = sought
         for index in steps:
             if not sought:
@@ -170,10 +176,10 @@ def _in_loop(register: int, loop: Loop | None, reads: int, writes: int) -> _InLo
 
 
 def _variables(function: Function, at: int) -> dict[int, str]:
-    """The variable of the source in each register at a step, as far as comments name it.
+    """Register → source variable at a step, by the compiler's comments.
 
-    Copies of an inlined function have the same names, so a name may hold several registers, each
-    until it is overwritten. The compiler repeats what holds at the begin of a block.
+    Copies of an inlined function share their names, so one name may hold several registers. A name
+    lasts until its register is overwritten. The compiler repeats the names at the begin of a block.
     """
     first = function.blocks[function.block_of(at)].first
     stated: dict[int, list[tuple[str, int]]] = defaultdict(list)
@@ -191,10 +197,10 @@ def _variables(function: Function, at: int) -> dict[int, str]:
 
 
 def _grouped(values: Iterable[_Value]) -> Iterator[list[_Value]]:
-    """Values of one class and variable that are written and read next at the same lines.
+    """Groups of values with equal class, variable, and source lines of last write and next read.
 
-    Where source lines are unknown, those in the same place relative to the loop that are untouched
-    for about as long.
+    Without source lines, values of one group have the same region relative to the loop and a
+    similar time untouched.
     """
     groups: dict[tuple[object, tuple[object, ...]], list[_Value]] = defaultdict(list)
     for value in values:
@@ -240,7 +246,7 @@ def _values(group: Sequence[_Value]) -> LiveValues:
 
 
 def _ends(places: Iterable[Location | None]) -> tuple[Location | None, Location | None]:
-    """The first and the last place in the text; None for both where there is none."""
+    """The first and last location in the text; None for both if no location is known."""
     known = sorted((at for at in places if at), key=lambda at: at.number)
     return (known[0], known[-1]) if known else (None, None)
 
