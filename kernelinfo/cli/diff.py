@@ -100,7 +100,7 @@ def command(
     for note in (*comparison.notes, *_unmatched(comparison, wanted)):
         complain(f"note: {note}")
     if comparison.is_of_other_targets:
-        complain("note: no target is in both; --across-targets pairs kernels by name")
+        complain("note: OLD and NEW share no target; --across-targets pairs kernels by name")
     if len(comparisons) > 1:
         write(
             render_side_by_side(targets, comparisons, format, view),

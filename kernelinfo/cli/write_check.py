@@ -100,7 +100,7 @@ def write_first_configuration(paths: Sequence[str], options: Options) -> None:
     Raises `OptionError` where one is there, or the paths have no kernel.
     """
     if os.path.lexists(OWN):
-        raise OptionError(f"{OWN}: is there already; remove it, or edit it")
+        raise OptionError(f"{OWN}: exists already; remove it, or edit it")
     problems = Problems()
     report = Report.of(problems.watch(analyse(paths, options)))
     if not report.results:

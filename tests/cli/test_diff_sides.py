@@ -21,7 +21,7 @@ def test_the_builds_are_named() -> None:
 def test_builds_for_other_targets_are_pointed_to_the_option() -> None:
     _, err, code = run("diff", OLD, OTHER)
     assert code == 0
-    assert err == "note: no target is in both; --across-targets pairs kernels by name\n"
+    assert err == "note: OLD and NEW share no target; --across-targets pairs kernels by name\n"
     assert run("diff", OLD, OTHER, "--across-targets")[1] == ""
 
 

@@ -825,7 +825,7 @@ def test_init_writes_a_configuration_that_pins_and_judges(tmp_path: Path) -> Non
     assert run("check", folder=tmp_path)[2] == 1
     out, err, code = run("check", "--init", folder=tmp_path)
     assert (out, code) == ("", 2)
-    assert err == "kernelinfo: kernelinfo.toml: is there already; remove it, or edit it\n"
+    assert err == "kernelinfo: kernelinfo.toml: exists already; remove it, or edit it\n"
     assert (tmp_path / "kernelinfo.toml").read_text() == text
 
 
