@@ -1,4 +1,4 @@
-"""CODE -> FACTS: what each reader finds of a kernel, with its sources, nothing chosen yet."""
+"""Bytes to facts: the numbers of each kernel as every source states them, none chosen yet."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from kernelinfo.reading.facts import Asked, Module
 
 
 def read(blob: Blob, *, arch: str | None = None, asked: Asked | None = None) -> Iterator[Module]:
-    """The modules of a code object (always one) or of a text (one or several).
+    """Modules of a blob: one for a code object, one or several for an assembly text or a build log.
 
-    `arch` is the target of code that does not name its own. Readers may pass over kernels that are
-    not `asked` for. Raises `ReadError` where nothing can be read; its message lacks the path.
+    `arch` is the target of code that names none. Readers may pass over kernels that are not `asked`
+    for. Raises `ReadError` if nothing can be read; its message lacks the path.
     """
     blob.kernels.add_code(len(blob.data))
     if bytes(blob.data.read(0, 4)) == b"\x7fELF":

@@ -1,7 +1,7 @@
-"""The arguments of kernels, as the metadata describe them: what a host must pass.
+"""Kernel arguments as the metadata list them.
 
-Few want them, and libraries have them in thousands, so that they are read by themselves. LLVM's
-AMDGPUUsage, "AMDHSA Code Object Kernel Argument Metadata".
+They are read apart from the numbers: few users ask for them, and a library has thousands.
+Source: LLVM's AMDGPUUsage, "AMDHSA Code Object Kernel Argument Metadata".
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ _BLOCK = re.compile(rb"\.amdgpu_metadata\s*\n(.*?)\.end_amdgpu_metadata", re.DOT
 
 
 class Argument(NamedTuple):
-    """One argument in the kernel's argument segment; None where the metadata do not say."""
+    """One argument in the kernel's argument segment; a field is None if not stated."""
 
     name: str | None
     type: str | None
-    """As the source spells it."""
+    """Type in the source language: `float*`."""
     offset: int | None
     """Bytes from the start of the segment."""
     size: int | None
     """Bytes."""
     kind: str | None
-    """`by_value`, `global_buffer`, and what the runtime fills in: `hidden_block_count_x`."""
+    """`by_value`, `global_buffer`, or a hidden argument such as `hidden_block_count_x`."""
     address_space: str | None
 
     @property
     def is_hidden(self) -> bool:
-        """Whether the runtime passes it, not the program."""
+        """True if the runtime passes the argument, not the program."""
         return (self.kind or "").startswith("hidden_")
 
 
@@ -45,8 +45,10 @@ Arguments = dict[str, tuple[Argument, ...]]  # by the kernel's symbol
 
 
 def arguments_of(blob: Blob) -> Arguments:
-    """Those of the kernels of a code object or an assembly text, of version 3 on. Raises
-    `ReadError` where the metadata cannot be read."""
+    """Arguments of each kernel in a code object or an assembly text, by the kernel's symbol.
+
+    Empty before code object version 3. Raises `ReadError` if the metadata cannot be read.
+    """
     is_elf = bytes(blob.data.read(0, 4)) == b"\x7fELF"
     kernels = _in_code_object(blob.data) if is_elf else _in_assembly(blob.data.read())
     return {kernel_symbol(k.get(".symbol"), k.get(".name")): _arguments(k) for k in kernels}
@@ -67,7 +69,7 @@ def _in_assembly(data: memoryview) -> Iterator[Mapping[object, object]]:
 
 
 def _maps(value: object) -> Iterator[Mapping[object, object]]:
-    """The maps in a list; none of anything else."""
+    """The maps in a list; nothing if `value` is no list."""
     items = value if isinstance(value, list) else []
     return (item for item in items if isinstance(item, Mapping))
 

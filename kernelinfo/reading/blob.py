@@ -1,4 +1,4 @@
-"""Bytes that hold code, where they lie, and what could not be read."""
+"""Results of opening an input: blobs of code, problems, notes, and references to other files."""
 
 from __future__ import annotations
 
@@ -10,39 +10,39 @@ from kernelinfo.reading.data import Data
 
 
 class Launch(NamedTuple):
-    """What a container states of the launch of its one kernel."""
+    """Launch settings that a container (Triton's JSON, for example) states of its one kernel."""
 
     lds_bytes: int | None
-    """Of a workgroup, all of it sized at launch; None where it is, but not known to what."""
+    """LDS bytes of a workgroup, all sized at launch; None if the size is not known."""
     workgroup_size: int | None
     """Workitems."""
     asked_waves: int | None = None
-    """Waves per SIMD that the source asked the compiler for."""
+    """Waves per SIMD that the source asks the compiler for."""
 
 
 class Blob(NamedTuple):
-    """Bytes that hold one code object or one assembly text, and where they lie."""
+    """One code object, assembly text or build log, and its place in the input."""
 
     path: str
     data: Data
     budget: FileBudget
-    """Of the outermost file."""
+    """Shared by all blobs of the outermost file."""
     containers: tuple[str, ...] = ()
-    """What the bytes were wrapped in, outermost first: `("fatbin",)`."""
+    """Kinds of the containers around the bytes, outermost first: `("fatbin",)`."""
     member: str | None = None
     """Name inside the container: a bundle entry's id, an archive member."""
     offset: int | None = 0
     """Bytes from the start of the outermost file; None inside compressed data."""
     launch: Launch | None = None
-    """None where the container states nothing of it."""
+    """None if the container states no launch settings."""
     is_one_of_many: bool = False
-    """Whether it is a member of a container most of whose members are not for AMD GPUs."""
+    """True for a member of a container that mostly holds other things than AMD GPU code."""
     is_build_log: bool = False
-    """Whether it is the output of compilers, or their optimization record."""
+    """True for a compiler's output or its optimization record."""
     bounds: Bounds = BY_DEFAULT
-    """How much of it may be read."""
+    """Limits on the bytes, entries and kernels to read."""
     kernels: KernelBudget = UNBOUNDED
-    """Of the outermost file."""
+    """Shared by all blobs of the outermost file."""
 
 
 class Elsewhere(NamedTuple):
@@ -54,15 +54,18 @@ class Elsewhere(NamedTuple):
     name: str
     """The file's name in the archives."""
     units: tuple[int, ...] | None
-    """Of the file, each with a code object for every target; None where that is not known."""
+    """Numbers of the file's compilation units; None if not known.
+
+    The archives hold one code object for each unit and target.
+    """
 
     def binary(self, unit: int) -> str:
-        """The name of a unit in the archives."""
+        """Name of a unit in the archives: `NAME#UNIT`."""
         return f"{self.name}#{unit}"
 
 
 class Note(NamedTuple):
-    """A warning about an input that was read; reported once for all inputs of a path."""
+    """A warning about an input that was read; a report shows it once for all inputs of a path."""
 
     path: str
     message: str
@@ -70,7 +73,7 @@ class Note(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """Something that could not be read, or read only in part."""
+    """An input, or a part of one, that could not be read, with the reason and the mend."""
 
     path: str
     message: str
@@ -80,16 +83,16 @@ class Problem(NamedTuple):
 
 
 class Missing(NamedTuple):
-    """A host file whose device code is in kpack archives that are not there."""
+    """A host file that refers to kpack archives, none of which was found."""
 
     path: str
     member: str | None
-    archives: str  # as the file refers to them
-    place: str  # where they are not: `here`, `in this file`
+    archives: str  # names as the file spells them
+    place: str  # where they were sought: `here`, `in this file`
 
     @staticmethod
     def problem(hosts: Sequence[Missing]) -> Problem:
-        """The one problem of all such host files of a path."""
+        """One problem for all such host files of a path."""
         first, *others = hosts
         message = (
             f"its device code is in {first.archives}, which is not {first.place}; "
@@ -100,5 +103,8 @@ class Missing(NamedTuple):
 
 
 Found = Blob | Problem | Elsewhere | Missing | Note
-"""What comes out of an input: code, what could not be read, a host file whose code this run reads
-from another input, one whose code is not there, and what is worth knowing."""
+"""One result of opening an input.
+
+`Blob`: code. `Problem`: unreadable. `Elsewhere`: a host file with its code in an archive of this
+run. `Missing`: a host file without its archive. `Note`: a warning.
+"""

@@ -1,4 +1,4 @@
-"""How much is read of an input that could claim to be more: `--bound NAME=N` sets it."""
+"""Limits on the bytes, members and kernels read of one file; `--bound NAME=N` sets them."""
 
 from __future__ import annotations
 
@@ -16,56 +16,63 @@ _STATEMENTS_PER_KERNEL = 20
 
 
 class Bounds(NamedTuple):
-    """Those that an honest file could reach one day."""
+    """Limits that an honest file could reach one day, and a hostile one must not pass."""
 
     nesting: int = 6
-    """Containers around one code object: a gzip of a tar of an archive of objects whose fat
-    binaries are compressed bundles has all six."""
+    """Most containers around one code object. A gzip of a tar of an archive of objects with
+    compressed fat binaries has six."""
     entries: int = 4096
-    """Of one bundle or OffloadBinary; real ones have a few dozen."""
+    """Most entries of one bundle or OffloadBinary; real ones have a few dozen."""
     ratio: int = 200
-    """What compressed bytes may give for each of them, beyond the first 64 MiB. Real bundles reach
-    42 to 1. All of a file together may give as much for each of its bytes, or 128 MiB."""
+    """Most decompressed bytes per compressed byte, beyond the first 64 MiB of one member and the
+    first 128 MiB of a file. Real bundles reach 42."""
     memory: int = 8 << 30
-    """Decompressed bytes of one member that may be held at once."""
+    """Most decompressed bytes of one member in memory at once."""
     carved: int = 64 << 20
-    """Bytes of a file of a directory, or of a member of an archive, that is searched for code
-    objects where no reader knows it. Files that are named are searched whole."""
+    """Size in bytes up to which an unknown file of a directory, or an unknown archive member, is
+    searched for code objects. A file named on the command line is searched whole."""
 
     members: int = 100_000
-    """Of all containers of one file, and headers of code in it that lead nowhere; where it has more
-    times 256 bytes than that, one for each of them."""
+    """Most members of all containers of one file, plus code headers that lead nowhere; or one for
+    each 256 bytes of the file, if that is more."""
     kernels: int = 20_000
-    """Of one file; where it has more KiB of code than that, one for each of them. Kernels of
-    libraries take more, those of a log half as much, and hostile ones a few bytes. Text may have as
-    many functions that are linked later, and twenty times as many definitions."""
+    """Most kernels of one file; or one for each KiB of code, if that is more.
+
+    A library's kernel takes more than a KiB, a log's takes half, a hostile one takes a few bytes.
+    Text may have as many unlinked functions and twenty times as many definitions.
+    """
 
     fetch: int = 4 << 30
-    """Bytes of a file of a server or an object store that are fetched where it is fetched whole."""
+    """Most bytes of a remote file to fetch, if the server gives no parts of it."""
 
     def __repr__(self) -> str:
-        """The bounds that differ from the defaults: `Bounds(entries=9)`."""
+        """The limits that differ from the defaults: `Bounds(entries=9)`."""
         chosen = [f"{k}={v}" for k, v in self._asdict().items() if v != self._field_defaults[k]]
         return f"Bounds({', '.join(chosen)})"
 
     def too_many(self, entries: int) -> str:
-        """The message of a table that is too long to be read."""
+        """Message for a table of too many entries."""
         allowed = f"more than the {self.entries} allowed here"
         return f"{entries} entries, {allowed}; --bound entries=N reads them"
 
     def streamed_bytes(self, compressed: int) -> int:
-        """The most that so many compressed bytes may give, piece by piece."""
+        """Most bytes that a stream of `compressed` bytes may decompress to."""
         return max(_FREE_BYTES, self.ratio * compressed)
 
     def held_bytes(self, compressed: int, *, nested: bool = False) -> int:
-        """The most of it that may be in memory at once; an eighth where the compressed bytes were
-        compressed again, or a few kilobytes could grow by the square of the ratio."""
+        """Most bytes that `compressed` bytes may decompress to in memory at once.
+
+        A `nested` stream, one inside compressed data, gets an eighth of `memory`: a few kilobytes
+        could grow by the square of the ratio.
+        """
         most = self.memory // _NESTED if nested else self.memory
         return min(self.streamed_bytes(compressed), most)
 
     def budget(self, file_bytes: int) -> FileBudget:
-        """For all containers of a file of that size. Thousands of small traps, each within its own
-        bound, would take hours."""
+        """Budget shared by all containers of a file of `file_bytes`.
+
+        Without it, thousands of small traps, each within its own limit, would take hours.
+        """
         return FileBudget(
             max(_FREE_BYTES_OF_ALL, self.streamed_bytes(file_bytes)),
             max(self.members, file_bytes // _BYTES_PER_MEMBER),
@@ -76,7 +83,7 @@ BY_DEFAULT = Bounds()
 
 
 class FileBudget:
-    """How many decompressed bytes and members all containers of one file together may give."""
+    """Decompressed bytes and members that all containers of one file may still give."""
 
     __slots__ = ("_left", "_members", "_most", "_most_members")
 
@@ -85,7 +92,7 @@ class FileBudget:
         self._most_members = self._members = most_members
 
     def spend(self, given: int) -> None:
-        """Note what was decompressed. Raises `FileBudgetError` where that is too much."""
+        """Subtract `given` decompressed bytes. Raises `FileBudgetError` if none are left."""
         self._left -= given
         if self._left < 0:
             allowed = f"the {self._most} bytes allowed for all of a file"
@@ -93,7 +100,7 @@ class FileBudget:
             raise FileBudgetError(f"{message}; --bound ratio=N allows more")
 
     def spend_member(self) -> None:
-        """Count one more member. Raises `FileBudgetError` beyond the bound on members."""
+        """Subtract one member. Raises `FileBudgetError` if none is left."""
         self._members -= 1
         if self._members < 0:
             message = f"more than {self._most_members} members, or headers that lead nowhere"
@@ -102,7 +109,7 @@ class FileBudget:
 
 
 class KernelBudget:
-    """How many kernels, and statements of text, all code of one file together may state."""
+    """Count of the kernels and text statements in one file, with their limits."""
 
     __slots__ = ("_bytes", "_found", "_most", "_statements")
 
@@ -112,28 +119,28 @@ class KernelBudget:
 
     @property
     def most(self) -> int:
-        """Kernels that the code may state."""
+        """Most kernels allowed for the code added so far."""
         return max(self._most, self._bytes // _BYTES_PER_KERNEL)
 
     def add_code(self, size: int) -> None:
-        """Allow for so many bytes of code."""
+        """Add `size` bytes of code, which may raise the limit."""
         self._bytes += size
 
     def check(self, kernels: int) -> None:
-        """Raises `TooManyKernelsError` where so many more are too many."""
+        """Raise `TooManyKernelsError` if `kernels` more pass the limit; count nothing."""
         self._limit(self._found + kernels, self.most, "kernels")
 
     def spend(self, kernels: int = 1) -> None:
-        """Note so many kernels. Raises `TooManyKernelsError` where they are too many."""
+        """Count `kernels` more. Raises `TooManyKernelsError` if they pass the limit."""
         self.check(kernels)
         self._found += kernels
 
     def check_list(self, kernels: int) -> None:
-        """Raises `TooManyKernelsError` where one list has more than all code may."""
+        """Raise `TooManyKernelsError` if one list alone passes the limit; count nothing."""
         self._limit(kernels, self.most, "kernels")
 
     def spend_statements(self, count: int) -> None:
-        """Note so many definitions of text. Raises `TooManyKernelsError` like `spend`."""
+        """Count definitions in text. Raises `TooManyKernelsError` if they pass their limit."""
         self._statements += count
         self._limit(self._statements, _STATEMENTS_PER_KERNEL * self.most, "statements")
 
@@ -144,4 +151,4 @@ class KernelBudget:
             raise TooManyKernelsError(f"{message}; {hint}")
 
 
-UNBOUNDED = KernelBudget(sys.maxsize)  # of code that nobody sent
+UNBOUNDED = KernelBudget(sys.maxsize)  # for code that comes from the caller, not from a file

@@ -1,4 +1,4 @@
-"""Bytes of a file, read where a reader asks for them."""
+"""Bytes of a file, read in the parts that a reader asks for."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from kernelinfo.errors import ReadError
 _SHRANK = "shrank while it was read; read it again when it is complete"
 _WINDOW = 1 << 20
 _OVERLAP = 1 << 10
-"""Bytes; no pattern that is searched for matches more."""
+"""Bytes by which windows overlap, so that no match is cut; every pattern matches less."""
 
 
 class Source(Protocol):
     """A whole file: on disk, in a store, or in memory."""
 
     def read(self, offset: int, size: int) -> memoryview:
-        """`size` bytes from `offset` on, all within the size that the file had when it was opened.
+        """`size` bytes from `offset` on; the caller stays within the file's size when opened.
 
-        Raises `ReadError` where they cannot be read, or are no longer there.
+        Raises `ReadError` if they cannot be read or the file lost them.
         """
 
 
@@ -32,15 +32,15 @@ class Held:
         self._content = memoryview(content)
 
     def read(self, offset: int, size: int) -> memoryview:
-        """The bytes, not copied."""
+        """`size` bytes from `offset` on, not copied."""
         return self._content[offset : offset + size]
 
 
 class LargeFile:
-    """A file on disk, open as long as this object lives."""
+    """A file on disk, kept open as long as this object lives."""
 
     def __init__(self, path: str) -> None:
-        """Raises `OSError`."""
+        """Open the file. Raises `OSError`."""
         self._file = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
 
     def __del__(self) -> None:
@@ -48,7 +48,10 @@ class LargeFile:
             os.close(self._file)
 
     def read(self, offset: int, size: int) -> memoryview:
-        """The bytes, read from the file each time. Raises `ReadError` if the file lost them."""
+        """`size` bytes from `offset` on, read anew each time.
+
+        Raises `ReadError` if they cannot be read or the file lost them.
+        """
         content = bytearray()
         try:
             while piece := os.pread(self._file, size - len(content), offset + len(content)):
@@ -63,7 +66,7 @@ class LargeFile:
 
 
 class Data:
-    """A whole file, or a part of one. `len` gives its size in bytes, `bytes` all of it."""
+    """A file or a part of one. `len` gives its size in bytes, `bytes` its content."""
 
     __slots__ = ("_size", "_source", "_start")
 
@@ -74,7 +77,7 @@ class Data:
 
     @classmethod
     def of(cls, content: bytes | bytearray | memoryview) -> Data:
-        """Bytes in memory as data."""
+        """Data over bytes in memory."""
         return cls(Held(content), len(content))
 
     def __len__(self) -> int:
@@ -84,19 +87,21 @@ class Data:
         return bytes(self.read())
 
     def read(self, offset: int = 0, size: int = sys.maxsize) -> memoryview:
-        """`size` bytes from `offset` on, fewer where the data end. Raises `ReadError` like
-        `Source.read`."""
+        """`size` bytes from `offset` on, fewer at the end of the data.
+
+        Raises `ReadError` like `Source.read`.
+        """
         size = min(size, self._size - offset)
         return self._source.read(self._start + offset, size) if size > 0 else memoryview(b"")
 
     def part(self, offset: int, size: int = sys.maxsize) -> Data:
-        """The same bytes as `read` gives, not read yet."""
+        """The same range as `read`, as data not read yet."""
         offset = min(offset, self._size)
         size = max(min(size, self._size - offset), 0)
         return Data(self._source, size, self._start + offset)
 
     def search(self, pattern: re.Pattern[bytes], offset: int = 0) -> int | None:
-        """Where the first match of a pattern begins, from `offset` on; None without a match."""
+        """Offset of the first match from `offset` on, in bytes; None without a match."""
         while offset < self._size:
             found = pattern.search(self.read(offset, _WINDOW + _OVERLAP))
             if found and (found.start() < _WINDOW or offset + _WINDOW >= self._size):

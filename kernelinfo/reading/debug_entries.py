@@ -1,4 +1,4 @@
-"""Entries of debug information, from assembly text or a code object, as far as variables need."""
+"""Debug information entries (DWARF), from assembly text or a code object, for static variables."""
 
 from __future__ import annotations
 
@@ -12,20 +12,23 @@ class Entry(NamedTuple):
     """One entry: a function, a variable, a type."""
 
     tag: str
-    """As DWARF names it: `DW_TAG_variable`."""
+    """DWARF's name of the entry's kind: `DW_TAG_variable`."""
     name: str | None
     linkage_name: str | None
     numbers: Mapping[str, int]
-    """Attributes that are numbers, by DWARF's name; references count from the unit's begin."""
+    """Numeric attributes by DWARF's name; a reference is an offset from the unit's begin."""
     is_static: bool
-    """For a variable: one address, or none, for the whole program."""
+    """True for a variable with one fixed address, or with no location at all."""
     source: SourceLine | None
-    """Of its declaration."""
+    """Line of the declaration."""
     children: list[Entry]
 
     def variables(self) -> Iterator[Entry]:
-        """Static variables of a function, those of its scopes included. LLVM places them before
-        parameters and other variables, of which those without a location are not in the code."""
+        """Static variables of a function and of the scopes in it.
+
+        LLVM lists them before the first parameter. A variable behind it without a location is an
+        ordinary one that the compiler removed.
+        """
         for child in self.children:
             if child.tag == "DW_TAG_lexical_block":
                 yield from child.variables()
@@ -41,7 +44,7 @@ _NAMES = ("DW_AT_abstract_origin", "DW_AT_specification")
 
 
 def function_named(unit: Unit, symbol: str) -> Entry | None:
-    """The function of a symbol with its body; None where the unit has none."""
+    """Entry of the function with that symbol and with code; None if the unit has none."""
     for entry in unit.values():
         if entry.tag != "DW_TAG_subprogram":
             continue

@@ -1,8 +1,7 @@
-"""An ELF file for an AMD GPU or its host: 64 bits, little endian; each table is read on its own.
+"""ELF header, sections and segments of a file for an AMD GPU or its host (64-bit little-endian).
 
-pyelftools lays the rows out; its own walk gives a file up when one table is damaged, and takes two
-milliseconds for each of the hundreds of code objects of a library. So tables are bounded here and
-decoded in bulk.
+A damaged table costs only itself. pyelftools lays the rows out, but its own walk is not used: one
+damaged table ends it, and it takes 2 ms for each of a library's hundreds of code objects.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ _LONGEST_NAME = 1 << 16
 
 
 class Layout:
-    """Chosen fields of one row of a table, as pyelftools lays the row out."""
+    """Decoder of chosen fields in a table's rows, made from pyelftools' layout of a row."""
 
     def __init__(self, row: Any, *fields: str) -> None:
         laid_out = [(field.name, _format(field)) for field in row.subcons]
@@ -41,12 +40,12 @@ class Layout:
         """Bytes of a row."""
 
     def rows(self, data: bytes | memoryview) -> list[tuple[int, ...]]:
-        """The chosen fields of each row. Raises `struct.error` if the last one is cut off."""
+        """Chosen fields of each row. Raises `struct.error` if the last row is cut off."""
         return list(map(self._chosen, self._struct.iter_unpack(data)))
 
 
 def _format(field: Any) -> str:
-    """A field of pyelftools in the letters of `struct`; empty for a value that has no bytes."""
+    """`struct` format of a pyelftools field; empty for a computed value without bytes."""
     while not hasattr(field, "packer"):
         if hasattr(field, "subcons"):
             return f"{field.sizeof()}x"
@@ -57,7 +56,7 @@ def _format(field: Any) -> str:
 
 
 STRUCTS = ELFStructs(little_endian=True, elfclass=64)
-"""The one of this process: to make it takes as long as to read a code object."""
+"""pyelftools' layouts, made once: making them takes as long as reading a code object."""
 STRUCTS.create_basic_structs()
 STRUCTS.create_advanced_structs()
 
@@ -78,18 +77,17 @@ class Section(NamedTuple):
     """One section header; address, offset and sizes in bytes."""
 
     name: str
-    """Empty where the names cannot be read."""
+    """Empty if the names cannot be read."""
     type: int
     address: int
     offset: int
     size: int
     link: int
-    """Index of the section with the strings, for a symbol table; with the symbols, for
-    relocations."""
+    """Section index. A symbol table's strings; a relocation table's symbols."""
     info: int
-    """Index of the section that relocations are for."""
+    """Section index. The section that a relocation table applies to."""
     entry_size: int
-    """Of each row of a table; 0 for what has no rows."""
+    """Bytes of one row of a table; 0 for other sections."""
     is_compressed: bool
 
 
@@ -99,7 +97,7 @@ class Segment(NamedTuple):
     type: int
     address: int
     offset: int
-    size: int  # in the file; more in memory is zeros
+    size: int  # in the file; in memory zeros may follow
 
 
 class Elf(NamedTuple):
@@ -113,29 +111,31 @@ class Elf(NamedTuple):
     flags: int
     sections: tuple[Section, ...]
     segments: tuple[Segment, ...]
-    loaded: tuple[Segment | Section, ...]  # those that have addresses, and bytes in the file
+    loaded: tuple[Segment | Section, ...]  # with an address and with bytes in the file
 
     def bytes_at(self, offset: int, size: int) -> memoryview | None:
-        """`size` bytes from `offset` on; None where the file has not so many there."""
+        """`size` bytes from `offset` on; None if the file ends before."""
         if offset < 0 or size < 0 or offset + size > len(self.data):
             return None
         return self.data.read(offset, size)
 
     def bytes_of(self, section: Section) -> memoryview | None:
-        """A section's bytes; None where it has none in this file."""
+        """Bytes of a section; None if the file does not hold them."""
         if section.type == SHT_NOBITS:
             return None
         return self.bytes_at(section.offset, section.size)
 
     def data_of(self, section: Section) -> Data | None:
-        """A section as a part of the file, not read yet; None where it has no bytes in it."""
+        """A section as data not read yet; None if the file does not hold its bytes."""
         if section.type == SHT_NOBITS or section.offset + section.size > len(self.data):
             return None
         return self.data.part(section.offset, section.size)
 
     def offset_of(self, address: int) -> int | None:
-        """The offset in the file of a loaded address; None where the file has no byte for it. By
-        the segments, and by the sections where there are none."""
+        """File offset of a loaded address, in bytes; None if the file has no byte for it.
+
+        Looked up in the load segments, or in the sections of a file without segments.
+        """
         for part in self.loaded:
             if part.address <= address < part.address + part.size:
                 offset = part.offset + address - part.address
@@ -143,14 +143,16 @@ class Elf(NamedTuple):
         return None
 
     def has_overlaps(self) -> bool:
-        """Whether an address has bytes in two load segments."""
+        """True if two load segments overlap in addresses."""
         loads = sorted((s.address, s.address + s.size) for s in self.segments if s.type == PT_LOAD)
         return any(start < end for (_, end), (start, _) in pairwise(loads))
 
 
 def read_elf(data: Data, warnings: list[ReadWarning]) -> Elf:
-    """The header and both tables; what is wrong with a table is added to `warnings`. Raises
-    `ReadError` where not even the header is one of a 64-bit little-endian ELF file."""
+    """Header, sections and segments of an ELF file; a damaged table adds to `warnings`.
+
+    Raises `ReadError` if the header is not that of a 64-bit little-endian ELF file.
+    """
     start = data.read(0, _HEADER.size)
     ident = bytes(start[: len(_IDENT)])
     if ident != _IDENT[: len(ident)]:
@@ -172,7 +174,7 @@ def read_elf(data: Data, warnings: list[ReadWarning]) -> Elf:
 def _rows(
     data: Data, row: Layout, offset: int, size: int, count: int, warnings: list[ReadWarning]
 ) -> list[tuple[int, ...]]:
-    """The rows of a header table; none where there is no table, or not all of it in the file."""
+    """Rows of a header table; empty without a table, or with a warning if the file cuts it."""
     if not offset:
         return []
     if size != row.size or offset + size * count > len(data):
@@ -186,7 +188,7 @@ def _sections(
     data: Data, offset: int, size: int, count: int, names_at: int, warnings: list[ReadWarning]
 ) -> tuple[Section, ...]:
     if not count:
-        # More sections than 16 bits can count: the first, which is none, holds the numbers.
+        # More sections than 16 bits can count: the unused first header holds both numbers.
         for row in _rows(data, _SECTION, offset, size, 1, warnings):
             count, names_at = row[4], row[5]  # sh_size and sh_link
     rows = _rows(data, _SECTION, offset, size, count, warnings)
@@ -207,6 +209,6 @@ def _sections(
 
 
 def string_at(strings: bytes, start: int) -> str | None:
-    """The NUL-terminated string that starts there; None where none of sane length does."""
+    """NUL-terminated string from `start` on; None without a NUL in the next 64 KiB."""
     end = strings.find(b"\0", start, start + _LONGEST_NAME)
     return None if end < 0 else strings[start:end].decode("utf-8", "backslashreplace")

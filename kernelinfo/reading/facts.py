@@ -1,4 +1,4 @@
-"""The nouns of reading: bytes, what they say of which kernel, and what could not be read."""
+"""Records that readers return: a kernel's numbers by source, modules, and warnings."""
 
 from __future__ import annotations
 
@@ -20,19 +20,26 @@ Source = Literal[
     "code",
 ]
 SOURCES: tuple[Source, ...] = get_args(Source)
-"""Who states a number, the best source first: the user; `.amdgpu.info` of objects that are not
-linked yet, or `.amdgpu_info` of their assembly; the 64-byte kernel descriptor (or
-amd_kernel_code_t), which the hardware obeys; `.amdhsa_*` directives, which the assembler makes it
-from; the metadata note or its YAML in assembly; the `; Kernel info:` comment; a remark in a build
-log; a `.set` symbol or an ELF symbol; the JSON file that Triton writes next to a code object; the
-instructions in assembly text."""
+"""Sources of a number, the best first.
+
+- option: the user;
+- linking-info: `.amdgpu.info` of an unlinked object, or `.amdgpu_info` of its assembly;
+- descriptor: the 64-byte kernel descriptor (or amd_kernel_code_t), which the hardware obeys;
+- directive: `.amdhsa_*`, from which the assembler makes the descriptor;
+- metadata: the note of a code object, or its YAML in assembly;
+- kernel-info: the `; Kernel info:` comment;
+- remark: a line of a build log;
+- symbol: a `.set` symbol or an ELF symbol;
+- sidecar: the JSON file that Triton writes next to a code object;
+- code: the instructions in assembly text.
+"""
 
 Sizes = tuple[int, int, int]
 """Sizes along x, y and z."""
 
 
 class Numbers(NamedTuple):
-    """The numbers stated of one kernel; None for a number that is not stated."""
+    """Numbers stated for one kernel; None for a number that is not stated."""
 
     lds_bytes: int | None = None  # static LDS per workgroup
     scratch_bytes_per_lane: int | None = None  # fixed scratch (private segment) per lane
@@ -41,7 +48,7 @@ class Numbers(NamedTuple):
     reserved_vgprs: int | None = None
     """VGPRs per lane the descriptor encodes, a multiple of the encoding granule."""
     least_reserved_vgprs: int | None = None
-    """The same by the smaller of two units, where the object tells neither."""
+    """The same in the smaller of two possible granules, if the object does not tell which."""
     reserved_sgprs: int | None = None
     """SGPRs per wave the descriptor encodes, a multiple of the encoding granule."""
     wgp_mode: bool | None = None  # a workgroup's waves may use both CUs of a WGP
@@ -49,10 +56,10 @@ class Numbers(NamedTuple):
     dynamic_vgprs: bool | None = None  # waves take and give back VGPRs while they run
     dynamic_vgpr_block: int | None = None  # VGPRs per lane that they take at a time
     tg_split: bool | None = None
-    """A workgroup's waves may be on several CUs (threadgroup split)."""
+    """True if a workgroup's waves may be on several CUs (threadgroup split)."""
     named_barriers: int | None = None
     vgprs: int | None = None
-    """VGPRs the code uses per lane; AGPRs included where they share one file (.vgpr_count)."""
+    """VGPRs the code uses per lane, AGPRs included in a unified file (.vgpr_count)."""
     arch_vgprs: int | None = None
     """Architectural VGPRs the code uses per lane, AGPRs never included."""
     agprs: int | None = None  # AGPRs the code uses per lane
@@ -61,11 +68,11 @@ class Numbers(NamedTuple):
     vgpr_spills: int | None = None  # VGPRs spilled
     sgpr_spills: int | None = None  # SGPRs spilled
     max_workgroup_size: int | None = None
-    """Workitems of the largest workgroup that the kernel may be launched with."""
+    """Workitems of the largest workgroup that may be launched."""
     required_workgroup: Sizes | None = None  # workitems, when the source demands one size
     cluster: Sizes | None = None  # workgroups that start together
     graphics_stage: bool | None = None
-    """Waves are launched by a stage of graphics, one by one: no workgroup."""
+    """True if a graphics stage launches the waves one by one, without a workgroup."""
     dynamic_lds: bool | None = None  # the kernel takes LDS sized at launch
     dynamic_lds_bytes: int | None = None  # LDS per workgroup asked for at launch
     indirect_call: bool | None = None  # calls through a pointer or outside the module
@@ -74,26 +81,26 @@ class Numbers(NamedTuple):
     asked_waves: int | None = None  # waves per SIMD that the source asked the compiler for
     compiler_waves_per_simd: int | None = None  # the compiler's own `; Occupancy:`
     code_bytes: int | None = None
-    """Size of the code, callees excluded; None where it is told apart, as each kernel's own."""
+    """Size of the code, callees excluded; None if `KernelFacts.code_bytes` has it."""
 
 
 NOTHING = Numbers()
 Stated = tuple[Source, Numbers]
-"""The numbers that one source states of one kernel."""
+"""Numbers that one source states for one kernel."""
 
 
 class Place(NamedTuple):
-    """The place of a source, in bytes of a code object or 1-based lines of a text."""
+    """Place of a source, in bytes of a code object or 1-based lines of a text."""
 
     source: Source
     begin: int
-    """First byte or line of what states them: the descriptor, the note, the block."""
+    """First byte or line of the descriptor, the note or the block."""
     within: Mapping[str, int]
-    """By the name of a number, bytes or lines from `begin`; the same for equal statements."""
+    """Bytes or lines from `begin`, by the name of a number; shared by equal statements."""
 
 
 BEGIN: Mapping[str, int] = dict.fromkeys(Numbers._fields, 0)
-"""Within a source that is placed as a whole."""
+"""`Place.within` for a source without places of single numbers."""
 
 
 class Fact(NamedTuple):
@@ -106,7 +113,7 @@ class Fact(NamedTuple):
 
 
 def facts_of(stated: Iterable[Stated]) -> tuple[Fact, ...]:
-    """Every number of every source, in the order of the sources."""
+    """Facts for all stated numbers, in the order of the sources."""
     return tuple(
         [
             Fact(name, value, source)
@@ -118,16 +125,16 @@ def facts_of(stated: Iterable[Stated]) -> tuple[Fact, ...]:
 
 
 class SourceLine(NamedTuple):
-    """The line on which the source of a kernel begins, by its debug information."""
+    """Source line on which a kernel begins, by its debug information."""
 
     file: str
-    """As the compiler was given it; relative to the repository's root where it lies inside."""
+    """Path as the compiler was given it; relative to the repository's root if inside."""
     line: int
     """1-based."""
 
 
 class LoopSpills(NamedTuple):
-    """Spill instructions in one loop, inner loops not counted."""
+    """Numbers of spill instructions in one loop, inner loops not counted."""
 
     header: str  # label of the loop's header: `.LBB3_2`
     depth: int  # 1 for an outermost loop
@@ -136,27 +143,27 @@ class LoopSpills(NamedTuple):
 
 
 class Code(NamedTuple):
-    """Counts of a kernel's instructions as written, callees excluded."""
+    """Numbers of a kernel's instructions as written, callees excluded."""
 
     matrix: int
     """MFMA, SMFMAC, WMMA and SWMMAC."""
     lds: int
     memory: int
-    """Global, flat and buffer instructions; the latter reach scratch, too, on older targets."""
+    """Global, flat and buffer instructions; on older targets the last reach scratch, too."""
     scratch: int
     barriers: int
     calls: int
     spills: int | None
-    """Stores of spilled registers to scratch; None, as the next three, where the compiler left no
-    comments."""
+    """Stores of spilled registers to scratch. This and the next four are None if the compiler left
+    no comments."""
     reloads: int | None
+    """Loads of spilled registers from scratch."""
     agpr_moves: int | None
     """Moves of spilled VGPRs to AGPRs and back."""
     loops: tuple[LoopSpills, ...] | None
     """Loops with spills or reloads to scratch, in the order of the text."""
     scratch_in_loops: int | None = None
-    """Instructions inside loops that reach scratch, spills and reloads not counted; None where the
-    compiler left no comments."""
+    """Instructions inside loops that reach scratch, spills and reloads not counted."""
 
 
 class Asked(NamedTuple):
@@ -169,25 +176,26 @@ class Asked(NamedTuple):
 
 
 class KernelFacts(NamedTuple):
-    """All that one module says of one kernel, source by source; nothing is chosen yet."""
+    """One kernel of a module: its numbers by source, none chosen yet."""
 
     symbol: str
     """Mangled name, without the descriptor's `.kd`."""
     stated: tuple[Stated, ...]
-    """By all sources that state any number."""
+    """One entry for each source that states a number."""
     places: tuple[Place, ...] = ()
+    """Places of the sources, for line numbers and offsets."""
     code_bytes: int | None = None
-    """Size of the code where it is each kernel's own, so that other numbers may be equal."""
+    """Size of the code. Kept out of `Numbers`, so that kernels with equal numbers share them."""
     line: int | None = None
     """1-based line of the kernel's label in the assembly text."""
     read_code: Callable[[], Code | None] | None = None
-    """Counts the instructions, in as much time as all else takes; None in code objects."""
+    """Counts the instructions, which takes as long as all other reading; None in code objects."""
     source: SourceLine | None = None
     """None without debug information."""
 
 
 class ReadWarning(NamedTuple):
-    """Something in a module that could not be read or does not fit; never dropped."""
+    """A part of a module that could not be read or contradicts another; always reported."""
 
     message: str
     line: int | None = None
@@ -195,28 +203,30 @@ class ReadWarning(NamedTuple):
 
 
 class ReadWarnings:
-    """The warnings on one text: the first thousand, as a text could be nothing but mistakes."""
+    """Warnings on one text. Keeps the first thousand: a text could be nothing but mistakes."""
 
     def __init__(self) -> None:
         self._count = 0
         self._new: list[ReadWarning] = []
 
     def add(self, message: str, line: int | None = None) -> None:
-        """Add a warning, or count it where there are too many."""
+        """Add a warning; beyond the first thousand, only count it."""
         self._count += 1
         self._last = ReadWarning(message, line)
         if self._count <= _MOST_WARNINGS:
             self._new.append(self._last)
 
     def take(self) -> tuple[ReadWarning, ...]:
-        """The warnings that were added since the last call."""
+        """Warnings added since the last call."""
         taken = tuple(self._new)
         self._new.clear()
         return taken
 
     def rest(self) -> tuple[ReadWarning, ...]:
-        """The last of those that are not shown, which may say why reading ended, and how many more
-        there were."""
+        """The last warning beyond the first thousand, with their number; empty if there is none.
+
+        The last one may say why reading ended.
+        """
         more = self._count - _MOST_WARNINGS
         message = f"{more} more warnings on this text, of which this is the last: "
         return (self._last._replace(message=message + self._last.message),) if more > 0 else ()
@@ -226,31 +236,31 @@ Setting = Literal["any", "on", "off", "unsupported"]
 
 
 class Features(NamedTuple):
-    """Target features that change code, not occupancy, as the target id spells them."""
+    """Settings of the target features, which change code but not occupancy."""
 
     xnack: Setting | None = None
     sramecc: Setting | None = None
 
 
 class Module(NamedTuple):
-    """One code object, or one module of an assembly text, as its reader found it."""
+    """One code object, or one module of an assembly text or build log, as its reader found it."""
 
     kind: Literal["assembly", "code-object", "build-log"]
     target: str | None
-    """Processor, for example gfx90a; None when nothing in the module says."""
+    """Processor, for example gfx90a; None if the module names none."""
     features: Features
     code_object_version: int | None
     stamps: tuple[str, ...]
-    """Stamps of all producers, the linker among them; sorted."""
+    """Version strings of all producers, the linker included; sorted."""
     kernels: tuple[KernelFacts, ...]
     warnings: tuple[ReadWarning, ...] = ()
     notes: tuple[str, ...] = ()
     """Remarks on the module that are no problems."""
     doubts: tuple[str, ...] = ()
-    """Why it may not be whole: a note of a report, which a gate does not pass."""
+    """Reasons why the module may be cut off. A report shows them as notes; a gate fails."""
     part: str | None = None
-    """Distinguishes several modules of one text where nothing else does."""
+    """Distinguishes modules of one text that are equal in all else."""
     offset: int = 0
-    """Bytes from the start of the text that holds it, and maybe others."""
+    """Begin of the module, in bytes from the start of its text."""
     passed_over: tuple[str, ...] = ()
-    """Symbols of the kernels that are not asked for; nothing else of them is read."""
+    """Symbols of the kernels that the run does not ask for; nothing else of them is read."""

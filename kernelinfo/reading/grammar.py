@@ -1,4 +1,4 @@
-"""Parse text with the tables that Lark makes of `grammars/*.lark`, without Lark."""
+"""LALR(1) parser driven by the tables that Lark makes of `grammars/*.lark`; runs without Lark."""
 
 from __future__ import annotations
 
@@ -13,32 +13,35 @@ from zlib import crc32
 from kernelinfo.package_file import read_package_file
 
 TABLES_VERSION = 1
-"""Raise it with every change of `Tables`, so that older files are not loaded."""
+"""Part of the file names. Raise it with every change of `Tables`, so that old files are ignored."""
 MOST_TOKENS = 1 << 15
-"""Text of more is made to exhaust its readers; so many take a fifth of a second."""
+"""Most tokens of one text, which take 0.2 s. Only hostile text has more."""
 END = "$END"
-"""Lark's name for the terminal behind the text."""
+"""Lark's name for the end of the text."""
 START = ACCEPT = 0
-"""The first state. Nothing leads back to it: as an action its number means that all is parsed."""
+"""Number of the first state. No action leads back to it, so as an action it means "accepted"."""
 ERROR = 1 << 30
-"""The action where a state has none."""
+"""Action for a terminal that a state does not allow."""
 
 _PACKAGE = dirname(dirname(__file__))
 _FOLDERS = (join(_PACKAGE, "grammars"), join(dirname(_PACKAGE), "grammars"))
-"""Of an installed package and of a checkout."""
+"""Folders of the grammars in an installed package and in a checkout."""
 
 Build = Mapping[str, Callable[..., object]]
-"""By the name of a rule (or the `-> name` of an alternative), what makes its value of the values of
-its parts. A terminal's value is its text."""
+"""Functions by the name of a rule, or by the `-> name` of an alternative.
+
+A function gets the values of the rule's parts and returns the rule's value. A terminal's value is
+its text.
+"""
 
 Rule = tuple[str, int, str, tuple[tuple[int, bool], ...], bool]
-"""One alternative of a rule, as tables keep it:
+"""One alternative of a rule, as a tuple:
 
-- the rule's name;
-- the number of terminals and rules that it consists of;
-- the name of its function in `Build`; empty if it has none: its value is the list of its parts;
-- which of those count as parts, and whether the value of each is such a list;
-- whether the value of an only part is that of the rule (`?rule`).
+- name of the rule;
+- number of its terminals and rules;
+- name of its function in `Build`, or empty: then its value is the list of its parts;
+- index of each terminal or rule that counts as a part, with True if its value is such a list;
+- True if a single part's value becomes the rule's value (`?rule`).
 """
 
 
@@ -46,16 +49,19 @@ class Tables(NamedTuple):
     """An LALR(1) parser and its contextual lexer."""
 
     patterns: tuple[str, ...]
-    """By state: the terminals that may follow, the preferred first, each a group with its name, and
-    those that are ignored, without."""
+    """Regular expression of the terminals that may follow, by state.
+
+    Alternatives stand in order of preference, each a group with the terminal's name; ignored
+    terminals are unnamed groups.
+    """
     actions: tuple[dict[str, int], ...]
-    """By state and terminal: the next state, `ACCEPT`, or `~index` of the rule that is complete.
-    By state and rule: the next state."""
+    """Action by state, then by terminal: the next state, `ACCEPT`, or `~index` of a complete rule.
+    By state, then by rule: the next state."""
     rules: tuple[Rule, ...]
 
 
 class NoMatch(ValueError):
-    """The grammar does not describe the text."""
+    """The text does not follow the grammar."""
 
 
 class TooLong(NoMatch):
@@ -64,7 +70,7 @@ class TooLong(NoMatch):
 
 @cache
 def load_tables(name: str) -> Tables:
-    """The tables of `grammars/NAME.lark`: from the build or, where it left none, from Lark now."""
+    """Tables of `grammars/NAME.lark`, from the build or, if it made none, from Lark now."""
     grammar = _read(f"{name}.lark")
     try:
         return Tables(*marshal.loads(_read(tables_name(name, grammar))))
@@ -75,12 +81,15 @@ def load_tables(name: str) -> Tables:
 
 
 def tables_name(name: str, grammar: bytes) -> str:
-    """The file with the tables of just this grammar."""
+    """Name of the tables' file, with a checksum of the grammar's text."""
     return f"{name}-{crc32(grammar, TABLES_VERSION):08x}.tables"
 
 
 def _read(name: str) -> bytes:
-    """A file of the grammars' folder, which may be in a zipped package."""
+    """Content of a file in the grammars' folder, zipped or not.
+
+    Raises `FileNotFoundError`.
+    """
     for folder in _FOLDERS:
         try:
             return read_package_file(join(folder, name))
@@ -90,8 +99,11 @@ def _read(name: str) -> bytes:
 
 
 def parse(tables: Tables, text: str, build: Build) -> Any:
-    """The value of the whole text; that of each part is made as soon as the part is complete. Takes
-    time linear in the text, and no recursion. Raises NoMatch."""
+    """Value of the whole text, built by `build`.
+
+    Each rule's value is built as soon as the rule is complete. Takes time linear in the text, and
+    no recursion. Raises `NoMatch`.
+    """
     patterns, actions, rules = tables
     states: list[int] = [START]
     values: list[Any] = []
@@ -111,7 +123,10 @@ def parse(tables: Tables, text: str, build: Build) -> Any:
 
 
 def _tokens(patterns: Sequence[str], text: str, states: list[int]) -> Iterator[tuple[str, str]]:
-    """Name and text of each terminal, one that the latest state allows; ends where none fits."""
+    """Name and text of each terminal, as the last of `states` allows; stops if none matches.
+
+    Raises `TooLong`.
+    """
     offset = count = 0
     while offset < len(text):
         match = _lexer(patterns[states[-1]])(text, offset)
@@ -131,7 +146,7 @@ def _lexer(pattern: str) -> Callable[[str, int], re.Match[str] | None]:
 
 
 def _value(rule: Rule, values: list[Any], build: Build) -> Any:
-    """The value of a rule by those of all its terminals and rules."""
+    """Value of a rule, from the values of all its terminals and rules."""
     _, _, function, kept, unwraps = rule
     parts: list[Any] = []
     for index, is_list in kept:
@@ -140,7 +155,7 @@ def _value(rule: Rule, values: list[Any], build: Build) -> Any:
         elif parts:
             parts += values[index]
         else:
-            parts = values[index]  # long lists are made item by item, and must not be copied
+            parts = values[index]  # a long list grows item by item: never copy it
     if unwraps and len(parts) == 1:
         return parts[0]
     return build[function](*parts) if function else parts

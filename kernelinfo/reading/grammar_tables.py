@@ -1,4 +1,4 @@
-"""Make the tables of a grammar, with Lark: for a wheel, an editable install, or a checkout now."""
+"""Tables of a grammar, made by Lark for a wheel, an editable install, or a checkout at run time."""
 
 from __future__ import annotations
 
@@ -16,26 +16,28 @@ from lark.parsers.lalr_analysis import Shift
 from kernelinfo.reading.grammar import END, Rule, Tables
 
 State = dict[str, tuple[object, Any]]
-"""A state of Lark's parser: symbol → (`Shift`, state) or (`Reduce`, rule). Names of terminals are
+"""A state of Lark's parser: symbol → (`Shift`, state) or (`Reduce`, rule). A terminal's name is
 upper case."""
 States = Mapping[object, State]
-"""Lark's number of a state → the state. The numbers differ from run to run."""
+"""State by Lark's number for it. The numbers differ from run to run."""
 
 
 def dump_tables(grammar: str) -> bytes:
-    """The tables of a grammar as `load_tables` reads them."""
-    # The format's last version without references, which are not the same in every build.
+    """Bytes of the tables, as `load_tables` reads them."""
+    # Version 2 is the last without references, which differ from build to build.
     return marshal.dumps(tuple(make_tables(grammar)), 2)
 
 
 def make_tables(grammar: str) -> Tables:
-    """The tables of a grammar, the same in every run. Raises `ValueError` if `parse` and Lark would
-    differ."""
+    """Tables of a grammar, the same in every run.
+
+    Raises `ValueError` for a grammar that `parse` would read differently from Lark.
+    """
     parser = Lark(grammar, parser="lalr", maybe_placeholders=False).parser
     table = parser.parser.parser.parse_table
     (start,), (end,) = table.start_states.values(), table.end_states.values()
     states = table.states
-    states[end][END] = Shift, start  # `parse` takes this for the end
+    states[end][END] = Shift, start  # `parse` accepts here
     lexers = [(state, parser.lexer.lexers[number]) for number, state in states.items()]
     order = _reached(states, start)
     rules = sorted(parser.parser_conf.rules, key=lambda rule: (rule.origin.name, rule.order))
@@ -54,7 +56,7 @@ def make_tables(grammar: str) -> Tables:
 
 
 def _reached(states: States, start: object) -> list[State]:
-    """The reachable states, in the order of a walk from the first one."""
+    """Reachable states, in the order of a walk from `start`."""
     order = [states[start]]
     for state in order:
         for symbol in sorted(state):
@@ -64,8 +66,11 @@ def _reached(states: States, start: object) -> list[State]:
 
 
 def _next(states: States, state: State, symbol: str) -> State:
-    """The next state. After a rule, its actions skip the rules that only pass a value on
-    (`?sum: product`), which would be most of a parser's steps."""
+    """State behind `symbol`.
+
+    Behind a rule, the state's actions skip rules that only pass a value on (`?sum: product`): these
+    would be most of a parser's steps.
+    """
     found = states[state[symbol][1]]
     if symbol.isupper():
         return found
@@ -91,8 +96,11 @@ def _passes(rule: LarkRule) -> bool:
 
 
 def _pattern(state: State, lexers: Sequence[tuple[State, BasicLexer]]) -> str:
-    """The terminals that Lark's lexer tries in a state, in its order; empty after a rule, where
-    the next terminal is already known."""
+    """Regular expression of the terminals that Lark's lexer tries in a state, in Lark's order.
+
+    Empty behind a rule, as the next terminal is known there. Raises `ValueError` for terminals that
+    Lark would tell apart by a callback.
+    """
     lexer = next((lexer for own, lexer in lexers if own == state), None)
     if lexer is None:
         return ""
@@ -109,7 +117,7 @@ def _group(terminal: TerminalDef, ignored: Collection[str]) -> str:
 
 
 def _rule(rule: LarkRule) -> Rule:
-    """Parts and name as Lark's parse trees have them (lark.parse_tree_builder)."""
+    """A rule as tables keep it, its parts and name as in Lark's trees (lark.parse_tree_builder)."""
     parts = tuple(
         (index, isinstance(symbol, NonTerminal) and symbol.name.startswith("_"))
         for index, symbol in enumerate(rule.expansion)

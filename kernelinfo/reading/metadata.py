@@ -1,6 +1,6 @@
-"""The AMDGPU metadata map: what the compiler records of each kernel, in msgpack or in YAML.
+"""Numbers of a kernel in the AMDGPU metadata map, which is msgpack or YAML.
 
-LLVM's AMDGPUUsage, "Code Object Metadata", describes the keys; hand-written maps leave most out.
+Keys: LLVM's AMDGPUUsage, "Code Object Metadata". Hand-written maps leave most keys out.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import Any
 from kernelinfo.reading.facts import Numbers
 
 MOST_REGISTERS = 1024
-"""What gfx1250 addresses, the most of all."""
+"""Most registers of a kind per wave or lane; gfx1250 addresses the most of all targets."""
 UINT32 = 0xFFFFFFFF
-"""The largest number that a kernel can state."""
+"""Largest number that a kernel can state."""
 
 
 def _between(least: int, most: int, value: object) -> int:
@@ -99,12 +99,12 @@ _DYNAMIC_LDS = {"hidden_dynamic_lds_size", "dynamic_shared_pointer", "DynamicSha
 
 
 def code_object_version(version: object) -> int | None:
-    """The code object version by `amdhsa.version` (5 for 6 as well); None where none is known."""
+    """Code object version for an `amdhsa.version`, 5 for version 6 as well; None if unknown."""
     return next((known for stated, known in _VERSIONS if version == stated), None)
 
 
 def unknown_version(version: object) -> str | None:
-    """What to warn of where a version is stated that is not known."""
+    """Warning about a stated but unknown version; None without one."""
     if version is None or code_object_version(version):
         return None
     return f"metadata of version {_shown(version)}, not known here: what is new in it is not read"
@@ -113,7 +113,7 @@ def unknown_version(version: object) -> str | None:
 def kernel_numbers(kernel: Mapping[object, object]) -> tuple[str, Numbers, list[str]]:
     """Symbol, numbers and complaints of one element of `amdhsa.kernels` (code object v3 on).
 
-    A malformed value gives a complaint in words and no number; unknown keys are passed over.
+    A malformed value gives a complaint in words and no number. Unknown keys are ignored.
     """
     symbol = kernel_symbol(kernel.get(".symbol"), kernel.get(".name"))
     numbers, complaints = _read(KEYS, kernel)
@@ -124,12 +124,13 @@ def kernel_numbers(kernel: Mapping[object, object]) -> tuple[str, Numbers, list[
 
 
 def kernel_symbol(symbol: object, name: object) -> str:
-    """That of the kernel's function: the descriptor's without its `.kd`; "" where none is text."""
+    """Symbol of the kernel's function: `.symbol` without `.kd`, else `.name`; "" if neither is
+    text."""
     return _text(symbol).removesuffix(".kd") or _text(name)
 
 
 def kernel_numbers_v2(kernel: Mapping[object, object]) -> tuple[str, Numbers, list[str]]:
-    """As `kernel_numbers`, for one element of `Kernels` in the YAML of code object v2."""
+    """Symbol, numbers and complaints of one element of `Kernels` in the YAML of code object v2."""
     symbol = _text(kernel.get("SymbolName")).removesuffix("@kd") or _text(kernel.get("Name"))
     numbers: dict[str, Any] = {}
     complaints = _no_text(kernel, "SymbolName", "Name")
@@ -149,7 +150,7 @@ def kernel_numbers_v2(kernel: Mapping[object, object]) -> tuple[str, Numbers, li
 def _read(
     keys: Mapping[str, tuple[str, _Reading]], values: Mapping[object, object]
 ) -> tuple[dict[str, Any], list[str]]:
-    """Numbers by name, and complaints."""
+    """Numbers by the names of `Numbers`, and complaints about malformed values."""
     numbers: dict[str, Any] = {}
     complaints: list[str] = []
     for key, (name, reading) in keys.items():
@@ -163,14 +164,14 @@ def _read(
 
 
 def _no_text(kernel: Mapping[object, object], *keys: str) -> list[str]:
-    """Complaints of names that are none."""
+    """Complaints about names that are not text."""
     odd = [key for key in keys if not isinstance(kernel.get(key, ""), (str, bytes))]
     return [f"{key} is {_shown(kernel[key])}, not text" for key in odd]
 
 
 def takes_dynamic_lds(args: object, kind: str = ".value_kind") -> bool:
-    """Whether a kernel's arguments say that its LDS is sized at launch."""
-    # Presence says so; absence says nothing: `extern __shared__` leaves no mark.
+    """True if an argument shows that the kernel's LDS is sized at launch."""
+    # False proves nothing: `extern __shared__` leaves no mark.
     if not isinstance(args, list):
         return False
     kinds = (arg.get(kind) for arg in args if isinstance(arg, Mapping))

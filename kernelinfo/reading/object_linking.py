@@ -1,9 +1,9 @@
-"""What code that is linked later states of each function alone, put together along its calls.
+"""Numbers of kernels in unlinked code: each function's own, combined along the calls.
 
-Compiled with `-amdgpu-enable-object-linking`, an object's descriptors and metadata speak of each
-function alone, without what it calls and without LDS, which the linker places. The section
-`.amdgpu.info`, and in assembly the directive `.amdgpu_info`, have what the linker needs.
-llvm/include/llvm/Support/AMDGPUObjLinkingInfo.h, as LLVM 24git writes it.
+With `-amdgpu-enable-object-linking`, descriptors and metadata count a function without its callees
+and without LDS, which the linker places. The section `.amdgpu.info`, or the directive
+`.amdgpu_info` in assembly, tells the linker the rest.
+Source: llvm/include/llvm/Support/AMDGPUObjLinkingInfo.h, LLVM 24git.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from kernelinfo.reading.facts import NOTHING, KernelFacts, Numbers, Stated
 
 NOTE = "is not linked yet: numbers are of what each kernel reaches in this object; link for all"
 _MOST_CALLS = 1 << 20
-"""That are followed in one object, for each kernel anew; real ones are inlined but for a few."""
+"""Most calls to follow in one object, summed over its kernels. Real code inlines nearly all."""
 _VCC, _FLAT_SCRATCH, _DYNAMIC_STACK = 1, 2, 4
 _REPLACED: Mapping[str, None] = dict.fromkeys(
     (
@@ -26,28 +26,28 @@ _REPLACED: Mapping[str, None] = dict.fromkeys(
         *("dynamic_stack", "compiler_waves_per_simd"),
     )
 )
-"""What descriptors, metadata and kernel info state of one function alone."""
-_UNKNOWN = Numbers(indirect_call=True)  # of a kernel of which nothing is stated
+"""Numbers that descriptors, metadata and kernel info count without callees."""
+_UNKNOWN = Numbers(indirect_call=True)  # for a kernel that the linking info does not list
 
 
 class Function:
-    """What is stated of one function alone."""
+    """Linking info of one function, callees excluded."""
 
     def __init__(self, *, is_open: bool = False) -> None:
         self.flags = 0
-        """1 VCC, 2 flat scratch, 4 dynamic stack."""
+        """Bits: 1 VCC, 2 flat scratch, 4 dynamic stack."""
         self.vgprs = self.agprs = self.sgprs = 0
         self.scratch = 0
         """Bytes per lane."""
         self.uses: dict[str, int] = {}
-        """Bytes of LDS variables, by name."""
+        """LDS variables: bytes by name."""
         self.calls: list[str] = []
         self.is_open = is_open
-        """Whether it calls what is not known."""
+        """True if its callees or LDS variables are not all known."""
 
 
 class _Reach(NamedTuple):
-    """A function with everything that it reaches."""
+    """A function and all functions that it reaches."""
 
     functions: Collection[Function]
     scratch: int  # bytes per lane along the deepest path of calls
@@ -62,8 +62,11 @@ def with_callees(
     *,
     xnack: bool,
 ) -> list[KernelFacts]:
-    """The kernels, each with what all that it calls states instead of what is stated of it alone;
-    `functions` are those of one object, by name."""
+    """The kernels with numbers that include their callees, in place of those that do not.
+
+    `functions` holds one object's functions by name. `xnack` is True if the code may run with
+    XNACK on.
+    """
     calls = _Calls(functions)
     found = []
     for kernel in kernels:
@@ -78,17 +81,18 @@ def with_callees(
 
 
 class _Calls:
-    """Who calls whom in one object."""
+    """Call graph of one object."""
 
     def __init__(self, functions: Mapping[str, Function]) -> None:
         self._functions = functions
         self._left = _MOST_CALLS
 
     def reach(self, name: str) -> _Reach:
-        """All that a function calls, itself included; open beyond the most calls."""
+        """The function `name` and all functions that it reaches; open if the calls exceed the limit
+        of an object."""
         reached: dict[str, Function] = {}
         scratch: dict[str, int] = {}
-        """Along the deepest path, of functions whose callees are known."""
+        """Bytes per lane along the deepest path, by each finished function's name."""
         is_open = is_recursive = False
         waiting = [name]
         while waiting:
@@ -105,7 +109,7 @@ class _Calls:
                 reached[current] = function
                 self._left -= 1 + len(function.calls)
                 is_open |= function.is_open or self._left < 0
-                # One that is reached and not done is a caller of this one.
+                # A function that is reached but not finished is a caller of this one.
                 is_recursive |= any(c in reached and c not in scratch for c in function.calls)
                 if self._left >= 0:
                     waiting += [callee for callee in function.calls if callee not in reached]

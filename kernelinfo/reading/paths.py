@@ -1,4 +1,4 @@
-"""Paths: patterns of them, as the user's repository knows them, and files that are read whole."""
+"""Paths: matching patterns, relative to the repository, configuration files, small documents."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from kernelinfo.reading.facts import SourceLine
 
 ANY_FOLDERS = "**"
 CONFIGURATIONS = "kernelinfo.toml", "pyproject.toml"
-"""Files that configure: one of our own, and one that is shared with other tools."""
+"""Names of configuration files: our own, and the one shared with other tools."""
 
 
 def fits(path: str, pattern: str) -> bool:
-    """True if the pattern matches the path, or a folder that the path is in. `*`, `?` and `[...]`
-    match within one name, `**` any number of folders, none included."""
+    """True if the pattern matches the path or a folder above it.
+
+    `*`, `?` and `[...]` match within one name; `**` matches any number of folders, also none.
+    """
     names = path.split("/")
     return any(_fits(names[:end], pattern.split("/")) for end in range(1, len(names) + 1))
 
@@ -32,17 +34,20 @@ def _fits(names: Sequence[str], pattern: Sequence[str]) -> bool:
 
 
 def in_repository(source: SourceLine) -> SourceLine:
-    """The same path, relative to the repository's root where it lies inside.
+    """The same line, its file relative to the repository's root if it lies inside.
 
-    The root is the nearest folder with a `.git` from the current one upwards. A relative path is
-    the compiler's, from a folder of its own, and stays.
+    The root is the nearest folder with a `.git`, from the current one upwards. A relative path
+    stays, as it is relative to the folder in which the compiler ran.
     """
     inside = os.path.isabs(source.file) and path_in_repository(source.file)
     return source._replace(file=inside) if inside else source
 
 
 def path_in_repository(path: str) -> str | None:
-    """A path, if relative then to the current folder, from the repository's root; None outside."""
+    """Path relative to the repository's root; None outside of one.
+
+    A relative `path` starts at the current folder.
+    """
     try:
         root = _root(os.getcwd())
     except OSError:  # the current folder was deleted
@@ -62,8 +67,11 @@ def _root(folder: str) -> str | None:
 
 
 def read_document(path: str | os.PathLike[str], most: int) -> bytes:
-    """All bytes of a regular file of at most so many. Raises `ReadError` for what is larger, or no
-    regular file: a FIFO would wait for a writer. Raises `OSError` where it cannot be read."""
+    """Content of a regular file of up to `most` bytes.
+
+    Raises `ReadError` if the file is larger or not a regular one (a FIFO would wait for a writer),
+    and `OSError` if it cannot be read.
+    """
     if os.path.exists(path) and not os.path.isfile(path):
         raise ReadError("is no regular file; give another file")
     with open(path, "rb") as file:
@@ -73,8 +81,11 @@ def read_document(path: str | os.PathLike[str], most: int) -> bytes:
 
 
 def configurations(folder: str) -> Iterator[str]:
-    """Each `kernelinfo.toml` in the absolute path of a folder or above, and each `pyproject.toml`
-    that may configure, too; the nearest first."""
+    """Paths of the configuration files in a folder (an absolute path) and above, nearest first.
+
+    Yields each `kernelinfo.toml`, and each `pyproject.toml` that may hold `[tool.kernelinfo]` or
+    cannot be read.
+    """
     own, shared = (os.path.join(folder, name) for name in CONFIGURATIONS)
     if _is_file_or_dangling(own):
         yield own
@@ -92,13 +103,15 @@ def configurations(folder: str) -> Iterator[str]:
 
 
 def _is_file_or_dangling(path: str) -> bool:
-    """True for a file, and for a link to nothing, of which reading says so."""
+    """True for a file, and for a dangling link, whose reading then fails with a message."""
     return os.path.isfile(path) or (os.path.islink(path) and not os.path.exists(path))
 
 
 def may_configure(pyproject: bytes) -> bool:
-    """False if the bytes of a `pyproject.toml` rule out a `[tool.kernelinfo]`. True may be wrong:
-    only parsing decides."""
+    """False if the bytes of a `pyproject.toml` rule out a `[tool.kernelinfo]`.
+
+    True is a guess: only parsing decides.
+    """
     dense = pyproject.translate(None, b" \t\"'")
     parent = b"[tool]" in dense or b"tool={" in dense
     return b"tool.kernelinfo" in dense or (parent and b"kernelinfo" in dense)

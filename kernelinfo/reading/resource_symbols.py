@@ -1,7 +1,7 @@
-"""Symbols that LLVM 20 and later define for each function: NAME.has_recursion and so on.
+"""Numbers in the resource symbols that LLVM 20 and later define: NAME.has_recursion and others.
 
-LLVM AMDGPUMCResourceInfo::getSymbol. In assembly `.set` defines them, and they stay in the symbol
-table of an object until it is stripped.
+In assembly `.set` defines them. An object keeps them in its symbol table until it is stripped.
+Source: LLVM AMDGPUMCResourceInfo::getSymbol.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ SYMBOLS: Mapping[str, str] = {
     "has_dyn_sized_stack": "dynamic_stack",
     "num_named_barrier": "named_barriers",
 }
-"""What a symbol's name ends with, after a dot."""
+"""Field of `Numbers` by the end of a symbol's name, behind the last dot."""
 
 NAMED_BARRIERS = 4
-"""What the descriptor counts named barriers in (AMDHSAKernelDescriptor.h, NAMED_BAR_CNT)."""
+"""Granule of named barriers in the descriptor (AMDHSAKernelDescriptor.h, NAMED_BAR_CNT)."""
 
 
 def symbol_numbers(values: Mapping[str, int]) -> Numbers:
-    """The numbers of one function, by the ends of its symbols' names and their values."""
+    """Numbers of one function; `values` maps the ends of its symbols' names to their values."""
     found = {SYMBOLS[suffix]: bool(count) for suffix, count in values.items()}
     barriers = values.get("num_named_barrier")
-    # LLVM puts recursion down as a dynamic stack (SIProgramInfo::DynamicCallStack).
+    # LLVM reports recursion as a dynamic stack (SIProgramInfo::DynamicCallStack).
     return Numbers(
         dynamic_stack=found.get("recursion") or found.get("dynamic_stack"),
         recursion=found.get("recursion"),

@@ -1,4 +1,4 @@
-"""Stamps of producers in `.comment` and `.ident`, and which of them is the kernel's compiler."""
+"""Version strings ("stamps") in `.comment` and `.ident`, and the compiler among them."""
 
 from __future__ import annotations
 
@@ -13,35 +13,41 @@ _DEVICE_LIBRARY = re.compile(r"clang version .*RadeonOpenCompute/llvm-project ro
 
 
 def distinct(stamps: Iterable[str]) -> tuple[str, ...]:
-    """Each stamp once, without blanks around it, sorted: a linker orders and repeats them as it
-    likes."""
+    """The stamps stripped of blanks, sorted, without repeats or empty ones.
+
+    Linkers repeat and order stamps as they like.
+    """
     return tuple(sorted({stamp.strip() for stamp in stamps} - {""}))
 
 
 def compilers(stamps: Iterable[str]) -> tuple[str, ...]:
-    """All but the linker's."""
+    """The stamps of compilers: all but the linker's."""
     return tuple(stamp for stamp in stamps if not stamp.startswith(_LINKER))
 
 
 def makers(stamps: Iterable[str]) -> tuple[str, ...]:
-    """Those of compilers that may have made the kernels. Linked bitcode, AMD's device libraries
-    above all, brings the stamp of the compiler that made it."""
+    """The stamps of compilers that may have made the kernels.
+
+    Leaves out AMD's device libraries, linked bitcode with the stamp of its own compiler.
+    """
     return tuple(stamp for stamp in compilers(stamps) if not _DEVICE_LIBRARY.match(stamp))
 
 
 def is_of_clang(stamp: str) -> bool:
-    """True for the stamp of a clang, AMD's among them."""
+    """True for the stamp of a clang, AMD's included."""
     return "clang version " in stamp
 
 
 def compiler_of(stamps: tuple[str, ...]) -> str | None:
-    """The stamp of the compiler that made the kernels; None where no stamp is a compiler's. Linked
-    bitcode is of an older one, for no LLVM reads bitcode of a newer one."""
+    """Stamp of the compiler that made the kernels; None without a compiler's stamp.
+
+    The newest one counts: no LLVM reads the bitcode of a newer LLVM.
+    """
     return max(makers(stamps), key=_age, default=None)
 
 
 def _age(stamp: str) -> tuple[list[int], list[int], str]:
-    """Of a younger compiler it is greater; the text decides where the versions do not."""
+    """Sort key: newest compiler last; ties by text."""
     return _numbers(_VERSION.search(stamp)), _numbers(_RELEASE.search(stamp)), stamp
 
 

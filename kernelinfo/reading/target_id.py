@@ -1,4 +1,4 @@
-"""Read which processor a module is for, as the many spellings of a target say it."""
+"""Processor and features from the many spellings of a target: ids, triples, ISA versions."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from kernelinfo.occupancy import targets
 from kernelinfo.occupancy.targets import Target
 from kernelinfo.reading.facts import Features, Setting
 
-# Few of these are needed for one module, and each takes 0.1 ms to compile.
+# Not compiled at import: one module needs few of these, and each takes 0.1 ms to compile.
 _PROCESSOR = r"gfx[0-9a-f]+(?:-[0-9]+)*(?:-generic|-strict)?(?=$|[:+])"
 _VERSION = r"(?:^|-)amdgpu(\d{1,2})\.(\d[0-9a-f])-"
-"""The processor in the triple itself, as LLVM 24 spells it: amdgpu9.0a."""
+"""Processor in the triple itself, as LLVM 24 spells it: amdgpu9.0a."""
 _FEATURE = r":(\w+)([+-])|\+([\w-]+)"
 _ISA = r'\s*(\d{1,3})\s*,\s*(\d{1,3})\s*,\s*(\d{1,3})\s*,\s*"AMD"'
 
@@ -22,22 +22,22 @@ _SIGNS: dict[str | None, str] = {"on": "+", "off": "-"}
 
 
 class TargetId(NamedTuple):
-    """A processor, for example gfx90a, and the features that were spelled out."""
+    """A processor, for example gfx90a, and the features that its spelling names."""
 
     processor: str
     settings: tuple[tuple[str, Setting], ...] = ()
-    odd: str = ""  # what stands behind the processor and is no feature
+    odd: str = ""  # text behind the processor that is no feature
 
     @property
     def hardware(self) -> Target | None:
-        """The facts of the processor; None where it is not known."""
+        """Hardware facts of the processor; None for an unknown one."""
         return targets.find(self.processor) if self.processor in targets.known() else None
 
     def features(self, code_object_version: int | None) -> Features:
-        """All features; what an absent one means depends on the code object version.
+        """Settings of all features, named in the spelling or not.
 
-        Up to v3 it is off. From v4 on the code runs with any setting, where there is one. Where
-        version or processor do not tell, it stays None.
+        An unnamed feature is `off` up to code object v3. From v4 on it is `any`, or `unsupported`
+        if the processor lacks it. It is None if version and processor do not tell.
         """
         target = self.hardware
 
@@ -55,13 +55,13 @@ class TargetId(NamedTuple):
         return Features(setting("xnack", xnack), setting("sramecc", sramecc))
 
 
-@lru_cache(maxsize=1 << 10)  # all files of a build are for a few targets
+@lru_cache(maxsize=1 << 10)  # a build is for a few targets
 def parse_target_id(text: str) -> TargetId | None:
-    """The processor that ends `text`: a target id, a target triple or a bundle entry's id.
+    """Processor and features at the end of a target id, a target triple or a bundle entry's id.
 
-    Spellings are those of AMDGPUUsage, "Target ID": `gfx90a:sramecc+:xnack-` (code object v4 on),
-    `gfx906+sram-ecc` (v3), behind `amdgcn-amd-amdhsa--`, `amdgpu9.42-amd-amdhsa-unknown-` and the
-    like. None when there is no processor.
+    None without a processor. Spellings (AMDGPUUsage, "Target ID"): `gfx90a:sramecc+:xnack-` from
+    code object v4 on, `gfx906+sram-ecc` in v3; with or without a prefix such as
+    `amdgcn-amd-amdhsa--` or `amdgpu9.42-amd-amdhsa-unknown-`.
     """
     found = re.search(_PROCESSOR, text.strip())
     if not found:
@@ -78,14 +78,15 @@ def parse_target_id(text: str) -> TargetId | None:
 
 
 def target_id(processor: str | None, features: Features) -> str:
-    """The target as LLVM spells it, with the features that are on or off: `gfx90a:xnack-`."""
+    """Target id as LLVM spells it, with the features that are on or off: `gfx90a:xnack-`."""
     settings = (("sramecc", features.sramecc), ("xnack", features.xnack))
     stated = [name + _SIGNS[setting] for name, setting in settings if setting in _SIGNS]
     return ":".join([processor or UNKNOWN_TARGET, *stated])
 
 
 def parse_isa_version(text: str) -> TargetId | None:
-    """The processor of `.hsa_code_object_isa` with these operands: `9,0,10,"AMD","AMDGPU"`."""
+    """Processor in the operands of `.hsa_code_object_isa`, such as `9,0,10,"AMD","AMDGPU"`; None
+    if they have another form."""
     numbers = re.match(_ISA, text)
     if not numbers:
         return None
@@ -93,5 +94,5 @@ def parse_isa_version(text: str) -> TargetId | None:
 
 
 def isa_version(major: int, minor: int, stepping: int) -> TargetId | None:
-    """The processor of an ISA version: 9, 0, 10 is gfx90a. None if its numbers are out of range."""
+    """Processor of an ISA version: 9, 0, 10 is gfx90a. None for a major version of 100 or more."""
     return parse_target_id(f"gfx{major}{minor:x}{stepping:x}") if major < 100 else None

@@ -1,7 +1,7 @@
-"""What compilers report of each kernel while they build: `-Rpass-analysis=kernel-resource-usage`.
+"""Kernels in the output of `-Rpass-analysis=kernel-resource-usage`.
 
-A log holds remarks, an optimization record YAML; both state the same, and neither a target.
-llvm/lib/Target/AMDGPU/AMDGPUAsmPrinter.cpp, `emitResourceUsageRemarks`.
+A log holds remarks; an optimization record holds the same numbers as YAML. Neither names a target.
+Source: llvm/lib/Target/AMDGPU/AMDGPUAsmPrinter.cpp, `emitResourceUsageRemarks`.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _FAILED = re.compile(
     rb"^FAILED: |(?:^|: |m)(?:fatal )?error: |^g?make(?:\[\d+\])?: \*\*\* ", re.MULTILINE
 )
 _FAILURES = (b"FAILED: ", b"error: ", b": *** ")
-"""One of which stands in every such line: they are sought ten times as fast."""
+"""Every line that `_FAILED` matches holds one of these, which are found ten times as fast."""
 _FUNCTIONS = "reports functions but no kernel, whose report would end with its LDS"
 
 
 def accepts(text: Text | memoryview) -> bool:
-    """Whether a text holds resource usage as a compiler reports it, or too much that looks so."""
+    """True if a text holds a compiler's resource usage, or too many lines that look like it."""
     text = searchable(text)
     if _RECORD.search(text):
         return True
@@ -42,10 +42,11 @@ def accepts(text: Text | memoryview) -> bool:
 def read(
     data: Text | memoryview, *, arch: str | None = None, budget: KernelBudget = UNBOUNDED
 ) -> Iterator[Module]:
-    """The kernels of a log or record; those of one name in modules of their own, as several
-    targets, or a template of several units, give them.
+    """Modules of a log or record: the first kernel of each name, then the second of each, and so
+    on.
 
-    `arch` is the target that it was built for. What cannot be read becomes a remark.
+    A build for several targets, or a template in several units, gives several kernels of one name.
+    `arch` is the target of the build. A statement that cannot be read becomes a warning.
     """
     text = searchable(data)
     warnings = ReadWarnings()
@@ -84,7 +85,7 @@ def read(
 
 
 def _by_occurrence(kernels: Iterator[KernelFacts]) -> list[list[KernelFacts]]:
-    """The first kernels of each name, the second ones, and so on."""
+    """Lists of kernels: the first kernel of each name, the second of each, and so on."""
     seen: Counter[str] = Counter()
     found = defaultdict[int, list[KernelFacts]](list)
     for kernel in kernels:

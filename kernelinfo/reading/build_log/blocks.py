@@ -1,4 +1,4 @@
-"""Statements of compilers, brought together kernel by kernel."""
+"""Kernels assembled from the single statements of a log or record."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ _COUNTS: Mapping[str, tuple[str, int]] = {
     "VGPRs Spill": ("vgpr_spills", UINT32),
     _LAST: ("lds_bytes", UINT32),
 }
-"""Keys of numbers, and the most that they can be."""
+"""Field of `Numbers` and largest value, by the key in a log."""
 _DYNAMIC_STACK = "Dynamic Stack"
 _FLAGS = {"True": True, "False": False}
 _SYMBOLS = re.compile(r"[A-Za-z_$.(]")
 
 
 class Location(NamedTuple):
-    """Where a function is written."""
+    """Source location of a function, as the compiler prints it."""
 
     file: str
     line: int
@@ -52,7 +52,7 @@ NOWHERE = Location("<unknown>", 0, 0)
 
 
 class Statement(NamedTuple):
-    """One line of a compiler on one function."""
+    """One line of a log: a key and a value for one function."""
 
     location: Location
     key: str
@@ -61,14 +61,14 @@ class Statement(NamedTuple):
 
 
 class _Block:
-    """What is stated of one function, or of several that cannot be distinguished."""
+    """Statements on one function, or on several at one location that cannot be told apart."""
 
     def __init__(self, name: Statement) -> None:
         self.name = name
         self.names = 1
         self.values: dict[str, Statement] = {}
         self.ends = 0
-        """Of how many of its functions all is stated."""
+        """Number of its functions whose last statement was read."""
 
     @property
     def is_kernel(self) -> bool:
@@ -132,12 +132,14 @@ class Blocks:
 
     @property
     def are_all_functions(self) -> bool:
-        """Whether there are functions, and none of them is a kernel."""
+        """True if the log names functions and none of them is a kernel."""
         return bool(self._all) and all(b.is_complete and not b.is_kernel for b in self._all)
 
     def kernels(self, target: Target | None) -> Iterator[KernelFacts]:
-        """Each kernel, in the order of the log. Functions, of which LLVM 15 and 16 tell too, have
-        no LDS."""
+        """Kernels, in the order of the log.
+
+        Leaves out functions, which LLVM 15 and 16 report too: a complete one states no LDS.
+        """
         for block in self._all:
             if block.names > 1 or (block.is_complete and not block.is_kernel):
                 continue
@@ -176,8 +178,10 @@ class Blocks:
 
 
 def _add_accumulators(found: dict[str, Any], target: Target | None) -> None:
-    """Make `vgprs` count what the metadata's `.vgpr_count` does; without a target that is not known
-    where there are AGPRs."""
+    """Turn `vgprs` into the total of the metadata's `.vgpr_count`.
+
+    Removes it if there are AGPRs and the target is unknown: the total depends on the target.
+    """
     if "vgprs" in found and found.get("agprs"):
         if target is None:
             del found["vgprs"]

@@ -1,10 +1,14 @@
-"""Remarks in the output of compilers and linkers, wherever on a line they stand.
+"""Statements from the remarks in a log of compilers and linkers, anywhere on a line.
 
-The location and the word "remark" come in six orders: `FILE:LINE:COLUMN: remark: TEXT` (clang from
-source), `remark: FILE:LINE:COLUMN: TEXT` (clang from IR, as with --save-temps; llc and opt),
-`remark: <unknown>:0:0: TEXT` (the same without debug information), `FILE:LINE:COLUMN: TEXT` (lld),
-`FILE(LINE,COLUMN): remark: TEXT` (clang as MSVC) and either of clang's without the option's name at
-the end. Time stamps, progress, colours and hyperlinks may stand around them.
+A remark takes one of these forms; clang's may end with the option's name in brackets:
+
+- `FILE:LINE:COLUMN: remark: TEXT`: clang from source;
+- `FILE(LINE,COLUMN): remark: TEXT`: clang as MSVC;
+- `remark: FILE:LINE:COLUMN: TEXT`: clang from IR (with --save-temps), llc and opt;
+- `remark: <unknown>:0:0: TEXT`: the same without debug information;
+- `FILE:LINE:COLUMN: TEXT`: lld.
+
+Time stamps, progress, colours and hyperlinks may stand around them.
 """
 
 from __future__ import annotations
@@ -30,12 +34,14 @@ _OPTION = re.compile(r" \[-Rpass[\w=-]*\]\s*$")
 _INDENT = "    "
 _MOST_BEFORE = 1024
 _MOST_AFTER = 1 << 16
-_REMARK = 2  # definitions of assembly that take as long to read
+_REMARK = 2  # statements counted for one remark, by the time that it takes to read
 
 
 def statements(text: Text, budget: KernelBudget) -> Iterator[Statement]:
-    """What the remarks of a log state, in its order; time linear in the text. Raises
-    `TooManyKernelsError`."""
+    """Statements of a log's remarks, in its order.
+
+    Takes time linear in the text. Raises `TooManyKernelsError`.
+    """
     lines, at = Lines(text), 0
     while found := _KEYS.search(text, at):
         budget.spend_statements(_REMARK)
@@ -50,7 +56,7 @@ def statements(text: Text, budget: KernelBudget) -> Iterator[Statement]:
 
 
 def _before(text: Text, start: int) -> str:
-    """What stands on the line before a key."""
+    """Text of the line before the key at `start`, without escape sequences."""
     near = text[max(start - _MOST_BEFORE, 0) : start]
     return _without_escapes(near[max(near.rfind(b"\n"), near.rfind(b"\r")) + 1 :])
 
@@ -60,7 +66,7 @@ def _without_escapes(line: bytes) -> str:
 
 
 def _location(before: str, *, is_name: bool) -> Location | None:
-    """None where no remark stands there: prose, or a source line."""
+    """Location at the end of the text before a key; None if that is prose or a source line."""
     indent = "" if is_name else _INDENT
     found = _PLACE.search(before.removesuffix(indent)) if before.endswith(indent) else None
     if found is None:

@@ -1,8 +1,8 @@
-"""Optimization records: `-fsave-optimization-record` and llc's `-pass-remarks-output`, as YAML.
+"""Statements from the YAML of `-fsave-optimization-record` and of llc's `-pass-remarks-output`.
 
-One document for each line that the log would have: `--- !Analysis`, `Pass: kernel-resource-usage`,
-`Name:` of the number, `Function:`, `DebugLoc:`, and the value in `Args:`.
-llvm/lib/Remarks/YAMLRemarkSerializer.cpp.
+A record has one document for each line of the log: `--- !Analysis`, `Pass: kernel-resource-usage`,
+`Name:` (of the number), `Function:`, `DebugLoc:`, and the value in `Args:`.
+Source: llvm/lib/Remarks/YAMLRemarkSerializer.cpp.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _FIELD = re.compile(r"^(\w+):[ \t]*(.*(?:\n[ \t].*)*)", re.MULTILINE)
 _ARGUMENT = re.compile(r"^ *- (\w+):[ \t]*(.*)", re.MULTILINE)
 _LOCATION = re.compile(r"\{\s*File: *(.*),\s+Line: (\d{1,9}),\s+Column: (\d{1,9})\s*\}")
 _ESCAPED = re.compile(r'\\(?:(["\\/ ])|x(..)|u(.{4})|U(.{8})|.)')
-_MOST_BYTES = 1 << 16  # of one document; real ones have about 300
-_RECORD = 3  # definitions of assembly that take as long to read
+_MOST_BYTES = 1 << 16  # per document; real ones have about 300
+_RECORD = 3  # statements counted for one document, by the time that it takes to read
 _KEYS: Mapping[str, str] = {
     "FunctionName": NAME,
     "NumSGPR": "SGPRs",
@@ -40,8 +40,10 @@ _KEYS: Mapping[str, str] = {
 
 
 def statements(text: Text, warnings: ReadWarnings, budget: KernelBudget) -> Iterator[Statement]:
-    """What the documents of the pass state; those that cannot be read are added to `warnings`.
-    Raises `TooManyKernelsError`."""
+    """Statements of the pass's documents, in their order; an unreadable one adds to `warnings`.
+
+    Raises `TooManyKernelsError`.
+    """
     lines = Lines(text)
     for found in _START.finditer(text):
         if _PASS.match(text, found.end()):
@@ -55,7 +57,7 @@ def statements(text: Text, warnings: ReadWarnings, budget: KernelBudget) -> Iter
 
 
 def _document(text: Text, start: int) -> str:
-    """The lines up to the document's end; raises `ReadError` where it has none."""
+    """Text of a document from `start` to its end. Raises `ReadError` without an end."""
     end = _END.search(text, start, start + _MOST_BYTES)
     if not (end and end[1]):
         raise ReadError("the record is cut off")
@@ -63,7 +65,10 @@ def _document(text: Text, start: int) -> str:
 
 
 def _statement(document: str, line: int) -> Statement | None:
-    """None for a number that is not known. Raises `ReadError` for what no compiler writes."""
+    """Statement of a document; None for an unknown number.
+
+    Raises `ReadError` for a document that no compiler writes.
+    """
     fields: dict[str, str] = dict(_FIELD.findall(document))
     name = _scalar(fields.get("Name", ""))
     if not name.isalnum():
@@ -82,7 +87,7 @@ def _statement(document: str, line: int) -> Statement | None:
 
 
 def _scalar(written: str) -> str:
-    """A value of YAML without its quotes and escapes."""
+    """Text of a YAML scalar, without quotes and escapes."""
     written = written.strip()
     if written[:1] == "'":
         return written[1:-1].replace("''", "'")
