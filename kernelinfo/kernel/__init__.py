@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class CodeObject(NamedTuple):
-    """Where kernels come from."""
+    """One code object, assembly text or build log that kernels were read from."""
 
     path: str
     containers: tuple[str, ...]
@@ -33,17 +33,17 @@ class CodeObject(NamedTuple):
     features: Features
     code_object_version: int | None
     compiler: str | None
-    """The stamp of the one that made the kernels; None where none is known."""
+    """Stamp of the compiler that made the kernels; None if unknown."""
     stamps: tuple[str, ...]
-    """Of all producers, sorted: the compiler, those of linked libraries, the linker."""
+    """Stamps of all producers, sorted: the compiler, compilers of linked libraries, the linker."""
     conflicting_entry: str | None = None
-    """The entry of the same file and processor, read before, whose id names other features."""
+    """Target id of an earlier entry of the same file and processor with other features."""
     kernel_count: int | None = None
-    """Kernels that it holds, whichever of them are asked for."""
+    """Number of kernels in it, including those that a filter leaves out."""
 
 
 class Used(NamedTuple):
-    """What the code uses, as the compiler counted; None where the input does not say."""
+    """Resources that the code uses, by the compiler's count; None if the input does not say."""
 
     vgprs: int | None  # per lane; AGPRs included where they share one file
     agprs: int | None
@@ -53,19 +53,19 @@ class Used(NamedTuple):
 
 
 class Spills(NamedTuple):
-    """Registers that did not fit; None where the input does not say."""
+    """Number of spilled registers by kind; None if the input does not say."""
 
     vgprs: int | None
     sgprs: int | None
 
     @property
     def registers(self) -> int:
-        """Those of both kinds that are known to have spilled."""
+        """Spilled VGPRs + SGPRs; an unknown count adds 0."""
         return (self.vgprs or 0) + (self.sgprs or 0)
 
 
 class Flags(NamedTuple):
-    """None where the input does not say."""
+    """Properties of stack and calls that leave numbers open; None if the input does not say."""
 
     dynamic_stack: bool | None
     indirect_call: bool | None
@@ -74,14 +74,14 @@ class Flags(NamedTuple):
 
 
 class Workgroup(NamedTuple):
-    """Sizes that may be launched, in workitems."""
+    """Workgroup sizes that may be launched, in workitems; None if the input does not say."""
 
     declared_max: int | None
     required: Sizes | None
 
 
 class Kernel(NamedTuple):
-    """One kernel: its identity, and the traits it shares with all that state the same."""
+    """One kernel: its identity, and the traits that it shares with kernels of equal numbers."""
 
     code_object: CodeObject
     symbol: str
@@ -92,27 +92,27 @@ class Kernel(NamedTuple):
     code_bytes: int | None
     """Size of the code, callees excluded."""
     places: tuple[Place, ...]
-    """Where its sources state their numbers."""
+    """Position of each source in the input."""
     line: int | None
     """1-based line of the kernel's label in assembly text."""
     code: Code | None
-    """Counts of its instructions; None where they are not read: in code objects, and where neither
-    a rule nor `Options.instructions` asks for them."""
+    """Counts of its instructions. None for a code object, or if neither a rule nor
+    `Options.instructions` asks for them."""
     source: SourceLine | None
     """None without debug information."""
     arguments: tuple[Argument, ...] | None = None
-    """None where they are not asked for."""
+    """Arguments in order; None if not asked for."""
     contradiction: str = ""
-    """What the assembly of the same compilation states otherwise, in words."""
+    """Sentence on numbers that the assembly of the same compilation states differently."""
 
     def __repr__(self) -> str:
-        """One line: the name, the target and what the code uses."""
+        """One line: the name, the target and the used resources."""
         used = (f"{name}={value}" for name, value in self.used._asdict().items())
         return f"Kernel({self.name!r}, {self.code_object.target!r}, {', '.join(used)})"
 
     @property
     def target(self) -> Target | None:
-        """None when the input does not name one, or names one that is not known."""
+        """The target; None if the input names none or an unknown one."""
         return self.traits.target
 
     @property
@@ -122,7 +122,7 @@ class Kernel(NamedTuple):
 
     @property
     def workgroup(self) -> Workgroup:
-        """Sizes that may be launched, in workitems."""
+        """Workgroup sizes that may be launched, in workitems."""
         numbers = self.traits.numbers
         return Workgroup(numbers.max_workgroup_size, numbers.required_workgroup)
 
@@ -134,12 +134,12 @@ class Kernel(NamedTuple):
 
     @property
     def allocated(self) -> Allocated:
-        """What the hardware allocates, without dynamic LDS. Raises `UnknownTargetError`."""
+        """Allocated resources, without dynamic LDS. Raises `UnknownTargetError`."""
         return self.traits.allocated
 
     @property
     def spills(self) -> Spills:
-        """Registers that did not fit."""
+        """Number of spilled registers by kind."""
         return Spills(self.traits.numbers.vgpr_spills, self.traits.numbers.sgpr_spills)
 
     @property
@@ -149,15 +149,15 @@ class Kernel(NamedTuple):
         return Flags(*[getattr(numbers, name) for name in Flags._fields])
 
     def offset(self, fact: Fact) -> int | None:
-        """The offset of a fact in bytes from the start of the code object; None in text."""
+        """Offset of a fact, in bytes from the start of the code object; None in text."""
         return self._place_of(fact) if self.code_object.kind == "code-object" else None
 
     def line_of(self, fact: Fact) -> int | None:
-        """The 1-based line of a fact in assembly text; None in code objects."""
+        """Line of a fact in assembly text, from 1; None in code objects."""
         return None if self.code_object.kind == "code-object" else self._place_of(fact)
 
     def _place_of(self, fact: Fact) -> int | None:
-        """The byte or line that states a fact; None where its source has none."""
+        """Byte offset or line of a fact; None if its source has no position for it."""
         found = (
             place.begin + place.within[fact.name]
             for place in self.places
@@ -183,7 +183,7 @@ class Kernel(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """What a rule says of one kernel."""
+    """One message of a rule on one kernel."""
 
     rule: str
     """KI and three digits."""
@@ -191,20 +191,19 @@ class Finding(NamedTuple):
     severity: Literal["error", "warning", "note"]
     message: str
     hint: str = ""
-    """What to do, where there is something to do."""
+    """Advice; empty if there is nothing to do."""
 
 
 class Result(NamedTuple):
-    """One kernel, its occupancy under the launch that was asked for, and what the rules say."""
+    """One kernel, its occupancy under the given launch, and the findings of the rules."""
 
     kernel: Kernel
     occupancy: Occupancy | None
-    """None where the target is not known, or the size that is asked about is none that the kernel
-    is compiled for."""
+    """None if the target is unknown or the kernel is not compiled for this size."""
     findings: tuple[Finding, ...] = ()
 
     def __repr__(self) -> str:
-        """One line: the kernel, its occupancy and the rules that found something."""
+        """One line: the kernel, its occupancy and the rules with findings."""
         occupancy = self.occupancy
         waves = None if occupancy is None else occupancy.waves_per_simd
         limiters = () if occupancy is None else occupancy.limiters
@@ -213,7 +212,7 @@ class Result(NamedTuple):
 
     @property
     def compiler_number(self) -> CompilerNumber | None:
-        """The compiler's own waves/SIMD and why it differs; None where it printed none."""
+        """The compiler's own waves/SIMD and why it differs; None if it printed none."""
         if self.kernel.traits.numbers.compiler_waves_per_simd is None:
             return None
         from kernelinfo.kernel.compiler_number import compiler_number  # which few formats show
@@ -222,10 +221,9 @@ class Result(NamedTuple):
 
     @property
     def next(self) -> tuple[Step, ...]:
-        """The steps to the next higher occupancy that are worth taking.
+        """Steps to the next higher occupancy that are worth taking.
 
-        None where they ask for fewer registers of a kind that spills; without VGPRs that only pad
-        what LDS allows, which end with the LDS.
+        Empty if a step cuts a spilling register kind. Omits VGPR steps that only undo LDS padding.
         """
         if self.occupancy is None:
             return ()
@@ -241,13 +239,14 @@ class Result(NamedTuple):
 
     @property
     def device(self) -> Device | None:
-        """The product that device-wide numbers are for: the target's first; None without one."""
+        """Product for device-wide numbers: the target's first; None if no product is known."""
         target = self.kernel.target
         return None if target is None else next(iter(target.devices), None)
 
     def filling(self, device: Device, grid: int | None = None) -> Filling | None:
-        """The device full of this kernel's workgroups; None where its occupancy is not known.
-        `grid` counts workgroups. Raises `LaunchError` for a grid of none."""
+        """Counts of a device full of this kernel's workgroups; None without an occupancy.
+
+        `grid` is in workgroups. Raises `LaunchError` for a grid below 1."""
         if self.occupancy is None:
             return None
         from kernelinfo.occupancy.devices import fill  # with dataclasses, for --device alone
@@ -264,14 +263,15 @@ class Repeat(NamedTuple):
     member: str | None
     offset: int | None
     is_exact: bool = True
-    """Byte for byte; else it states what the assembly `first` does."""
+    """True if the bytes are equal; False if the kernels only state the same as the assembly
+    `first`."""
 
 
-Item = Result | Problem | Repeat | Note  # what an analysis finds, one after the other
+Item = Result | Problem | Repeat | Note  # an analysis yields these one by one
 
 
 class Report(NamedTuple):
-    """All that a renderer may know."""
+    """The gathered results of an analysis; renderers read nothing else."""
 
     results: tuple[Result, ...]
     problems: tuple[Problem, ...]
@@ -279,7 +279,7 @@ class Report(NamedTuple):
 
     @classmethod
     def of(cls, items: Iterable[Item]) -> Report:
-        """All items of an analysis, gathered."""
+        """The report of these items; notes are left out."""
         found = list(items)
         return cls(
             tuple(item for item in found if isinstance(item, Result)),
@@ -288,7 +288,7 @@ class Report(NamedTuple):
         )
 
     def __repr__(self) -> str:
-        """One line: counts of what was read."""
+        """One line: the counts of kernels, code objects and problems."""
         kernels, code_objects, problems = map(len, (self.results, self.code_objects, self.problems))
         return f"Report({kernels=}, {code_objects=}, {problems=})"
 
@@ -300,16 +300,16 @@ class Report(NamedTuple):
 
     @property
     def kernels(self) -> tuple[Kernel, ...]:
-        """Those of the results."""
+        """The kernels of the results, in their order."""
         return tuple(result.kernel for result in self.results)
 
     def rows(self) -> list[dict[str, Any]]:
-        """A flat row a kernel, as `--format jsonl` writes them: for pandas, polars, DuckDB."""
+        """One flat row per kernel, as in `--format jsonl`: for pandas, polars, DuckDB."""
         from kernelinfo.kernel.rows import row
 
         return [row(result) for result in self.results]
 
     @property
     def code_objects(self) -> tuple[CodeObject, ...]:
-        """Those that kernels come from, in the order of reading."""
+        """Code objects of the kernels, each once, in the order of reading."""
         return tuple(dict.fromkeys(kernel.code_object for kernel in self.kernels))

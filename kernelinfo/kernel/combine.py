@@ -1,4 +1,4 @@
-"""Statements of several sources -> one Kernel: the best source of each number is chosen."""
+"""Combines the statements of several sources to one Kernel, each number from its best source."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from kernelinfo.reading.paths import in_repository
 
 
 def combine(facts: KernelFacts, code_object: CodeObject, target: Target | None) -> Kernel:
-    """One kernel from all that is stated of it, without its instructions.
+    """One kernel from all its statements, without counts of instructions.
 
-    Sources that should agree and do not are kept in `Traits.disagreements`.
+    Conflicts between sources are kept in `Traits.disagreements`.
     """
     source = facts.source
     if source is not None:
@@ -38,8 +38,7 @@ def combine(facts: KernelFacts, code_object: CodeObject, target: Target | None) 
 
 @lru_cache(maxsize=1 << 14)  # a library's 88,000 kernels make 25,000 different statements
 def settled(stated: tuple[Stated, ...], processor: str | None, compiled_for: str | None) -> Traits:
-    """The numbers of a kernel, each from its best source, and the demand that they make on a known
-    processor."""
+    """Traits: each number from its best source, and the demand if the processor is known."""
     target = find(processor) if processor else None
     stated = _best_first(stated)
     best: list[Any] = [None] * len(Numbers._fields)
@@ -68,11 +67,10 @@ _RANK: dict[str, float] = {source: rank for rank, source in enumerate(SOURCES)}
 
 
 def _best_first(stated: tuple[Stated, ...]) -> tuple[Stated, ...]:
-    """The statements by the rank of their sources; kernel info on SGPRs reserved comes before
-    directives.
+    """Statements sorted by rank of source. Reserved SGPRs of kernel info rank above directives.
 
-    Up to LLVM 16 the compiler leaves XNACK's SGPRs out and the assembler, given the same
-    directives, counts them: llvm-mc 15 makes 104 of what clang 16 encodes as 96.
+    Up to LLVM 16 the compiler omits XNACK's SGPRs and the assembler counts them for the same
+    directives: clang 16 encodes 96 where llvm-mc 15 encodes 104.
     """
     ranked: list[tuple[float, Stated]] = []
     for source, numbers in stated:
@@ -86,21 +84,22 @@ def _best_first(stated: tuple[Stated, ...]) -> tuple[Stated, ...]:
 
 
 def _wave_size(stated: int | None, target: Target | None) -> int | None:
-    """Lanes in a wave: as stated, or the only size that the target has."""
+    """Lanes per wave: as stated, else the target's only size; None if it has two."""
     sizes = () if target is None else target.vgprs
     return sizes[0].wave_size if stated is None and len(sizes) == 1 else stated
 
 
 class VectorRegisters(NamedTuple):
-    """Registers per lane that the code uses; None where the input does not say."""
+    """Registers per lane that the code uses; None if the input does not say."""
 
-    total: int | None  # as the target counts them: the sum in a unified file, else the larger count
+    total: int | None  # unified file: VGPRs + AGPRs; separate files: the larger count
     arch: int | None
     agprs: int | None
 
 
 def _vector_registers(numbers: Numbers, target: Target | None) -> VectorRegisters:
-    """What the code uses; where no source states that, what the descriptor reserves, apart."""
+    """Used vector registers. If no source states them: the descriptor's reserved VGPRs and AGPRs,
+    without a total on a unified file."""
     total, arch, agprs = numbers.vgprs, numbers.arch_vgprs, numbers.agprs
     if target is None:
         return VectorRegisters(total, arch, agprs)
@@ -118,10 +117,10 @@ def _unified(numbers: Numbers, target: Target) -> VectorRegisters:
     reserved, offset = numbers.reserved_vgprs, numbers.accum_offset
     if total is None:
         return VectorRegisters(None, *_reserved(reserved, offset, target))
-    # Without arch VGPRs nothing is aligned (LLVM AMDGPUBaseInfo.cpp getTotalNumVGPRs).
+    # A kernel of AGPRs alone has no alignment (LLVM AMDGPUBaseInfo.cpp getTotalNumVGPRs).
     agprs_alone = total == agprs and offset == target.agprs.offset_granule
     if agprs and offset is not None and total <= offset and not agprs_alone:
-        # AGPRs begin at the offset: this count, as hand-written metadata has it, leaves them out.
+        # AGPRs begin at the offset, so this total, as in hand-written metadata, omits them.
         return VectorRegisters(offset + agprs, total, agprs)
     if offset is not None and not agprs and total > offset:
         agprs = total - offset
@@ -135,7 +134,7 @@ def _unified(numbers: Numbers, target: Target) -> VectorRegisters:
 def _reserved(
     reserved: int | None, offset: int | None, target: Target
 ) -> tuple[int | None, int | None]:
-    """VGPRs and AGPRs that a descriptor reserves and code can name."""
+    """(VGPRs, AGPRs) that a descriptor reserves and code can address."""
     if reserved is None or offset is None:
         return None, None
     agprs = min(max(reserved - offset, 0), target.agprs.addressable)
@@ -145,9 +144,9 @@ def _reserved(
 def _demand(
     numbers: Numbers, registers: VectorRegisters, described: bool, target: Target
 ) -> Demand:
-    """The demand on the hardware, and why it may be higher than the file says.
+    """The demand on the hardware, with the reasons why it may be higher than the file says.
 
-    `described` is whether any source is a descriptor, or the directives that it is made from.
+    `described` is true if a source is a descriptor or the directives of one.
     """
     at_least = []
     required = prod(numbers.required_workgroup or (0,))
@@ -205,8 +204,9 @@ def _demand(
 
 
 def _dynamic_block(stated: int | None, vgprs: int, file: Vgprs) -> int:
-    """VGPRs that a wave takes at a time: as stated, else those of which it gets the fewest; 0 for
-    the granule of waves whose VGPRs are not dynamic."""
+    """Block size of dynamic VGPRs: as stated, else the size that allocates the fewest VGPRs.
+
+    0 stands for the granule of static VGPRs and wins ties."""
     if stated in file.dynamic_blocks:
         return stated
     blocks = [b for b in file.dynamic_blocks if vgprs <= b * file.most_dynamic_blocks]
@@ -214,7 +214,7 @@ def _dynamic_block(stated: int | None, vgprs: int, file: Vgprs) -> int:
 
 
 def _two_units(file: Vgprs) -> str:
-    """Why a descriptor's VGPRs are a bound where the object does not tell their unit."""
+    """Reason why the VGPRs are a lower bound: the file does not settle the descriptor's unit."""
     return (
         f"the descriptor counts VGPRs by {file.early_encoding_granule}, if one of the target's "
         f"first compilers made it, or by {file.encoding_granule}; nothing in the file tells which"
@@ -222,9 +222,9 @@ def _two_units(file: Vgprs) -> str:
 
 
 def _asked(used: int | None, encoded: int | None, granule: int) -> int | None:
-    """Registers asked for: the code's own count where that explains the descriptor's.
+    """Registers to allocate: the used count if it rounds to the encoded one, else the encoded one.
 
-    A descriptor that encodes more than the code uses is obeyed all the same.
+    The hardware obeys a descriptor that encodes more than the code uses.
     """
     if used is None or encoded is None:
         return used if encoded is None else encoded
@@ -233,8 +233,8 @@ def _asked(used: int | None, encoded: int | None, granule: int) -> int | None:
 
 
 def _impossible(numbers: Numbers, target: Target | None) -> list[tuple[str, str]]:
-    """Names of numbers that cannot both be true: fewer registers reserved than used, and a total of
-    vector registers that is not theirs."""
+    """Pairs of names of contradicting numbers: fewer registers reserved than used, or a total of
+    vector registers that VGPRs and AGPRs do not add up to."""
     pairs = []
     for encoded, used in ("reserved_vgprs", "vgprs"), ("reserved_sgprs", "sgprs"):
         reserved, needed = getattr(numbers, encoded), getattr(numbers, used)
@@ -251,7 +251,7 @@ def _impossible(numbers: Numbers, target: Target | None) -> list[tuple[str, str]
 def _disagreements(
     stated: tuple[Stated, ...], impossible: list[tuple[str, str]]
 ) -> tuple[tuple[Fact, Fact], ...]:
-    """Pairs that should be equal and are not, and impossible ones; the first of each counts."""
+    """Pairs of facts that differ or cannot both be true; the first of each pair was chosen."""
     best: dict[str, Fact] = {}
     pairs = []
     for fact in facts_of(stated):

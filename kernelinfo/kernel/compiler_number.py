@@ -1,4 +1,4 @@
-"""Why the compiler's number is not the hardware's: the fewest simplifications that give it."""
+"""Compares the compiler's occupancy with the hardware's and finds the fewest causes of the gap."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from kernelinfo.occupancy.targets import Target, find
 
 
 class Cause(NamedTuple):
-    """What the compiler does otherwise; together these give its number, and no fewer do."""
+    """The smallest set of differences in counting that gives the compiler's number."""
 
     names: tuple[CauseName, ...]
-    version: int  # the major version of LLVM whose formula gives the number
+    version: int  # major version of the LLVM with this formula
 
     @property
     def text(self) -> str:
-        """What a version of LLVM does, in words."""
+        """The differences in words, with the version of LLVM."""
         return f"{', '.join(CAUSES[name] for name in self.names)} (LLVM {self.version})"
 
 
@@ -33,13 +33,13 @@ class CompilerNumber(NamedTuple):
 
     waves_per_simd: int
     agrees: bool | None
-    """None where the occupancy is not known, or of another target than the code's."""
+    """None if the occupancy is unknown or belongs to another target than the code's."""
     reason: str | None
-    """Why it differs, in words; None where it does not."""
+    """Why it differs, in words; None if it agrees."""
 
 
 def compiler_number(kernel: Kernel, occupancy: Occupancy | None) -> CompilerNumber | None:
-    """The number that the compiler printed, and why it differs; None where it printed none."""
+    """The number that the compiler printed, and why it differs; None if it printed none."""
     printed = kernel.traits.numbers.compiler_waves_per_simd
     if printed is None:
         return None
@@ -52,7 +52,7 @@ def compiler_number(kernel: Kernel, occupancy: Occupancy | None) -> CompilerNumb
 
 
 def agrees(kernel: Kernel, occupancy: Occupancy) -> bool | None:
-    """Whether the compiler printed this occupancy; None where it printed none, or of a what-if."""
+    """True if the compiler printed this occupancy; None if it printed none, or for a what-if."""
     printed = kernel.traits.numbers.compiler_waves_per_simd
     if printed is None or kernel.code_object.target != occupancy.target:
         return None
@@ -60,7 +60,7 @@ def agrees(kernel: Kernel, occupancy: Occupancy) -> bool | None:
 
 
 def why(kernel: Kernel, occupancy: Occupancy) -> Cause | None:
-    """Why the compiler printed another number; None where it did not, or nothing explains it."""
+    """The cause of the compiler's other number; None if the numbers agree or no cause is found."""
     traits = kernel.traits
     printed, target, demand = traits.numbers.compiler_waves_per_simd, traits.target, traits.demand
     if agrees(kernel, occupancy) is not False or printed is None or target is None:
@@ -68,12 +68,12 @@ def why(kernel: Kernel, occupancy: Occupancy) -> Cause | None:
     if demand is None or demand.vgprs is None or demand.lds_bytes is None:
         return None
     stated = _stated_version(kernel)
-    # The stated version, then the rest: a file names its front end, and forks mix versions.
+    # Other versions are tried after the stated one: a file names its front end, forks mix versions.
     for version in (stated, *_REVISIONS) if stated else _REVISIONS:
         known = llvm.target_in_llvm(target, version)
         choices = product(_blocks(kernel), _sizes(kernel, known), _sgprs(kernel, known))
         for block, sizes, sgprs in choices:
-            # What is raised in the compiler's granule may be nothing in the hardware's.
+            # The compiler raises VGPRs by its own granule; the hardware's may hide the difference.
             asked = demand._replace(
                 vgprs=traits.numbers.reserved_vgprs or demand.vgprs,
                 sgprs=sgprs,
@@ -97,12 +97,13 @@ def _stated_version(kernel: Kernel) -> int | None:
 
 
 _REVISIONS = (llvm.MAIN, 23, 22, 19, 18, 15)
-"""The last versions before a formula changed, newest first."""
+"""Last major version of LLVM with each formula, newest first."""
 
 
 def _blocks(kernel: Kernel) -> tuple[int, ...]:
-    """VGPRs that a wave may take at a time, as the demand has it first; 0 if they are not dynamic.
-    The compiler knows, and the file may not say."""
+    """Possible block sizes of dynamic VGPRs, the demand's first; 0 stands for static VGPRs.
+
+    The compiler knows the size; the file may not state it."""
     block = kernel.traits.demand.dynamic_vgpr_block if kernel.traits.demand else 0
     if kernel.traits.numbers.dynamic_vgprs is None:
         return (block,)
@@ -110,7 +111,8 @@ def _blocks(kernel: Kernel) -> tuple[int, ...]:
 
 
 def _sizes(kernel: Kernel, known: Target) -> Iterator[tuple[int, int]]:
-    """Smallest and largest workgroup that the source may allow: no file says the smallest."""
+    """Possible (smallest, largest) workgroup sizes of the source, in workitems; no file states the
+    smallest."""
     declared = kernel.workgroup.declared_max
     compiled = [numbers for source, numbers in kernel.traits.stated if source != "sidecar"]
     required = (numbers.required_workgroup for numbers in compiled)
@@ -127,7 +129,7 @@ def _sizes(kernel: Kernel, known: Target) -> Iterator[tuple[int, int]]:
 
 
 def _sgprs(kernel: Kernel, known: Target) -> list[int]:
-    """What may stand in `NumSGPRsForWavesPerEU`: the descriptor has it rounded up."""
+    """Possible values of `NumSGPRsForWavesPerEU`; the descriptor states it rounded up."""
     used, encoded = kernel.used.sgprs or 0, kernel.traits.numbers.reserved_sgprs
     granule = known.sgprs.encoding_granule
     if encoded is None or not granule:

@@ -1,6 +1,6 @@
-"""Demangles, in a process of its own, names that could take all memory; as a script, that process.
+"""Demangles names that could take all memory in a child process. Run as a script: the child.
 
-Few honest names come here; those of a sorting library repeat their parts some forty times.
+Few real names come here; names of a sorting library repeat their parts some forty times.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from select import select
 
 _SECONDS = 2
 _MEMORY_BYTES = 256 << 20
-_MOST_LOST = 3  # names that may take too much before no more are tried
+_MOST_LOST = 3  # after so many names over the limits no more names are tried
 
 _lost: list[str] = []
 
 
 def demangle_apart(symbol: str) -> str | None:
-    """The C++ name; None where it is none, or takes too much time or memory."""
+    """The C++ name; None if the symbol is no C++ name, or takes too much time or memory."""
     if len(_lost) >= _MOST_LOST:
         return None
     try:
@@ -41,8 +41,8 @@ def demangle_apart(symbol: str) -> str | None:
 
 @cache
 def _worker(process: int) -> subprocess.Popen[str]:
-    """The one of this process: after a fork both would read its answers."""
-    # Nothing from the folder that the user is in may be imported.
+    """The child of this process; after a fork parent and child would share its answers."""
+    # -P: the child imports nothing from the user's current folder.
     command = [sys.executable, "-P", __file__]
     pipe = subprocess.PIPE
     return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True)

@@ -1,4 +1,4 @@
-"""C++ names as people read them, and what of them stays when they are changed."""
+"""C++ names: demangled, and cut to namespaces, stem, template arguments or parameters."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections.abc import Callable
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-_LONGEST = 16_384  # bytes of a mangled name beyond which nobody would read the demangled one
-_KNOWN = 1 << 16  # names that are demangled and cut once
+_LONGEST = 16_384  # characters of a mangled name; longer ones are shown mangled
+_KNOWN = 1 << 16  # cached names
 _MARK = r"\boperator(?:\(\)|\[\]|<=>|<<=?|>>=?|->\*?|[<>]=?)|\bdecltype\(|[ :()<>\[\]{}]"
 
 _LONGEST_DEMANGLED = 1 << 17
-_HARMLESS = 1 << 22  # characters
+_HARMLESS = 1 << 22  # characters; names that may grow longer are demangled in a child process
 
 
 @lru_cache(_KNOWN)
 def demangle(symbol: str) -> str:
-    """The C++ name of a symbol, by LLVM's own demangler; the symbol itself where it is not one."""
+    """C++ name of a symbol, by LLVM's demangler; the symbol itself if it cannot be demangled."""
     if not symbol.startswith(("_Z", "__Z")) or len(symbol) > _LONGEST:
         return symbol
     if not has_demangler():
@@ -35,7 +35,7 @@ def _demangled(symbol: str) -> str | None:
     demangler = _demangler()
     try:
         return demangler(symbol) if demangler else None
-    except ValueError:  # no C++ name, or bytes that are no text
+    except ValueError:  # not a C++ name, or bytes that are not text
         return None
 
 
@@ -55,10 +55,10 @@ def has_demangler() -> bool:
 
 
 def _most(symbol: str) -> float:
-    """Characters that the demangled name may come to.
+    """Upper estimate of the demangled name's length, in characters.
 
-    Names repeat their parts by reference, and parts that repeat parts grow threefold with every
-    three references; a pack repeats what is around it. Twenty references double twenty times.
+    A reference repeats an earlier part of the name. Nested references triple the name with every
+    three; a pack expansion repeats the text around it.
     """
     repeats = len(re.findall(r"[ST][0-9A-Z]*_", symbol))
     expansions = symbol.count("Dp")
@@ -66,16 +66,16 @@ def _most(symbol: str) -> float:
 
 
 class Parts(NamedTuple):
-    """Where the parts of a demangled name lie."""
+    """Positions of the parts of a demangled name, in characters."""
 
-    qualified: int  # where its namespaces begin, behind a return type
-    stem: int  # where the name itself begins: `gemm<float, 3>`
-    end: int  # where its parameters follow
+    qualified: int  # start of its namespaces, behind a return type
+    stem: int  # start of the name itself: `gemm<float, 3>`
+    end: int  # start of its parameters
 
 
 @lru_cache(_KNOWN)
 def parts(name: str) -> Parts:
-    """The parts of `name`; template arguments are the stem's."""
+    """The parts of `name`; the stem includes template arguments."""
     depth = qualified = stem = 0
     for mark in re.finditer(_MARK, name):
         text, position = mark[0], mark.start()
@@ -116,5 +116,5 @@ def base_name(name: str) -> str:
 
 
 def without_unit(name: str) -> str:
-    """Without the mark of the translation unit that clang gives to a static kernel's name."""
+    """The name without the translation unit's mark, which clang adds to static kernels."""
     return re.sub(r" \(\.(?:intern|static)\.[0-9a-f]+\)$", "", name) if name.endswith(")") else name

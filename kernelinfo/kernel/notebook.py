@@ -1,4 +1,4 @@
-"""A report as the HTML table that notebooks show."""
+"""The HTML table of a report in notebooks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from html import escape
 from kernelinfo.kernel import Result
 from kernelinfo.kernel.rows import Value, row
 
-_SHOWN = 60  # rows; pandas shows as many
+_SHOWN = 60  # rows, as in pandas
 _COLUMNS = {
     "Kernel_Name": "kernel",
     "Target": "target",
@@ -24,11 +24,11 @@ _COLUMNS = {
     "Limiters": "limited by",
     "Findings": "findings",
 }
-"""Columns of the rows, and their headings."""
+"""Column of a row → heading of the table."""
 
 
 def html_table(results: Sequence[Result]) -> str:
-    """The first rows as an HTML table; below it how many more there are."""
+    """HTML table of the first 60 rows, and below it the number of the others."""
     heading = "".join(f"<th>{text}</th>" for text in _COLUMNS.values())
     rows = "\n".join(_row(result) for result in results[:_SHOWN])
     rest = f"<p>… {len(results) - _SHOWN} more kernels</p>" if len(results) > _SHOWN else ""
@@ -41,7 +41,7 @@ def _row(result: Result) -> str:
 
 
 def _cell(value: Value) -> str:
-    """A value as text; ? where it is not known."""
+    """Escaped text of a value; ? if it is unknown."""
     if value is None:
         return "?"
     if isinstance(value, float):

@@ -1,4 +1,4 @@
-"""The numbers of a kernel that are saved, compared, gated and listed: each is one line here."""
+"""The table of a kernel's numbers that are saved, compared, gated and listed."""
 
 from __future__ import annotations
 
@@ -10,33 +10,34 @@ if TYPE_CHECKING:
 
 
 class Number(NamedTuple):
-    """One number of a kernel, as each place calls it."""
+    """One number of a kernel, with its value, its names in each place and its unit."""
 
     field: str
-    """Of `KernelSummary`, and of the `Fact` that states it."""
+    """Field of `KernelSummary` and name of the `Fact`."""
     of: Callable[[Result], float | None]
-    """Its value under the launch that the occupancy assumes; None where the input does not say."""
+    """Its value under the launch of the occupancy; None if the input does not say."""
     document: str
-    """Its keys in the JSON document, joined by dots; empty if it is not in it."""
+    """Path of keys in the JSON document, joined by dots; empty if it is not in there."""
     column: str
-    """Of comparisons as CSV, and of rows where they have it."""
+    """Column in CSV comparisons, and in rows that have it."""
     topic: str
-    """What it is listed under where it moved."""
+    """Label of its line in a comparison."""
     unit: str
-    """What follows it there."""
+    """Text behind the value in a comparison."""
     key: str = ""
-    """Of the configuration; empty if nothing bounds it."""
+    """Key in the configuration; empty if the gate cannot bound it."""
     noun: str = ""
-    """What follows it in a message."""
+    """Text behind the value in a message."""
     about: str = ""
+    """Description in the documentation of the configuration."""
     better: Literal["less", "more", ""] = ""
     affects: bool = False
-    """A kernel is affected if it moved. Registers, LDS and code move within the steps of the
-    hardware: what that costs is in the occupancy."""
+    """True if a kernel counts as affected when the number moves. Registers, LDS and code are not:
+    their cost shows in the occupancy."""
 
     @property
     def is_gain(self) -> bool:
-        """More is better; of all others that have a `key`, less is."""
+        """True if more is better."""
         return self.better == "more"
 
 
@@ -48,7 +49,7 @@ def _lds_bytes(of: Result) -> int | None:
 
 
 def _scratch(of: Result) -> int | None:
-    """None where it grows at run time: the known part is not to be compared."""
+    """Bytes of scratch per lane; None if it grows at run time: its known part is no total."""
     return None if of.kernel.flags.dynamic_stack else of.kernel.used.scratch_bytes_per_lane
 
 
@@ -114,6 +115,6 @@ NUMBERS = (
         "code-size", "B of code", "Bytes of code, callees excluded.", "less",
     ),
 )  # fmt: skip
-"""In the order in which a move lists them."""
+"""All numbers, in the order of a comparison's lines."""
 
 BY_FIELD = {number.field: number for number in NUMBERS}

@@ -1,4 +1,4 @@
-"""The columns that rows can be sorted by."""
+"""Sorts kernels by a column."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ _LEAST_FIRST: dict[str, Callable[[Result], Any]] = {
     "waves": _of_occupancy(lambda found: found.waves_per_simd),
     "limiters": _of_occupancy(lambda found: found.limiters),
 }
-COLUMNS = (*_LEAST_FIRST, *_LARGEST_FIRST)  # what `sort` takes
+COLUMNS = (*_LEAST_FIRST, *_LARGEST_FIRST)  # accepted by `sort`
 
 
 def checked(column: str) -> str:
-    """The column. Raises `OptionError` if there is none of that name."""
+    """The column itself. Raises `OptionError` if no column has this name."""
     if column not in COLUMNS:
         suggestion = did_you_mean(column, COLUMNS) or f"give one of {', '.join(COLUMNS)}"
         raise OptionError(f"--sort {column}: no such column; {suggestion}")
@@ -43,8 +43,9 @@ def checked(column: str) -> str:
 
 
 def sort(items: Iterable[Item], column: str) -> list[Item]:
-    """The items, kernels by a column: names and waves from the least, amounts from the largest.
-    Kernels whose number is unknown come last. Raises `OptionError` for a column there is not."""
+    """The items sorted by a column of their kernels: names and waves ascending, amounts descending.
+
+    Items without a known number come last. Raises `OptionError` for an unknown column."""
     key = (_LEAST_FIRST | _LARGEST_FIRST)[checked(column)]
     keyed: list[tuple[Any, Item]]
     keyed = [(key(item) if isinstance(item, Result) else None, item) for item in items]

@@ -1,4 +1,4 @@
-"""The patterns by which people name kernels."""
+"""Matches patterns against the names of kernels."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 
 
 def matches(pattern: str, name: str, symbol: str) -> bool:
-    """Whether a pattern names a kernel; see `matching`."""
+    """True if the pattern matches the kernel; see `matching`."""
     return bool(matching((pattern,), name, symbol))
 
 
 @lru_cache(maxsize=1 << 16)
 def matching(patterns: tuple[str, ...], name: str, symbol: str) -> tuple[str, ...]:
-    """Those of the patterns that name a kernel, by any spelling that people know it by.
+    """The patterns that match a kernel by one of its spellings, in their order.
 
-    These are its demangled name, the same without return type and parameters, without namespaces
-    too, and its mangled name. A pattern is such a spelling as it is, a glob over all of one (`*`,
-    `?` and `[...]` as in a shell), or after `re:` a regular expression found anywhere in one, in
-    time linear in the name (RE2: no look-around, no back references).
-    Raises `OptionError` for a regular expression that is none.
+    A kernel has up to four spellings: the demangled name, the same without return type and
+    parameters, the same without namespaces too, and the mangled name. A pattern is a literal
+    spelling, a glob over a whole spelling (`*`, `?` and `[...]` as in a shell), or `re:` and a
+    regular expression found anywhere in one, in linear time (RE2: no look-around, no back
+    references). Raises `OptionError` for an invalid regular expression.
     """
     spellings = (name,) if symbol == name else (name, symbol, qualified(name), stem(name))
     return tuple([pattern for pattern in patterns if any(map(_search(pattern), spellings))])
@@ -36,7 +36,7 @@ def matching(patterns: tuple[str, ...], name: str, symbol: str) -> tuple[str, ..
 
 @cache
 def _search(pattern: str) -> Callable[[str], object]:
-    """A function that is true of a spelling that the pattern names."""
+    """The function that is true for spellings that match the pattern."""
     if pattern.startswith("re:"):
         search: Callable[[str], object] = _compiled(pattern[3:]).search
         return search

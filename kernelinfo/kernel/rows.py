@@ -1,6 +1,6 @@
-"""A kernel as one flat row of named values, which CSV, JSON lines and `Report.rows()` write.
+"""The flat row of a kernel, for CSV, JSON lines and `Report.rows()`.
 
-render/row-schema.json says what each column holds, with its unit.
+render/row-schema.json describes each column and its unit.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ Value = str | int | float | tuple[str, ...] | None
 Values = tuple[Value, ...]
 Names = tuple[str, ...]
 Spell = Callable[[Names, Values], str]
-"""The text of some neighbouring columns."""
+"""(names, values) of neighbouring columns → their text."""
 
 FORMULA = re.compile(r"'*\s*(?:[=+\-@＝＋－＠]|::)")
-"""How a CSV cell begins that a spreadsheet could take for a formula, or a CI service for a command,
-and which gets an apostrophe.
-Apostrophes that are the name's own count as none, so that all read back."""
+"""Start of a CSV cell that a spreadsheet takes for a formula, or a CI service for a command.
+
+The writer puts an apostrophe before such a cell. The pattern skips the cell's own apostrophes, so
+that every cell reads back unchanged."""
 _KERNEL = ("Kernel_Name", "Symbol")
 _ORIGIN = ("Target", "Compiled_For", "Path", "Member", "Offset")
 _RESOURCES = (
@@ -61,13 +62,13 @@ _BUILD = ("Compiler", "Code_Object_Kernels")
 _SOURCE = ("Source_File", "Source_Line")
 _FINDINGS = ("Findings",)
 COLUMNS: Names = _KERNEL + _ORIGIN + _RESOURCES + _SIZE + _OCCUPANCY + _BUILD + _SOURCE + _FINDINGS
-"""Columns that rocprofv3's kernel trace also has bear its names, so that the tables join."""
+"""Names of the columns. Columns of rocprofv3's kernel trace keep its names, so that tables join."""
 
 BETWEEN_COMPILERS = "; "
 
 
 def row(result: Result) -> dict[str, Value]:
-    """The columns of one kernel; None where the input does not say."""
+    """Column → value of one kernel; None if the input does not say."""
     kernel, occupancy = result.kernel, result.occupancy
     values = chain(
         (kernel.name, kernel.symbol),
@@ -83,9 +84,9 @@ def row(result: Result) -> dict[str, Value]:
 
 
 def lines(items: Iterable[Item], name: Callable[[Kernel], str], spell: Spell) -> Iterator[str]:
-    """The text of each kernel's row: its columns as `spell` writes them, joined by commas.
+    """One line of text per kernel: its columns spelled by `spell`, joined by commas.
 
-    Equal values of neighbouring columns are spelled once. `name` gives `Kernel_Name`.
+    Equal values of neighbouring columns are spelled once. `name` returns the `Kernel_Name`.
     """
     code_object: CodeObject | None = None
     groups = (_KERNEL, _RESOURCES, _SIZE, _OCCUPANCY, _SOURCE, _FINDINGS)
@@ -111,7 +112,7 @@ def lines(items: Iterable[Item], name: Callable[[Kernel], str], spell: Spell) ->
 
 @cache
 def _texts(spell: Spell, names: Names) -> Callable[[Values], str]:
-    """Spells the columns of that name, equal values once: a third of the time of a report."""
+    """A cached `spell` for these columns; the cache saves a third of a report's time."""
     return lru_cache(maxsize=1 << 14)(partial(spell, names))
 
 

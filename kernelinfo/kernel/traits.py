@@ -18,21 +18,21 @@ LDS_NOT_STATED = (
 
 
 class Traits(NamedTuple):
-    """One value for all kernels that state the same."""
+    """Target, numbers and demand of a kernel; kernels with equal statements have equal traits."""
 
     target: Target | None
-    """None when the input does not name one, or names one that is not known."""
+    """None if the input names none or an unknown one."""
     compiled_for: str | None
     """The processor that the input names."""
     numbers: Numbers
-    """Each from its best source. VGPRs are counted as the target counts them, and a wave has the
-    only size that the target has."""
+    """Each from its best source. `vgprs` includes AGPRs of a unified file; an unstated wave size is
+    the target's only one."""
     demand: Demand | None
     """The demand on the hardware; None without a target."""
     stated: tuple[Stated, ...]
     """Numbers by source, the best source first."""
     disagreements: tuple[tuple[Fact, Fact], ...] = ()
-    """Pairs of sources that should state the same and do not; the first was chosen."""
+    """Pairs of facts from sources that contradict each other; the first was chosen."""
 
     def __hash__(self) -> int:
         return hash((self.compiled_for, self.numbers))
@@ -44,7 +44,9 @@ class Traits(NamedTuple):
         trap_handler: bool = True,
         configured_size: int | None = None,
     ) -> Launch:
-        """The launch with the first workgroup size that is known."""
+        """The launch. Its workgroup size is one wave for a graphics stage, else the first known of
+        `workgroup_size`, `configured_size`, the required size, the launch bound and the hardware's
+        maximum."""
         target, demand = self._known()
         numbers = self.numbers
         lds = (numbers.dynamic_lds_bytes or 0) if dynamic_lds is None else dynamic_lds
@@ -75,9 +77,9 @@ class Traits(NamedTuple):
     ) -> Occupancy:
         """The occupancy on the kernel's own target.
 
-        `workgroup_size` in workitems, `dynamic_lds` in bytes; without them what the input knows of
-        the launch counts, and `configured_size` before it. Raises `UnknownTargetError` where the
-        target is not known and `LaunchError` for a launch that makes no sense.
+        `workgroup_size` and `configured_size` in workitems, `dynamic_lds` in bytes. The defaults
+        are `configured_size`, then the input's own statements. Raises `UnknownTargetError` for an
+        unknown target and `LaunchError` for an impossible launch.
         """
         target, demand = self._known()
         launch = self.launch(workgroup_size, dynamic_lds, trap_handler, configured_size)
@@ -95,11 +97,10 @@ class Traits(NamedTuple):
     def on(self, target: Target) -> Traits:
         """The traits of a kernel that uses the same registers on another target.
 
-        VGPRs and AGPRs are counted as that target counts them. The padding of the descriptor is
-        not carried over: it was made for the own target. Nothing changes for code that runs as it
-        is, as that of a generic target does on its members. Raises `UnknownTargetError` where
-        the own target is not known, and `LaunchError` where `target` has no waves of this size or
-        no AGPRs, and the kernel uses some.
+        VGPRs and AGPRs are added up by that target's rule, without the descriptor's padding. A
+        generic target's code runs unchanged on its members and keeps its numbers. Raises
+        `UnknownTargetError` if the kernel's own target is unknown, and `LaunchError` if `target`
+        lacks its wave size or the AGPRs that it uses.
         """
         own, demand = self._known()
         size, used = demand.wave_size, self.numbers
@@ -119,7 +120,7 @@ class Traits(NamedTuple):
         elif own.agprs.file == target.agprs.file:
             demand = demand._replace(vgprs=demand.vgprs if used.vgprs is None else used.vgprs)
         else:
-            # How many there are of either kind decides, and the input does not say.
+            # The total depends on the count of each kind, and the input does not say.
             demand = demand._replace(vgprs=None, accum_offset=None)
         numbers = used._replace(
             vgprs=demand.vgprs, reserved_vgprs=None, accum_offset=None, reserved_sgprs=None
@@ -128,11 +129,11 @@ class Traits(NamedTuple):
 
     @property
     def facts(self) -> tuple[Fact, ...]:
-        """Every number of every source, the best source first."""
+        """All numbers of all sources, the best source first."""
         return facts_of(self.stated)
 
     def _known(self) -> tuple[Target, Demand]:
-        """Target and demand. Raises `UnknownTargetError`."""
+        """(target, demand). Raises `UnknownTargetError` if the target is unknown."""
         if self.target is None or self.demand is None:
             raise UnknownTargetError(self.compiled_for or "", known_targets())
         return self.target, self.demand
