@@ -1,4 +1,4 @@
-"""Many builds at once: read by several processes into one Parquet dataset, asked by DuckDB."""
+"""Fleets: a scan reads many builds into one Parquet dataset, and DuckDB queries it."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _LIBRARIES = {"fleet": ("duckdb", "fsspec"), "cluster": ("distributed",)}
 
 
 def require_libraries(extra: str = "fleet") -> None:
-    """Make ready for the libraries of an extra.
+    """Prepare the interpreter for the libraries of an extra: `fleet` or `cluster`.
 
-    They leave cycles behind, and DuckDB complains of those that are left at the end. Raises
-    `KernelinfoError` where one is not installed.
+    DuckDB reports reference cycles that remain at exit as leaks, so the garbage collector runs
+    again and unfreezes its objects at exit. Raises `KernelinfoError` if a library is not installed.
     """
     missing = [name for name in _LIBRARIES[extra] if find_spec(name) is None]
     if missing:

@@ -1,4 +1,4 @@
-"""The tasks of a scan, done by the workers of a dask scheduler that the user names."""
+"""Outcomes of a scan's tasks, run by the workers of a named dask scheduler."""
 
 from __future__ import annotations
 
@@ -17,11 +17,14 @@ _PATIENCE = "20s"
 
 @contextmanager
 def client(scheduler: str) -> Iterator[Client]:
-    """A client of the scheduler at this address, with the certificates that dask's configuration
-    names for `tls://`. Raises `KernelinfoError`."""
+    """A client connected to the scheduler at an address such as `tls://head:8786`.
+
+    TLS uses the certificates that dask's configuration names. Raises `KernelinfoError` if the
+    scheduler does not answer within 20 s.
+    """
     try:
         found = Client(scheduler, timeout=_PATIENCE)
-    except Exception as error:  # of tornado, of ssl, of the configuration
+    except Exception as error:  # tornado, ssl and the configuration raise their own
         message = f"--scheduler {scheduler}: {error}; start one by `dask scheduler`"
         raise KernelinfoError(message) from None
     with found:
@@ -29,13 +32,16 @@ def client(scheduler: str) -> Iterator[Client]:
 
 
 def workers(client: Client) -> int:
-    """The number of workers, at least one."""
+    """Number of workers; 1 if the scheduler has none yet."""
     return len(client.scheduler_info(n_workers=-1)["workers"]) or 1
 
 
 def outcomes(client: Client, request: Request, work: Sequence[Task]) -> Iterator[Done]:
-    """The outcome of every task. If a worker ends, the files of its task are read again, each
-    alone: dask also blames tasks that merely sat on that worker."""
+    """The outcome of each task, as it ends.
+
+    If a worker dies, its tasks are cut into units and each unit runs alone: dask also blames tasks
+    that only waited on that worker. A unit that kills its worker again is given up.
+    """
     futures = dict(zip(client.map(read, work, request=request, pure=False), work, strict=True))
     killed: list[Task] = []
     for future in as_completed(futures):

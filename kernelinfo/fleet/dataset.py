@@ -1,8 +1,8 @@
 """The dataset: Parquet files in `TABLE/Build=NAME/`, on a disk or in an object store.
 
-`kernels` has a row a kernel, `problems` what could not be read, `inputs` which files are done. A
-part is what was written for one task, as `PART.….parquet` in each table. Of a file that several
-parts have, the latest counts; names of parts sort by time.
+Table `kernels` has one row per kernel, `problems` one per unread input, `inputs` one per file that
+is done. A part holds the rows of one task, in files `PART.….parquet` of each table. Names of parts
+sort by time. If several parts have rows of the same input file, only the latest part counts.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ from kernelinfo.fleet.listing import address, is_local, store_error
 from kernelinfo.package_file import read_package_file
 
 Table = Literal["kernels", "problems", "inputs"]
-_TABLES: tuple[Table, ...] = ("kernels", "problems", "inputs")  # without the last no part counts
-Columns = dict[str, str]  # DuckDB's types by name
+_TABLES: tuple[Table, ...] = ("kernels", "problems", "inputs")
+"""In the order of writing: a part counts only once its rows of `inputs` are there."""
+Columns = dict[str, str]  # column -> DuckDB type
 
 _SUFFIX = ".parquet"
 _ASIDE = ".tmp"
@@ -37,7 +38,7 @@ _TYPES = {
     "boolean": "BOOLEAN",
     "array": "VARCHAR[]",
 }
-"""Of DuckDB, by those of JSON Schema."""
+"""JSON Schema type -> DuckDB type."""
 INPUTS: Columns = {
     "Url": "VARCHAR",
     "Size": "BIGINT",
@@ -56,12 +57,15 @@ PROBLEMS: Columns = {
     "Kernelinfo_Version": "VARCHAR",
 }
 _OPENED: Columns = {"Opened": "VARCHAR", "Path": "VARCHAR", "Url": "VARCHAR"}
-_MEMORY = "160MB"  # of DuckDB in a worker; what is larger is sorted on its disk
+_MEMORY = "160MB"  # memory limit of DuckDB in a worker; larger sorts use its disk
 
 
 def check_destination(url: str, build: str) -> None:
-    """Raises `OptionError` for a URL that no file can be written to, or for a name of a build that
-    a path or a Hive partition would spell otherwise."""
+    """Check `--to` and `--build` before anything is read.
+
+    Raises `OptionError` if no file can be written to the URL, or if the build's name has characters
+    that a path or a Hive partition would escape.
+    """
     if _BUILD_NAME.fullmatch(build) is None:
         raise OptionError(f"--build {build}: use letters, digits, `.`, `_` and `-` alone")
     if url.startswith(("http://", "https://")):
@@ -69,7 +73,7 @@ def check_destination(url: str, build: str) -> None:
 
 
 def row_columns() -> Columns:
-    """Those of a kernel's row, as render/row-schema.json describes them."""
+    """Column -> DuckDB type of table `kernels`, from render/row-schema.json."""
     schema = json.loads(read_package_file(os.path.join(_PACKAGE, "render", "row-schema.json")))
     kinds = {name: described["type"] for name, described in schema["properties"].items()}
     return {name: _TYPES[of if isinstance(of, str) else of[0]] for name, of in kinds.items()}
@@ -79,17 +83,17 @@ _PACKAGE = os.path.dirname(os.path.dirname(__file__))
 
 
 class Dataset:
-    """A dataset at a path or URL. Raises `KernelinfoError` for a store that cannot be used."""
+    """A dataset at a path or URL. Raises `KernelinfoError` if its store cannot be used."""
 
     def __init__(self, url: str) -> None:
         self.url = url
         self._is_local = is_local(url)
-        self._fs: Any = None  # of a store
+        self._fs: Any = None  # fsspec file system; None on a disk
         root = address(url)
         if not self._is_local:
             try:
                 self._fs, root = web.store(url)
-            except Exception as error:  # the libraries of stores have no common class of errors
+            except Exception as error:  # libraries of stores share no error class
                 raise store_error(url, error) from error
         self._root = root.rstrip("/")
 
@@ -98,13 +102,16 @@ class Dataset:
 
     @property
     def name(self) -> str:
-        """The address without what is secret."""
+        """The dataset's address without user, password and query."""
         return address(self.url)
 
     @contextmanager
     def connect(self, scratch: str | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
-        """A connection that reads and writes here; with one thread and little memory for a worker
-        that has a folder for scratch files. What goes wrong meanwhile is a `KernelinfoError`."""
+        """A DuckDB connection that can read and write the dataset.
+
+        With a `scratch` folder, as in a worker, it has one thread and 160 MB of memory. Errors in
+        the block are raised as `KernelinfoError`.
+        """
         small = {"threads": 1, "memory_limit": _MEMORY, "temp_directory": scratch}
         with duckdb.connect(config=small if scratch else {}) as connection:
             if not self._is_local:
@@ -115,17 +122,18 @@ class Dataset:
                 raise store_error(self.url, error) from error
 
     def builds(self) -> list[str]:
-        """The names of all builds, sorted."""
+        """Names of all builds, sorted."""
         folders = self._names(f"{self._root}/inputs")
         return sorted(name.partition("=")[2] for name in folders if name.startswith("Build="))
 
     def files(self, table: Table, build: str) -> list[str]:
-        """The files of a table, as DuckDB reads them, the latest part last."""
+        """Paths or URLs of a table's Parquet files, latest part last. Raises `KernelinfoError` if a
+        file of a local dataset is not a regular file."""
         folder = self._folder(table, build)
         names = (name for name in self._names(folder) if name.endswith(_SUFFIX))
         files = [self._url(f"{folder}/{name}") for name in sorted(names) if name[0] != "."]
         for file in files if self._is_local else ():
-            if not os.path.isfile(file):  # a FIFO would wait for a writer
+            if not os.path.isfile(file):  # opening a FIFO blocks until a writer comes
                 raise KernelinfoError(f"{file}: is no regular file; delete it")
         return files
 
@@ -150,7 +158,11 @@ class Dataset:
     def _write(
         self, connection: duckdb.DuckDBPyConnection, query: str, file: str, **parameters: object
     ) -> None:
-        """Write what a query gives: aside and moved on a disk, by one PUT into an object store."""
+        """Write the rows of a query to a file.
+
+        On a disk the file is written under a temporary name and renamed; in an object store it is
+        one PUT.
+        """
         where = file
         if self._is_local:
             folder, name = os.path.split(file)
@@ -161,8 +173,8 @@ class Dataset:
             os.replace(where, file)
 
     def write_part(self, build: str, name: str, scratch: str) -> None:
-        """Write the tables whose rows lie in a folder as `TABLE.jsonl`; `inputs` last. The lines
-        are deleted."""
+        """Write a part from a folder with rows as `TABLE.jsonl`, `inputs` last; delete these
+        rows."""
         with self.connect(scratch) as connection:
             for table in _TABLES:
                 rows = _lines_of(table, scratch)
@@ -172,17 +184,17 @@ class Dataset:
                     os.unlink(rows)
 
     def done(self, build: str) -> dict[str, dict[str, Any]]:
-        """The latest row of `inputs` for each address."""
+        """Address -> its latest row of `inputs`."""
         return {row["Url"]: row for row in self._inputs(build)}
 
     def _inputs(self, build: str) -> list[dict[str, Any]]:
-        """All rows of `inputs`, the latest last."""
+        """All rows of `inputs`, latest part last."""
         query = f"SELECT {', '.join(INPUTS)} FROM {PARTS} ORDER BY Part"
         rows = self._answer("inputs", build, query)
         return [dict(zip(INPUTS, row, strict=True)) for row in rows]
 
     def _answer(self, table: Table, build: str, query: str, **parameters: str) -> list[Any]:
-        """The rows that a query of all `PARTS` of a table gives; none where there is no part."""
+        """Rows of a query over all files of a table (`PARTS`); empty if there are no files."""
         if not (files := self.files(table, build)):
             return []
         with self.connect() as connection:
@@ -192,9 +204,9 @@ class Dataset:
             return found
 
     def tidy(self, build: str) -> None:
-        """Delete rows that a later part replaces, and parts that no row of `inputs` names.
+        """Delete rows that a later part replaces, and parts without a row in `inputs`.
 
-        What a run that ended early left goes; rows that count are not touched. Raises
+        This removes the leftovers of interrupted runs and keeps all rows that count. Raises
         `KernelinfoError`.
         """
         rows = self._inputs(build)
@@ -218,7 +230,7 @@ class Dataset:
             self._write(connection, query, file, files=[as_written(file)], stale=urls)
 
     def _delete_halves(self, table: Table, build: str) -> None:
-        """Delete files that a killed run had not moved to their place yet."""
+        """Delete temporary files that a killed run had not renamed yet."""
         folder = self._folder(table, build)
         for name in self._names(folder) if self._is_local else ():
             if name.startswith(".") and name.endswith(_ASIDE):
@@ -232,7 +244,7 @@ class Dataset:
                 self._fs.rm_file(self._fs._strip_protocol(file))
 
     def count(self, build: str, under: str) -> int:
-        """Kernels of the files at an address, or below it."""
+        """Number of kernels in files at or below an address."""
         query = f"SELECT count(*) FROM {PARTS} WHERE {_UNDER}"
         return sum(n for (n,) in self._answer("kernels", build, query, **_addresses(under)))
 
@@ -247,18 +259,19 @@ class Dataset:
         }
 
     def problems(self, build: str) -> list[tuple[Any, ...]]:
-        """Url, member, offset, line and message of each problem of a build."""
+        """(URL, member, offset in bytes, line, message) of each problem of a build."""
         query = f'SELECT Url, Member, "Offset", Line, Message FROM {PARTS} ORDER BY ALL'
         return self._answer("problems", build, query)
 
 
 PARTS = "read_parquet($files, hive_partitioning=false, union_by_name=true)"
-"""The rows of some files of one table."""
+"""SQL for the rows of the files `$files`, all of one table."""
 _UNDER = "(Url = $under OR starts_with(Url, $folder))"
+"""SQL condition: the row's input file is at or below an address."""
 
 
 def _addresses(under: str) -> dict[str, str]:
-    """The parameters of `_UNDER` for an address."""
+    """Query parameters of `_UNDER` for one address."""
     return {"under": under, "folder": under.rstrip("/") + "/"}
 
 
@@ -267,17 +280,18 @@ def part_of(file: str) -> str:
 
 
 def as_written(file: str) -> str:
-    """The file as DuckDB takes it, which expands patterns in lists of files, too."""
+    """The path with `*`, `?` and `[` escaped: DuckDB expands patterns even in lists of files."""
     return re.sub(r"[*?\[]", r"[\g<0>]", file)
 
 
 def quoted(text: str) -> str:
-    """The text as SQL has it."""
+    """The text as an SQL string literal."""
     return "'" + text.replace("'", "''") + "'"
 
 
 def _query(table: Table, scratch: str) -> str:
-    """The rows of a table whose lines lie in a scratch folder."""
+    """SQL for the rows of a table in a scratch folder; kernels get the path and address of their
+    input file."""
     if table != "kernels":
         return f"FROM {_read(table, scratch, PROBLEMS if table == 'problems' else INPUTS)}"
     kernels, opened = _read(table, scratch, row_columns()), _read("opened", scratch, _OPENED)
@@ -301,7 +315,7 @@ def write_lines(scratch: str, name: str, rows: Iterable[Mapping[str, object]]) -
 
 
 def append_lines(scratch: str, name: str, lines: str) -> int:
-    """Append JSON lines to those of that name; the bytes that there are now."""
+    """Append JSON lines to `NAME.jsonl` in a folder. Returns the size of that file in bytes."""
     with open(_lines_of(name, scratch), "a", encoding="utf-8") as file:
         file.write(lines)
         return file.tell()

@@ -1,4 +1,4 @@
-"""What became of each kernel from build to build: comparisons of neighbours, put in a chain."""
+"""Histories of kernels over several builds, chained from comparisons of neighbouring builds."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from kernelinfo.compare import Comparison
 from kernelinfo.compare.changes import Match, Pair
 from kernelinfo.compare.summary import Build, KernelSummary
 
-_WAYS: tuple[Match, ...] = ("exact", "name", "namespace", "base-name")  # the strictest first
+_WAYS: tuple[Match, ...] = ("exact", "name", "namespace", "base-name")  # strictest first
 
 
 class BuildTotals(NamedTuple):
-    """Sums over all kernels of a build."""
+    """Sums over all kernels of one build."""
 
     name: str
     kernels: int
     waves_per_simd: float
-    spilling: int  # kernels
+    spilling: int  # number of kernels that spill
     scratch_bytes_per_lane: int
     vgprs: int  # used, per lane
     code_bytes: int
-    problems: int  # what could not be read, for which kernels may be missing
+    problems: int  # number of unread inputs; their kernels are missing
 
 
 class History(NamedTuple):
-    """One kernel through all builds, whatever it is called in each."""
+    """One kernel in all builds, also across renames."""
 
-    kernels: tuple[KernelSummary | None, ...]  # by build; None where one does not have it
-    steps: tuple[tuple[str, Pair], ...]  # the builds in which it moved, and what
+    kernels: tuple[KernelSummary | None, ...]  # one per build; None if the build lacks the kernel
+    steps: tuple[tuple[str, Pair], ...]  # (build, change since the build before)
 
     @property
     def first(self) -> KernelSummary | None:
@@ -41,27 +41,27 @@ class History(NamedTuple):
 
     @property
     def latest(self) -> KernelSummary:
-        """As it is in the last build that has it."""
+        """The kernel in the last build that has it."""
         return next(kernel for kernel in reversed(self.kernels) if kernel)
 
     @property
     def match(self) -> Match:
-        """The loosest way in which it was known again."""
+        """The loosest match among all steps."""
         return max((pair.match for _, pair in self.steps), key=_WAYS.index, default="exact")
 
 
 class Trend(NamedTuple):
-    """How kernels moved through the builds of a dataset."""
+    """Builds of a dataset and the kernels that moved between them."""
 
     dataset: str
-    builds: tuple[BuildTotals, ...]  # in their order
-    steps: tuple[Comparison, ...]  # of neighbours, of the kernels that moved in any step
-    histories: tuple[History, ...]  # of the kernels that moved in any step, are gone or new
+    builds: tuple[BuildTotals, ...]  # in the order of comparison
+    steps: tuple[Comparison, ...]  # neighbouring builds compared, without unmoved kernels
+    histories: tuple[History, ...]  # kernels that moved, went or came
     unmatched: tuple[str, ...] = ()  # a message for each -k and --target without a kernel
 
     @property
     def whole(self) -> Comparison:
-        """What moved from the first build to the last one."""
+        """The comparison of the first build with the last."""
         return Comparison(
             pairs=tuple(
                 Pair(one.first, one.last, one.match)
@@ -78,7 +78,7 @@ class Trend(NamedTuple):
 def histories(
     names: Sequence[str], steps: Sequence[Comparison], builds: Sequence[Build]
 ) -> Iterator[History]:
-    """The kernels of all builds, each once, with those that are the same in one history."""
+    """One history per kernel; a kernel and its renamed successor share one."""
     first = [_Chain([kernel], []) for kernel in builds[0].kernels]
     chains, every = {id(chain.kernels[0]): chain for chain in first}, first
     for number, (name, step) in enumerate(zip(names[1:], steps, strict=True), 1):
@@ -98,7 +98,7 @@ def histories(
 
 
 class _Chain(NamedTuple):
-    """A history up to some build."""
+    """A history under construction, up to some build."""
 
     kernels: list[KernelSummary | None]
     steps: list[tuple[str, Pair]]

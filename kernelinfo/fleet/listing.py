@@ -1,4 +1,4 @@
-"""URLs -> the files under them, with their sizes and what tells a new version of each -> tasks."""
+"""URLs -> files with size and version stamp -> tasks for workers."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ from kernelinfo.reading.containers import files
 
 _FILE = "file://"
 _STAMPS = ("ETag", "etag", "md5Hash", "LastModified", "Last-Modified", "mtime", "modified")
-"""Keys of fsspec's `info` that change with a file's content, the surest first."""
+"""Keys of fsspec's `info` that change with a file's content, most reliable first."""
 _LONGEST_STAMP = 200  # characters
 _LONGEST_MESSAGE = 300
 _CHECK = "check the address and the credentials"
-AT_ONCE = 16  # files that are asked for, or fetched, at the same time
+AT_ONCE = 16  # concurrent requests to a store
 
 
 class InputFile(NamedTuple):
     """One file to read."""
 
-    url: str  # where it is read; a path of this machine for local files
-    path: str  # relative to the URL that it was found under; the name of a file given itself
+    url: str  # address to read from; an absolute path for a local file
+    path: str  # relative to the URL given by the user; the base name if that is the file
     size: int  # bytes
-    modified: str | None  # ETag or time of modification; None reads the file again in every run
-    named: bool  # by the user, or by a glob; else found in a folder
+    modified: str | None  # ETag or modification time; None: read again in every run
+    named: bool  # True if named by the user or a glob, False if found in a folder
 
     @property
     def address(self) -> str:
-        """The URL without user, password and query, as the dataset has it."""
+        """The URL without user, password and query, as stored in the dataset."""
         return address(self.url)
 
 
@@ -57,14 +57,16 @@ def address(url: str) -> str:
             raise OptionError(f"{url}: {hint}") from None
     parts = urlsplit(url)
     host = parts.netloc.rpartition("@")[2]
-    if parts.scheme not in ("http", "https"):  # their paths may have a `?`
+    if parts.scheme not in ("http", "https"):  # paths of object stores may contain `?`
         return f"{parts.scheme}://{host}{url.partition('://')[2][len(parts.netloc) :]}"
     return f"{parts.scheme}://{host}{parts.path}"
 
 
 def find(url: str, seconds: float) -> Iterator[InputFile | Problem]:
-    """All files under a URL, and what of it cannot be listed. A server has so many seconds for each
-    answer. Raises `OptionError` for standard input."""
+    """Files at or below a URL, and a problem for each entry that cannot be listed.
+
+    `seconds` limits each answer of a server. Raises `OptionError` for standard input.
+    """
     if url == files.STANDARD_INPUT:
         raise OptionError("scan reads files, not standard input; give a path or URL")
     yield from _local(url.removeprefix(_FILE)) if is_local(url) else _remote(url, seconds)
@@ -82,7 +84,7 @@ def _local(path: str) -> Iterator[InputFile | Problem]:
             status = os.stat(file.path)
         except UnicodeError:
             yield Problem(ascii(file.path), "a name that is not UTF-8; rename the file")
-        except ValueError as error:  # a NUL in the name
+        except ValueError as error:  # the name contains NUL
             yield Problem(file.path, str(error))
         except OSError as error:
             yield Problem(file.path, (error.strerror or str(error)).lower())
@@ -97,7 +99,7 @@ def _remote(url: str, seconds: float) -> Iterator[InputFile | Problem]:
         fs, top = web.store(url)
         fs.invalidate_cache()
         named, found = _listed(fs, top, seconds, is_folder=url.endswith("/"))
-    except Exception as error:  # the libraries of stores have no common class of errors
+    except Exception as error:  # libraries of stores share no error class
         yield Problem(address(url), f"{first_line(error)}; {_CHECK}")
         return
     folder = top.rstrip("/") + "/"
@@ -118,11 +120,11 @@ def _remote(url: str, seconds: float) -> Iterator[InputFile | Problem]:
 
 
 Info = dict[str, Any] | Exception
-"""What fsspec's `info` gives, or why it does not."""
+"""fsspec's `info` of a file, or the error that it raised."""
 
 
 def _wrong(path: str, info: Info) -> str | None:
-    """The reason why an entry of a listing is not read."""
+    """The reason not to read an entry of a listing; None if it can be read."""
     if isinstance(info, Exception):
         return f"cannot be fetched: {first_line(info)}; scan it again"
     if "::" in path:
@@ -135,7 +137,8 @@ def _wrong(path: str, info: Info) -> str | None:
 
 
 def _stamp(info: dict[str, Any]) -> str | None:
-    """A text that changes with a file's content; None if the store gives none."""
+    """A file's version stamp, at most 200 characters: it changes with the content. None if the
+    store gives none."""
     stamp = next((str(info[key]) for key in _STAMPS if info.get(key)), None)
     if stamp is None or len(stamp) <= _LONGEST_STAMP:
         return stamp
@@ -143,7 +146,7 @@ def _stamp(info: dict[str, Any]) -> str | None:
 
 
 def _listed(fs: Any, top: str, seconds: float, *, is_folder: bool) -> tuple[bool, dict[str, Info]]:
-    """Whether the files are named, and fsspec's `info` of each by its path."""
+    """(True if the user named the files, path -> fsspec's `info`) for a URL of a store."""
     is_glob = has_magic(top) and "?" not in top
     if not is_glob and not is_folder and fs.isfile(top):
         return True, {top: fs.info(top)}
@@ -153,7 +156,8 @@ def _listed(fs: Any, top: str, seconds: float, *, is_folder: bool) -> tuple[bool
 
 
 def _listed_by_pages(fs: Any, top: str, seconds: float, *, is_glob: bool) -> dict[str, Info]:
-    """The same for a web server, whose pages have neither sizes nor stamps."""
+    """Path -> `info` of the files that the pages of a web server link to. `info` is requested for
+    each file: pages state neither size nor stamp."""
     folder, fits = top.rstrip("/") + "/", ""
     if is_glob:
         from fsspec.utils import glob_translate
@@ -182,15 +186,18 @@ def _listed_by_pages(fs: Any, top: str, seconds: float, *, is_glob: bool) -> dic
 
 
 def store_error(url: str, error: Exception) -> KernelinfoError:
-    """What a library of a store says of a URL, in one line."""
+    """The error of a store's library as one line that names the URL."""
     return KernelinfoError(f"{address(url)}: {first_line(error)}; {_CHECK}")
 
 
 def first_line(error: BaseException) -> str:
-    """What an error of a library says; DuckDB quotes the whole traceback of a store."""
+    """The first line of a library's error, at most 300 characters; the last one if DuckDB quotes a
+    traceback."""
     if isinstance(error, TimeoutError):
         return "no answer in time (--timeout)"
-    if isinstance(error, FileNotFoundError) and error.__cause__:  # which fsspec makes of any error
+    if (
+        isinstance(error, FileNotFoundError) and error.__cause__
+    ):  # fsspec turns any error into this one
         return first_line(error.__cause__)
     lines = [line for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
     if lines[0].startswith("Traceback"):
@@ -198,25 +205,25 @@ def first_line(error: BaseException) -> str:
     return lines[0][:_LONGEST_MESSAGE]
 
 
-_LEAST_BYTES, _MOST_BYTES = 16 << 20, 256 << 20  # of a task
+_LEAST_BYTES, _MOST_BYTES = 16 << 20, 256 << 20  # size of a task
 _TASKS_A_WORKER = 8
-_FILE_BYTES = 64 << 10  # what it costs to open a file, as if it were that much longer
+_FILE_BYTES = 64 << 10  # cost of opening a file, in bytes read
 SHARED_BYTES = 512 << 20
-"""A larger file goes to several workers, each of which takes some of its code objects."""
+"""Size in bytes above which several workers share the code objects of one file."""
 _SHARES_A_WORKER = 4
-"""Where there are as many files for each worker, none is shared: each share opens the file."""
+"""No file is shared if each worker has this many files: every share opens the file again."""
 
 
 class Task(NamedTuple):
-    """What a worker reads at a time, and writes as one part."""
+    """Files that one worker reads and writes as one part."""
 
     part: str
     files: tuple[InputFile, ...]
     share: int = 0
-    shares: int = 1  # into how many tasks the one file is cut
+    shares: int = 1  # number of tasks that share the one file
 
     def by_unit(self) -> list[Task]:
-        """The same, what belongs together on its own; of a share of a file the share."""
+        """The task cut into one task per unit. A share of a file is not cut."""
         if self.shares > 1:
             return [self]
         return [
@@ -226,10 +233,11 @@ class Task(NamedTuple):
 
 
 def units(files: Iterable[InputFile]) -> list[tuple[InputFile, ...]]:
-    """Files that are read together: of one folder, whose names are equal up to the first dot.
+    """Files in groups that must be read together.
 
-    So are a code object and Triton's JSON. Copies of one compilation are known by the assemblies
-    next to them: a folder of a store that has some is fetched as one.
+    A group is the files of a folder whose names are equal up to the first dot, such as a code
+    object and Triton's JSON. A folder of a store that contains assemblies is one group:
+    `analysis.copies` needs all its files to find copies of one compilation.
     """
     listed = [(posixpath.dirname(file.url), file) for file in files]
     with_assembly = {
@@ -243,7 +251,7 @@ def units(files: Iterable[InputFile]) -> list[tuple[InputFile, ...]]:
 
 
 def tasks(together: Iterable[tuple[InputFile, ...]], workers: int, run: str) -> list[Task]:
-    """The units as tasks, the largest first; `run` begins the names of their parts."""
+    """The units as tasks, largest first. `run` is the prefix of part names."""
     waiting = sorted(together, key=cost, reverse=True)
     total = sum(map(cost, waiting))
     room = min(max(total // (workers * _TASKS_A_WORKER), _LEAST_BYTES), _MOST_BYTES)
@@ -271,5 +279,5 @@ def _filled(waiting: Iterable[tuple[InputFile, ...]], room: int) -> Iterator[tup
 
 
 def cost(unit: tuple[InputFile, ...]) -> int:
-    """Bytes to read, and to open the files."""
+    """Cost of reading a unit, in bytes: file sizes plus 64 KiB for each file opened."""
     return sum(file.size + _FILE_BYTES for file in unit)

@@ -1,7 +1,8 @@
-"""Files of a task, ready to be opened: those of a store are fetched first, large ones by range.
+"""Files of a task opened: local ones in place, remote ones fetched whole or read by range.
 
-A large file of a store that gives ranges is read by blocks, so that each reader costs the blocks
-that it reads."""
+A file over 8 MiB is read by range if its store supports it: only blocks that a reader asks for are
+fetched.
+"""
 
 from __future__ import annotations
 
@@ -26,22 +27,22 @@ from kernelinfo.reading.data import Data
 from kernelinfo.rules.remark import counted
 
 _PIECE = 8 << 20  # bytes
-WHOLE_BYTES = 8 << 20  # a file of a store that is no longer is fetched whole
-BLOCK = 256 << 10  # bytes that are fetched at once
-MOST_BLOCKS = 256  # that are held at once; the one that was not read for longest goes
+WHOLE_BYTES = 8 << 20  # largest file that is always fetched whole
+BLOCK = 256 << 10  # bytes of one request for a range
+MOST_BLOCKS = 256  # blocks in memory; the least recently used is dropped
 UNFETCHED = "cannot be fetched: "
 
 
 class Opened(NamedTuple):
-    """A file that can be read."""
+    """A file that is ready to be read."""
 
-    path: str  # of this machine; of a file that is read by range nothing is there
+    path: str  # local path; nothing is there if the file is read by range
     file: InputFile
-    among: tuple[str, ...]  # all that is read with it, as paths of this machine
+    among: tuple[str, ...]  # local paths of all files read together with it
     by_range: bool = False
 
     def blobs(self, within: Bounds) -> Iterator[Found]:
-        """The code in it, and what could not be read."""
+        """Code found in the file, and problems."""
         file = File(self.path, self.file.named)
         if not self.by_range:
             yield from open_file(file, among=self.among, within=within)
@@ -53,7 +54,7 @@ class Opened(NamedTuple):
 
 
 def _ranges(file: InputFile) -> Any:
-    """A file of a store that fetches and holds blocks."""
+    """An fsspec file with a cache of blocks."""
     fs, path = web.store(file.url)
     options = {"maxblocks": MOST_BLOCKS}
     return fs.open(path, "rb", BLOCK, cache_type="blockcache", cache_options=options)
@@ -71,8 +72,12 @@ def opened(
     within: Bounds,
     seconds: float,
 ) -> Iterator[Opened | Problem]:
-    """The files in their order; those of a store are fetched into a folder first, each in so many
-    seconds."""
+    """The files in the given order, each opened or as a problem.
+
+    Files of stores are fetched below `scratch` first, each within `seconds`. `archives` become
+    empty files there: a host library then finds the archive that it names, and is not reported as
+    incomplete.
+    """
     remote = [file for file in wanted if not is_local(file.url)]
     folder = os.path.join(scratch, "fetched")
     by_range = {file for file in remote if _is_by_range(file)}
@@ -80,7 +85,7 @@ def opened(
     fetch.all([file for file in remote if file not in by_range])
     copies = dict(fetch.copies)
     fetch.all([member for file, copy in copies.items() for member in _thin_members(file, copy)])
-    for name in archives if remote else ():  # hosts that name them are not followed
+    for name in archives if remote else ():  # host libraries find them, empty
         with suppress(OSError):
             path = Path(_local_path(folder, name))
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -97,25 +102,25 @@ def opened(
 
 
 def _is_by_range(file: InputFile) -> bool:
-    """True for a large file of a store that gives parts of it."""
+    """True for a file over 8 MiB whose store answers requests for ranges."""
     if file.size <= WHOLE_BYTES:
         return False
     try:
         with _ranges(file) as source:
-            source.seek(BLOCK)  # servers without ranges send the first block, too
+            source.seek(BLOCK)  # the first block comes even from servers without ranges
             return len(source.read(1)) == 1
-    except Exception:  # an HTTP server without ranges; other errors return when it is fetched
+    except Exception:  # no ranges; the fetch reports any other error
         return False
 
 
 def _local_path(folder: str, path: str) -> str:
-    """Where a file of that relative path is put; names that lead elsewhere are spelled out."""
+    """The local path for a relative path of a store, always below `folder`: `..` becomes `%..`."""
     parts = (f"%{part}" if part in ("", ".", "..") else part for part in path.split("/"))
     return os.path.join(folder, *(part.replace("\0", "%00") for part in parts))
 
 
 class _Fetch:
-    """Whole files of stores, each put where its path says below a folder."""
+    """Copies of remote files below a folder, at their relative paths."""
 
     def __init__(self, folder: str, within: Bounds, seconds: float) -> None:
         self.copies: dict[InputFile, str] = {}
@@ -123,7 +128,7 @@ class _Fetch:
         self._folder, self._within, self._seconds = folder, within, seconds
 
     def all(self, wanted: Sequence[InputFile]) -> None:
-        """Fetch many at once."""
+        """Fetch files, 16 at a time; results are in `copies` and `failed`."""
         if wanted:
             with ThreadPoolExecutor(AT_ONCE) as pool:
                 list(pool.map(self._one, wanted))
@@ -136,11 +141,12 @@ class _Fetch:
             if file.size and came != file.size:
                 raise EOFError(f"{counted(came, 'byte')} of {file.size} came; it changed meanwhile")
             self.copies[file] = copy
-        except Exception as error:  # the libraries of stores have no common class of errors
+        except Exception as error:  # libraries of stores share no error class
             self.failed[file] = error
 
     def _placed(self, path: str) -> str:
-        """A path for the copy, in a folder of its own where a store has `a` beside `a/b.co`."""
+        """The path of a new empty file for a copy. It is in a folder of its own if the store has
+        both `a` and `a/b.co`."""
         copy = _local_path(self._folder, path)
         try:
             os.makedirs(os.path.dirname(copy), exist_ok=True)
@@ -152,7 +158,7 @@ class _Fetch:
     def _pieces(self, file: InputFile) -> Iterator[bytes]:
         fs, path = web.store(file.url)
         limit = {"timeout": self._seconds} if fs.async_impl else {}
-        size = file.size  # 0 of a member of a thin archive
+        size = file.size  # 0 for a member of a thin archive
         if not size and not web.is_web(fs):
             size = fs.info(path, **limit).get("size") or 0
         if size > self._within.fetch:
@@ -166,7 +172,7 @@ class _Fetch:
 
 
 def _thin_members(file: InputFile, copy: str) -> Iterator[InputFile]:
-    """The files that a thin archive, which is fetched already, is made of."""
+    """Members of a thin archive that is already fetched; none for other files."""
     with open(copy, "rb") as archive:
         if archive.read(len(magic.THIN_ARCHIVE)) != magic.THIN_ARCHIVE:
             return
@@ -179,17 +185,17 @@ def _thin_members(file: InputFile, copy: str) -> Iterator[InputFile]:
 
 
 class StoreFile:
-    """A file of a store, of which blocks are fetched when they are read; the latest are held."""
+    """A remote file read by range; holds the latest blocks."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
 
     def read(self, offset: int, size: int) -> memoryview:
-        """The bytes. Raises `ReadError` if they cannot be fetched."""
+        """`size` bytes at `offset`. Raises `ReadError` if they cannot be fetched."""
         try:
             self._file.seek(offset)
             content = self._file.read(size)
-        except Exception as error:  # the libraries of stores have no common class of errors
+        except Exception as error:  # libraries of stores share no error class
             raise ReadError(f"{UNFETCHED}{first_line(error)}; scan it again") from error
         if len(content) != size:
             came = f"{counted(len(content), 'byte')} of {size} came; it changed meanwhile"

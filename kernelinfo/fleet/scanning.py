@@ -1,4 +1,4 @@
-"""A scan: what is to do, done by processes of this machine or a cluster, and what became of it."""
+"""A scan: its plan, and the outcomes of its tasks from local processes or a cluster."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from kernelinfo.fleet.listing import InputFile, Task, address, cost, find, is_lo
 from kernelinfo.fleet.worker import Done, Request, Worker, input_rows, problem_row
 from kernelinfo.reading.blob import Note, Problem
 
-_WORTH_BYTES = 16 << 20  # to start one more process
+_WORTH_BYTES = 16 << 20  # bytes to read that justify one more process
 
 
 class Plan(NamedTuple):
-    """What is to do."""
+    """Files of a build, and the part of them that must be read."""
 
     listed: tuple[InputFile, ...]
-    to_read: tuple[tuple[InputFile, ...], ...]  # what belongs together, if one of it is new
-    problems: tuple[tuple[str, Problem], ...]  # of the listing, each with the address of its root
+    to_read: tuple[tuple[InputFile, ...], ...]  # units with a new or changed file
+    problems: tuple[tuple[str, Problem], ...]  # (address of the root, problem of its listing)
 
     @property
     def files(self) -> list[InputFile]:
@@ -31,8 +31,10 @@ class Plan(NamedTuple):
 
 
 def plan(request: Request) -> Plan:
-    """List the files and compare them with what the dataset has. Raises `KernelinfoError`, also
-    where there is no file at all: the dataset stays as it is."""
+    """The plan of a scan: files listed and compared with the dataset.
+
+    Raises `KernelinfoError`, also if no file is found; the dataset then stays unchanged.
+    """
     listed: dict[str, InputFile] = {}
     problems: list[tuple[str, Problem]] = []
     for url in request.urls:
@@ -59,10 +61,10 @@ def plan(request: Request) -> Plan:
 def scan(
     request: Request, work: Plan, scheduler: str | None = None, workers: int | None = None
 ) -> Iterator[Done]:
-    """Run the tasks of the plan; yield the outcome of each as it ends. Raises `KernelinfoError`.
+    """The outcome of each task of the plan, as it ends. Raises `KernelinfoError`.
 
-    `scheduler` is the address of one of dask; without it, so many processes of this machine, or as
-    many as cores, do the work.
+    `scheduler` is the address of a dask scheduler. Without one, `workers` local processes do the
+    work, by default as many as cores.
     """
     request.dataset.tidy(request.build)
     run = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
@@ -84,7 +86,7 @@ def scan(
 
 
 def _worth(work: Plan) -> int:
-    """As many processes as the bytes are worth: each costs the import of the readers."""
+    """Number of processes worth starting, at most one per core: each has to import the readers."""
     return max(1, min(os.cpu_count() or 1, sum(map(cost, work.to_read)) // _WORTH_BYTES))
 
 
@@ -100,7 +102,7 @@ def _by_processes(request: Request, work: Plan, run: str, workers: int) -> Itera
 
 
 def _by_cluster(request: Request, work: Plan, run: str, scheduler: str) -> Iterator[Done]:
-    from kernelinfo.fleet import cluster  # with dask, which one machine does not need
+    from kernelinfo.fleet import cluster  # imports dask, which local scans do not need
 
     with cluster.client(scheduler) as client:
         yield from cluster.outcomes(
@@ -109,7 +111,7 @@ def _by_cluster(request: Request, work: Plan, run: str, scheduler: str) -> Itera
 
 
 def _note_share(done: Done, request: Request, shares: dict[str, list[Done]]) -> None:
-    """Keep what a worker did of a file, by part; of the last share, write that the file is done."""
+    """Collect the outcomes of a shared file; after the last share, write its row of `inputs`."""
     task = done.task
     if task.shares > 1:
         same = shares.setdefault(task.part, [])
@@ -120,7 +122,7 @@ def _note_share(done: Done, request: Request, shares: dict[str, list[Done]]) -> 
 
 
 def _write_listing_problems(request: Request, work: Plan, run: str) -> None:
-    """Write what could not be listed; what an earlier run wrote of the same roots goes."""
+    """Write problems of the listing as a part. It replaces such a part of an earlier run."""
     known = request.dataset.done(request.build)
     listed = {file.address for file in work.listed}
     roots = [one for one in map(address, request.urls) if one not in listed]
@@ -139,7 +141,7 @@ _NO_KERNEL = "no AMD GPU kernel found; give what the compiler left for the devic
 
 
 def without_kernels(request: Request) -> list[Problem]:
-    """A problem for each URL under which the dataset has no kernel."""
+    """One problem per URL without a kernel in the dataset."""
     roots = map(address, request.urls)
     choices = " ".join(request.options.choices)
     message = f"no kernel matches {choices}" if choices else _NO_KERNEL
@@ -147,7 +149,10 @@ def without_kernels(request: Request) -> list[Problem]:
 
 
 def unmatched_choices(request: Request) -> Iterator[Note]:
-    """A note for each `-k` and `--target` without a kernel, if others have some."""
+    """One note per `-k` or `--target` without a kernel, unless no option has one.
+
+    The dataset answers: it also has kernels of files that an earlier run read.
+    """
     roots, options = [*map(address, request.urls)], request.options
     if len(options.asked) > 1:
         kernels = request.dataset.distinct_kernels(request.build, roots)

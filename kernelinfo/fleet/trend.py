@@ -1,7 +1,7 @@
-"""The question how kernels moved, asked of a dataset.
+"""Trends: queries for the kernels of a dataset that moved between builds.
 
-DuckDB leaves out the kernels that are the same in all builds, which is nearly all. The rest is
-compared as `diff` compares two builds.
+DuckDB drops kernels that are equal in all builds, which are nearly all. The rest is compared as
+`diff` compares two builds.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ def ask(
     *,
     moved: bool = False,
 ) -> Trend:
-    """How the kernels that `options` choose moved from build to build.
+    """The trend of the kernels that `options` choose.
 
-    The builds count in the order given, without any in the natural order of their names; those
-    before `since` do not. With `moved` kernels that moved within the steps of the hardware are in
-    it, too. Raises `KernelinfoError`.
+    `builds` are compared in the given order, by default all in natural order of their names (7.9
+    before 7.10), starting with `since`. With `moved` the trend includes kernels that moved only
+    within the steps of the hardware. Raises `KernelinfoError`.
     """
     names = _chosen(dataset, builds, since)
     with dataset.connect() as connection:
@@ -67,7 +67,8 @@ def ask(
 
 
 def _chosen(dataset: Dataset, builds: Sequence[str], since: str | None) -> list[str]:
-    """The builds in their order. Raises `OptionError` for one that the dataset does not have."""
+    """Names of the builds to compare, in order; at least two. Raises `OptionError` for a name that
+    the dataset lacks, `KernelinfoError` for fewer than two builds."""
     there = sorted(dataset.builds(), key=_natural)
     if not there:
         raise KernelinfoError(f"{dataset.name}: holds no build; `kernelinfo scan` makes one")
@@ -88,7 +89,7 @@ def _chosen(dataset: Dataset, builds: Sequence[str], since: str | None) -> list[
 
 
 def _natural(name: str) -> list[tuple[bool, int, str]]:
-    """A key that sorts 7.10 behind 7.9."""
+    """Sort key: 7.9 before 7.10."""
     parts = re.findall(r"\d+|\D+", name)
     return [(part.isdigit(), int(part) if part.isdigit() else 0, part) for part in parts]
 
@@ -96,7 +97,7 @@ def _natural(name: str) -> list[tuple[bool, int, str]]:
 def _open(
     connection: duckdb.DuckDBPyConnection, dataset: Dataset, names: Sequence[str], options: Options
 ) -> None:
-    """Make the view `kernels`: of each build the rows that count and that are asked for."""
+    """Create the view `kernels`: rows of the latest parts, of the chosen names and targets."""
     _view(connection, dataset, names, "inputs")
     _view(connection, dataset, names, "kernels")
     connection.execute(
@@ -140,17 +141,20 @@ _PARQUET = {
     "BOOLEAN": ("BOOLEAN", None),
     "VARCHAR[]": (None, "LIST"),
 }
-"""Parquet's types, physical and converted, by DuckDB's."""
-_ROWS_TO_BYTES = 1 / 4  # of a file; real ones take 14 bytes a row
+"""DuckDB type -> Parquet's (physical type, converted type); None accepts any."""
+_ROWS_TO_BYTES = 1 / 4  # most rows per byte of a file; real files take 14 bytes a row
 _OTHER_COLUMNS = "has other columns than a scan writes"
-_FEW_ROWS = 20_000  # whatever the size of their file
+_FEW_ROWS = 20_000  # rows that a file of any size may state
 
 
 def _check_files(
     connection: duckdb.DuckDBPyConnection, dataset: Dataset, table: Table, listed: str
 ) -> None:
-    """Raises `KernelinfoError` for a file with other columns than a scan writes, or with more rows
-    than its size explains; of an older one some columns may be missing."""
+    """Check that the files have the columns of a scan; older files may lack some.
+
+    Raises `KernelinfoError` for a file with other columns, or with more rows than its size can
+    hold.
+    """
 
     def refuse(file: str, wrong: str) -> KernelinfoError:
         name = file.rpartition("/")[2]
@@ -165,10 +169,10 @@ def _check_files(
     columns = INPUTS if table == "inputs" else row_columns() | {"Url": "VARCHAR"}
     needed = {"Url"} if table == "inputs" else {"Url", "Symbol"}
     types = {name: _PARQUET[kind] for name, kind in columns.items()}
-    names = defaultdict[str, list[str]](list)  # by file
+    names = defaultdict[str, list[str]](list)  # file -> columns
     query = f"SELECT file_name, name, type, converted_type FROM parquet_schema([{listed}])"
     for file, name, *found in connection.execute(query).fetchall():
-        # A column that this version does not know has the same type in all files.
+        # An unknown column, of a newer version, must have one type in all files.
         if types.setdefault(name, (found[0], found[1])) != tuple(found):
             raise refuse(file, _OTHER_COLUMNS)
         names[file].append(name)
@@ -178,7 +182,7 @@ def _check_files(
 
 
 def _choose(connection: duckdb.DuckDBPyConnection, options: Options) -> None:
-    """Make the table `wanted`: the symbols of kernels that are asked for."""
+    """Create the table `wanted`: symbols of the chosen kernels."""
     query = "SELECT DISTINCT Symbol, Kernel_Name FROM all_kernels"
     found = connection.execute(query).fetchall()
     wanted = [symbol for symbol, name in found if options.asks_for(name, symbol)]
@@ -186,7 +190,7 @@ def _choose(connection: duckdb.DuckDBPyConnection, options: Options) -> None:
 
 
 def _without_kernel(connection: duckdb.DuckDBPyConnection, options: Options) -> Iterator[str]:
-    """A message for each `-k` and `--target` without a kernel in any of the builds."""
+    """One message per `-k` or `--target` without a kernel in any of the builds."""
     if len(options.asked) > 1:
         query = "SELECT DISTINCT Kernel_Name, Symbol, split_part(Target, ':', 1) FROM kernels"
         found = connection.execute(query).fetchall()
@@ -195,7 +199,8 @@ def _without_kernel(connection: duckdb.DuckDBPyConnection, options: Options) -> 
 
 
 _Sums = tuple[Sequence[Any], Build]
-"""As `BuildTotals` has them from `kernels` on; and the build, as yet without kernels."""
+"""Totals of a build, in the order of `BuildTotals` from `kernels` on; and the build without
+kernels."""
 _NOTHING: _Sums = ((0,) * 6, Build((), ()))
 
 
@@ -219,7 +224,7 @@ def _sums(connection: duckdb.DuckDBPyConnection) -> dict[str, _Sums]:
 def _movers(
     connection: duckdb.DuckDBPyConnection, builds: int, moved: bool
 ) -> dict[str, list[KernelSummary]]:
-    """By build the kernels that not every build has equally often with the same numbers."""
+    """Build -> its kernels that differ in some other build, in numbers or in count."""
     numbers = [number.column for number in NUMBERS if number.column in COLUMNS]
     affecting = [number.column for number in NUMBERS if number.affects]
     columns = ", ".join((*_IDENTITY, *(numbers if moved else affecting)))
@@ -230,7 +235,7 @@ def _movers(
         f" GROUP BY h HAVING count(*) < {builds} OR min(n) <> max(n)"
     )
     found = defaultdict[str, list[KernelSummary]](list)
-    texts: dict[Any, Any] = {}  # each of which rows repeat, once
+    texts: dict[Any, Any] = {}  # text -> the one copy that all rows share
     query = f"SELECT Build, {_LISTED} FROM hashed WHERE h IN (FROM movers)"
     answer = connection.execute(query)
     while rows := answer.fetchmany(_ROWS_AT_ONCE):

@@ -1,6 +1,6 @@
-"""Stores and web servers: a body piece by piece, and the files that the pages of folders link to.
+"""Bodies of web servers in pieces, and files that pages of folders link to.
 
-fsspec reads a page whole, however long it is, and follows folders without end.
+fsspec itself reads a page whole and follows folders without any limit.
 """
 
 from __future__ import annotations
@@ -16,31 +16,31 @@ from kernelinfo.errors import ReadError
 from kernelinfo.reading.budget import Bounds
 
 _PIECE = 1 << 20  # bytes
-_PAGE = Bounds(fetch=16 << 20)  # of a folder's page; 100,000 links take 10 MB
+_PAGE = Bounds(fetch=16 << 20)  # limit of a folder's page; 100,000 links take 10 MB
 MOST_PAGES = 10_000
-DEEPEST = 32  # folders in folders
+DEEPEST = 32  # levels of nested folders
 _LINK = re.compile(r"""href\s*=\s*["']?([^"'<>\s]+)""", re.IGNORECASE)
 
 
 def store(url: str) -> tuple[Any, str]:
-    """fsspec's client for a URL, and the path that it knows it by."""
-    from fsspec.core import url_to_fs  # and asyncio: a sixth of a scan of local files
+    """(fsspec's client, path in its terms) for a URL."""
+    from fsspec.core import url_to_fs  # with asyncio it takes a sixth of a local scan
 
     fs, path = url_to_fs(url)
     return fs, str(path)
 
 
 def is_web(fs: Any) -> bool:
-    """True for fsspec's client of HTTP."""
+    """True for fsspec's HTTP client."""
     return "http" in ([fs.protocol] if isinstance(fs.protocol, str) else fs.protocol)
 
 
 def pieces(fs: Any, url: str, within: Bounds, seconds: float) -> Iterator[bytes]:
-    """The body that a server sends, as its `Content-Encoding` is undone.
+    """The body of a response in pieces of at most 1 MiB, decoded by its `Content-Encoding`.
 
-    Raises `ReadError` for more bytes than the bounds allow, and the library's errors.
+    Raises `ReadError` for more bytes than the bounds allow, and errors of the HTTP library.
     """
-    # Without a block size fsspec streams; with a size it does not ask for one before.
+    # block_size=0 makes fsspec stream; a size keeps it from asking for one first.
     with fs.open(url, block_size=0, size=1, **within_time(seconds)) as body:
         headers, most = body.r.headers, within.fetch
         if headers.get("Content-Encoding", "identity") != "identity":
@@ -54,22 +54,25 @@ def pieces(fs: Any, url: str, within: Bounds, seconds: float) -> Iterator[bytes]
 
 
 def within_time(seconds: float) -> dict[str, Any]:
-    """The option of a request that takes no longer."""
-    from aiohttp import ClientTimeout  # of servers alone
+    """Keyword argument of a request that limits its time."""
+    from aiohttp import ClientTimeout  # installed with HTTP support only
 
     return {"timeout": ClientTimeout(total=seconds)}
 
 
 def too_long(most: int) -> str:
-    """The message of a file that has more bytes than are fetched."""
+    """The message for a file with more than `most` bytes."""
     return f"more than the {most} bytes allowed here; --bound fetch=N and ratio=N allow more"
 
 
 def files_below(
     fs: Any, top: str, seconds: float, deepest: int = DEEPEST
 ) -> Iterator[tuple[str, Exception | None]]:
-    """The address of each file that the page of a folder, or of a folder in it, links to, and of
-    each folder that cannot be listed with the reason. Raises the reason for `top` itself."""
+    """(address, None) of each file linked from a folder's page or from its subfolders; (address,
+    error) of each folder that cannot be listed.
+
+    Raises the error if `top` itself cannot be listed.
+    """
     waiting, seen = deque([(top, 0)]), {top}
     for _ in range(MOST_PAGES):
         if not waiting:
@@ -77,7 +80,7 @@ def files_below(
         page, depth = waiting.popleft()
         try:
             links = _links(b"".join(pieces(fs, page, _PAGE, seconds)), page)
-        except Exception as error:  # the libraries of stores have no common class of errors
+        except Exception as error:  # libraries of stores share no error class
             if page == top:
                 raise
             yield page, error
@@ -95,13 +98,13 @@ def files_below(
 
 
 def _links(page: bytes, url: str) -> set[str]:
-    """What a page links to below its own address; orders of the same page, as `?C=S`, are not."""
+    """Addresses below `url` that a page links to, without the page's own sort orders (`?C=S`)."""
     found = (unescape(link) for link in _LINK.findall(page.decode("utf-8", "replace")))
     links: set[str] = set()
     for link in found:
         try:
             whole = urldefrag(urljoin(url, link)).url
-        except ValueError:  # no address at all
+        except ValueError:  # not an address
             continue
         if whole.startswith(url) and not whole.removeprefix(url).startswith("?"):
             links.add(whole)

@@ -1,4 +1,4 @@
-"""What a worker does with a task: read its files, write their rows as one part."""
+"""One task of a scan: read its files, write their rows as one part."""
 
 from __future__ import annotations
 
@@ -28,45 +28,46 @@ from kernelinfo.reading.blob import Blob, Found, Missing, Note, Problem
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds
 
 HELD_BYTES = 160 << 20
-"""Of decompressed code that a worker holds at once, unless `--bound memory=N` says otherwise."""
+"""Limit of decompressed code in a worker's memory, unless `--bound memory=N` sets another."""
 _WORKER_BYTES = 512_000_000
-_OWN_BYTES = _WORKER_BYTES - HELD_BYTES  # of a worker without what it decompresses
-_TOGETHER = 8  # neighbouring code objects of a shared file that go to the same worker
-_MOST_BYTES = 40 << 20  # of rows as JSON, as many as DuckDB writes within its memory
-_MOST_NAMES = 1 << 16  # demangled, that are kept for the next task
-Row = dict[str, object]  # of a table, by column
+_OWN_BYTES = _WORKER_BYTES - HELD_BYTES  # memory of a worker besides decompressed code
+_TOGETHER = 8  # neighbouring code objects of a shared file for one worker
+_MOST_BYTES = 40 << 20  # JSON rows per file; DuckDB can write these within its memory
+_MOST_NAMES = 1 << 16  # demangled names kept for the next task
+Row = dict[str, object]  # column -> value
 _one_at_a_time = threading.Lock()
-"""A worker with several threads would need as many times the memory."""
+"""Lock around tasks: several threads of one worker would multiply its memory."""
 
 
 class Request(NamedTuple):
-    """What is asked for, and what all tasks of a run have in common."""
+    """Settings of a scan, the same for all its tasks."""
 
     urls: tuple[str, ...]
     dataset: Dataset
     build: str
     options: Options
-    rows: Rows  # writes kernels as JSON lines
-    timeout: float = 60  # seconds for a file
-    roots: tuple[str, ...] = ()  # the paths of this scan on the machine that started it
-    archives: tuple[str, ...] = ()  # relative paths of kpack archives, which hosts may name
-    scratch: str | None = None  # the folder for temporary ones; None where the worker chooses
+    rows: Rows  # kernels -> JSON lines
+    timeout: float = 60  # seconds per file
+    roots: tuple[str, ...] = ()  # local paths of the scan, on the machine that started it
+    archives: tuple[str, ...] = ()  # relative paths of kpack archives that host libraries may name
+    scratch: str | None = None  # folder for temporary files; None: the worker chooses
     version: str = __version__
 
     @property
     def memory(self) -> int:
-        """The bytes that a process of this machine may use."""
+        """Limit of memory of a local process, in bytes."""
         return self.options.bounds.memory + _OWN_BYTES
 
     @property
     def written_options(self) -> str:
-        """The options that differ from the defaults, as `inputs` has them."""
+        """Options that differ from the defaults, as JSON for `inputs`."""
         default = Options()._asdict()
         given = {k: v for k, v in self.options._asdict().items() if v != default[k]}
         return json.dumps(given, default=repr, sort_keys=True)
 
     def input_row(self, file: InputFile) -> Row:
-        """A row of `inputs` without its part; a file that has the same there is done."""
+        """The row of `inputs` for a file, without its part. A file with an equal row in the dataset
+        is done."""
         return {
             "Url": file.address,
             "Size": file.size,
@@ -84,7 +85,7 @@ class Request(NamedTuple):
 
 
 def bounded(bounds: Bounds) -> Bounds:
-    """The bounds, with a worker's memory where no other is given."""
+    """The bounds, with 160 MiB of memory unless the user set a limit."""
     return bounds._replace(memory=HELD_BYTES) if bounds.memory == BY_DEFAULT.memory else bounds
 
 
@@ -94,11 +95,14 @@ class Done(NamedTuple):
     task: Task
     kernels: int
     notes: tuple[Note, ...]
-    fetched: frozenset[str]  # addresses; other files are tried again by the next run
+    fetched: frozenset[str]  # addresses of files read; the next run reads the others again
 
 
 def read(task: Task, request: Request) -> Done:
-    """Read the files of a task and write its part; what cannot be read is a row of `problems`."""
+    """Read the files of a task and write its part. Unread inputs become rows of `problems`.
+
+    Raises `KernelinfoError` if this machine has another version of kernelinfo than the scan.
+    """
     if request.version != __version__:
         wanted = f"the workers have kernelinfo {__version__}, this is {request.version}"
         raise KernelinfoError(f"{wanted}; install the same")
@@ -117,7 +121,7 @@ def read(task: Task, request: Request) -> Done:
             write_lines(scratch, "inputs", input_rows(task, request, done.fetched))
         request.dataset.write_part(request.build, next(names), scratch)
         if demangle.cache_info().currsize > _MOST_NAMES:
-            demangle.cache_clear()  # a fleet has more names than a worker has room for
+            demangle.cache_clear()  # a fleet has more names than a worker's memory holds
         return done
 
 
@@ -126,13 +130,13 @@ def _folder(request: Request) -> TemporaryDirectory[str]:
 
 
 class Worker:
-    """The part of one process of this machine, whose memory is bounded."""
+    """Work of one local process, whose memory is limited."""
 
     def __init__(self, request: Request) -> None:
         self._request = request
 
     def work(self, task: Task) -> Done:
-        """What `read` gives; the process ends where it has too little memory."""
+        """The outcome of a task. The process ends if it runs out of memory."""
         _limit_memory(self._request.memory)
         try:
             return read(task, self._request)
@@ -140,24 +144,25 @@ class Worker:
             os._exit(1)
 
     def parts(self, task: Task) -> list[Task]:
-        """What belongs together, each on its own."""
+        """The task cut into one task per unit."""
         return task.by_unit()
 
     def given_up(self, task: Task) -> Done:
-        """The outcome of a task that ends its worker: rows of `problems`."""
+        """Give up a task that ends its worker, see `given_up`."""
         return given_up(task, self._request)
 
 
 def _limit_memory(most: int) -> None:
-    """Let allocations of this process fail beyond so many bytes, on systems that can."""
+    """Make allocations beyond `most` bytes fail, if the system supports limits."""
     with suppress(ImportError, ValueError, OSError):
-        import resource  # which Windows does not have
+        import resource  # not on Windows
 
         resource.setrlimit(resource.RLIMIT_DATA, (most, most))
 
 
 def given_up(task: Task, request: Request) -> Done:
-    """Write that a task's files end their worker."""
+    """Write one row of `problems` per file of a task that ends its worker. Returns the outcome,
+    without kernels."""
     limits = (
         f"over {request.timeout:g} s (--timeout) or {request.memory >> 20} MiB (--bound memory)"
     )
@@ -172,7 +177,8 @@ def given_up(task: Task, request: Request) -> Done:
 
 
 def input_rows(task: Task, request: Request, fetched: frozenset[str]) -> Iterator[Row]:
-    """The rows of `inputs` that say that the task's files are done."""
+    """Rows of `inputs` that mark the task's files as done. A file that could not be fetched has no
+    `Modified`, so the next run reads it again."""
     for file in task.files:
         row = request.input_row(file) | {"Part": task.part}
         yield row if file.address in fetched else row | {"Modified": None}
@@ -200,7 +206,7 @@ class _Reading:
         self._lost = {problem.path for problem in self._problems}
 
     def rows(self, file: InputFile) -> Iterator[str]:
-        """The kernels of a file, as text."""
+        """Kernels of a file as JSON lines, one text per code object."""
         opened = self._opened[file]
         if isinstance(opened, Problem):
             return
@@ -218,13 +224,14 @@ class _Reading:
         except MemoryError:
             message = "needs more memory than the worker has; read it by `kernelinfo report`"
             self._problems.append(Problem(opened.path, message))
-        except Exception as error:  # a bug of ours costs this file, not the fleet
+        except Exception as error:  # our bug must cost one file only
             what = f"{type(error).__name__}: {error}".partition("\n")[0]
             message = f"kernelinfo failed ({what}); please report it"
             self._problems.append(Problem(opened.path, message))
 
     def _share(self, found: Iterable[Found]) -> Iterator[Found]:
-        """What this task takes; the first share also takes what is no code."""
+        """Blobs of this task's share of a file. The first share also takes the remarks that are not
+        blobs."""
         task, number = self._task, 0
         for item in found:
             if not isinstance(item, Blob):
@@ -234,7 +241,9 @@ class _Reading:
             if number // _TOGETHER % task.shares == task.share:
                 yield item
             else:
-                self._analysis.conflicting_entry(item)  # later ones are compared with it
+                self._analysis.conflicting_entry(
+                    item
+                )  # the analysis compares later entries with it
             number += 1
 
     def done(self) -> Done:
@@ -256,7 +265,8 @@ class _Reading:
 
 @contextmanager
 def _without_cycles() -> Iterator[None]:
-    """Do not search for cycles, of which kernels have none; a third of the time of a report."""
+    """Switch the garbage collector off: kernels have no cycles, and it takes a third of the
+    time."""
     gc.disable()
     try:
         yield
@@ -266,7 +276,7 @@ def _without_cycles() -> Iterator[None]:
 
 @contextmanager
 def _limited(seconds: float) -> Iterator[None]:
-    """End this process where the block takes longer, whatever holds the interpreter."""
+    """End this process if the block takes longer than `seconds`, even inside a C library."""
     with open(os.devnull, "w") as nowhere:
         faulthandler.dump_traceback_later(seconds, exit=True, file=nowhere)
         try:
