@@ -1,4 +1,4 @@
-"""The gate: budgets, the baseline and suppressions, over what the rules found."""
+"""The gate: a report judged by rules, budgets, a baseline and suppressions."""
 
 from __future__ import annotations
 
@@ -28,21 +28,20 @@ def check(
     at_least: int | None = None,
     today: date | None = None,
 ) -> Outcome:
-    """What the configuration makes of a report; suppressions as they are on the day `today`.
+    """The outcome of a check: each kernel with its findings, notices and problems.
 
-    Without a configuration the rules alone count, without a `scope` the report is the whole build.
-
-    The report's findings count as they are: make it with the configuration's `selection` and
-    `workgroup_sizes`. Fewer than `at_least` kernels are a problem, whatever the `scope`; what the
-    configuration expects holds where that is everything. Raises `BaselineError` for a baseline
-    that cannot be read.
+    By default the configuration is empty, so that only rules count, and the report covers the whole
+    build (`scope`). The findings of the report are taken as they are: make it with the
+    configuration's `selection` and `workgroup_sizes`. Fewer than `at_least` kernels are a problem
+    in any scope; by default the configuration's number holds, for the whole build only. `today`
+    decides which suppressions have expired. Raises `BaselineError` if the baseline cannot be read.
     """
     configuration, scope = configuration or Configuration(), scope or Scope()
     return _Judgement(report, configuration, scope, at_least, today or date.today()).outcome()
 
 
 class _Judgement:
-    """One report under one configuration."""
+    """One report judged under one configuration."""
 
     def __init__(
         self,
@@ -67,13 +66,13 @@ class _Judgement:
         found = self._comparison
         self._pairs: dict[int, Pair] = {id(pair.new): pair for pair in found.pairs} if found else {}
         self._pinned: dict[tuple[str, str, str], list[KernelSummary]] = {}
-        """What the baseline has of kernels of this target, name and symbol."""
+        """(target, name, symbol) -> pinned kernels that are paired with a kernel of the build."""
         for new, old in ((pair.new, pair.old) for pair in found.pairs) if found else ():
             self._pinned.setdefault((new.target, new.name, new.symbol), []).append(old)
         self._missed: list[KernelSummary] = []
-        """Kernels of the baseline alone that the run covers."""
+        """Pinned kernels that are gone, although the run covers them."""
         self._elsewhere: list[KernelSummary] = []
-        """Those that it does not cover."""
+        """Pinned kernels outside the part of the build that the run covers."""
         for kernel in found.gone if found else ():
             wanted = not configuration.targets or kernel.processor in configuration.targets
             is_missed = wanted and scope.holds(kernel, folder)
@@ -85,9 +84,9 @@ class _Judgement:
         self._budgets = budget.of_each(self._kernels.kernels, configuration.budgets)
         used = set(map(id, self._budgets))
         self._idle_budgets = tuple(one for one in configuration.budgets if id(one) not in used)
-        """Those that are the first for no kernel."""
+        """Budgets that apply to no kernel: none matches, or earlier budgets take all of them."""
         self._unnumbered: list[str] = []
-        """Kernels of which the baseline has no number to compare."""
+        """Names of kernels whose pinned numbers and stated numbers have none in common."""
         self._problems: list[Problem] = list(report.problems)
 
     def outcome(self) -> Outcome:
@@ -109,7 +108,7 @@ class _Judgement:
         )
 
     def _unmet(self) -> Iterator[Problem]:
-        """Problems that leave the gate without anything to guard."""
+        """Problems of a gate that guards nothing: too few kernels, rules or pinned numbers."""
         project, scope, found = self._configuration, self._scope, self._comparison
         yield from expectation.too_few(self._report, self._results, project, scope, self._at_least)
         yield from expectation.nothing_judged(project)
@@ -118,7 +117,7 @@ class _Judgement:
             yield from expectation.nothing_pinned(found, project)
 
     def _remarks(self) -> Iterator[str]:
-        """Remarks on parts that the answer does not cover, and on settings that guard nothing."""
+        """Lines `not checked: …` for uncovered parts and `note: …` for settings without effect."""
         project, found = self._configuration, self._results
         unchecked = (*expectation.ignored(project), *expectation.untargeted(found))
         yield from (f"not checked: {what}" for what in unchecked)
@@ -170,7 +169,7 @@ class _Judgement:
             yield from self._moved(pair, result)
 
     def _moved(self, pair: Pair, result: Result) -> Iterator[Finding]:
-        """Findings on numbers that moved since a kernel was pinned, or cannot be compared."""
+        """Findings on numbers that moved since the baseline, or that it lacks."""
         kernel = result.kernel
         gate, strict = self._configuration.gate, self._configuration.strict_baseline
         pinned, stated = (
@@ -189,15 +188,18 @@ class _Judgement:
         yield from ratchet.moved(pair, result, gate, change, strict=strict)
 
     def _foreign_pairs(self) -> list[Pair]:
-        """The pinned kernels that another compiler built now."""
+        """Pairs of pinned kernels and their rebuilds by another compiler."""
         kernels = zip(self._results, self._kernels.kernels, strict=True)
         pairs = ((result, self._pairs.get(id(summary))) for result, summary in kernels)
         is_foreign = self._toolchain.is_foreign
         return [pair for one, pair in pairs if pair and is_foreign(one.kernel.code_object)]
 
     def _cannot_tell(self, kernel: Kernel, who: str, keys: list[str]) -> None:
-        """A number that is judged and not stated is a problem, unless there already is one: that
-        of an unknown target, without which there are no waves. A log needs none for the rest."""
+        """Add a problem for numbers that `who` judges and the input does not state.
+
+        An unknown target already is a problem and explains missing waves, so these are skipped.
+        Build logs are the exception: their missing target is no problem of its own.
+        """
         location = kernel.code_object
         if kernel.target is None and location.kind != "build-log":
             keys = [key for key in keys if key not in ("waves", "occupancy")]
@@ -207,7 +209,7 @@ class _Judgement:
             self._problems.append(Problem(location.path, message, location.member, location.offset))
 
     def _notices(self) -> Iterator[Notice]:
-        """Notices of selected rules; a kernel that is gone counts whatever is selected."""
+        """Notices whose rules are selected. A gone kernel is a notice under any selection."""
         for notice in self._all_notices():
             counted = tuple(self._configuration.selection.chosen([notice.finding]))
             if notice.finding.rule == VANISHED:

@@ -1,4 +1,4 @@
-"""The file that pins what is: JSON, sorted, one kernel a line, the same on every machine."""
+"""The baseline file: JSON, sorted, one kernel per line, identical on every machine."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _DELETE = "delete it and pin anew with --update-baseline"
 _CONFLICT = ("<<<<<<< ", ">>>>>>> ")
 
 _MOST_BYTES = 256 << 20
-"""Some hundred for each kernel."""
+"""Limit of a file's size; a kernel takes some hundred bytes."""
 _TYPES: dict[object, tuple[type, ...]] = {
     str: (str,),
     int | None: (int, type(None)),
@@ -34,14 +34,14 @@ _TYPES: dict[object, tuple[type, ...]] = {
 }
 _FIELDS = get_type_hints(KernelSummary)
 _KEYS = {key: _TYPES[_FIELDS[key]] for key in COMPARED}
-"""All fields that are compared, each with the types that it has in JSON."""
+"""Field -> types of its value in JSON, for all compared fields."""
 _REQUIRED = _KEYS.keys() - KernelSummary._field_defaults
 _IDENTITY = 4
-"""Keys that stand before a kernel's numbers."""
+"""Number of leading keys that identify a kernel; its numbers follow."""
 
 
 def is_baseline(path: str) -> bool:
-    """True for a file that begins as `write_baseline` writes it."""
+    """True if the file begins like one of `write_baseline`."""
     if not os.path.isfile(path):
         return False
     with open(path, "rb") as file:
@@ -49,9 +49,10 @@ def is_baseline(path: str) -> bool:
 
 
 def read_baseline(path: FilePath, build: Iterable[KernelSummary] = ()) -> Build:
-    """The kernels that the file pins. A line that is that of a kernel of `build` is not parsed.
+    """The pinned build of a baseline file.
 
-    Raises `BaselineError` for a file that is none, or of a newer version.
+    Lines that equal the line of a kernel of `build` are not parsed: nearly all do. Raises
+    `BaselineError` for a file that is missing, damaged, not a baseline, or of a newer version.
     """
     try:
         text = read_document(path, _MOST_BYTES).decode()
@@ -85,9 +86,9 @@ def read_baseline(path: FilePath, build: Iterable[KernelSummary] = ()) -> Build:
 
 
 def write_baseline(path: FilePath, pinned: Build) -> None:
-    """Replace the file in one step: it is the old or the new one, never a part of either.
+    """Write a baseline atomically: the file is either the old or the new one.
 
-    Raises `BaselineError` where that is not possible.
+    Raises `BaselineError` if the file cannot be written.
     """
     try:
         with atomic_write(os.path.realpath(path)) as file:
@@ -100,16 +101,16 @@ def write_baseline(path: FilePath, pinned: Build) -> None:
 
 @contextmanager
 def updating(path: FilePath) -> Iterator[None]:
-    """Keep others from updating a baseline between its reading and its writing; they wait.
+    """Lock a baseline while it is read and written; other updates wait.
 
-    Its folder is locked, which leaves no file behind; not on Windows, nor where the file system has
-    no locks.
+    The lock is on the folder, so that no lock file remains. Windows and file systems without locks
+    are not protected.
     """
     try:
         import fcntl
 
         folder = os.open(os.path.dirname(os.path.realpath(path)), os.O_RDONLY)
-    except (ImportError, OSError):  # that the folder is not there, writing tells
+    except (ImportError, OSError):  # `write_baseline` reports a missing folder
         yield
         return
     try:
@@ -121,9 +122,9 @@ def updating(path: FilePath) -> Iterator[None]:
 
 
 def pinnable(results: Iterable[Result], folder: FilePath) -> Build:
-    """The build as a baseline in `folder` has it: its paths are the same on every machine.
+    """The build with paths that are the same on every machine.
 
-    They are relative to `folder`; of what lies elsewhere only the file's name is kept.
+    Paths are relative to `folder`, the baseline's own. Files outside it keep their base name only.
     """
     return build(results, partial(_location, folder))
 
@@ -136,7 +137,7 @@ def _lines(pinned: Build) -> Iterator[str]:
 
 
 def _line(kernel: KernelSummary) -> str:
-    """Target and name first, so that lines sorted as text are kernels in their order."""
+    """The line of a kernel. Target and name come first, so that sorted lines sort the kernels."""
     identity = kernel.target, kernel.name, kernel.symbol, kernel.code_object
     target, name, symbol, code_object = map(encode_basestring_ascii, identity)
     begin = f'{{"target": {target}, "name": {name}, "symbol": {symbol}, '
@@ -145,12 +146,12 @@ def _line(kernel: KernelSummary) -> str:
 
 @lru_cache(maxsize=1 << 12)
 def _numbers(values: tuple[object, ...]) -> str:
-    """The rest of a line, which many kernels share."""
+    """The numbers of a line as JSON; cached, as many kernels share them."""
     return json.dumps(dict(zip(COMPARED[_IDENTITY:], values, strict=True)))[1:]
 
 
 def _without_known(text: str, build: Iterable[KernelSummary]) -> tuple[list[KernelSummary], str]:
-    """The kernels whose own lines the text has, and the text with null instead of these lines."""
+    """(kernels of `build` whose line is in the text, the text with `null` for these lines)."""
     known = {_line(kernel): kernel for kernel in build}
     found, lines = [], text.split("\n")
     for number, line in enumerate(lines):
@@ -167,7 +168,7 @@ def _summary(kernel: Any) -> KernelSummary:
     for key, value in kernel.items():
         if type(value) not in _KEYS[key]:
             raise ValueError(f"{kernel['name']}: {key}")
-        if isinstance(value, int | float) and not 0 <= value < 1 << 64:  # NaN is not, either
+        if isinstance(value, int | float) and not 0 <= value < 1 << 64:  # excludes NaN, too
             raise ValueError(f"{kernel['name']}: {key} is no number of 64 bits")
     limiters = kernel["limiters"]
     if not all(limiter in tuple(RESOURCES) for limiter in limiters):

@@ -1,4 +1,4 @@
-"""A first configuration, for the outputs that a build tree has."""
+"""A first configuration for a build tree, from the outputs in it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from kernelinfo.kernel import Kernel, Report
 
 _HIP = "-hip-amdgcn-"
-"""In the names of what hipcc leaves with --save-temps."""
+"""Part of the names that hipcc --save-temps gives to device code."""
 _TEXT = """\
 # For `kernelinfo check`; `kernelinfo explain gate` describes every key.
 paths    = {paths}  # outputs of the build, relative to this file
@@ -29,7 +29,7 @@ expect   = {{ min-kernels = {count} }}  # fewer cannot be all
 
 
 def first_configuration(report: Report) -> str:
-    """The text of a `kernelinfo.toml` that covers the kernels of a report."""
+    """Text of a `kernelinfo.toml` that covers the kernels of a report."""
     kernels = report.kernels
     return _TEXT.format(
         paths=json.dumps(sorted({_pattern(one.code_object.path) for one in kernels})),
@@ -43,11 +43,11 @@ def _targets(kernels: Iterable[Kernel]) -> set[str]:
 
 
 def _pattern(path: str) -> str:
-    """`build/**/*-hip-amdgcn-*.s`: the files like this one, below the same first folder."""
+    """A glob for files like this one below its top folder: `build/**/*-hip-amdgcn-*.s`."""
     top, separator, _ = os.path.relpath(path).replace(os.sep, "/").partition("/")
     name, suffix = os.path.splitext(os.path.basename(path))
     if _HIP in name:
         name, suffix = "", f"{_HIP}*{suffix}"
     elif ".so" in name + suffix:
-        suffix = ".so*"  # with its version
+        suffix = ".so*"  # libfoo.so.1.2, too
     return f"{top}/**/*{suffix}" if separator else f"*{suffix}"

@@ -1,4 +1,4 @@
-"""KI206: what the project allows each kernel to take."""
+"""Budgets (KI206): limits that a project sets for the numbers of its kernels."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _BUDGET = documented("KI206")
 
 
 def of_each(kernels: Iterable[KernelSummary], budgets: Sequence[Budget]) -> list[Budget | None]:
-    """For each kernel the first that is for it and its target."""
+    """The budget of each kernel: the first that matches its name and target, or None."""
     fitting = (entries_for(budgets, k.name, k.symbol, k.processor) for k in kernels)
     return [next(iter(found), None) for found in fitting]
 
 
 def broken(kernel: KernelSummary, budget: Budget, file: str) -> Iterator[Finding]:
-    """A finding for each bound that does not hold; `file` is where the budget is set."""
+    """One finding per broken bound of the budget. `file` is the configuration that sets it."""
     location = file if budget.line is None else f"{file}:{budget.line}"
     for measure, bound in budget.bounds:
         value = getattr(kernel, measure.field)
@@ -30,7 +30,7 @@ def broken(kernel: KernelSummary, budget: Budget, file: str) -> Iterator[Finding
 
 
 def idle(budget: Budget, budgets: Sequence[Budget], kernels: Sequence[KernelSummary]) -> Finding:
-    """The finding for a budget that matches no kernel, or only those of earlier ones."""
+    """The finding for a budget without kernels: none matches, or earlier budgets take them all."""
     own = [one for one, found in zip(kernels, of_each(kernels, [budget]), strict=True) if found]
     if own:
         names = ", ".join(dict.fromkeys(one.kernel for one in of_each(own, budgets) if one))

@@ -1,5 +1,5 @@
-"""The least that a run must find, and what it leaves unchecked: a gate that guards nothing cannot
-pass."""
+"""Expectations of a run: kernels that it must find, and settings that it leaves unchecked. A gate
+that guards nothing must not pass."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kernelinfo.rules.remark import counted
 
 
 def judgeable(report: Report, configuration: Configuration) -> tuple[Result, ...]:
-    """The kernels of the targets that the configuration asks for."""
+    """Kernels of the configured targets; all kernels if no target is configured."""
     wanted = configuration.targets
     if not wanted:
         return report.results
@@ -32,10 +32,10 @@ def too_few(
     scope: Scope,
     at_least: int | None = None,
 ) -> Iterator[Problem]:
-    """A `Problem` for each expectation that the kernels found do not meet.
+    """One problem per expectation on the number and the targets of kernels that is not met.
 
-    Any run is expected to find `at_least` kernels. The configuration's number holds for the whole
-    build. A part needs one kernel, unless it may hold none.
+    `at_least`, if given, is the least number of kernels in any run; otherwise the configuration's
+    number holds for the whole build.
     """
     location = str(configuration.file or "kernelinfo")
     if report.results and not found and not scope.may_hold_none:
@@ -55,7 +55,7 @@ def too_few(
 
 
 def _distinct(found: Sequence[Result]) -> int:
-    """The kernels of distinct files: one that is named again or linked counts once."""
+    """Number of kernels. A file that is named twice, or also by a link, counts once."""
     files: dict[str, object] = {}
     kernels = set()
     for result in found:
@@ -67,7 +67,7 @@ def _distinct(found: Sequence[Result]) -> int:
 
 
 def _identity(path: str) -> object:
-    """Device and inode of a file; the path where there is none."""
+    """(device, inode) of a file; the path if there is no such file."""
     try:
         status = os.stat(path)
     except (OSError, ValueError):  # standard input, bytes, a file that is gone
@@ -76,13 +76,13 @@ def _identity(path: str) -> object:
 
 
 def unbuilt(found: Sequence[Result], configuration: Configuration) -> tuple[str, ...]:
-    """The targets of the configuration that no kernel is for."""
+    """Configured targets without a kernel."""
     built = {result.kernel.code_object.target for result in found}
     return tuple(target for target in configuration.targets if target not in built)
 
 
 def nothing_pinned(comparison: Comparison, configuration: Configuration) -> Iterator[Problem]:
-    """A `Problem` if the baseline has none of the kernels that were found."""
+    """A problem if the baseline pins none of the kernels found."""
     if comparison.new and not comparison.pairs:
         found = counted(len(comparison.new), "kernel")
         message = f"pins none of the {found} found, so that none is compared"
@@ -90,7 +90,8 @@ def nothing_pinned(comparison: Comparison, configuration: Configuration) -> Iter
 
 
 def nothing_numbered(kernels: Sequence[str], configuration: Configuration) -> Iterator[Problem]:
-    """A `Problem` if the baseline has kernels, but none of their numbers that the gate compares."""
+    """A problem if the baseline has no comparable number of some kernels; `kernels` are their
+    names."""
     if kernels:
         others = f" and {len(kernels) - 1} more" if kernels[1:] else ""
         message = f"has no number of {kernels[0]}{others} that could be compared"
@@ -98,7 +99,7 @@ def nothing_numbered(kernels: Sequence[str], configuration: Configuration) -> It
 
 
 def nothing_judged(configuration: Configuration) -> Iterator[Problem]:
-    """A `Problem` if no rule is left that any kernel could break."""
+    """A problem if no selected rule, budget or baseline could fail a kernel."""
     if configuration.selection.rules() or configuration.min_kernels > 1:
         return
     by_budget = configuration.budgets and chooses(configuration, "KI206")
@@ -108,7 +109,7 @@ def nothing_judged(configuration: Configuration) -> Iterator[Problem]:
 
 
 def chooses(configuration: Configuration, rule: str) -> bool:
-    """True if findings of this rule of the gate count."""
+    """True if the configuration selects a rule of the gate."""
     return any(configuration.selection.chosen([documented(rule).found("")]))
 
 
@@ -121,9 +122,9 @@ def left_out(
     *,
     at_least: int | None,
 ) -> Iterator[str]:
-    """Settings that a run over a part of the build did not check.
+    """Settings that a run over a part of the build did not check, in words.
 
-    `elsewhere` are kernels of the baseline that the run does not cover.
+    `idle_budgets` have no kernel in this part; `elsewhere` are pinned kernels outside it.
     """
     if at_least is None and configuration.min_kernels > 1:
         yield f"expect.min-kernels = {configuration.min_kernels}"
@@ -141,7 +142,7 @@ def left_out(
 
 
 def _unmatched_choices(found: Sequence[Result], scope: Scope) -> tuple[str, ...]:
-    """Each `-k` and `--target` that no kernel answers."""
+    """The options `-k` and `--target` that match no kernel found."""
     kernels = (result.kernel for result in found)
     met = {
         pair
@@ -152,7 +153,7 @@ def _unmatched_choices(found: Sequence[Result], scope: Scope) -> tuple[str, ...]
 
 
 def ignored(configuration: Configuration) -> Iterator[str]:
-    """Settings that are not checked because their rule is not selected."""
+    """Settings that are not checked because their rule is not selected, in words."""
     if configuration.budgets and not chooses(configuration, "KI206"):
         yield "[[budget]]; KI206 is not selected"
     if configuration.baseline and not chooses(configuration, "KI501"):
@@ -160,14 +161,15 @@ def ignored(configuration: Configuration) -> Iterator[str]:
 
 
 def untargeted(found: Sequence[Result]) -> Iterator[str]:
-    """The kernels of build logs whose target is not known."""
+    """A text on the kernels of build logs without a target: their occupancy is not checked."""
     kernels = [result.kernel for result in found if result.kernel.code_object.target is None]
     if count := sum(kernel.code_object.kind == "build-log" for kernel in kernels):
         yield f"the occupancy of {counted(count, 'kernel')} of build logs; give --arch"
 
 
 def unmatched_sizes(found: Sequence[Result], configuration: Configuration) -> tuple[str, ...]:
-    """The patterns of [workgroup-size] that name no kernel, or only those of earlier patterns."""
+    """Patterns of [workgroup-size] that apply to no kernel: none matches, or earlier patterns take
+    them all."""
     patterns = tuple(pattern for pattern, _ in configuration.workgroup_sizes)
     kernels = (result.kernel for result in found if patterns)
     used = {fit for one in kernels for fit in matching(patterns, one.name, one.symbol)[:1]}

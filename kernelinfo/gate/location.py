@@ -1,4 +1,4 @@
-"""Source lines for those kernels of code objects that fail; reading them for all takes long."""
+"""Source lines of failing kernels, from debug information. Reading all of it takes long."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from kernelinfo.reading.facts import SourceLine
 
 
 def located(outcome: Outcome, within: Bounds = BY_DEFAULT) -> Outcome:
-    """The same outcome, with what debug information says of the kernels that fail."""
+    """The outcome with source lines for failing kernels of code objects.
+
+    Debug information that cannot be read is a problem of the outcome.
+    """
     failing = [one.result.kernel for one in outcome.failing if one.result.kernel.source is None]
     code_objects = dict.fromkeys(kernel.code_object for kernel in failing)
     wanted = (one for one in code_objects if one.kind == "code-object")

@@ -1,4 +1,4 @@
-"""The gate's answer: findings of each kernel, suppressed ones, and those about no kernel."""
+"""The outcome of a check: findings on each kernel, suppressed findings, notices and problems."""
 
 from __future__ import annotations
 
@@ -15,35 +15,36 @@ if TYPE_CHECKING:
     from kernelinfo.rules.severity import Severity
 
 VANISHED = "KI502"
-"""A kernel of the baseline that is gone: the gate then cannot answer (exit code 2)."""
+"""The rule for pinned kernels that are gone. They leave a check without an answer (exit code 2)."""
 
 
 class Suppressed(NamedTuple):
-    """A finding that the configuration excuses."""
+    """A finding that a suppression excuses."""
 
     finding: Finding
     reason: str
     until: str | None
-    """ISO date of the last day; None for ever."""
+    """Last day of the suppression as an ISO date; None if it does not expire."""
 
 
 class Judged(NamedTuple):
-    """One kernel as the gate sees it."""
+    """One kernel with the findings that count and those that are suppressed."""
 
     result: Result
-    """With the findings of rules, budgets and baseline that are not suppressed."""
+    """The kernel with its unsuppressed findings by rules, budgets and baseline."""
     suppressed: tuple[Suppressed, ...] = ()
 
 
 class Notice(NamedTuple):
-    """A finding about something other than a kernel that is there: one gone, a suppression."""
+    """A finding that belongs to no kernel of the build: on a gone kernel, a suppression, a budget,
+    the toolchain."""
 
     finding: Finding
     subject: str
-    """The subject: a kernel's name, a suppression, the toolchain."""
+    """Name of the gone kernel, the suppression or the budget; or `toolchain`."""
     target: str | None = None
     path: str | None = None
-    """The file to look into: the configuration, the baseline."""
+    """The configuration or baseline that the finding is about."""
     line: int | None = None
 
 
@@ -53,40 +54,40 @@ class Outcome(NamedTuple):
     judged: tuple[Judged, ...]
     notices: tuple[Notice, ...]
     problems: tuple[Problem, ...]
-    """Inputs that could not be read or judged, and too few kernels."""
+    """Inputs that could not be read or judged, and unmet expectations."""
     report: Report
-    """All kernels judged, to be rendered like any report."""
+    """The judged kernels as a report, for any of its renderers."""
     fail_on: Severity
     passed_over: int = 0
-    """Kernels of targets that the configuration does not ask for."""
+    """Number of kernels whose targets are not configured."""
     comparison: Comparison | None = None
-    """With the baseline; None without one."""
+    """Comparison with the baseline; None without a baseline."""
     baseline: FilePath | None = None
     part: str = ""
-    """The part of the build that was judged, in words; empty for all of it."""
+    """The judged part of the build in words: `3 paths, -k vgpr*`. Empty for all of it."""
     remarks: tuple[str, ...] = ()
-    """`not checked: …` and `note: …`: what the answer does not cover, and what guards nothing."""
+    """Lines `not checked: …` for uncovered parts and `note: …` for settings without effect."""
 
     @property
     def renamed(self) -> tuple[Pair, ...]:
-        """Kernels that were known again under another namespace than the baseline's."""
+        """Pairs of kernels whose namespace changed since the baseline."""
         pairs = self.comparison.pairs if self.comparison else ()
         return tuple(pair for pair in pairs if pair.match == "namespace")
 
     @property
     def failing(self) -> tuple[Judged, ...]:
-        """The kernels that fail."""
+        """Kernels with a finding at or above `fail_on`."""
         return tuple(one for one in self.judged if any(map(self.fails, one.result.findings)))
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """All that count, of kernels and otherwise."""
+        """All findings that count, on kernels and in notices."""
         of_kernels = (finding for one in self.judged for finding in one.result.findings)
         return (*of_kernels, *(notice.finding for notice in self.notices))
 
     @property
     def answered(self) -> bool:
-        """True if everything was read and every kernel of the baseline is there."""
+        """True if all inputs were read and judged, and no pinned kernel is gone."""
         return not self.problems and not any(n.finding.rule == VANISHED for n in self.notices)
 
     @property

@@ -1,4 +1,4 @@
-"""The baseline after a build is pinned."""
+"""Updates of a baseline: the numbers of a build, pinned."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kernelinfo.kernel import Report
 
 
 class Update(NamedTuple):
-    """The changes of a baseline."""
+    """A new baseline and its differences from the old one."""
 
     pinned: Build
     new: tuple[KernelSummary, ...]
@@ -33,10 +33,10 @@ def pin(
     scope: Scope | None = None,
     at_least: int | None = None,
 ) -> Update:
-    """The baseline as this report would have it; what the run could not see stays as it was.
+    """The update that pins a report; nothing is written.
 
-    Nothing is written yet. Raises `BaselineError` where the report is not whole, and for a file
-    that is there and cannot be read.
+    Pinned kernels that the run does not cover stay. Raises `BaselineError` if the report has
+    problems or too few kernels, or if the old baseline cannot be read.
     """
     found, scope = judgeable(report, configuration), scope or Scope()
     problems = [*report.problems, *too_few(report, found, configuration, scope, at_least)]
@@ -50,7 +50,8 @@ def pin(
 
 
 def update(old: Build, now: Build, scope: Scope, folder: FilePath) -> Update:
-    """Pin `now` in `folder`; what the run could not see stays as it was."""
+    """The update from `old` to `now`. Pinned kernels outside `scope` stay; `folder` is the
+    baseline's."""
     found = compare(old, now)
     kept = tuple(kernel for kernel in found.gone if not scope.holds(kernel, folder))
     compilers = {*now.compilers, *(() if scope.whole else old.compilers)}

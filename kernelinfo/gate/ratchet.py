@@ -1,4 +1,4 @@
-"""KI501 to KI504: a kernel against its baseline, which may only get better."""
+"""Findings on a kernel and its baseline (KI501 to KI504). The numbers may only get better."""
 
 from __future__ import annotations
 
@@ -19,16 +19,17 @@ _REGRESSION, _VANISHED = documented("KI501"), documented("KI502")
 _UNBASELINED, _STALE = documented("KI503"), documented("KI504")
 _MEND = "mend it (`explain` shows the steps), or pin it with --update-baseline"
 _ALWAYS = (VGPR_SPILL, SGPR_SPILL, SCRATCH)
-"""Whichever compiler built the kernel."""
+"""Numbers that fail also if another compiler built the kernel."""
 
 
 def moved(
     pair: Pair, result: Result, gate: Gate, change: ToolchainChange | None, *, strict: bool
 ) -> Iterator[Finding]:
-    """Findings on numbers that got worse or better; `result` is the new kernel.
+    """One finding per pinned number that got worse or better; `result` is the new kernel.
 
-    `strict` fails on what is better, too. A `change` of the compiler fails by "report" only where
-    spills or scratch grow, by "accept" nowhere.
+    Worse numbers within the allowance of `gate` give none. With `strict` better numbers fail, too.
+    After a `change` of the compiler, "report" fails only more spills or scratch, and "accept" fails
+    nothing.
     """
     for measure, allowance in gate.allowances:
         old, new = getattr(pair.old, measure.field), getattr(pair.new, measure.field)
@@ -45,17 +46,17 @@ def moved(
 
 
 def stale(message: str, *, strict: bool) -> Finding:
-    """The finding for a kernel that is better than its baseline, or of which that lacks numbers."""
+    """The finding for a pinned number that is out of date or missing."""
     return _STALE.found(message, "pin it with --update-baseline", "error" if strict else "note")
 
 
 def unbaselined() -> Finding:
-    """The finding for a kernel that the baseline does not have."""
+    """The finding for a kernel that is not in the baseline."""
     return _UNBASELINED.found("not in the baseline", "pin it with --update-baseline")
 
 
 def vanished(kernel: KernelSummary) -> Finding:
-    """The finding for a kernel that only the baseline has."""
+    """The finding for a pinned kernel that is not in the build."""
     return _VANISHED.found(
         f"in the baseline, from {kernel.code_object}, and not in the build",
         "build it, or drop it with --update-baseline",
@@ -63,7 +64,10 @@ def vanished(kernel: KernelSummary) -> Finding:
 
 
 def _message(measure: Number, pair: Pair, result: Result, old: float, new: float) -> str:
-    """`4 → 6 VGPRs spilled since the baseline`; for waves with the limit, and the former name."""
+    """The change of a number in words: `4 → 6 VGPRs spilled since the baseline`.
+
+    Lost waves come with their cause, a renamed kernel with its old name.
+    """
     had = f" (as {pair.old.name})" if pair.old.name != pair.new.name else ""
     if measure == WAVES and new < old:
         lost = f"lost {old - new:g} {'wave' if old - new == 1 else 'waves'} ({old:g} → {new:g})"
@@ -76,7 +80,7 @@ def _message(measure: Number, pair: Pair, result: Result, old: float, new: float
 
 
 def _causes(pair: Pair, result: Result, old: float) -> Iterator[str]:
-    """`296 VGPRs, the step is ≤ 256`: what takes a kernel below its `old` waves/SIMD."""
+    """Limiters that cost waves: `296 VGPRs, the step is ≤ 256`. `old` is the pinned waves/SIMD."""
     traits, occupancy = result.kernel.traits, result.occupancy
     is_same_launch = pair.old.workgroup_size == pair.new.workgroup_size
     if not (traits.target and traits.demand and occupancy and is_same_launch):
@@ -90,6 +94,6 @@ def _causes(pair: Pair, result: Result, old: float) -> Iterator[str]:
 
 
 def _amount(resource: Resource, amount: int) -> str:
-    """`296 VGPRs`, `40960 B of LDS`."""
+    """An amount with its resource: `296 VGPRs`, `40960 B of LDS`."""
     noun = RESOURCES[resource]
     return f"{amount} B of {noun}" if resource in ("lds", "scratch") else f"{amount} {noun}s"

@@ -1,4 +1,4 @@
-"""The part of a project that a run covers; the rest is neither gone nor unused."""
+"""The part of a build that a run covers. Pinned kernels outside it are not gone."""
 
 from __future__ import annotations
 
@@ -11,34 +11,34 @@ from kernelinfo.gate.config.file import FilePath
 from kernelinfo.reading.paths import fits
 
 _MOST_NAMED = 2
-"""Paths that are named; of more, and of files of many, their number is."""
+"""Most paths to name; more are counted."""
 
 
 class Scope(NamedTuple):
-    """A part of the project, or all of it."""
+    """The part of a build that a run covers, or all of it."""
 
     paths: tuple[str, ...] = ()
-    """Files, folders and globs; empty for all."""
+    """Files, folders and globs; empty for all of the build."""
     options: Options = Options()
-    """By name and target, they choose kernels."""
+    """Choice of kernels by name and target."""
     may_hold_none: bool = False
-    """The paths are some files of many, maybe without any kernel."""
+    """True if the paths are a few of the build's files, perhaps without kernels (--subset)."""
 
     @property
     def whole(self) -> bool:
-        """True if the run covers the whole project."""
+        """True if the run covers the whole build."""
         return not (self.paths or self.options.choices)
 
     @property
     def description(self) -> str:
-        """`3 paths, -k vgpr*`; empty where the run covers the whole project."""
+        """The part in words: `3 paths, -k vgpr*`. Empty for the whole build."""
         many = self.may_hold_none or len(self.paths) > _MOST_NAMED
         number = f"{len(self.paths)} path{'s' if self.paths[1:] else ''}"
         paths = (number,) if self.paths and many else self.paths
         return ", ".join((*paths, *self.options.choices))
 
     def holds(self, kernel: KernelSummary, folder: FilePath) -> bool:
-        """True if the run covers a kernel of a baseline in `folder`."""
+        """True if the run covers a pinned kernel; `folder` is the baseline's."""
         if not self.options.asks_for(kernel.name, kernel.symbol, kernel.processor):
             return False
         location = os.path.abspath(os.path.join(folder, kernel.code_object.partition(" › ")[0]))

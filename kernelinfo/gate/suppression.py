@@ -1,4 +1,4 @@
-"""Suppressions: the findings that they excuse, expired ones (KI505) and unused ones (KI506)."""
+"""Suppressions: findings that they excuse, expired ones (KI505) and unused ones (KI506)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _EXPIRED, _UNUSED = documented("KI505"), documented("KI506")
 
 
 class Suppressions:
-    """The suppressions of a configuration on one day, and which of them matched anything."""
+    """Suppressions of a configuration on one day. It remembers which of them matched a finding."""
 
     def __init__(self, suppressions: Sequence[Suppression], today: date) -> None:
         self._all = suppressions
@@ -26,7 +26,7 @@ class Suppressions:
     def sort_out(
         self, kernel: KernelSummary, findings: Iterable[Finding]
     ) -> tuple[tuple[Finding, ...], tuple[Suppressed, ...]]:
-        """The findings that count, and those that are excused."""
+        """(findings that count, findings that a valid suppression excuses) of one kernel."""
         counted, excused = [], []
         own = entries_for(self._all, kernel.name, kernel.symbol, kernel.processor)
         for finding in findings:
@@ -41,7 +41,7 @@ class Suppressions:
         return tuple(counted), tuple(excused)
 
     def remarks(self, *, all_seen: bool) -> Iterable[tuple[Suppression, Finding]]:
-        """Findings about suppressions: expired, and unused where the whole build was read."""
+        """A finding per expired suppression and, if the whole build was read, per unused one."""
         for suppression in self._all:
             what = f"{suppression.rule} of {suppression.kernel}"
             if self._has_expired(suppression):

@@ -1,4 +1,4 @@
-"""KI507: kernels that another compiler built than those of the baseline."""
+"""A change of compiler since the baseline (KI507)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kernelinfo.rules.documented import documented
 from kernelinfo.rules.remark import counted
 
 _MOST_NAMED = 5
-"""Kernels that lost most."""
+"""Most kernels to name, those that lost most waves first."""
 _TOOLCHAIN = documented("KI507")
 _JUDGED: dict[ToolchainChange, str] = {
     "report": "its kernels' waves and registers are noted, spills and scratch fail",
@@ -24,7 +24,7 @@ _JUDGED: dict[ToolchainChange, str] = {
 
 
 class Toolchain:
-    """The compilers of a build compared with those of its baseline, where that names any."""
+    """Compilers of a build and of its baseline. A baseline without compilers matches any."""
 
     def __init__(self, pinned: Iterable[str], code_objects: Iterable[CodeObject]) -> None:
         self._pinned = tuple(stamp.strip() for stamp in pinned)
@@ -32,15 +32,16 @@ class Toolchain:
         self._foreign = {stamp for one in foreign for stamp in makers(one.stamps)}
 
     def is_foreign(self, code_object: CodeObject) -> bool:
-        """True if no compiler that had a part in it had one in the baseline.
+        """True if the code object and the baseline have no compiler in common.
 
-        A code object that both had a part in does not tell which of them built a kernel.
+        A code object can name several compilers and does not say which built a kernel.
         """
         made = makers(code_object.stamps)
         return bool(made and self._pinned) and not set(made) & set(self._pinned)
 
     def changed(self, how: ToolchainChange, pairs: Sequence[Pair]) -> Finding | None:
-        """A note that names the compilers, if they changed; `how` they are judged then."""
+        """The finding that names both compilers, or None if they are the same. `how` is the
+        configured judgement, `pairs` the kernels that the new compiler built."""
         old = {stamp: _brief(stamp) for stamp in self._pinned}
         new = sorted(self._foreign)
         if not new:
@@ -55,8 +56,8 @@ class Toolchain:
 
 
 def _whole(pairs: Sequence[Pair]) -> str:
-    """`191 of 1440 kernels moved, waves/SIMD −3.8 %, 12 kernels lost waves (12 by VGPR); worst: …`:
-    all kernels that the other compiler built."""
+    """The effect of the compiler on all kernels that it built, in words: `191 of 1440 kernels
+    moved, waves/SIMD −3.8 %, 12 kernels lost waves (12 by VGPR); worst: …`."""
     known = [(waves, pair) for pair in pairs if (waves := _waves(pair)) is not None]
     before, after = sum(old for (old, _), _ in known), sum(new for (_, new), _ in known)
     losing = sorted((one for one in known if one[0][1] < one[0][0]), key=_share_and_name)
@@ -79,13 +80,13 @@ def _whole(pairs: Sequence[Pair]) -> str:
 
 
 def _share_and_name(one: tuple[tuple[float, float], Pair]) -> tuple[float, str]:
-    """A key: who keeps the least of its waves first."""
+    """Sort key: smallest remaining share of waves first."""
     (old, new), pair = one
     return new / old, pair.new.name
 
 
 def _waves(pair: Pair) -> tuple[float, float] | None:
-    """The old and the new waves/SIMD; None where either is not known."""
+    """(old, new) waves/SIMD; None if one is unknown."""
     old, new = pair.old.waves_per_simd, pair.new.waves_per_simd
     return None if old is None or new is None else (old, new)
 
