@@ -1,1 +1,1 @@
-"""Output formats of a trend: one module each, as for reports."""
+"""Formats of trends, one module each."""

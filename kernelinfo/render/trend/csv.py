@@ -1,4 +1,4 @@
-"""A row for each kernel that moved and each build: each number as it was there."""
+"""A trend as CSV: one row per moved kernel and build, with all numbers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ _HEADING = (
 
 
 def render(trend: Trend, view: View) -> Iterator[str]:
-    """`Kernel` is the same number for one kernel in all builds, whatever it is called there."""
+    """The CSV text, line by line. Column `Kernel` numbers the kernels: rows of one kernel share it,
+    also across renames."""
     yield line(_HEADING)
     for number, one in enumerate(rows(trend), 1):
         about = (number, one.row.status, one.row.match, one.moved_in, one.why)

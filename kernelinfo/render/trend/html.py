@@ -1,4 +1,4 @@
-"""A trend as one HTML page: the builds, and each kernel that moved with its curves."""
+"""A trend as one HTML page: builds, and moved kernels with their curves."""
 
 from __future__ import annotations
 
@@ -45,14 +45,15 @@ def render(trend: Trend, view: View) -> Iterator[str]:
 
 
 def _also(one: TrendRow) -> str:
-    """What stands under the name: what the kernel was called before, or where it is."""
+    """The text under a kernel's name: its old name, otherwise its code object."""
     old, latest = one.row.old, one.history.latest
     renamed = old is not None and old.name != latest.name
     return printable(f"was {old.name}" if old and renamed else latest.code_object)
 
 
 def _curves(history: History) -> list[list[Any]]:
-    """The values of each measure, one a build; None where it is not known."""
+    """One list per measure with a value per build; None if a build lacks the kernel or the
+    number."""
     return [
         [kernel and getattr(kernel, measure) for kernel in history.kernels] for measure in _MEASURES
     ]

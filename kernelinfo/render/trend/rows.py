@@ -1,4 +1,4 @@
-"""What there is to tell of a trend: a row for each kernel that moved, the worst first."""
+"""Rows of a trend: one per moved kernel, worst first; headline and sparklines."""
 
 from __future__ import annotations
 
@@ -11,27 +11,29 @@ from kernelinfo.render.diff import rows as diff
 from kernelinfo.render.words import plural
 
 _MEASURES = ("percent", "vgpr_spills", "sgpr_spills", "scratch_bytes_per_lane")
-"""What a sparkline shows: the first of them that moved."""
+"""Measures of sparklines; a kernel's sparkline shows the first one that moved."""
 _BARS = "▁▂▃▄▅▆▇█"
 
 
 class TrendRow(NamedTuple):
-    """One kernel."""
+    """One moved kernel."""
 
-    row: diff.ChangedKernel  # from the first build to the last, as `diff` has it
+    row: diff.ChangedKernel  # as `diff` compares the first build and the last
     history: History
-    moved_in: tuple[str, ...]  # builds in which it is not as in the one before
+    moved_in: tuple[str, ...]  # builds in which it differs from the build before
 
     @property
     def why(self) -> str:
-        """What moved in all; step by step where that is nothing."""
+        """The moves from the first build to the last; if they cancel out, the moves of each
+        step."""
         if self.row.status != "same":
             return self.row.why
         return "; ".join(f"{build}: {pair.why}" for build, pair in self.history.steps)
 
 
 def rows(trend: Trend) -> list[TrendRow]:
-    """Affected kernels first, the worst of them first; those that are as before last."""
+    """One row per moved kernel: affected ones first, worst first. Kernels that moved and came back
+    are last."""
     by_kernel = {id(one.latest): one for one in trend.histories}
     found = [(row, by_kernel.pop(id(row.kernel))) for row in diff.rows(trend.whole)]
     back = [one for one in by_kernel.values() if any(pair.affected for _, pair in one.steps)]
@@ -41,7 +43,7 @@ def rows(trend: Trend) -> list[TrendRow]:
 
 
 def _moved_in(history: History, trend: Trend) -> tuple[str, ...]:
-    """The builds in which it moved, came or went."""
+    """Names of the builds in which the kernel moved, came or went."""
     steps = {build for build, _ in history.steps}
     kernels = history.kernels
     return tuple(
@@ -52,7 +54,8 @@ def _moved_in(history: History, trend: Trend) -> tuple[str, ...]:
 
 
 def headline(trend: Trend, found: Sequence[TrendRow]) -> str:
-    """`5 builds, a → e · affected: 1 worse · 1 only renamed · clang 19.1.7 → clang 22.1.8`."""
+    """The headline: `5 builds, a → e · affected: 1 worse · 1 only renamed · clang 19.1.7 → clang
+    22.1.8`."""
     first, last = trend.builds[0].name, trend.builds[-1].name
     moved = diff.headline([one.row for one in found if one.row.status != "same"])
     if back := sum(one.row.status == "same" for one in found):
@@ -62,13 +65,14 @@ def headline(trend: Trend, found: Sequence[TrendRow]) -> str:
 
 
 def step_in_words(of: Comparison) -> str:
-    """`affected: 1 worse · clang 19.1.7 → clang 22.1.8`."""
+    """A step between two builds in words: `affected: 1 worse · clang 19.1.7 → clang 22.1.8`."""
     parts = (diff.headline(diff.rows(of)), diff.retargeted(of), diff.toolchain(of))
     return " · ".join(filter(None, parts))
 
 
 def sparkline(history: History) -> str:
-    """A bar a build, from 0 to the most: of waves, or of what else moved; a blank without it."""
+    """One bar per build: percent of the wave slots, or spills or scratch if they alone moved. A
+    blank is a build without the kernel."""
     field = _measure_of(history)
     values: list[float | None]
     values = [getattr(kernel, field) if kernel else None for kernel in history.kernels]
@@ -80,7 +84,7 @@ def sparkline(history: History) -> str:
 
 
 def _measure_of(history: History) -> str:
-    """The field that a sparkline of this kernel shows."""
+    """The field of `KernelSummary` for the sparkline of this kernel."""
     moved = {move.measure for _, pair in history.steps for move in pair.moves}
     if "waves_per_simd" in moved:
         return "percent"

@@ -1,4 +1,4 @@
-"""A trend for people: the builds, then the kernels that moved, the worst first."""
+"""A trend as text: builds, then moved kernels, worst first."""
 
 from __future__ import annotations
 
