@@ -61,11 +61,8 @@ _MEMORY = "160MB"  # memory limit of DuckDB in a worker; larger sorts use its di
 
 
 def check_destination(url: str, build: str) -> None:
-    """Check `--to` and `--build` before anything is read.
-
-    Raises `OptionError` if no file can be written to the URL, or if the build's name has characters
-    that a path or a Hive partition would escape.
-    """
+    """Check `--to` and `--build`. Raises `OptionError` for a URL that takes no files, or a name
+    that a path or Hive partition would escape."""
     if _BUILD_NAME.fullmatch(build) is None:
         raise OptionError(f"--build {build}: use letters, digits, `.`, `_` and `-` alone")
     if url.startswith(("http://", "https://")):
@@ -107,10 +104,10 @@ class Dataset:
 
     @contextmanager
     def connect(self, scratch: str | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
-        """A DuckDB connection that can read and write the dataset.
+        """A DuckDB connection that can read and write the dataset; its errors are
+        `KernelinfoError`.
 
-        With a `scratch` folder, as in a worker, it has one thread and 160 MB of memory. Errors in
-        the block are raised as `KernelinfoError`.
+        With a `scratch` folder, as in a worker, it has one thread and 160 MB of memory.
         """
         small = {"threads": 1, "memory_limit": _MEMORY, "temp_directory": scratch}
         with duckdb.connect(config=small if scratch else {}) as connection:
@@ -158,11 +155,8 @@ class Dataset:
     def _write(
         self, connection: duckdb.DuckDBPyConnection, query: str, file: str, **parameters: object
     ) -> None:
-        """Write the rows of a query to a file.
-
-        On a disk the file is written under a temporary name and renamed; in an object store it is
-        one PUT.
-        """
+        """Write the rows of a query. A local file is renamed when complete; a store gets one
+        PUT."""
         where = file
         if self._is_local:
             folder, name = os.path.split(file)
@@ -173,8 +167,7 @@ class Dataset:
             os.replace(where, file)
 
     def write_part(self, build: str, name: str, scratch: str) -> None:
-        """Write a part from a folder with rows as `TABLE.jsonl`, `inputs` last; delete these
-        rows."""
+        """Write a part from a folder of `TABLE.jsonl`, `inputs` last; delete the written rows."""
         with self.connect(scratch) as connection:
             for table in _TABLES:
                 rows = _lines_of(table, scratch)
@@ -206,8 +199,7 @@ class Dataset:
     def tidy(self, build: str) -> None:
         """Delete rows that a later part replaces, and parts without a row in `inputs`.
 
-        This removes the leftovers of interrupted runs and keeps all rows that count. Raises
-        `KernelinfoError`.
+        This removes the leftovers of interrupted runs. Raises `KernelinfoError`.
         """
         rows = self._inputs(build)
         latest = {row["Url"]: row["Part"] for row in rows}
@@ -290,8 +282,7 @@ def quoted(text: str) -> str:
 
 
 def _query(table: Table, scratch: str) -> str:
-    """SQL for the rows of a table in a scratch folder; kernels get the path and address of their
-    input file."""
+    """SQL for the rows of a table in a folder; kernels get their file's path and address."""
     if table != "kernels":
         return f"FROM {_read(table, scratch, PROBLEMS if table == 'problems' else INPUTS)}"
     kernels, opened = _read(table, scratch, row_columns()), _read("opened", scratch, _OPENED)
