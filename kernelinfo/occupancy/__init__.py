@@ -1,4 +1,4 @@
-"""Occupancy: how many workgroups are resident at once, what limits them, what more would take.
+"""The occupancy model: resident workgroups, their limits, and the way to the next step.
 
 The result is a steady-state ceiling of one residency domain, not a speed.
 """
@@ -64,12 +64,12 @@ class Occupancy(NamedTuple):
     percent: float
     """Waves in % of the wave slots."""
     obstacles: tuple[str, ...]
-    """Why no workgroup can start, in words."""
+    """Reasons in words why no workgroup can start."""
     at_most_because: tuple[str, ...]
-    """Why the result is an upper bound, in words; empty when it is exact."""
+    """Reasons in words why the result is only an upper bound; empty if it is exact."""
     allocated: Allocated
     limiters: tuple[Resource, ...]
-    """All that bind: ties are the normal case."""
+    """All resources that limit the waves; ties are the normal case."""
     next: tuple[Step, ...]
     """Amounts to which the limiters have to come down for one more workgroup."""
     placement: Placement
@@ -85,7 +85,7 @@ class Occupancy(NamedTuple):
 
     @property
     def limits(self) -> tuple[Limit, ...]:
-        """The table of resources."""
+        """The limits of each resource, as a table."""
         return limits(self.placement, self.demand)
 
     @property
@@ -95,7 +95,8 @@ class Occupancy(NamedTuple):
 
     @property
     def range(self) -> Range | None:
-        """None when the workgroup size is not in question, or no size can start."""
+        """Best and worst occupancy over the workgroup sizes; None if the size is known for sure, or
+        no size can start."""
         if _too_much(self.placement, self.demand):
             return None
         return size_range(self.placement, self.demand)
@@ -140,7 +141,7 @@ def occupancy(target: Target, demand: Demand, launch: Launch) -> Occupancy:
 
 
 def _best_member(target: Target, demand: Demand, launch: Launch) -> Occupancy:
-    """Code for a generic target runs as its device does: the best device is an upper bound."""
+    """The occupancy on the best device of a generic target, marked as an upper bound."""
     members = [occupancy(find(name), demand, launch) for name in target.members]
     best = max(members, key=lambda member: member.percent)
     reason = f"{target.name} is what its device makes of it: this is {best.target}"
@@ -148,7 +149,7 @@ def _best_member(target: Target, demand: Demand, launch: Launch) -> Occupancy:
 
 
 def _obstacles(at: Placement, demand: Demand, allowed: Waves) -> tuple[str, ...]:
-    """Why no workgroup of this launch can start."""
+    """Reasons in words why no workgroup of this launch can start."""
     found = [*_other_size(demand, at.launch.workgroup_size), *_too_much(at, demand)]
     if at.launch.workgroup_size > (most := at.target.waves.max_workgroup_size):
         size = at.launch.workgroup_size
@@ -165,7 +166,7 @@ def _obstacles(at: Placement, demand: Demand, allowed: Waves) -> tuple[str, ...]
 
 
 def _other_size(demand: Demand, size: int) -> list[str]:
-    """What sizes the code is compiled for, in words, where this is none of them."""
+    """The reason in words if the code is not compiled for this workgroup size; else empty."""
     if demand.is_compiled_for(size):
         return []
     exact = demand.least_workgroup == demand.most_workgroup
@@ -176,7 +177,7 @@ def _other_size(demand: Demand, size: int) -> list[str]:
 
 
 def _too_much(at: Placement, demand: Demand) -> list[str]:
-    """What a kernel uses that no wave or workgroup of any size may have, in words."""
+    """Reasons in words why no wave or workgroup of any size may have so many resources."""
     target, found = at.target, []
     asked = lds_of(demand, at.launch) or 0
     if asked > (most := most_lds_of_a_workgroup(at)):
@@ -197,7 +198,7 @@ def _too_much(at: Placement, demand: Demand) -> list[str]:
 
 
 def _at_most_because(at: Placement, demand: Demand, allowed: Waves) -> tuple[str, ...]:
-    """Why the true number may be lower."""
+    """Reasons in words why the true number of waves may be lower."""
     target, domain, group = at.target, at.domain, at.group
     reasons = [*demand.at_least]
     unknown = {
@@ -230,7 +231,7 @@ def allocated(at: Placement, demand: Demand) -> Allocated:
     vgprs = allocated_vgprs(at, demand.vgprs)
     arch_vgprs, agprs = vgprs, None if vgprs is None else 0
     if target.agprs.file == "separate":
-        agprs = vgprs  # gfx908 gives a wave as many of each
+        agprs = vgprs  # gfx908 allocates equal numbers of VGPRs and AGPRs
     elif target.agprs.file == "unified":
         arch_vgprs = agprs = None
         if vgprs is not None and demand.accum_offset is not None:

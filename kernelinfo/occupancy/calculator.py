@@ -1,4 +1,4 @@
-"""One target as a user asks about it without any file: `kernelinfo.arch("gfx942")`."""
+"""The occupancy calculator for one target, without a file: `kernelinfo.arch("gfx942")`."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from kernelinfo.occupancy.targets import Target, find
 
 @dataclass(frozen=True, slots=True)
 class Rung:
-    """The most that each resource may be used to reach one occupancy."""
+    """One occupancy, and the most of each resource that a kernel may use to reach it."""
 
     waves_per_simd: float
     percent: float
     vgprs: int
     """Per lane, AGPRs included."""
     sgprs: int | None
-    """Per wave; None where SGPRs never limit."""
+    """Per wave; None if SGPRs never limit."""
     lds_bytes: int
     """Per workgroup."""
 
 
 @dataclass(frozen=True, slots=True)
 class Arch:
-    """A target and the questions it answers; all are pure functions."""
+    """The calculator for one target; its methods are pure functions."""
 
     target: Target
 
@@ -44,8 +44,10 @@ class Arch:
         wgp_mode: bool | None = None,
         trap_handler: bool = True,
     ) -> Occupancy:
-        """The occupancy of a kernel with these numbers, static and dynamic LDS in one.
-        `workgroup_size` in workitems, the rest as `demand` takes it."""
+        """The occupancy of a kernel with these numbers.
+
+        `workgroup_size` is in workitems; `lds_bytes` is static + dynamic LDS per workgroup. The
+        other units are those of `demand`."""
         demand = self.demand(
             vgprs=vgprs,
             agprs=agprs,
@@ -69,10 +71,10 @@ class Arch:
         wgp_mode: bool | None = None,
         dynamic_vgpr_block: int = 0,
     ) -> Demand:
-        """These numbers as one demand: architectural VGPRs and AGPRs per lane, SGPRs per wave.
+        """The demand with these numbers: architectural VGPRs and AGPRs per lane, SGPRs per wave.
 
-        `dynamic_vgpr_block` in VGPRs per lane, 0 for none. Raises `LaunchError` for what the
-        target does not have.
+        `dynamic_vgpr_block` is in VGPRs per lane; 0 means static VGPRs. Raises `LaunchError` for a
+        negative count, or a wave size, mode, block size or AGPRs that the target lacks.
         """
         least = min(vgprs, agprs, sgprs, lds_bytes, scratch_bytes_per_lane)
         if least < 0:
@@ -97,7 +99,7 @@ class Arch:
         trap_handler: bool = True,
         dynamic_vgpr_block: int = 0,
     ) -> tuple[Rung, ...]:
-        """The step table from the highest occupancy down, in whole workgroups of that size."""
+        """The step table for workgroups of `workgroup_size` workitems, highest occupancy first."""
         target = self.target
         demand = self.demand(
             wave_size=wave_size, wgp_mode=wgp_mode, dynamic_vgpr_block=dynamic_vgpr_block
@@ -119,7 +121,7 @@ class Arch:
                 most_lds(at, waves),
             )
             asks = rung.vgprs, rung.sgprs, rung.lds_bytes
-            rungs.setdefault(asks, rung)  # the highest occupancy that takes no more
+            rungs.setdefault(asks, rung)  # equal amounts: the highest occupancy stays
         return tuple(rungs.values())
 
     def _wave_size(self, wave_size: int | None) -> int:
@@ -148,8 +150,9 @@ class Arch:
 
 
 def vgpr_steps(target: Target, occupancy: Occupancy) -> tuple[tuple[int, float], ...]:
-    """The most VGPRs per lane, AGPRs included, and the waves/SIMD that they allow, for each step
-    from the highest occupancy down, of a kernel with the same launch, wave size and mode."""
+    """(VGPRs per lane with AGPRs, waves/SIMD) of each step, highest occupancy first.
+
+    The steps hold for the launch, wave size and mode of `occupancy`."""
     demand = occupancy.demand
     rungs = Arch(target).limits(
         workgroup_size=min(occupancy.launch.workgroup_size, target.waves.max_workgroup_size),
@@ -165,5 +168,5 @@ def vgpr_steps(target: Target, occupancy: Occupancy) -> tuple[tuple[int, float],
 
 
 def arch(name: str) -> Arch:
-    """The target of that name. Raises `UnknownTargetError`."""
+    """The calculator for the target `name`. Raises `UnknownTargetError`."""
     return Arch(find(name))

@@ -1,4 +1,4 @@
-"""Clusters of workgroups, which start together."""
+"""Clusters: workgroups that start together."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 
 class Clusters(NamedTuple):
-    """The limits that the runtime keeps to."""
+    """The runtime's limits on clusters."""
 
-    workgroups: int  # of one cluster
-    in_flight: int  # clusters of one shader engine at a time
+    workgroups: int  # per cluster
+    in_flight: int  # clusters per shader engine at a time
     source: str

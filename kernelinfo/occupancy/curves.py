@@ -1,8 +1,7 @@
-"""How occupancy moves when one or two of the numbers do, and the launch sizes that reach the most.
+"""Occupancy as a function of one or more numbers of a kernel, and the best workgroup sizes.
 
-A curve has a point wherever the hardware could tell two values apart: at each granule of registers
-and LDS, at each whole wave of a workgroup. What lies below a point, down to the one before it,
-behaves as the point does.
+A curve has a point at each granule of registers and LDS and at each whole wave of a workgroup. The
+hardware treats a value between two points as it treats the upper point.
 """
 
 from __future__ import annotations
@@ -26,9 +25,10 @@ class Point:
     """The occupancy at one value of each variable."""
 
     at: tuple[int, ...]
-    """VGPRs per lane (AGPRs included), SGPRs per wave, bytes of LDS or workitems per workgroup."""
+    """Value of each variable: VGPRs per lane (AGPRs included), SGPRs per wave, bytes of LDS or
+    workitems per workgroup."""
     workgroups: int
-    """Resident in one domain; 0 where none can start."""
+    """Resident in one domain; 0 if none can start."""
     waves_per_simd: float
     percent: float
     limiters: tuple[Resource, ...]
@@ -37,14 +37,16 @@ class Point:
 def curve(
     target: Target, demand: Demand, launch: Launch, variables: Sequence[Variable]
 ) -> tuple[Point, ...]:
-    """The points over all values of the variables, the last of which runs fastest. LDS is static
-    and dynamic in one; the launch's dynamic LDS is the least it can be."""
+    """The points for all combinations of values; the last variable runs fastest.
+
+    LDS counts static + dynamic bytes and begins at the launch's dynamic LDS."""
     ranges = [values(target, demand, launch, variable) for variable in variables]
     return tuple(_point(target, demand, launch, variables, at) for at in product(*ranges))
 
 
 def values(target: Target, demand: Demand, launch: Launch, variable: Variable) -> tuple[int, ...]:
-    """Where a curve has its points, from the least that a kernel can use to the most."""
+    """The values of one variable at the points of a curve, ascending from the least possible one
+    to the hardware's maximum. A generic target has the union of its members' ranges."""
     hardware = [find(name) for name in target.members] or [target]
     places = [placement(member, demand, launch) for member in hardware]
     match variable:
@@ -68,7 +70,7 @@ def values(target: Target, demand: Demand, launch: Launch, variable: Variable) -
 
 
 def stretches(points: Sequence[Point], axis: int = 0) -> tuple[tuple[int, int], ...]:
-    """The steps along one variable: first and last of neighbours that make no difference."""
+    """(first, last) value of each stretch of equal occupancy along one variable, ascending."""
     lines: dict[int, list[float]] = {}
     for point in points:
         lines.setdefault(point.at[axis], []).append(point.percent)
@@ -78,8 +80,9 @@ def stretches(points: Sequence[Point], axis: int = 0) -> tuple[tuple[int, int], 
 
 
 def best_sizes(target: Target, demand: Demand, launch: Launch) -> tuple[Point, ...]:
-    """The workgroup sizes, in whole waves, that reach the most waves; empty where none can start.
-    Of a range of sizes, only those in it."""
+    """Points of the workgroup sizes, in whole waves, with the highest occupancy.
+
+    Only sizes within the launch's range count. Empty if none can start."""
     points = curve(target, demand, launch, ["workgroup-size"])
     if (least := launch.smallest_size) is not None:
         points = tuple(p for p in points if least <= p.at[0] <= launch.workgroup_size)

@@ -1,4 +1,4 @@
-"""Products: a whole device full of workgroups, and how a grid divides into such fillings."""
+"""Products: workgroups that fill a whole device, and the rounds that a grid takes on it."""
 
 from __future__ import annotations
 
@@ -11,32 +11,34 @@ from kernelinfo.occupancy.targets import Device, Target
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """A grid as the device takes it in: round after round of as many workgroups as fit."""
+    """The rounds in which a device runs a grid; each round starts as many workgroups as fit."""
 
     workgroups: int
     full_rounds: int
     last_round: int
-    """Workgroups of the last round, where it does not fill the device; else 0."""
+    """Workgroups of a partial last round; 0 if the last round is full."""
     percent: float
-    """Occupancy averaged over the rounds, were all of the same length: a ceiling, too."""
+    """Mean occupancy over rounds of equal length, in % of the wave slots: a ceiling, too."""
 
 
 @dataclass(frozen=True, slots=True)
 class Filling:
-    """What one kernel and launch fill a device with: one full wave of workgroups."""
+    """Counts of a device that is full of one kernel's workgroups."""
 
-    name: str  # of the product
-    domains: int  # CUs, or WGPs
+    name: str  # product
+    domains: int  # CUs or WGPs
     workgroups: int  # resident at once on the whole device
     waves: int
     wave_slots: int
-    percent: float  # of the wave slots
+    percent: float  # waves in % of the wave slots
     grid: Grid | None = None
 
 
 def find(name: str) -> tuple[Target, Device]:
-    """The product of that name in any case, or the only one of a gfx target. `MI250` means one of
-    its dies, as the runtime does. Raises `OptionError` where there is none, or several."""
+    """(target, product) by the name of a product in any case, or of a gfx target with one product.
+
+    `MI250` means one of its dies, as in the runtime. Raises `OptionError` if no product or several
+    match."""
     products = {
         device.name: (target, device)
         for target in map(targets.find, targets.known())
@@ -57,15 +59,17 @@ def find(name: str) -> tuple[Target, Device]:
 
 
 def target_named(name: str) -> Target:
-    """The target of that name, or that of a product. Raises `KernelinfoError`."""
+    """The target by its own name or a product's name. Raises `KernelinfoError`."""
     if name in targets.known() or name.startswith("gfx"):
         return targets.find(name)
     return find(name)[0]
 
 
 def choose(arch: str | None, device: str | None) -> tuple[Target, Device | None]:
-    """The target of one or both names; a generic target is what its device makes of it. Raises
-    `OptionError` where they contradict each other or none is given."""
+    """(target, product) for the given names; the product is None without `device`.
+
+    With a generic `arch` and a `device` the target is the device's. Raises `OptionError` if the
+    names contradict each other or both are None."""
     if device is None:
         if arch is None:
             raise OptionError("no target is named; give --arch or --device")
@@ -77,12 +81,14 @@ def choose(arch: str | None, device: str | None) -> tuple[Target, Device | None]
 
 
 def runs_on(compiled: Target, target: Target) -> bool:
-    """Whether code for one target runs on another as it is."""
+    """True if code for `compiled` runs on `target` unchanged."""
     return target.name in (compiled.name, *compiled.members)
 
 
 def fill(device: Device, occupancy: Occupancy, grid: int | None = None) -> Filling:
-    """The device full of workgroups; `grid` counts those to run. Raises `LaunchError` for none."""
+    """Counts of a device full of workgroups; with `grid`, in workgroups, also its rounds.
+
+    Raises `LaunchError` for a grid below 1."""
     if grid is not None and grid < 1:
         raise LaunchError(f"grid of {grid} workgroups: give at least 1")
     domains = device.domains(occupancy.per)

@@ -19,14 +19,15 @@ from kernelinfo.occupancy.placement import Demand, Placement, waves_of
 
 
 class Step(NamedTuple):
-    """The least change of one resource on the way to the next higher occupancy."""
+    """The smallest change of one limiting resource that the next higher occupancy needs."""
 
     resource: Resource
     at_most: int
-    """In the unit of the limit's `used`."""
+    """The amount to come down to, in the unit of `Limit.used`."""
     change: int
+    """`at_most` minus the used amount."""
     waves_per_simd: float
-    """Reached when every resource that limits takes its step."""
+    """Reached if all limiters take their steps."""
     percent: float
 
 
@@ -38,12 +39,15 @@ class Headroom(NamedTuple):
     lds_bytes: int | None
 
     def of(self, resource: Resource) -> int | None:
-        """The headroom of one resource in the unit of its limit; None where it has none."""
+        """Headroom of one resource in the unit of `Limit.used`; None for slots, barriers and
+        scratch, and if it is not known."""
         return {"vgpr": self.vgprs, "sgpr": self.sgprs, "lds": self.lds_bytes}.get(resource)
 
 
 class Range(NamedTuple):
-    """The occupancy over all workgroup sizes that the kernel allows, in whole waves."""
+    """The lowest and highest occupancy over all workgroup sizes that the kernel allows.
+
+    Occupancy in % of the wave slots, sizes in workitems and whole waves."""
 
     min_percent: float
     max_percent: float
@@ -54,8 +58,9 @@ class Range(NamedTuple):
 def next_steps(
     at: Placement, demand: Demand, allowed: Waves, limiters: tuple[Resource, ...]
 ) -> tuple[Step, ...]:
-    """Amounts that every limiter has to come down to for one more workgroup, or for the first.
-    Empty where nothing the kernel uses would help: slots and barriers cannot be used less."""
+    """One step per limiter, for one more workgroup or for the first.
+
+    Empty if no smaller use helps: slots and barriers cannot be used less."""
     bounds = _beyond(at, demand)
     waves = 0 if bounds else at.whole(min(allowed.values()))
     more = waves + (1 if at.is_split else at.group)
@@ -84,7 +89,7 @@ def next_steps(
 
 
 def _beyond(at: Placement, demand: Demand) -> dict[Resource, int]:
-    """The most that a wave or workgroup may have of each resource of which it asks for more."""
+    """Resource → hardware maximum per wave or workgroup; only resources that exceed it."""
     target, file = at.target, at.vgpr_file.addressable
     kinds = (demand.arch_vgprs or 0, demand.agprs or 0)
     if target.agprs.file == "unified" and max(kinds) > target.agprs.addressable:
@@ -99,7 +104,7 @@ def _beyond(at: Placement, demand: Demand) -> dict[Resource, int]:
 
 
 def headroom(at: Placement, demand: Demand) -> Headroom:
-    """Amounts that are free at the waves that fit now."""
+    """Free amounts of each resource at the present number of waves."""
     waves = at.whole(min(waves_by_resource(at, demand).values()))
     waves = 0 if _beyond(at, demand) else waves
 
@@ -118,7 +123,9 @@ def headroom(at: Placement, demand: Demand) -> Headroom:
 
 
 def size_range(at: Placement, demand: Demand) -> Range | None:
-    """The best and the worst size that may be launched, the largest of equals; None if none can."""
+    """Best and worst workgroup size that may be launched; the largest size wins ties.
+
+    None if the size is known for sure, waves of a workgroup may be split, or no size can start."""
     sure = at.launch.assumption not in ("declared-max", "hardware-max")
     if at.is_split or (sure and at.launch.smallest_size is None):
         return None

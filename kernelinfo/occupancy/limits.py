@@ -1,8 +1,8 @@
-"""Waves that each resource of the hardware allows: one function a resource.
+"""Waves that each hardware resource allows in one residency domain: one function per resource.
 
-Registers, slots and scratch are counted in waves, LDS and barriers in workgroups. A workgroup is
-placed as a whole or not at all, so every count is rounded to whole workgroups in one residency
-domain (see `targets.Domain`).
+Registers, slots and scratch limit waves; LDS and barriers limit workgroups. A workgroup starts as a
+whole, so that the occupancy is the least count rounded down to whole workgroups (see
+`targets.Domain`).
 """
 
 from __future__ import annotations
@@ -21,41 +21,41 @@ RESOURCES: dict[Resource, str] = {
     "barriers": "barriers",
     "scratch": "scratch",
 }
-"""As the field writes them."""
-REGISTER_BYTES = 4  # of a VGPR in one lane, on every target
+"""Resource → its name in tables and messages."""
+REGISTER_BYTES = 4  # size of a VGPR in one lane, on every target
 
 
 class Limit(NamedTuple):
-    """One line of the arithmetic: a resource, how much is asked for and what that allows."""
+    """One resource: the amount asked for, the amount available, and the waves that this allows."""
 
     resource: Resource
     used: int
     """The amount asked for: waves per workgroup (slots), registers per lane (VGPR) or wave (SGPR),
     bytes per workgroup (LDS) or lane (scratch), 1 barrier."""
     allocated: int
-    """The same rounded up to granules; SGPRs with the trap handler's, scratch in bytes per wave."""
+    """`used` rounded up to granules; SGPRs with the trap handler's, scratch in bytes per wave."""
     available: int
     """Registers per SIMD; slots, barriers, bytes of LDS or waves with scratch per domain."""
     granule: int
     waves: int | None = None
-    """Waves that fit in the domain, not yet in whole workgroups; None where nothing is asked."""
+    """Waves that fit in the domain, not rounded to whole workgroups; None if nothing is asked."""
     workgroups: int | None = None
     waves_per_simd: float | None = None
-    """With whole workgroups."""
+    """Rounded down to whole workgroups."""
 
 
 def slots(at: Placement) -> int:
-    """Wave slots: the waves a SIMD can hold whatever they use."""
+    """Wave slots of the domain."""
     return at.domain.simds * at.target.waves.slots_per_simd
 
 
 def allocated_vgprs(at: Placement, asked: int | None) -> int | None:
-    """VGPRs a wave is given per lane; every wave gets at least one granule."""
+    """Allocated VGPRs per lane, at least one granule; None if `asked` is None."""
     return None if asked is None else align(max(1, asked), at.vgpr_file.granule)
 
 
 def vgpr(at: Placement, asked: int | None) -> int | None:
-    """Waves for which the vector register files have room; None if `asked` is not known."""
+    """Waves in the domain for which the VGPR files have room; None if `asked` is None."""
     allocated = allocated_vgprs(at, asked)
     return allocated and at.domain.simds * (at.vgpr_file.per_simd // allocated)
 
@@ -68,7 +68,8 @@ def most_vgprs(at: Placement, waves: int) -> int:
 
 
 def allocated_sgprs(at: Placement, asked: int | None) -> int | None:
-    """SGPRs a wave is given, the trap handler's not counted."""
+    """Allocated SGPRs per wave, without the trap handler's; None if they depend on `asked` and it
+    is None."""
     sgprs = at.target.sgprs
     if not sgprs.per_simd:
         return sgprs.granule
@@ -78,13 +79,14 @@ def allocated_sgprs(at: Placement, asked: int | None) -> int | None:
 
 
 def trap_sgprs(at: Placement) -> int:
-    """SGPRs that each wave is given on top for the trap handler."""
+    """SGPRs per wave that the trap handler takes on top; 0 without one."""
     return at.target.sgprs.trap_handler if at.launch.trap_handler else 0
 
 
 def sgpr(at: Placement, asked: int | None) -> int | None:
-    """Waves for which the scalar register files have room; None from gfx10 on, where every wave
-    has its fixed share."""
+    """Waves in the domain for which the SGPR files have room.
+
+    None if `asked` is not known, or from gfx10 on: there every wave has a fixed share."""
     per_simd, allocated = at.target.sgprs.per_simd, allocated_sgprs(at, asked)
     if not per_simd or allocated is None:
         return None
@@ -92,7 +94,9 @@ def sgpr(at: Placement, asked: int | None) -> int | None:
 
 
 def most_sgprs(at: Placement, waves: int) -> int:
-    """The most SGPRs per wave with which `waves` waves fit in the domain; 0 where none would do."""
+    """The most SGPRs per wave with which `waves` waves fit in the domain.
+
+    0 if no amount does, or if every wave has a fixed allocation."""
     sgprs = at.target.sgprs
     if sgprs.fixed_allocation:
         return 0
@@ -102,18 +106,19 @@ def most_sgprs(at: Placement, waves: int) -> int:
 
 
 def most_lds_of_a_workgroup(at: Placement) -> int:
-    """Bytes of LDS beyond which a workgroup cannot start."""
+    """The most bytes of LDS with which a workgroup can start."""
     return min(at.target.lds.bytes_per_workgroup, at.domain.lds_bytes)
 
 
 def lds_of(demand: Demand, launch: Launch) -> int | None:
-    """Bytes of LDS that a workgroup uses, static and dynamic."""
+    """Static + dynamic LDS per workgroup in bytes; None if the static part is not known."""
     return None if demand.lds_bytes is None else demand.lds_bytes + launch.dynamic_lds_bytes
 
 
 def lds(at: Placement, asked: int | None) -> int | None:
-    """Waves of the workgroups that share the LDS of one domain; `asked` is static and dynamic.
-    None if a workgroup uses no LDS, or how much is not known."""
+    """Waves of all workgroups for which the LDS of the domain has room.
+
+    `asked` is static + dynamic LDS per workgroup in bytes. None if it is 0 or not known."""
     allocated = asked and align(asked, at.target.lds.granule_bytes)
     return at.domain.lds_bytes // allocated * at.group if allocated else None
 
@@ -127,19 +132,21 @@ def most_lds(at: Placement, waves: int) -> int:
 
 
 def barriers(at: Placement) -> int | None:
-    """Waves of the workgroups that get a barrier: each of several waves takes one, used or not
-    (PAL gfx9Device.cpp:5622). None for workgroups that need none."""
+    """Waves of all workgroups for which the domain has barriers.
+
+    Each workgroup of several waves takes one barrier, used or not (PAL gfx9Device.cpp:5622). None
+    for workgroups of one wave and for split ones: they take none."""
     return None if at.group == 1 or at.is_split else at.domain.barriers * at.group
 
 
 def scratch_per_wave(at: Placement, bytes_per_lane: int | None) -> int:
-    """Bytes of scratch that one wave is given."""
+    """Allocated scratch per wave, in bytes."""
     return align((bytes_per_lane or 0) * at.wave_size, at.target.scratch.granule_bytes)
 
 
 def scratch(at: Placement, bytes_per_lane: int | None) -> int | None:
-    """Waves that get scratch: the runtime's slots, or what the scratch aperture holds. None if the
-    kernel uses none, or how much is not known."""
+    """Waves in the domain for which there is scratch: the lesser of the runtime's scratch slots and
+    the waves that fit in the scratch aperture. None if `bytes_per_lane` is 0 or not known."""
     if not bytes_per_lane:
         return None
     waves, of = at.domain.scratch_waves, at.target.scratch
@@ -165,22 +172,21 @@ USED: dict[Resource, Callable[[Placement, int], int | None]] = {
     "lds": lds,
     "scratch": scratch,
 }
-"""For each resource a kernel can use less of: the waves that such an amount allows."""
+"""Resource → function from the amount used to the waves allowed; only reducible resources."""
 MOST: dict[Resource, Callable[[Placement, int], int]] = {
     "vgpr": most_vgprs,
     "sgpr": most_sgprs,
     "lds": most_lds,
     "scratch": most_scratch,
 }
-"""For each resource a kernel can use less of: the most it may use for so many waves."""
+"""Resource → function from a number of waves to the most it may use; only reducible resources."""
 
 Waves = dict[Resource, int]
-"""By resource, the waves in the domain that it allows, not yet in whole workgroups."""
+"""Resource → waves that it allows in the domain, not rounded to whole workgroups."""
 
 
 def waves_by_resource(at: Placement, demand: Demand) -> Waves:
-    """The waves that each resource allows, in a fixed order; a resource that is not asked for, or
-    of which the input does not say how much, is left out."""
+    """Waves that each resource allows, in a fixed order. Omits unused and unknown resources."""
     found: dict[Resource, int | None] = {
         "slots": slots(at),
         "vgpr": vgpr(at, demand.vgprs),
@@ -198,8 +204,7 @@ def room(allowed: Waves) -> int:
 
 
 def limits(at: Placement, demand: Demand) -> tuple[Limit, ...]:
-    """The table of all limits that are known, in a fixed order; none for what the input does not
-    say."""
+    """All known limits, in a fixed order. Omits resources that the input does not state."""
     allowed = waves_by_resource(at, demand)
     file, sgprs, granule = at.vgpr_file, at.target.sgprs, at.target.lds.granule_bytes
     lds_bytes, lanes = lds_of(demand, at.launch), demand.scratch_bytes_per_lane

@@ -1,4 +1,4 @@
-"""What a kernel uses, how it is started, and how its waves are placed on a target."""
+"""A kernel's demand, its launch, and the placement of its waves on a target."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ VGPRS_ARE_DYNAMIC = "VGPRs are dynamic: this is how many waves start, before any
 
 
 class Demand(NamedTuple):
-    """What a kernel uses of the hardware; None where the input does not say."""
+    """Resources that a kernel asks the hardware for; None if the input does not say."""
 
     wave_size: int
-    """Lanes: 32 or 64."""
+    """Lanes per wave: 32 or 64."""
     vgprs: int | None
     """Per lane, AGPRs included as the target counts them."""
     sgprs: int | None
@@ -32,26 +32,26 @@ class Demand(NamedTuple):
     wgp_mode: bool | None = None
     tg_split: bool = False
     at_least: tuple[str, ...] = ()
-    """Why the kernel may use more than this, in words."""
+    """Reasons in words why the kernel may use more than this."""
     dynamic_vgpr_block: int = 0
-    """VGPRs per lane that a wave takes at a time while it runs; 0 where it keeps what it has."""
+    """VGPRs per lane in one block of dynamic VGPRs; 0 for static VGPRs."""
     arch_vgprs: int | None = None
     """Architectural VGPRs per lane that the code uses: `vgprs` without AGPRs and padding."""
     agprs: int | None = None
     """AGPRs per lane that the code uses."""
     least_workgroup: int = 1
-    """Workitems of the smallest workgroup that the code is compiled for."""
+    """Smallest workgroup that the code is compiled for, in workitems."""
     most_workgroup: int | None = None
-    """Those of the largest: its launch bound; None where that is not known."""
+    """Largest workgroup, the launch bound, in workitems; None if it is not known."""
 
     def is_compiled_for(self, workgroup_size: int) -> bool:
-        """Whether the launch bound allows workgroups of so many workitems."""
+        """True if the launch bound allows workgroups of `workgroup_size` workitems."""
         most = self.most_workgroup
         return most is None or self.least_workgroup <= workgroup_size <= most
 
     def with_registers(self, target: Target, arch_vgprs: int, agprs: int) -> Demand:
-        """The demand of code that uses these registers per lane on `target`. Raises `LaunchError`
-        for AGPRs where there are none."""
+        """The demand with these registers per lane on `target`. Raises `LaunchError` for AGPRs on a
+        target without them."""
         if agprs and target.agprs.file == "none":
             raise LaunchError(f"{target.name} has no AGPRs, not {agprs}")
         offset = None
@@ -66,7 +66,7 @@ class Demand(NamedTuple):
 
 
 class Launch(NamedTuple):
-    """How a kernel is started, and how that is known."""
+    """The launch of a kernel, and the source of its workgroup size."""
 
     workgroup_size: int
     """Workitems."""
@@ -75,7 +75,7 @@ class Launch(NamedTuple):
     trap_handler: bool = True
     """ROCm installs one, and up to gfx9 it costs SGPRs (AMDGPUUsage, "SGPR count")."""
     smallest_size: int | None = None
-    """Workitems of the smallest workgroup, where any size up to `workgroup_size` may come."""
+    """Smallest workgroup in workitems, if any size up to `workgroup_size` may be launched."""
 
 
 def align(count: int, granule: int) -> int:
@@ -84,49 +84,51 @@ def align(count: int, granule: int) -> int:
 
 
 def total_vgprs(target: Target, arch_vgprs: int, agprs: int) -> int:
-    """What both kinds cost together, per lane (LLVM AMDGPUBaseInfo.cpp getTotalNumVGPRs)."""
+    """VGPRs and AGPRs per lane together (LLVM AMDGPUBaseInfo.cpp getTotalNumVGPRs).
+
+    Unified file: VGPRs rounded up + AGPRs. Separate files (gfx908): the larger count."""
     if agprs and target.agprs.file == "unified":
         return align(arch_vgprs, target.agprs.offset_granule) + agprs
     return max(arch_vgprs, agprs)
 
 
 def extra_sgprs(target: Target, *, vcc: bool, flat_scratch: bool, xnack: bool) -> int:
-    """SGPRs that a wave has beyond the numbered ones (LLVM IsaInfo::getNumExtraSGPRs)."""
+    """SGPRs per wave beyond the numbered ones (LLVM IsaInfo::getNumExtraSGPRs)."""
     sgprs = target.sgprs
     extra = sgprs.with_vcc if vcc else 0
     for used, count in ((xnack, sgprs.with_xnack), (flat_scratch, sgprs.with_flat_scratch)):
-        # Targets that spend nothing on it state the same count as with VCC alone.
+        # A target that needs no SGPRs for a feature states the count of VCC alone.
         if used and count > sgprs.with_vcc:
             extra = max(extra, count)
     return extra
 
 
 def waves_of(workgroup_size: int, wave_size: int) -> int:
-    """Waves that a workgroup of so many workitems takes."""
+    """Waves of a workgroup of `workgroup_size` workitems."""
     return -(-workgroup_size // wave_size)
 
 
 class Placement(NamedTuple):
-    """How the waves of one launch are placed on one target, whatever resources they use."""
+    """The placement of one launch's waves on one target, independent of their resources."""
 
     target: Target
     launch: Launch
     wave_size: int
     domain: Domain
     group: int
-    """Waves of a workgroup."""
+    """Waves per workgroup."""
     is_split: bool
-    """Waves of a workgroup need not be together."""
+    """True if the waves of a workgroup may be on different CUs."""
     vgpr_file: Vgprs
-    """As these waves see it: where VGPRs are dynamic, they come in blocks."""
+    """The VGPR file for this wave size. With dynamic VGPRs its granule is the block."""
 
     def whole(self, waves: int) -> int:
-        """Of `waves` waves in the domain those in whole workgroups, unless these may be split."""
+        """`waves` rounded down to whole workgroups, unless workgroups may be split."""
         return waves if self.is_split else waves // self.group * self.group
 
 
 def placement(target: Target, demand: Demand, launch: Launch) -> Placement:
-    """Raises `TargetsError` for a wave size that the target does not have."""
+    """The placement. Raises `TargetsError` for a wave size that the target does not have."""
     domain, file = target.domain(demand.wgp_mode), target.vgpr_file(demand.wave_size)
     if block := demand.dynamic_vgpr_block:
         file = file._replace(granule=block, addressable=block * file.most_dynamic_blocks)

@@ -1,4 +1,4 @@
-"""The tables of targets.toml: as the build wrote them into a module, or read now in a checkout."""
+"""The tables of targets.toml: from the module that the build writes, or from TOML in a checkout."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ except ImportError:  # a checkout
     TABLES = None
 
 Tables = dict[str, dict[str, Any]]
-"""By the name of each target, in the order of the file."""
+"""Target's name → its table, in the order of the file."""
 ARE_CHECKED = TABLES is not None
-"""True if a build wrote the tables: it refuses those that contradict themselves."""
+"""True if a build wrote the tables: the build has checked them for contradictions."""
 
 
 @cache
 def tables() -> Tables:
-    """The tables of all targets, with the shared topics that they refer to."""
+    """The tables of all targets; references to shared topics are resolved."""
     if ARE_CHECKED:
         found: Tables = TABLES
         return found
@@ -31,8 +31,8 @@ def tables() -> Tables:
 
 
 def read_tables(text: str) -> Tables:
-    """The same from the text of targets.toml."""
-    import tomllib  # an installed copy has the tables as a module
+    """The tables of all targets from the text of targets.toml, as `tables` returns them."""
+    import tomllib  # not needed in an installed copy
 
     whole = tomllib.loads(text)
     targets = {name: own for name, own in whole.items() if name.startswith("gfx")}
@@ -44,15 +44,15 @@ def read_tables(text: str) -> Tables:
 
 
 def literals(text: str) -> str:
-    """The source of the module `target_literals`."""
+    """Python source of the module `target_literals`, from the text of targets.toml."""
     return f"TABLES = {read_tables(text)!r}\n"
 
 
 def check_types(kind: Any, value: Any, where: str) -> None:
-    """Raises `TargetsError` unless `value` is a table for a row of that kind, a list of them, or a
-    plain value of exactly that type.
+    """Checks the type of a value from TOML. Raises `TargetsError` with `where` if it is wrong.
 
-    An optional kind is that kind: TOML has no None.
+    A named tuple needs a table of its fields, a tuple a list, any other kind a value of exactly
+    this type. `X | None` needs an X: TOML has no None.
     """
     if type(None) in typing.get_args(kind):
         kind = next(one for one in typing.get_args(kind) if one is not type(None))

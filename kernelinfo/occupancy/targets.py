@@ -11,18 +11,18 @@ from kernelinfo.occupancy.target_tables import ARE_CHECKED, check_types, tables
 
 
 class Belief(NamedTuple):
-    """Another value of one field of a topic, as versions of some software have it."""
+    """A value of one field that versions of other software assume instead of the hardware's."""
 
     by: Literal["LLVM", "HIP", "rocprofiler-sdk"]
     before: int
-    """The first version without it: LLVM's major one, HIP's year; 0 if every version has it."""
+    """First version without the wrong value: LLVM's major one, HIP's year; 0 if all have it."""
     field: str
     value: int
     source: str
 
 
 def believed(beliefs: tuple[Belief, ...], by: str, version: int = 0) -> dict[str, Any]:
-    """The values that `version` has instead of the hardware's, by the names of their fields."""
+    """Field → value that `version` of `by` assumes instead of the hardware's."""
     return {
         belief.field: belief.value
         for belief in beliefs
@@ -34,63 +34,63 @@ class Waves(NamedTuple):
     """Wave slots of one SIMD (LLVM: EU)."""
 
     default_size: Literal[32, 64]
-    """Lanes in a wave where the code does not say."""
+    """Lanes per wave if the code does not say."""
     slots_per_simd: int
     max_workgroup_size: int
     """Workitems."""
     source: str
     dispatch_cap_per_cu: int = 0
-    """Waves per CU beyond which the runtime does not dispatch on some parts; 0 where no cap."""
+    """The most waves per CU that the runtime dispatches on some products; 0 for no cap."""
 
 
 class Vgprs(NamedTuple):
-    """The vector register file of one SIMD as waves of one size see it; counts are per lane."""
+    """The vector register file of one SIMD for waves of one size, in registers per lane."""
 
     wave_size: Literal[32, 64]
     per_simd: int
     addressable: int
-    """The most that one wave can have, AGPRs included where they share the file."""
+    """The most of one wave, including AGPRs of a unified file."""
     granule: int
-    """What the hardware allocates in."""
+    """The hardware's unit of allocation."""
     encoding_granule: int
-    """What the kernel descriptor counts in."""
+    """The kernel descriptor's unit."""
     source: str
     dynamic_blocks: tuple[int, ...] = ()
-    """Block sizes in which waves may take and give back VGPRs while they run."""
+    """Block sizes of dynamic VGPRs, which waves take and give back while they run."""
     most_dynamic_blocks: int = 0
     """The most blocks of one wave."""
     early_encoding_granule: int = 0
-    """What descriptors of the target's first compilers count in; 0 where that is the same."""
+    """The descriptor's unit in the target's first compilers; 0 if it never changed."""
     early_encoding_before: int = 0
-    """The first LLVM release that never did so; it did during its development."""
+    """First LLVM release with `encoding_granule`; its development versions used the early unit."""
     believed: tuple[Belief, ...] = ()
 
 
 class Agprs(NamedTuple):
-    """Accumulation registers: in a file of their own (gfx908) or part of the VGPR file."""
+    """Accumulation registers: in a separate file (gfx908) or in the unified VGPR file."""
 
     file: Literal["none", "separate", "unified"]
     source: str
     offset_granule: int = 0
-    """The descriptor's ACCUM_OFFSET and the VGPRs below it are multiples of this."""
+    """Unit of the descriptor's ACCUM_OFFSET, in registers per lane; 0 without a unified file."""
     addressable: int = 0
-    """In a unified file, the most VGPRs and the most AGPRs that one wave can name; else 0."""
+    """Unified file: the most of each kind that one wave can address; else 0."""
 
 
 class Sgprs(NamedTuple):
-    """Scalar registers, per wave."""
+    """The scalar register file of one SIMD, in registers per wave."""
 
-    per_simd: int  # 0 where every wave has its fixed share and SGPRs never limit
-    allocatable: int  # the most that one wave can have, VCC, flat scratch and XNACK included
-    granule: int  # what the hardware allocates in; on targets with a fixed share, that share
-    encoding_granule: int  # what the kernel descriptor counts in; 0 where it does not
-    trap_handler: int  # SGPRs the hardware adds to each wave when a trap handler is installed
-    with_vcc: int  # SGPRs that VCC takes beyond the numbered ones
-    with_xnack: int  # the same when XNACK is on, VCC included
+    per_simd: int  # 0 if every wave has a fixed share: SGPRs never limit
+    allocatable: int  # the most of one wave, including VCC, flat scratch and XNACK
+    granule: int  # the hardware's unit of allocation, or the fixed share
+    encoding_granule: int  # the kernel descriptor's unit; 0 if it does not count SGPRs
+    trap_handler: int  # SGPRs that the hardware adds to each wave for an installed trap handler
+    with_vcc: int  # SGPRs beyond the numbered ones in code with VCC
+    with_xnack: int  # the same with XNACK, VCC included
     with_flat_scratch: int  # the same with flat scratch, VCC and XNACK included
     source: str
-    architected_flat_scratch: bool = False  # flat scratch is taken whether or not the code uses it
-    fixed_allocation: int = 0  # chips with the SGPR initialisation bug give every wave this many
+    architected_flat_scratch: bool = False  # flat scratch counts even if the code does not use it
+    fixed_allocation: int = 0  # allocation of every wave on chips with the SGPR initialisation bug
 
 
 class Lds(NamedTuple):
@@ -102,12 +102,12 @@ class Lds(NamedTuple):
 
 class Scratch(NamedTuple):
     granule_bytes: int
-    """What the scratch of one wave is rounded up to."""
+    """Unit of one wave's scratch."""
     bytes_per_wave: int
     """The most that the hardware can address for one wave."""
     source: str
     cus_per_aperture: int = 0
-    """CUs that share one scratch aperture on the product with the fewest; 0 where not known."""
+    """CUs that share one scratch aperture on the product with the fewest; 0 if not known."""
     aperture_bytes: int = 0
 
 
@@ -120,33 +120,36 @@ class InstructionCache(NamedTuple):
 
 
 class Domain(NamedTuple):
-    """The block whose resources the waves of one workgroup share. LLVM says "per CU" for it: "per
-    whatever functional block the waves of a workgroup must share"."""
+    """The residency domain: the CU or WGP that all waves of a workgroup share.
+
+    LLVM calls it "per CU": "per whatever functional block the waves of a workgroup must share"."""
 
     per: Literal["CU", "WGP"]
     simds: int
     lds_bytes: int
-    barriers: int  # workgroups of more than one wave that fit
-    scratch_waves: int  # waves that can have scratch at once
+    barriers: int  # the most workgroups of several waves
+    scratch_waves: int  # the most waves with scratch
     source: str
     believed: tuple[Belief, ...] = ()
 
 
 class Device(NamedTuple):
-    """A product, as one agent of the runtime: of an MI250 one of its two dies."""
+    """A product, as one agent of the runtime: for an MI250, one of its two dies."""
 
     name: str
-    cus: int = 0  # 0 where only WGPs are counted
-    wgps: int = 0  # 0 where there are none, or two CUs to each
-    xccs: int = 0  # dies whose counters a profiler adds up; 0 where not known
+    cus: int = 0  # 0 if only WGPs are counted
+    wgps: int = 0  # 0 if the product has none, or two CUs per WGP
+    xccs: int = 0  # dies; a profiler adds their counters up; 0 if not known
 
     def domains(self, per: Literal["CU", "WGP"]) -> int:
-        """Residency domains of that kind on the whole device."""
+        """Number of CUs or WGPs on the whole device."""
         return self.cus if per == "CU" else self.wgps or self.cus // 2
 
 
 class Target(NamedTuple):
-    """What one gfx target offers, each topic with its source; there is one object of each."""
+    """The hardware facts of one gfx target; each topic names its source.
+
+    A process has one object per target; `find` returns it."""
 
     name: str
     family: str
@@ -161,43 +164,44 @@ class Target(NamedTuple):
     lds: Lds
     scratch: Scratch
     domains: tuple[Domain, ...]
-    """The default one first; a second where WGP and CU mode can be chosen."""
+    """The default domain first; two if WGP and CU mode can be chosen."""
     tg_split: bool
-    """A workgroup without LDS may be spread over several CUs."""
+    """True if the waves of a workgroup without LDS may run on different CUs."""
     llvm: int = 0
-    """The first release of LLVM that knows the target; 0 where LLVM 14 knows it, and where no
-    release does yet."""
+    """First LLVM release with the target; 0 if LLVM 14 has it or no release has it yet."""
     xnack: bool | None = None
-    """A target id may state XNACK; None where that is not known. LLVM TargetParser,
-    getArchAttrAMDGCN, and e_flags of empty objects of llvm-mc 22; not known of targets that only
-    LLVM main has, nor of gfx125x, of which LLVM 22 and 24 disagree."""
+    """True if a target id may state XNACK; None if not known.
+
+    Source: LLVM TargetParser, getArchAttrAMDGCN, and e_flags of empty objects of llvm-mc 22. Not
+    known for targets that only LLVM main has, and for gfx125x: LLVM 22 and 24 disagree."""
     sramecc: bool | None = None
-    """The same of SRAMECC."""
+    """The same for SRAMECC."""
     named_barriers: bool = False
-    """The kernel descriptor counts named barriers."""
+    """True if the kernel descriptor counts named barriers."""
     v2_name_with_xnack: str = ""
-    """What code object v2, whose target ids have no features, calls the target with XNACK on
-    (AMDGPUUsage, "AMDGPU Code Object V2 ISA", and LLVM 13 AMDGPUTargetStreamer)."""
+    """Name in code object v2 of the target with XNACK on: v2's target ids have no features.
+
+    Source: AMDGPUUsage, "AMDGPU Code Object V2 ISA", and LLVM 13 AMDGPUTargetStreamer."""
     devices: tuple[Device, ...] = ()
-    """Those whose size is known; AMD's product pages."""
+    """Products of known size, from AMD's product pages."""
     members: tuple[str, ...] = ()
-    """The devices that code for a generic target may run on; they decide."""
+    """Generic target: the targets that its code runs on; the occupancy is worked out on them."""
     icache: InstructionCache | None = None
-    """None where nobody has published it."""
+    """None if its size is not published."""
     clusters: Clusters | None = None
     caveat: str = ""
-    """Why a result is a bound, where the hardware is not fully known."""
+    """Reason in words why a result is only a bound: the hardware is not fully known."""
 
     def __hash__(self) -> int:
         return hash(self.name)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Another process unpickles its own object of that name."""
+        """Pickles the name: another process finds its own object by it."""
         return find, (self.name,)
 
     def vgpr_file(self, wave_size: int) -> Vgprs:
-        """The register file as waves of `wave_size` lanes see it. Raises `TargetsError` where the
-        target has no such waves."""
+        """The register file for waves of `wave_size` lanes. Raises `TargetsError` if the target has
+        no waves of this size."""
         for file in self.vgprs:
             if file.wave_size == wave_size:
                 return file
@@ -218,14 +222,14 @@ def known() -> tuple[str, ...]:
 
 @cache
 def find(name: str) -> Target:
-    """The target of that name. Raises `UnknownTargetError`, or `TargetsError` for a wrong table."""
+    """The target of this name. Raises `UnknownTargetError`, or `TargetsError` for a wrong table."""
     if name not in tables():
         raise UnknownTargetError(name, known())
     return _target(name, tables()[name])
 
 
 def by_elf_mach(mach: int) -> Target | None:
-    """The target whose code objects have `mach` in the low byte of e_flags; None if unknown."""
+    """The target with EF_AMDGPU_MACH `mach`, the low byte of e_flags; None if unknown."""
     return _with("elf_mach", mach)
 
 
@@ -252,7 +256,7 @@ def _target(name: str, table: dict[str, Any]) -> Target:
 
 
 def contradictions(target: Target) -> list[str]:
-    """What cannot be true at once in one table; empty when it makes sense."""
+    """Contradictions in the table of a target, in words; empty if it is sound."""
     files, sgprs, lds, agprs = target.vgprs, target.sgprs, target.lds, target.agprs
     per_simd = {file.wave_size: file.per_simd for file in files}
     with_beliefs: tuple[Vgprs | Lds | Domain, ...] = (*files, lds, *target.domains)
@@ -307,7 +311,7 @@ _KINDS: dict[str, Any] = {
 
 
 def _row(kind: Any, value: Any) -> Any:
-    """A table as a row of that kind, a list as a tuple of them; anything else as it is."""
+    """`value` as a `kind` if it is a table, as a tuple of them if a list, else unchanged."""
     if isinstance(value, list):
         return tuple(_row(kind, one) for one in value)
     if isinstance(value, dict):

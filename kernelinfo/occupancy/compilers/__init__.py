@@ -1,1 +1,1 @@
-"""What compilers and runtimes say of occupancy, and why the hardware does not always do so."""
+"""Occupancy as compilers and runtimes count it, and the differences from the hardware's."""

@@ -1,7 +1,7 @@
-"""The hardware's count, where single facts or steps of it are replaced by the compiler's.
+"""Explains the compiler's occupancy: replaces single steps of the hardware's count by LLVM's.
 
-Each cause is one thing that a version of LLVM counts in another way than `occupancy.limits`. All of
-a version together are its formula, `llvm.waves_per_simd`; what the tests hold it to.
+A cause is one step that a version of LLVM counts differently from `occupancy.limits`. The tests
+check that all causes of a version together give its formula, `llvm.waves_per_simd`.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ CAUSES: dict[CauseName, str] = {
     "vgpr-blocks": "counts dynamic VGPRs in blocks of a size that the file does not state",
     "other-version": "counts as a version that the file does not name",
 }
-"""What the compiler does otherwise; the first of equally good causes is named."""
+"""Cause → what the compiler does, in words. Among equally good causes the first is named."""
 
 
 _REGISTERS: tuple[Resource, ...] = ("vgpr", "sgpr")
@@ -50,19 +50,22 @@ _BY_WAVE: tuple[Resource, ...] = ("slots", "scratch")
 
 
 class Case(NamedTuple):
-    """A kernel under one launch, and what a version of LLVM knows of it."""
+    """A kernel's demand under one launch, and the version of LLVM to compare with."""
 
-    targets: tuple[Target, ...]  # the devices it may run on: of a generic target its members
+    targets: tuple[Target, ...]  # the target, or the members of a generic one
     own: Target
     demand: Demand
     launch: Launch
-    sizes: tuple[int, int]  # workitems of the smallest and the largest workgroup it allows
+    sizes: tuple[int, int]  # (smallest, largest) workgroup that the source allows, in workitems
     version: int
 
 
 @lru_cache(maxsize=1 << 12)  # a library's kernels share their cases
 def fewest(case: Case, printed: int, unlaunchable: bool) -> tuple[CauseName, ...] | None:
-    """The fewest causes that together give the compiler's number; of equals the first listed."""
+    """The smallest set of causes that gives the compiler's number `printed`, in waves/SIMD.
+
+    Among sets of equal size, the first in the order of `CAUSES`. None if even all causes do not
+    give the number."""
     always: tuple[CauseName, ...] = ("unlaunchable",) if unlaunchable else ()
     names = [name for name in CAUSES if _concerns(name, case)]
     if waves_per_simd(case, {*always, *names}) != printed:
@@ -75,7 +78,7 @@ def fewest(case: Case, printed: int, unlaunchable: bool) -> tuple[CauseName, ...
 
 
 def _concerns(name: CauseName, case: Case) -> bool:
-    """Whether a cause can make a difference; `unlaunchable` is not chosen but found."""
+    """True if a cause can change the count of this case. Causes that callers add count as False."""
     match name:
         case "unlaunchable" | "vgpr-blocks" | "other-version":
             return False
@@ -97,7 +100,7 @@ def _facts(case: Case) -> tuple[object, ...]:
 
 
 def _changed(name: CauseName, case: Case) -> Case:
-    """The case with one hardware fact, or one fact of the launch, as the compiler has it."""
+    """The case with the compiler's value of one fact of hardware or launch, selected by `name`."""
     demand, launch, version = case.demand, case.launch, case.version
     match name:
         case "required-size" if launch.assumption == "required":
@@ -142,13 +145,13 @@ def _with_belief(name: CauseName, target: Target, version: int) -> Target:
 
 
 def waves_per_simd(case: Case, causes: Collection[CauseName]) -> float:
-    """What the hardware holds, but for `causes`, where the compiler's counting takes its place."""
+    """Waves per SIMD by the hardware's count, with the compiler's steps for `causes`."""
     for name in CAUSES:
         if name in causes:
             case = _changed(name, case)
     waves = max(_waves_on(target, case, causes) for target in case.targets)
     if not waves and not {"unlaunchable", "generic-target"}.isdisjoint(causes):
-        return 1  # LLVM's terms are never 0, also where only the generic target has no room
+        return 1  # LLVM's terms are never 0, not even for a generic target without room
     return math.ceil(waves) if "rounded-up" in causes else waves
 
 
@@ -180,7 +183,8 @@ def _waves_by_workgroup(
     allowed: Waves,
     group: int,
 ) -> int:
-    """Waves of the domain in workgroups of `group` waves that all but registers allow."""
+    """Waves in the domain that slots, scratch, LDS and barriers allow, in workgroups of `group`
+    waves."""
     demand, launch = case.demand, case.launch
     domain = target.domain(demand.wgp_mode)
     if "closed-form" in causes or "waves-per-cu" in causes:

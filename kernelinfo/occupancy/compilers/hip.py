@@ -1,4 +1,4 @@
-"""What HIP's `hipOccupancyMaxActiveBlocksPerMultiprocessor` returns.
+"""The result of HIP's `hipOccupancyMaxActiveBlocksPerMultiprocessor`.
 
 Source: ROCm/clr f9f995c6 (October 2024), hipamd/src/hip_platform.cpp:337-438 and
 rocclr/device/rocm/rocdevice.cpp:1815-1880; its fixes of 2026: ROCm/rocm-systems #9571 (LDS of both
@@ -11,14 +11,14 @@ from kernelinfo.occupancy.limits import lds_of
 from kernelinfo.occupancy.placement import Demand, Launch, align
 from kernelinfo.occupancy.targets import Target, believed
 
-_LAST_UNFIXED = 2025  # targets that HIP's table lacks up to that year get the VGPR file of gfx9
+_LAST_UNFIXED = 2025  # up to this year HIP assumes the VGPR file of gfx9 for targets it lacks
 
 
 def max_active_blocks(target: Target, demand: Demand, launch: Launch, *, fixed: bool = True) -> int:
-    """Workgroups per "multiprocessor": the CU, on gfx10 and later in WGP mode the WGP.
+    """Workgroups per "multiprocessor": per WGP in WGP mode (gfx10 and later), else per CU.
 
-    `demand` is what the metadata says (`.vgpr_count`, `.sgpr_count`): HIP does not read the
-    descriptor, which may reserve more. `fixed` is with the fixes of 2026.
+    `demand` has the metadata's numbers (`.vgpr_count`, `.sgpr_count`): HIP does not read the
+    descriptor, which may reserve more. `fixed` selects HIP with the fixes of 2026.
     """
     if launch.workgroup_size > target.waves.max_workgroup_size:
         return 0
@@ -42,7 +42,8 @@ def _slots(target: Target) -> int:
 
 
 def _by_sgprs(target: Target, demand: Demand, launch: Launch, fixed: bool) -> int:
-    """Waves per SIMD; without the fix SGPRs come by 16 everywhere and none go to a trap handler."""
+    """Waves per SIMD for which there are SGPRs. Without the fix: a granule of 16 on every target
+    and no SGPRs of a trap handler."""
     sgprs = target.sgprs
     if not (sgprs.per_simd and demand.sgprs):
         return _slots(target)

@@ -1,6 +1,6 @@
-"""The occupancy that LLVM prints, `; Occupancy:`, as each of its versions counts it.
+"""The occupancy that each version of LLVM prints, `; Occupancy:`, in waves per SIMD (LLVM: EU).
 
-In waves per SIMD (LLVM: EU). Formulas are llvm/lib/Target/AMDGPU's: `AMDGPUSubtarget.cpp`,
+Formulas are from llvm/lib/Target/AMDGPU: `AMDGPUSubtarget.cpp`,
 `Utils/AMDGPUBaseInfo.cpp` (IsaInfo), `AMDGPUAsmPrinter.cpp`; "#n" is a pull request of
 llvm/llvm-project. Versions are the major ones; 24 is main of September 2026.
 """
@@ -15,17 +15,17 @@ from kernelinfo.occupancy.targets import Domain, Target, Vgprs, believed
 
 FIRST, MAIN = 13, 24  # the oldest and the newest version whose formulas are known
 DYNAMIC_BLOCKS = (16, 32)
-"""VGPRs that a wave may take at a time on gfx12 (`amdgpu-dynamic-vgpr-block-size`)."""
+"""Block sizes of dynamic VGPRs on gfx12, in VGPRs per lane (`amdgpu-dynamic-vgpr-block-size`)."""
 
 
 class Attributes(NamedTuple):
-    """What the source says to the compiler about how a kernel is launched."""
+    """Function attributes of the source that describe a kernel's launch."""
 
     sizes: tuple[int, int] | None = None
     """`amdgpu-flat-work-group-size`: workitems of the smallest and the largest workgroup."""
     waves_per_eu: tuple[int, int] | None = None
-    """`amdgpu-waves-per-eu`: at least, at most; 0 where there is no upper bound."""
-    trap_handler: bool = True  # targets for amdhsa leave SGPRs to one
+    """`amdgpu-waves-per-eu`: (at least, at most); 0 for no upper bound."""
+    trap_handler: bool = True  # amdhsa targets reserve SGPRs for one
 
 
 class Printed(NamedTuple):
@@ -33,15 +33,15 @@ class Printed(NamedTuple):
 
     waves_per_simd: int  # `Occupancy`
     vgprs: int
-    """`NumVGPRsForWavesPerEU`, per lane: what is used, raised to what the bound on waves allows."""
+    """`NumVGPRsForWavesPerEU`, per lane: the used count, raised by the upper bound on waves."""
     sgprs: int
-    """`NumSGPRsForWavesPerEU`, per wave, the same."""
+    """`NumSGPRsForWavesPerEU`, per wave: raised likewise."""
     vgpr_blocks: int  # `VGPRBlocks`, as the kernel descriptor encodes it
     sgpr_blocks: int
 
 
 def printed(target: Target, version: int, demand: Demand, attributes: Attributes) -> Printed:
-    """What `version` prints for a kernel that uses `demand`: AGPRs in its VGPRs, static LDS."""
+    """The lines that `version` prints. `demand` has AGPRs in its VGPRs, and static LDS only."""
     known = target_in_llvm(target, version)
     file = known.vgpr_file(demand.wave_size)
     top = _most_waves(known, version, demand, attributes)
@@ -63,7 +63,7 @@ def printed(target: Target, version: int, demand: Demand, attributes: Attributes
 def waves_per_simd(
     target: Target, version: int, demand: Demand, sizes: tuple[int, int], trap_handler: bool = True
 ) -> int:
-    """`; Occupancy:` of registers that are already raised (GCNSubtarget::computeOccupancy)."""
+    """The `; Occupancy:` line; `demand` has raised registers (GCNSubtarget::computeOccupancy)."""
     known = target_in_llvm(target, version)
     return min(
         waves_by_workgroup(known, version, demand, sizes)[1],
@@ -73,18 +73,19 @@ def waves_per_simd(
 
 
 def sizes_of(sizes: tuple[int, int] | None, target: Target) -> tuple[int, int]:
-    """The sizes that count: all, where none or wrong ones are given (getFlatWorkGroupSizes)."""
+    """(smallest, largest) workgroup; all sizes if `sizes` is None or wrong
+    (getFlatWorkGroupSizes)."""
     most = target.waves.max_workgroup_size
     return sizes if sizes and 1 <= sizes[0] <= sizes[1] <= most else (1, most)
 
 
 @lru_cache(maxsize=1 << 9)
 def target_in_llvm(target: Target, version: int) -> Target:
-    """The target with the constants of that LLVM version, right or wrong."""
+    """The target with the constants of this LLVM version, right or wrong."""
     lds = believed(target.lds.believed, "LLVM", version)
     return target._replace(
         members=(),
-        # gfx10 on ignores the field that LLVM fills up to 21 all the same (#154666).
+        # gfx10 and later ignore the field, but LLVM fills it up to version 21 (#154666).
         sgprs=target.sgprs._replace(
             encoding_granule=target.sgprs.encoding_granule or (8 if version < 22 else 0)
         ),
@@ -105,7 +106,7 @@ def _file_in_llvm(file: Vgprs, version: int) -> Vgprs:
 
 
 def waves_by_vgprs(known: Target, wave_size: int, vgprs: int, dynamic_block: int = 0) -> int:
-    """IsaInfo::getNumWavesPerEUWithNumVGPRs; never below 1."""
+    """Waves per SIMD for `vgprs` per lane, at least 1 (IsaInfo::getNumWavesPerEUWithNumVGPRs)."""
     file, most = known.vgpr_file(wave_size), known.waves.slots_per_simd
     granule = dynamic_block or file.granule
     if vgprs < granule:
@@ -117,11 +118,14 @@ SGPR_STEPS = {
     800: ((80, 10), (88, 9), (100, 8), (1 << 16, 7)),
     512: ((48, 10), (56, 9), (64, 8), (72, 7), (80, 6), (1 << 16, 5)),
 }
-"""SGPRs per SIMD -> the most of a wave, and the waves (getOccupancyWithNumSGPRs to LLVM 22)."""
+"""SGPRs per SIMD → (most SGPRs of a wave, waves) of each step (getOccupancyWithNumSGPRs, up to LLVM
+22)."""
 
 
 def waves_by_sgprs(known: Target, version: int, sgprs: int, trap_handler: bool = True) -> int:
-    """IsaInfo::getOccupancyWithNumSGPRs: a table up to LLVM 22, since #201342 as the hardware."""
+    """Waves per SIMD for `sgprs` per wave (IsaInfo::getOccupancyWithNumSGPRs).
+
+    LLVM has a table up to 22 and counts as the hardware since #201342."""
     most, file = known.waves.slots_per_simd, known.sgprs
     if not file.per_simd:
         return most
@@ -134,10 +138,10 @@ def waves_by_sgprs(known: Target, version: int, sgprs: int, trap_handler: bool =
 def waves_by_workgroup(
     known: Target, version: int, demand: Demand, sizes: tuple[int, int]
 ) -> tuple[int, int]:
-    """The fewest and the most waves that workgroups and LDS allow.
+    """(fewest, most) waves per SIMD that workgroups and LDS allow.
 
-    Up to LLVM 15 waves of a CU, not of a SIMD; up to LLVM 19 of the largest size
-    (getOccupancyWithLocalMemSize; per SIMD since D139468); from LLVM 20 on of a range of sizes
+    Up to LLVM 15: waves per CU, for the largest size (getOccupancyWithLocalMemSize). LLVM 16 to 19:
+    waves per SIMD (D139468), for the largest size. From LLVM 20 on: for the range of sizes
     (getOccupancyWithWorkGroupSizes, #123748).
     """
     domain, most = known.domain(demand.wgp_mode), known.waves.slots_per_simd
@@ -158,8 +162,10 @@ def waves_by_workgroup(
 
 
 def _range(slots: int, smallest: tuple[int, int], largest: tuple[int, int]) -> tuple[int, int]:
-    """Waves of a domain between two sizes, each as (waves of a workgroup, workgroups). A closed
-    form, not a search: it can name a number that no size reaches."""
+    """(fewest, most) waves of a domain between two sizes, given as (waves per workgroup,
+    workgroups).
+
+    LLVM uses a closed form instead of a search: the result may be a number that no size reaches."""
     (small, many), (large, few) = smallest, largest
     least, greatest = large * few, small * many
     if least >= greatest:
@@ -171,21 +177,21 @@ def _range(slots: int, smallest: tuple[int, int], largest: tuple[int, int]) -> t
 
 
 def _most_workgroups(known: Target, domain: Domain, version: int, group: int) -> int:
-    """IsaInfo::getMaxWorkGroupsPerCU: of `group` waves each."""
-    # LLVM 13 to 15 know 40 waves per CU, whatever the target has.
+    """The most workgroups of `group` waves per domain (IsaInfo::getMaxWorkGroupsPerCU)."""
+    # LLVM 13 to 15 assume 40 waves per CU on every target.
     slots = 40 if version < 16 else known.waves.slots_per_simd * domain.simds
     return slots if group == 1 else min(slots // group, domain.barriers)
 
 
 def _most_waves(known: Target, version: int, demand: Demand, attributes: Attributes) -> int:
-    """The upper bound on waves up to which registers are raised (getEffectiveWavesPerEU)."""
+    """The upper bound on waves per SIMD that registers are raised for (getEffectiveWavesPerEU)."""
     most = known.waves.slots_per_simd
     sizes = sizes_of(attributes.sizes, known)
     domain = known.domain(demand.wgp_mode)
     implied = -(-waves_of(sizes[1], demand.wave_size) // domain.simds)
     if version < 14 and attributes.sizes is None:
         implied = 1
-    # Since #137807 the default is what LDS and workgroup size allow, not all slots.
+    # Since #137807 the default is the waves that LDS and workgroup size allow, not all slots.
     default = waves_by_workgroup(known, version, demand, sizes)[1] if version > 20 else most
     if attributes.waves_per_eu is None:
         return default
@@ -196,7 +202,7 @@ def _most_waves(known: Target, version: int, demand: Demand, attributes: Attribu
 
 
 def least_vgprs(known: Target, version: int, wave_size: int, waves: int) -> int:
-    """The fewest VGPRs with which no more than `waves` waves fit (IsaInfo::getMinNumVGPRs)."""
+    """The fewest VGPRs per lane with which at most `waves` waves fit (IsaInfo::getMinNumVGPRs)."""
     file, most = known.vgpr_file(wave_size), known.waves.slots_per_simd
 
     def share(of: int) -> int:
@@ -215,11 +221,11 @@ def least_vgprs(known: Target, version: int, wave_size: int, waves: int) -> int:
 
 
 def least_sgprs(known: Target, waves: int, trap_handler: bool = True) -> int:
-    """The same of SGPRs (IsaInfo::getMinNumSGPRs)."""
+    """The fewest SGPRs per wave with which at most `waves` waves fit (IsaInfo::getMinNumSGPRs)."""
     file = known.sgprs
     if not file.per_simd or waves >= known.waves.slots_per_simd:
         return 0
     share = file.per_simd // (waves + 1) - (file.trap_handler if trap_handler else 0)
-    # IsaInfo::getAddressableNumSGPRs: without VCC, flat scratch and XNACK.
+    # IsaInfo::getAddressableNumSGPRs excludes VCC, flat scratch and XNACK.
     addressable = file.fixed_allocation or (102 if file.per_simd == 800 else 104)
     return min(share // file.granule * file.granule + 1, addressable)
