@@ -96,7 +96,10 @@ def command(
 
 
 def _instruction(at: str) -> Callable[[Function], int | None]:
-    """The first instruction on a line; raises `OptionError` where the kernel has none there."""
+    """A function that finds the first instruction on a line.
+
+    The function raises `OptionError` if the kernel has none there.
+    """
     named = re.fullmatch(r"(?:(.+):)?(\d{1,9})", at)
     if named is None:
         raise OptionError(f"--at {at}: give a line of the assembly, or FILE:LINE of the source")

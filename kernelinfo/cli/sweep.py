@@ -124,7 +124,7 @@ def command(
 
 
 def _with_kernel(words: list[str]) -> tuple[list[str], str | None]:
-    """The files, and the kernel that may stand behind them: IR files are known by their names."""
+    """The files, and the kernel if the last word is not the name of an IR file."""
     if len(words) > 1 and not words[-1].endswith(IR_SUFFIXES):
         return words[:-1], words[-1]
     return words, None
@@ -138,9 +138,9 @@ def _sweeps(
     timeout: float,
     jobs: int | None,
 ) -> tuple[list[Sweep], list[str]]:
-    """The sweeps, and a message for each file without one; however it ends, no compiler is left.
+    """The sweeps, and a message for each file that failed. No compiler outlives the call.
 
-    A kernel that some of the files lack is no problem.
+    It is no problem if only some of the files lack the wanted kernel.
     """
     end_on_signals()
     found: list[Sweep] = []

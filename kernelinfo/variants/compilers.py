@@ -1,4 +1,4 @@
-"""The compilers that can make a sweep: the user's clang, or the LLVM that llvmlite brings."""
+"""Compilers that a sweep can use: the user's clang, or the LLVM in llvmlite."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from kernelinfo.errors import CompilerError
 from kernelinfo.variants.ir import TRIPLES
 from kernelinfo.variants.processes import Processes, on_path
 
-_NEWEST = 60  # clang-13 to clang-60 are looked for on PATH
-_ROCM = "/opt/rocm"  # where ROCm is without ROCM_PATH, as for hipcc
+_NEWEST = 60  # searched on PATH: clang-13 to clang-60
+_ROCM = "/opt/rocm"  # default of ROCM_PATH, as for hipcc
 _CLOSED = 16  # the first clang with --no-default-config (clang's release notes)
 
 
@@ -25,10 +25,10 @@ class Clang(NamedTuple):
     version: str  # `Debian clang version 22.1.8 (1~deb12u1)`
 
     def to_text(self, triple: str) -> list[str]:
-        """The command that prints IR as text, unchanged; it fails for modules of other triples."""
+        """The command that prints IR as text, unchanged. It fails for modules of other triples."""
         return [
             *self._command(),
-            # Not `--target`, whose parser of clang 19 refuses amdgcn-amd-amdhsa-llvm.
+            # Not `--target`: clang 19 refuses amdgcn-amd-amdhsa-llvm there.
             *("-Xclang", "-triple", "-Xclang", triple),
             *("-emit-llvm", "-Xclang", "-disable-llvm-passes"),
             # The order of uses decides what optimisation does first, and only this keeps it.
@@ -39,8 +39,11 @@ class Clang(NamedTuple):
     def to_assembly(
         self, triple: str, target_id: str, level: str, *options: str, is_optimised: bool
     ) -> list[str]:
-        """The command that makes assembly of textual IR at a level, `3` of -O3, with LLVM's own
-        options as `-mllvm` takes them. If it `is_optimised`, only code generation is left to do."""
+        """The command that compiles textual IR to assembly.
+
+        `level` is `3` of -O3, `options` are LLVM options as `-mllvm` takes them. `is_optimised`
+        skips the optimisation passes.
+        """
         return [
             *self._command(triple),
             *(f"-mcpu={target_id}", f"-O{level}", "-w"),
@@ -50,7 +53,7 @@ class Clang(NamedTuple):
         ]
 
     def _command(self, triple: str = TRIPLES[0]) -> tuple[str, ...]:
-        # Configuration files add options, plug-ins among them; older clangs look for none.
+        # Configuration files may add options and plug-ins. Older clangs read none.
         closed = ("--no-default-config",) if (_major(self.version) or _CLOSED) >= _CLOSED else ()
         return (
             *(self.path, *closed, "-x", "ir", f"--target={triple}", "-nogpulib"),
@@ -74,17 +77,17 @@ class Llvmlite(NamedTuple):
         return [*_CHILD, "assembly", triple, target_id, level, run_passes, *options]
 
 
-# As a file, so that PYTHONPATH need not name this package. -P: its folder is not imported from.
+# Run as a file: PYTHONPATH need not name this package. -P: no import from its folder.
 _CHILD = (sys.executable, "-P", os.path.join(os.path.dirname(__file__), "llvmlite_child.py"))
 
 Compiler = Clang | Llvmlite
 
 
 def find_compiler(given: str | None, producer: str | None, processes: Processes) -> Compiler:
-    """The compiler named, ROCm's clang, a clang of the IR's version or newer, or llvmlite.
+    """The given compiler, else ROCm's clang, a clang of the IR's version or newer, or llvmlite.
 
-    `given` is a path, or a name to look for on PATH; a program of the current folder is run only
-    if a path leads there. Raises `CompilerError` if there is no compiler or `given` is not a clang.
+    `given` is a path, or a name to search on PATH. A program in the current folder runs only if
+    `given` is its path. Raises `CompilerError` if no compiler is found or `given` is not a clang.
     """
     if given is not None and given != "llvmlite":
         return _clang(given, processes)
@@ -111,7 +114,7 @@ def _clang(path: str, processes: Processes) -> Clang:
 
 
 def _candidates(producer: int | None) -> Iterator[str]:
-    """Paths of the clangs that may read the IR, the one to try first first."""
+    """Paths of clangs that may read the IR, best first."""
     rocm = os.path.join(os.environ.get("ROCM_PATH") or _ROCM, "llvm", "bin", "clang")
     if os.path.isabs(rocm) and os.path.exists(rocm):
         yield rocm

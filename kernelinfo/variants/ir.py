@@ -1,6 +1,6 @@
-"""LLVM IR: files of it, its kernels, and their function attributes with others in their stead.
+"""LLVM IR: files, kernels in them, and their function attributes, read and changed.
 
-Only text as LLVM prints it is edited: one line a definition, function attributes in groups (LLVM
+Only text as LLVM prints it is changed: one line per definition, function attributes in groups (LLVM
 AsmWriter.cpp, `AssemblyWriter::printFunction` and `writeAllAttributeGroups`).
 """
 
@@ -19,12 +19,14 @@ _BITCODE = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
 """Raw bitcode, and the wrapper header of some Apple tools (LLVM BitCodeFormat)."""
 _TEXT = rb"(?m)^(?:define|target|@|; ModuleID)"
 _PRODUCER = re.compile(rb"(?:AMD )?clang version \d+(?:\.\d+)*(?:git)?")
-"""In `!llvm.ident`; bitcode keeps metadata strings as plain bytes (METADATA_STRINGS)."""
+"""In `!llvm.ident`. Bitcode keeps metadata strings as plain bytes (METADATA_STRINGS)."""
 TRIPLES = ("amdgcn-amd-amdhsa", "amdgcn-amd-amdpal", "amdgcn-mesa-mesa3d")
-"""The runtimes of AMD GPUs (LLVM AMDGPUUsage, "Target Triples"). A compiler is called with one of
-these, never with the spelling of the IR."""
+"""Triples of AMD GPU runtimes (LLVM AMDGPUUsage, "Target Triples").
+
+Compilers are called with one of these, never with the spelling in the IR.
+"""
 SPELLINGS = (*TRIPLES, "amdgcn", "amdgcn-unknown-amdhsa", "amdgcn-amd-amdhsa-llvm")
-"""Triples that bitcode is tried for: only a compiler can read which one it states."""
+"""Triples to try for bitcode: only a compiler can read the triple that it states."""
 _ARCHITECTURE = re.compile(r"amdgcn|amdgpu\d\w*(\.\w+)*")  # amdgpu9.42: LLVM 24
 _VENDORS = ("", "amd", "mesa", "unknown")
 _SYSTEMS = {"": 0, "unknown": 0, "amdhsa": 0, "amdpal": 1, "mesa3d": 2}  # indices into TRIPLES
@@ -33,7 +35,7 @@ IR_SUFFIXES = tuple(_ASSEMBLY_OF)
 
 
 class Input(NamedTuple):
-    """An IR file as it was read."""
+    """An IR file in memory."""
 
     path: str
     data: bytes
@@ -48,13 +50,13 @@ class Input(NamedTuple):
 
     @property
     def assembly(self) -> str:
-        """Path of the assembly that the same compilation writes; it need not exist."""
+        """Path of the assembly that the same compilation may have written; it need not exist."""
         stem, suffix = os.path.splitext(self.path)
         return stem + _ASSEMBLY_OF.get(suffix, ".s")
 
     @property
     def producer(self) -> str | None:
-        """`clang version 22.1.8`: the compiler that made the IR; None if it does not say."""
+        """The compiler that made the IR, `clang version 22.1.8`; None if it does not say."""
         found = _PRODUCER.search(self.data)
         return found[0].decode("ascii") if found else None
 
@@ -86,7 +88,7 @@ def as_input(path: str, data: bytes) -> Input:
 
 
 def input_of(assembly: str) -> str | None:
-    """Path of the IR file that lies next to an assembly file; None if there is none."""
+    """Path of the IR file next to an assembly file; None if there is none."""
     stem, suffix = os.path.splitext(assembly)
     paths = (stem + ir for ir, text in _ASSEMBLY_OF.items() if text == suffix)
     return next(filter(os.path.isfile, paths), None)
@@ -97,20 +99,20 @@ _GROUP = re.compile(r"^attributes #(\d{1,9}) = \{(.*)\}$", re.M)
 _QUOTED = re.compile(r'"[^"]*"')
 _REFERENCE = re.compile(r" #(\d{1,9})(?= )")
 _BEFORE_ATTRIBUTES = re.compile(r"(?: (?:local_)?unnamed_addr)?(?: addrspace\(\d+\))?")
-_FEATURES = ("sramecc", "xnack")  # those of a target id, in its order (AMDGPUUsage, "Target ID")
+_FEATURES = ("sramecc", "xnack")  # of a target id, in its order (AMDGPUUsage, "Target ID")
 
 
 class Definition(NamedTuple):
-    """A kernel, and the reference to its attributes."""
+    """A kernel and the place of its attribute reference."""
 
     symbol: str
     group: int | None  # number of its attribute group; None if it has none
     start: int
-    end: int  # the reference ` #0` is `text[start:end]`; without a group, both are where it belongs
+    end: int  # the reference ` #0` is `text[start:end]`; empty at its place without a group
 
 
 def definitions(text: str) -> Iterator[Definition]:
-    """The kernels of a module in their order."""
+    """The kernels of a module, in order."""
     for match in _kernels(text):
         name = match[2]
         symbol = _unescaped(name[1:-1]) if name.startswith('"') else name
@@ -127,12 +129,12 @@ def definitions(text: str) -> Iterator[Definition]:
 
 
 def _kernels(text: str) -> Iterator[re.Match[str]]:
-    """The lines on which kernels are defined, with what stands before the name, and the name."""
+    """Lines that define kernels. Group 1 is the text before the name, group 2 the name."""
     return (m for m in _DEFINITION.finditer(text) if "amdgpu_kernel" in m[1].split())
 
 
 def _end_of_parameters(line: str, start: int) -> int:
-    """Position behind the parenthesis that closes the one at or after `start`."""
+    """Position after the parenthesis that closes the first one at or after `start`."""
     depth = 0
     for bracket in re.finditer(r"[()]", line[start:]):
         depth += 1 if bracket[0] == "(" else -1
@@ -142,7 +144,7 @@ def _end_of_parameters(line: str, start: int) -> int:
 
 
 def _unescaped(name: str) -> str:
-    r"""A quoted name without its `\22` escapes, each of which is one byte."""
+    r"""A quoted name with each `\22` escape replaced by its byte."""
     data = re.sub(
         rb"\\([0-9A-Fa-f]{2})",
         lambda escape: bytes([int(escape[1], 16)]),
@@ -152,8 +154,10 @@ def _unescaped(name: str) -> str:
 
 
 def with_attributes(text: str, changes: Mapping[str, Mapping[str, str]]) -> str:
-    """The module with function attributes set, by kernel symbol and attribute name. Each changed
-    kernel gets an attribute group of its own, so that no other function changes."""
+    """The module with changed function attributes: symbol → attribute name → value.
+
+    Each changed kernel gets its own attribute group, so that other functions stay unchanged.
+    """
     groups = _groups(text)
     kernels = list(definitions(text))
     taken = (*groups, *(kernel.group for kernel in kernels))
@@ -171,7 +175,7 @@ def with_attributes(text: str, changes: Mapping[str, Mapping[str, str]]) -> str:
 
 
 def _groups(text: str) -> dict[int | None, str]:
-    """The text of each attribute group, by its number."""
+    """Number of each attribute group → its text."""
     return {int(match[1]): match[2] for match in _GROUP.finditer(text)}
 
 
@@ -183,14 +187,14 @@ def _with(attributes: str, wanted: Mapping[str, str]) -> str:
 
 
 def attributes(text: str, names: Iterable[str]) -> dict[str, dict[str, str]]:
-    """The values of these attributes of each kernel, by symbol; absent ones are left out."""
+    """Symbol → attribute name → value, for the named attributes. Absent attributes are left out."""
     pattern = re.compile(rf' "({"|".join(map(re.escape, names))})"="([^"]*)"')
     of_group = {number: dict(pattern.findall(group)) for number, group in _groups(text).items()}
     return {kernel.symbol: of_group.get(kernel.group, {}) for kernel in definitions(text)}
 
 
 def is_opencl(text: str) -> bool:
-    """True if a kernel describes its arguments as only OpenCL's front end does."""
+    """True if a kernel has argument metadata that only OpenCL's front end writes."""
     return any(" !kernel_arg_type " in kernel[0] for kernel in _kernels(text))
 
 
@@ -201,10 +205,10 @@ def triple(text: str) -> str | None:
 
 
 def known_triple(stated: str) -> str | None:
-    """The one of `TRIPLES` that a spelling stands for; None if it is not for an AMD GPU.
+    """The one of `TRIPLES` that a spelling means; None if it is not for an AMD GPU.
 
-    A triple becomes part of compilers' file names: `amdgcn-amd-amdhsa/x` would have clang read
-    `x.cfg` of the current folder, which may load a plug-in.
+    A triple becomes part of file names that compilers read. With `amdgcn-amd-amdhsa/x` clang would
+    read `x.cfg` in the current folder, and that file may load a plug-in.
     """
     architecture, vendor, system, *_ = [*stated.split("-"), "", ""]
     if not _ARCHITECTURE.fullmatch(architecture) or vendor not in _VENDORS:

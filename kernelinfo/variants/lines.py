@@ -1,8 +1,8 @@
-"""Lines for the source that ask the compiler for a row of a sweep.
+"""Source lines that ask the compiler for a row of a sweep.
 
-A line is offered only for attributes that were compiled and gave the row. It takes the place of
-the kernel's own attributes of the same kinds: `__launch_bounds__` states both the workgroup size
-and the waves, `amdgpu_waves_per_eu` the waves alone.
+A line is offered only for attributes that were compiled and gave the row. It replaces the kernel's
+own attributes of the same kinds: `__launch_bounds__` states workgroup size and waves,
+`amdgpu_waves_per_eu` only waves.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from kernelinfo.variants.nouns import (
 
 
 def of_its_row(kernel: SweptKernel) -> Iterator[Variant]:
-    """Variants to write: those equal to the first step that the trade-off names, or the only one.
+    """Variants to write as lines: equal to the first notable step, or the only variant.
 
-    None that LLVM ignored or that changed nothing, and all by the same scheduling strategy.
+    Variants without effect are left out. All have the strategy of that first variant.
     """
     steps = notable(kernel)
     base = kernel.variants[0].result
@@ -51,9 +51,9 @@ def lines(
     *,
     has_required_size: bool,
 ) -> Iterator[Line]:
-    """Each way to write a wish; `declared` are the kernel's own attributes in the IR.
+    """Every way to write a variant in the source; none if the language cannot express it.
 
-    `options` are LLVM's. None for what a language cannot express.
+    `declared` are the kernel's own attributes in the IR, `options` are LLVM options.
     """
     written = " ".join(f"-mllvm {quote(option)}" for option in (*options, *asked.options))
     attributes = {**declared, **asked.attributes(has_required_size=has_required_size)}
@@ -81,5 +81,5 @@ def lines(
 
 
 def _arguments(attribute: str) -> str:
-    """`5, 5` of `5,5`."""
+    """`5, 5` for the attribute `5,5`."""
     return ", ".join(part.strip() for part in attribute.split(","))

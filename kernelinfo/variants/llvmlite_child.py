@@ -1,4 +1,4 @@
-"""IR from standard input to text or assembly on standard output, by llvmlite; run as a child.
+"""IR on standard input -> text or assembly on standard output, by llvmlite in a child process.
 
 python llvmlite_child.py version
 python llvmlite_child.py text TRIPLE
@@ -14,12 +14,12 @@ import llvmlite
 import llvmlite.binding as llvm
 
 _SPEED = {"s": 2, "z": 2}
-"""-Os and -Oz are -O2 of functions that carry `optsize` (CompilerInvocation.cpp,
+"""-Os and -Oz optimise as -O2, for functions with `optsize` (CompilerInvocation.cpp,
 getOptimizationLevel)."""
 
 
 def main() -> None:
-    """Run one command; a failure is one line `error: …` on standard error and exit code 1."""
+    """Run one command. A failure is one line `error: …` on standard error, exit code 1."""
     command, *words = sys.argv[1:]
     try:
         sys.stdout.buffer.write(_COMMANDS[command](*words).encode("utf-8", "surrogateescape"))
@@ -28,12 +28,12 @@ def main() -> None:
 
 
 def version() -> str:
-    """`llvmlite 0.50.0 (LLVM 22.1.0)`"""
+    """Version of llvmlite and its LLVM: `llvmlite 0.50.0 (LLVM 22.1.0)`."""
     return f"llvmlite {llvmlite.__version__} (LLVM {'.'.join(map(str, llvm.llvm_version_info))})"
 
 
 def text(triple: str) -> str:
-    """The module as text. Raises `RuntimeError` if it cannot be read or is for another triple."""
+    """The module as text. Raises `RuntimeError` if it cannot be read or has another triple."""
     module = _parse(sys.stdin.buffer.read())
     if module.triple != triple:
         raise RuntimeError(f"overriding the module target triple {module.triple} with {triple}")
@@ -41,7 +41,7 @@ def text(triple: str) -> str:
 
 
 def assembly(triple: str, target_id: str, level: str, run_passes: str, *options: str) -> str:
-    """The module as assembly, after LLVM's optimisation pipeline if `run_passes` is yes."""
+    """The module as assembly. `run_passes` (yes or no) runs LLVM's optimisation pipeline first."""
     for option in options:
         llvm.set_option("kernelinfo", option)
     llvm.initialize_all_targets()

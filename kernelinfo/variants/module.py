@@ -1,4 +1,4 @@
-"""A module of LLVM IR as text, and how a compiler is run on it."""
+"""A module of LLVM IR as text, and its compilation."""
 
 from __future__ import annotations
 
@@ -18,21 +18,22 @@ from kernelinfo.variants.ir import Input
 from kernelinfo.variants.processes import Processes
 
 _CLANG = ("-amdgpu-internalize-symbols",)
-"""Options of clang's driver for HIP (HIPAMD.cpp, HIPAMDToolChain::addClangTargetOptions)."""
+"""LLVM options that clang's driver adds for HIP (HIPAMD.cpp,
+HIPAMDToolChain::addClangTargetOptions)."""
 _HIPCC = ("-amdgpu-early-inline-all=true", "-amdgpu-function-calls=false")
-"""Options that hipcc adds to those (hipcc.pl; hipcc's hipBin_amd.h, executeHipCCCmd)."""
+"""LLVM options that hipcc adds to `_CLANG` (hipcc.pl; hipcc's hipBin_amd.h, executeHipCCCmd)."""
 
 
 class Outcome(NamedTuple):
-    """One compilation of the module."""
+    """Result of one compilation of the module."""
 
-    results: Mapping[str, Result]  # kernels by symbol; none if it failed
+    results: Mapping[str, Result]  # symbol → kernel; empty if it failed
     error: str | None = None
-    has_functions: bool = False  # besides kernels, which may share them
+    has_functions: bool = False  # true if it has functions that are no kernels
 
 
 class Module(NamedTuple):
-    """Textual IR, and what compiles it."""
+    """Textual IR, and the means to compile it."""
 
     file: Input
     text: str
@@ -44,7 +45,7 @@ class Module(NamedTuple):
 
     @property
     def drivers(self) -> dict[str, tuple[str, ...]]:
-        """Compiler drivers that may have made the input, and the LLVM options that each adds."""
+        """Compiler driver that may have made the input → LLVM options that it adds."""
         if self.file.is_optimised or ir.is_opencl(self.text):
             return {"clang": ()}
         return {"clang": _CLANG, "hipcc": _CLANG + _HIPCC}
@@ -52,26 +53,28 @@ class Module(NamedTuple):
     def compile(
         self, changes: Mapping[str, Mapping[str, str]], level: str, options: tuple[str, ...]
     ) -> Outcome:
-        """The kernels, compiled with function attributes changed. `changes` are by symbol and
-        attribute name. Raises `CompilerError` or `ReadError`."""
+        """The kernels, compiled with changed attributes: symbol → attribute name → value.
+
+        `level` is `3` of -O3. Raises `CompilerError` or `ReadError`.
+        """
         build = (self.triple, self.target_id, level, *options)
         command = self.compiler.to_assembly(*build, is_optimised=self.file.is_optimised)
         text = ir.with_attributes(self.text, changes)
         assembly = self.processes.run(command, text.encode("utf-8", "surrogateescape"))
-        # Named as what the same compilation writes, so that Triton's JSON next to that is read.
+        # Named like the file of the same compilation, so that Triton's JSON next to it is read.
         blobs = open_bytes(assembly, self.file.assembly)
         found = by_symbol(Analysis(self.reading).analyse_path(self.file.assembly, blobs))
         results = {symbol: self._named(result) for symbol, result in found.items()}
         return Outcome(results, has_functions=assembly.count(b",@function") > len(results))
 
     def _named(self, result: Result) -> Result:
-        """The result with the input as its path: the assembly is nowhere on disk."""
+        """The result with the path of the IR. The assembly has no file."""
         code_object = result.kernel.code_object._replace(path=self.file.path)
         return result._replace(kernel=result.kernel._replace(code_object=code_object))
 
 
 def by_symbol(items: Iterable[Item]) -> dict[str, Result]:
-    """Kernels by their symbols. Raises `ReadError` if something could not be read."""
+    """Symbol → kernel. Raises `ReadError` if an item is a problem."""
     report = Report.of(items)
     for problem in report.problems:
         raise ReadError(f"{problem.path}: {problem.message}")
@@ -79,8 +82,10 @@ def by_symbol(items: Iterable[Item]) -> dict[str, Result]:
 
 
 def open_module(file: Input, compiler: Compiler, processes: Processes, options: Options) -> Module:
-    """The module in `file`; `options.arch` is the target of IR that states none. Raises `ReadError`
-    if it is not a module for AMD GPUs with kernels."""
+    """The module in `file`. `options.arch` is the target if the IR states none.
+
+    Raises `ReadError` if it is not a module for AMD GPUs with kernels.
+    """
     text, triple = _text(file, compiler, processes)
     if not any(ir.definitions(text)):
         raise ReadError(f"{file.path}: no kernel in it; give the IR of a module with kernels")
@@ -98,7 +103,7 @@ def open_module(file: Input, compiler: Compiler, processes: Processes, options: 
 
 
 def _text(file: Input, compiler: Compiler, processes: Processes) -> tuple[str, str]:
-    """The module as LLVM prints it, and the one of `ir.TRIPLES` that it is compiled for."""
+    """The module as LLVM prints it, and its triple, one of `ir.TRIPLES`."""
     if b"\0" in file.data:
         tries = [(file.data, spelling) for spelling in ir.SPELLINGS]
     else:

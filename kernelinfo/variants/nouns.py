@@ -1,4 +1,4 @@
-"""The nouns of a sweep: wishes, variants of kernels, and the cost of more waves."""
+"""Records of a sweep: requests, variants of kernels, and the cost of more waves."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ STRATEGIES = (
     "iterative-minreg",
     "iterative-maxocc",
 )
-"""LLVM 22's (AMDGPUTargetMachine.cpp, createMachineScheduler); LLVM ignores names that it does not
-know."""
+"""Strategies of LLVM 22 (AMDGPUTargetMachine.cpp, createMachineScheduler). LLVM ignores other
+names."""
 
 
 class Asked(NamedTuple):
-    """Wishes of one variant; None leaves the input's own."""
+    """Attributes and options asked for in one variant; None leaves the input's own."""
 
     waves: int | None = None  # Waves/SIMD: `amdgpu-waves-per-eu="N,N"`
-    or_more: bool = False  # `waves` are the fewest alone: `amdgpu-waves-per-eu="N"`
+    or_more: bool = False  # `waves` is only a minimum: `amdgpu-waves-per-eu="N"`
     launch_bounds: int | None = None  # workitems: `amdgpu-flat-work-group-size="1,N"`
     strategy: str | None = None  # `-amdgpu-sched-strategy`
 
     def attributes(self, *, has_required_size: bool) -> dict[str, str]:
-        """Function attributes; a workgroup size that the source requires is left alone."""
+        """Attribute name → value. A workgroup size that the source requires is kept."""
         wanted = {}
         if self.waves is not None:
             wanted[WAVES] = f"{self.waves}" if self.or_more else f"{self.waves},{self.waves}"
@@ -43,7 +43,7 @@ class Asked(NamedTuple):
 
     @property
     def options(self) -> tuple[str, ...]:
-        """LLVM options, for the whole module."""
+        """LLVM options for the whole module."""
         return () if self.strategy is None else (f"-amdgpu-sched-strategy={self.strategy}",)
 
 
@@ -53,24 +53,24 @@ SIZES = "amdgpu-flat-work-group-size"
 
 
 class Request(NamedTuple):
-    """Wishes of a whole sweep."""
+    """Attributes and options asked for in a whole sweep."""
 
     waves: tuple[int, ...] = ()
     launch_bounds: tuple[int, ...] = ()
     strategies: tuple[str | None, ...] = ()
-    level: str | None = None  # `3` of -O3; None finds out
+    level: str | None = None  # `3` of -O3; None: the level that reproduces the assembly
     options: tuple[str, ...] = ()  # LLVM options of every variant, as `-mllvm` takes them
-    is_wanted: Callable[[str, str], bool] | None = None  # by demangled name and symbol; None: all
+    is_wanted: Callable[[str, str], bool] | None = None  # by demangled name, symbol; None: all
 
     @property
     def takes_default_waves(self) -> bool:
-        """True if nothing in particular is asked for."""
+        """True if the user asks for nothing in particular."""
         return not any((self.waves, self.launch_bounds, self.strategies))
 
     def variants(self, default_waves: tuple[int, ...], *, or_more: bool) -> tuple[Asked, ...]:
-        """As compiled first, then each combination of what is asked for.
+        """As compiled first, then each combination of waves, launch bounds and strategies.
 
-        Waves are asked for as exactly so many and, with `or_more`, as the fewest.
+        Waves are asked for exactly and, with `or_more`, also as a minimum.
         """
         waves = default_waves if self.takes_default_waves else self.waves
         forms = product(waves, (False, True) if or_more else (False,))
@@ -80,7 +80,7 @@ class Request(NamedTuple):
 
 
 def steps(target: Target, wave_size: int) -> tuple[int, ...]:
-    """Waves/SIMD, ascending, at which the most VGPRs that a wave may have change."""
+    """Waves/SIMD, ascending, at which the most VGPRs of a wave change."""
     rungs = Arch(target).limits(workgroup_size=wave_size, wave_size=wave_size)
     most: dict[int, int] = {}
     for rung in rungs:  # the highest occupancy first
@@ -89,7 +89,7 @@ def steps(target: Target, wave_size: int) -> tuple[int, ...]:
 
 
 class Variant(NamedTuple):
-    """One kernel as the compiler made it for one request."""
+    """One kernel as the compiler made it for one combination."""
 
     asked: Asked
     result: Result | None  # None if there is an error
@@ -99,8 +99,8 @@ class Variant(NamedTuple):
     def is_ignored(self) -> bool:
         """True if LLVM ignores the waves asked for: the largest workgroup rules them out.
 
-        Its waves on one SIMD are the fewest that can be resident (LLVM AMDGPUSubtarget.cpp,
-        getEffectiveWavesPerEU); above the hardware's slots LLVM ignores the request, too.
+        The waves of that workgroup on one SIMD are a minimum (LLVM AMDGPUSubtarget.cpp,
+        getEffectiveWavesPerEU). LLVM also ignores requests above the hardware's slots.
         """
         waves = self.asked.waves
         if waves is None or self.result is None or self.result.occupancy is None:
@@ -117,28 +117,28 @@ Language = Literal["HIP", "OpenCL", "Triton"]
 
 
 class Line(NamedTuple):
-    """Text for the source that was compiled and gave a row."""
+    """A source line that was compiled and gave a row."""
 
     language: Language
     text: str  # empty if the options alone make the difference
-    options: str  # the compiler's; empty if there are none
+    options: str  # of the compiler; empty if it needs none
 
     @property
     def written(self) -> str:
-        """`__launch_bounds__(256, 5)`, with the options behind it."""
+        """Text and options: `__launch_bounds__(256, 5) with -mllvm …`."""
         return " with ".join(filter(None, (self.text, self.options)))
 
 
 class SweptKernel(NamedTuple):
-    """One kernel in every variant, as compiled first."""
+    """One kernel in every variant; the first variant is as compiled."""
 
     symbol: str
     name: str
     variants: tuple[Variant, ...]
     notes: tuple[str, ...] = ()
-    """How it differs from the assembly next to the input, and what was left alone."""
+    """Differences from the assembly next to the input, and requests not applied."""
     lines: tuple[Line, ...] = ()
-    """For the first row that `notable` names, or for the only variant."""
+    """Source lines for the first notable row, or for the only variant."""
 
 
 Origin = Literal["option", "reproduced", "assumed"]
@@ -152,13 +152,13 @@ class Sweep(NamedTuple):
     target_id: str
     level: str
     level_from: Origin
-    driver: str  # `clang`, or `hipcc`, which adds LLVM options of its own
-    assembly: str | None  # the assembly next to the input that the first variant was compared with
+    driver: str  # `clang` or `hipcc`; hipcc adds LLVM options
+    assembly: str | None  # path of the assembly compared with the first variant; None without one
     kernels: tuple[SweptKernel, ...]
     notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        """One line: the file, the target, and how much was tried."""
+        """One line: file, target, number of kernels and variants."""
         variants = sum(len(kernel.variants) for kernel in self.kernels)
         kernels = len(self.kernels)
         return f"Sweep({self.file.path!r}, {self.target_id!r}, {kernels=}, {variants=})"
@@ -170,7 +170,7 @@ class Sweep(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """The price of registers that a kernel does not have; differences may be negative."""
+    """Scratch, reloads and spills of a kernel, or the difference of two kernels."""
 
     scratch_bytes: int  # per lane
     reloads: int  # loads of spilled registers from scratch inside loops
@@ -178,21 +178,21 @@ class Cost(NamedTuple):
 
     @property
     def costs(self) -> bool:
-        """True if scratch, or else reloads or spills, are more."""
+        """True if the first number that is not 0 is positive."""
         return self > Cost(0, 0, 0)
 
     @property
     def saves(self) -> bool:
-        """True if scratch, or else reloads or spills, are less."""
+        """True if the first number that is not 0 is negative."""
         return self < Cost(0, 0, 0)
 
     def over(self, other: Cost) -> Cost:
-        """This cost minus another, number by number."""
+        """This cost minus another, field by field."""
         return Cost(*(mine - theirs for mine, theirs in zip(self, other, strict=True)))
 
 
 class Step(NamedTuple):
-    """The cheapest way among the variants to reach a number of waves/SIMD."""
+    """The cheapest variant with a number of waves/SIMD."""
 
     waves_per_simd: float
     variant: Variant
@@ -200,7 +200,7 @@ class Step(NamedTuple):
 
 
 def cost_of(result: Result) -> Cost:
-    """Scratch, reloads inside loops and spills; what the assembly does not state counts as 0."""
+    """Scratch, reloads in loops and spills. Numbers that the assembly does not state are 0."""
     kernel = result.kernel
     loops = (kernel.code.loops if kernel.code else None) or ()
     return Cost(
@@ -211,7 +211,10 @@ def cost_of(result: Result) -> Cost:
 
 
 def is_worth_a_row(variant: Variant, base: Variant) -> bool:
-    """False for fewer waves/SIMD than as compiled, got or asked for, that save nothing."""
+    """False if a variant has fewer waves/SIMD than as compiled and saves nothing.
+
+    Counts the waves that it got or that were asked for, the fewer.
+    """
     mine, its = variant.result, base.result
     if not (mine and its and mine.occupancy and its.occupancy):
         return True
@@ -221,8 +224,10 @@ def is_worth_a_row(variant: Variant, base: Variant) -> bool:
 
 
 def tradeoff(kernel: SweptKernel) -> tuple[Step, ...]:
-    """Steps to more waves, and those to as many or fewer that save something; fewest waves first.
-    Empty where the kernel as compiled was not made."""
+    """Steps with more waves, or with fewer or equal waves and savings; fewest waves first.
+
+    Empty if the kernel was not compiled unchanged.
+    """
     base = kernel.variants[0].result
     if base is None or base.occupancy is None:
         return ()
@@ -240,7 +245,7 @@ def tradeoff(kernel: SweptKernel) -> tuple[Step, ...]:
 
 
 def notable(kernel: SweptKernel) -> tuple[Step, ...]:
-    """The last step that is free, the first that costs, and the one that saves most."""
+    """The last free step, the first step that costs, and the step that saves most."""
     steps = tradeoff(kernel)
     saving = [step for step in steps if step.cost.saves]
     free = [step for step in steps if not step.cost.costs and not step.cost.saves]
@@ -250,7 +255,7 @@ def notable(kernel: SweptKernel) -> tuple[Step, ...]:
 
 
 def measures(result: Result) -> tuple[object, ...]:
-    """Numbers that a row shows: equal ones are the same row."""
+    """Numbers of a row. Variants with equal numbers share it."""
     kernel, occupancy = result.kernel, result.occupancy
     resident = (occupancy.allocated, occupancy.waves_per_simd) if occupancy else ()
     return (*kernel.used, *kernel.spills, kernel.code_bytes, cost_of(result).reloads, *resident)

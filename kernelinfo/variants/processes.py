@@ -1,4 +1,4 @@
-"""Compilers as child processes: closed in, limited in time and memory, ended with the sweep."""
+"""Compilers as child processes with limits on time, memory and environment."""
 
 from __future__ import annotations
 
@@ -17,25 +17,24 @@ from typing import IO
 from kernelinfo.errors import CompilerError
 
 _MOST_OUTPUT = 1 << 29
-_MOST_MEMORY = 4 << 30  # bytes of address space that a compiler may take
-_LAST_COMPLAINTS = 1 << 16  # bytes of standard output and of standard error that are kept
+_MOST_MEMORY = 4 << 30  # bytes of address space of a compiler
+_LAST_COMPLAINTS = 1 << 16  # bytes of standard error that are kept
 _LONGEST_MESSAGE = 300  # characters
 
-# The shell sets limits in the child itself, before the compiler begins: Python's `preexec_fn` may
-# deadlock beside threads, and `resource.prlimit` would come after the start. macOS has no -v.
+# The shell sets the limits in the child before the compiler starts. Python's `preexec_fn` may
+# deadlock with threads; `resource.prlimit` would come after the start. macOS has no -v.
 _LIMITED = '{ ulimit -c 0; ulimit -t "$1"; ulimit -v "$2"; } 2>/dev/null; shift 2; exec "$@"'
 _KEPT = (
     *("PATH", "HOME", "LD_LIBRARY_PATH", "PYTHONPATH", "ROCM_PATH", "HIP_PATH"),
-    *("SYSTEMROOT", "TEMP", "TMP"),  # without which no process starts on Windows
+    *("SYSTEMROOT", "TEMP", "TMP"),  # Windows starts no process without these
 )
-"""Environment variables that a compiler gets; others may name files, options and programs."""
+"""Environment variables that a compiler gets. Others may name files, options and programs."""
 
 
 def on_path(name: str) -> str | None:
-    """The program of that name in the absolute folders of PATH; None if there is none.
+    """Path of the program in the absolute folders of PATH; None if it has none.
 
-    A relative or empty entry of PATH is a folder below the current one, where files of a download
-    may lie.
+    A relative or empty entry of PATH is below the current folder, where downloaded files may lie.
     """
     found = shutil.which(name, path=_absolute(os.environ.get("PATH", os.defpath)))
     return found if found and os.path.isabs(found) else None
@@ -51,12 +50,12 @@ def _environment(folder: str) -> dict[str, str]:
     for name in ("PATH", "LD_LIBRARY_PATH", "PYTHONPATH"):
         if name in kept:
             kept[name] = _absolute(kept[name])
-    # A crash would run the llvm-symbolizer of PATH (LLVM Signals.cpp, printSymbolizedStackTrace).
+    # A crashing LLVM runs llvm-symbolizer from PATH (Signals.cpp, printSymbolizedStackTrace).
     return kept | {"LLVM_DISABLE_SYMBOLIZATION": "1", "TMPDIR": folder}
 
 
 class Processes:
-    """Runs compilers; leaving the `with` block kills those that still run."""
+    """Runs compilers. Leaving the `with` block kills all that still run."""
 
     def __init__(self, timeout: float) -> None:
         self._timeout = timeout  # seconds for each process
@@ -76,11 +75,11 @@ class Processes:
         self._folder.cleanup()
 
     def run(self, command: Sequence[str], standard_input: bytes = b"") -> bytes:
-        """Standard output of the command, whose program is an absolute path.
+        """Standard output of the command. Its program is an absolute path.
 
-        It runs in an empty folder with a bounded environment. Input goes through a file without a
-        name, output through a pipe: nothing is left on disk. Raises `CompilerError` with the
-        command's last error line if it fails, or runs too long.
+        The command runs in an empty folder with few environment variables. Input goes through an
+        unnamed file and output through a pipe: nothing stays on disk. Raises `CompilerError` with
+        the command's last error line if it fails or runs too long.
         """
         began = time.monotonic()
         with TemporaryFile() as source, ThreadPoolExecutor(1) as reader:
@@ -105,7 +104,7 @@ class Processes:
     def _started(
         self, command: Sequence[str], source: IO[bytes]
     ) -> Iterator[subprocess.Popen[bytes]]:
-        """A process that is killed at its time limit, and at the end of the block."""
+        """A process that is killed at its time limit and at the end of the block."""
         with self._lock:
             if self._closed:
                 raise CompilerError("interrupted")
@@ -127,7 +126,7 @@ class Processes:
                 self._running.discard(process)
 
     def _start(self, command: Sequence[str], source: IO[bytes]) -> subprocess.Popen[bytes]:
-        """The process in a group of its own, which a CPU limit ends where nobody else does."""
+        """The process, in a group of its own. Its CPU limit holds even if kernelinfo is killed."""
         program = command[0]
         if not os.path.isabs(program) or shutil.which(program) is None:
             raise CompilerError(f"{program}: not a program; give another --compiler")
@@ -151,7 +150,7 @@ class Processes:
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    """Kill the process and what it started."""
+    """Kill the process and its group."""
     if hasattr(os, "killpg"):
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
@@ -160,7 +159,7 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 
 def _tail(stream: IO[bytes]) -> bytes:
-    """The end of what a stream gives."""
+    """The last bytes of a stream."""
     tail = b""
     while piece := stream.read(_LAST_COMPLAINTS):
         tail = (tail + piece)[-_LAST_COMPLAINTS:]
@@ -168,8 +167,10 @@ def _tail(stream: IO[bytes]) -> bytes:
 
 
 def _message(complaints: bytes, code: int) -> str:
-    """The compiler's last error line, or its first line if none is called an error. Clang's driver
-    adds one of its own, which tells less."""
+    """The compiler's last error line, or its first line if no line says `error:`.
+
+    Skips the line that clang's driver adds after a crash: it names no cause.
+    """
     text = complaints.decode("utf-8", "replace")
     lines = list(filter(None, map(str.strip, text.splitlines())))
     told = [line for line in lines if "frontend command failed" not in line]

@@ -1,4 +1,4 @@
-"""A module of LLVM IR compiled in every variant, at the level that its build had."""
+"""LLVM IR compiled in every variant, at the optimisation level of its build."""
 
 from __future__ import annotations
 
@@ -43,21 +43,21 @@ from kernelinfo.variants.nouns import (
 from kernelinfo.variants.processes import Processes
 
 LEVELS = ("3", "2", "1", "s")
-"""Tried in this order until one reproduces the assembly next to the input."""
+"""Levels in the order tried, until one reproduces the assembly next to the input."""
 
 
 class NoSuchKernelError(ReadError):
-    """No kernel of the file is wanted."""
+    """The file has none of the wanted kernels."""
 
 
 class Baseline(NamedTuple):
-    """The module as compiled, and the level at which that is."""
+    """The module as compiled: level, driver and kernels."""
 
     level: str
     level_from: Origin
     driver: str
     outcome: Outcome
-    differences: Mapping[str, str]  # of kernels from the assembly next to the input, by symbol
+    differences: Mapping[str, str]  # symbol → difference from the assembly next to the input
 
 
 def sweep(
@@ -74,13 +74,13 @@ def sweep(
     jobs: int | None = None,
     options: Options | None = None,
 ) -> Sweep:
-    """The kernels of an IR file as the compiler makes them for other occupancies.
+    """The kernels of an IR file, compiled for other occupancies.
 
-    `source` is the path of a `.bc`, `.ll` or `.llir`; `kernel` a symbol, a demangled name with its
-    parameters or without, or a glob. Without `waves`, `launch_bounds` (workitems) and `strategies`
-    every number of waves/SIMD is tried at which the target has a VGPR step. `level` is `3` of -O3,
-    `timeout` in seconds for each variant. Raises `ReadError`, `CompilerError` or `OptionError`; a
-    variant that fails is one with an `error`.
+    `source` is the path of a `.bc`, `.ll` or `.llir`. `kernel` is a symbol, a demangled name with
+    or without parameters, or a glob. Without `waves`, `launch_bounds` (workitems) and `strategies`,
+    all waves/SIMD at which the target has a VGPR step are tried. `level` is `3` of -O3, `timeout`
+    in seconds per variant. Raises `ReadError`, `CompilerError` or `OptionError`. A variant that
+    fails has an `error`.
     """
 
     def is_wanted(name: str, symbol: str) -> bool:
@@ -101,7 +101,7 @@ def make_request(
     level: str | None = None,
     mllvm: Iterable[str] = (),
 ) -> Request:
-    """The request; `default` among the strategies is the compiler's own. Raises `OptionError`."""
+    """The request. Strategy `default` is the compiler's own. Raises `OptionError`."""
     if level is not None and level not in ("0", "1", "2", "3", "s", "z"):
         raise OptionError(f"-O{level}: give 0, 1, 2, 3, s or z")
     for name in (strategies := tuple(strategies)):
@@ -123,9 +123,9 @@ def sweep_file(
     pool: Executor,
     progress: Callable[[int, int], None],
 ) -> Sweep:
-    """The sweep of one file. `pool` compiles; it needs a worker besides the one that runs this.
+    """The sweep of one file, run in a worker of `pool`, which also runs the compilers.
 
-    Run it in a worker: an interrupt then finds the main thread waiting, and `processes` whole.
+    An interrupt then reaches the waiting main thread and leaves `processes` intact.
     """
     file = read_input(path)
     module = open_module(
@@ -137,8 +137,10 @@ def sweep_file(
 def sweep_module(
     module: Module, request: Request, pool: Executor, progress: Callable[[int, int], None]
 ) -> Sweep:
-    """Compile the module in every variant. `progress` is called with the variants that are done and
-    their number. Raises `ReadError` if no kernel is wanted."""
+    """The sweep of one module. Raises `ReadError` if no kernel is wanted.
+
+    `progress` gets the number of finished variants and of all.
+    """
     wanted = _wanted(module, request)
     reference, notes = _reference(module)
     base = _baseline(module, request, reference)
@@ -169,16 +171,16 @@ def sweep_module(
 
 
 class Compilation(NamedTuple):
-    """How the variants of a module are compiled."""
+    """Common inputs of all compilations of a module."""
 
     module: Module
     request: Request
     base: Baseline
-    required: Mapping[str, int]  # workitems of the workgroup that the source requires, by symbol
-    declared: Mapping[str, Mapping[str, str]]  # sizes and waves in the IR, by symbol
+    required: Mapping[str, int]  # symbol → workitems of the required workgroup size
+    declared: Mapping[str, Mapping[str, str]]  # symbol → sizes and waves in the IR
 
     def outcome(self, asked: Asked, wanted: Iterable[str]) -> Outcome:
-        """The module with the wish in these kernels."""
+        """The module with the wanted kernels changed."""
         changes = {
             symbol: asked.attributes(has_required_size=symbol in self.required) for symbol in wanted
         }
@@ -188,8 +190,8 @@ class Compilation(NamedTuple):
     def kernel(
         self, symbol: str, made: Sequence[tuple[Asked, Outcome]], has_others: bool
     ) -> SweptKernel:
-        """The kernel in all variants, and the lines that give its row. `has_others` says that
-        other kernels were changed with it."""
+        """The kernel in all variants, with the source lines for its row. `has_others` is true if
+        the same compilations changed other kernels."""
         variants = [_variant(asked, outcome, symbol) for asked, outcome in made]
         if self.request.takes_default_waves:
             variants = [variants[0], *(v for v in variants[1:] if is_worth_a_row(v, variants[0]))]
@@ -231,7 +233,7 @@ def _wanted(module: Module, request: Request) -> tuple[str, ...]:
 
 
 def _reference(module: Module) -> tuple[Mapping[str, Result], tuple[str, ...]]:
-    """Kernels of the assembly next to the input, by symbol; and why there are none."""
+    """Symbol → kernel of the assembly next to the input, and notes if it cannot be read."""
     path = module.file.assembly
     if not os.path.isfile(path):
         return {}, ()
@@ -242,7 +244,7 @@ def _reference(module: Module) -> tuple[Mapping[str, Result], tuple[str, ...]]:
 
 
 def _baseline(module: Module, request: Request, reference: Mapping[str, Result]) -> Baseline:
-    """The module as compiled: the first way to compile it that reproduces `reference`, or -O3."""
+    """The first way to compile the module that reproduces `reference`, else -O3."""
     origin: Origin = "option" if request.level else "reproduced"
     unlike = []
     levels = LEVELS if reference and not module.file.is_optimised else LEVELS[:1]
@@ -267,7 +269,7 @@ def _outcome(
 
 
 def _differences(reference: Mapping[str, Result], outcome: Outcome) -> dict[str, str]:
-    """Differences from the assembly next to the input, by symbol, in words."""
+    """Symbol → difference from the assembly next to the input, in words."""
     found = {}
     for symbol in reference.keys() & outcome.results.keys():
         old, new = build([reference[symbol], outcome.results[symbol]], lambda of: "").kernels
@@ -277,9 +279,9 @@ def _differences(reference: Mapping[str, Result], outcome: Outcome) -> dict[str,
 
 
 def _default_waves(module: Module, compiled: Sequence[Result]) -> tuple[int, ...]:
-    """The steps of the target for waves of the size that the kernels have.
+    """Waves/SIMD to try: VGPR steps of the target for the kernels' wave sizes.
 
-    None below the waves of the kernels as compiled, unless one spills and may spill less there.
+    Leaves out fewer waves than as compiled, unless a kernel spills and may spill less there.
     """
     target = find(module.target_id.partition(":")[0])
     default = target.waves.default_size
@@ -290,14 +292,14 @@ def _default_waves(module: Module, compiled: Sequence[Result]) -> tuple[int, ...
 
 
 def _fewest_waves(result: Result) -> float:
-    """Waves/SIMD from which on a kernel may gain something."""
+    """Fewest waves/SIMD at which a kernel may gain something."""
     if result.occupancy is None or cost_of(result).costs:
         return 0.0
     return result.occupancy.waves_per_simd
 
 
 def _with_required_size(base: Outcome) -> dict[str, int]:
-    """Workitems of the workgroup that the source requires, by symbol; others are left out."""
+    """Symbol → workitems, for kernels whose source requires a workgroup size."""
     sizes = {symbol: one.kernel.workgroup.required for symbol, one in base.results.items()}
     return {symbol: prod(size) for symbol, size in sizes.items() if size}
 

@@ -1,1 +1,1 @@
-"""Output formats of live registers: one module each, as for reports."""
+"""Output formats of register pressure, one module each."""

@@ -1,4 +1,4 @@
-"""Live registers as one row a kernel, by the names of the report's rows where it has them."""
+"""Register pressure as CSV, one row per kernel; columns are named as in the report's rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COLUMNS = (
 
 
 def render(items: Iterable[Found], view: View) -> Iterator[str]:
-    """Empty cells are what the input does not say."""
+    """The heading, then a row for each kernel. A cell is empty if the input does not state it."""
     yield line(COLUMNS)
     for item in items:
         if isinstance(item, Measured):

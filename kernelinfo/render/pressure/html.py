@@ -1,4 +1,4 @@
-"""Live registers as one HTML page: for each kernel the curve along its code, lines and loops."""
+"""Register pressure as one HTML page: the curve of each kernel, its source lines and loops."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SCRIPTS = ("words.js", "dom.js", "chart.js", "problems.js", "pressure.js", "pres
 
 
 def render(items: Iterable[Found], view: View) -> Iterator[str]:
-    """The kernels, the highest peak first."""
+    """The page, highest peak first."""
     found = list(items)
     measured = [item for item in found if isinstance(item, Measured)]
     measured.sort(key=lambda one: -one.story.peak.pressure.vector)
@@ -53,12 +53,12 @@ def _line_name(source: SourceLine | None) -> str:
 
 
 def _counts(code: Instructions) -> tuple[int, ...]:
-    """Instructions, the peak, and what they are."""
+    """Instructions, peak, and counts by kind."""
     return (code.instructions, code.peak.vector, *code[2:])
 
 
 def dataset(one: Measured) -> dict[str, Any]:
-    """What `pressure.js` draws of a kernel that was measured with its curve, as JSON values."""
+    """JSON values that `pressure.js` draws, of a kernel measured with its curve."""
     story, curve = one.story, one.curve
     assert curve is not None
     sources = list(dict.fromkeys(_source(point.at) for point in curve.points))
@@ -83,7 +83,7 @@ def _source(at: Location) -> str:
 
 
 def _point(point: Point, sources: list[str]) -> tuple[Any, ...]:
-    """Number of the instruction, its line or address, source line, counts, text and spills."""
+    """Number of the instruction, line or address, source line, live registers, text and spills."""
     where = located(point.at._replace(source=None))
     source = sources.index(_source(point.at))
     text = printable(point.instruction)

@@ -1,4 +1,4 @@
-"""Live registers as one JSON document; pressure-schema.json in this folder has every key."""
+"""Register pressure as one JSON document. pressure-schema.json in this folder has every key."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def render(items: Iterable[Found], view: View) -> Iterator[str]:
 
 
 def kernel_document(one: Measured) -> dict[str, Any]:
-    """One kernel, without the key that says which input it comes from."""
+    """One kernel, without the key of its input."""
     kernel, story = one.result.kernel, one.story
     return {
         "symbol": kernel.symbol,

@@ -1,4 +1,5 @@
-"""Live registers as text: one line a kernel, or one kernel with its peak, values, lines, loops."""
+"""Register pressure as text: a line per kernel, or one kernel with peak, values, lines and
+loops."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ _CLASSES = {"vgpr": "VGPRs", "agpr": "AGPRs", "sgpr": "SGPRs"}
 
 
 def render(items: Iterable[Found], view: View) -> Iterator[str]:
-    """Several kernels in a table, the highest peak first; one kernel whole."""
+    """One kernel whole, or several kernels as a table, highest peak first."""
     found = [item for item in items if isinstance(item, Measured)]
     if len(found) == 1 or view.whole:
         for position, one in enumerate(found):
@@ -68,7 +69,7 @@ def _whole(one: Measured, view: View) -> Iterator[str]:
 
 
 def _about(one: Measured) -> str:
-    """Target, length, and registers used and live, of each class that is used."""
+    """Target, number of instructions, and registers used and live of each class in use."""
     story = one.story
     parts = [one.result.kernel.code_object.target or "unknown target"]
     parts.append(f"{story.instructions} instructions")
@@ -104,7 +105,7 @@ def _where(story: Story) -> str:
 
 
 def _held(story: Story) -> str:
-    """How many instructions hold the peak, and how many more than the next step allows."""
+    """Number of instructions that hold the peak, and that exceed the next step."""
     peak = story.peak
     hold = "instruction holds" if peak.instructions == 1 else "instructions hold"
     held = f"{peak.instructions} {hold} {peak.pressure.vector}"
@@ -118,7 +119,7 @@ def _held(story: Story) -> str:
 
 
 def _unused_step(story: Story) -> str:
-    """That the registers live at once fit a better step than those used; empty where not."""
+    """Hint that live registers fit a better step than used registers; empty otherwise."""
     if not story.exact:
         return ""
     live, used = story.peak.pressure.vector, story.used.vector(story.files)
@@ -225,7 +226,7 @@ def _counts(code: Instructions) -> tuple[str, ...]:
 
 
 def _missing(story: Story, kind: str, view: View) -> Iterator[str]:
-    """What the input lacks and how to get it."""
+    """Hints for build flags: source lines, variable names."""
     source = "" if story.has_source else "-gline-tables-only for source lines"
     names = "" if story.has_variables or kind != "assembly" else "-g for variable names"
     if wanted := ", ".join(filter(None, (source, names))):
@@ -241,7 +242,7 @@ def _labelled(label: str, text: str, view: View) -> Iterator[str]:
 
 
 def _table(rows: Sequence[Sequence[str]], kinds: str, view: View) -> Iterator[str]:
-    """A heading and rows; columns of kind `n` are numbers."""
+    """A bold heading and rows. Columns of kind `n` are numbers."""
     heading, *lines = (f" {line}" for line in aligned(rows, kinds))
     return painted([[(heading, "bold")], *([(line, "")] for line in lines)], view)
 

@@ -1,4 +1,4 @@
-"""Live registers in words: shared by the text formats and `explain`."""
+"""Register pressure in words, for the text formats and `explain`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kernelinfo.render.words import size
 from kernelinfo.rules.remark import counted
 
 NO_LINE = "no source line"
-"""The name of the row with the instructions that have no source line."""
+"""Name of the row of instructions without a source line."""
 _MOST_IDLE = 2  # groups of values that one sentence names
 _WHY = {
     "half an instruction": "half an instruction: one side of `::` is empty",
@@ -28,7 +28,7 @@ _WHY = {
 
 
 def located(at: Location, near: Location | None = None) -> str:
-    """A source line, a line of the assembly or an address; `:44` in the file of `near`."""
+    """A source line, else a line of the assembly, else an address. `:44` in the file of `near`."""
     if at.source is not None:
         return _line(at.source, near and near.source)
     if at.line is not None:
@@ -42,20 +42,20 @@ def _line(source: SourceLine, near: SourceLine | None) -> str:
 
 
 def in_text(at: Location) -> str:
-    """Where an instruction stands, by its source line and by its line in the text."""
+    """Source line and line of the assembly, or only the latter."""
     place = located(at._replace(source=None))
     return f"{located(at)} ({place})" if at.source else place
 
 
 def written(value: LiveValues, near: Location) -> str:
-    """Where a value was written last: exactly where it is one, else relative to the loop."""
+    """Place of a value's last write: a location or range, or a region relative to the loop."""
     if value.written is None or value.written_last is None:
         return "at the entry" if value.next_read else "unknown"
     return _relative(value.written, value.written_last, value.total, near)
 
 
 def next_read(value: LiveValues, near: Location) -> str:
-    """Where a value is read next."""
+    """Place of a value's next read."""
     if value.next_read is None or value.next_read_last is None:
         return "unknown"
     if value.next_turn and value.next_read.source is None and value.total > 2:
@@ -64,7 +64,7 @@ def next_read(value: LiveValues, near: Location) -> str:
 
 
 def _relative(at: Location, last: Location, count: int, near: Location) -> str:
-    """A place, or the range of places of a group; many of one loop by where they are to it."""
+    """A location, a range of locations, or the region of a group of more than two."""
     if at.source is None and at.region != "elsewhere" and count > 2:
         return at.region
     first, end = located(at, near), located(last, near)
@@ -72,7 +72,7 @@ def _relative(at: Location, last: Location, count: int, near: Location) -> str:
 
 
 def untouched(value: LiveValues) -> str:
-    """For how many instructions nothing touches a value."""
+    """Number of instructions that leave a value untouched, and its use in the loop."""
     if value.untouched is None or value.untouched_most is None:
         return "unknown"
     span = str(value.untouched)
@@ -84,12 +84,12 @@ def untouched(value: LiveValues) -> str:
 
 
 def inexact(story: Story) -> str:
-    """Why the numbers of a story are lower bounds; empty where they are exact."""
+    """Reasons why the story is a lower bound, in words; empty if it is exact."""
     return "; ".join(_WHY.get(reason, reason) for reason in story.reasons)
 
 
 def in_short(story: Story) -> list[tuple[str, str]]:
-    """The peak and what the next step takes, each with its label: at most two sentences."""
+    """Label and sentence: the peak, then the next step if there is a lower one."""
     peak = story.peak
     bound = "" if story.exact else "at least "
     loop = f" in loop {printable(peak.loop)}" if peak.loop else ""
@@ -100,7 +100,7 @@ def in_short(story: Story) -> list[tuple[str, str]]:
 
 
 def shared(lds: Lds) -> str:
-    """The variables in LDS, each with its size and line."""
+    """Variables in LDS with size in bytes and source line."""
     if not lds.bytes:
         return "reached and none reserved: sized at launch, see --dynamic-lds"
     if not lds.variables:
@@ -116,7 +116,7 @@ def _variable(one: LdsVariable, near: SourceLine | None) -> str:
 
 
 def to_reach(story: Story) -> str:
-    """What the next step of the occupancy takes; empty where none is below the peak."""
+    """The next occupancy step and the values above it; empty without a step below the peak."""
     if not story.advice:
         return ""
     step = story.advice[0]
@@ -135,5 +135,5 @@ def _idle(value: LiveValues, near: Location) -> str:
 
 
 def some(registers: Sequence[str], most: int = 4) -> str:
-    """The first of some names: `v[34:81] v83 …`."""
+    """The first few names: `v[34:81] v83 …`."""
     return " ".join(registers[:most]) + (" …" if len(registers) > most else "")

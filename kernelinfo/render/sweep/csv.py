@@ -1,4 +1,4 @@
-"""A sweep as CSV: what was asked for, then the columns of the report, one row a variant."""
+"""A sweep as CSV, one row per variant: the request, then the columns of the report."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def render(sweeps: Iterable[Sweep], view: View) -> Iterator[str]:
 
 
 def _report(kernel: SweptKernel, variant: Variant, view: View) -> tuple[object, ...]:
-    """The kernel's columns; of a variant that failed only its names."""
+    """The kernel's columns. A variant that failed has only the names."""
     names = (name_of(kernel, view.names), kernel.symbol)
     if variant.result:
         return names + tuple(row(variant.result).values())[len(names) :]

@@ -1,4 +1,4 @@
-"""A sweep as one HTML page: of each kernel its table, and waves against what they cost."""
+"""A sweep as one HTML page: for each kernel its table and charts of the cost of waves."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kernelinfo.render.words import number
 from kernelinfo.variants.nouns import Sweep, SweptKernel
 
 _WIDTH, _HEIGHT, _TOP = 320, 150, 16
-"""Of a chart and of the room above its highest bar, in SVG's units."""
+"""Width and height of a chart, and space above its highest bar, in SVG units."""
 _QUANTITIES: dict[str, Callable[[Result], int | None]] = {
     "VGPRs used": lambda result: result.kernel.used.vgprs,
     "spilled VGPRs": lambda result: result.kernel.spills.vgprs,
@@ -25,7 +25,7 @@ _QUANTITIES: dict[str, Callable[[Result], int | None]] = {
 
 
 def render(sweeps: Iterable[Sweep], view: View) -> Iterator[str]:
-    """The page, which fetches nothing and has no script."""
+    """The page. It has no script and fetches nothing."""
     environment = Environment(loader=PackageLoader("kernelinfo", "render"), autoescape=True)
     template = environment.get_template("sweep/page.html")
     yield from template.generate(
@@ -56,7 +56,7 @@ def _kernel(kernel: SweptKernel, view: View) -> dict[str, object]:
 
 
 def _charts(found: Sequence[Row]) -> list[dict[str, object]]:
-    """Each quantity against waves/SIMD; none of a kernel that was compiled in one way alone."""
+    """A chart for each quantity against waves/SIMD; none if only one variant was compiled."""
     compiled = [
         (result.occupancy.waves_per_simd, row, result)
         for row in found
@@ -71,7 +71,7 @@ def _charts(found: Sequence[Row]) -> list[dict[str, object]]:
 
 
 def _bars(values: Sequence[tuple[float, Row, int]]) -> list[dict[str, object]]:
-    """The rectangle of each value, its row and its waves."""
+    """A bar for each value, with its row and waves."""
     most = max(value for _, _, value in values) or 1
     step = _WIDTH / len(values)
     return [

@@ -1,4 +1,4 @@
-"""A sweep as one JSON document; sweep-schema.json in this folder describes every key."""
+"""A sweep as one JSON document. sweep-schema.json in this folder describes every key."""
 
 from __future__ import annotations
 

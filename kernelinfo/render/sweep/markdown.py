@@ -1,4 +1,4 @@
-"""A sweep in Markdown: a table a kernel, the trade-off, and what to write."""
+"""A sweep in Markdown: for each kernel a table, the trade-off and the source lines."""
 
 from __future__ import annotations
 

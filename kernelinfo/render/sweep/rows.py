@@ -1,4 +1,4 @@
-"""The table of one kernel: a row for each group of variants that came out the same."""
+"""The table of one kernel: a row for each group of variants with equal results."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ LEGEND = (
 
 
 class Row(NamedTuple):
-    """Variants with the same cells."""
+    """Variants with equal cells."""
 
     variants: tuple[Variant, ...]
     cells: tuple[str, ...]  # in the order of HEADING; empty if the variants failed
 
     @property
     def label(self) -> str:
-        """What was asked for."""
+        """The requests of the variants."""
         return printable(labels(self.variants))
 
     @property
     def is_compiled(self) -> bool:
-        """True for the kernel as the build has it."""
+        """True if the row has the kernel as compiled."""
         return self.variants[0].asked == AS_COMPILED
 
     @property
     def error(self) -> str:
-        """Why the variants failed; empty if they did not."""
+        """The error of variants that failed; empty if they did not."""
         return printable(self.variants[0].error or "")
 
 
 def rows(kernel: SweptKernel) -> tuple[Row, ...]:
-    """The rows, in the order in which their first variants were asked for."""
+    """The rows, in the order of their first variants."""
     found: dict[tuple[tuple[str, ...], str | None], list[Variant]] = {}
     for variant in kernel.variants:
         cells = _cells(variant.result) if variant.result else ()

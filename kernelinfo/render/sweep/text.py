@@ -1,4 +1,4 @@
-"""A sweep as text: a table a kernel, the trade-off in a line, and what to write."""
+"""A sweep as text: for each kernel a table, the trade-off in a line and the source lines."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _kernel(kernel: SweptKernel, view: View) -> Iterator[list[Span]]:
 
 
 def _table(found: tuple[Row, ...]) -> Iterator[list[Span]]:
-    """A line a row; of variants that failed the error."""
+    """A line per row. Variants that failed show the error."""
     labels = aligned([("asked for",), *((row.label,) for row in found)])
     shown = [HEADING, *(row.cells for row in found if row.cells)]
     kinds = "n" * (len(HEADING) - 1) + "t"

@@ -1,4 +1,4 @@
-"""A sweep in words: its header, the wishes of a row, and the trade-off."""
+"""A sweep in words: header, requests of a row, trade-off."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from kernelinfo.variants.nouns import (
 
 
 def about(sweep: Sweep) -> Iterator[str]:
-    """The input, the compiler and the optimisation level, a line each; notes in the end."""
+    """Lines on the input, the compiler and the optimisation level; then notes."""
     yield f"{printable(sweep.file.path)}   {sweep.target_id}"
     version = compiler_name(sweep.compiler.version)
     path = "" if sweep.compiler.path == "llvmlite" else f" ({printable(sweep.compiler.path)})"
@@ -53,7 +53,7 @@ def _level(sweep: Sweep) -> str:
 
 
 def label(asked: Asked) -> str:
-    """`waves 5, launch bounds 256, max-ilp`; `waves ≥5` for five or more."""
+    """The request: `waves 5, launch bounds 256, max-ilp`; `waves ≥5` for a minimum."""
     parts = (
         f"waves {'≥' if asked.or_more else ''}{asked.waves}" if asked.waves is not None else None,
         f"launch bounds {asked.launch_bounds}" if asked.launch_bounds is not None else None,
@@ -63,7 +63,7 @@ def label(asked: Asked) -> str:
 
 
 def labels(variants: Sequence[Variant]) -> str:
-    """The wishes of variants that came out the same: `waves 4–6; max-ilp`."""
+    """The requests of variants with equal results: `waves 4–6; max-ilp`."""
     bare = [v for v in variants if v.asked == AS_COMPILED._replace(waves=v.asked.waves)]
     or_more = [v for v in variants if v.asked == Asked(v.asked.waves, or_more=True)]
     groups = ["as compiled ◄" if variants[0].asked == AS_COMPILED else ""]
@@ -78,7 +78,7 @@ def labels(variants: Sequence[Variant]) -> str:
 
 
 def _listed(variants: Sequence[Variant]) -> str:
-    """`1–3, 5`: neighbours as a range."""
+    """The waves of variants, neighbours as a range: `1–3, 5`."""
     waves = [variant.asked.waves or 0 for variant in variants]
     runs: list[list[int]] = []
     for count in waves:
@@ -92,10 +92,10 @@ def _listed(variants: Sequence[Variant]) -> str:
 
 
 def trade(kernel: SweptKernel) -> str:
-    """`4 waves/SIMD as compiled; 5 cost 196 B of scratch, 16 reloads in loop .LBB1_2`.
+    """The trade-off of a kernel: its waves as compiled, and the cost of its notable steps.
 
-    Names the last step to more waves that is free, the first that costs, and the one that saves
-    most.
+    `4 waves/SIMD as compiled; 5 cost 196 B of scratch, 16 reloads in loop .LBB1_2`. Names the last
+    free step, the first step that costs and the step that saves most.
     """
     base = kernel.variants[0].result
     if base is None or base.occupancy is None:
@@ -119,7 +119,7 @@ def _step(step: Step, base: Result) -> str:
 
 
 def _amounts(cost: Cost, kernel: Kernel) -> str:
-    """What is paid; `kernel` has the loops with the reloads."""
+    """The amounts of a cost in words. `kernel` has the loops with the reloads."""
     parts = (
         f"{size(cost.scratch_bytes)} of scratch" if cost.scratch_bytes > 0 else "",
         f"{plural(cost.reloads, 'reload')} in {_loops(kernel)}" if cost.reloads > 0 else "",
@@ -129,7 +129,7 @@ def _amounts(cost: Cost, kernel: Kernel) -> str:
 
 
 def _loops(kernel: Kernel) -> str:
-    """`loop .LBB1_3`, `3 loops`: those with reloads."""
+    """The loops with reloads: `loop .LBB1_3`, `3 loops`."""
     loops = [loop for loop in (kernel.code.loops if kernel.code else None) or () if loop.reloads]
     if len(loops) == 1:
         return f"loop {printable(loops[0].header)}"
@@ -137,6 +137,6 @@ def _loops(kernel: Kernel) -> str:
 
 
 def invitation(ir: str, kernel: Kernel) -> str:
-    """The command that sweeps a kernel, for the explanation of its assembly."""
+    """The command that sweeps a kernel, as a hint in the explanation of its assembly."""
     command = f"kernelinfo sweep {quote(ir)} {quote(base_name(kernel.name))}"
     return f"`{printable(command)}`: what other occupancies cost"
