@@ -1,19 +1,19 @@
-/* What the address says after its #: the chosen kernel, the filters, the order of the table. */
+/* Page state in the address after #: the chosen kernel, the filters, the order of the table. */
 "use strict";
 
 const readAddress = () => Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
 
-/* This page's address with some of that changed; what is empty is left out. */
+/* This page's address with some parameters changed. Empty parameters are left out. */
 function addressWith(changes) {
   const stated = Object.entries({ ...readAddress(), ...changes }).filter(([, value]) => value);
   return `#${new URLSearchParams(stated)}`;
 }
 
-/* Changes the address without a new entry in the history. */
+/* Changes the address without a new history entry. */
 const rewriteAddress = (changes) => history.replaceState(null, "", addressWith(changes));
 
-/* Filters that stand in the address: `update` puts them there and draws what they leave, `follow`
-   takes them and the order of the table from it. */
+/* Filters kept in the address. `update` writes them there and draws the remaining rows. `follow`
+   reads them and the table's order from it. */
 function addressed(filters, table, draw, drawSoon = draw) {
   return {
     update() {
@@ -29,7 +29,7 @@ function addressed(filters, table, draw, drawSoon = draw) {
   };
 }
 
-/* The order of a table as a word of the address: `vgprs` falls, `-vgprs` rises. */
+/* The table's order as an address parameter: `vgprs` is descending, `-vgprs` ascending. */
 const orderInWords = ({ key, rising }) => `${rising ? "-" : ""}${key}`;
 
 function orderOf(text, otherwise) {

@@ -1,7 +1,7 @@
-/* What charts share: a frame with axes, a staircase, marks of the limiters, hatching. */
+/* Parts of every chart: a frame with axes, a staircase, marks of the limiters, hatching. */
 "use strict";
 
-/* Each limiter has its shape and its colour, so that either is enough to tell them apart. */
+/* Limiters differ in shape and in colour, so that either is enough. */
 const MARKS = {
   slots: (x, y, r) => `M${x - r},${y}a${r},${r} 0 1 0 ${2 * r},0a${r},${r} 0 1 0 ${-2 * r},0z`,
   vgpr: (x, y, r) => `M${x - r},${y - r}h${2 * r}v${2 * r}h${-2 * r}z`,
@@ -12,7 +12,7 @@ const MARKS = {
   scratch: (x, y, r) => `M${x},${y + 1.2 * r}l${1.2 * r},${-2.1 * r}h${-2.4 * r}z`,
 };
 
-/* The limiter that a mark shows: slots only where nothing else binds. */
+/* The limiter that a mark shows: slots only if nothing else limits. */
 const chiefLimiter = (limiters) =>
   limiters.find((name) => name !== "slots" && name !== "scratch") || limiters[0] || "slots";
 
@@ -27,7 +27,7 @@ const keyOf = (limiter, text) =>
 
 const textAt = (x, y, content, attributes = {}) => svg("text", { x, y, ...attributes }, content);
 
-/* Diagonal lines for what is allocated and not used. */
+/* Diagonal lines for allocated but unused registers. */
 const hatching = (id) =>
   svg("defs", {},
     svg("pattern", { id, width: 5, height: 5, patternUnits: "userSpaceOnUse",
@@ -74,7 +74,7 @@ const drawing = (width, height, label, ...children) =>
   svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label,
     class: "chart" }, children);
 
-/* The line of a staircase: what lies below a point, down to the one before, behaves as it does. */
+/* The path of a staircase. Values between two points behave as the upper point. */
 function staircase(points, frame, from) {
   const steps = points.map(([at, value]) => `V${frame.y(value)}H${frame.x(at)}`);
   return `M${frame.x(from)},${frame.y(points[0][1])}${steps.join("")}`;

@@ -3,7 +3,7 @@
 
 const outcomeAt = (key) => ({ case: found }) => (found ? known(found.outcome[key]) : -1);
 
-/* Registers that the hardware allocates, or where that is not known what the code uses. */
+/* Registers allocated by the hardware; if unknown, registers used by the code. */
 const allocatedOrUsed = (key) => ({ case: found, used }) => known((found ? found.outcome : used)[key]);
 
 const ldsAsked = ({ case: found, used }) =>
@@ -11,7 +11,7 @@ const ldsAsked = ({ case: found, used }) =>
 
 const launches = ({ case: found }) => !found || found.outcome.waves_per_simd > 0;
 
-/* Workitems of the workgroup; – for what is launched without one. */
+/* Workitems per workgroup; – for launches without workgroups. */
 function blockOf(found) {
   if (!found) return "?";
   const { assumption, workgroup_size: size } = found.launch;

@@ -1,4 +1,4 @@
-/* Controls that choose among rows: a search, choices with their counts, and to clear them. */
+/* Controls that filter rows: a search, choices with their counts, and a button that clears them. */
 "use strict";
 
 const tally = (values) => {
@@ -7,7 +7,7 @@ const tally = (values) => {
   return counts;
 };
 
-/* A search for names, choices for keys of `filters`; `changed()` follows any of them. */
+/* A search for names, and choices for keys of `filters`. Each change calls `changed()`. */
 function controlsOf(filters, changed) {
   const sought = (event) => {
     filters.name = event.target.value.trim().toLowerCase();
@@ -36,7 +36,7 @@ function clearFilters(filters) {
   for (const key of Object.keys(filters)) filters[key] = "";
 }
 
-/* The controls show the filters, also those that a chart has set. */
+/* Sets the controls to the filters, including filters set by a chart. */
 function showFilters(bar, filters) {
   for (const control of bar.querySelectorAll("[data-filter]"))
     if (control !== document.activeElement) control.value = filters[control.dataset.filter];

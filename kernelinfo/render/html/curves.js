@@ -31,8 +31,8 @@ const CURVES = {
 const WIDTH = 360;
 const HEIGHT = 210;
 
-/* One curve as a figure; `now` is the case shown, `before` the compiled one where they differ.
-   `choose(value)` is called with what is pointed at. */
+/* One curve as a figure. `now` is the case shown, `before` the compiled case if it differs.
+   `choose(value)` gets the value that the user points at. */
 function curveFigure(variable, now, before, targets, choose) {
   const kind = CURVES[variable];
   const asked = kind.asked(now);
@@ -90,7 +90,7 @@ function describe(kind, asked, occupancy, waves) {
     `Waves per SIMD by ${kind.axis}: ${ladder}`;
 }
 
-/* What more may be asked for at no cost. */
+/* Resources that the kernel can use in addition without losing waves. */
 function freeRoom(free, asked, occupancy, frame) {
   if (!free || !occupancy.waves) return null;
   const [from, to] = [frame.x(asked), frame.x(asked + free)];
@@ -100,7 +100,7 @@ function freeRoom(free, asked, occupancy, frame) {
     svg("title", {}, `free room: ${free}`));
 }
 
-/* Sizes that the kernel may be launched with, where the size is not sure. */
+/* Possible workgroup sizes of a launch, if the size is not fixed. */
 function allowedSizes({ occupancy, launch }, frame) {
   if (!occupancy.range) return null;
   const end = frame.x(launch.workgroup_size);

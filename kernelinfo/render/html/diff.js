@@ -1,4 +1,4 @@
-/* Two builds compared; kernelinfo/render/diff/html.py writes what it shows. */
+/* Two builds compared. kernelinfo/render/diff/html.py writes the data. */
 "use strict";
 
 const STATUS = { moved: "moved within its steps", renamed: "only renamed" };
@@ -21,7 +21,7 @@ function readComparison(text) {
 
 const orUnknown = (value, show) => (value === null || value === undefined ? "?" : show(value));
 
-/* `5 → 4`, or one of them where both are the same; a build without the kernel has a dash. */
+/* `5 → 4`, or one number if both are equal. A build without the kernel has a dash. */
 function moveOf({ old, now }, key, show = String) {
   const [before, after] = [old, now].map((side) => (side ? orUnknown(side[key], show) : "–"));
   return before === after ? before : `${before} → ${after}`;

@@ -1,4 +1,4 @@
-/* Elements of the page. What the report says enters as text and attributes, never as markup. */
+/* Elements of the page. Report data enters as text and attributes, never as markup. */
 "use strict";
 
 function furnish(made, attributes, children) {
@@ -25,7 +25,7 @@ const titleOf = ([name, symbol, brief, length]) => ({
 
 const byId = (id) => document.getElementById(id);
 
-/* A table with headings; cells are texts or elements, in columns marked `n` numbers. */
+/* A table with headings. Cells are texts or elements; columns marked `n` hold numbers. */
 function tableOf(caption, headings, rows, kinds = "") {
   const cell = (content, index) =>
     html(index === 0 ? "th" : "td",

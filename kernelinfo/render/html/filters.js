@@ -1,9 +1,9 @@
-/* Which kernels of a fleet are looked at: the filters, and what they leave. */
+/* The filters of a fleet, and the kernels that pass them. */
 "use strict";
 
 const UNKNOWN = "?";
 
-/* The whole waves/SIMD a kernel reaches; below 1 is not the same as 0, which cannot start. */
+/* Whole waves/SIMD of a kernel. Less than 1 is not 0: a kernel with 0 cannot start. */
 function wavesBin(kernel) {
   if (!kernel.case) return UNKNOWN;
   const waves = kernel.case.outcome.waves_per_simd;
@@ -15,7 +15,7 @@ const limitersOf = (kernel) => (kernel.case ? kernel.case.outcome.limiters : [])
 
 const isSpilling = ({ spills }) => Boolean(spills.vgprs || spills.sgprs);
 
-/* What kernels may have in particular; findings are added by rule. */
+/* Features of single kernels; each rule with findings adds one. */
 const TRAITS = {
   spilling: ["spilling", isSpilling],
   scratch: ["with scratch", ({ spills }) => Boolean(spills.scratch)],
@@ -36,12 +36,12 @@ function accepts(filters, kernel) {
       : kernel.findings.some((finding) => finding.rule === trait)));
 }
 
-/* How much a kernel uses of the two resources that a programmer trades: VGPRs and LDS. */
+/* Use of the two resources that programmers trade: VGPRs and LDS. */
 function usesKey({ case: found }) {
   return found ? `${found.demand.vgprs}:${ldsOf(found.demand, found.launch)}` : null;
 }
 
-/* Each choice with the count of what it leaves. */
+/* Each choice with the number of kernels that it leaves. */
 function filterBar(report, filters, changed) {
   const { kernels } = report;
   const { search, choice, clear } = controlsOf(filters, changed);

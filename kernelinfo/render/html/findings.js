@@ -7,7 +7,7 @@ const DECLARED = ["declared-max", "hardware-max"];
 const limitOn = ({ occupancy }, resource) =>
   occupancy.limits.find((limit) => limit.resource === resource);
 
-/* Rule → function that returns its findings: message, hint, and a severity other than the rule's. */
+/* Rule → function that returns its findings: message, hint, severity if not the rule's. */
 const LAUNCH_RULES = {
   KI001(now, { targets }) {
     const { occupancy, launch, demand } = now;
@@ -67,7 +67,7 @@ const LAUNCH_RULES = {
   },
 };
 
-/* With more resident workgroups, one more hardly counts. */
+/* Above this number of resident workgroups, one more hardly counts. */
 const MANY_WORKGROUPS = 4;
 
 /* Findings of a case; `changed` is false if the launch is the compiled one. */

@@ -1,9 +1,9 @@
-/* Many kernels: how they are spread, what limits them, who spills, and a table of all. */
+/* Many kernels: distribution of waves, limiters, spilling kernels, and a table of all. */
 "use strict";
 
 const SPILLERS = 8;
 const FEW = 20;
-/* Width and height by how many stand side by side, so that their letters are of one size. */
+/* Width and height by the number of charts in a row, so that all letters have one size. */
 const HISTOGRAMS = { 1: [540, 240], 2: [260, 150], 3: [180, 100] };
 /* Width of a digit. */
 const LETTER = 6.5;
@@ -58,7 +58,7 @@ function summary(report) {
   ].join(" · ");
 }
 
-/* How many kernels reach how many waves, a small histogram for each target. */
+/* A histogram of waves/SIMD for each target. */
 function spreadFigure(kernels, report, choose) {
   const byTarget = new Map();
   for (const kernel of kernels) {

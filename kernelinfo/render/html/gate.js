@@ -1,4 +1,4 @@
-/* What `kernelinfo check` says, above its report: kernelinfo/render/check/html.py writes it. */
+/* The outcome of `kernelinfo check`, above its report; from kernelinfo/render/check/html.py. */
 "use strict";
 
 function gateSection(report) {
@@ -11,7 +11,7 @@ function gateSection(report) {
     textsOf("Not covered", remarks));
 }
 
-/* The first claims of a list, each with its kernel, and an excuse and a location where it has them. */
+/* The first claims of a list, each with its kernel, and its excuse and location if it has them. */
 function claimsOf([title, count, claims], report) {
   const rows = claims.map(([severity, rule, kernel, subject, text, at, excuse]) =>
     html("li", { class: severity },

@@ -1,7 +1,7 @@
-/* One kernel: the outcome, what if, its curves, one CU, every number and its source. */
+/* One kernel: outcome, sliders, curves, one CU, every number with its source. */
 "use strict";
 
-/* Characters beyond which a name is folded away. */
+/* Longer names are folded, in characters. */
 const LONG_NAME = 300;
 
 function kernelPage(report, kernel) {
@@ -56,7 +56,7 @@ function kernelHeading(report, kernel) {
       html("summary", {}, long ? "full name" : "mangled name"), folded) : null);
 }
 
-/* All that changes with the sliders is drawn anew, the sliders' own fields are kept in step. */
+/* Redraws all parts that depend on the sliders, and updates the sliders' fields. */
 function explained(report, kernel) {
   const compiled = caseWith(report, kernel, {});
   const changes = {};
@@ -116,7 +116,7 @@ function explained(report, kernel) {
     unit, resources];
 }
 
-/* Sliders and fields show what is asked for, whichever of them was moved. */
+/* Sets each slider and its field to the chosen value, whichever of them moved. */
 function follow(sliders, now) {
   for (const { variable } of SLIDERS) {
     const asked = ASKED[variable](now);
@@ -126,7 +126,7 @@ function follow(sliders, now) {
   }
 }
 
-/* Where each number comes from; of each the first source is the one that counts. */
+/* The sources of each number. The first source counts. */
 function sourcesOf(report, kernel) {
   const inText = kernel.input.kind === "assembly";
   const location = (at) =>

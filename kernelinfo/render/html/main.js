@@ -6,7 +6,7 @@ const stage = byId("page");
 const alone = report.kernels.length === 1;
 let fleet = null;
 let left = 0;
-/* The address without the kernel: what has not changed while one was open is not drawn again. */
+/* The address without the kernel. If it is the same after closing a kernel, nothing is redrawn. */
 let followed = "";
 
 function opened() {
@@ -34,7 +34,7 @@ function show() {
 
 addEventListener("hashchange", () => {
   show();
-  // Screen readers go on from the heading; the first opening needs no such move.
+  // Screen readers continue at the heading. The first opening starts there anyway.
   stage.querySelector("h1").focus({ preventScroll: true });
 });
 show();

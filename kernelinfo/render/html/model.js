@@ -1,7 +1,7 @@
-/* What each resource allows: kernelinfo/occupancy/limits.py in the page, one function a resource.
+/* Limits of each resource: kernelinfo/occupancy/limits.py in the page, one function per resource.
 
-   Objects have the field names of the Python classes: Target, Demand, Launch, Limit. What the
-   hardware offers comes with the page from targets.toml; no number of the hardware stands here. */
+   Objects have the field names of the Python classes: Target, Demand, Launch, Limit. Hardware
+   numbers come with the page from targets.toml; this file has none. */
 "use strict";
 
 const align = (count, granule) => Math.ceil(count / granule) * granule;
@@ -15,7 +15,7 @@ function domainOf(target, wgpMode) {
   return chosen || target.domains[0];
 }
 
-/* The register file as these waves see it: where VGPRs are dynamic, they come in blocks. */
+/* The register file for these waves. Dynamic VGPRs are allocated in blocks. */
 function vgprFile(target, demand) {
   const file = target.vgprs.find((one) => one.wave_size === demand.wave_size);
   const block = demand.dynamic_vgpr_block;
@@ -53,7 +53,7 @@ function vgprLimit(target, demand, launch) {
   return limitOf("vgpr", shape, waves, target, demand, launch);
 }
 
-/* SGPRs a wave is given, the trap handler's not counted. */
+/* SGPRs allocated to a wave, without those of the trap handler. */
 function allocatedSgprs(target, demand) {
   if (!target.sgprs.per_simd) return target.sgprs.granule;
   if (target.sgprs.fixed_allocation) return target.sgprs.fixed_allocation;
@@ -77,7 +77,7 @@ function mostLdsOfAWorkgroup(target, demand) {
   return Math.min(target.lds.bytes_per_workgroup, domainOf(target, demand.wgp_mode).lds_bytes);
 }
 
-/* Bytes of LDS in a workgroup, static and dynamic. */
+/* Bytes of LDS per workgroup, static and dynamic. */
 function ldsOf(demand, launch) {
   return demand.lds_bytes === null ? null : demand.lds_bytes + launch.dynamic_lds_bytes;
 }
@@ -123,7 +123,7 @@ function limitsOf(target, demand, launch) {
   return found.filter((limit) => limit !== null);
 }
 
-/* Waves in the domain that a limit allows, in whole workgroups where those stay together. */
+/* Waves per domain that a limit allows, in whole workgroups if these stay together. */
 function residentWaves(limit, demand, launch) {
   if (demand.tg_split) return limit.waves;
   return limit.workgroups * wavesOf(launch.workgroup_size, demand.wave_size);

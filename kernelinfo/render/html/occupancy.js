@@ -1,7 +1,7 @@
 /* The occupancy: kernelinfo/occupancy/__init__.py, curves.py and Kernel.on in the page. */
 "use strict";
 
-/* What a kernel uses that no wave or workgroup of any size may have, in words. */
+/* Resources above the maximum of a wave or workgroup of any size, in words. */
 function tooMuch(target, demand, launch) {
   const found = [];
   const beyond = (asked, most, text) => asked > most && found.push(text(most, asked));
@@ -24,14 +24,14 @@ function tooMuch(target, demand, launch) {
   return found;
 }
 
-/* What sizes the code is compiled for, in words, where this is none of them. */
+/* The sizes that the code is compiled for, in words, if this size is not one of them. */
 function otherSize({ least_workgroup: least, most_workgroup: most }, size) {
   if (most === null || (least <= size && size <= most)) return [];
   const which = least === most ? "exactly" : "at most";
   return [`the code is compiled for workgroups of ${which} ${most} (its launch bound)`];
 }
 
-/* Why no workgroup of this launch can start, in words. */
+/* The reason why no workgroup of this launch can start, in words. */
 function obstaclesOf(target, demand, launch, bounds) {
   const { workgroup_size: size } = launch;
   const found = [...otherSize(demand, size), ...tooMuch(target, demand, launch)];
@@ -45,7 +45,7 @@ function obstaclesOf(target, demand, launch, bounds) {
       `${resource}: room for ${room} of the ${group} waves of a workgroup`);
 }
 
-/* Why the true number may be lower, in words. */
+/* The reasons why the true number may be lower, in words. */
 function atMostBecause(target, demand, launch, bounds) {
   const reasons = [...demand.at_least];
   const unknown = {
@@ -74,7 +74,7 @@ function allocatedOf(target, demand, launch) {
   const vgprs = allocatedVgprs(target, demand);
   let [archVgprs, agprs] = [vgprs, vgprs === null ? null : 0];
   if (target.agprs.file === "separate") {
-    agprs = vgprs; // gfx908 gives a wave as many of each
+    agprs = vgprs; // gfx908 allocates equal numbers of both
   } else if (target.agprs.file === "unified") {
     const split = vgprs !== null && demand.accum_offset !== null;
     archVgprs = split ? Math.min(vgprs, demand.accum_offset) : null;
@@ -91,7 +91,7 @@ function allocatedOf(target, demand, launch) {
   };
 }
 
-/* The occupancy of a demand on a target under one launch; `targets` holds generic ones' members. */
+/* Occupancy of a demand on a target under one launch. `targets` has members of generic targets. */
 function occupancyOf(target, demand, launch, targets) {
   if (target.members.length) return bestMember(target, demand, launch, targets);
   const domain = domainOf(target, demand.wgp_mode);
@@ -127,7 +127,7 @@ function occupancyOf(target, demand, launch, targets) {
   };
 }
 
-/* Code for a generic target runs as its device does: the best device is an upper bound. */
+/* Code for a generic target runs on one of its devices: the best device is an upper bound. */
 function bestMember(target, demand, launch, targets) {
   const members = target.members.map((name) => occupancyOf(targets[name], demand, launch, targets));
   const best = members.reduce((most, one) => (one.percent > most.percent ? one : most));
@@ -160,7 +160,7 @@ const VARIABLES = {
   },
 };
 
-/* Granule and most of a variable over all that the target may be. */
+/* Granule and maximum of a variable over all devices of the target. */
 function extentOf(variable, target, demand, targets) {
   const hardware = target.members.length ? target.members.map((name) => targets[name]) : [target];
   const { granule, most } = VARIABLES[variable];
@@ -170,7 +170,7 @@ function extentOf(variable, target, demand, targets) {
   };
 }
 
-/* Points wherever the hardware could tell two values apart; what lies below behaves as the point. */
+/* Points at each hardware granule. Values below a point behave as the point. */
 function curveOf(variable, target, demand, launch, targets) {
   const { granule, most } = extentOf(variable, target, demand, targets);
   const values = [];
@@ -181,19 +181,19 @@ function curveOf(variable, target, demand, launch, targets) {
   });
 }
 
-/* What both kinds cost together, per lane. */
+/* VGPRs and AGPRs as the hardware counts them together, per lane. */
 function totalVgprs({ agprs: { file, offset_granule: granule } }, archVgprs, agprs) {
   return file === "unified" && agprs ? align(archVgprs, granule) + agprs
     : Math.max(archVgprs, agprs);
 }
 
-/* Whether the kernel has waves and registers of the kinds that the target has. */
+/* True if the target has the kernel's wave size and register kinds. */
 function canMoveTo(target, demand) {
   return target.vgprs.some((file) => file.wave_size === demand.wave_size) &&
     !(demand.agprs && target.agprs.file === "none");
 }
 
-/* What the same registers would ask for on another target; the descriptor's padding stays behind. */
+/* The demand of the same registers on another target, without the descriptor's padding. */
 function demandOn(own, target, compiled, used) {
   if ([own.name, ...own.members].includes(target.name)) return compiled;
   const demand = { ...compiled, sgprs: used.sgprs ?? compiled.sgprs,

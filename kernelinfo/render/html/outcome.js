@@ -1,4 +1,4 @@
-/* What comes of a case: waves, limiters, the next step, bounds and why. */
+/* The outcome of a case: waves, limiters, next step, bounds and their reasons. */
 "use strict";
 
 function outcomeOf(now, before, kernel, report) {
@@ -49,7 +49,7 @@ function compilerSaid(kernel, before, report) {
   return ` · the compiler said ${waves}: ${report.texts[why]}`;
 }
 
-/* What a screen reader says when a slider has moved. */
+/* The text for screen readers after a slider has moved. */
 function inOneSentence({ occupancy }) {
   if (occupancy.obstacles.length) return "cannot launch";
   return `${wavesPerSimd(occupancy.waves_per_simd)}, ${percent(occupancy.percent)}, ` +

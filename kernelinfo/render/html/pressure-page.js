@@ -1,4 +1,4 @@
-/* The page of `kernelinfo pressure --format html`: a section a kernel, the highest peak first. */
+/* The page of `kernelinfo pressure --format html`: a section per kernel, highest peak first. */
 "use strict";
 
 const COUNTS = ["instructions", "peak", "spill stores", "reloads", "copies", "matrix", "LDS", "memory",

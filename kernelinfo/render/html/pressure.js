@@ -1,14 +1,14 @@
-/* Live registers along the code of one kernel; kernelinfo/render/pressure/dataset.py writes it. */
+/* Live registers along one kernel's code. kernelinfo/render/pressure/html.py writes the data. */
 "use strict";
 
-/* Narrower windows get a narrower drawing, so that its letters stay readable. */
+/* A narrow window gets a narrow drawing, so that its letters stay readable. */
 const PRESSURE_WIDTH = Math.max(340, Math.min(1180, innerWidth - 32));
 const PRESSURE_HEIGHT = 320;
 const BAND = 13;
 
 const POINT = ["number", "where", "source", "vgprs", "agprs", "sgprs", "text", "spills"];
 
-/* The chart, what is pointed at, and the values of the point that was clicked. */
+/* The chart, the point under the pointer, and the values of the clicked point. */
 function pressureSection(data) {
   const points = data.points.map((row) =>
     Object.fromEntries(POINT.map((name, index) => [name, row[index]])));
@@ -131,7 +131,7 @@ function loopBand(loop, frame) {
     width > 9 * label.length ? textAt(x + 4, y + 9, label, { class: "tick inside" }) : null);
 }
 
-/* Which source line the code is of: a stripe a line, named where there is room. */
+/* A stripe for each source line of the code, named if it has room. */
 function sourceBand(data, points, frame, y) {
   if (data.sources.length < 2 && !data.sources[0]) return null;
   const runs = [];
@@ -160,7 +160,7 @@ function pressureKeys(data) {
   return html("p", { class: "keys" }, parts.filter(Boolean).join(" · "));
 }
 
-/* Registers that are live at a point, those that stay for longest first. */
+/* Registers live at a point, longest span first. */
 function valuesAt(data, points, index) {
   const location = (at) => {
     const source = data.sources[points[at].source];

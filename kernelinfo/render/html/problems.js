@@ -1,4 +1,4 @@
-/* What could not be read, and copies of code objects, which are counted once. */
+/* Unread inputs, and copies of code objects. Copies are counted once. */
 "use strict";
 
 function problemsOf(report) {

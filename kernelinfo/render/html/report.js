@@ -1,4 +1,4 @@
-/* The report that the page holds, as objects; kernelinfo/render/html/dataset.py writes it. */
+/* The page's report as objects. kernelinfo/render/html/dataset.py writes it. */
 "use strict";
 
 const DEMAND = ["wave_size", "vgprs", "sgprs", "lds_bytes", "scratch_bytes_per_lane",
@@ -50,14 +50,14 @@ function readReport(text) {
   return { ...data, kernels, inputs };
 }
 
-/* The same text for the same kernel in every build; its namesakes of one target are numbered. */
+/* A key that a kernel has in every build. Kernels with the same name and target are numbered. */
 function keyed(name, counts) {
   const count = (counts.get(name) ?? 0) + 1;
   counts.set(name, count);
   return count === 1 ? name : `${name} ${count}`;
 }
 
-/* The occupancy of a kernel as the report has it, by the page's own model. */
+/* The occupancy of a kernel as compiled, by the page's model. */
 function occupancyOfKernel(report, kernel) {
   if (!kernel.case) return null;
   const { target, demand, launch } = kernel.case;

@@ -1,4 +1,4 @@
-/* What each resource allows, in a table with its working. */
+/* A table of the limit of each resource, with its calculation. */
 "use strict";
 
 function resourceTable({ occupancy, launch }, used) {

@@ -1,11 +1,11 @@
-/* VGPRs against LDS of many kernels, each point marked by what limits there. */
+/* VGPRs against LDS of many kernels. Each point is marked by its limiter. */
 "use strict";
 
 const SCATTER = { width: 560, height: 330 };
-/* Narrower windows get a narrower drawing, so that its letters stay readable. */
+/* A narrow window gets a narrow drawing, so that its letters stay readable. */
 const scatterWidth = () => Math.max(320, Math.min(SCATTER.width, innerWidth - 32));
 
-/* LDS is spread by powers of two above a band for none, for it ranges over four decades. */
+/* The LDS axis is logarithmic because LDS ranges over four decades. A band below is for none. */
 function ldsScale(most) {
   const floor = 128;
   const decades = Math.log2(Math.max(2 * floor, most) / floor);
@@ -13,7 +13,7 @@ function ldsScale(most) {
     value <= 0 ? 0.04 : 0.1 + (0.9 * Math.max(0, Math.log2(value / floor))) / decades;
 }
 
-/* Kernels of one point, target aside, stand together. */
+/* Kernels with the same point form one mark, whatever their target. */
 function points(kernels) {
   const found = new Map();
   for (const kernel of kernels) {
@@ -52,7 +52,7 @@ function scatterFigure(kernels, report, choose) {
     xTitle: "VGPRs per lane", yTitle: "LDS per workgroup",
   });
   const lines = stepLines(target, like, frame, across, mostVgprs);
-  // Where many stand, each is smaller.
+  // Marks are smaller if there are many.
   const shrunk = Math.min(1, Math.sqrt(400 / all.length));
   const marks = all.map((point) => pointMark(point, frame, across, shrunk, choose));
   const limiters = [...tally(all.map((point) => point.limiter)).keys()].sort();
@@ -70,7 +70,7 @@ function scatterFigure(kernels, report, choose) {
       keyOf(limiter, limiter === "slots" ? "slots alone" : RESOURCES[limiter]))));
 }
 
-/* Where one more or one less wave fits (VGPRs), or workgroup (LDS). */
+/* Lines at which one wave (VGPRs) or workgroup (LDS) more or less fits. */
 function stepLines(target, { demand, launch }, frame, across, mostVgprs) {
   const simds = domainOf(target, demand.wgp_mode).simds;
   const pool = domainOf(target, demand.wgp_mode).lds_bytes;

@@ -1,13 +1,13 @@
-/* Slopes from what kernels reached in the old build to what they reach in the new one. */
+/* Slopes from the waves of kernels in the old build to those in the new build. */
 "use strict";
 
 const SLOPES = { width: 720, height: 340, from: 52, line: 12, letter: 6.5 };
-/* Where the slopes end: names follow, as long as they have room. */
+/* The end of the slopes. Names follow if they have room. */
 const slopesWidth = () => Math.max(320, Math.min(SLOPES.width, innerWidth - 32));
 const slopesEnd = () => SLOPES.from + (slopesWidth() - SLOPES.from) / 2;
 const MOST_LABELS = 24;
 
-/* What a slope goes by: waves/SIMD, or where the processor is another one the share of its slots. */
+/* The measure of a slope: waves/SIMD, or percent of the slots if the processor changed. */
 const WAVES = { key: "waves_per_simd", title: "Waves/SIMD", show: number, least: 1 };
 const SHARE = { key: "percent", title: "Occupancy", show: percent, least: 100 };
 
@@ -18,7 +18,7 @@ const measureOf = (rows) => rows.some(({ old, now }) =>
 
 const slopeKey = ({ old, now }, { key }) => `${old?.[key]}:${now?.[key]}`;
 
-/* Kernels that went the same way stand together; the steepest descent first. */
+/* Groups of kernels with equal slopes, steepest descent first. */
 function slopes(rows, measure) {
   const found = new Map();
   for (const row of rows) {
@@ -72,7 +72,7 @@ function slopeInWords({ before, after, rows, measure }, most = 60) {
   return (who.length > room ? `${who.slice(0, room - 1)}…` : who) + way;
 }
 
-/* Names at the ends of the slopes, moved apart where they would overlap. */
+/* Names at the ends of the slopes, moved apart if they would overlap. */
 function slopeLabels(all, y) {
   const most = Math.floor((slopesWidth() - slopesEnd() - 12) / SLOPES.letter);
   let last = -Infinity;

@@ -1,7 +1,7 @@
-/* The way to the next step, what is free, launch sizes: kernelinfo/occupancy/headroom.py in the page. */
+/* The next step, headroom and launch sizes: kernelinfo/occupancy/headroom.py in the page. */
 "use strict";
 
-/* For each resource a kernel can ask less of: the most it may ask for so many waves. */
+/* The most of each reducible resource that a kernel may use for so many waves. */
 const MOST = {
   vgpr(target, demand, launch, waves) {
     const file = vgprFile(target, demand);
@@ -31,7 +31,7 @@ const MOST = {
   },
 };
 
-/* The most that a wave or workgroup may have of each resource of which it asks for more. */
+/* The maximum of each resource that the kernel exceeds for a wave or workgroup. */
 function beyondOf(target, demand, launch) {
   const { agprs, sgprs, scratch } = target;
   let file = vgprFile(target, demand).addressable;
@@ -52,8 +52,8 @@ function beyondOf(target, demand, launch) {
   return Object.fromEntries(beyond.map(([resource, [, bound]]) => [resource, bound]));
 }
 
-/* What every binding resource has to come down to for one more workgroup, or for the first; often
-   nothing would do. */
+/* The most that each limiting resource may use for one more workgroup, or for the first. Empty if no
+   reduction is enough. */
 function nextSteps(target, demand, launch, bounds, waves) {
   const group = wavesOf(launch.workgroup_size, demand.wave_size);
   const beyond = beyondOf(target, demand, launch);
@@ -91,7 +91,7 @@ function nextSteps(target, demand, launch, bounds, waves) {
   }));
 }
 
-/* What more the kernel may use without losing a workgroup; null where it is not known. */
+/* Resources that the kernel can use in addition without losing a workgroup; null if unknown. */
 function headroomOf(target, demand, launch, waves) {
   const none = waves === 0 || Object.keys(beyondOf(target, demand, launch)).length > 0;
   const free = (resource, asked) =>
@@ -104,7 +104,7 @@ function headroomOf(target, demand, launch, waves) {
   };
 }
 
-/* The best and the worst size that may be launched, the largest of equals; null where it is sure. */
+/* The best and the worst possible launch size, the largest of equals; null if the size is fixed. */
 function sizeRange(target, demand, launch, bounds) {
   const sure = !["declared-max", "hardware-max"].includes(launch.assumption);
   if (demand.tg_split || (sure && launch.smallest_size === null)) return null;

@@ -1,8 +1,8 @@
-/* A table sorted by any column, a page of rows at a time, so that no number of rows makes it slow;
-   printed it has all rows. Its order stands in the address, where it is not the usual one.
+/* A table sorted by any column. It shows a page of rows at a time, so that many rows do not make it
+   slow; in print it has all rows. The address holds its order if it is not the usual one.
 
-   A column has a key, a label, `of(row)` to sort by, and `show(row)` where that is not what is shown;
-   `text` sorts from A, numbers from the most unless `rising`. What is not known is -1, shown as ?. */
+   A column has a key, a label, `of(row)` to sort by, and `show(row)` if the cell shows another value.
+   `text` sorts from A, numbers from the largest unless `rising`. Unknown values are -1, shown as ?. */
 "use strict";
 
 const ROWS = 50;
@@ -86,7 +86,7 @@ function rowOf(row, columns) {
 const MOST_SHOWN = 1000;
 const shortened = (name) => (name.length > MOST_SHOWN ? `${name.slice(0, MOST_SHOWN - 1)}…` : name);
 
-/* The short name, in full where it is pointed at; `also` stands below it. */
+/* The short name, with the full name as a tooltip and `also` below it. */
 function nameCell(title, href, also = "") {
   const texts = [html("b", {}, shortened(title.brief)),
     also ? html("span", { class: "rest" }, shortened(also)) : null];

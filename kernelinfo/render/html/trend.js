@@ -1,4 +1,4 @@
-/* Kernels through several builds; kernelinfo/render/trend/html.py writes what it shows. */
+/* Kernels through several builds. kernelinfo/render/trend/html.py writes the data. */
 "use strict";
 
 const SPARK = { width: 96, height: 26, edge: 3 };
@@ -16,7 +16,7 @@ const isNumber = (value) => value !== null && value !== undefined;
 const last = (values) => [...values].reverse().find(isNumber);
 const first = (values) => values.find(isNumber);
 
-/* A line through the builds, from 0 up; it breaks where a build does not have the kernel. */
+/* A line through the builds, from 0 up. It has a gap for builds without the kernel. */
 function sparkline(values, name, show) {
   const { width, height, edge } = SPARK;
   const most = Math.max(...values.filter(isNumber), 0) || 1;
@@ -36,7 +36,7 @@ function sparkline(values, name, show) {
     end < 0 ? null : svg("circle", { cx: x(end), cy: y(values[end]), r: 2.4 }));
 }
 
-/* `8 → 4` of the first and the last build that have it, above its curve. */
+/* `8 → 4`: the first and the last build with the kernel, above its curve. */
 function curveCell({ curves }, key, name, show) {
   const [before, after] = [first(curves[key]), last(curves[key])];
   if (!isNumber(after)) return "?";
@@ -64,7 +64,7 @@ const TREND_COLUMNS = [
   { key: "why", label: "why", text: true, of: ({ why }) => why },
 ];
 
-/* The builds, one a row, and under each sum its curve. */
+/* The builds, one per row, and a curve under each sum. */
 function buildsOf({ builds, steps }) {
   const sums = [
     ["kernels", "kernels", grouped], ["waves_per_simd", "waves/SIMD", grouped],

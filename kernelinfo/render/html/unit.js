@@ -1,10 +1,10 @@
-/* A picture of one CU or WGP: wave slots by workgroup, register files and LDS as they are filled. */
+/* A picture of one CU or WGP: wave slots by workgroup, used register files and LDS. */
 "use strict";
 
 const HUES = 8;
 const ROW = 46;
 
-/* Of which workgroup the waves of each SIMD are, dealt out as evenly as they can be. */
+/* The workgroup of each wave on each SIMD, spread as evenly as possible. */
 function dealt(occupancy, demand) {
   const group = wavesOf(occupancy.launch.workgroup_size, demand.wave_size);
   const simds = Array.from({ length: occupancy.simds }, () => []);
@@ -48,7 +48,7 @@ function unitFigure({ demand, occupancy }, used, width) {
     limits.lds ? ldsBar(occupancy, limits.lds, left, width, bottom) : null);
 }
 
-/* Where AGPRs have a file of their own, a wave is given as many of it. */
+/* If AGPRs have their own file, a wave gets as many AGPRs as VGPRs. */
 function fileTitle(limits, { vgprs, arch_vgprs: arch, agprs }) {
   const twice = vgprs !== null && vgprs === arch && vgprs === agprs ? ", and as many AGPRs" : "";
   return [limits.vgpr && `${limits.vgpr.available} VGPRs per lane${twice}`,
@@ -70,7 +70,7 @@ function slotCells(waves, slots, left, right, top) {
   });
 }
 
-/* A bar of `whole` units with a part of `each` for every owner, the last of it as `parts` say. */
+/* A bar of `whole` units. Each owner has `each` units, divided into `parts` [size, kind, title]. */
 function filledBar(owners, whole, each, parts, left, right, top, height) {
   const scale = (right - left) / whole;
   return svg("g", {},
@@ -129,7 +129,7 @@ function ldsBar(occupancy, limit, left, right, top) {
       { class: "axis end" }));
 }
 
-/* What the picture shows, in words. */
+/* The picture in words, for screen readers. */
 function unitCaption({ occupancy }, used) {
   const parts = [
     `${plural(occupancy.workgroups, "workgroup")}, ${occupancy.waves} of ` +

@@ -1,7 +1,7 @@
-/* What if the kernel used something else: sliders that the model answers in the page. */
+/* Sliders for other resource use; the model in the page computes the outcome. */
 "use strict";
 
-/* The case as compiled, and the same with what the sliders say; `changes` is empty at first. */
+/* The case as compiled, and the case with the sliders' `changes`, which start empty. */
 function caseWith(report, kernel, changes) {
   const { targets, lds_not_stated: unstated } = report;
   const compiled = kernel.case;
@@ -24,13 +24,13 @@ function caseWith(report, kernel, changes) {
   return { target: name, demand, launch, occupancy, used, next };
 }
 
-/* What the code uses, as far as the sliders leave it as compiled. */
+/* Registers used by the code; null for a changed slider. */
 function usedWith({ used }, changes) {
   const [vgpr, sgpr] = ["vgpr", "sgpr"].map((name) => name in changes || "target" in changes);
   return { ...used, ...(vgpr ? { vgprs: null } : {}), ...(sgpr ? { sgprs: null } : {}) };
 }
 
-/* What spills, by the resource whose slider stands as compiled. */
+/* Spills by resource; 0 for a changed slider. */
 const spillsWith = ({ spills: { vgprs, sgprs } }, changes) =>
   ({ vgpr: "vgpr" in changes ? 0 : vgprs, sgpr: "sgpr" in changes ? 0 : sgprs });
 
@@ -58,7 +58,7 @@ const ASKED = {
   lds: ({ demand, launch }) => ldsOf(demand, launch),
 };
 
-/* A slider and a field for one number; `choose(value)` is called when either moves. */
+/* A slider and a field for one number. Each change calls `choose(value)`. */
 function sliderOf({ variable, label, least, step }, now, targets, choose) {
   const target = targets[now.target];
   const members = target.members.length ? target.members.map((name) => targets[name]) : [target];

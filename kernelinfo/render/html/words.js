@@ -19,16 +19,16 @@ const ASSUMED = {
   "graphics-stage": "a graphics stage: waves are launched one by one",
 };
 
-/* What is launched, and how that is known. */
+/* The workgroup size of the launch and its source. */
 function launched({ workgroup_size: size, assumption }) {
   const known = ASSUMED[assumption];
   return assumption === "graphics-stage" ? known : `workgroups of ${size}, ${known}`;
 }
 
-/* Without a fraction that says nothing: 8, 5.5, 0.25. */
+/* A number without trailing zeros: 8, 5.5, 0.25. */
 const number = (value) => (value === null ? "?" : String(Number(value.toPrecision(4))));
 
-/* One decimal, a tie to the even one as Python rounds. */
+/* One decimal; ties go to the even digit as in Python. */
 function percent(value) {
   const tenths = value * 10;
   const below = Math.floor(tenths);
@@ -38,12 +38,12 @@ function percent(value) {
 
 const wavesPerSimd = (value) => `${number(value)} wave${value === 1 ? "" : "s"}/SIMD`;
 
-/* 10831 as 10 831, with a space that does not break. */
+/* 10831 as 10 831, with a no-break space. */
 const grouped = (count) => String(count).replace(/\B(?=(\d{3})+$)/g, "\u202f");
 
 const plural = (count, noun) => `${grouped(count)} ${noun}${count === 1 ? "" : "s"}`;
 
-/* Bytes, in KiB where that is exact. */
+/* Bytes, in KiB if exact. */
 function bytes(count) {
   if (count === null) return "?";
   if (count && count % 1024 === 0) return `${count / 1024} KiB`;
