@@ -1,8 +1,8 @@
-"""Live registers against LLVM, at length: `python -m tests.pressure --full --write`.
+"""Register pressure compared with LLVM at length: `python -m tests.pressure --full --write`.
 
-Compares reads and writes of instructions, live registers of blocks of random kernels, and how code
-objects are disassembled; and demands of every kernel of fixtures, corpus and a library that no more
-is live than is used. Prints a table and ends with 1 where a demand is not met; `--write` puts its
+Compares reads and writes of instructions, live registers of blocks of random kernels, and
+disassembled code objects. Every kernel of fixtures, corpus and a library must have at most as many
+registers live as used. Prints a table; the exit code is 1 if a comparison fails. `--write` puts the
 rows into the manual's page.
 """
 
@@ -39,8 +39,8 @@ def main() -> int:
 
 
 def write(rows: list[tuple[str, str, str]]) -> None:
-    """Put the rows into the table between its marks in the manual, in place of those with the same
-    first cell."""
+    """Put the rows into the manual's table between its marks. They replace rows with the same first
+    cell."""
     text = PAGE.read_text("utf-8")
     before, rest = text.split(f"{_BEGIN}\n")
     table, after = rest.split(_END)

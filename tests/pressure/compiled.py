@@ -1,4 +1,4 @@
-"""Kernels compiled by one of the clangs that are installed."""
+"""Kernels compiled by an installed clang."""
 
 from __future__ import annotations
 

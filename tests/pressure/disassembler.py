@@ -1,4 +1,4 @@
-"""Whether code objects can be disassembled here."""
+"""Mark of tests that need llvm-objdump."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Assembly that no compiler writes, generated: large graphs, many of everything, odd lines."""
+"""Generated assembly that no compiler writes: large graphs, large counts, odd lines."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _BLOCKS = 30_000
 
 
 def blocks(count: int, ways: Callable[[int], Iterator[int]], body: str = ADD) -> str:
-    """A kernel of so many labelled blocks; `ways` gives those that each may branch to."""
+    """A kernel of `count` labelled blocks. `ways` gives the blocks that each may branch to."""
     lines = []
     for number in range(count):
         lines.append(f".LBB0_{number}:\n{body}")
@@ -21,7 +21,7 @@ def blocks(count: int, ways: Callable[[int], Iterator[int]], body: str = ADD) ->
 
 
 def _nest(count: int) -> str:
-    """Loops inside each other, each with a register of its own."""
+    """Nested loops, each with a register of its own."""
     heads = "".join(f".LBB0_{n}:\n\tv_mov_b32_e32 v{n % 256}, v0\n" for n in range(count))
     ends = "".join(f"\ts_cbranch_scc1 .LBB0_{n}\n{ADD}" for n in reversed(range(count)))
     return texts.module(heads + ends)
@@ -33,7 +33,7 @@ def _random_ways(seed: int, reach: int) -> Callable[[int], Iterator[int]]:
 
 
 def _masks(count: int) -> str:
-    """Lanes that are turned off again and again, and woken at the end."""
+    """Lanes turned off many times and woken at the end."""
     off = "".join(
         f"\ts_and_saveexec_b64 s[{2 * (n % 40)}:{2 * (n % 40) + 1}], vcc\n{ADD}"
         for n in range(count)
@@ -45,7 +45,7 @@ def _masks(count: int) -> str:
 
 
 def _instructions(count: int) -> str:
-    """Different ones, in one block."""
+    """`count` different instructions in one block."""
     chance = random.Random(1)
     return texts.module(
         "".join(
@@ -57,7 +57,7 @@ def _instructions(count: int) -> str:
 
 
 def _registers_and_loops(count: int) -> str:
-    """Each block reads one register and writes another one, and branches far."""
+    """Blocks that each read a register, write another one and branch far."""
     chance = random.Random(2)
     lines = []
     for number in range(count):
@@ -68,7 +68,7 @@ def _registers_and_loops(count: int) -> str:
 
 
 def _many_kernels(count: int, order: Callable[[list[str]], list[str]]) -> str:
-    """All code, then all descriptors in some order, as people write them; a file for each."""
+    """All code, then all descriptors in `order`, as in hand-written files; a `.file` for each."""
     names = [f"k{n}" for n in range(count)]
     files = "".join(f'\t.file {n} "d" "{name}.hip"\n' for n, name in enumerate(names, 1))
     code = "".join(
@@ -115,7 +115,7 @@ LARGE: dict[str, Callable[[], str]] = {
         + f".LBB0_1:\n{ADD}"
     ),
 }
-"""Texts by what they have much of."""
+"""Name → generator of a large text."""
 
 _OPERANDS: tuple[str, ...] = (
     "",
@@ -181,4 +181,4 @@ SMALL: dict[str, str] = {
     for mnemonic in _MNEMONICS
     for position, operand in enumerate(_OPERANDS)
 }
-"""One odd line each."""
+"""Name → text with one odd line."""

@@ -1,4 +1,4 @@
-"""Registers live at the begin of each labelled block of random kernels: LLVM's lists and ours."""
+"""Registers live at the begin of labelled blocks of random kernels, by LLVM and by kernelinfo."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LIVE_IN = re.compile(r"(\$\w+)(?::0x([0-9A-Fa-f]+))?")
 
 
 def missing() -> list[str]:
-    """Programs that the comparison needs and that are not installed."""
+    """Programs that the comparison needs and that are missing."""
     return [tool for tool in ("clang-22", "llc-22") if shutil.which(tool) is None]
 
 
@@ -45,10 +45,11 @@ def compiled(random: Random, target: str, kernels: int, folder: Path) -> tuple[s
 
 
 def compare(text: str, dump: str) -> Counter[str]:
-    """How many registers of labelled blocks both have, LLVM alone has, and we alone have.
+    """Number of registers of labelled blocks that both list, only LLVM lists, only we list.
 
-    Keys are `both`, `llvm` and `ours`, each with ` V` for vector and ` S` for scalar registers;
-    `blocks`, `kernels`; `loops agree` where every loop header and depth is as LLVM's comments say.
+    Keys are `both`, `llvm` and `ours`, each with ` V` for vector and ` S` for scalar registers.
+    `blocks` and `kernels` count these; `loops agree` counts kernels with the loop headers and
+    depths of LLVM's comments.
     """
     tally: Counter[str] = Counter()
     theirs = dict(_dumped(dump))
@@ -75,7 +76,7 @@ def compare(text: str, dump: str) -> Counter[str]:
 
 
 def loops_agree(text: str, name: str, function: Function) -> bool:
-    """Whether LLVM's comments name the loop headers and depths that the graph has."""
+    """True if the graph has the loop headers and depths that LLVM's comments name."""
     start = text.index(f"\n{name}:")
     body = text[start : text.find(".Lfunc_end", start)]
     stated = set(_headers(body))
@@ -84,7 +85,7 @@ def loops_agree(text: str, name: str, function: Function) -> bool:
 
 
 def _headers(body: str) -> Iterator[tuple[str, int]]:
-    """Label and depth of each loop that LLVM's comments name."""
+    """Label and depth of each loop in LLVM's comments."""
     label = ""
     for line in body.split("\n"):
         if match := re.match(r"(\.LBB\d+_\d+):", line):
@@ -111,7 +112,7 @@ def _live_ins(block: str) -> int:
 
 
 def _of_lanes(registers: int, name: str, lanes: int) -> int:
-    """The registers of a tuple whose lanes are in the mask, two bits per register."""
+    """Registers of a tuple whose lanes are in the mask, two bits per register."""
     found = 0
     for position, part in enumerate(re.findall(r"[vas]gpr\d+", name)):
         if lanes >> 2 * position & 3:

@@ -1,4 +1,4 @@
-"""Registers that each instruction writes and reads, by LLVM's MC layer and by ours."""
+"""Registers that each instruction writes and reads, by LLVM's MC layer and by kernelinfo."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SECONDS = 600
 
 
 class Difference(NamedTuple):
-    """An instruction of which LLVM's description and ours are not the same."""
+    """An instruction whose registers differ between LLVM and kernelinfo."""
 
     text: str
     ours: tuple[int, int]
@@ -47,13 +47,13 @@ def missing() -> list[str]:
 
 
 def headers() -> Path:
-    """The folder that holds LLVM's headers, `llvm-22` and `llvm-c-22`."""
+    """Folder of LLVM's headers, `llvm-22` and `llvm-c-22`."""
     return Path(os.environ.get("LLVM_22_HEADERS", "/usr/include"))
 
 
 @cache
 def program() -> str:
-    """The path of the oracle, built anew in each run. Raises `CalledProcessError`."""
+    """Path of the oracle, built anew in each run. Raises `CalledProcessError`."""
     built = Path(tempfile.mkdtemp(prefix="kernelinfo-mc-")) / "mc"
     includes = [f"-I{headers() / name}" for name in ("llvm-22", "llvm-c-22")]
     command = ["g++", "-std=c++17", "-fno-rtti", "-O1", *includes, str(SOURCE), str(LIBRARY)]
@@ -62,14 +62,14 @@ def program() -> str:
 
 
 def fuzzed(processor: str, seed: int, each: int, tries: int) -> list[str]:
-    """Disassembled random encodings of so many, up to `each` of every mnemonic of a processor."""
+    """Disassembled random encodings for a processor, up to `each` of every mnemonic."""
     command = [program(), "fuzz", processor, str(seed), str(each), str(tries)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=_SECONDS)
     return done.stdout.splitlines()
 
 
 def compared(processor: str, path: Path) -> Iterator[tuple[str, Difference | None]]:
-    """Every instruction of an assembly text that LLVM accepts; None where both say the same."""
+    """Each instruction of an assembly text that LLVM accepts; None if both agree."""
     lines = path.read_bytes().decode("utf-8", "replace").split("\n")
     symbols = AssemblyText(path.read_bytes())
     command = [program(), "access", processor, str(path)]
@@ -98,7 +98,7 @@ def _registers(halves: str) -> int:
 
 
 def reason(difference: Difference) -> str | None:
-    """Why LLVM's description is the imprecise one; None for what is not explained."""
+    """Reason why LLVM's description is the imprecise one; None if there is no explanation."""
     text, (writes, reads), (defined, used) = difference
     for pattern, side, why in _IMPRECISE:
         if re.match(pattern, text):
@@ -124,4 +124,4 @@ _IMPRECISE = (
     (r".*/\*v", "any", "the assembler reads the low byte of a register above v255"),
     (r"[vs]_movrel|v_swaprel", "any", "indexed: the register depends on m0"),
 )
-"""Mnemonics, the shape of the difference, and the reason."""
+"""Mnemonics, kind of difference, reason."""

@@ -1,4 +1,4 @@
-"""Each proof: what is compared, with what, and what was found; and the demands that are not met."""
+"""Proofs: input, oracle and result of each comparison, and its failures."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LIBRARIES = (
     *Path("/usr/lib/x86_64-linux-gnu").glob("librocrand.so.1.*"),
 )
 _LEAST = {"llvm": 0.99, "ours": 0.98}
-"""Shares of LLVM's live registers that are ours, and of ours that are LLVM's."""
+"""Required share of LLVM's live registers that we list, and of ours that LLVM lists."""
 
 
 def fuzzed_instructions(full: bool) -> tuple[Row, list[str]]:
@@ -64,10 +64,10 @@ def written_instructions(full: bool) -> tuple[Row, list[str]]:
 
 
 def _processors(path: Path) -> Iterator[str]:
-    """The one processor that a text is for; none where it has several or is not read."""
+    """The processor of a text; nothing if it has several or none is read."""
     text = path.read_bytes().decode("utf-8", "replace")
     if "\n" not in text:
-        return  # the oracle counts lines by it
+        return  # the oracle counts newlines
     named = set(re.findall(r"\.amdgcn_target \"[^\"]*?(gfx(?:[\d-]+-generic|[0-9a-f]+))\b", text))
     if len(named) == 1:
         yield named.pop()
@@ -122,14 +122,14 @@ def blocks(full: bool) -> tuple[Row, list[str]]:
 
 
 def texts(full: bool) -> tuple[Row, list[str]]:
-    """No more is live than is used, in every assembly text."""
+    """At most as many registers live as used, in every assembly text."""
     paths = sorted([*FIXTURES.glob("assembly/*.s"), *CORPUS.rglob("*.s")])
     title = "peak of every kernel of fixtures and corpus", "registers used, by its descriptor"
     return _bounded(title, paths if full else paths[::10])
 
 
 def objects(full: bool) -> tuple[Row, list[str]]:
-    """The same in a library's code objects."""
+    """At most as many registers live as used, in a library's code objects."""
     title = "peak of every gfx90a kernel of librocsparse, disassembled", "its descriptor"
     return _bounded(title, LIBRARIES[:1] if full else LIBRARIES[1:], target="gfx90a")
 
@@ -160,7 +160,7 @@ def _bounded(
 def _units(
     count: int, kernels: int, compilers: Sequence[Compiler]
 ) -> Iterator[tuple[str, Random, Path, Path]]:
-    """Target, random numbers, text and object of so many compilations, all targets in turn."""
+    """Target, random numbers, text and object of each compilation, all targets in turn."""
     settings = {
         compiler: {one.target.name: one for one in reversed(compiler.settings())}
         for compiler in compilers
@@ -180,7 +180,7 @@ def _units(
 
 
 def routes(full: bool) -> tuple[Row, list[str]]:
-    """Text and object of one compilation; the text once more with data words."""
+    """Text and object of one compilation; the text also with data words."""
     title = "instructions, registers used and live of kernels as text", "their objects"
     if absent := two_routes.missing():
         return (*title, f"not run: {', '.join(absent)} missing"), []
@@ -206,7 +206,7 @@ def routes(full: bool) -> tuple[Row, list[str]]:
 
 
 def symbols(full: bool) -> tuple[Row, list[str]]:
-    """Objects of llvm-mc from texts with symbols in the functions."""
+    """Objects assembled by llvm-mc from texts with symbols inside functions."""
     title = "instructions of objects with symbols inside functions", "llvm-objdump 22"
     if absent := two_routes.missing():
         return (*title, f"not run: {', '.join(absent)} missing"), []

@@ -1,4 +1,4 @@
-"""Random kernels with divergent control flow, for comparison with a compiler."""
+"""Random kernels with divergent control flow."""
 
 from __future__ import annotations
 
@@ -136,5 +136,5 @@ __global__ void LAUNCH({bound}, {waves}) kernel{number}(
 
 
 def source(random: Random, kernels: int) -> str:
-    """A freestanding HIP source with so many kernels `kernel0`, `kernel1`, …"""
+    """A freestanding HIP source with `kernels` kernels: `kernel0`, `kernel1`, …"""
     return _BEGIN + "".join(_Kernel(random).text(number) for number in range(kernels))

@@ -1,4 +1,4 @@
-"""The functions of assembly texts, as the tests look at them."""
+"""Functions of assembly texts, for tests."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def function_of(text: str, name: str = "", entry: int | None = None) -> Function
 
 
 def kernels_of(text: str) -> Iterator[tuple[str, Function]]:
-    """Every kernel of a compiler's text, with what its descriptor sets up."""
+    """Symbol and function of every kernel in a compiler's text."""
     lines = text.split("\n")
     labels = {line.partition(":")[0]: number for number, line in enumerate(lines) if ":" in line}
     for described in _DESCRIBED.finditer(text):

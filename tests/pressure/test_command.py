@@ -1,4 +1,4 @@
-"""`kernelinfo pressure` as its users run it."""
+"""`kernelinfo pressure` as users run it."""
 
 from __future__ import annotations
 
@@ -48,7 +48,8 @@ def test_the_highest_peak_stands_first() -> None:
 
 @pytest.mark.parametrize(("size", "code"), [(0, 0), (4, 2)])
 def test_a_kernel_without_instructions(tmp_path: Path, size: int, code: int) -> None:
-    """As clang makes of `__builtin_unreachable()`; where a size is stated, some are missing."""
+    """Clang makes such kernels of `__builtin_unreachable()`. A stated size means that some are
+    missing."""
     text = (FIXTURES / SAMPLE).read_text().replace("; %bb.0:\n\ts_endpgm\n", "; %bb.0:\n", 1)
     path = tmp_path / "k.s"
     path.write_text(text.replace("; codeLenInByte = 4\n", f"; codeLenInByte = {size}\n", 1))
@@ -76,7 +77,7 @@ def test_json_is_what_its_schema_says(path: str) -> None:
 
 @pytest.mark.parametrize("path", [LINES, "code_object/tiny-lines-clang22-gfx90a.co"])
 def test_source_lines_add_up_to_the_kernel(path: str, tmp_path: Path) -> None:
-    """Instructions of line 0 have a row of their own."""
+    """Instructions of line 0 have their own row."""
     if path is not LINES and not programs():
         pytest.skip("no llvm-objdump is installed")
     given = path
@@ -249,7 +250,7 @@ def test_a_disassembler_that_fails_is_as_none(
     ids=" ".join,
 )
 def test_reports_and_checks_do_not_know_of_it(arguments: list[str], tmp_path: Path) -> None:
-    """Start-up, reports and checks never import what only this command and `explain` need."""
+    """Start-up, reports and checks import no module that only `pressure` and `explain` need."""
     path = [] if arguments[0] == "explain" else [str(FIXTURES / SAMPLE)]
     program = (
         f"import sys; sys.argv = ['kernelinfo', *{[*arguments, *path]}]\n"
@@ -264,7 +265,7 @@ def test_reports_and_checks_do_not_know_of_it(arguments: list[str], tmp_path: Pa
 
 
 def seconds(program: str) -> float:
-    """The CPU time of a run, of modules that were compiled before."""
+    """CPU time of a run. The modules are already compiled."""
     compiled = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     command = [sys.executable, "-c", program]
@@ -275,7 +276,8 @@ def seconds(program: str) -> float:
 
 @pytest.mark.slow
 def test_explain_takes_at_most_half_as_long_again() -> None:
-    """A kernel of 913 instructions with its live registers; the least of 15 alternating runs."""
+    """A kernel of 913 instructions with and without live registers. The least of 15 alternating
+    runs."""
     start = f"import sys; sys.argv = ['kernelinfo', 'explain', '{SAMPLE}', 'vgprbound']\n"
     without = "from kernelinfo.cli import explain; explain._pressure = lambda *_, **__: []\n"
     end = "from kernelinfo.__main__ import main; main()"

@@ -1,4 +1,4 @@
-"""Kernels whose descriptors stand far from their code, and kernels with odd names."""
+"""Kernels with descriptors far from their code, and kernels with odd names."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_code_that_runs_on_into_the_next_kernel(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("version", [15, 19, 22])
 def test_odd_names(version: int) -> None:
-    """`back\\slash` among them: each kernel of the report has its live registers."""
+    r"""Includes `back\slash`. Each kernel of the report has register pressure."""
     path = FIXTURES / f"assembly/odd-clang{version}-gfx90a.s"
     reported = {kernel.symbol for kernel in kernelinfo.load(path).kernels}
     assert measured(path).keys() == reported

@@ -1,4 +1,4 @@
-"""Hostile assembly: one clear answer for each text, soon, in little memory, harmless to show."""
+"""Hostile assembly gets one clear, harmless answer in bounded time and memory."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from .hostile_texts import LARGE, SMALL
 SCRIPT = HOSTILE / "second" / "pressure_gen.py"
 _MEGABYTES = 512
 _SECONDS = 60
-"""Of processor time. One million instructions take a third of it; a hang takes all."""
+"""CPU time. One million instructions take a third of it; a hang takes all."""
 
 
 def measured(command: str, path: Path, *more: str) -> tuple[str, str, int]:
-    """Both outputs and the exit code of the installed command, within its limits."""
+    """Standard output, standard error and exit code of the installed command under limits."""
 
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (_MEGABYTES << 20,) * 2)
@@ -37,7 +37,7 @@ def measured(command: str, path: Path, *more: str) -> tuple[str, str, int]:
 
 
 def check(path: Path) -> None:
-    """Raise where the promise is broken for a file."""
+    """Raise if the command breaks its promise for a file."""
     for command, *more in (("pressure",), ("explain", "*")):
         out, err, code = measured(command, path, *more)
         assert code in (0, 2), f"{command} {path.name}: {code}\n{err[-2000:]}"
@@ -55,7 +55,7 @@ def shipped(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _names() -> list[str]:
-    """The names of the files that the script writes."""
+    """Names of the files that the script writes."""
     text = SCRIPT.read_text() if SCRIPT.exists() else ""
     return re.findall(r"(?m)^w\('([\w-]+)'", text)
 
@@ -83,7 +83,7 @@ def test_large_graphs_and_texts(name: str, tmp_path: Path) -> None:
     ],
 )
 def test_oddities(name: str, tmp_path: Path) -> None:
-    """In this process, as `check` asks of programs with limits."""
+    """Runs in this process, with the same demands as `check`."""
     path = tmp_path / "k.s"
     path.write_text(SMALL[name])
     for command, *more in (("pressure",), ("explain", "*")):

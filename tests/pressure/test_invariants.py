@@ -1,4 +1,4 @@
-"""Invariants of every kernel: live ≤ used, and text and object agree."""
+"""Invariants of every kernel: live ≤ used; text and object agree."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ PAIRS = [path for path in ASSEMBLY if (FIXTURES / "code_object" / f"{path.stem}.
 
 
 def measured(path: Path) -> dict[str, Measured]:
-    """The kernels of a file, by symbol; every one must be measured."""
+    """Symbol → measured kernel of a file. Every kernel must be measured."""
     found = list(measure(str(path), Options(), lambda _: True))
     return {item.result.kernel.symbol: item for item in found if isinstance(item, Measured)}
 
 
 def exceeded(one: Measured) -> list[str]:
-    """Classes of which more registers are live than descriptor, metadata or comment count."""
+    """Register classes with more live registers than descriptor, metadata or comment state."""
     kernel, peak = one.result.kernel, one.story.peak
     demand = kernel.traits.demand
     limits = {"vector": demand.vgprs if demand else None, "sgprs": kernel.used.sgprs}
@@ -46,7 +46,7 @@ def test_no_more_is_live_than_is_used(path: Path) -> None:
 @disassembler.needed
 @pytest.mark.parametrize("path", PAIRS[::4], ids=lambda path: path.stem)
 def test_text_and_object_of_one_compilation_have_the_same_peak(path: Path, tmp_path: Path) -> None:
-    """At least as much is live in the object, which lacks the comments on undefined values."""
+    """The object may have more live registers: it lacks the comments on undefined values."""
     objects = peaks(FIXTURES / "code_object" / f"{path.stem}.co")
     assert all(peak <= objects[symbol] for symbol, peak in peaks(path).items())
     plain = tmp_path / path.name
@@ -55,7 +55,7 @@ def test_text_and_object_of_one_compilation_have_the_same_peak(path: Path, tmp_p
 
 
 def peaks(path: Path) -> dict[str, tuple[int, ...]]:
-    """Instructions and live registers of each class at the peak, by symbol."""
+    """Symbol → instructions and live registers of each class at the peak."""
     stories = ((symbol, one.story) for symbol, one in measured(path).items())
     return {symbol: (s.instructions, *s.peak.pressure) for symbol, s in stories}
 

@@ -1,4 +1,4 @@
-"""The variables in LDS, by the debug information of text and object of real compilers."""
+"""Variables in LDS, by debug information of real compilers in text and object."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Live registers of small functions, counted by hand from the rules of flow and exec."""
+"""Live registers of small functions, counted by hand by the rules of flow and exec."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .reading import function_of
 
 
 def before(text: str, entry: str = "v0 s[0:15]") -> list[str]:
-    """The vector registers that are needed before each instruction."""
+    """Vector registers needed before each instruction."""
     function = function_of(text, entry=named(entry))
     return [_vectors(live.before) for live in function.live_at(range(len(function.steps)))]
 
@@ -31,7 +31,7 @@ SKIPPED = """f:
 
 
 def test_lanes_that_are_off_keep_their_registers() -> None:
-    """The value of the first line is read by the lanes that skip the two masked instructions."""
+    """Lanes that skip the two masked instructions read the value of the first line."""
     assert before(SKIPPED) == ["v0", "v0 v5", "v0 v5", "v0", "v6", "v5", "v5", ""]
 
 
@@ -81,7 +81,7 @@ def test_an_undefined_value_begins_with_the_comment_for_it() -> None:
 
 
 def test_a_kill_comment_writes_what_it_defines_and_reads_what_it_kills() -> None:
-    """As clang -O0 widens a register to a pair, whose other half is undefined."""
+    """clang -O0 widens a register to a pair so; the other half is undefined."""
     text = """f:
     s_nop 0
                                         ; kill: def $vgpr2 killed $vgpr2 def $vgpr2_vgpr3

@@ -1,4 +1,4 @@
-"""Loops of random graphs, held to the definition of a natural loop."""
+"""Loops of random graphs against the definition of a natural loop."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Graph = list[tuple[int, ...]]
 
 @st.composite
 def graphs(draw: st.DrawFn) -> Graph:
-    """Blocks with at most three ways each, mostly to the next block."""
+    """Graphs with at most three ways per block, mostly to the next block."""
     size = draw(st.integers(1, 12))
     block = st.integers(0, size - 1)
     ways = [draw(st.sets(block, max_size=2)) for _ in range(size)]
@@ -24,7 +24,7 @@ def graphs(draw: st.DrawFn) -> Graph:
 
 
 def reached(ways: Graph, start: int, without: int = -1) -> set[int]:
-    """The blocks that some way from `start` leads to, itself included."""
+    """Blocks reachable from `start` without passing `without`; `start` included."""
     found, pending = set[int](), [start]
     while pending:
         block = pending.pop()
@@ -35,7 +35,7 @@ def reached(ways: Graph, start: int, without: int = -1) -> set[int]:
 
 
 def natural_loops(ways: Graph) -> dict[int, set[int]]:
-    """The blocks of each loop by its header. Aho, Sethi and Ullman, "Compilers", 10.4."""
+    """Header → blocks of its loop (Aho, Sethi and Ullman, "Compilers", 10.4)."""
     live = reached(ways, 0)
     found: dict[int, set[int]] = {}
     for header in live:

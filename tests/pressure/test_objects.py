@@ -1,4 +1,4 @@
-"""How instructions are obtained: functions of code objects, disassemblers, data in the code."""
+"""Sources of instructions: functions of code objects, disassemblers, data in the code."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ COMPARED = ("Instructions", "VGPR_Used", "Vector_Peak", "SGPR_Peak", "Exact")
 
 
 def row(path: Path | str) -> dict[str, str]:
-    """The only kernel of a file, as the command's CSV has it."""
+    """CSV row of the only kernel of a file."""
     out, err, code = run("pressure", str(path), "--format", "csv")
     assert (err, code) == ("", 0)
     (found,) = csv.DictReader(io.StringIO(out))
@@ -36,7 +36,7 @@ def row(path: Path | str) -> dict[str, str]:
 
 
 def reasons(path: Path | str) -> list[str]:
-    """Why the only kernel of a file is inexact; empty where it is exact."""
+    """Reasons why the only kernel of a file is inexact; empty if it is exact."""
     out, _, code = run("pressure", str(path), "--format", "json")
     (kernel,) = json.loads(out)["kernels"]
     assert code == 0
@@ -46,7 +46,7 @@ def reasons(path: Path | str) -> list[str]:
 
 
 def only(monkeypatch: pytest.MonkeyPatch, folder: Path, *versions: int, root: str = "") -> None:
-    """Leave these versions of llvm-objdump on PATH and no other."""
+    """Leave only these versions of llvm-objdump on PATH."""
     if os.path.exists("/opt/rocm/llvm/bin/llvm-objdump"):
         pytest.skip("ROCm is installed where it is always found")
     for version in versions:
@@ -77,7 +77,7 @@ def test_a_symbol_inside_a_function_is_a_label() -> None:
 
 @pytest.mark.slow
 def test_the_newest_disassembler_is_taken(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """ROCm names no version in the name of its program, so the program is asked."""
+    """ROCm's program has no version in its name, so the program is asked."""
     rocm = tmp_path / "rocm" / "llvm" / "bin"
     rocm.mkdir(parents=True)
     only(monkeypatch, tmp_path, 15, 22, root=str(tmp_path / "rocm"))
@@ -123,7 +123,7 @@ def test_a_disassembler_that_is_too_old_is_told(
 def test_no_program_of_the_current_folder_is_run(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Neither through an entry of PATH that is not absolute, nor by a relative `LLVM_OBJDUMP`."""
+    """Includes relative entries of PATH and a relative `LLVM_OBJDUMP`."""
     only(monkeypatch, tmp_path / "nothing")
     ran = tmp_path / "ran"
     for folder in (tmp_path, tmp_path / "bin"):
@@ -147,7 +147,7 @@ def test_no_program_of_the_current_folder_is_run(
 
 
 def written(tmp_path: Path, name: str, *changes: tuple[str, str]) -> Path:
-    """A fixture's text, changed."""
+    """A fixture's text with changes, in a file."""
     text = (FIXTURES / "pressure" / f"{name}.s").read_text("utf-8")
     for old, new in changes:
         assert old in text
@@ -258,8 +258,8 @@ def test_modes_that_meet_are_told(tmp_path: Path) -> None:
     ],
 )
 def test_the_mode_register_holds_the_same_bits(instruction: str, named: str) -> None:
-    """LLVM AMDGPULowerVGPREncoding.cpp, `handleSetregMode`: some chips take its bits 12 to 19 even
-    from a write of fewer bits."""
+    """Some chips take bits 12 to 19 even from a write of fewer bits (LLVM
+    AMDGPULowerVGPREncoding.cpp, `handleSetregMode`)."""
     text = f"f:\n s_set_vgpr_msb 0x82\n {instruction}\n v_mov_b32_e32 v1, v2\n s_endpgm\n"
     function = function_of(text)
     moved = function.steps[2].effect
@@ -271,7 +271,7 @@ def test_the_mode_register_holds_the_same_bits(instruction: str, named: str) -> 
 
 
 def test_a_hand_written_name_with_a_backslash_is_measured() -> None:
-    """LLVM 19 and older print it as it is, later ones escaped."""
+    """LLVM 19 and older print the name as it is, newer versions escape it."""
     for version in (15, 19, 22):
         out, err, code = run("pressure", f"assembly/odd-clang{version}-gfx90a.s", "back\\slash")
         assert (err, code) == ("", 0)
@@ -291,7 +291,7 @@ def test_a_program_that_is_none_of_this_machine_is_as_none(
 
 
 def code_of(name: str, *symbols: tuple[bytes, bytes]) -> list[MachineCode]:
-    """The code of the kernel of a fixture, some bytes of whose object are replaced."""
+    """Code of a fixture's kernel. Some bytes of the object are replaced."""
     raw = (FIXTURES / "pressure" / f"{name}.o").read_bytes()
     for old, new in symbols:
         assert raw.count(old) == 1
@@ -300,7 +300,7 @@ def code_of(name: str, *symbols: tuple[bytes, bytes]) -> list[MachineCode]:
 
 
 def symbol_of(value: int, size: int) -> bytes:
-    """The row of a global, protected function of the second section, behind the name."""
+    """Symbol table entry of a global, protected function in section 2, without the name."""
     return pack("<BBHQQ", 0x12, 3, 2, value, size)
 
 

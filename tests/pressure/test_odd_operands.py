@@ -1,4 +1,4 @@
-"""Instructions and directives that no compiler writes: what is not known is said, no traceback."""
+"""Instructions and directives that no compiler writes give a reason, not a traceback."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_blanks_in_brackets_separate_no_operands() -> None:
 @disassembler.needed
 @pytest.mark.parametrize("address", [0, 1, 1 << 20, (1 << 64) - 8])
 def test_a_descriptor_outside_the_file(address: int, tmp_path: Path) -> None:
-    """Or at bytes that are none: every register may hold something where the kernel begins."""
+    """Or inside other data: any register may be set at kernel entry."""
     whole = (FIXTURES / "code_object/tiny-v6-clang22-gfx90a.co").read_bytes()
     data = bytearray(whole)
     for table in ELFFile(io.BytesIO(whole)).iter_sections():

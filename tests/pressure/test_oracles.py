@@ -1,4 +1,4 @@
-"""A short run of what `python -m tests.pressure` proves at length."""
+"""A short run of the proofs in `python -m tests.pressure`."""
 
 from __future__ import annotations
 

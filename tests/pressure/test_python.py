@@ -1,4 +1,4 @@
-"""Live registers from Python, and how long they take."""
+"""Register pressure from Python, and its cost in time."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ kernel:
 
 
 def test_a_function_that_is_called_states_its_own_peak(tmp_path: Path) -> None:
-    """The other symbols whose addresses it takes are no functions of the text."""
+    """The other symbols in its addresses are not functions of the text."""
     path = tmp_path / "k.s"
     path.write_text(CALLS, "utf-8")
     story = kernelinfo.live_registers(path, "kernel")
@@ -67,7 +67,7 @@ def test_a_function_that_is_called_states_its_own_peak(tmp_path: Path) -> None:
 
 
 def longer(path: Path, times: int) -> Path:
-    """The sample with the loop of `vgprbound` unrolled so many times."""
+    """The sample with the loop of `vgprbound` unrolled `times` times."""
     lines = SAMPLE.read_text("utf-8").split("\n")
     begin = next(i for i, line in enumerate(lines) if line.startswith(".LBB1_2")) + 2
     end = next(i for i, line in enumerate(lines) if i > begin and "s_cbranch" in line)
@@ -76,7 +76,7 @@ def longer(path: Path, times: int) -> Path:
 
 
 def seconds(path: Path) -> float:
-    """Processor time of the fastest of three runs that remember nothing."""
+    """CPU time of the fastest of three runs with empty caches."""
     runs = []
     for _ in range(3):
         effect.cache_clear()

@@ -1,4 +1,4 @@
-"""Every row of the rules, instruction by instruction, as AMD's ISA documents describe them."""
+"""Every row of the rules, by instructions as AMD's ISA documents describe them."""
 
 from __future__ import annotations
 
@@ -202,7 +202,8 @@ def test_what_an_instruction_writes_and_reads(text: str, writes: str, reads: str
 
 @pytest.mark.parametrize(("text", "writes", "reads"), ALONE)
 def test_what_lives_before_an_instruction_alone(text: str, writes: str, reads: str) -> None:
-    """Followed by reads of all that it names, what it writes whole is not live before it."""
+    """Later instructions read all its registers. Registers that it writes whole are not live before
+    it."""
     every = named(f"{writes} {reads}")
     uses = "".join(f"\texp mrt0 {name}\n" for name in ranges(every))
     function = function_of(f"f:\n\t{text}\n{uses}\ts_endpgm\n")

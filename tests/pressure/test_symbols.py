@@ -1,4 +1,4 @@
-"""Functions of a code object that share an address, are empty, or do not end with `s_endpgm`."""
+"""Functions of a code object that share an address, are empty, or lack a final `s_endpgm`."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ HEAD = '\t.amdgcn_target "amdgcn-amd-amdhsa--gfx90a"\n\t.amdhsa_code_object_vers
 
 
 def function(name: str, body: str) -> str:
-    """One function, as LLVM prints it, with `s_endpgm` behind its body."""
+    """One function as LLVM prints it. `s_endpgm` follows its body."""
     return (
         f"\t.text\n\t.globl\t{name}\n\t.p2align\t8\n\t.type\t{name},@function\n{name}:\n{body}"
         f"\ts_endpgm\n.Lfunc_end_{name}:\n\t.size\t{name}, .Lfunc_end_{name}-{name}\n"
@@ -16,7 +16,7 @@ def function(name: str, body: str) -> str:
 
 
 def descriptor(name: str) -> str:
-    """The directives that describe a kernel that VGPRs limit."""
+    """Descriptor directives of a kernel limited by VGPRs."""
     return f"""\t.section\t.rodata,"a",@progbits
 \t.amdhsa_kernel {name}
 \t\t.amdhsa_user_sgpr_count 2
@@ -29,7 +29,7 @@ def descriptor(name: str) -> str:
 
 
 def metadata(names: Iterable[str]) -> str:
-    """The metadata at the end of a compiler's text."""
+    """Metadata at the end of a compiler's text."""
     kernels = "".join(
         f"""  - .agpr_count: 0
     .group_segment_fixed_size: 0

@@ -1,4 +1,4 @@
-"""Text and object of one compilation; objects with more symbols, with data, with broken words."""
+"""Text and object of one compilation; objects with extra symbols, data or broken words."""
 
 from __future__ import annotations
 
@@ -42,26 +42,26 @@ _CODE = re.compile(r"^\t(?!;)[a-z]\w+[ \t].*(?<!:)$|^\ts_endpgm$")
 
 
 def missing() -> list[str]:
-    """Programs that every comparison here needs and that are not installed."""
+    """Programs that every comparison here needs and that are missing."""
     tools = ("clang-22", "ld.lld-22", "llvm-mc-22", OBJDUMP)
     return [tool for tool in tools if shutil.which(tool) is None]
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """Random kernels with loops and branches, in place of one shape of a differential run."""
+    """Random kernels with loops and branches, as a unit of a differential run."""
 
     text: str
 
     def source(self, name: str) -> str:
-        """The whole unit, whatever the name."""
+        """The whole unit. It ignores the name."""
         return self.text
 
 
 def compiled(
     compiler: Compiler, setting: Setting, random: Random, kernels: int, folder: Path
 ) -> tuple[Path, Path]:
-    """Assembly and linked object of so many random kernels. Raises `CalledProcessError`."""
+    """Assembly and linked object of random kernels. Raises `CalledProcessError`."""
     if isinstance(compiler, Clang):
         shapes = cast(Any, {"unit": Unit(source(random, kernels))})
     else:
@@ -71,9 +71,9 @@ def compiled(
 
 
 class Numbers(NamedTuple):
-    """The numbers of a kernel that both routes must state."""
+    """Numbers of a kernel that both routes must state."""
 
-    instructions: int  # without `s_nop`, which an assembler puts where loops are aligned
+    instructions: int  # without `s_nop`: assemblers align loops with it
     used: tuple[int, ...]
     peak: tuple[int, ...]
 
@@ -82,12 +82,12 @@ class Read(NamedTuple):
     """One kernel of a file."""
 
     numbers: Numbers
-    reasons: tuple[str, ...]  # why the numbers may be too small
+    reasons: tuple[str, ...]  # reasons why the numbers may be too small
     function: Function
 
 
 def read(path: Path) -> dict[str, Read]:
-    """Every kernel of a file that has instructions, by symbol."""
+    """Symbol → every kernel of a file with instructions."""
     functions: list[Function] = []
     found = {}
     for item in measure(str(path), Options(), lambda _: True, Look(at=functions.append)):
@@ -101,8 +101,10 @@ def read(path: Path) -> dict[str, Read]:
 
 
 def compare(text: Path, linked: Path, tally: Counter[str]) -> Iterator[str]:
-    """Differences between a text and the object of the same compilation. An object has no comments
-    on undefined values, so that those of the text are left out."""
+    """Differences between a text and the object of the same compilation.
+
+    Comments on undefined values are removed from the text: the object has none.
+    """
     plain = text.with_name(f"plain-{text.name}")
     plain.write_text(re.sub("; implicit-def: .*", "", text.read_text("utf-8")))
     of_text, of_object = read(plain), read(linked)
@@ -127,8 +129,10 @@ class Line(NamedTuple):
 
 
 def disassembled(path: Path) -> Iterator[tuple[str, list[Line]]]:
-    """Each function with a size, and the lines of llvm-objdump that stand between its symbol and
-    its end, by pyelftools."""
+    """Name of each function with a size, and the lines of llvm-objdump inside it.
+
+    pyelftools reads symbols and sizes.
+    """
     command = [OBJDUMP, *_FLAGS, str(path)]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     lines = [
@@ -146,7 +150,7 @@ def disassembled(path: Path) -> Iterator[tuple[str, list[Line]]]:
 
 
 def same_instructions(path: Path, tally: Counter[str]) -> Iterator[str]:
-    """Kernels whose instructions are not llvm-objdump's between symbol and symbol + size."""
+    """Kernels with other instructions than llvm-objdump between symbol and symbol + size."""
     found = read(path)
     for symbol, lines in disassembled(path):
         steps = [] if symbol not in found else found[symbol].function.steps
@@ -164,7 +168,7 @@ def _without_target(text: str) -> str:
 
 
 def with_symbols(text: str, random: Random) -> str:
-    """A compiler's text with symbols in front of some of its instructions, of every binding."""
+    """A compiler's text with symbols of every binding before some instructions."""
     lines = text.split("\n")
     places = [number for number, line in enumerate(lines) if _CODE.match(line)]
     for count, number in enumerate(random.sample(places, min(len(places), random.randint(1, 40)))):
@@ -175,7 +179,7 @@ def with_symbols(text: str, random: Random) -> str:
 
 
 def with_data(text: str, linked: Path, random: Random) -> str:
-    """A compiler's text with some instructions written as data: the words that its object has."""
+    """A compiler's text with some instructions as data words of its object."""
     lines = text.split("\n")
     for symbol, printed in disassembled(linked):
         start = next(n for n, line in enumerate(lines) if line.startswith(f"{symbol}:"))
@@ -186,7 +190,7 @@ def with_data(text: str, linked: Path, random: Random) -> str:
             if _CODE.match(lines[number]):
                 places.append(number)
         if len(places) != len(printed):
-            continue  # an assembler puts `s_nop` in front of aligned loops
+            continue  # assemblers put `s_nop` before aligned loops
         for number, one in random.sample(
             list(zip(places, printed, strict=True)), max(1, len(places) // 10)
         ):
@@ -203,7 +207,7 @@ def _as_data(words: tuple[str, ...], random: Random) -> str:
 
 
 def assembled(text: Path, target: str) -> Path:
-    """The object of a text, by llvm-mc 22."""
+    """The object that llvm-mc 22 makes of a text."""
     made = text.with_suffix(".o")
     command = ["llvm-mc-22", "-triple", "amdgcn-amd-amdhsa", f"-mcpu={target}", "-filetype=obj"]
     subprocess.run([*command, str(text), "-o", str(made)], check=True, capture_output=True)
@@ -211,7 +215,7 @@ def assembled(text: Path, target: str) -> Path:
 
 
 def undecodable(target: str, random: Random, count: int) -> list[int]:
-    """Random words that no installed LLVM takes for the begin of an instruction."""
+    """Random words at which no installed LLVM decodes an instruction."""
     tails = [bytes(12), b"\xff" * 12, random.randbytes(12)]
     words = [random.getrandbits(32) for _ in range(20 * count)]
     good = set(words)
@@ -232,7 +236,7 @@ def undecodable(target: str, random: Random, count: int) -> list[int]:
 
 
 def broken(linked: Path, word: int, random: Random) -> dict[str, int]:
-    """Put a word at the begin of a random instruction of each kernel of an object; the address."""
+    """Symbol → address of a word put at the begin of a random instruction of each kernel."""
     raw = bytearray(linked.read_bytes())
     changed = {}
     with linked.open("rb") as file:

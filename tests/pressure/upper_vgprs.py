@@ -1,4 +1,4 @@
-"""gfx1250: the registers that random instructions name in a mode of `s_set_vgpr_msb`."""
+"""gfx1250: registers of random instructions in a mode of `s_set_vgpr_msb`."""
 
 from __future__ import annotations
 
@@ -15,15 +15,17 @@ from .reading import function_of
 from .two_routes import OBJDUMP, assembled
 
 _MODES = (0x39, 0x5E)
-"""Upper bits 1, 2, 3, 0 and 2, 3, 1, 1 of the sources and the destination."""
+"""Upper bits of sources and destination: 1, 2, 3, 0 and 2, 3, 1, 1."""
 _BEGIN = '.amdgcn_target "amdgcn-amd-amdhsa--gfx1250"\n.text\nf:\n'
 _COMMENT = re.compile(r"\s*/\*v[^*]*\*/")
 _PAST_THE_END = re.compile(r"v\[(\d+):(\d+)\]")
 
 
 def compared(lines: Sequence[str], folder: Path) -> tuple[int, list[str]]:
-    """How many instructions that name registers above v255 were compared with llvm-objdump's
-    comments, and those that name others by our count."""
+    """Number of instructions compared with llvm-objdump's comments, and those that differ.
+
+    Only instructions with registers above v255 are compared.
+    """
     count, faults = 0, []
     vector = [line.strip() for line in lines if not line.strip().startswith("s_")]
     accepted = _accepted(vector, folder)
@@ -46,7 +48,7 @@ def compared(lines: Sequence[str], folder: Path) -> tuple[int, list[str]]:
 
 
 def _accepted(lines: list[str], folder: Path) -> list[str]:
-    """The lines that the assembler takes: it refuses some that the disassembler prints."""
+    """Lines that the assembler accepts. It refuses some lines that the disassembler prints."""
     text = folder / "lines.s"
     while True:
         text.write_text(_BEGIN + "\n".join(lines) + "\n")
@@ -64,5 +66,5 @@ def _plain(line: str) -> str:
 
 
 def _crosses(line: str) -> bool:
-    """True if a tuple begins below v256 and ends above, which llvm-objdump prints as it is."""
+    """True if a tuple begins below v256 and ends above: llvm-objdump prints it unchanged."""
     return any(int(found[2]) > 255 for found in _PAST_THE_END.finditer(_plain(line)))

@@ -1,9 +1,9 @@
 """Random kernels swept: `python -m tests.sweep --compilers 19 22 --kernels 240 --lines 200`.
 
-Demands that attributes edited in bitcode give the registers, spills, scratch, code size and
-occupancy of the same attributes in the source, by clang itself and through llvmlite, and that each
-printed source line gives its row. Prints two tables; ends with 1 where one differs. With
-`--interrupts 100` signals end as many sweeps at random moments.
+Attributes edited in bitcode must give the registers, spills, scratch, code size and occupancy of
+the same attributes in the source, by clang and by llvmlite. Each printed source line must give its
+row. Prints two tables; the exit code is 1 if one differs. With `--interrupts 100`, signals end as
+many sweeps at random moments.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def main() -> int:
 
 
 def _printed_lines(least: int, seed: int, folder: Path) -> list[str]:
-    """The second table, and its faults: printed lines until each compiler has had its share."""
+    """The second table and its faults. Each compiler gets at least `least` printed lines."""
     print("", f"| {' | '.join(_HEAD_OF_LINES)} |", f"|{' --- |' * len(_HEAD_OF_LINES)}", sep="\n")
     faults: list[str] = []
     settings = [(name, target) for name, targets in printed.TARGETS.items() for target in targets]

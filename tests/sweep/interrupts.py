@@ -1,4 +1,4 @@
-"""Sweeps that a signal ends at a random moment: no compiler lives on, nothing is half written."""
+"""Sweeps ended by a signal at a random moment leave no compiler and no partial file."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ extern "C" __global__ void crowded(double *p, int n) {
   for (int i = 0; i < 48; i++) p[i * n] = v[i];
 }
 """
-_TIMEOUT = 5  # seconds of each compiler; its CPU limit is one more
-_PATIENCE = 120  # seconds that a machine with other work may take for these
+_TIMEOUT = 5  # seconds per compiler; the CPU limit is one second more
+_PATIENCE = 120  # seconds that a busy machine may take for one compiler
 
 
 def alive(folder: Path) -> list[str]:
-    """Commands that run with a temporary folder inside `folder`; Linux alone tells."""
+    """Commands running with a temporary folder inside `folder`. Only Linux can tell."""
     found = []
     for process in Path("/proc").iterdir():
-        with suppress(OSError):  # it has ended, or is another user's
+        with suppress(OSError):  # ended meanwhile, or belongs to another user
             if process.name.isdigit() and bytes(folder) in (process / "environ").read_bytes():
                 found.append((process / "cmdline").read_bytes().replace(b"\0", b" ").decode())
     return found
 
 
 def start(bitcode: str, compiler: str, folder: Path) -> subprocess.Popen[bytes]:
-    """A sweep that writes `folder/out/sweep.json`, with `folder/tmp` for what is temporary."""
+    """A running sweep that writes `folder/out/sweep.json`. Its temporary folder is `folder/tmp`."""
     (folder / "tmp").mkdir(parents=True)
     (folder / "out").mkdir()
     return subprocess.Popen(
@@ -55,7 +55,7 @@ def start(bitcode: str, compiler: str, folder: Path) -> subprocess.Popen[bytes]:
 def trial(
     bitcode: str, compiler: str, number: signal.Signals, delay: float, folder: Path
 ) -> list[str]:
-    """Faults after a sweep got the signal when it had run for `delay` seconds."""
+    """Faults of a sweep that gets the signal after `delay` seconds."""
     process = start(bitcode, compiler, folder)
     time.sleep(delay)
     process.send_signal(number)
@@ -65,7 +65,7 @@ def trial(
     while (running := alive(folder)) and time.monotonic() < until:
         time.sleep(0.2)
     faults += [f"lives on: {command}" for command in running]
-    # Before Python has handlers the signal's own action ends it; at the end it may be too late.
+    # At the start Python has no handlers yet; near the end the sweep may finish first.
     if process.returncode not in (0, -number, 128 + number):
         faults.append(f"exit code {process.returncode}")
     written = folder / "out" / "sweep.json"
@@ -78,7 +78,7 @@ def trial(
 
 
 def run(bitcode: str, compiler: str, times: int, random: Random, folder: Path) -> list[str]:
-    """Faults of so many trials of each signal, SIGKILL too."""
+    """Faults of `times` trials of each signal, including SIGKILL."""
     began = time.monotonic()
     start(bitcode, compiler, folder / "whole").communicate()
     whole = time.monotonic() - began

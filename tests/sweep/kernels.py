@@ -1,4 +1,4 @@
-"""Random HIP kernels that need registers, and what is asked of the compiler for each."""
+"""Random HIP kernels with many registers, and random attributes for each."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ class RandomKernel:
     name: str
     body: str
     asked: Asked
-    """In the source; None where it asks for nothing."""
+    """Attributes in the source; None leaves one out."""
 
     def source(self) -> str:
-        """Freestanding HIP."""
+        """Source in freestanding HIP."""
         attributes = ["global"]
         if self.asked.launch_bounds is not None:
             attributes.append(f"amdgpu_flat_work_group_size(1, {self.asked.launch_bounds})")
@@ -44,14 +44,14 @@ class RandomKernel:
         )
 
     def asking(self, asked: Asked) -> RandomKernel:
-        """The same with other attributes; what is not asked for stays."""
+        """The kernel with the attributes that are asked for. Others stay."""
         kept = asked if asked.waves else self.asked
         bounds = asked.launch_bounds or self.asked.launch_bounds
         return replace(self, asked=kept._replace(launch_bounds=bounds))
 
 
 def random_kernel(random: Random, name: str, target: Target) -> RandomKernel:
-    """From a few live values to more than the target has registers for."""
+    """A kernel with a few live values up to more than the target has registers for."""
     kind = random.choice(("float", "float", "double", "int"))
     live = random.choice((3, 12, 30, 60, 90, 130))
     lines = [f"  {kind} v[{live}];", "  int id = __builtin_amdgcn_workitem_id_x();"]
@@ -71,7 +71,7 @@ def _statement(random: Random, live: int) -> str:
 
 
 def _extras(random: Random, kind: str, live: int, target: Target) -> list[str]:
-    """LDS, an array in scratch, a call, matrix instructions: each of some kernels."""
+    """Code of some kernels: LDS, an array in scratch, a call, matrix instructions."""
     lines = []
     if random.random() < 0.3:
         size = random.choice((64, 512, 3000))
@@ -94,7 +94,7 @@ def _extras(random: Random, kind: str, live: int, target: Target) -> list[str]:
 
 
 def random_asked(random: Random, target: Target) -> Asked:
-    """Waves, launch bounds or both; LLVM may ignore them."""
+    """Waves, launch bounds or both. LLVM may ignore them."""
     waves = random.randint(1, target.waves.slots_per_simd)
     bounds = random.choice((64, 128, 256, 512, 1024))
     return random.choice(

@@ -1,4 +1,4 @@
-"""Printed source lines compiled by hand: each must give the row that it was printed for."""
+"""Printed source lines compiled separately: each must give its row."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ HIPCC = "hipcc"
 TARGETS = {
     "clang-19": ("gfx90a", "gfx942", "gfx1100", "gfx1201"),
     "clang-22": ("gfx90a", "gfx942", "gfx1100", "gfx1201"),
-    HIPCC: ("gfx908", "gfx90a", "gfx1030"),  # those that Debian's device libraries are for
+    HIPCC: ("gfx908", "gfx90a", "gfx1030"),  # targets of Debian's device libraries
 }
 KERNELS_OF_A_MODULE = 3
 _FREESTANDING = """
@@ -36,27 +36,27 @@ _FREESTANDING = """
 #define __launch_bounds__(...) \\
   select_impl_(__VA_ARGS__, launch_bounds_impl1, launch_bounds_impl0, )(__VA_ARGS__)
 """
-"""As HIP has it (amd_hip_runtime.h)."""
+"""Macros of HIP (amd_hip_runtime.h)."""
 
 
 @dataclass
 class Printed:
-    """Counts of lines."""
+    """Numbers of lines."""
 
     kernels: int = 0
     lines: int = 0
-    with_bounds: int = 0  # those with `__launch_bounds__`
+    with_bounds: int = 0  # lines with `__launch_bounds__`
     differences: list[str] = field(default_factory=list)
 
 
 def run(compiler: str, target: str, random: Random, folder: Path) -> Printed:
-    """One module of random kernels: every line that a sweep prints, compiled in the source."""
+    """Result of one module of random kernels: every printed line, compiled in the source."""
     kernels = [random_kernel(random, f"k{i}", find(target)) for i in range(KERNELS_OF_A_MODULE)]
     found = Printed()
     try:
         bitcode = _compile(compiler, target, kernels, folder / "plain")
     except subprocess.CalledProcessError:
-        return found  # the compiler refuses the kernels as they are
+        return found  # the compiler refuses the unchanged kernels
     clang = "clang-15" if compiler == HIPCC else compiler
     waves, bounds = random.choice((([], []), ([], []), ([], [128]), ([4, 6], [])))
     strategies = ["default", "max-ilp"] if (waves or bounds) and random.random() < 0.4 else []
@@ -83,7 +83,7 @@ def run(compiler: str, target: str, random: Random, folder: Path) -> Printed:
 def _printed(
     sweep: Sweep, kernels: Sequence[RandomKernel]
 ) -> Iterator[tuple[RandomKernel, Line, Result]]:
-    """Each kernel with a line and the row that it is printed for."""
+    """Each kernel with a printed line, and the row of that line."""
     by_name = {kernel.name: kernel for kernel in kernels}
     for kernel in sweep.kernels:
         row = next((variant.result for variant in of_its_row(kernel)), None)
@@ -93,7 +93,7 @@ def _printed(
 
 
 def written(kernel: RandomKernel, line: Line) -> str:
-    """The source with the line in place of the kernel's own attributes of its kinds."""
+    """The source with the line in place of the kernel's attributes of the same kinds."""
     own = kernel.asked._replace(waves=None) if line.text else kernel.asked
     if "__launch_bounds__" in line.text:
         own = Asked()
@@ -108,7 +108,7 @@ def _compile(
     folder: Path,
     options: str = "",
 ) -> Path:
-    """The bitcode that `--save-temps` leaves, next to the assembly."""
+    """Path of the bitcode that `--save-temps` leaves next to the assembly."""
     folder.mkdir(parents=True)
     stem = folder / f"unit-hip-amdgcn-amd-amdhsa-{target}"
     head = "#include <hip/hip_runtime.h>\n" if compiler == HIPCC else _FREESTANDING

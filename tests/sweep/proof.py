@@ -31,16 +31,16 @@ _FLAGS = (
 
 @dataclass
 class Tally:
-    """Results as numbers of kernels."""
+    """Results, as numbers of kernels."""
 
     kernels: int = 0
     changed: int = 0
-    """Kernels that the attribute changed at all."""
+    """Kernels that the attribute changed."""
     spilling: int = 0
     reproduced: int = 0
-    """Kernels as compiled that equal the compilation that left the bitcode."""
+    """Kernels as compiled that equal those of the compilation of the bitcode."""
     refused: int = 0
-    """Modules that the compiler refuses with the attribute in the source and edited."""
+    """Modules that the compiler refuses with the attribute, in the source and edited."""
     differences: list[str] = field(default_factory=list)
 
 
@@ -60,7 +60,8 @@ def compile_source(
     *,
     to_assembly: bool = True,
 ) -> Path:
-    """The bitcode that `--save-temps` leaves; with `to_assembly`, the assembly lies next to it."""
+    """Path of the bitcode that `--save-temps` leaves. With `to_assembly`, the assembly is next to
+    it."""
     folder.mkdir(parents=True)
     source = PRELUDE + "".join(kernel.source() for kernel in kernels)
     (folder / "unit.hip").write_text(source)
@@ -85,7 +86,7 @@ def run(
     through_llvmlite: bool = False,
     kernels_of_a_module: int = KERNELS_OF_A_MODULE,
 ) -> Tally:
-    """Compare random kernels of as many modules."""
+    """Tally of random kernels in `modules` modules."""
     tally = Tally()
     with Processes(300) as processes:
         compiler = find_compiler(
@@ -115,7 +116,7 @@ def _compare(
     tally: Tally,
     kernels: Sequence[RandomKernel],
 ) -> Iterator[str]:
-    """Differences in one module; a module that the compiler refuses as it is has none."""
+    """Differences in one module; none if the compiler refuses it unchanged."""
     asked = {kernel.name: random_asked(random, find(target)) for kernel in kernels}
     level = random.choice(("3", "3", "2", "1", "s"))
     try:
@@ -157,9 +158,9 @@ def _truth(
     compiler: Compiler,
     processes: Processes,
 ) -> Mapping[str, Result]:
-    """The kernels as the compiler makes them with the attributes in the source.
+    """Symbol → kernel compiled with the attributes in the source.
 
-    Raises `CalledProcessError` or `CompilerError` if it refuses them.
+    Raises `CalledProcessError` or `CompilerError` if the compiler refuses them.
     """
     if compiler.path != "llvmlite":
         return _assembly(compile_source(version, target, level, kernels, folder))

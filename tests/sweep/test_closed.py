@@ -1,4 +1,4 @@
-"""Nothing in IR, and nothing in the current folder, decides what runs or which files are read."""
+"""IR and files in the current folder never decide what runs or what is read."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ attributes #0 = { "target-cpu"="CPU" "target-features"="FEATURES"
 !16 = !{!"lib", !"--plugin=FILE"}
 !17 = !{!"FILE.gcno", !"FILE.gcda", !0}
 """
-"""Each way in which IR names a file; FILE is a pipe that nobody may open."""
+"""Ways in which IR names a file. FILE is a pipe that nobody may open."""
 
 PARTS = {
     "SOURCE": "FILE",
@@ -114,7 +114,7 @@ HOSTILE = {
     "second-triple": {"MODULE_ASM": 'target  triple  =  "amdgcn-amd-amdhsa/x"'},
 }
 READ_BY = ("names", "module-asm", "inline-asm", "macro", "attributes", "features")
-"""Compiled as if nothing were there; the others end with one line."""
+"""Cases that compile as if the name meant nothing. The others end with one error line."""
 
 
 def hostile(name: str, file: Path) -> str:
@@ -125,7 +125,7 @@ def hostile(name: str, file: Path) -> str:
 
 
 def lay_traps(folder: Path, mark: Path) -> None:
-    """Programs and configuration files under the names that compilers look for."""
+    """Put programs and configuration files under the names that compilers look for."""
     names = ["llvm-symbolizer", "addr2line", "lld", "as", "llc", "opt", "clang"]
     names += [f"clang-{version}" for version in range(13, 61)]
     for place in (folder, folder / "bin"):
@@ -143,7 +143,7 @@ def lay_traps(folder: Path, mark: Path) -> None:
 
 
 class Watched:
-    """Tells whether somebody opens a pipe for reading."""
+    """A pipe that tells if a process opened it for reading."""
 
     def __init__(self, pipe: Path) -> None:
         self.is_opened = False
@@ -162,7 +162,7 @@ class Watched:
 
     def _watch(self) -> None:
         while not self._done.wait(0.005):
-            with suppress(OSError):  # nobody reads
+            with suppress(OSError):  # no reader
                 os.close(os.open(self._pipe, os.O_WRONLY | os.O_NONBLOCK))
                 self.is_opened = True
 

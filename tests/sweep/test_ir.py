@@ -1,4 +1,4 @@
-"""Textual IR: which kernels it has, and function attributes set in it."""
+"""Textual IR: its kernels, and changed function attributes."""
 
 from __future__ import annotations
 

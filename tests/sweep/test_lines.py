@@ -1,4 +1,4 @@
-"""Lines for the source: which attributes they stand for, and which rows get one."""
+"""Source lines: the attributes they express, and the rows that have one."""
 
 from __future__ import annotations
 

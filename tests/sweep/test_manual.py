@@ -1,4 +1,4 @@
-"""The manual's tables of the four kernels; `pytest --regen` rewrites them."""
+"""The manual's tables of four kernels. `pytest --regen` rewrites them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compilers as child processes: their errors, their limits, and that none is left behind."""
+"""Compilers as child processes: errors, limits, and no process left behind."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="compilers of these t
 
 
 def script(path: Path, text: str) -> str:
-    """An executable shell script."""
+    """Path of an executable shell script."""
     path.write_text(f"#!/bin/sh\n{text}\n")
     path.chmod(0o755)
     return str(path)
@@ -77,7 +77,7 @@ def test_an_interrupted_sweep_leaves_nothing_behind(tmp_path: Path, number: sign
     for folder in (temporary, running):
         folder.mkdir()
     path = bitcode("__global__ void k(int *out) { *out = 1; }", inputs / "k.bc")
-    # The real compiler for all but assembly, which never ends: its processes note their numbers.
+    # The real compiler, but assembly hangs; its processes write down their ids.
     slow = (
         f'case "$*" in *-O3*) echo > {running}/$$; sleep 60 & wait;; *) exec clang-22 "$@";; esac'
     )

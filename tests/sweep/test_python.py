@@ -1,4 +1,4 @@
-"""`kernelinfo.sweep` from Python, and that its name stays the function's."""
+"""`kernelinfo.sweep` from Python. The name stays that of the function."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`kernelinfo sweep` as a user runs it, against what the compiler itself makes."""
+"""`kernelinfo sweep` as users run it, against the compiler's own results."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def numbers(kernel: dict[str, Any]) -> tuple[object, ...]:
 
 @pytest.fixture(scope="module")
 def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with bitcode and the assembly of the same compilation."""
+    """A folder with bitcode and assembly of the same compilation."""
     folder = tmp_path_factory.mktemp("build")
     source = KERNELS.replace("BOUND", "")
     bitcode(source, folder / "kernels.bc")
@@ -80,7 +80,7 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The path of bitcode that takes next to no time to compile."""
+    """Path of bitcode that compiles in almost no time."""
     return bitcode(SMALL, tmp_path_factory.mktemp("small") / "small.bc")
 
 
@@ -172,7 +172,7 @@ def test_tritons_ir_is_only_put_through_code_generation(build: Path, tmp_path: P
     clang = ["clang-22", *flags.split(), str(build / "kernels.bc")]
     subprocess.run([*clang, "-emit-llvm", "-o", str(optimised)], check=True)
     subprocess.run([*clang, "-o", str(reference)], check=True)
-    # As Triton writes it: the processor is named by the JSON next to it, and by LLVM 24's triple.
+    # As Triton writes it: the JSON next to it and LLVM 24's triple name the processor.
     text = re.sub(r' "target-(cpu|features)"="[^"]*"', "", optimised.read_text())
     optimised.write_text(text.replace('"amdgcn-amd-amdhsa"', '"amdgpu9.0a-amd-amdhsa"'))
     sidecar = {"name": "crowded", "target": {"backend": "hip", "arch": "gfx90a"}, "num_warps": 2}
