@@ -1,4 +1,4 @@
-"""What the project has decided: `kernelinfo.toml`, or `[tool.kernelinfo]` of `pyproject.toml`."""
+"""The configuration of a project: `kernelinfo.toml`, or `[tool.kernelinfo]` of `pyproject.toml`."""
 
 from __future__ import annotations
 
@@ -26,42 +26,42 @@ ToolchainChange = Literal["report", "strict", "accept"]
 
 
 class Budget(NamedTuple):
-    """What the kernels of a name, maybe of one target, may take and must reach."""
+    """Bounds on the numbers of kernels, chosen by name and target."""
 
     kernel: str = "*"
     target: str | None = None
     bounds: tuple[tuple[Number, Bound], ...] = ()
     line: int | None = None
-    """Of the configuration, as of suppressions."""
+    """Line of the configuration, from 1; None if unknown."""
 
 
 class Gate(NamedTuple):
-    """How much worse than the baseline is borne."""
+    """Allowances: how much worse than the baseline each number may be."""
 
     allowances: tuple[tuple[Number, Allowance], ...] = ()
-    """What is not named may be anything."""
+    """(number, allowance) pairs; other numbers may get worse without limit."""
     toolchain_change: ToolchainChange = "report"
 
     def __repr__(self) -> str:
-        """One line, by the keys of the configuration."""
+        """One line with the keys of the configuration."""
         allowed = ", ".join(f"{number.key} {allowance}" for number, allowance in self.allowances)
         return f"Gate({allowed}; toolchain-change {self.toolchain_change})"
 
 
 class Suppression(NamedTuple):
-    """Findings that are borne."""
+    """A suppression: findings that do not count."""
 
     rule: str
     kernel: str
     reason: str
     target: str | None = None
     until: date | None = None
-    """The last day."""
+    """Last day of the suppression; None if it does not expire."""
     line: int | None = None
 
 
 def entries_for(entries: Sequence[Entry], name: str, symbol: str, processor: str) -> list[Entry]:
-    """Those of some budgets or suppressions that are for a kernel, and for its target."""
+    """The budgets or suppressions that apply to a kernel, by its name and processor."""
     fitting = matching(tuple(one.kernel for one in entries), name, symbol)
     return [one for one in entries if one.kernel in fitting and one.target in (None, processor)]
 
@@ -75,18 +75,18 @@ def _gate(values: dict[str, Any]) -> Gate:
 
 
 class Configuration(NamedTuple):
-    """All that a file may say; without one, what holds by default."""
+    """All settings of a project, with their defaults."""
 
     file: FilePath | None = None
     paths: tuple[str, ...] = ()
-    """From the current folder."""
+    """Files, folders and globs, relative to the current folder."""
     targets: tuple[str, ...] = ()
-    """Empty for all."""
+    """Targets to check; empty for all."""
     baseline: FilePath | None = None
     strict_baseline: bool = False
     fail_on: Severity = "warning"
     min_kernels: int = 1
-    """Fewer are a problem where the whole build is judged."""
+    """Least number of kernels in the whole build; fewer are a problem."""
     selection: Selection = BY_DEFAULT
     workgroup_sizes: tuple[tuple[str, int], ...] = ()
     budgets: tuple[Budget, ...] = ()
@@ -95,7 +95,7 @@ class Configuration(NamedTuple):
 
 
 def read_config(path: FilePath) -> Configuration:
-    """What a file says. Raises `ConfigError`, which names all that is wrong with it."""
+    """The configuration of a file. Raises `ConfigError`, with a line for each error."""
     file = read_file(path)
     if file is None:
         raise ConfigError(f"{path}: has no [tool.kernelinfo]; add it, or write {OWN}")
@@ -103,15 +103,18 @@ def read_config(path: FilePath) -> Configuration:
 
 
 def find_config(folder: str) -> Configuration:
-    """What the nearest file says, from the absolute path of a folder upwards; by default without
-    one. Raises `ConfigError`."""
+    """The configuration of the nearest file in a folder or above; the defaults without one.
+
+    `folder` is an absolute path. Raises `ConfigError`.
+    """
     files = (read_file(os.path.relpath(path)) for path in configurations(folder))
     file = next(filter(None, files), None)
     return _configuration(file) if file else Configuration()
 
 
 def shadowed_by(file: FilePath) -> str | None:
-    """The `pyproject.toml` whose [tool.kernelinfo] a `kernelinfo.toml` next to it takes over."""
+    """The path of a `pyproject.toml` whose [tool.kernelinfo] is ignored, because `file` is a
+    `kernelinfo.toml` next to it. None without one."""
     path = os.path.join(os.path.dirname(file), SHARED)
     is_shadowed = os.path.basename(file) == OWN and os.path.isfile(path) and read_file(path)
     return path if is_shadowed else None

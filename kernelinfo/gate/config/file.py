@@ -1,4 +1,4 @@
-"""The file that configures: its table, and on which line what stands."""
+"""A configuration file: its table, and the lines of its keys."""
 
 from __future__ import annotations
 
@@ -15,26 +15,27 @@ OWN, SHARED = CONFIGURATIONS
 
 
 class ConfigFile(NamedTuple):
-    """A configuration as it is written."""
+    """A configuration file as written."""
 
     path: str
     text: str
     table: dict[str, Any]
     inside: KeyPath
-    """The place of its table in the file."""
+    """Keys that lead from the file's top to its table."""
 
     def line(self, path: KeyPath) -> int | None:
-        """The line that sets a key; None for one that is not set, or whose line is not known."""
+        """The line of a key, from 1; None if the key is not set or its line is unknown."""
         return lines_of(self.text).get(self.inside + path)
 
 
 def read_file(path: FilePath) -> ConfigFile | None:
-    """The file; None for a `pyproject.toml` without `[tool.kernelinfo]`. Raises `ConfigError`."""
+    """The configuration file; None for a `pyproject.toml` without `[tool.kernelinfo]`. Raises
+    `ConfigError`."""
     path = os.fspath(path)
     shared = os.path.basename(path) == SHARED
     try:
         data = read_document(path, 16 << 20)
-        if shared and not may_configure(data):  # nor need it be valid
+        if shared and not may_configure(data):  # it may even be invalid TOML
             return None
         text = data.decode()
         document = tomllib.loads(text)

@@ -1,4 +1,4 @@
-"""Every key of the configuration, once: validation, `--show-config` and schema come from it."""
+"""All keys of the configuration. Validation, `--show-config` and the JSON Schema use them."""
 
 from __future__ import annotations
 
@@ -26,22 +26,23 @@ if TYPE_CHECKING:
     from kernelinfo.rules.severity import Severity
 
 SEVERITIES: tuple[Severity, ...] = ("note", "warning", "error")
-"""The mildest first."""
+"""Mildest first."""
 
 
 class Scalar(NamedTuple):
-    """One value: what it looks like, and what it is read as."""
+    """A single value: its types, limits and parser."""
 
     expected: str
-    """Completes "write …"."""
+    """The rest of the hint "write …"."""
     types: tuple[type, ...] = (str,)
     read: Callable[[Any], object] = lambda value: value
-    """Raises `ValueError` for what means nothing, and `KernelinfoError` where it can say why."""
+    """Parser of the value. Raises `ValueError` for an invalid one, or `KernelinfoError` with the
+    reason."""
     choices: tuple[str, ...] = ()
     pattern: str = ""
-    """A regular expression for strings; empty for any."""
+    """Regular expression that a string must match; empty for any string."""
     least: int | None = None
-    """The smallest number allowed."""
+    """Smallest allowed number."""
 
 
 class Many(NamedTuple):
@@ -52,7 +53,7 @@ class Many(NamedTuple):
 
 
 class Named(NamedTuple):
-    """A table of values under names that the user chooses, in the order of the file."""
+    """A table with names chosen by the user, in the order of the file."""
 
     name: Scalar
     of: Scalar
@@ -60,34 +61,34 @@ class Named(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A table of known keys, or an array of such tables."""
+    """A table with known keys, or an array of such tables."""
 
     keys: tuple[Key, ...]
     expected: str
     array: bool = False
     one_of: tuple[str, ...] = ()
-    """Keys of which at least one is stated."""
+    """Keys of which a table must set at least one."""
 
 
 class Key(NamedTuple):
-    """A key, what it is for, and what it holds unless the file says so."""
+    """A key with its description, kind and default."""
 
     name: str
     about: str
     kind: Scalar | Many | Named | Table
     default: Any = None
-    """As TOML has it; None for nothing."""
+    """Default as a TOML value; None for no default."""
     required: bool = False
     older: str = ""
-    """The name that it had before; still read."""
+    """Former name, which is still read; empty without one."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The name, then the older one."""
+        """The name, and the former name if there is one."""
         return (self.name, self.older) if self.older else (self.name,)
 
     def stated_name(self, table: Mapping[str, Any]) -> str | None:
-        """The name by which a table states it; None where it does not."""
+        """The name under which a table sets the key; None if it does not."""
         return next((name for name in self.names if name in table), None)
 
 
@@ -184,7 +185,7 @@ _GATE = (
 GATED = tuple(
     (key.name, next((m for m in MEASURES if m.key == key.name), WAVES)) for key in _GATE[:-1]
 )
-"""Keys of [gate] and what they allow to get worse."""
+"""Keys of [gate], each with the number that it bounds."""
 
 _SUPPRESS = (
     Key("rule", "Number, name or beginning of numbers.", _RULE, required=True),

@@ -1,4 +1,4 @@
-"""On which line of a TOML text each key is set; tomllib does not tell."""
+"""Lines of keys in a TOML text: tomllib does not report them."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from functools import lru_cache
 from typing import Any
 
 KeyPath = tuple[str | int, ...]
-"""Keys and indices of arrays from the top: `("budget", 1, "kernel")`."""
+"""Keys and array indices from the top: `("budget", 1, "kernel")`."""
 
 
 @lru_cache(maxsize=1)
 def lines_of(text: str) -> dict[KeyPath, int]:
-    """The 1-based line of every key, table and element that valid TOML sets.
+    """Key path -> line, from 1, of each key, table and array element in valid TOML.
 
-    What stands inside a value of several lines has none: better no line than a wrong one.
+    Elements inside a value of several lines are left out: their line is unknown.
     """
     found: dict[KeyPath, int] = {}
     lengths: dict[KeyPath, int] = {}
-    """Of the arrays of tables so far."""
+    """Length so far of each array of tables."""
     table: KeyPath = ()
     for line, length, statement in _statements(text):
         stated = tomllib.loads(statement)
@@ -30,14 +30,14 @@ def lines_of(text: str) -> dict[KeyPath, int]:
             paths = [*_paths(stated, table)]
         for path in paths:
             if length == 1 or not any(isinstance(part, int) for part in path[len(table) :]):
-                for end in range(1, len(path) + 1):  # a table has the line of its first mention
+                for end in range(1, len(path) + 1):  # the first mention of a table counts
                     found.setdefault(path[:end], line)
     return found
 
 
 def _statements(text: str) -> Iterator[tuple[int, int, str]]:
-    """First line, number of lines and text of each header and each key with its value: the least
-    that is TOML by itself."""
+    """(first line, number of lines, text) of each header and each key with its value: the smallest
+    pieces that are valid TOML."""
     first, pending = 0, ""
     for number, line in enumerate(text.split("\n"), 1):
         if not pending and (not line.strip() or line.lstrip().startswith("#")):
@@ -52,7 +52,8 @@ def _statements(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _header(stated: dict[str, Any], lengths: dict[KeyPath, int]) -> KeyPath:
-    """The table that `[a.b]` or `[[a.b]]` opens, in the last element of each array on the way."""
+    """The key path of the table that `[a.b]` or `[[a.b]]` opens. Arrays on the way continue with
+    their last element."""
     path: KeyPath = ()
     inside: Any = stated
     while inside:

@@ -1,4 +1,4 @@
-"""The numbers that budgets and baselines bound, and their bounds."""
+"""Numbers that budgets and baselines bound, and the bounds."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ MEASURES = tuple(
         key=lambda number: (number.is_gain, not number.affects),
     )
 )
-"""All numbers with a key: spills and scratch first, gains last."""
+"""Numbers with a key: spills and scratch first, gains last."""
 
 
 class Bound(NamedTuple):
-    """A budget's demand on a number."""
+    """A bound of a budget on one number."""
 
     sign: str
     """`<=`, `>=` or `==`."""
@@ -41,9 +41,10 @@ class Bound(NamedTuple):
 
 
 def parse_bound(measure: Number, value: str | float) -> Bound:
-    """`">=2"`, `"<=64"`, `"==0"`; a number alone is the least of a gain and the most of a cost.
+    """The bound of `">=2"`, `"<=64"` or `"==0"`. A bare number is the least of a gain and the most
+    of a cost.
 
-    Raises `ValueError` for anything else, negative and infinite numbers among it.
+    Raises `ValueError` for another text and for negative or infinite numbers.
     """
     if not isinstance(value, str):
         return Bound(">=" if measure.is_gain else "<=", _finite(value))
@@ -54,18 +55,18 @@ def parse_bound(measure: Number, value: str | float) -> Bound:
 
 
 def _finite(value: float) -> float:
-    """The number. Raises `ValueError` for one that no count in a file can be."""
+    """The number unchanged. Raises `ValueError` unless it fits 64 bits without sign."""
     if not 0 <= value < 1 << 64:
         raise ValueError("no number of 64 bits")
     return value
 
 
 class Allowance(NamedTuple):
-    """How much worse than the baseline a number may be."""
+    """How much worse than the baseline a number may get."""
 
     amount: float
     percent: bool = False
-    """True if the amount is a share of the baseline's number."""
+    """True if the amount is a percentage of the pinned number."""
 
     def __str__(self) -> str:
         return f"{self.amount:+g}{'%' if self.percent else ''}"
@@ -75,7 +76,8 @@ class Allowance(NamedTuple):
 
 
 def parse_allowance(value: str | float) -> Allowance | None:
-    """`8`, `"+8"` or `"+5%"`; None for `"off"`. Raises `ValueError` for anything else."""
+    """The allowance of `8`, `"+8"` or `"+5%"`; None for `"off"`. Raises `ValueError` for another
+    value."""
     if value == "off":
         return None
     found = re.match(ALLOWANCE, str(value))

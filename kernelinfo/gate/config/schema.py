@@ -1,4 +1,5 @@
-"""The configuration's JSON Schema, for editors; config-schema.json in this folder holds it."""
+"""The JSON Schema of the configuration, for editors; stored as config-schema.json in this
+folder."""
 
 from __future__ import annotations
 

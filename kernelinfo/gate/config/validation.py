@@ -1,4 +1,4 @@
-"""TOML values -> what they mean, and every complaint of a file at once."""
+"""TOML values -> Python values; all errors of a file are collected."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from kernelinfo.gate.config.lines import KeyPath
 
 
 class Validation:
-    """Reads values by their keys and gathers complaints on the way."""
+    """Reader of values by their keys; collects errors."""
 
     def __init__(self) -> None:
         self.complaints: list[tuple[KeyPath, str]] = []
-        """A key, and what is wrong with it: what was found; what to write."""
+        """(key, message) of each error. The message has the form `what was found; what to
+        write`."""
 
     def table(self, stated: Any, keys: tuple[Key, ...], path: KeyPath) -> dict[str, Any]:
-        """The value of every key that is stated or has a default."""
+        """Key -> value, for keys that are set or have a default."""
         names = [key.name for key in keys]
         known = {name for key in keys for name in key.names}
         for name in stated.keys() - known:
@@ -70,9 +71,9 @@ class Validation:
         return None
 
     def _element(self, stated: Any, kind: Table, path: KeyPath) -> dict[str, Any]:
-        """One table of an array, with its path."""
+        """One table of an array, with its key path under `path`."""
         others = {name for key in kind.keys for name in key.names} - {*kind.one_of}
-        if kind.one_of and stated.keys() <= others:  # else a key may be misspelled
+        if kind.one_of and stated.keys() <= others:  # otherwise a key may be misspelled
             self._complain(path, f"bounds nothing; write one of {', '.join(kind.one_of)}")
         return self.table(stated, kind.keys, path) | {"path": path}
 
@@ -93,7 +94,7 @@ class Validation:
 
 
 def _fits(stated: Any, kind: Scalar) -> bool:
-    # To Python, True is a number.
+    # Python counts True as a number.
     if not isinstance(stated, kind.types) or (isinstance(stated, bool) and bool not in kind.types):
         return False
     if isinstance(stated, (int, float)) and kind.least is not None:
@@ -104,6 +105,6 @@ def _fits(stated: Any, kind: Scalar) -> bool:
 
 
 def spelled(path: KeyPath) -> str:
-    """`budget[1].waves`."""
+    """A key path as text: `budget[1].waves`."""
     parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
     return "".join(parts).removeprefix(".")
