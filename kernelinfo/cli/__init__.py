@@ -1,4 +1,4 @@
-"""The command line: the only place that prints or exits."""
+"""The command line: the only room that prints or exits."""
 
 from __future__ import annotations
 
@@ -12,17 +12,16 @@ COMMANDS = (
     *("report", "explain", "pressure", "diff", "check", "calc", "limits", "extract", "sweep"),
     *("scan", "trend", "compare-profile", "rules", "arch"),
 )
-"""Each a module of this package with a function `command` and its EXAMPLES."""
+"""Names of commands: each is a module of this package with a function `command` and `EXAMPLES`."""
 
 _OWN_OPTIONS = ("--help", "-h", "--version", "--install-completion", "--show-completion")
 
 
 def app() -> None:
-    """Run the command line of this process; only the command that it names is imported.
+    """Run the command line of this process. Only the module of the named command is imported.
 
-    A `KernelinfoError`, and what the system refuses, is one line on standard error, exit code 2;
-    any other exception is a bug and shows its traceback. A reader that stops listening ends the
-    program quietly.
+    A `KernelinfoError` or `OSError` becomes one line on standard error and exit code 2. Any other
+    exception is a bug and shows its traceback. A closed pipe ends the program quietly.
     """
     try:
         try:
@@ -30,7 +29,7 @@ def app() -> None:
         finally:
             sys.stdout.flush()
     except SystemExit as end:
-        # The parser of options, which writes help itself, would call that a failure.
+        # typer turns a broken pipe during --help into a failure.
         if not isinstance(end.__context__, BrokenPipeError):
             raise
         _end()
@@ -38,7 +37,7 @@ def app() -> None:
         _end(*str(error).split("\n"))
     except KernelinfoError as error:
         _end(str(error))
-    except BrokenPipeError:  # whoever read has seen enough
+    except BrokenPipeError:  # the reader closed the pipe
         _end()
     except OSError as error:
         _end(f"{error.filename or 'standard output'}: {error.strerror}")
@@ -47,7 +46,7 @@ def app() -> None:
 
 
 def print_version() -> None:
-    """Answer `--version`."""
+    """Print the name and version."""
     print(f"kernelinfo {__version__}")
 
 
@@ -72,7 +71,8 @@ def _run() -> None:
 
 
 def _are_paths(arguments: list[str]) -> bool:
-    """True if there are paths alone. Windows leaves globs to typer, and a shell completion."""
+    """True if all arguments are paths or `-`. False on Windows, where typer expands globs, and in
+    shell completion."""
     if os.name != "posix" or "_KERNELINFO_COMPLETE" in os.environ or not arguments:
         return False
     is_command = arguments[0] in COMMANDS or _may_be_misspelled(arguments[0])
@@ -80,12 +80,12 @@ def _are_paths(arguments: list[str]) -> bool:
 
 
 def _may_be_misspelled(word: str) -> bool:
-    """True for a word that is no file, and may be a misspelled command."""
+    """True for a word that names no file and could be a misspelled command."""
     return word.isidentifier() and not os.path.lexists(word)
 
 
 def _end(*lines: str) -> None:
-    """Leave with what is wrong on standard error, or quietly."""
+    """Print the error lines and exit with 2; without lines exit with 0."""
     from kernelinfo.cli.output import CANNOT_ANSWER, complain, give_up
 
     for line in lines:

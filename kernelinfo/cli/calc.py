@@ -157,7 +157,8 @@ def command(
 
 
 def _variables(vary: str | None, best: bool, given: dict[str, bool]) -> list[Variable]:
-    """What to vary. Raises `OptionError` for what means nothing."""
+    """The variables of --vary or --best. Raises `OptionError` for unknown names, repeated names, or
+    variables that an option sets."""
     if vary is not None and best:
         raise OptionError("--best varies the workgroup size by itself; leave --vary out")
     names = ["workgroup-size"] if vary is None else vary.split(",")

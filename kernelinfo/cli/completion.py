@@ -1,7 +1,6 @@
-"""What a shell may offer for a value: cheap, and quiet where nothing is known.
+"""Values that a shell offers on TAB. They come fast, and an error offers nothing.
 
-Commands import this at every start, so each offer imports what it needs. Of what is offered, typer
-keeps the words that begin as the one that is typed.
+typer keeps the values that start with the typed word.
 """
 
 from __future__ import annotations
@@ -19,9 +18,9 @@ from kernelinfo.occupancy import targets
 from kernelinfo.rules import RULES
 from kernelinfo.rules.severity import Severity
 
-Offers = list[tuple[str, str]]  # words and what they mean
+Offers = list[tuple[str, str]]  # (word, description)
 
-_PATIENCE = 1.0  # seconds that a user waits for a name
+_PATIENCE = 1.0  # seconds to search a file for kernels
 
 
 def gfx() -> Offers:
@@ -30,19 +29,19 @@ def gfx() -> Offers:
 
 
 def products() -> Offers:
-    """Names of devices; of several dies in one, the die's."""
+    """Names of products with their targets; a die of a product goes by the product's name."""
     found = map(targets.find, targets.known())
     names = {device.name: target.name for target in found for device in target.devices}
     return [(name.removesuffix(" GCD"), target) for name, target in names.items()]
 
 
 def rules(incomplete: str) -> Offers:
-    """Numbers with what they find, and names."""
+    """Rules: numbers with titles, then names."""
     return listed(incomplete, _rules())
 
 
 def levels(incomplete: str) -> Offers:
-    """`KI201=`, and then a severity."""
+    """Values of --severity: `KI201=` first, then `KI201=note` and the like."""
     rule, equals, _ = incomplete.partition("=")
     if equals:
         return [(f"{rule}={level}", "") for level in reversed(get_args(Severity))]
@@ -50,7 +49,8 @@ def levels(incomplete: str) -> Offers:
 
 
 def subjects(incomplete: str) -> Offers:
-    """What `explain` explains: rules, topics, files; files alone where nothing is typed yet."""
+    """Arguments of `explain`: rules, topics and files. Empty if no rule or topic fits: the shell
+    then offers files."""
     words = [*_rules(), *topics().items()]
     if incomplete and any(word.startswith(incomplete) for word, _ in words):
         return [*words, *((path, "") for path in files(incomplete))]
@@ -58,8 +58,8 @@ def subjects(incomplete: str) -> Offers:
 
 
 def kernels(ctx: typer.Context, incomplete: str) -> Offers:
-    """Kernels of the file by their base names; by their symbols where one is begun."""
-    from kernelinfo.cli.naming import base_names  # a shell asks for them in one command of many
+    """Kernels of the file by base name, or by symbol if the typed word starts one."""
+    from kernelinfo.cli.naming import base_names  # only this offer needs it
 
     path = ctx.params.get("path")
     if not path or path == "-":
@@ -84,13 +84,13 @@ def _rules() -> Iterator[tuple[str, str]]:
 
 
 def listed(incomplete: str, words: Iterable[tuple[str, str]]) -> Offers:
-    """Words for the end of a list with commas."""
+    """Offers for the last word of a list with commas."""
     before = incomplete[: incomplete.rfind(",") + 1]
     return [(before + word, meaning) for word, meaning in words]
 
 
 def files(incomplete: str) -> Iterator[str]:
-    """The paths that begin so, hidden ones only where asked for."""
+    """Paths that start with the typed word. Hidden files come only after a typed dot."""
     folder, name = os.path.split(incomplete)
     try:
         entries = sorted(os.scandir(folder or "."), key=lambda entry: entry.name)

@@ -118,7 +118,7 @@ def command(
 def _compare(
     old: str, new: str, wanted: Options, *, across_targets: bool, loose: bool
 ) -> Comparison:
-    """The comparison of two paths, with what could not be read of them."""
+    """The comparison of two paths, with the problems of reading them."""
     (before, problems), (after, more) = (
         (chosen(read_baseline(path), wanted), []) if is_baseline(path) else read_build(path, wanted)
         for path in (old, new)
@@ -128,7 +128,7 @@ def _compare(
 
 
 def _unmatched(comparison: Comparison, wanted: Options) -> Iterator[str]:
-    """Each `-k` and `--target` without a kernel in either build, next to others that have some."""
+    """A message per `-k` and `--target` that no kernel of either build matches, if others match."""
     kernels = [kernel for pair in comparison.pairs for kernel in (pair.old, pair.new)]
     kernels += comparison.gone + comparison.new
     met = {m for k in kernels for m in wanted.met(k.name, k.symbol, k.processor)}
@@ -136,7 +136,7 @@ def _unmatched(comparison: Comparison, wanted: Options) -> Iterator[str]:
 
 
 def fails(comparison: Comparison, fail_on: FailOn | None) -> bool:
-    """True if a comparison has what the user asked to be failed for."""
+    """True if the comparison has a regression or change that `--fail-on` names."""
     if fail_on == "regression":
         return bool(comparison.gone) or any(pair.regressed for pair in comparison.pairs)
     if fail_on == "change":

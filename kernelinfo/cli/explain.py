@@ -144,9 +144,9 @@ def command(
 
 
 def _page_or_rule(name: str) -> str:
-    """A page of the manual, or a rule's documentation; empty for what may be a file.
+    """A page of the manual or the documentation of a rule; empty if the name could be a file.
 
-    Raises `OptionError` for none of these.
+    Raises `OptionError` if it is none of the three.
     """
     if name in manual.topics():
         return "".join(manual.page(name))
@@ -168,7 +168,7 @@ def _explanations(
     ir: str | None,
     within: Bounds,
 ) -> Iterator[str]:
-    """Each kernel; `ir` is the path of the LLVM IR that lies next to the assembly."""
+    """The explanation of each kernel. `ir` is the path of the LLVM IR next to the assembly."""
     pressures = _pressures(results, within)
     for index, (result, pressure) in enumerate(zip(results, pressures, strict=True)):
         yield "\n" if index else ""
@@ -179,10 +179,8 @@ def _explanations(
 
 
 def _pressures(results: list[Result], within: Bounds) -> Iterator[Notes]:
-    """For each kernel its live registers, if vector registers limit, and its variables in LDS.
-
-    For assembly in a file; LDS only where debug information describes the kernel.
-    """
+    """Notes on each kernel of an assembly: live registers if vector registers limit it, and
+    variables in LDS if debug information has them."""
     wanted = [_is_limited(one) or bool(one.kernel.used.lds_bytes) for one in results]
     kinds = {one.kernel.code_object.kind for one in compress(results, wanted)}
     if "assembly" not in kinds:
@@ -201,7 +199,8 @@ def _is_limited(result: Result) -> bool:
 
 
 def _launched_lds(result: Result, within: Bounds) -> Notes:
-    """Whether a code object's kernel reaches LDS that it does not reserve, by llvm-objdump."""
+    """A note if code reaches LDS although the kernel reserves none: the host must add it at launch.
+    Needs llvm-objdump."""
     traits, occupancy = result.kernel.traits, result.occupancy
     launched = occupancy.launch.dynamic_lds_bytes if occupancy else 0
     is_object = result.kernel.code_object.kind == "code-object"
@@ -212,7 +211,7 @@ def _launched_lds(result: Result, within: Bounds) -> Notes:
 
 
 def _page(items: list[Item], results: list[Result], view: View, within: Bounds) -> Iterator[str]:
-    """The HTML page, of one kernel of an assembly file with its curve of live registers."""
+    """The HTML page. A single kernel of an assembly has its curve of live registers."""
     from kernelinfo.render import html
 
     one = results[0] if len(results) == 1 else None

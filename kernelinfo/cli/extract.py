@@ -48,8 +48,11 @@ def command(
 def _written(
     items: Iterable[Extract | Problem | Note], folder: str, force: bool
 ) -> Iterator[str | Problem | Note]:
-    """Write each and say so. The folder is made for the first of them. Raises `OptionError` where
-    that is not possible, or the folder takes no more."""
+    """Write code objects into a folder and yield a line per file, and problems.
+
+    The folder is created for the first file. Raises `OptionError` if the folder or a file cannot be
+    written.
+    """
     is_new = not os.path.lexists(folder)
     for item in items:
         if not isinstance(item, Extract):
@@ -65,7 +68,7 @@ def _written(
                 file.write(item.blob.data.read())
         except OSError as error:
             if is_new:
-                with suppress(OSError):  # there are files in it
+                with suppress(OSError):  # not empty
                     os.rmdir(folder)
             where = folder if error.filename == folder else path
             raise OptionError(f"{where}: {error.strerror}; give another folder") from None

@@ -1,4 +1,4 @@
-"""The commands as typer reads them, and their help."""
+"""Commands, options and help, as typer parses and prints them."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ _SECTIONS = {
         "jobs",
     ),
 }  # fmt: skip
-"""Parameters of all commands; others stand under Options."""
+"""Section of the help -> its parameters, of any command. Other parameters are under Options."""
 
 
 class _Command(TyperCommand):
-    """Its options stand in sections, its examples as they are written."""
+    """A command whose help groups options by section and prints examples unchanged."""
 
     def format_options(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]
         section_of = {name: section for section, names in _SECTIONS.items() for name in names}
@@ -80,11 +80,12 @@ class _Command(TyperCommand):
 
 
 _UsageError: Any = typer.BadParameter.__bases__[0]
-"""Click's; typer has a copy of click under a private name."""
+"""The base class of usage errors. typer hides its copy of click under a private name."""
 
 
 class _CommandLine(TyperGroup):
-    """The commands; a shell that completes is offered files as well, which are for `report`."""
+    """The group of commands. A first word that is no command is a path for `report`, also in shell
+    completion."""
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -106,7 +107,7 @@ class _CommandLine(TyperGroup):
             default = self.commands[_DEFAULT_COMMAND]
             with default.make_context(_DEFAULT_COMMAND, [], ctx, resilient_parsing=True) as own:
                 return [*found, *default.shell_complete(own, incomplete)]
-        # Shells offer files by themselves only where they are offered nothing else.
+        # Shells add files only if no other offer comes.
         return [*found, *(type(found[0])(path) for path in files(incomplete))] if found else []
 
 
@@ -130,7 +131,7 @@ def _root(
 
 
 def command_line(commands: Iterable[str]) -> typer.Typer:
-    """The command line with these commands, each imported only now."""
+    """The command line with these commands; imports their modules."""
     line = typer.Typer(
         name="kernelinfo",
         cls=_CommandLine,

@@ -1,4 +1,4 @@
-"""The kernel that a user names, and the error where there is none."""
+"""Kernels by the name that a user gives, and the error if no kernel has it."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from kernelinfo.reading.blob import Problem
 from kernelinfo.render.names import names_of, printable, short
 from kernelinfo.render.words import plural
 
-_MOST_NAMES = 1 << 12  # that are compared with one that there is not
+_MOST_NAMES = 1 << 12  # names kept for a suggestion
 _MOST_LISTED = 50
 
 
 def is_named(name: str, symbol: str, wanted: str) -> bool:
-    """True if `wanted` is a kernel's symbol, its demangled, short or base name, or a glob of it."""
+    """True if `wanted` is a kernel's symbol, demangled, short or base name, or a glob of one."""
     return wanted in (short(name), base_name(name)) or matches(wanted, name, symbol)
 
 
 def base_names(path: str) -> Iterator[tuple[str, str]]:
-    """Base name and symbol of each kernel of a path."""
+    """(base name, symbol) of each kernel of a path."""
     for item in analyse([path], Options()):
         if isinstance(item, Result):
             yield base_name(item.kernel.name), item.kernel.symbol
 
 
 class Choice:
-    """Chooses the kernels with the name that the user gives, or all where none is given."""
+    """The choice of kernels by a name; without a name it takes all."""
 
     def __init__(self, name: str | None) -> None:
         self._name = name
@@ -39,11 +39,11 @@ class Choice:
         self._others: set[str] = set()
 
     def has(self, kernel: Kernel) -> bool:
-        """True for a kernel of that name."""
+        """True if the name is the kernel's."""
         return self._name is None or is_named(kernel.name, kernel.symbol, self._name)
 
     def keeps(self, kernel: Kernel) -> bool:
-        """The same; other kernels are counted, and their names kept for a suggestion."""
+        """Like `has`, and remembers the names of other kernels for a suggestion."""
         if self.has(kernel):
             return True
         self._count += 1
@@ -52,7 +52,7 @@ class Choice:
         return False
 
     def problem(self, path: str) -> Problem:
-        """A `Problem`: no kernel has the name; a similar name, or how to list all of them."""
+        """The problem that no kernel has the name, with a similar name or how to list all."""
         name = self._name or "*"
         suggestion = did_you_mean(name, map(base_name, self._others))
         mend = suggestion or f"`kernelinfo explain {path}` lists them"
@@ -60,7 +60,7 @@ class Choice:
 
 
 def listed(results: Sequence[Result], path: str) -> Iterator[str]:
-    """The short names of all kernels, of which one is to be named."""
+    """A list of short kernel names, to choose one from."""
     names = sorted(set(names_of((result.kernel for result in results), "short").values()))
     yield f"{printable(path)}: {plural(len(names), 'kernel')}; name one after the path\n\n"
     yield from (f" {name}\n" for name in names[:_MOST_LISTED])

@@ -1,4 +1,4 @@
-"""The options that several commands share, each declared once; a command lists those it takes."""
+"""Options that several commands share. Each command lists its own."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kernelinfo.render.name_style import NameStyle
 
 
 def target_option(name: str, help: str) -> Any:
-    """An option that takes targets and products."""
+    """A typer option for a target or product."""
     return typer.Option(
         name,
         metavar="GFX|PRODUCT",
@@ -25,7 +25,7 @@ def target_option(name: str, help: str) -> Any:
 
 
 def format_option(formats: Sequence[str], help: str = "Choose the output format.") -> Any:
-    """`--format` of a command that writes these."""
+    """The option `--format` with the given formats as values."""
 
     def parse(text: str) -> str:
         if text not in formats:

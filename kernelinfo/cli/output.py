@@ -1,4 +1,4 @@
-"""Where output goes, and what the exit code says."""
+"""Writing to standard output, standard error and files; exit codes."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from kernelinfo.render.paint import harmless, without_commands, without_hashes
 if TYPE_CHECKING:
     from kernelinfo.render.name_style import NameStyle
 
-CLAIM = 1  # something of the kernels that the user asked to be failed for
+CLAIM = 1  # a finding or change that the user asked to fail for
 CANNOT_ANSWER = 2  # unreadable or partly read input, an unknown target, no kernel, wrong usage
 
 _PIPED_WIDTH = 100
-_PATIENCE = 0.1  # seconds that what is known may wait, lest each piece be a call of the system
-_MOST_WAITING = 1 << 16  # characters
+_PATIENCE = 0.1  # seconds that text may wait in a batch; saves system calls
+_MOST_WAITING = 1 << 16  # characters of a batch
 
 
 def make_view(
@@ -35,12 +35,12 @@ def make_view(
     output: str | None = None,
     **others: Any,
 ) -> View:
-    """The view for a terminal, a pipe or a file; `others` are further fields of it."""
+    """The view for the output: a terminal, a pipe or a file. `others` are more fields of `View`."""
     if color not in ("auto", "always", "never"):
         raise OptionError(f"--color {color}: give auto, always or never")
     terminal = output is None and sys.stdout.isatty()
     if width is None and terminal:
-        from shutil import get_terminal_size  # which imports every kind of archive
+        from shutil import get_terminal_size  # imports all archive formats
 
         width = get_terminal_size().columns
     wanted = terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
@@ -55,15 +55,16 @@ def make_view(
 
 
 def write(pieces: Iterable[str], output: str | None, *, color: bool = False) -> None:
-    """Write each piece as it comes; a file takes its name when it is complete.
+    """Write text to standard output or a file, piece by piece.
 
-    Nothing of an input acts on a terminal, in any format. On standard output, which a CI service
-    may show, names are no commands either.
-    Where the reader has left, the rest is not written; the exit code stays the caller's. Raises
-    `OptionError` where the file cannot be written, and `OSError` where standard output cannot.
+    A file appears under its name once it is complete. Control characters are escaped in all
+    formats, so that names of an input cannot act on a terminal; on standard output, which a CI
+    service may parse, its commands are escaped, too. If the reader closes the pipe, the rest is
+    dropped and the caller's exit code stays. Raises `OptionError` if a file cannot be written, and
+    `OSError` if standard output cannot.
     """
     if output is not None:
-        if output.startswith("-"):  # the value was forgotten, and the next option follows
+        if output.startswith("-"):  # the value is missing and this is the next option
             raise OptionError(f"-o {output}: is an option; give a file, such as ./{output}")
         try:
             with atomic_write(os.path.realpath(output)) as file:
@@ -83,7 +84,7 @@ def write(pieces: Iterable[str], output: str | None, *, color: bool = False) -> 
 
 
 def _gathered(pieces: Iterable[str]) -> Iterator[str]:
-    """Batches of the pieces: flushed at 64 KiB or after 0.1 s."""
+    """The text in batches of 64 KiB or 0.1 s."""
     known: list[str] = []
     waiting = 0
     written = time.monotonic()
@@ -99,12 +100,12 @@ def _gathered(pieces: Iterable[str]) -> Iterator[str]:
 
 
 def give_up(stream: TextIO) -> None:
-    """What a stream still holds cannot be written; the interpreter would complain at exit."""
+    """Redirect a broken stream to devnull: flushing its buffer at exit would fail again."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def shown(items: Iterable[Item], paths: Sequence[str]) -> Iterator[Item]:
-    """The same items; on a terminal, progress in bytes and kernels is shown meanwhile."""
+    """The items unchanged. On a terminal a progress bar counts bytes and kernels."""
     if not sys.stderr.isatty():
         return iter(items)
     from kernelinfo.cli.progress import shown
@@ -113,13 +114,13 @@ def shown(items: Iterable[Item], paths: Sequence[str]) -> Iterator[Item]:
 
 
 class Problems:
-    """Passes a stream through and prints its problems to standard error."""
+    """Prints problems and notes of a run on standard error; `found` tells if a problem came."""
 
     def __init__(self, *, verbose: bool = False) -> None:
         self.found = False
         self._told: set[Problem | Note] = set()
         self._verbose = verbose
-        """Tell of each code object that it is read, too."""
+        """True prints a line for each code object read."""
 
     def watch(self, items: Iterable[Item]) -> Iterator[Item]:
         code_object = None
@@ -134,7 +135,7 @@ class Problems:
             yield item
 
     def reported(self, pieces: Iterable[str | Problem | Note]) -> Iterator[str]:
-        """Pass text through; print the problems and notes between it to standard error."""
+        """The text of a mixed stream; its problems and notes are printed on standard error."""
         for piece in pieces:
             if isinstance(piece, Problem | Note):
                 self.print(piece)
@@ -142,20 +143,20 @@ class Problems:
                 yield piece
 
     def print(self, remark: Problem | Note) -> None:
-        """A line on standard error; one that stands there does not come again."""
+        """Print a problem or note on standard error, equal ones once."""
         self.found = self.found or isinstance(remark, Problem)
         if remark not in self._told:
             self._told.add(remark)
             tell(remark)
 
     def exit(self) -> None:
-        """Ends the program where something could not be answered."""
+        """Exit with code 2 if a problem was printed."""
         if self.found:
             sys.exit(CANNOT_ANSWER)
 
 
 def tell(remark: Problem | Note) -> None:
-    """One line on standard error: path, place, what was found."""
+    """Print a problem or note on standard error: path, member, line or offset, message."""
     place = remark.path
     if remark.member:
         place += f" › {remark.member}"
@@ -168,7 +169,7 @@ def tell(remark: Problem | Note) -> None:
 
 
 def complain(line: str) -> None:
-    """A line on standard error. Where that takes none, the exit code still tells."""
+    """Print a line on standard error. If that is closed, only the exit code tells."""
     try:
         print(without_commands(printable(line)), file=sys.stderr)
     except OSError:

@@ -96,9 +96,10 @@ def command(
 
 
 def _instruction(at: str) -> Callable[[Function], int | None]:
-    """A function that finds the first instruction on a line.
+    """A function that finds the first instruction of a line, as an index into a kernel's code.
 
-    The function raises `OptionError` if the kernel has none there.
+    `at` is a line of the assembly or `FILE:LINE` of the source. Raises `OptionError` for another
+    text; the function raises it for a line without an instruction.
     """
     named = re.fullmatch(r"(?:(.+):)?(\d{1,9})", at)
     if named is None:

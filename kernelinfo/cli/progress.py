@@ -1,4 +1,4 @@
-"""How far a long analysis is: on standard error, on a terminal, after a second of work."""
+"""Progress bars on standard error, if that is a terminal."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from kernelinfo.render.words import plural
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-_PATIENCE = 1.0
-_EVERY = 0.1  # seconds
+_PATIENCE = 1.0  # seconds before the bar appears
+_EVERY = 0.1  # seconds between updates
 
 
 def shown(items: Iterable[Item], paths: Sequence[str]) -> Iterator[Item]:
-    """Lets the items pass and shows the bytes and kernels that are behind them."""
+    """The items unchanged. After a second a bar shows the bytes and kernels read so far."""
     began = updated = time.monotonic()
     kernels = 0
     done: dict[str, int] = {}
@@ -58,7 +58,7 @@ def shown(items: Iterable[Item], paths: Sequence[str]) -> Iterator[Item]:
 
 
 def _bar(total: int | None) -> Progress:
-    """Bytes of so many, where that is known, and kernels."""
+    """A bar of bytes and kernels; `total` is in bytes, None if unknown."""
     columns = (TextColumn("{task.fields[kernels]}"), TimeElapsedColumn())
     console = Console(stderr=True)
     bar = Progress(BarColumn(), DownloadColumn(), *columns, console=console, transient=True)
@@ -68,7 +68,7 @@ def _bar(total: int | None) -> Progress:
 
 @contextmanager
 def counted(noun: str) -> Iterator[Callable[[int, int], None]]:
-    """A function that shows how many things are done, and of how many; removed at the end."""
+    """A function `(done, total)` that updates a bar. The bar disappears at the end."""
     if not sys.stderr.isatty():
         yield lambda done, total: None
         return
@@ -80,7 +80,8 @@ def counted(noun: str) -> Iterator[Callable[[int, int], None]]:
 
 @contextmanager
 def scanned(total: int) -> Iterator[Callable[[int, int], None]]:
-    """A function that takes the bytes just read and all kernels so far, and shows both."""
+    """A function that updates a bar of `total` bytes. It takes the bytes just read and the number
+    of kernels so far."""
     if not sys.stderr.isatty():
         yield lambda done, kernels: None
         return

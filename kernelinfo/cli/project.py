@@ -1,4 +1,4 @@
-"""What the project configures, under what the command line says."""
+"""The configuration of a project, overridden by options of the command line."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def configuration(
     severity: list[str] | None = None,
     config: FilePath | None = None,
 ) -> Configuration:
-    """What the project configures, with the command line's rules where that says something.
+    """The configuration of `config` or of the nearest file, with the rules that options select.
 
-    Raises `OptionError` for a rule or severity that there is not, and `ConfigError`.
+    Raises `OptionError` for an unknown rule or severity, and `ConfigError`.
     """
     own = Configuration()
     if config is not None:

@@ -30,7 +30,7 @@ _RESOURCES = "|".join(RESOURCES)
 
 
 def _resource(name: str) -> Resource:
-    """The resource of that name in any case."""
+    """The resource with this name, in any case of letters."""
     for resource in RESOURCES:
         if name.casefold() == resource:
             return resource

@@ -33,7 +33,7 @@ EXAMPLES = """
   kernelinfo scan build/ --to fleet --build 7.1 --scheduler tls://head:8786
 """
 
-_SHOWN = 20  # problems; all are in the dataset
+_SHOWN = 20  # most problems printed; the dataset has all
 
 
 def command(
@@ -124,8 +124,8 @@ def command(
 
 
 def _end_by_signals() -> None:
-    """Let SIGTERM and SIGHUP end this process as Ctrl-C does, with its workers and temporary files.
-    A SIGHUP that `nohup` ignores stays ignored."""
+    """Make SIGTERM and SIGHUP exit like Ctrl-C: workers end and temporary files go. A SIGHUP
+    ignored by `nohup` stays ignored."""
     for name in ("SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)  # Windows has no SIGHUP
         if number is not None and signal.getsignal(number) is signal.SIG_DFL:
@@ -141,8 +141,8 @@ def _listing(work: Plan) -> list[str]:
 
 
 def _run(request: Request, work: Plan, scheduler: str | None, workers: int | None) -> str:
-    """Do what is to do; what was done, in a line."""
-    from kernelinfo.fleet.scanning import scan  # which the extra `fleet` installs
+    """Run the plan. Returns a line with the numbers of files and kernels."""
+    from kernelinfo.fleet.scanning import scan  # needs the extra `fleet`
 
     kernels = 0
     notes: list[Note] = []
@@ -160,7 +160,7 @@ def _run(request: Request, work: Plan, scheduler: str | None, workers: int | Non
 
 
 def _exit(request: Request, missing: list[Problem]) -> None:
-    """End the program with what the dataset says could not be read."""
+    """Print the problems of a build, at most 20 of its dataset; exit with 2 if it has any."""
     problems = [
         Problem(url, message, member, offset, line)
         for url, member, offset, line, message in request.dataset.problems(request.build)

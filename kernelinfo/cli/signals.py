@@ -1,4 +1,4 @@
-"""Signals that end a command which has started other programs."""
+"""Exit on signals, for commands that start other programs."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _ENDING = [
 
 
 def end_on_signals() -> None:
-    """Leave by `SystemExit`, which ends children on its way, on a closed terminal, Ctrl-C and kill.
+    """Make SIGHUP, SIGINT and SIGTERM raise `SystemExit`, which ends child processes on its way.
 
-    The exit code is that of shells, 128 + the number. Signals that are ignored stay so (nohup).
+    The exit code is 128 + the signal's number, as in shells. Ignored signals stay ignored (nohup).
     """
     for number in _ENDING:
         if signal.getsignal(number) is not signal.SIG_IGN:
@@ -22,6 +22,6 @@ def end_on_signals() -> None:
 
 
 def _leave(number: int, frame: FrameType | None) -> None:
-    for other in _ENDING:  # a second one would end the ending
+    for other in _ENDING:  # a second signal must not interrupt the clean-up
         signal.signal(other, signal.SIG_IGN)
     sys.exit(128 + number)

@@ -1,4 +1,4 @@
-"""How the values of options are read."""
+"""Parsers for values of options."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
 
 def parse_bytes(text: str | int) -> int:
-    """Bytes, with `k`, `KiB`, `M` and the like for multiples of 1024."""
+    """Number of bytes in `4096`, `64k`, `64KiB` or `1M`; units are multiples of 1024."""
     match = re.fullmatch(r"(\d{1,12})\s*([kmg]?)(?:i?b)?", str(text).strip().lower())
     if match is None:
         raise typer.BadParameter(f"{text!r} is no number of bytes; write 4096, 64k or 64KiB")
@@ -24,7 +24,7 @@ def parse_bytes(text: str | int) -> int:
 
 
 def parse_workgroup(text: str | int) -> int:
-    """Workitems, as one number or as `XxYxZ`."""
+    """Number of workitems in `256` or `16x16x1`."""
     text = str(text).strip()
     if re.fullmatch(r"\d{1,9}(x\d{1,9}){0,2}", text) is None:
         raise typer.BadParameter(f"{text!r} is no workgroup size; write 256 or 16x16x1")
@@ -35,7 +35,7 @@ def parse_workgroup(text: str | int) -> int:
 
 
 def parse_sizes(text: str) -> Launch:
-    """The launch of one size, or of a range: `64..1024`, `64:1024` or `64-1024`."""
+    """The launch for one size or a range of sizes: `256`, `64..1024`, `64:1024`, `64-1024`."""
     first, separator, last = re.sub(r"\.\.|[:-]", " ", text.strip(), count=1).partition(" ")
     least, most = parse_workgroup(first), parse_workgroup(last if separator else first)
     if least > most:
@@ -44,22 +44,22 @@ def parse_sizes(text: str) -> Launch:
 
 
 def parse_target(text: str) -> str:
-    """The gfx name of a target or product. Raises `KernelinfoError` for one that is not known."""
+    """The gfx name of a target or product. Raises `KernelinfoError` if it is unknown."""
     return target_named(text).name
 
 
 def parse_targets(text: str) -> str:
-    """The gfx names of targets or products in a list with commas, as such a list."""
+    """A list with commas of gfx names, from one of targets and products."""
     return ",".join(parse_target(name.strip()) for name in text.split(","))
 
 
 def separate(lists: Sequence[str] | None) -> list[str]:
-    """The distinct values of an option that is repeatable and takes lists with commas."""
+    """Distinct values of a repeatable option whose values are lists with commas."""
     return list(dict.fromkeys(one for text in lists or () for one in text.split(",")))
 
 
 def parse_bound(text: str) -> tuple[str, int]:
-    """The name and the number of a field of `Bounds`, from `NAME=NUMBER`."""
+    """(field of `Bounds`, its value) from `NAME=NUMBER`."""
     name, _, number = text.partition("=")
     if name not in Bounds._fields or not number.isdecimal() or len(number) > 18:
         names = ", ".join(f"{name}={most}" for name, most in BY_DEFAULT._asdict().items())

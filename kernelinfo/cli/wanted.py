@@ -1,4 +1,4 @@
-"""What the options of a command ask of an analysis."""
+"""Options of an analysis, from options of the command line."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def wanted_options(
     bound: list[Any] | None = None,
     deep: bool = False,
 ) -> Options:
-    """Which kernels are read, and how they are launched."""
+    """The options of an analysis: choice of kernels, launch and bounds."""
     bounds = dict(bound or ()) | ({"carved": sys.maxsize} if deep else {})
     return Options(
         arch=arch,

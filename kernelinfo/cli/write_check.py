@@ -1,4 +1,4 @@
-"""A check from reading to the exit code."""
+"""A check: reads paths, writes the outcome, exits."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ def write_check(
     jobs: int = 0,
     verbose: bool = False,
 ) -> None:
-    """Write the outcome of checking `project.paths`; end the program with its exit code.
+    """Check `project.paths`, write the outcome and exit with its code.
 
-    `own` is what the project configures, `project` the same under what the command line says, which
-    goes before `options`.
+    `own` is the configuration alone; `project` includes the command line's options. Rules and
+    workgroup sizes of `project` replace those in `options`.
     """
     paths = project.paths
     if not paths:
@@ -95,9 +95,9 @@ def write_check(
 
 
 def write_first_configuration(paths: Sequence[str], options: Options) -> None:
-    """Write a `kernelinfo.toml` for what the paths have into the current folder.
+    """Write `kernelinfo.toml` for the kernels of the paths into the current folder.
 
-    Raises `OptionError` where one is there, or the paths have no kernel.
+    Raises `OptionError` if the file exists or the paths have no kernel.
     """
     if os.path.lexists(OWN):
         raise OptionError(f"{OWN}: exists already; remove it, or edit it")

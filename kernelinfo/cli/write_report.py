@@ -1,4 +1,4 @@
-"""A report from reading to writing."""
+"""A report: reads paths, writes rows."""
 
 from __future__ import annotations
 
@@ -34,10 +34,11 @@ def write_report(
     sort_by: str | None = None,
     run_as: Sequence[str] = (),
 ) -> None:
-    """Write the report of all paths; end the program where something could not be answered.
+    """Write the report of all paths; exit with 2 if a path could not be read.
 
-    `jobs` is the number of processes; 0 for as many as pay. `sort_by` is a column of the table. Of
-    several targets to `run_as` each has a block. Raises `OptionError` for a format without blocks.
+    `jobs` is the number of processes; 0 starts as many as pay. `sort_by` is a column of the table.
+    The report has one block per target in `run_as`. Raises `OptionError` for a format without
+    blocks.
     """
     problems, module = Problems(verbose=verbose), format_module(format)
     options = options._replace(instructions=format in SHOW_INSTRUCTIONS)
@@ -48,7 +49,7 @@ def write_report(
     check_readable_again(paths, run_as)
 
     def block(options: Options) -> Iterator[str]:
-        """The report, without the heading of rows."""
+        """The report, without the heading of CSV rows."""
         if rows and not verbose and not sort_by:
             writer = partial(rows, view=view)
             if pieces := read_by_several(paths, options, jobs, writer):
@@ -67,10 +68,10 @@ def write_report(
 
 
 def write_plain_report(paths: list[str]) -> None:
-    """Write what `kernelinfo PATH...` shows without any option."""
+    """Write the report of `kernelinfo PATH...` without options."""
     options = Options()
     if _may_be_configured():
-        # A fifth of the report of a small file, which few folders need.
+        # Few folders need it, and it takes a fifth of the report of a small file.
         from kernelinfo.cli.project import configuration
 
         project = configuration()
@@ -79,7 +80,7 @@ def write_plain_report(paths: list[str]) -> None:
 
 
 def _may_be_configured() -> bool:
-    """True if this folder or one above has a file that may configure."""
+    """True if this folder or one above has a file that could be a configuration."""
     try:
         return any(configurations(os.getcwd()))
     except OSError:  # the current folder was deleted
@@ -87,25 +88,28 @@ def _may_be_configured() -> bool:
 
 
 def check_readable_again(paths: Sequence[str], run_as: Sequence[str]) -> None:
-    """Raises `OptionError` if several targets ask for standard input, which is read once."""
+    """Check that several targets do not ask for standard input: it can be read only once.
+
+    Raises `OptionError`.
+    """
     if run_as[1:] and STANDARD_INPUT in paths:
         message = f"--as {','.join(run_as)}: standard input is read once; give one target"
         raise OptionError(message)
 
 
 def read(paths: Sequence[str], options: Options, jobs: int) -> Iterator[Item]:
-    """What the paths hold, read by that many processes; by one if 0."""
+    """Results and problems of the paths, read by `jobs` processes; 0 means one."""
     return read_by_several(paths, options, jobs or 1) or analyse(paths, options)
 
 
 def read_by_several(
     paths: Sequence[str], options: Options, jobs: int, rows: Rows | None = None
 ) -> Iterator[Any] | None:
-    """The same by several processes, kernels as text if `rows` writes them.
+    """Results and problems of the paths, read in parallel; with `rows` the kernels come as text.
 
-    None if one process is asked for, or pays.
+    None if one process is asked for, or is enough.
     """
-    if jobs == 1 or options.unique:  # one process alone knows what was read before
+    if jobs == 1 or options.unique:  # only one process knows all that was read before
         return None
     from kernelinfo.analysis.parallel import processes, spread, tasks
 
