@@ -1,4 +1,4 @@
-"""What limits each AMD GPU kernel's occupancy, from what the compiler left on disk.
+"""Occupancy of AMD GPU kernels and its limits, from what the compiler left on disk.
 
 >>> import kernelinfo
 >>> report = kernelinfo.load("build/occupancy.s")
@@ -62,7 +62,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Each noun is imported when it is first asked for: a report takes less time than all do."""
+    """A name of the public API, imported on first use: a report needs few of them."""
     for home, names in _HOMES.items():
         if name in names:
             noun: object = getattr(import_module(f"{__name__}.{home}"), name)
@@ -72,7 +72,7 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    """The public API, imported or not yet."""
+    """Names of the public API, imported or not."""
     return [*__all__, "__version__"]
 
 

@@ -1,4 +1,4 @@
-"""`kernelinfo PATH...` is `kernelinfo report PATH...`; everything else names its command."""
+"""The command `kernelinfo`. `kernelinfo PATH...` means `kernelinfo report PATH...`."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ def main() -> None:
     """The entry point of the command line."""
     signal.signal(signal.SIGINT, _interrupted)
     _open_closed_streams()
-    # Kernels and their facts hold no cycles, but a library's would be searched for them again and
-    # again: a third of the time of its report.
+    # Kernels hold no reference cycles, and the search for cycles would take a third of the time of
+    # a library's report.
     gc.disable()
     try:
         app()
     finally:
-        gc.freeze()  # nor searched when the interpreter takes leave of them
+        gc.freeze()  # keeps the interpreter from searching them at exit
 
 
 def _interrupted(number: int, frame: object) -> None:
-    """Ctrl-C: no traceback, the terminal as it was, and the exit code that shells expect."""
+    """Exit on Ctrl-C without a traceback, with the exit code that shells expect."""
     sys.exit(128 + number)
 
 
 def _open_closed_streams() -> None:
-    """Reopen closed standard streams on devnull, so that no file of ours takes fds 0 to 2."""
+    """Reopen closed standard streams on devnull, so that no other file gets descriptors 0 to 2."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115

@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all."""
+"""Files written atomically."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _DAY = 86_400
 
 @contextmanager
 def atomic_write(path: str) -> Iterator[BinaryIO]:
-    """A file that takes its name when it is complete; until then what was there stays.
+    """A new file that replaces `path` once it is complete; before that the old file stays.
 
-    A link of that name is replaced, not followed. Pipes and devices are written as they are.
-    Raises `OSError`.
+    A link at `path` is replaced, not followed. Pipes and devices are written directly. Raises
+    `OSError`.
     """
     if os.path.exists(path) and not (os.path.isfile(path) or os.path.islink(path)):
         with open(path, "wb") as file:
@@ -41,7 +41,7 @@ def atomic_write(path: str) -> Iterator[BinaryIO]:
 
 
 def _remove_old_parts(folder: str, prefix: str) -> None:
-    """Remove what killed runs left: `.part` files of this prefix, older than a day."""
+    """Remove `.part` files of this prefix that are older than a day: killed runs left them."""
     for name in _old_parts(folder or "."):
         if name.startswith(prefix):
             with suppress(OSError):
@@ -54,5 +54,5 @@ def _old_parts(folder: str) -> tuple[str, ...]:
     try:
         parts = [entry for entry in os.scandir(folder) if entry.name.endswith(_SUFFIX)]
         return tuple(part.name for part in parts if part.stat().st_mtime < begun)
-    except OSError:  # which writing reports
+    except OSError:  # the write reports it
         return ()

@@ -1,33 +1,33 @@
-"""All that a user can cause; anything else that is raised is a bug of ours."""
+"""Errors that a user can cause. Any other exception is a bug of kernelinfo."""
 
 from collections.abc import Iterable
 
 _LONGEST_NAME = 200
-"""Characters."""
+"""Longest name, in characters, to compare for a suggestion."""
 
 
 class KernelinfoError(Exception):
-    """The message reads `where: what was found; what to do` and fits one line."""
+    """Base of all errors. A line of the message reads `where: what was found; what to do`."""
 
 
 class ReadError(KernelinfoError):
-    """Bytes that are not what they claim to be, or cannot be read at all."""
+    """An input that cannot be read, or is not in the format that it claims."""
 
 
 class FileBudgetError(KernelinfoError):
-    """A file whose containers give more in all than any file may."""
+    """A file whose containers expand to more bytes than a file may."""
 
 
 class TooManyKernelsError(ReadError):
-    """Code that states more kernels than its size explains."""
+    """A code object or assembly with more kernels than its size can hold."""
 
 
 class OptionError(KernelinfoError):
-    """An option whose value means nothing."""
+    """An option with an invalid value."""
 
 
 class ConfigError(KernelinfoError):
-    """A configuration file that says what nothing can be made of; a line for each such thing."""
+    """A configuration file with errors; the message has one line for each."""
 
 
 class BaselineError(KernelinfoError):
@@ -35,19 +35,19 @@ class BaselineError(KernelinfoError):
 
 
 class LaunchError(KernelinfoError):
-    """A launch or a register count that no hardware takes, given by the user."""
+    """A launch or a number of registers that the hardware does not allow."""
 
 
 class CompilerError(KernelinfoError):
-    """A compiler that cannot be found or run, or that refuses its input."""
+    """A compiler that is missing, fails to start or rejects its input."""
 
 
 class TargetsError(KernelinfoError):
-    """The table of hardware facts contradicts itself."""
+    """A contradiction in the table of hardware facts."""
 
 
 class UnknownTargetError(KernelinfoError):
-    """A processor that the table of hardware facts does not have."""
+    """A processor that is not in the table of hardware facts."""
 
     def __init__(self, name: str, known: tuple[str, ...]) -> None:
         begun = [target for target in known if name and target.startswith(name.lower())]
@@ -58,9 +58,9 @@ class UnknownTargetError(KernelinfoError):
 
 
 def did_you_mean(wanted: str, known: Iterable[str]) -> str:
-    """`did you mean gemm?`, of the known name most like a misspelled one; empty if none is.
+    """A suggestion for a misspelled name: `did you mean gemm?`. Empty if no known name is close.
 
-    Names from files may be long: those that nobody types are not compared.
+    Names over 200 characters are not compared: nobody types them.
     """
     if len(wanted) > _LONGEST_NAME:
         return ""

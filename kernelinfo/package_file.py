@@ -1,4 +1,4 @@
-"""Files that lie next to the modules."""
+"""Data files of the package."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 
 
 def read_package_file(path: str) -> bytes:
-    """The bytes at a path in the package, zipped or not. Raises `OSError`.
+    """The bytes of a file in the package, zipped or not. Raises `OSError`.
 
     importlib.resources does the same and takes 8 ms to import.
     """

@@ -37,11 +37,11 @@ if TYPE_CHECKING:
 
 
 def analyse(paths: Iterable[str], options: Options, *, required: bool = True) -> Iterator[Item]:
-    """Every kernel of every path, and everything that could not be read, as it is found.
+    """Results, repeats, problems and notes of the paths, in the order of reading.
 
-    A path without a kernel is a problem if kernels are `required`: nothing found is not nothing
-    wrong. That none of a path's kernels is chosen is one where no other path has a chosen kernel
-    either. Raises `UnknownTargetError` for a target of `options` that is not known.
+    If kernels are `required`, a path without any is a problem. A path whose kernels are all
+    filtered out is a problem only if the other paths have no chosen kernel either. Raises
+    `UnknownTargetError` for an unknown target in `options`.
     """
     paths = tuple(paths)
     analysis, counts = Analysis(options, paths), [PathCounts(path) for path in paths]
@@ -53,8 +53,10 @@ def analyse(paths: Iterable[str], options: Options, *, required: bool = True) ->
 
 
 def load(source: str | os.PathLike[str] | bytes, options: Options | None = None) -> Report:
-    """The report of one path, or of the bytes of one code object or assembly text. Raises
-    `KernelinfoError` rather than returning part of what was asked for."""
+    """The report of one path, or of the bytes of one code object or assembly.
+
+    Raises `KernelinfoError` at the first problem: the report is whole or not returned.
+    """
     options = options or Options()
     if isinstance(source, bytes):
         blobs = containers.open_bytes(source, "<bytes>", options.bounds)
@@ -68,11 +70,12 @@ def load(source: str | os.PathLike[str] | bytes, options: Options | None = None)
 
 
 class Analysis:
-    """One run over several paths. Raises `UnknownTargetError` for a target of `options` that is not
-    known, and `OptionError` for a rule."""
+    """One run over several paths. Raises `UnknownTargetError` for an unknown target in `options`,
+    and `OptionError` for an unknown rule."""
 
     def __init__(self, options: Options, among: Sequence[str] = ()) -> None:
-        """`among` are all paths of the run: copies of one compilation in them count once."""
+        """`among` are all paths of the run. Copies of one compilation in them count once; without
+        paths every copy counts."""
         for name in (options.arch, options.run_as, *options.targets):
             if name is not None:
                 targets.find(name)
@@ -83,25 +86,26 @@ class Analysis:
         self._judge = Judge(options)
         self._names_kernels = bool(options.asked)
         self._asked: Asked | None = None
-        """Only where no two code objects are compared, which takes all of their kernels."""
+        """The choice of kernels for readers. None without filters, or if code objects are compared
+        whole."""
         is_filtered = bool(options.kernels or options.exclude or options.targets)
         if is_filtered and self._copies is None and not options.unique:
             self._asked = Asked(options.targets, self._asks_for)
         self._first_copies: dict[bytes, CodeObject] = {}
-        """By the digest of their bytes."""
-        self._has_cxx_names = False  # of kernels read so far
+        """BLAKE2b digest of a code object's bytes -> the first code object with it."""
+        self._has_cxx_names = False  # True if a kernel read so far has one
         self._entries: dict[tuple[str, str], str] = {}
-        """The first entry's id, by file and processor."""
+        """(path, processor) -> id of the first entry for it in the file."""
 
     def analyse_path(self, path: str, blobs: Iterable[Found]) -> Iterator[Item]:
-        """Results and problems of one path; a path without a chosen kernel is a problem."""
+        """Results and problems of one path. A path without a chosen kernel is a problem."""
         counts = PathCounts(path)
         for blob in blobs:
             yield from self.analyse_blob(blob, counts)
         yield from conclusions([counts], self._options)
 
     def analyse_blob(self, blob: Found, counts: PathCounts) -> Iterator[Item]:
-        """Results and problems of one blob, added to `counts`."""
+        """Results and problems of one blob. Updates `counts`."""
         before = counts.found
         if isinstance(blob, Elsewhere):
             counts.found += 1
@@ -129,7 +133,7 @@ class Analysis:
         return found
 
     def _result(self, kernel: Kernel, counts: PathCounts) -> Result | Problem | None:
-        """The result of a kernel; None where it is not chosen, or not shown."""
+        """The result of a kernel, or the problem of judging it; None if it is filtered out."""
         if not self._options.asks_for(kernel.name, kernel.symbol):
             counts.pass_over(kernel.name)
             return None
@@ -151,8 +155,10 @@ class Analysis:
         return self._options.asks_for(demangle(symbol), symbol)
 
     def conflicting_entry(self, blob: Blob) -> str | None:
-        """The first entry of the same file and processor, where its id names other features. Every
-        blob must pass here, in the order of reading."""
+        """The id of the first entry for the same processor in the file, if it names other features.
+
+        None otherwise. Call it for every blob in the order of reading.
+        """
         member = blob.member or ""
         entry = parse_target_id(member)
         if entry is None:
@@ -163,7 +169,7 @@ class Analysis:
         return first if other and dict(other.settings).keys() != named else None
 
     def kernels(self, blob: Blob, counts: PathCounts) -> Iterator[FoundInBlob]:
-        """The kernels of one blob, not judged, and what could not be read of it."""
+        """Kernels of one blob without occupancy and findings, and problems."""
         try:
             for module in reading.read(blob, arch=self._options.arch, asked=self._asked):
                 if UNKNOWN_DATA in blob.containers and module.target is None:
@@ -183,7 +189,7 @@ class Analysis:
             yield problem(blob, str(error))
 
     def _distinct(self, found: Iterator[FoundInBlob], blob: Blob) -> Iterator[FoundInBlob]:
-        """What was found, or a `Repeat` where an equal code object was read before."""
+        """The kernels of a blob, or one `Repeat` if an equal code object was read before."""
         from hashlib import blake2b  # OpenSSL: 17 million instructions, for --unique alone
 
         digest = blake2b(blob.data.read()).digest()
@@ -196,7 +202,7 @@ class Analysis:
             yield item
 
     def _detailed(self, found: Iterator[FoundInBlob], blob: Blob) -> Iterator[FoundInBlob]:
-        """The kernels, with source lines and arguments for those that the options choose."""
+        """The kernels, with source line and arguments if the options choose them."""
         locate, list_arguments = self._options.locate, self._options.arguments
         lines: dict[str, SourceLine] | None = None
         arguments: Arguments | None = None
@@ -218,7 +224,7 @@ class Analysis:
 
                     try:
                         arguments = arguments_of(blob)
-                    except ReadError:  # which the reader has reported already
+                    except ReadError:  # already reported by the reader
                         arguments = {}
                 item = item._replace(arguments=arguments.get(item.symbol, ()))
             yield item
@@ -233,7 +239,7 @@ class Analysis:
             return
         target: Target | None = None
         if name is None and module.kind == "build-log":
-            if not self._options.is_gate:  # which judges the rest, and says so
+            if not self._options.is_gate:  # the gate judges the rest and says so
                 yield problem(blob, "a build log names no target; occupancy needs --arch")
         elif name is None:
             yield problem(blob, "the input names no target; give one by --arch")
@@ -278,13 +284,13 @@ class Analysis:
             yield from self._copies.merged(list(combined))
 
     def _with_code(self, kernel: Kernel, facts: KernelFacts) -> Kernel:
-        """The kernel with its instructions, where they are asked for."""
+        """The kernel, with its instructions if the options or a rule ask for them."""
         if facts.read_code and (self._options.instructions or may_ask_for_code(kernel.traits)):
             return kernel._replace(code=facts.read_code())
         return kernel
 
     def _check_demangler(self, module: Module, blob: Blob, counts: PathCounts) -> None:
-        """Note, once a run, if the C++ names of kernels cannot be demangled."""
+        """Add one note per run if kernels have C++ names that cannot be demangled."""
         symbols = chain(module.passed_over, (kernel.symbol for kernel in module.kernels))
         if self._has_cxx_names or not any(symbol.startswith("_Z") for symbol in symbols):
             return

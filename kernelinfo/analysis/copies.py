@@ -1,6 +1,6 @@
-"""One compilation in several files: code objects that state what an assembly next to them does.
+"""Copies of one compilation: code objects whose kernels an assembly next to them states, too.
 
-hipcc's --save-temps leaves each kernel as `.s`, `.o` and `.out`, in `.hipfb` and in the executable.
+hipcc --save-temps leaves each kernel as `.s`, `.o` and `.out`, in `.hipfb` and in the executable.
 """
 
 from __future__ import annotations
@@ -21,32 +21,32 @@ from kernelinfo.reading.containers.files import is_read
 
 ASSEMBLY = (".s", ".amdgcn")
 _DEVICE = "amdgcn"
-"""In the names that clang gives to the device's temporary files."""
+"""Part of the names of clang's temporary files for the device."""
 _MARKS = ("-hip-amdgcn-", "-openmp-amdgcn-", "-host-")
-"""What follows the name of the source in them."""
+"""Marks that end the source's name in names of temporary files."""
 _SUFFIXES = (
     *ASSEMBLY, ".o", ".out", ".co", ".hsaco", ".hipfb", ".so", ".exe", ".obj",
     ".hip", ".cpp", ".cc", ".cxx", ".cu", ".cl",
 )  # fmt: skip
 _MOST_KERNELS = 1 << 16
-"""Of assemblies whose statements are kept; further ones are no copies."""
+"""Most kernels of assemblies to remember; further assemblies have no copies."""
 
 Stated = dict[tuple[str | None, str], Kernel]
-"""Kernels by target and symbol."""
+"""(target, symbol) -> kernel."""
 
 
 class Copies:
-    """The assemblies of a run, as far as code objects next to them were met."""
+    """Assemblies of a run, read when a code object next to them is met."""
 
     def __init__(self, among: Sequence[str], options: Options) -> None:
         """`among` are all paths of the run."""
         self._among, self._options = among, options
         self._folders: dict[str, list[str]] = {}
         self._stated: dict[str, Stated] = {}
-        """By the path of an assembly."""
+        """Path of an assembly -> its kernels."""
 
     def merged(self, kernels: Sequence[Kernel]) -> Iterator[Kernel | Repeat]:
-        """The kernels of a code object, or a `Repeat` if an assembly states the same of all."""
+        """The kernels of a code object, or one `Repeat` if an assembly states the same of all."""
         path, containers, member, offset = kernels[0].code_object[:4]
         assemblies = self._candidates(kernels[0].code_object)
         if first := self._original(kernels, assemblies):
@@ -55,7 +55,7 @@ class Copies:
             yield from self._compared(kernels, assemblies)
 
     def _original(self, kernels: Sequence[Kernel], assemblies: list[str]) -> CodeObject | None:
-        """The code of the assembly that states the same of all kernels of a code object."""
+        """The code of an assembly with exactly these kernels and numbers; None without one."""
         for path in assemblies:
             stated = self._stated_in(path)
             first = stated.get(_key(kernels[0]))
@@ -66,7 +66,8 @@ class Copies:
         return None
 
     def _compared(self, kernels: Sequence[Kernel], assemblies: list[str]) -> Sequence[Kernel]:
-        """The kernels, with what the assembly of their own source states otherwise."""
+        """The kernels, with their contradictions to the assembly of the same source, if there is
+        one."""
         own = _source_name(kernels[0].code_object.path)
         for path in assemblies:
             stated = self._stated_in(path) if _source_name(path) == own else {}
@@ -76,7 +77,8 @@ class Copies:
         return kernels
 
     def _candidates(self, code_object: CodeObject) -> list[str]:
-        """Assemblies next to a code object: that of its own source first, then the device's."""
+        """Paths of assemblies next to a code object: those of its own source first, then other
+        device code."""
         path, target = code_object.path, code_object.target or ""
         own, found = _source_name(path), self._assemblies(os.path.dirname(path))
         fitting = (p for p in found if target in p or "gfx" not in p)
@@ -86,7 +88,7 @@ class Copies:
         )
 
     def _assemblies(self, folder: str) -> list[str]:
-        """The device's assemblies of a folder that the run reads."""
+        """Paths of assemblies in a folder, if the run reads them."""
         if folder not in self._folders:
             names: list[str] = []
             with suppress(OSError):
@@ -96,17 +98,19 @@ class Copies:
         return self._folders[folder]
 
     def _stated_in(self, path: str) -> Stated:
-        """What an assembly states of its kernels."""
+        """The kernels of an assembly. Empty if it cannot be read, or if too many kernels are
+        remembered."""
         if path not in self._stated:
             is_full = sum(map(len, self._stated.values())) >= _MOST_KERNELS
             self._stated[path] = {}
-            with suppress(ReadError):  # which is reported where the assembly itself is read
+            with suppress(ReadError):  # reported when the assembly itself is read
                 found = () if is_full else self._kernels_at(path)
                 self._stated[path] = {_key(kernel): kernel for kernel in found}
         return self._stated[path]
 
     def _kernels_at(self, path: str) -> Iterator[Kernel]:
-        """The kernels of an assembly, whatever is chosen. Raises `ReadError` if part is lost."""
+        """All kernels of an assembly, without any filter. Raises `ReadError` if a part cannot be
+        read."""
         from kernelinfo.analysis import Analysis
 
         bounds = self._options.bounds
@@ -116,7 +120,7 @@ class Copies:
                 if isinstance(item, Problem):
                     raise ReadError(item.message)
                 if isinstance(item, Kernel) and item.code_object.kind == "assembly":
-                    yield item  # the name alone says little: an object may be called .s, too
+                    yield item  # not of a code object that is named .s
 
 
 def _key(kernel: Kernel) -> tuple[str | None, str]:
@@ -124,7 +128,7 @@ def _key(kernel: Kernel) -> tuple[str | None, str]:
 
 
 def _is_stated(kernel: Kernel, stated: Stated) -> bool:
-    """True if an assembly states the same of a kernel."""
+    """True if the assembly states the kernel with the same numbers."""
     other = stated.get(_key(kernel))
     return (
         other is not None
@@ -134,14 +138,14 @@ def _is_stated(kernel: Kernel, stated: Stated) -> bool:
 
 
 def _may_be_one(one: CodeObject, other: CodeObject) -> bool:
-    """True if no feature of the target is on here and off there."""
+    """True if no feature of the target is on in one and off in the other."""
     features = zip(one.features, other.features, strict=True)
     return all(None in pair or len({*pair}) == 1 for pair in features)
 
 
 @lru_cache(maxsize=1 << 14)
 def _source_name(path: str) -> str:
-    """The name of the source that a file was made of, without its suffix."""
+    """The name of the source file that a file was compiled from, without suffix."""
     name = os.path.basename(path)
     for mark in _MARKS:
         name = name.partition(mark)[0]
@@ -151,7 +155,7 @@ def _source_name(path: str) -> str:
 
 
 def _statement(kernel: Kernel) -> dict[str, Any]:
-    """Amounts by what they are called."""
+    """Noun -> amount that the kernel states."""
     numbers = kernel.traits.numbers
     return {
         "VGPRs used": numbers.vgprs,
@@ -165,7 +169,7 @@ def _statement(kernel: Kernel) -> dict[str, Any]:
 
 
 def _differences(kernel: Kernel, stated: Kernel) -> list[str]:
-    """What the assembly and the code object both state, and not the same, in words."""
+    """Differences between assembly and code object in words: `96 VGPRs used, not 94`."""
     there = _statement(stated)
     return [
         f"{there[noun]} {noun}, not {here}"
@@ -175,7 +179,7 @@ def _differences(kernel: Kernel, stated: Kernel) -> list[str]:
 
 
 def _contradicted(kernel: Kernel, path: str, stated: Stated) -> Kernel:
-    """The kernel, with what an assembly states otherwise in words."""
+    """The kernel with its contradiction: what the assembly states differently, in words."""
     file, other = os.path.basename(path), stated.get(_key(kernel))
     if other is None:
         return kernel._replace(contradiction=f"{file} has no such kernel")

@@ -1,4 +1,4 @@
-"""What was found of each path of a run, what was left out, and whether that is a problem."""
+"""Counts of a run: chosen, filtered and missing kernels of each path, and what follows."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from kernelinfo.reading.blob import Missing, Note, Problem
 from kernelinfo.rules.remark import counted
 
 _MOST_NAMES = 1 << 12
-"""Kernel names that are kept for a suggestion."""
+"""Most kernel names to keep for a suggestion."""
 _MOST_PROBLEMS = 1000
-"""Of one file: an archive could have one in every member."""
+"""Most problems to list of one file: an archive could have one in every member."""
 
 
 _HOST = "-host-"
@@ -24,7 +24,7 @@ _WITHOUT_KERNELS = (
     ".hip", ".cu", ".cpp", ".cc", ".cxx", ".h", ".hpp",
     ".cui", ".hipi", ".i", ".ii", ".bc", ".ll", ".out.resolution.txt",
 )  # fmt: skip
-"""Sources, preprocessed ones, LLVM IR, and what the linker leaves."""
+"""Suffixes of sources, preprocessed sources, LLVM IR and linker leftovers."""
 
 
 class PathCounts:
@@ -33,37 +33,37 @@ class PathCounts:
     def __init__(self, path: str) -> None:
         self.path = path
         self.found = 0
-        """Chosen kernels, and host files whose code is in another input."""
+        """Number of chosen kernels, and of host files whose code is in another input."""
         self.folders: set[str] = set()
-        """Of the files that hold chosen kernels."""
+        """Folders of files with chosen kernels."""
         self.repeated = 0
-        """Code objects that count once, with another."""
+        """Number of code objects that repeat an earlier one."""
         self.leftovers: list[Problem] = []
-        """Of files that a compiler leaves next to those that hold kernels."""
+        """Problems of files that a compiler leaves next to its output."""
         self.missing: list[Missing] = []
-        """Host files whose code is not there."""
+        """Host files whose device code is missing."""
         self.not_shown = 0
-        """Of them, kernels that --limited-by or --spilling leaves out."""
+        """Number of chosen kernels that --limited-by or --spilling hides."""
         self.notes: list[Note] = []
         self.of_other_sizes = 0
-        """Kernels compiled for none of the workgroup sizes that the options ask about."""
+        """Number of kernels that are not compiled for the workgroup size in question."""
         self.of_other_targets = 0
-        """Kernels of targets that are not chosen."""
+        """Number of kernels of targets that are not chosen."""
         self.passed_over = 0
-        """Kernels of names that are not chosen."""
+        """Number of kernels whose name is not chosen."""
         self.unchosen: set[str] = set()
-        """Some of their names, demangled."""
+        """Demangled names of kernels that are not chosen, at most 4096."""
         self.met: set[tuple[str, str]] = set()
-        """Pairs of an option and its value, `("-k", "gemm*")`, that chose a kernel."""
+        """Options that chose a kernel, as pairs: `("-k", "gemm*")`."""
         self.problems: Counter[str] = Counter()
-        """By file."""
+        """File -> number of problems."""
         self.unlisted: Counter[str] = Counter()
-        """By file, problems that are not listed, because they are too many."""
+        """File -> number of problems beyond the first 1000, which are not listed."""
         self.last_unlisted: dict[str, Problem] = {}
-        """By file, the last of them; where a bound ended the reading, it names the bound."""
+        """File -> its last unlisted problem. It names the bound if a bound ended the reading."""
 
     def add(self, more: PathCounts) -> None:
-        """Add the counts of another process for the same path."""
+        """Add the counts of another process for this path."""
         self.folders |= more.folders
         self.found += more.found
         self.leftovers += more.leftovers
@@ -81,7 +81,7 @@ class PathCounts:
         self.last_unlisted |= more.last_unlisted
 
     def lists(self, problem: Problem) -> bool:
-        """Count a problem; False if it is listed at the end of the run, if at all."""
+        """Count a problem. True if it is listed now; False if at the end of the run or never."""
         self.problems[problem.path] += 1
         if self.problems[problem.path] > _MOST_PROBLEMS:
             self.unlisted[problem.path] += 1
@@ -100,12 +100,12 @@ class PathCounts:
 
     @property
     def left_out(self) -> int:
-        """Kernels that were not chosen."""
+        """Number of kernels that were not chosen."""
         return self.passed_over + self.of_other_targets
 
     def summaries(self) -> Iterator[Problem | Note]:
-        """The notes, each once, and one `Problem` for all host files whose code is not there, and
-        for each file with too many problems."""
+        """Notes without repetition, one problem for all missing device code, and one per file with
+        too many problems."""
         yield from once(self.notes)
         if count := self.of_other_sizes:
             many = "kernel is" if count == 1 else "kernels are"
@@ -119,7 +119,7 @@ class PathCounts:
             yield last._replace(message=message + last.message)
 
     def no_kernel_problem(self, options: Options) -> Problem | None:
-        """A `Problem` if no chosen kernel was found."""
+        """The problem that the path has no chosen kernel; None if other problems explain it."""
         is_answered = self.problems or self.missing or self.repeated
         if self.found or (is_answered and not self.left_out):
             return None
@@ -132,15 +132,15 @@ class PathCounts:
         return Problem(self.path, message)
 
     def _suggestion(self, patterns: tuple[str, ...]) -> str:
-        """`; did you mean gemm?`, of the first kernel name that is most like a pattern."""
+        """`; did you mean gemm?` for the first pattern close to a kernel's name; or empty."""
         suggestion = (did_you_mean(pattern, map(base_name, self.unchosen)) for pattern in patterns)
         return next((f"; {one}" for one in suggestion if one), "")
 
 
 def conclusions(counts: Collection[PathCounts], options: Options) -> Iterator[Problem | Note]:
-    """The notes of a run, and a `Problem` for each path without a chosen kernel.
+    """Notes of a run, and a problem for each path without a chosen kernel.
 
-    Kernels that are not chosen are no problem where another path has chosen ones.
+    A path whose kernels are all filtered out is no problem if another path has chosen ones.
     """
     yield from notes(counts)
     any_found = any(one.found for one in counts)
@@ -156,7 +156,7 @@ def conclusions(counts: Collection[PathCounts], options: Options) -> Iterator[Pr
 
 
 def notes(counts: Collection[PathCounts]) -> Iterator[Problem | Note]:
-    """The notes of each path; what a compiler left is no problem next to kernels."""
+    """Notes of each path. Problems of compiler leftovers next to kernels become notes."""
     folders = set().union(*(one.folders for one in counts))
     passed_over: list[Note] = []
     for one in counts:
@@ -170,7 +170,7 @@ def notes(counts: Collection[PathCounts]) -> Iterator[Problem | Note]:
 
 
 def once(notes: Iterable[Note]) -> Iterator[Note]:
-    """The first note of each message, with how many others have the same."""
+    """The first note of each message, with the number of its repetitions."""
     by_message: dict[str, list[Note]] = {}
     for note in notes:
         by_message.setdefault(note.message, []).append(note)
@@ -180,7 +180,7 @@ def once(notes: Iterable[Note]) -> Iterator[Note]:
 
 
 def _is_left_by_compiler(problem: Problem) -> bool:
-    """True if a file without kernels is one that hipcc reads, or leaves with --save-temps."""
+    """True if hipcc reads such a file or leaves it with --save-temps: it has no kernels."""
     name = os.path.basename(problem.path)
     is_host = _HOST in name and name.endswith(".s")
     return (is_host or name.endswith(_WITHOUT_KERNELS)) and os.path.isfile(problem.path)
@@ -206,7 +206,7 @@ def place(paths: Iterable[str]) -> str:
 
 
 def _left_out(counts: Collection[PathCounts], options: Options) -> Iterator[Note]:
-    """How many kernels the run leaves out."""
+    """Notes on how many kernels the options leave out."""
     where = place(one.path for one in counts)
     found = sum(one.found for one in counts)
     others = sum(one.of_other_targets for one in counts)

@@ -1,4 +1,4 @@
-"""The code objects inside containers, with file names that say what they are."""
+"""Code objects inside containers, with names for the files to write."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _UNSAFE = re.compile(r"[^\w.+-]+", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Extract:
-    """One code object to be written."""
+    """One code object to write."""
 
     name: str
-    """A file name without a folder, made of letters, digits and `._+-` alone, unlike all others."""
+    """Unique file name without a folder, of letters, digits and `._+-`."""
     blob: Blob
     target: str | None
     kernels: int
@@ -35,10 +35,11 @@ class Extract:
 def extract(
     paths: Iterable[str], targets: Collection[str] = (), within: Bounds = BY_DEFAULT
 ) -> Iterator[Extract | Problem | Note]:
-    """The code objects of all paths, of some targets or of all, in the order of reading.
+    """Code objects of all paths for `targets`, in the order of reading; empty `targets` mean all.
 
-    Assembly is passed over. A path without code objects is a problem; one without those of the
-    targets, where no other path has any. A target without code objects next to others is a note.
+    Assembly is skipped. A path without code objects is a problem. A path without the targets is a
+    problem only if no other path has them. If only some targets are found, each other one is a
+    note.
     """
     number, paths, extracted = count(1), tuple(paths), False
     met: set[str | None] = set()
@@ -90,7 +91,7 @@ def extract(
 
 
 def _name(path: str, number: int, target: str | None, features: Features) -> str:
-    """`librocrand.so.1.1-003-gfx90a-xnack+.co`"""
+    """File name of a code object: `librocrand.so.1.1-003-gfx90a-xnack+.co`."""
     stem = _UNSAFE.sub("_", os.path.basename(path))[:_LONGEST_STEM].lstrip(".-") or "stdin"
     what = _UNSAFE.sub("_", target_id(target, features).replace(":", "-"))
     return f"{stem}-{number:03}-{what}.co"

@@ -1,4 +1,4 @@
-"""Occupancy and findings of one kernel after the other, worked out once for equal traits."""
+"""Occupancy and findings of kernels, computed once for kernels with equal traits."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST_KNOWN = 1 << 14
 
 
 class Judge:
-    """Turns kernels into results. Raises `OptionError` for a rule that does not exist."""
+    """Judge of kernels: their occupancy and findings. Raises `OptionError` for an unknown rule."""
 
     def __init__(self, options: Options) -> None:
         self._options = options
@@ -26,13 +26,13 @@ class Judge:
         self._of_kernel = tuple(rule for rule in rules if rule.reads == "kernel")
         self._of_any_target = tuple(rule for rule in rules if rule.any_target)
         self._patterns = tuple(pattern for pattern, _ in options.workgroup_sizes)
-        self._sizes = dict(reversed(options.workgroup_sizes))  # the first of a pattern counts
+        self._sizes = dict(reversed(options.workgroup_sizes))  # the first size of a pattern counts
         self._known: dict[tuple[Traits, Code | None, int | None], Result] = {}
-        """Of the first kernel with these traits, code and configured workgroup size, without what
-        rules find in that kernel alone."""
+        """(traits, code, configured workgroup size) -> result of the first such kernel, without
+        findings on that kernel alone."""
 
     def judge(self, kernel: Kernel) -> Result | Problem:
-        """The result of one kernel; a `Problem` where its launch or target makes no sense."""
+        """The result of one kernel, or the problem that its launch is impossible on its target."""
         if kernel.traits.target is None:
             return self._without_occupancy(kernel)
         size = self._configured_size(kernel) if self._patterns else None
@@ -56,7 +56,7 @@ class Judge:
         return Result(kernel, occupancy, found)
 
     def _first(self, kernel: Kernel, configured_size: int | None) -> Result:
-        """What kernels of equal traits share. Raises `LaunchError` for a launch without sense."""
+        """The result for all kernels of equal traits. Raises `LaunchError` if it cannot launch."""
         options = self._options
         if options.run_as is not None:
             kernel = kernel.on(targets.find(options.run_as))
@@ -76,14 +76,19 @@ class Judge:
         return Result(kernel, None, tuple(findings(kernel, None, self._of_any_target)))
 
     def _configured_size(self, kernel: Kernel) -> int | None:
-        """The size of the first pattern that fits; `*` names no kernel that requires its own."""
+        """The workgroup size, in workitems, of the first pattern that matches the kernel; None
+        without one.
+
+        `*` does not apply to kernels that require a size.
+        """
         fitting = matching(self._patterns, kernel.name, kernel.symbol)
         if kernel.workgroup.required is not None:
             fitting = tuple(pattern for pattern in fitting if pattern != "*")
         return self._sizes[fitting[0]] if fitting else None
 
     def _is_of_other_sizes(self, traits: Traits) -> bool:
-        """Whether a size given for many kernels is none that these are compiled for."""
+        """True if the workgroup size for many kernels is not one that this kernel is compiled
+        for."""
         options, demand = self._options, traits.demand
         is_for_one = bool(options.kernels) or options.one_kernel
         if options.workgroup_size is None or demand is None or is_for_one:
@@ -92,10 +97,10 @@ class Judge:
 
 
 def _found(rules: tuple[Rule, ...], *subject: object) -> list[Finding]:
-    """What rules that all take such a subject find in it."""
+    """Findings of rules that take this subject."""
     return [rule.finding(remark) for rule in rules for remark in rule.check(*subject)]
 
 
 def _in_order(*found: Finding) -> tuple[Finding, ...]:
-    """By the numbers of the rules."""
+    """Findings sorted by rule number."""
     return tuple(sorted(found, key=lambda finding: finding.rule))

@@ -1,4 +1,4 @@
-"""What the user says that the inputs do not."""
+"""Options of an analysis: choice of kernels, launch, bounds and rules."""
 
 from __future__ import annotations
 
@@ -14,77 +14,76 @@ from kernelinfo.rules import BY_DEFAULT, Selection
 
 
 class Options(NamedTuple):
-    """What is asked for, of which kernels, and under which launch."""
+    """Options of an analysis."""
 
     arch: str | None = None
-    """The target of inputs that do not name one."""
+    """Target of inputs that do not name one."""
     run_as: str | None = None
-    """What if the same registers ran on this target."""
+    """Target to compute the occupancy for instead of the kernel's own (what if)."""
     workgroup_size: int | None = None
-    """Workitems."""
+    """Launched workitems per workgroup, for all kernels; None uses the other sources."""
     workgroup_sizes: tuple[tuple[str, int], ...] = ()
-    """What is launched of which kernels, by pattern, where `workgroup_size` leaves it open; the
-    first that matches counts."""
+    """(pattern, workitems per workgroup) pairs, used if `workgroup_size` is None. The first pattern
+    that matches a kernel counts."""
     dynamic_lds_bytes: int | None = None
-    """Per workgroup; None takes what the input knows of the launch, or 0."""
+    """Dynamic LDS in bytes per workgroup. None takes the launch that the input states, or 0."""
     trap_handler: bool = True
     kernels: tuple[str, ...] = ()
-    """Patterns as `pattern.matches` takes them; any may match."""
+    """Patterns for names, see `pattern.matching`; one match chooses a kernel. Empty for all."""
     exclude: tuple[str, ...] = ()
     targets: tuple[str, ...] = ()
-    """Kernels compiled for these are read; empty for all."""
+    """Targets whose kernels are chosen; empty for all."""
     limited_by: tuple[Resource, ...] = ()
-    """Only kernels that one of these limits are results."""
+    """Resources; only kernels that one of them limits are results. Empty for all."""
     spilling: bool = False
-    """Only kernels that spill registers are results."""
+    """True: only kernels that spill registers are results."""
     one_kernel: bool = False
-    """The user names one kernel, among others that are read with it."""
+    """True: the user names one kernel, although others are read with it."""
     unique: bool = False
-    """Code objects that are equal byte for byte count once."""
+    """True: code objects with equal bytes count once."""
     is_gate: bool = False
-    """An assembly that may be cut off, and a pattern of `kernels` or a target of `targets` that
-    chooses no kernel, are problems, else notes. A build log without a target is none: the gate
-    judges what it states."""
+    """True for `check`: a truncated assembly, or a pattern or target without a kernel, is a problem
+    instead of a note. A build log without a target is none: the gate judges its numbers."""
     all_copies: bool = False
-    """Code objects that state what an assembly next to them does are results of their own."""
+    """True: code objects are results even if an assembly next to them states the same."""
     locate: Callable[[Kernel], bool] | None = None
-    """For which kernels of code objects the source line is sought in the debug information, which
-    takes up to a second each object. Assembly text is read for it anyway."""
+    """Chooses kernels of code objects whose source line is searched in debug information, up to 1 s
+    per code object. Kernels of assembly have theirs anyway."""
     instructions: bool = True
-    """Whether the instructions of assembly are counted in all kernels, or only where a rule asks:
-    that takes as long as all else."""
+    """True: count instructions in every kernel of assembly, which doubles the time. False: only
+    where a rule needs them."""
     arguments: Callable[[Kernel], bool] | None = None
-    """For which kernels the arguments are read, which takes the whole metadata."""
+    """Chooses kernels whose arguments are read, from the whole metadata."""
     bounds: Bounds = budget.BY_DEFAULT
-    """How much is read of inputs that could claim to be more."""
+    """Bounds on containers that could expand without limit."""
     selection: Selection = BY_DEFAULT
-    """The rules that speak."""
+    """Selected rules."""
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """`("-k vgpr*", "--target gfx90a")`: the options that choose kernels."""
+        """Options that choose kernels, as typed: `("-k vgpr*", "--target gfx90a")`."""
         given = {"-k": self.kernels, "--exclude": self.exclude, "--target": self.targets}
         return tuple(f"{option} {one}" for option, values in given.items() for one in values)
 
     @property
     def asked(self) -> tuple[tuple[str, str], ...]:
-        """`(("-k", "vgpr*"), ("--target", "gfx90a"))`: the options that ask for kernels."""
+        """Options that ask for kernels, as pairs: `(("-k", "vgpr*"), ("--target", "gfx90a"))`."""
         given = {"-k": self.kernels, "--target": self.targets}
         return tuple((option, one) for option, values in given.items() for one in values)
 
     def met(self, name: str, symbol: str, target: str | None) -> set[tuple[str, str]]:
-        """The options of `asked` that a chosen kernel answers."""
+        """The options of `asked` that match a chosen kernel."""
         if not self.asked:
             return set()
         named = {("-k", one) for one in matching(self.kernels, name, symbol)}
         return named | {("--target", one) for one in self.targets if one == target}
 
     def unmatched(self, met: Collection[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-        """The options of `asked` that are not in `met`: no chosen kernel answers them."""
+        """The options of `asked` that are not in `met`, so that no chosen kernel matches them."""
         return tuple(option for option in self.asked if option not in met)
 
     def asks_for(self, name: str, symbol: str, target: str | None = None) -> bool:
-        """True if a kernel is chosen, by its name, its symbol and, where given, its target."""
+        """True if a kernel is chosen by name, symbol and, unless None, target."""
         if target is not None and self.targets and target not in self.targets:
             return False
         if not (self.kernels or self.exclude):
@@ -94,7 +93,7 @@ class Options(NamedTuple):
         return not (self.exclude and matching(self.exclude, name, symbol))
 
     def shows(self, result: Result) -> bool:
-        """True if `limited_by` and `spilling` leave a result in."""
+        """True if `limited_by` and `spilling` do not hide a result."""
         if self.limited_by:
             limiters = result.occupancy.limiters if result.occupancy else ()
             if not set(self.limited_by) & set(limiters):

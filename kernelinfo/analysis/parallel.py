@@ -1,7 +1,7 @@
-"""Several processes for one long answer, each given a few files or code objects at a time.
+"""Analyses by several processes; each task is a few files or code objects.
 
-It pays where a process can hand over finished rows. To hand over kernels as objects takes about as
-long as to read them again.
+It pays if processes return finished rows. Passing kernels as objects takes as long as reading them
+again.
 """
 
 from __future__ import annotations
@@ -22,33 +22,33 @@ from kernelinfo.reading.containers import files
 from kernelinfo.reading.containers.files import File
 
 Rows = Callable[[Iterable[Item]], Iterator[str]]
-"""The text of kernels, that of one behind that of another. It can be pickled."""
+"""Kernels -> text. Texts of successive kernels join; the function can be pickled."""
 Piece = str | Item
 
 _WORTH_BYTES = 32 << 20
 _WORTH_TASKS = 16
-"""The work for which it is worth to start a process."""
+"""Bytes or tasks that justify one more process."""
 _MOST_FILES = 16
 _MOST_BYTES = 1 << 20
-"""What one process takes at a time, if that is more than one file."""
+"""Most files and bytes of one task, unless a single file is larger."""
 _SHARED_BYTES = 64 << 20
-"""The code objects of larger files are shared. Not of smaller ones: each process has to open them,
-and decompress what is compressed."""
+"""Size above which processes share the code objects of a file. Each has to open and decompress it,
+so smaller files are not shared."""
 _SHARED_BLOBS = 4
-"""Code objects of a shared file that one process takes at a time."""
+"""Code objects of a shared file in one task."""
 _ENDED = "the process that read it was ended, maybe for want of memory; read it alone"
 
 
 class Task(NamedTuple):
-    """What one process does at a time: small files together, a larger one, or a part of that."""
+    """Work for one process: some small files, one larger file, or a part of a shared file."""
 
     path: str
-    """As it was asked for."""
+    """The path as given by the user."""
     files: tuple[File | Problem, ...]
     bytes: int
     start: int = 0
     stop: int | None = None
-    """The first code object that is not taken; None takes all."""
+    """Index of the first code object after the part; None for whole files."""
 
 
 class Done(NamedTuple):
@@ -57,11 +57,11 @@ class Done(NamedTuple):
     pieces: list[Piece]
     counts: PathCounts
     is_last: bool
-    """True if nothing of the files is left."""
+    """True if no code object of the files is left."""
 
 
 def tasks(paths: Iterable[str]) -> Iterator[Task]:
-    """All files of these paths, found once: one that comes or goes meanwhile moves no other."""
+    """Tasks for all files of the paths. Each folder is listed once, before anything is read."""
     for path in paths:
         waiting: list[File | Problem] = []
         size = 0
@@ -76,12 +76,12 @@ def tasks(paths: Iterable[str]) -> Iterator[Task]:
 
 
 def processes(work: list[Task], asked: int) -> int:
-    """The number `asked` for, or for 0 as many as are worth it."""
+    """Number of processes: `asked`, or for 0 as many as the work justifies."""
     if os.name != "posix" or any(task.path == files.STANDARD_INPUT for task in work):
-        return 1  # nobody else can read what one has read from there
+        return 1  # standard input can be read only once
     if asked:
         return asked
-    # One process alone reads a text, however large.
+    # A text is never shared, however large.
     texts = (task for task in work if all(file.path.endswith(".s") for file in task.files))
     size = sum(task.bytes for task in work) - sum(task.bytes for task in texts)
     worth = max(len(work) // _WORTH_TASKS, size // _WORTH_BYTES)
@@ -89,7 +89,7 @@ def processes(work: list[Task], asked: int) -> int:
 
 
 def _cores() -> int:
-    """Those that this process may run on."""
+    """Number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):  # on Linux
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -98,10 +98,10 @@ def _cores() -> int:
 def spread(
     work: list[Task], options: Options, jobs: int, rows: Rows | None = None
 ) -> Iterator[Piece]:
-    """What one process would find, in its order; kernels as text if `rows` writes them.
+    """Results, problems and notes in the order of one process; with `rows` kernels are text.
 
-    A file that ends its process is a `Problem`, and the run goes on. Raises `KernelinfoError` if no
-    process can be started, and what `Analysis` raises.
+    A file that kills its process is a problem, and the run goes on. Raises `KernelinfoError` if no
+    process can be started, and the errors of `Analysis`.
     """
     counts = {task.path: PathCounts(task.path) for task in work}
     ended: set[int] = set()
@@ -120,7 +120,8 @@ def spread(
 
 
 def _shared(work: list[Task], ended: set[int]) -> Iterator[Task]:
-    """The tasks; of a large file, whose code objects nobody has counted, parts until it `ended`."""
+    """The tasks; a large file comes in parts until the caller adds it to `ended`, as its number of
+    code objects is unknown."""
     for task in work:
         if task.bytes <= _SHARED_BYTES:
             yield task
@@ -132,19 +133,19 @@ def _shared(work: list[Task], ended: set[int]) -> Iterator[Task]:
 
 
 class Worker:
-    """The part of one process: an analysis that goes through a shared file once."""
+    """Work of one process. It reads a shared file once and keeps its place between tasks."""
 
     def __init__(self, options: Options, among: Sequence[str], rows: Rows | None) -> None:
         self._options, self._among, self._rows = options, among, rows
         self._analysis = Analysis(options, among)
         self._files: tuple[File | Problem, ...] = ()
-        """A shared file."""
+        """The shared file that is open."""
         self._blobs: Iterator[Found] = iter(())
-        """Of that file, from code object number `_next` on."""
+        """Blobs of that file from index `_next` on."""
         self._next = 0
 
     def work(self, task: Task) -> Done:
-        """What the task's files or code objects hold."""
+        """The outcome of a task: results and problems of its files or code objects."""
         counts = PathCounts(task.path)
         blobs = self._open(task) if task.stop is None else self._share(task, task.stop)
         items = [item for blob in blobs for item in self._analysis.analyse_blob(blob, counts)]
@@ -155,11 +156,11 @@ class Worker:
         return Done(pieces, counts, task.stop is None or self._next < task.stop)
 
     def parts(self, task: Task) -> list[Task]:
-        """The same task, each file on its own."""
+        """The task cut into one task per file."""
         return [task._replace(files=(one,)) for one in task.files]
 
     def given_up(self, part: Task) -> Done:
-        """The outcome of a file that ends the one process that reads it: a problem."""
+        """The outcome of a file that kills its process: one problem."""
         counts, problem = PathCounts(part.path), Problem(part.files[0].path, _ENDED)
         counts.lists(problem)
         return Done([problem], counts, is_last=True)
@@ -172,7 +173,7 @@ class Worker:
             if self._next > task.start:
                 yield blob
             elif isinstance(blob, Blob):
-                # Later code objects of the file are compared with it.
+                # The analysis compares later code objects with it.
                 self._analysis.conflicting_entry(blob)
 
     def _open(self, task: Task) -> Iterator[Found]:

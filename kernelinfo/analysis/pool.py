@@ -1,8 +1,8 @@
-"""Processes that do tasks; one that is killed costs the file that it was reading, and no other.
+"""A pool of processes. A process that is killed costs only the file that it was reading.
 
-Each has pipes of its own, which end with it, in the middle of an answer too. In the one queue of
-`concurrent.futures` half an answer of a killed process is waited for without end. No process has a
-socket: another user of the machine could not talk to it.
+Each process has its own pipes, which close with it even in the middle of an answer.
+`concurrent.futures` has one queue for all and waits forever for the second half of an answer. No
+process has a socket, so other users of the machine cannot reach it.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ Gives = TypeVar("Gives", covariant=True)
 
 
 class Worker(Protocol[Task, Gives]):
-    """The part of one process."""
+    """Work of one process."""
 
     def work(self, task: Task, /) -> Gives:
         """The outcome of a task."""
 
     def parts(self, task: Task, /) -> Iterable[Task]:
-        """The task cut up. If its process is killed, each part is done in a process of its own."""
+        """The task in parts. If its process is killed, each part gets a new process."""
 
     def given_up(self, part: Task, /) -> Gives:
-        """The outcome of a part whose own process was killed."""
+        """The outcome of a part whose process was killed, too."""
 
 
 class _Process:
@@ -50,7 +50,7 @@ class _Process:
         self._process, self._tasks, self.answers = process, tasks, answers
 
     def begin(self, task: object) -> None:
-        with suppress(OSError):  # killed while it was idle: its answer is the end of the pipe
+        with suppress(OSError):  # killed while idle: its pipe of answers ends
             self._tasks.send(task)
 
     def end(self) -> None:
@@ -61,18 +61,18 @@ class _Process:
 
 
 class _Turn(Generic[Task, Done]):
-    """A task or a part of one, and its outcome as soon as there is one."""
+    """A task or a part of one, with its outcome once it is known."""
 
     def __init__(self, asked: Task, part: Task | None = None) -> None:
         self.asked = asked
         self.task = asked if part is None else part
         self.is_part = part is not None
         self.outcome: list[Done] = []
-        """Empty until it is known."""
+        """One outcome, or empty while it is unknown."""
 
 
 class Pool(Generic[Task, Done]):
-    """`jobs` processes with a copy of the worker each; new ones after one of them was killed."""
+    """At most `jobs` processes with a copy of the worker each. A killed process is replaced."""
 
     def __init__(self, jobs: int, worker: Worker[Task, Done]) -> None:
         self._jobs, self._worker = jobs, worker
@@ -81,10 +81,10 @@ class Pool(Generic[Task, Done]):
         self._busy: dict[Pipe, tuple[_Process, _Turn[Task, Done]]] = {}
 
     def outcomes(self, tasks: Iterator[Task]) -> Iterator[tuple[Task, Done]]:
-        """Each task with its outcome, in the order of `tasks`; at most 2 × `jobs` are taken ahead.
+        """(task, outcome) in the order of `tasks`; at most 2 × `jobs` tasks are taken ahead.
 
-        If a process is killed, the task comes once for each of its parts, with the outcome of that.
-        Raises `KernelinfoError` if no process can be started, and what a worker raises.
+        If a process is killed, its task comes once per part, with that part's outcome. Raises
+        `KernelinfoError` if no process can be started, and errors of the worker.
         """
         turns: list[_Turn[Task, Done]] = []
         while True:
@@ -104,14 +104,14 @@ class Pool(Generic[Task, Done]):
             del turns[:1]
 
     def completed(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, Done]]:
-        """The same, in the order in which the outcomes come."""
+        """(task, outcome) in the order of completion."""
         self._waiting += map(_Turn[Task, Done], tasks)
         while self._waiting or self._busy:
             for turn, _ in self._receive():
                 yield from ((turn.asked, done) for done in turn.outcome)
 
     def end(self) -> None:
-        """End all processes, whatever they do."""
+        """Kill all processes, busy or idle."""
         for process in (*self._idle, *(process for process, _ in self._busy.values())):
             process.end()
 
@@ -121,8 +121,11 @@ class Pool(Generic[Task, Done]):
         process.begin(turn.task)
 
     def _receive(self) -> list[tuple[_Turn[Task, Done], list[_Turn[Task, Done]]]]:
-        """Begin what waits, and wait until at least one process answers or ends. The turns that are
-        over, with the turns of their parts where the process ended."""
+        """Start waiting turns, then wait for an answer or the end of a process.
+
+        Returns the turns that ended. A turn whose process was killed comes with the turns of its
+        parts.
+        """
         while self._waiting and len(self._busy) < self._jobs:
             self._begin(self._waiting.popleft())
         ready = [pipe for pipe in wait([*self._busy]) if isinstance(pipe, Connection)]
@@ -152,7 +155,7 @@ class Pool(Generic[Task, Done]):
         return turn, parts
 
     def _started(self) -> _Process:
-        # A thread that another one holds a lock for would wait for it forever in a forked process.
+        # With threads a forked process could wait forever for a lock that another thread held.
         # `forkserver` would listen on a socket.
         context: ForkContext | SpawnContext = (
             multiprocessing.get_context("fork")
@@ -170,7 +173,7 @@ class Pool(Generic[Task, Done]):
             message = f"no process can be started: {error.strerror}; try again with --jobs 1"
             raise KernelinfoError(message) from None
         their_tasks.close()
-        their_answers.close()  # or the pipe would not end with the process
+        their_answers.close()  # so that the pipe ends with the process
         return _Process(process, our_tasks, our_answers)
 
 
@@ -183,7 +186,8 @@ _ENDING = [
 
 @contextmanager
 def _signals_wait() -> Iterator[None]:
-    """Hold signals back. Python loses an exception of their handlers in its callbacks of a fork."""
+    """Block the signals that end this process. An exception of their handlers would be lost if it
+    came within Python's callbacks of a fork."""
     if not hasattr(signal, "pthread_sigmask"):  # on Windows
         yield
         return
@@ -196,7 +200,7 @@ def _signals_wait() -> Iterator[None]:
 
 def _serve(tasks: Pipe, answers: Pipe, worker: Worker[object, object]) -> None:
     """Answer tasks until the parent ends this process."""
-    for number in _ENDING:  # the parent's own ways to end are not ours
+    for number in _ENDING:  # the parent's handlers are not for this process
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)
     if hasattr(signal, "pthread_sigmask"):
@@ -211,7 +215,7 @@ def _serve(tasks: Pipe, answers: Pipe, worker: Worker[object, object]) -> None:
 
 
 def _end_with_parent() -> None:
-    """A parent that is killed ends its processes too."""
+    """Wait until the parent ends, then exit at once."""
     if parent := multiprocessing.parent_process():
         wait([parent.sentinel])
         os._exit(1)

@@ -1,4 +1,4 @@
-"""Code objects opened again, and where their debug information says that kernels are written."""
+"""Source lines of kernels, from the debug information of code objects."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kernelinfo.reading.paths import in_repository
 
 
 def lines_of(blob: Blob) -> dict[str, SourceLine]:
-    """The source line of each kernel of one code object, by symbol. Raises `ReadError`."""
+    """Symbol -> source line of the kernels of one code object. Raises `ReadError`."""
     from kernelinfo.reading.code_object.dwarf import read_source_lines
 
     lines = read_source_lines(blob.data)
@@ -23,7 +23,7 @@ def lines_of(blob: Blob) -> dict[str, SourceLine]:
 def opened_again(
     code_objects: Iterable[CodeObject], within: Bounds
 ) -> Iterator[tuple[CodeObject, Blob]]:
-    """Those code objects that are still there, each with its bytes."""
+    """The code objects that still exist, each with its bytes."""
     wanted = {(one.path, one.containers, one.member, one.offset): one for one in code_objects}
     paths = dict.fromkeys(one.path for one in wanted.values())
     for blob in open_paths(paths, required=False, within=within):
