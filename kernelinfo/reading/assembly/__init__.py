@@ -1,4 +1,4 @@
-"""Read assembly text: what the compiler's comments, directives and metadata say of each kernel."""
+"""Modules of an assembly text, read from the compiler's comments, directives and metadata."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from kernelinfo.reading.budget import UNBOUNDED, KernelBudget
 from kernelinfo.reading.facts import Features, Module, ReadWarnings
 
 _DIRECTIVE = 3
-"""Definitions that take as long to read."""
+"""Statements counted for one directive, by the time that it takes to read."""
 
 
 def read(
     data: Text | memoryview, *, arch: str | None = None, budget: KernelBudget = UNBOUNDED
 ) -> Iterator[Module]:
-    """The modules of an assembly text, in its order.
+    """Modules of an assembly text, in its order.
 
-    A module ends where the next `.amdgcn_target` or part of a text bundle begins; what holds
-    nothing for an AMD GPU gives none. `arch` is the target of modules that do not name their own.
-    Nothing in a text is an error: what cannot be read becomes a warning of its module. Takes time
-    linear in the text.
+    A module ends at the next `.amdgcn_target` or at the next part of a text bundle. A part without
+    anything for an AMD GPU gives no module. `arch` is the target of modules that name none. A
+    statement that cannot be read becomes a warning of its module; nothing in a text raises. Takes
+    time linear in the text.
     """
     text = searchable(data)
     warnings = ReadWarnings()
@@ -76,7 +76,7 @@ def read(
 
 
 def _counted(marks: Iterable[tuple[int, str]], budget: KernelBudget) -> Iterator[tuple[int, str]]:
-    """The marks; raises `TooManyKernelsError` where they are too many."""
+    """The same marks, counted. Raises `TooManyKernelsError` if they exceed the budget."""
     for offset, kind in marks:
         budget.spend_statements(1 if kind in (ASSIGNMENT, BEGIN) else _DIRECTIVE)
         yield offset, kind

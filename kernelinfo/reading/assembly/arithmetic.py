@@ -1,4 +1,4 @@
-"""The operators and functions of LLVM's assembler, on 64-bit integers that wrap."""
+"""Operators and functions of LLVM's assembler, on 64-bit integers that wrap around."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kernelinfo.occupancy.targets import Target
 
 
 class Unresolved(NamedTuple):
-    """A value that the text does not give."""
+    """The reason why an expression has no value."""
 
     reason: str
 
@@ -22,12 +22,15 @@ Value = int | Unresolved
 
 
 def wrap(value: int) -> int:
-    """`value` as 64 bits hold it, signed."""
+    """`value` wrapped around to a signed 64-bit integer."""
     return (value + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
 def apply(name: str, values: Sequence[Value], target: Target | None) -> Value:
-    """What an operator or function gives for `values`; the first unresolved of them, if any."""
+    """Result of an operator or function.
+
+    `Unresolved` if one of `values` is (the first of them), or if the call itself has no result.
+    """
     numbers: list[int] = []
     for value in values:
         if isinstance(value, Unresolved):
@@ -48,7 +51,7 @@ def apply(name: str, values: Sequence[Value], target: Target | None) -> Value:
 
 
 def _shift_amount(amount: int) -> int:
-    # What the assembler gives beyond is what its host's processor happens to do.
+    # Beyond 63 bits the assembler's result depends on its host processor.
     if not 0 <= amount < 64:
         raise OverflowError(f"a shift by {amount} of 64 bits")
     return amount
@@ -90,7 +93,7 @@ _UNARY: dict[str, Callable[[int], int]] = {
 
 
 def _function(name: str, values: list[int], target: Target | None) -> Value:
-    """LLVM AMDGPUMCExpr::evaluateAsRelocatableImpl and the functions it calls."""
+    """Result of a target's function (LLVM AMDGPUMCExpr::evaluateAsRelocatableImpl and callees)."""
     match name, values:
         case "max", [_, *_]:
             return max(values)
@@ -138,5 +141,5 @@ def _waves_of_generation(generation: int, sgprs: int, most: int) -> int:
 
 
 def _least(initial: int, *limits: tuple[int, int]) -> int:
-    # A count of zero is unknown and does not limit.
+    # A register count of zero is unknown and limits nothing.
     return min([initial, *(waves for used, waves in limits if used)])

@@ -1,4 +1,4 @@
-"""The debug information of assembly text, as far as LLVM's comments name it.
+"""Debug information entries of assembly text, as far as LLVM's comments name them.
 
 .byte 3                     ; Abbrev [3] 0x31:0xe DW_TAG_variable
 .byte 6                     ; DW_AT_name
@@ -23,7 +23,7 @@ _ATTRIBUTE = re.compile(
     rb"(?:\n[ \t]*\.byte[ \t]+(\d+)[ \t]*$)?"
 )
 _FLAG = re.compile(rb"(?m)^[ \t]*; (DW_AT_\w+)[ \t]*$")
-"""Present without a value."""
+"""An attribute that is present without a value."""
 _STRING = re.compile(rb"(\.Linfo_string\d+):\s*\.asciz[ \t]+\"((?:\\.|[^\"\\])*)\"")
 _OFFSET = re.compile(rb"(?m)^[ \t]*\.long[ \t]+(\.Linfo_string\d+)[ \t]*$")
 _ADDRESSES = (b"3", b"161")
@@ -32,11 +32,11 @@ _DIGITS = re.compile(r"[0-9]{1,19}")
 
 
 _Strings = dict[str, str]
-"""By label (DWARF 4), and by number in the table of offsets (DWARF 5)."""
+"""Strings by label (DWARF 4), and by number in the table of offsets (DWARF 5)."""
 
 
 def read_units(text: Text, start: int, files: SourceFiles) -> Iterator[Unit]:
-    """The compilation units in the first debug information behind `start`."""
+    """Compilation units of the first `.debug_info` section behind `start`, a byte offset."""
     section = DEBUG_INFO.search(text, start)
     if section is None:
         return
@@ -66,7 +66,7 @@ def read_units(text: Text, start: int, files: SourceFiles) -> Iterator[Unit]:
 def _entries(
     information: bytes, strings: _Strings, files: SourceFiles
 ) -> Iterator[tuple[int, Entry, int]]:
-    """Each entry without its children, with the offset of its begin and its size, in bytes."""
+    """Begin, entry and size of each entry, in bytes of the unit; the children are left empty."""
     marks = list(_ENTRY.finditer(information))
     ends = [mark.start() for mark in marks[1:]] + [len(information)]
     for mark, end in zip(marks, ends, strict=True):

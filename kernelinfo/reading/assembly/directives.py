@@ -1,4 +1,4 @@
-"""Read the text forms of kernel descriptors: `.amdhsa_kernel` and `.amd_kernel_code_t`."""
+"""Numbers in the text forms of kernel descriptors: `.amdhsa_kernel` and `.amd_kernel_code_t`."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from kernelinfo.reading.metadata import UINT32
 from kernelinfo.reading.resource_symbols import NAMED_BARRIERS
 
 Readings = dict[str, tuple[str, Callable[[int], int | None]]]
-"""By field: the name of the number that it states, and the number by the field's value; None where
-that states none."""
+"""Field of a block → name in `Numbers`, and a function from the field's value to the number or
+None."""
 Found = dict[str, tuple[int, int]]
-"""By name, each number that a block states, and the line that does, from the block's own."""
+"""Name in `Numbers` → number, and its line counted from the block's first."""
 
 _FIELDS: Readings = {
     "group_segment_fixed_size": ("lds_bytes", int),
@@ -44,7 +44,7 @@ _CODE_T_FIELDS: Readings = {
 _ZERO_BY_DEFAULT = ("group_segment_fixed_size", "private_segment_fixed_size")
 """AMDGPUUsage, "AMDHSA Kernel Assembler Directives", column default."""
 
-# A block has some 50 lines; one without an end must not reach through the file.
+# A block has some 50 lines. A block without an end must not swallow the rest of the file.
 _USUAL_BYTES = 1 << 12
 _MOST_BYTES = 1 << 16
 _SHORT = 512
@@ -57,49 +57,48 @@ _COMMENT = re.compile(rb";|//|/\*")
 
 
 class Statement(NamedTuple):
-    """One field that a block states, its value as written."""
+    """One field of a block, its value as written."""
 
     field: str
     value: str
     line: int
-    """From the one on which its block begins."""
+    """Counted from the line on which the block begins, which is 0."""
 
 
 class Block:
-    """What a block states; blocks of the same text share one instance."""
+    """Statements of a block; blocks of equal text share one instance."""
 
     __slots__ = ("by_field", "is_plain", "statements")
 
     def __init__(self, statements: list[Statement]) -> None:
         self.statements = statements
         self.by_field = {statement.field: statement for statement in statements}
-        """Of a field that stands twice the last statement, which counts."""
+        """Statement by field; the last one counts."""
         numbers = [number(statement.value) for statement in statements]
         fits = all(value is not None and 0 <= value <= UINT32 for value in numbers)
         self.is_plain = fits and len(self.by_field) == len(statements)
-        """Each field stands once and every value is a number: the block needs no symbols."""
+        """True if no field is repeated and every value is a number: no symbols are needed."""
 
 
 class Stated(NamedTuple):
-    """A block and where it begins."""
+    """A block and the line on which it begins."""
 
     block: Block
     line: int
-    """1-based; symbols in its values have the values that they have there."""
+    """1-based. Symbols in the block are evaluated as of this line."""
 
 
 Fields = Mapping[str, Statement]
-"""What is stated of each field."""
+"""Statement by field."""
 Evaluate = Callable[[Statement], int | None]
-"""The value of a statement; None where it has none, and then a warning says why."""
+"""Value of a statement; None, after a warning, if it has none."""
 
 
 def read_block(text: Text, offset: int, kind: str) -> tuple[Block, bool]:
-    """The statements after the line of the directive `kind`, which begins at `offset`, and whether
-    they have an end: where they have none, the text is cut.
+    """Block of the directive `kind` at `offset`, and True if it has an end.
 
-    Those left out of a whole `.amdhsa_kernel` have the assembler's default, stated at the block's
-    own line.
+    A block without an end is cut off. In a whole `.amdhsa_kernel`, a field that is left out gets
+    the assembler's default, at the block's first line.
     """
     start, end = b"." + kind.encode(), b".end_" + kind.encode()
     for size in (_USUAL_BYTES, _MOST_BYTES):
@@ -111,9 +110,9 @@ def read_block(text: Text, offset: int, kind: str) -> tuple[Block, bool]:
             stop, ended = again, False
         if stop >= 0:
             break
-    # The block's first line, which names the kernel, states no more.
+    # The block's first line holds the kernel's name only.
     body = part[part.find(b"\n") : stop if stop >= 0 else size]
-    # Many blocks of a file are equal, and most lines of all. Only short ones are remembered, so
+    # Many blocks of a file are equal, and most of its lines are. Only short ones are cached, so
     # that a hostile text cannot fill the memory.
     read = _block if len(body) < _USUAL_BYTES else _block.__wrapped__
     return read(body, kind, ended), ended
@@ -136,7 +135,7 @@ def _block(body: bytes, kind: str, ended: bool) -> Block:
 
 @lru_cache(maxsize=1 << 14)
 def _stated(line: bytes, kind: str) -> tuple[tuple[str, str], ...]:
-    """Field and value of what one line of such a block states."""
+    """Fields and values in one line of a block of that kind."""
     return tuple(
         (match[1].decode(), decode(match[2]))
         for match in re.finditer(_PATTERNS[kind], line)
@@ -145,8 +144,10 @@ def _stated(line: bytes, kind: str) -> tuple[tuple[str, str], ...]:
 
 
 def vgpr_granule(target: Target | None, wave_size: int | None) -> int:
-    """What a descriptor counts VGPRs in, for waves of that size, or of the target's default where
-    None; 0 where that is not known."""
+    """Granule of VGPRs in a descriptor, in VGPRs per lane; 0 if unknown.
+
+    A `wave_size` of None stands for the target's default.
+    """
     if target is None:
         return 0
     lanes = wave_size or target.waves.default_size
@@ -154,13 +155,16 @@ def vgpr_granule(target: Target | None, wave_size: int | None) -> int:
 
 
 def encoded(granule: int, count: int) -> int | None:
-    """Registers that a descriptor holds for `count`: one granule at least (LLVM IsaInfo::
-    getEncodedNumVGPRBlocks and getNumSGPRBlocks); None where the granule, 0, is not known."""
+    """Registers that a descriptor reserves for `count`: at least one granule.
+
+    None if the granule is 0, which means unknown. Source: LLVM IsaInfo::getEncodedNumVGPRBlocks and
+    getNumSGPRBlocks.
+    """
     return align(max(count, 1), granule) if granule else None
 
 
 def read_numbers(readings: Readings, stated: Fields, value: Evaluate) -> Found:
-    """The numbers that fields state; where two fields state one, the last counts."""
+    """Numbers in `stated`, by `readings`; of two fields for one number the last counts."""
     found: Found = {}
     for field, statement in stated.items():
         if field in readings and (count := value(statement)) is not None:
@@ -171,22 +175,22 @@ def read_numbers(readings: Readings, stated: Fields, value: Evaluate) -> Found:
 
 
 def wave_size_in(found: Found) -> int | None:
-    """Lanes in a wave, where a block states them."""
+    """Lanes in a wave; None if the block does not state them."""
     return found["wave_size"][0] if "wave_size" in found else None
 
 
 def of_directives(stated: Fields, value: Evaluate, target: Target | None, xnack: bool) -> Found:
-    """The numbers that `.amdhsa_*` directives state.
+    """Numbers in `.amdhsa_*` directives; reserved registers only for a known target.
 
-    Registers reserved need the target, and whether code for the module's target id may run with
-    XNACK on: the default of `.amdhsa_reserve_xnack_mask`.
+    `xnack`, the default of `.amdhsa_reserve_xnack_mask`, is True if code for the module's target id
+    may run with XNACK on.
     """
     found = read_numbers(_FIELDS, stated, value)
     vgprs = vgpr_granule(target, wave_size_in(found))
     others: Readings = {"next_free_vgpr": ("reserved_vgprs", partial(encoded, vgprs))}
     barriers = stated.get("named_barrier_count")
-    # LLVM 24 packs the size of the code into this value, which the text does not give, and masks
-    # it out again. `; NamedBarCnt:` states the same number plainly.
+    # LLVM 24 packs the size of the code into this value, then masks it out again. The text does not
+    # give that size; `; NamedBarCnt:` states the same number plainly.
     if barriers and "instprefsize" not in barriers.value:
         others["named_barrier_count"] = "named_barriers", lambda count: count * NAMED_BARRIERS
     if target and target.sgprs.encoding_granule and "next_free_sgpr" in stated:
@@ -197,10 +201,10 @@ def of_directives(stated: Fields, value: Evaluate, target: Target | None, xnack:
 
 
 def _extra_sgprs(target: Target, stated: Fields, value: Evaluate, *, xnack: bool) -> int | None:
-    """SGPRs beyond the numbered ones; None where a directive has no value."""
+    """SGPRs for VCC, flat scratch and XNACK; None if a directive has no value."""
     # The defaults are the assembler's (LLVM AMDGPUAsmParser::ParseDirectiveAMDHSAKernel).
-    # Flat scratch has none to state on targets where it is architected, and is taken; only a
-    # disassembler states it there, as 0, and counts all in next_free_sgpr.
+    # With architected flat scratch there is no directive, and its SGPRs are taken. Only a
+    # disassembler writes one there: 0, with all SGPRs counted in next_free_sgpr.
     reserves = {"reserve_vcc": True, "reserve_flat_scratch": True, "reserve_xnack_mask": xnack}
     for field in reserves:
         if statement := stated.get(field):
@@ -218,7 +222,7 @@ def _reserved_sgprs(target: Target, extra: int, numbered: int) -> int | None:
 
 
 def of_code_t(stated: Fields, value: Evaluate, target: Target | None) -> Found:
-    """The numbers that the fields of `.amd_kernel_code_t` state."""
+    """Numbers in the fields of `.amd_kernel_code_t`; reserved registers only for a known target."""
     found = read_numbers(_CODE_T_FIELDS, stated, value)
     others: Readings = {}
     if target and len(target.domains) > 1:

@@ -1,4 +1,4 @@
-"""Evaluate the symbolic values of assembly text, as LLVM's assembler does."""
+"""Values of symbolic expressions in assembly text, evaluated as LLVM's assembler does."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from kernelinfo.reading.grammar import MOST_TOKENS, Build, NoMatch, TooLong, loa
 
 
 class Definition(NamedTuple):
-    """Where a symbol is set, and to what."""
+    """One setting of a symbol: the line, and the expression as written."""
 
     line: int
     """1-based."""
@@ -33,7 +33,7 @@ class Definition(NamedTuple):
 
 
 class Call(NamedTuple):
-    """A function or an operator, applied to the values before it."""
+    """A function or an operator, applied to the last `arguments` values before it."""
 
     function: str
     arguments: int
@@ -42,8 +42,8 @@ class Call(NamedTuple):
 Step = Value | str | Call
 """A constant, a symbol's name, or a call."""
 
-# Set by the assembler itself as it meets registers (AMDGPUAsmParser, KernelScopeInfo); people only
-# set them back to 0.
+# The assembler counts these as it meets registers (AMDGPUAsmParser, KernelScopeInfo). People only
+# reset them to 0.
 _COUNTED = {
     ".amdgcn.next_free_vgpr",
     ".amdgcn.next_free_sgpr",
@@ -52,10 +52,10 @@ _COUNTED = {
 }
 _SHORT = 512
 _DEEPEST = 100_000
-"""Symbols by which a symbol may be defined in a row; LLVM's recursion ends sooner."""
+"""Longest chain of symbols defined by symbols; LLVM's recursion ends sooner."""
 _USUAL_STEPS = 64
 _MOST_STEPS_BEYOND = 1 << 20
-"""Of all expressions of a module that have more than usual; so many take about a second."""
+"""Most steps of a module beyond the first 64 of each expression; they take about a second."""
 _SETS = re.compile(rb"\.(?:set|equ)\b.*+(?:\n[ \t]*+\.(?:set|equ)\b.*+)*+")
 _SET = re.compile(
     rb"^[ \t]*\.(?:set|equ)\b(?:[ \t]+(\"(?:\\.|[^\"\\\n])*\"|[^\s,\"]+)[ \t]*,)?(.*)$",
@@ -65,13 +65,12 @@ _EQUATED = rb"\s*([\w.$@]+)\s*"
 
 
 class Definitions(dict[str, list[Definition]]):
-    """What an assembly text sets by `.set NAME, VALUE` or `NAME = VALUE`: by symbol, in the order
-    of the text."""
+    """Definitions by symbol, from `.set NAME, VALUE` and `NAME = VALUE`, in the text's order."""
 
     def add_sets(
         self, text: Text, offset: int, lines: Lines, budget: KernelBudget = UNBOUNDED
     ) -> int:
-        """Add the directives in a row at `offset`; return the offset of their end.
+        """Add the consecutive `.set` directives at `offset`; return the byte offset of their end.
 
         Raises `TooManyKernelsError`.
         """
@@ -86,7 +85,7 @@ class Definitions(dict[str, list[Definition]]):
         return found.end()
 
     def add_assignment(self, text: Text, offset: int, lines: Lines) -> None:
-        """Add what the sign of equality at `offset` assigns, if it is an assignment."""
+        """Add the assignment whose `=` stands at `offset`; nothing if it is no assignment."""
         prefix = before(text, offset)
         if prefix and (name := re.fullmatch(_EQUATED, prefix)):
             expression = decode(line_at(text, offset + 1))
@@ -95,20 +94,20 @@ class Definitions(dict[str, list[Definition]]):
 
 
 class _Frame(NamedTuple):
-    """One definition half evaluated."""
+    """One definition under evaluation."""
 
     symbol: tuple[str, int]
     line: int
     steps: Iterator[Step]
     values: list[Value]
-    """Of the steps done."""
+    """Stack of the values so far."""
 
 
 class Evaluator:
-    """Values of expressions in one module, where symbols and target are known.
+    """Evaluator for the expressions of one module.
 
-    Arithmetic is that of 64-bit signed integers that wrap (LLVM MCExpr::evaluateAsRelocatableImpl).
-    Functions of the target (`extrasgprs`, `totalnumvgprs` with AGPRs) need `target`.
+    Integers have 64 bits, are signed, and wrap around (LLVM MCExpr::evaluateAsRelocatableImpl). A
+    function of the target (`extrasgprs`, `totalnumvgprs` with AGPRs) is unresolved without one.
     """
 
     def __init__(
@@ -120,10 +119,10 @@ class Evaluator:
         self._steps_left = _MOST_STEPS_BEYOND
 
     def value(self, expression: str, line: int) -> int | Unresolved:
-        """What `expression` is worth on a line of the module's text.
+        """Value of `expression` as of a 1-based line of the text.
 
-        A symbol has the value last given to it before that line, or else the first one given after
-        it. Takes time linear in the text and no recursion, whatever the nesting.
+        A symbol has its last value set before that line, or else its first one set after it. Takes
+        time linear in the text, and no recursion.
         """
         if (plain := number(expression)) is not None:
             return plain
@@ -161,7 +160,7 @@ class Evaluator:
         return iter(steps)
 
     def _symbol(self, name: str, line: int) -> Value | _Frame:
-        """What the symbol is worth on that line, or the definition to evaluate for it first."""
+        """Value of a symbol as of a line, or the definition to evaluate first."""
         if name in _COUNTED:
             return Unresolved(f"{name} is counted from the instructions")
         definitions = self._definitions.get(name)
@@ -171,14 +170,14 @@ class Evaluator:
         symbol = (name, index)
         if symbol in self._known:
             return self._known[symbol]
-        # Stands until the value is found; who meets it before has come round in a circle.
+        # Replaced when the value is found; reading it before means that the symbols form a circle.
         self._known[symbol] = Unresolved(f"symbol {name!r} is defined by itself")
         definition = definitions[index]
         return _Frame(symbol, definition.line, self._steps(definition.expression), [])
 
 
 def leading_numbers(expression: str, function: str, count: int) -> tuple[int, ...] | None:
-    """The first arguments of a call of `function` where they are plain numbers; None otherwise."""
+    """First `count` arguments of a call of `function`; None if not a call of it, or not numbers."""
     *steps, last = read_steps(expression)
     numbers = tuple(step for step in steps[:count] if isinstance(step, int))
     is_call = isinstance(last, Call) and last.function == function
@@ -186,7 +185,7 @@ def leading_numbers(expression: str, function: str, count: int) -> tuple[int, ..
 
 
 def number(expression: str) -> int | None:
-    """The value of an expression that is a single number, as nearly all are; None for others."""
+    """Value of an expression that is a single number, as nearly all are; None for others."""
     if len(expression) >= _SHORT:
         return None
     step, *more = read_steps(expression)
@@ -194,8 +193,8 @@ def number(expression: str) -> int | None:
 
 
 def read_steps(expression: str) -> tuple[Step, ...]:
-    """An expression in postfix order, as mc_expression.lark describes it, or why it is none."""
-    # Only short ones are remembered, so that a hostile text cannot fill the memory.
+    """Steps of an expression (mc_expression.lark) in postfix order; `Unresolved` if it is none."""
+    # Only short ones are cached, so that a hostile text cannot fill the memory.
     read = _read_steps if len(expression) < _SHORT else _read_steps.__wrapped__
     return read(expression)
 
@@ -214,7 +213,7 @@ def _read_steps(expression: str) -> tuple[Step, ...]:
 
 
 def build_into(steps: list[Step]) -> Build:
-    """What adds the steps: the rules of mc_expression.lark are complete in postfix order."""
+    """Functions that append steps: rules of mc_expression.lark are complete in postfix order."""
     add = steps.append
     return {
         "integer": lambda digits: add(_integer(digits)),
@@ -229,7 +228,7 @@ def build_into(steps: list[Step]) -> Build:
 def _integer(digits: str) -> Value:
     base = {"0x": 16, "0b": 2}.get(digits[:2].lower(), 8 if digits[0] == "0" else 10)
     try:
-        # 64 binary digits are the longest way to write 64 bits.
+        # The longest spelling of 64 bits is binary: 0b and 64 digits.
         value = int(digits, base) if len(digits) <= 66 else 1 << 64
     except ValueError:
         return Unresolved(f"{digits!r} is no octal number")

@@ -1,4 +1,4 @@
-"""Read the `; Kernel info:` comments that LLVM writes after a kernel's code."""
+"""Numbers in the `; Kernel info:` comments that LLVM writes behind a kernel's code."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _FIELDS: Readings = {
     "COMPUTE_PGM_RSRC3_GFX90A:TG_SPLIT": ("tg_split", bool),
 }
 
-# LLVM writes 26 lines at most; a comment of a million lines is not one block.
+# LLVM writes up to 26 lines; a comment of a million lines is not one block.
 _MOST_LINES = 100
 _SHORT = 512
 _USUAL = 1 << 12
@@ -65,22 +65,25 @@ class Field(NamedTuple):
 
 
 BUILD = {"header": Header, "field": Field}
-"""By the rules of kernel_info.lark."""
+"""Constructors by the rules of kernel_info.lark."""
 
 
 class InfoBlock(NamedTuple):
+    """One block of kernel info or function info."""
+
     kind: str
+    """`Kernel` or `Function`."""
     block: Block
     code_bytes: int | None
-    """Where the line after the header states it, which is then none of the block."""
+    """Size of the code, if the first line states it; that line is not in `block`."""
     unread: tuple[tuple[int, bytes], ...]
-    """Comments within that are no fields, and their lines from that of the header."""
+    """Comments that are no fields: the line counted from the header, and the text."""
     end: int
-    """Byte offset of the line after it."""
+    """Byte offset of the line behind the block."""
 
 
 class _Body(NamedTuple):
-    """What follows the header and the size of the code."""
+    """Lines of a block without the header and the first line's size of the code."""
 
     block: Block
     unread: tuple[tuple[int, bytes], ...]
@@ -89,9 +92,9 @@ class _Body(NamedTuple):
 
 
 def read_block(text: Text, offset: int) -> InfoBlock | None:
-    """The block whose first line begins at `offset`; None where that states nothing, as in prose.
+    """Block whose first line begins at `offset`; None if it states nothing, as in prose.
 
-    What a log or grep put before the comment signs is passed over.
+    Text of a log or of grep before the comment signs is ignored.
     """
     first = text[offset : offset + _SHORT].partition(b"\n")[0]
     header = read_line(first.rstrip(b"\r")) if len(first) < _SHORT else None
@@ -113,9 +116,9 @@ def read_block(text: Text, offset: int) -> InfoBlock | None:
 
 
 def _without_code_bytes(comments: bytes) -> tuple[int | None, bytes]:
-    """The size of the code if only the first line states it, and the lines after that.
+    """Size of the code in bytes, if only the first line states it, and the lines behind that line.
 
-    These are the same in many kernels; they are read once.
+    The other lines are equal in many kernels, and are then read once.
     """
     first, newline, rest = comments.partition(b"\n")
     field = read_line(first.rstrip(b"\r"))
@@ -127,7 +130,7 @@ def _without_code_bytes(comments: bytes) -> tuple[int | None, bytes]:
 
 
 def _prefixed(text: Text, offset: int, prefix: bytes) -> Iterator[bytes]:
-    """The lines from `offset` on that begin as the header does."""
+    """Lines from `offset` on with the header's prefix."""
     for line in lines_from(text, offset):
         if line.startswith(b";") or b";" not in line or _prefix(line) != prefix:
             return
@@ -136,7 +139,7 @@ def _prefixed(text: Text, offset: int, prefix: bytes) -> Iterator[bytes]:
 
 @lru_cache(maxsize=1 << 12)
 def _read(comments: bytes, line: int) -> _Body:
-    """The block of whole comment lines; `line` is the first one's distance from the header."""
+    """Body of a block from whole comment lines; `line` is the first one's, from the header."""
     statements: list[Statement] = []
     unread: list[tuple[int, bytes]] = []
     length = 0
@@ -155,14 +158,13 @@ def _read(comments: bytes, line: int) -> _Body:
 
 
 def _prefix(line: bytes) -> bytes:
-    """What stands before a comment, without what differs from line to line: time stamps and the
-    line numbers of grep."""
+    """Text before a comment, with `0` for numbers: time stamps and grep's line numbers differ."""
     return _STAMP.sub(b"0", line[: line.find(b";")].strip())
 
 
 def read_line(line: bytes) -> Header | Field | None:
-    """The header or field in one line, as kernel_info.lark describes it; None if neither."""
-    # Only short lines are remembered, so that a hostile text cannot fill the memory.
+    """Header or field in one line, as kernel_info.lark describes them; None for other text."""
+    # Only short lines are cached, so that a hostile text cannot fill the memory.
     return _read_line(line) if len(line) < _SHORT else _read_line.__wrapped__(line)
 
 
@@ -177,13 +179,12 @@ def _read_line(line: bytes) -> Header | Field | None:
 
 
 def of_info(stated: Fields, value: Evaluate, target: Target | None, wave_size: int | None) -> Found:
-    """The numbers that a block states.
+    """Numbers in a block of kernel info.
 
-    Registers reserved need the target and the register file that waves of the kernel's size see;
-    where `wave_size` is None, the block may settle it. They are rounded here from
-    `…ForWavesPerEU`, the count that LLVM encodes, and not taken from `…Blocks`, the encoded field:
-    LLVM encoded gfx1250 in units of 8 until 22 was out, and since of 16, and the block alone does
-    not tell which.
+    Reserved registers need the target and the wave size; with a `wave_size` of None, the block may
+    settle it. They are rounded from `…ForWavesPerEU`, the count that LLVM encodes, not taken from
+    the encoded `…Blocks`: its unit on gfx1250 is 8 VGPRs up to LLVM 22 and 16 from then on, and the
+    block does not tell which.
     """
     settled = _wave_size(stated, value, target) if target and wave_size is None else {}
     vgprs = vgpr_granule(target, wave_size or wave_size_in(settled))
@@ -195,8 +196,8 @@ def of_info(stated: Fields, value: Evaluate, target: Target | None, wave_size: i
         "NumVgprs": ("arch_vgprs" if "TotalNumVgprs" in stated else "vgprs", int),
     }
     found = read_numbers(readings, stated, value)
-    # Scratch that is enabled with a size of 0 is of a size that is not known before the launch;
-    # next to a size, being enabled states nothing.
+    # Scratch enabled with a size of 0 gets its size at run time. With another size, the flag adds
+    # nothing.
     enabled = found.pop("dynamic_stack", None)
     scratch = found.get("scratch_bytes_per_lane")
     if enabled and enabled[0] and scratch and scratch[0] == 0:
@@ -205,11 +206,11 @@ def of_info(stated: Fields, value: Evaluate, target: Target | None, wave_size: i
 
 
 def _wave_size(stated: Fields, value: Evaluate, target: Target) -> Found:
-    """The only wave size of the target's that a block without a descriptor fits, if it is one.
+    """Wave size that a block without a descriptor implies; empty if it fits none or several.
 
-    The symbolic `Occupancy` names the register file; else the unit in which `VGPRBlocks` encodes
-    `NumVGPRsForWavesPerEU` differs, but for the fewest registers (LLVM SIProgramInfo,
-    AMDGPUMCExpr::createOccupancy, IsaInfo::getVGPREncodingGranule).
+    The symbolic `Occupancy` names the register file. Else the granule decides in which `VGPRBlocks`
+    encodes `NumVGPRsForWavesPerEU`, except for the fewest registers. Source: LLVM SIProgramInfo,
+    AMDGPUMCExpr::createOccupancy, IsaInfo::getVGPREncodingGranule.
     """
     if len(target.vgprs) == 1:
         return {}

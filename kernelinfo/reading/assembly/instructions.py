@@ -1,11 +1,11 @@
-"""What the instructions of a kernel are in assembly text: memory, matrix, spills and their loops.
+"""Counts of a kernel's instructions in assembly text: memory, matrix, spills, and their loops.
 
     .LBB3_2:                                ; =>This Inner Loop Header: Depth=1
         buffer_load_dword v40, off, s[68:71], 0 offset:4 ; 4-byte Folded Reload
     ; %bb.3:                                ;   in Loop: Header=BB3_1 Depth=2
         v_accvgpr_read_b32 v12, a3              ;  Reload Reuse
 
-The comments are LLVM's own (AsmPrinter: emitComments, emitBasicBlockLoopComments).
+The comments come from LLVM's AsmPrinter (emitComments, emitBasicBlockLoopComments).
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ _FOLDED = b"-byte Folded "
 _REUSED = b" Reload Reuse"
 
 _SCRATCH_RESOURCE = b" s[0:3], "
-# These are compiled where there are spills or scratch.
+# Compiled only for kernels with spills or scratch.
 _MARK = (
     rb"(?m)^(?:\.L(?=BB))?(?:(BB\d+_\d+):|; ?%bb\.\d+:)(.*(?:\n[ \t]+;.*)*)"
     rb"|^[ \t]+((?:scratch_|buffer_[a-z0-9_]+ v[^\n]*, s\[0:3\], |[^;\n]*;[^;\n]*?-byte Folded )"
     rb"[^\n]*)"
 )
-"""A block's label, or the comment that stands for one, with the comments that follow it; or what
-spills or reaches scratch, which older targets address by the buffer resource in the first SGPRs
+"""A block's label, or the comment in its place, with the comments behind it; or an instruction that
+spills or reaches scratch. Older targets address scratch by the buffer resource in the first SGPRs
 (AMDGPUUsage, "Private Segment Buffer")."""
 _SPILL = rb"(?:s_clause 0x([0-9a-f]{1,2})\b)?[^;]*;[^;]*?(\d{1,6})-byte Folded (Spill|Reload)"
 _HEADER = rb"=> *This (?:Inner )?Loop Header: Depth=(\d{1,4})"
@@ -52,9 +52,9 @@ _INSIDE = rb"in Loop: Header=(BB\d+_\d+) Depth=(\d{1,4})"
 
 
 def function_text(text: Text, start: int, end: int) -> bytes | None:
-    """The function whose label stands at `start`; whatever follows it begins by `end`.
+    """Text of the function with its label at `start`, cut at `end` or before.
 
-    Without what a log puts before each line; None where that is not always the same.
+    A log's prefix is removed from each line; None if the prefix differs from line to line.
     """
     code = text[start:end]
     end = code.find(_END, max(code.find(b"."), 0))  # one byte is sought ten times as fast
@@ -68,19 +68,19 @@ def function_text(text: Text, start: int, end: int) -> bytes | None:
 
 
 def read_code(function: Callable[[], bytes | None]) -> Code | None:
-    """The instructions of the function whose text, from its label on, `function` gives."""
+    """Instruction counts of the text that `function` returns; None without a text."""
     return None if (code := function()) is None else count_code(code)
 
 
 def count_code(code: bytes) -> Code:
-    """The instructions of one function, from its label on."""
+    """Instruction counts of one function's text, from its label on."""
     kinds = dict.fromkeys(_KINDS, 0)
     counts = Counter(_INSTRUCTION.findall(code))
     for name, count in counts.items():
         kinds[_KIND[name.strip()]] += count
     if _COMMENTED not in code:
         return Code(**kinds, spills=None, reloads=None, agpr_moves=None, loops=None)
-    # Most kernels spill nothing, and one byte is sought ten times as fast as several.
+    # Most kernels spill nothing, and one byte is found ten times as fast as several.
     has_spills = b"F" in code and _FOLDED in code
     moves = code.count(_REUSED) if b"R" in code else 0
     buffers = any(name.endswith(b"buffer_") for name in counts)
@@ -106,11 +106,11 @@ def count_code(code: bytes) -> Code:
 
 
 _Loop = tuple[bytes, int]
-"""Label of a loop's header, and depth."""
+"""Label of a loop's header, and the loop's depth."""
 
 
 def _by_loop(code: bytes) -> tuple[Counter[tuple[_Loop | None, bytes]], int]:
-    """Spills and reloads by loop and kind, and what else reaches scratch in loops."""
+    """Number of spills and reloads by loop and kind, and of other scratch accesses in loops."""
     loop: _Loop | None = None
     spills: Counter[tuple[_Loop | None, bytes]] = Counter()
     others = 0
@@ -119,7 +119,7 @@ def _by_loop(code: bytes) -> tuple[Counter[tuple[_Loop | None, bytes]], int]:
             loop = _loop(label, comments)
         elif spill := re.match(_SPILL, instruction):
             clause, size, kind = spill.groups()
-            # A clause has the comment once for all its instructions, at least a register each.
+            # A clause has one comment for all its instructions, each of at least one register.
             count = min(int(clause, 16) + 1, int(size) // REGISTER_BYTES) if clause else 1
             spills[loop, kind] += count
         elif loop and _FOLDED not in instruction:
@@ -128,7 +128,7 @@ def _by_loop(code: bytes) -> tuple[Counter[tuple[_Loop | None, bytes]], int]:
 
 
 def _loop(label: bytes, comments: bytes) -> _Loop | None:
-    """The innermost loop that a block belongs to."""
+    """Innermost loop of a block; None outside loops."""
     if label and (header := re.search(_HEADER, comments)):
         return label, int(header[1])
     if inside := re.search(_INSIDE, comments):

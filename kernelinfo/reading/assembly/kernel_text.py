@@ -1,4 +1,4 @@
-"""One kernel as an assembly text states it, and the numbers that its statements come to."""
+"""Statements on one kernel in an assembly text, and their evaluation to numbers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _Placed = tuple[Numbers, Place]
 
 
 class WholeText(NamedTuple):
-    """An assembly text, and what its modules share."""
+    """An assembly text, with the line numbers, warnings and budget that its modules share."""
 
     text: Text
     lines: Lines
@@ -50,35 +50,37 @@ class KernelText:
         self.label: int | None = None
         """Byte offset of the kernel's label."""
         self.end = 0
-        """Byte offset up to which its instructions can reach."""
+        """Byte offset before which its instructions end."""
         self.line: int | None = None
-        """Its 1-based number."""
+        """1-based line of the kernel's label."""
         self.info: Stated | None = None
         self.code_bytes: int | None = None
         self.directives: Stated | None = None
         self.code_t: Stated | None = None
         self.config: Stated | None = None
         self.metadata: tuple[Numbers, int] = NOTHING, 0
-        """And the line on which the kernel's begins."""
+        """Numbers in the metadata, and the 1-based line of the kernel's element; 0 without one."""
         self.read_code: Callable[[], Code | None] | None = None
         self.source: SourceLine | None = None
 
 
 class KernelTexts(dict[str, KernelText]):
-    """The kernels of a module by symbol; one that is asked for and not there begins."""
+    """Kernels of a module by symbol; looking up an unknown symbol adds a kernel."""
 
     def __init__(self, budget: KernelBudget) -> None:
         self._budget = budget
 
     def __missing__(self, symbol: str) -> KernelText:
-        """Raises `TooManyKernelsError`."""
+        """Add a kernel. Raises `TooManyKernelsError`."""
         self._budget.spend()
         kernel = self[symbol] = KernelText(symbol)
         return kernel
 
     def far_labels(self, text: Text, start: int, end: int) -> Iterator[tuple[KernelText, int]]:
-        """The kernels whose label is not known, as it stands far from their descriptor, each with
-        the offset of its label in that part of the text."""
+        """Kernels with a label far from their descriptor, each with the label's byte offset.
+
+        Searches the text from `start` to `end` for labels that are still unknown.
+        """
         lost = {kernel.symbol for kernel in self.values() if kernel.directives and not kernel.line}
         for name, offset in labels(text, start, end) if lost else ():
             if name in lost:
@@ -89,8 +91,10 @@ class KernelTexts(dict[str, KernelText]):
 def check_metadata(
     kernels: Iterable[KernelText], is_there: bool, last_line: int, warnings: ReadWarnings
 ) -> None:
-    """Note a module for HSA that breaks off, which the compiler ends with metadata, or has kernels
-    that these do not list."""
+    """Warn of a module for HSA without metadata, which is cut off, and of unlisted kernels.
+
+    The compiler ends such a module with metadata. `is_there` is True if it was found.
+    """
     described = [kernel for kernel in kernels if kernel.directives]
     if described and not is_there:
         warnings.add("no metadata ends the module: it is cut off; build it again", last_line)
@@ -102,7 +106,10 @@ def check_metadata(
 
 
 def doubt(stamps: Iterable[str], lacks_metadata: bool) -> tuple[str, ...]:
-    """Why a module that lacks metadata may not be whole: clang, by its stamp, writes it last."""
+    """Reason why a module without metadata may be cut off; empty unless a stamp is clang's.
+
+    Clang writes the metadata last.
+    """
     cut = "no metadata ends the module, as clang writes it: it may be cut off; build it again"
     return (cut,) if lacks_metadata and any(map(is_of_clang, stamps)) else ()
 
@@ -110,10 +117,10 @@ def doubt(stamps: Iterable[str], lacks_metadata: bool) -> tuple[str, ...]:
 def without_shaders(
     functions: Collection[KernelText], warnings: ReadWarnings
 ) -> Collection[KernelText]:
-    """The kernels among functions with kernel info; the others are added to `warnings`.
+    """Kernels among the functions with kernel info; each shader left out adds to `warnings`.
 
-    Graphics shaders print kernel info as well. Where kernels have an .amd_kernel_code_t (mesa3d),
-    that tells them apart; amdpal has nothing that does.
+    LLVM prints kernel info for graphics shaders, too. On mesa3d only kernels have an
+    .amd_kernel_code_t. On amdpal nothing tells them apart: all functions are returned.
     """
     kernels = [function for function in functions if function.code_t]
     for function in functions if kernels else ():
@@ -124,7 +131,7 @@ def without_shaders(
 
 
 class Evaluation:
-    """Evaluates the kernels of one module, once all its symbols and its target are known."""
+    """Evaluator of a module's kernels, made when all its symbols and its target are known."""
 
     def __init__(
         self,
@@ -135,15 +142,15 @@ class Evaluation:
         xnack: bool,
     ) -> None:
         self._warnings = warnings
-        """Takes what cannot be evaluated."""
+        """Gets a warning for each value that cannot be evaluated."""
         self._definitions = definitions
         self._values = Evaluator(definitions, target)
         self._target = target
         self._xnack = xnack
-        """Code for the module's target id may run with XNACK on."""
+        """True if code for the module's target id may run with XNACK on."""
 
     def kernel(self, kernel: KernelText) -> KernelFacts:
-        """All numbers of one kernel, from every source, none of them preferred."""
+        """Numbers of one kernel from every source, with their places; none is preferred."""
         symbol, target = kernel.symbol, self._target
         for stated in (kernel.info, kernel.directives, kernel.code_t, kernel.config):
             if stated and not stated.block.is_plain:
@@ -183,8 +190,10 @@ class Evaluation:
         reading: _Reading,
         *circumstances: object,
     ) -> list[_Placed]:
-        """The numbers that `reading` finds in a block, which it is given with all else that counts;
-        none where there is no block."""
+        """Numbers of a block and their place, as a list of one; empty without a block.
+
+        `reading` gets the block's fields, a function for their values, and `circumstances`.
+        """
         if stated is None:
             return []
         block, line = stated
@@ -202,7 +211,7 @@ class Evaluation:
     def _symbols(self, symbol: str) -> _Placed:
         found, lines = {}, {}
         for suffix, name in SYMBOLS.items():
-            # Local functions have the prefix of local symbols; LLVM 24 gives it to all.
+            # A local function has the prefix of local symbols; LLVM 24 gives it to every function.
             global_name, local_name = f"{symbol}.{suffix}", f".L{symbol}.{suffix}"
             stated = self._definitions.get(global_name) or self._definitions.get(local_name)
             if stated:
@@ -215,7 +224,7 @@ class Evaluation:
         return numbers, Place("symbol", 0, lines)
 
     def _value(self, symbol: str, field: str, written: str, line: int, at: int) -> int | None:
-        """The value stated at one line of a block that begins on `line`, or earlier in it."""
+        """Value of `written` as of `line`; None, after a warning at line `at`, if it has none."""
         value = self._values.value(written, line)
         if isinstance(value, Unresolved):
             wrong = f"is unresolved: {value.reason}"
@@ -242,7 +251,7 @@ class Evaluation:
 def _of_plain(
     block: Block, reading: _Reading, *circumstances: Any
 ) -> tuple[Numbers, Mapping[str, int]]:
-    """The numbers of a block that needs no symbols, and their lines."""
+    """Numbers of a block that needs no symbols, and their lines from the block's first."""
 
     def value(statement: Statement) -> int | None:
         return number(statement.value)
@@ -251,8 +260,10 @@ def _of_plain(
 
 
 def _apart(found: Found) -> tuple[Numbers, Mapping[str, int]]:
-    """The numbers, and their lines from that of the block; the size of the code is stated on the
-    line after it."""
+    """Numbers, and their lines from the block's first.
+
+    The size of the code is on the line behind it unless stated elsewhere.
+    """
     lines = {name: line for name, (_, line) in found.items()}
     values: dict[str, Any] = {name: value for name, (value, _) in found.items()}
     return Numbers(**values), {"code_bytes": 1, **lines}

@@ -1,15 +1,15 @@
-"""What assembly that is linked later states of each function: `.amdgpu_info` and `.amdgpu_lds`.
+"""Linking info in assembly that is not linked yet: `.amdgpu_info` and `.amdgpu_lds`.
 
-    .amdgpu_info NAME              up to .end_amdgpu_info, of this function alone:
+    .amdgpu_info NAME              up to .end_amdgpu_info, for this function without its callees:
     .amdgpu_flags N                1 VCC, 2 flat scratch, 4 dynamic stack
     .amdgpu_num_sgpr N             and .amdgpu_num_vgpr, .amdgpu_num_agpr
     .amdgpu_private_segment_size   bytes of scratch
-    .amdgpu_use VARIABLE           in LDS
+    .amdgpu_use VARIABLE           a variable in LDS
     .amdgpu_call FUNCTION
-    .amdgpu_indirect_call "TYPE"   of functions that it calls by a pointer
-    .amdgpu_lds NAME, SIZE, ALIGN  a variable in LDS, wherever it stands
+    .amdgpu_indirect_call "TYPE"   a call through a pointer to a function of that type
+    .amdgpu_lds NAME, SIZE, ALIGN  a variable in LDS, anywhere in the module
 
-As LLVM 24git writes them.
+Source: output of LLVM 24git.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ _VARIABLE = re.compile(rb"(.*),[ \t]*(\d{1,10})[ \t]*,[ \t]*\d+\s*$")
 
 
 class LinkingText:
-    """The functions and LDS variables of one module, while its text is gone through."""
+    """Functions and LDS variables of one module, collected while its text is read."""
 
     def __init__(self, budget: KernelBudget) -> None:
         self._budget = budget
         self._functions: dict[str, Function] = {}
         self._variables: dict[str, int] = {}
-        """Bytes, by name."""
+        """Bytes by name of an LDS variable."""
 
     def take(self, text: Text, offset: int, kind: str, operand: bytes) -> str:
-        """Read one directive; return what is wrong with it, empty if nothing is."""
+        """Read one directive; return a warning about it, or an empty string."""
         if kind == "amdgpu_lds":
             if found := _VARIABLE.match(operand):
                 self._variables[described_kernel(found[1])] = int(found[2])
@@ -69,7 +69,10 @@ class LinkingText:
     def with_callees(
         self, kernels: list[KernelFacts], target: Target | None, *, xnack: bool
     ) -> tuple[list[KernelFacts], tuple[str, ...]]:
-        """The kernels, each with what all that it calls states, and what is to be noted of that."""
+        """The kernels with numbers that include their callees, and a note that says so.
+
+        Unchanged and without a note if the module has no linking info.
+        """
         if not self._functions:
             return kernels, ()
         for function in self._functions.values():

@@ -1,5 +1,4 @@
-"""Where the source of a kernel begins, by the `.file` and `.loc` directives of assembly text and by
-its debug information, as far as comments name it.
+"""Source line of a kernel, from `.file`, `.loc` and the commented debug information of assembly.
 
 .file 0 "/elsewhere/build" "../src/file.hip" md5 0x…
 .loc  0 100 49 prologue_end           ; ../src/file.hip:100:49
@@ -17,7 +16,7 @@ from kernelinfo.reading.assembly.scan import Text, decode
 from kernelinfo.reading.facts import SourceLine
 
 _STRING = rb'"((?:\\.|[^"\\\n])*)"'
-# Only what is compiled with debug information needs these.
+# Not compiled at import: only text with debug information needs these.
 _FILE = rb"\.file[ \t]+(\d{1,9})[ \t]+" + _STRING + rb"(?:[ \t]+" + _STRING + rb")?"
 _LOCATION = rb"(?m)^[ \t]*\.loc[ \t]+(\d{1,9})[ \t]+(\d{1,9})[ \t]+(\d{1,9})"
 _MARK = b".loc"
@@ -31,22 +30,22 @@ _DECLARED = rb"\.(?:byte|short|long)[ \t]+(\d{1,9})[ \t]*; DW_AT_decl_(file|line
 
 
 class SourceFiles:
-    """The numbered files of one module; without any, no line of the text names one."""
+    """Numbered source files of one module, and the lines on which functions are declared."""
 
     def __init__(self) -> None:
         self._parts: dict[int, list[str]] = {}
-        """Folder, where one is named, and name."""
+        """File number → folder, if stated, and name."""
         self._declared: dict[int, tuple[int, int]] = {}
-        """Number of the file, and line, by the number of the function."""
+        """Function number → file number and line."""
 
     def take(self, text: Text, offset: int = 0) -> None:
-        """Note the file of the directive at `offset`, if it has a number."""
+        """Add the file of the `.file` directive at `offset`, if it has a number."""
         if match := re.compile(_FILE).match(text, offset):
             parts = (re.sub(rb"\\(.)", rb"\1", part) for part in match.groups()[1:] if part)
             self._parts[int(match[1])] = [*map(decode, parts)]
 
     def read_declarations(self, text: Text, start: int, end: int) -> None:
-        """Note where functions are declared, by the debug information in that part of the text."""
+        """Add the declarations of functions from the debug information between two offsets."""
         if not self._parts:
             return
         for function in re.compile(_FUNCTION).finditer(text, start, end):
@@ -55,9 +54,9 @@ class SourceFiles:
                 self._declared[int(function[1])] = declared[b"file"], declared[b"line"]
 
     def position(self, function: Callable[[], bytes | None]) -> SourceLine | None:
-        """The line of a kernel: of its declaration, or else as far as its instructions tell.
+        """Source line of a kernel: its declaration's, else by its instructions; None if unknown.
 
-        `function` gives its text, from its label on.
+        `function` returns the kernel's text, from its label on.
         """
         if not self._parts or (code := function()) is None or _MARK not in code:
             return None
@@ -68,10 +67,9 @@ class SourceFiles:
         return self.source_line(*own_line(rows)) if rows else None
 
     def source_line(self, file: int, line: int) -> SourceLine | None:
-        """A line of a numbered file; None of a file that no directive names.
+        """Line of a numbered file; None for a number that no directive names.
 
-        With the folder in which the compiler ran (file 0 since DWARF 5) before what is relative to
-        it.
+        A relative path is joined to the folder in which the compiler ran (file 0 since DWARF 5).
         """
         if file not in self._parts:
             return None
@@ -80,7 +78,7 @@ class SourceFiles:
 
 
 _Row = tuple[int, int, int]
-"""Number of a file, line, and column."""
+"""File number, line and column."""
 
 
 def _rows(code: bytes) -> list[_Row]:
@@ -89,11 +87,10 @@ def _rows(code: bytes) -> list[_Row]:
 
 
 def own_line(rows: Sequence[_Row]) -> tuple[int, int]:
-    """Number of the file, and line, at which a function begins whose code is of these rows.
+    """File number and line at which a function with these rows begins.
 
-    LLVM up to 16 states the function's own line with column 0 before all others. Later ones begin
-    with the first instruction, which may be an inlined function's; the function's own file is then
-    that of its end.
+    LLVM up to 16 states the function's own line first, with column 0. Later versions begin with the
+    first instruction, possibly an inlined one; then the last row names the function's own file.
     """
     file, line, column = rows[0]
     if column:

@@ -1,4 +1,4 @@
-"""Read the YAML of `.amdgpu_metadata` and of its forerunner in code object v2."""
+"""Metadata of an assembly text, from the YAML of `.amdgpu_metadata` and of code object v2."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 _SHORT = 1 << 12
 _MOST_VALUES = 1_000_000
-"""And lists and maps: those of two thousand kernels with thirty arguments each."""
-_MOST_NESTING = 100  # libyaml's own recursion ends the process some ten thousand deeper
+"""Most YAML values, lists and maps of one document: 2000 kernels with 30 arguments each."""
+_MOST_NESTING = 100  # libyaml recurses: ten thousand levels end the process
 
 
 class Kernel(NamedTuple):
@@ -29,22 +29,24 @@ class Kernel(NamedTuple):
     numbers: Numbers
     complaints: Sequence[str]
     line: int
-    """In the text, from 0."""
+    """Line of the document, from 0."""
 
 
 class Metadata(NamedTuple):
+    """Metadata of one module."""
+
     kernels: list[Kernel]
     target: str | None
     """`amdhsa.target`."""
     version: object
-    """`amdhsa.version`, for example [1, 2]; None where there is none."""
+    """`amdhsa.version`, for example [1, 2]; None if not stated."""
 
 
 def document(text: str) -> tuple[str, bool]:
-    """The YAML of a metadata block whose lines follow each other in `text`, and if it is whole.
+    """YAML document in the lines of a metadata block, and True if it is whole.
 
-    What a log puts before the line `---` is taken off every line, and what stands behind the line
-    `...` is left out. A last line without an end is left out as well: it may be cut.
+    Cuts a log's prefix before `---` off every line, and drops everything behind the line `...`. A
+    last line without a newline is dropped, too: it may be cut.
     """
     text = text.replace("\r\n", "\n")
     text = text[: text.rfind("\n") + 1]
@@ -57,10 +59,10 @@ def document(text: str) -> tuple[str, bool]:
 
 
 def parse(text: str, most: int = sys.maxsize, *, is_v2: bool = False) -> Metadata:
-    """The metadata that `text`, one YAML document, holds, with its first `most` kernels.
+    """Metadata of a YAML document, with its first `most` kernels.
 
-    Raises `ValueError`, with the reason in words, for what is no YAML, for aliases and for nesting
-    that no metadata has.
+    Raises `ValueError`, with the reason in words, for text that is no YAML, for aliases, and for
+    more values or deeper nesting than metadata has.
     """
     if not is_v2:
         with suppress(ValueError):
@@ -71,10 +73,9 @@ def parse(text: str, most: int = sys.maxsize, *, is_v2: bool = False) -> Metadat
 _START = re.compile(r"(.*)---[ \t]*\n")
 _END = re.compile(r"\.\.\.(?<!.\.\.\.)[ \t]*$", re.MULTILINE)
 
-# What LLVM prints (MsgPackDocument::toYAML): keys at column 0, kernels two columns in, each with
-# its keys four columns in; nested lists start at column 6. Values are decimal numbers, words that
-# mean only themselves, or strings without escapes, quoted or behind `!str`. Whatever differs, a
-# real parser decides.
+# LLVM's form (MsgPackDocument::toYAML): root keys at column 0, kernels at column 2, their keys at
+# column 4, nested lists at column 6. A value is a decimal number, a word that means only itself, or
+# a string without escapes, quoted or behind `!str`. PyYAML reads all other forms.
 _QUOTED_WITHIN_LINES = re.compile(
     r"""(?:[^'"]*+(?:'[^'\n]*+'|"[^"\n]*+"))*+[^'"]*+""",
 )
@@ -88,7 +89,7 @@ _NUMBERS = re.compile(rf"( *)- {_NUMBER}\n(?:\1- {_NUMBER}\n)*")
 
 
 def _compilers(text: str, most: int = sys.maxsize) -> Metadata:
-    """What the compiler wrote; raises `ValueError` where a real parser must decide."""
+    """Metadata in LLVM's own form. Raises `ValueError` for any other form."""
     roots: dict[str, re.Match[str]] = {}
     offset = 4 if text.startswith("---\n") else 0
     while root := _ROOT.match(text, offset):
@@ -112,19 +113,20 @@ def _compilers(text: str, most: int = sys.maxsize) -> Metadata:
 
 
 def _refuse_unusual(text: str) -> None:
-    """Raise `ValueError` for characters and quotes that the compiler seldom or never writes."""
+    """Raise `ValueError` for unprintable characters, and for quotes left open at a line's end."""
     if not (text.replace("\n", "").isprintable() and _QUOTED_WITHIN_LINES.fullmatch(text)):
         raise ValueError
 
 
 def _kernels(block: str, line: int, most: int) -> list[Kernel]:
-    """The kernels of a block, which begins on that line."""
+    """First `most` kernels of a block that begins on `line`. Raises `ValueError` like
+    `_compilers`."""
     before, *elements = f"\n{block}".removesuffix("\n").split("\n  - ")
     if before or not elements:
         raise ValueError
     kernels: list[Kernel] = []
     for element in elements[:most]:
-        # What kernels have of their own is cut out: of the rest, much is the same in many.
+        # The kernel's own names are cut out: the rest is often equal to another kernel's.
         common, own = f"\n    {element}\n", {}
         for key in (".name", ".symbol"):
             at = common.rfind(f"\n    {key}:") + 1
@@ -143,7 +145,10 @@ def _kernels(block: str, line: int, most: int) -> list[Kernel]:
 
 @lru_cache(maxsize=1 << 12)
 def _read_common(common: str) -> tuple[dict[object, object], Numbers, list[str]]:
-    """The keys of a kernel and their numbers, worked out once for equal statements."""
+    """Values by key, numbers and complaints of a kernel without its names; cached.
+
+    Raises `ValueError` like `_compilers`.
+    """
     _refuse_unusual(common)
     kernel: dict[object, object] = {}
     length = 1
@@ -168,7 +173,7 @@ def _numbers(block: str) -> list[int]:
 
 
 def _text(written: str) -> str:
-    """The string that a value is where only a string can stand; raises `ValueError` for a list."""
+    """String of a value that must be one, without quotes. Raises `ValueError` for a list."""
     written = written.removeprefix("!str").strip(" ")
     if written == "[]":
         raise ValueError
@@ -176,7 +181,7 @@ def _text(written: str) -> str:
 
 
 def _scalar(written: str) -> object:
-    """The value as LLVM types it."""
+    """Value of a scalar, of the type that LLVM reads."""
     if written == "[]":
         return []
     if written[0] in "!'\"":
@@ -185,7 +190,8 @@ def _scalar(written: str) -> object:
 
 
 def root_of(text: str) -> tuple[dict[object, object], yaml.Node]:
-    """The map that `text` is, and its node. Raises `ValueError` as `parse` does."""
+    """Root map of a YAML document, and its node. Raises `ValueError` like `parse`, or if the root
+    is no map."""
     node = _composed(yaml_values.without_control_characters(text))
     root = yaml_values.value(node) if node else None
     if not node or not isinstance(root, dict):
@@ -202,7 +208,7 @@ def _any_yaml(text: str, most: int = sys.maxsize, *, is_v2: bool = False) -> Met
         raise ValueError(f"{name} is no list")
     written = [entry.value for key, entry in node.value if key.value == name] or [[]]
     kernels: list[Kernel] = []
-    # Of a key that stands twice the last counts.
+    # The last of repeated keys counts.
     for element, item in list(zip(elements, written[-1], strict=True))[:most]:
         symbol, numbers, complaints = read(element if isinstance(element, dict) else {})
         kernels.append(Kernel(symbol, numbers, complaints, item.start_mark.line))
@@ -211,7 +217,7 @@ def _any_yaml(text: str, most: int = sys.maxsize, *, is_v2: bool = False) -> Met
 
 
 def _composed(text: str) -> yaml.Node | None:
-    """The root node; raises `ValueError` for what is no YAML, or hostile."""
+    """Root node; None for an empty document. Raises `ValueError` like `parse`."""
     import yaml
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

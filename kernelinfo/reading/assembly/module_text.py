@@ -1,4 +1,4 @@
-"""One module of an assembly text, taken up line by line."""
+"""One module of an assembly text, collected mark by mark."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ if TYPE_CHECKING:
 
 _METADATA, _METADATA_V2 = "amdgpu_metadata", "amd_amdgpu_hsa_metadata"
 _BLOCKS = {_METADATA, _METADATA_V2, "amdgpu_pal_metadata"}
-# Who says for which target a module is, the best first.
+# Sources of a module's target, the best first.
 _TARGET_SOURCES = ("amdgcn_target", "metadata", "amd_amdgpu_isa", "hsa_code_object_isa")
 
 _STRING = re.compile(rb'"((?:\\.|[^"\\])*)"')
 
 
 class ModuleText:
-    """One module, while its text is gone through."""
+    """State of one module while its text is read."""
 
     def __init__(self, whole: WholeText, start: int, bundle_id: str) -> None:
         self._text, self._lines, self._warnings, self._budget = whole
@@ -64,27 +64,28 @@ class ModuleText:
         self._definitions = Definitions()
         self._kernels = KernelTexts(self._budget)
         self._files = SourceFiles()
-        # Metadata is read at its end: the directive that began it, and the start of its text.
+        # Metadata is read at its end. Until then: its directive, and the offset of its text.
         self._metadata: tuple[str, int] | None = None
         self._is_hsa = self._has_metadata = False
         self._linking: LinkingText | None = None
-        # The registers of the function that begins next; those of all functions, and their line.
+        # Registers of the next function; registers of all functions, and their line.
         self._config: Stated | None = None
         self._pipelines: tuple[registers.Pipelines, int] | None = None
-        # Up to where all is read.
+        # Marks before this offset are already read.
         self._read = start
-        # Names are sought behind the last info block, function and kernel with a descriptor.
+        # A name is sought behind the last info block, the last begun function, and the last kernel
+        # with a descriptor.
         self._informed = start
         self._begin = -1
         self._described = "", start
 
     @property
     def begun(self) -> bool:
-        """Whether there is anything that a new target would not be for."""
+        """True if the module has a kernel, a target or metadata, so that a new target ends it."""
         return bool(self._kernels or self._targets or self._metadata)
 
     def take(self, offset: int, kind: str) -> None:
-        """Take up what `marks` found at `offset`."""
+        """Read the statement that `marks` found at `offset`. Raises `TooManyKernelsError`."""
         if offset < self._read:
             return
         if kind == BEGIN:
@@ -97,7 +98,7 @@ class ModuleText:
         if self._metadata and (ends or kind in _BLOCKS) and is_directive(self._text, offset):
             self._close_metadata(offset, ended=ends)
         if self._metadata:
-            return  # what looks like more is text of the metadata
+            return  # other marks inside metadata are its text
         if kind == INFO:
             self._take_info(offset)
         elif kind == scan.UNEXPANDED:
@@ -149,7 +150,7 @@ class ModuleText:
                 self._metadata = kind, line_end(self._text, offset) + 1
 
     def _label(self, kernel: KernelText, offset: int | None) -> None:
-        """Note where the kernel's label stands."""
+        """Set the kernel's label to `offset`, unless that is None."""
         if offset is not None:
             kernel.label, kernel.line = offset, self._lines.number(offset)
 
@@ -178,10 +179,12 @@ class ModuleText:
             self._warnings.add(message, line + within)
 
     def _function(self, floor: int, offset: int) -> tuple[str, int | None] | None:
-        """Name of the function whose info block stands at `offset`, and where its label stands, if
-        that is not known yet."""
+        """Name and label offset of the function with its info block at `offset`; None if unknown.
+
+        The label offset is None if it is known already or not found.
+        """
         if self._begin >= floor:
-            # The comment holds the name raw: unquoted, whatever characters it has.
+            # The comment holds the name without quotes or escapes.
             name = decode(line_at(self._text, self._begin + len(BEGIN)).rstrip())
             if (known := self._kernels.get(name)) and known.line is not None:
                 return name, None
@@ -205,7 +208,7 @@ class ModuleText:
             self.warn(f"kernel {symbol!r}: .amdhsa_kernel has no end", offset)
 
     def _take_code_t(self, offset: int) -> None:
-        # It stands first in the code, directly behind the kernel's label.
+        # The structure stands first in the code, directly behind the kernel's label.
         floor, line = max(self._informed, offset - 4096), self._lines.number(offset)
         label = scan.last_label(self._text, floor, offset)
         symbol, begin = label or (f"kernel at line {line}", None)
@@ -215,7 +218,7 @@ class ModuleText:
         self._label(kernel, begin)
 
     def _close_metadata(self, offset: int, *, ended: bool) -> None:
-        """Read the metadata that was begun and that ends, or breaks off, at `offset`."""
+        """Read the open metadata block, which ends at `offset`; `ended` is False if it is cut."""
         assert self._metadata
         (kind, start), self._metadata = self._metadata, None
         self._has_metadata = True
@@ -252,7 +255,7 @@ class ModuleText:
         self._budget.check_list(len(found.kernels))
 
     def _find_code(self, end: int) -> None:
-        """Find each kernel's instructions, which end at the latest where the next one's begin."""
+        """Set each kernel's instructions and source line; they end where the next label stands."""
         for kernel, label in self._kernels.far_labels(self._text, self._start, end):
             self._label(kernel, label)
         starts = {k.label: k for k in self._kernels.values() if k.label is not None}
@@ -264,11 +267,14 @@ class ModuleText:
             kernel.source = self._files.position(function)
 
     def warn(self, message: str, offset: int) -> None:
-        """Note what does not fit at `offset`."""
+        """Add a warning at a byte offset of the text."""
         self._warnings.add(message, self._lines.number(offset))
 
     def finish(self, end: int, arch: str | None) -> Iterator[Module]:
-        """The module that ends at `end`, unless it has nothing to say."""
+        """The module up to the byte offset `end`; none if it has no kernel, no warning, no target.
+
+        `arch` is the target of a module that names none.
+        """
         if self._metadata:
             self._close_metadata(end, ended=False)
         warnings = self._warnings.take()
@@ -285,7 +291,7 @@ class ModuleText:
         target_id = target_id or asked
         features = target_id.features(self._version) if target_id else Features()
         target = target_id.hardware if target_id else None
-        # An unknown version is a new one: the code may run with XNACK.
+        # An unknown version is taken for a new one: the code may run with XNACK.
         xnack = features.xnack not in ("off", "unsupported")
         evaluation = Evaluation(self._definitions, target, self._warnings, xnack=xnack)
         self._find_code(end)

@@ -1,6 +1,6 @@
-"""Facts that only the instructions of a kernel prove: LDS that is sized at launch, dynamic VGPRs.
+"""Numbers that only a kernel's instructions prove: LDS sized at launch, dynamic VGPRs.
 
-A search for a few bytes decides for most kernels, so that reports read no instructions for it.
+For most kernels a search for a few bytes decides, without reading instructions.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _NO_ACCESS = tuple(
         *(b"param_load", b"direct_load"),
     )
 )
-"""Instructions that only exchange lanes, synchronise waves or read what a graphics stage was given
+"""`ds_` instructions that only exchange lanes, synchronise waves or read a graphics stage's input
 (RDNA4 ISA, "Data Share Operations")."""
 _MEMORY = (b"buffer_", b"global_", b"cluster_", b"tensor_")
 _TAKES_VGPRS = b"s_alloc_vgpr"
@@ -27,7 +27,7 @@ _TAKES_VGPRS = b"s_alloc_vgpr"
 def with_proven(
     kernel: KernelFacts, text: Text, found_in: KernelText, target: Target | None
 ) -> KernelFacts:
-    """The kernel with what its code in the text proves."""
+    """The kernel with the numbers that its instructions prove, from the source `code`."""
     start, end = found_in.label, found_in.end
     if start is None:
         return kernel
@@ -43,7 +43,7 @@ def with_proven(
 
 
 def reaches_lds(text: Text, start: int, end: int) -> bool:
-    """True if the function whose label stands at `start` has an instruction that reaches LDS."""
+    """True if the function with its label at `start` has an instruction that reaches LDS."""
     if all(text.find(sign, start, end) < 0 for sign in (b"\tds_", b" ds_", b" lds", b"_lds")):
         return False
     code = function_text(text, start, end) or b""
@@ -52,7 +52,7 @@ def reaches_lds(text: Text, start: int, end: int) -> bool:
 
 def is_lds_access(line: bytes) -> bool:
     """True for a line with an instruction that reaches LDS."""
-    # `gds` is another memory; `lds` in the name or behind the operands moves to or from memory.
+    # `gds` is another memory. `lds` in the name or the operands: a copy between memory and LDS.
     words = line.partition(b";")[0].partition(b"//")[0].split()
     if not words or b"gds" in words:
         return False
@@ -63,7 +63,10 @@ def is_lds_access(line: bytes) -> bool:
 
 
 def _reserves_no_lds(stated: tuple[Stated, ...]) -> bool:
-    """True if every source that states LDS states none, and none names LDS sized at launch."""
+    """True if all sources that state LDS state 0 bytes, and none states LDS sized at launch.
+
+    False for a graphics stage.
+    """
     if any(numbers.dynamic_lds or numbers.graphics_stage for _, numbers in stated):
         return False
     return {numbers.lds_bytes for _, numbers in stated} - {None} == {0}

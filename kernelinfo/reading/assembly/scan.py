@@ -1,5 +1,7 @@
-"""Where in an assembly text something stands, found in one pass and never split into lines; what
-its functions are called."""
+"""Offsets of directives, comments and labels in an assembly text, and the names of its functions.
+
+Marks are found in one pass, without splitting the text into lines.
+"""
 
 from __future__ import annotations
 
@@ -16,15 +18,15 @@ ASSIGNMENT = "="
 BUNDLE = "CLANG_OFFLOAD_BUNDLE____"
 BEGIN = "Begin function "
 
-# What logs put before each line (`[build] `) is short. Looking no further back for the start of a
-# line keeps a file of one long line from costing its length squared.
+# Most bytes to look back for the start of a line. A log's prefix (`[build] `) is short, and without
+# a limit a file of one long line would cost its length squared.
 _MOST_BEFORE = 200
-# Bytes are sought much faster than a map; and in most windows of this size nothing is to be found.
+# Bytes are searched much faster than a map, and most windows of this size hold no mark.
 _WINDOW = 1 << 13
 _AROUND = 64
-"""Of a window's neighbours, more than any mark and what is looked at around it."""
+"""Bytes of overlap on each side of a window; a mark with its surroundings is shorter."""
 _LINES = 1 << 12
-"""Bytes that the lines of one block seldom exceed."""
+"""Bytes read first for the lines of one block, which are seldom longer."""
 
 _MARKS: tuple[tuple[bytes, re.Pattern[bytes], str], ...] = (
     (
@@ -42,26 +44,26 @@ _MARKS: tuple[tuple[bytes, re.Pattern[bytes], str], ...] = (
         ),
         "",
     ),
-    # No comparison, and not what LLVM notes of loops: `; =>This Inner Loop Header: Depth=1`.
+    # Neither a comparison nor LLVM's comment on a loop: `; =>This Inner Loop Header: Depth=1`.
     (b"=", re.compile(rb"=(?![=>])(?<!Depth=)"), ASSIGNMENT),
     (b"K", re.compile(rb"Kernel info:"), INFO),
     (b"F", re.compile(rb"Function info:"), INFO),
     (b"C", re.compile(rb"CLANG_OFFLOAD_BUNDLE____(?<=__CLANG_OFFLOAD_BUNDLE____)"), BUNDLE),
     (b"B", re.compile(rb"Begin function (?<=-- Begin function )"), BEGIN),
 )
-"""What may state something, and the byte that it begins with, which most of a text has not: that
-one is sought ten times as fast. A directive's kind is its name."""
-# Where a comment or a string begins, what follows is no directive.
+"""Rare first byte, pattern and kind of each mark. Searching for one byte first is ten times as
+fast. The kind of a directive is its name."""
+# Text before a directive that makes it part of a comment, a string or a name.
 _NO_CODE = re.compile(rb';|//|/\*|"|[\w.$@]$')
 
 UNEXPANDED = "unexpanded"
-"""The kind of a macro's body that states a kernel; the mark stands where the body begins."""
+"""Kind of the mark for a macro with a kernel in its body; it stands where the macro begins."""
 
 _BEGINS = {"macro", "rept", "irp", "irpc"}
 _ENDS = {"endm", "endr"}
 _KERNEL = {"amdhsa_kernel", "amd_kernel_code_t", INFO}
 
-# Few texts need these; to compile one takes as long as to read a block.
+# Not compiled at import: few texts need these, and compiling one takes as long as reading a block.
 _LABEL = rb'(?m)^[ \t]*("(?:\\.|[^"\\\n])*"|[^\s;":]+):(?=\s|$)'
 _LOCAL = rb"\.L|BB\d"
 _COMMENT = re.compile(rb"(?<!\s)\s++(?:;|//|/\*).*")
@@ -71,7 +73,7 @@ _FAR = 1 << 16
 
 
 def searchable(data: Text | memoryview) -> Text:
-    """The same text as bytes or map, in UTF-8 and with newlines; a copy only where it must be."""
+    """The text as UTF-8 bytes with newlines; copied only if `data` is not so already."""
     text = data.obj if isinstance(data, memoryview) else data
     if not isinstance(text, bytes) or len(text) != len(data):
         text = bytes(data)  # a part of something larger
@@ -84,15 +86,15 @@ def searchable(data: Text | memoryview) -> Text:
 
 
 class Lines:
-    """Line numbers of byte offsets; quick where they are asked for in the order of the text."""
+    """Line numbers of byte offsets, and back; quick if looked up in the order of the text."""
 
     def __init__(self, text: Text) -> None:
         self._text = text
         self._known = [(0, 1)]
-        """Offsets and their lines, of those that were asked for and some between."""
+        """Byte offsets and their lines, in ascending order: looked up ones and some between."""
 
     def number(self, offset: int) -> int:
-        """The 1-based number of the line that `offset`, a byte offset, is on."""
+        """1-based line of a byte offset."""
         known = self._known
         while (last := known[-1])[0] < offset:
             end = min(last[0] + _WINDOW, offset)
@@ -101,7 +103,7 @@ class Lines:
         return line + self._text[start:offset].count(b"\n")
 
     def offset(self, line: int) -> int:
-        """Byte offset of the begin of a 1-based line; the end of the text where it has fewer."""
+        """Byte offset at which a 1-based line begins; the text's length if it has fewer lines."""
         while (last := self._known[-1])[1] < line:
             if last[0] == len(self._text):
                 return last[0]
@@ -114,10 +116,10 @@ class Lines:
 
 
 def marks(text: Text) -> Iterator[tuple[int, str]]:
-    """Byte offset and kind of all that may state something of a kernel, in the order of the text.
+    """Marks: byte offset and kind of every possible statement on a kernel, in the text's order.
 
-    The kind is a directive's name, `INFO` (an info block), `ASSIGNMENT`, `BUNDLE` or
-    `BEGIN` (of a function). Of directives `.set` that follow each other, only the first is listed.
+    The kind is a directive's name, `INFO` (an info block), `ASSIGNMENT`, `BUNDLE` or `BEGIN` (of a
+    function). Consecutive `.set` directives give one mark, at the first.
     """
     for start in range(0, len(text), _WINDOW):
         first = max(start - _AROUND, 0)
@@ -135,10 +137,10 @@ def marks(text: Text) -> Iterator[tuple[int, str]]:
 
 
 def outside_macros(text: Text, marks: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    """The marks outside bodies of macros and repetitions, which only the assembler expands.
+    """The marks outside macros and repetitions, which only the assembler expands.
 
-    A body that states a kernel gives one mark of its own, `UNEXPANDED`. One without an end reaches
-    to the end of the text, or of its part of a bundle.
+    A macro with a kernel in its body gives one mark of the kind `UNEXPANDED`. A body without an end
+    reaches to the end of the text, or of its part of a bundle.
     """
     depth = start = 0
     states_kernel = False
@@ -161,7 +163,7 @@ def outside_macros(text: Text, marks: Iterable[tuple[int, str]]) -> Iterator[tup
 
 
 def lines_from(text: Text, offset: int) -> Iterator[bytes]:
-    """The lines from `offset` on, each without its newline; many are cut from one piece."""
+    """Lines from `offset` on, without their newlines; split piece by piece, not all at once."""
     size = _LINES
     while offset < len(text):
         *whole, rest = text[offset : offset + size].split(b"\n")
@@ -170,12 +172,12 @@ def lines_from(text: Text, offset: int) -> Iterator[bytes]:
             yield rest
             return
         offset += size - len(rest)
-        # A line longer than a piece is not cut again and again.
+        # Twice the size for a line longer than a piece, so that it costs linear time.
         size = _LINES if whole else 2 * size
 
 
 def before(text: Text, offset: int) -> bytes | None:
-    """What stands on the line before `offset`; None where the line begins far away."""
+    """Text of the line before `offset`; None if the line begins more than 200 bytes before."""
     near = max(offset - _MOST_BEFORE, 0)
     newline = text.rfind(b"\n", near, offset)
     if newline < 0 < near:
@@ -184,7 +186,7 @@ def before(text: Text, offset: int) -> bytes | None:
 
 
 def is_directive(text: Text, offset: int) -> bool:
-    """Whether the directive at `offset` is one, and not part of a comment, a string or a name."""
+    """True if the directive at `offset` is not part of a comment, a string or a name."""
     if text[offset - 2 : offset] == b"\n\t":  # as compilers write nearly all
         return True
     prefix = before(text, offset)
@@ -192,38 +194,38 @@ def is_directive(text: Text, offset: int) -> bool:
 
 
 def line_at(text: Text, offset: int) -> bytes:
-    """The line from `offset` on, without its end."""
+    """Text from `offset` to the end of the line, without the line break."""
     return text[offset : line_end(text, offset)].rstrip(b"\r")
 
 
 def line_end(text: Text, offset: int) -> int:
-    """Where the newline after `offset` stands; the end of the text where there is none."""
+    """Byte offset of the next newline from `offset` on; the text's length without one."""
     newline = text.find(b"\n", offset)
     return newline if newline >= 0 else len(text)
 
 
 def decode(name: bytes) -> str:
-    """Text for people; bytes that are no UTF-8 become escapes."""
+    """Text of UTF-8 bytes; invalid bytes become escapes: `\\xff`."""
     return name.decode("utf-8", "backslashreplace")
 
 
 def last_label(text: Text, floor: int, offset: int) -> tuple[str, int] | None:
-    """The last label between `floor` and `offset` that is not local, and where it stands."""
+    """Name and byte offset of the last non-local label between `floor` and `offset`, or None."""
     found = deque(labels(text, floor, offset), maxlen=1)
     return found[0] if found else None
 
 
 def labels(text: Text, start: int, end: int) -> Iterator[tuple[str, int]]:
-    """Each label of a part of the text that is not local, and where it stands."""
+    """Name and byte offset of each non-local label between `start` and `end`."""
     for label in re.compile(_LABEL).finditer(text, start, end):
         if not re.match(_LOCAL, label[1]):
             yield unquoted(label[1]), label.start(1)
 
 
 def label_offset(text: Text, name: str, floor: int, offset: int) -> int | None:
-    """Where the label `name:` stands: between `floor` and `offset`, or else soon after that.
+    """Byte offset of the label `name:`, from `floor` to `offset` or in the 64 KiB behind; or None.
 
-    Compilers print a descriptor after the code; people write it before.
+    Compilers print a descriptor at `offset` behind the code; people write it before.
     """
     spellings = [name]
     if not _UNQUOTED.fullmatch(name):
@@ -244,17 +246,17 @@ def _with_escapes(name: str) -> str:
 
 
 def unquoted(written: bytes) -> str:
-    """The name that an assembler reads where `written` stands, quoted or not."""
+    """Name as an assembler reads it, without quotes and escapes."""
     if not written.startswith(b'"'):
         return decode(written)
     return decode(re.sub(rb"\\(.)", rb"\1", written[1:-1]))
 
 
 def described_kernel(operand: bytes) -> str:
-    """The kernel that `.amdhsa_kernel` names: the rest of its line.
+    """Kernel's name in the operand of `.amdhsa_kernel`, the rest of the line.
 
-    LLVM prints the name raw even where it holds blanks, quotes or semicolons; a comment is taken
-    for one only behind a blank. People may quote it.
+    LLVM prints a name raw, even with blanks, quotes or semicolons in it; so a comment counts as one
+    only behind a blank. People may quote the name.
     """
     name = _COMMENT.sub(b"", operand).strip()
     quoted = len(name) > 1 and name.startswith(b'"') and name.endswith(b'"')

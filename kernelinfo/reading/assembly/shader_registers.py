@@ -1,7 +1,7 @@
-"""Read the registers that drivers of graphics program: `.AMDGPU.config` and PAL's metadata.
+"""Numbers in the registers that graphics drivers program: `.AMDGPU.config` and PAL's metadata.
 
-RSRC1 is of the hardware stage that a function is compiled for. Only a compute shader, as a kernel,
-is launched in workgroups of a size that is its own.
+RSRC1 belongs to the hardware stage that a function is compiled for. Only a compute shader is, like
+a kernel, launched in workgroups of its own size.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _FIELDS: Mapping[str, str] = {
     "SPILLED_VGPRS": "vgpr_spills",
     _COMPUTE: "wgp_mode",
 }
-"""Of other registers it only counts that they are there: a graphics stage's."""
+"""Number by register. Any other register only shows that the function is a graphics stage."""
 _REGISTERS: Mapping[int, str] = {
     0x4: "SPILLED_SGPRS",
     0x8: "SPILLED_VGPRS",
@@ -33,12 +33,13 @@ _REGISTERS: Mapping[int, str] = {
     0xB528: "SPI_SHADER_PGM_RSRC1_LS",
     0xB848: _COMPUTE,
 }
-"""Byte addresses (LLVM SIDefines.h); the first two are LLVM's own. PAL counts in 4 bytes."""
+"""Register by byte address (LLVM SIDefines.h); the first two are LLVM's own. PAL's addresses are in
+units of 4 bytes."""
 _WGP_MODE = 1 << 29
-"""AMDGPUUsage, "compute_pgm_rsrc1 for GFX6-GFX12"."""
+"""Bit of RSRC1 (AMDGPUUsage, "compute_pgm_rsrc1 for GFX6-GFX12")."""
 
 _SAVED_BLOCKS = 7
-"""Blocks of dynamic VGPRs that a trap handler saves: all of a wave's but the first (LLVM
+"""Blocks of dynamic VGPRs that a trap handler saves: all blocks of a wave except the first (LLVM
 AMDGPUAsmPrinter::EmitPALMetadata, `.dynamic_vgpr_saved_count`)."""
 
 _MOST_BYTES = 1 << 12
@@ -49,10 +50,10 @@ _NUMBER = re.compile(r"0x[0-9a-fA-F]{1,8}|\d{1,9}")
 
 
 def read_config(text: Text, offset: int) -> Block:
-    """The registers after the line of `.AMDGPU.config`, which `offset` is on.
+    """Registers behind the line of `.AMDGPU.config` at `offset`, as a block of statements.
 
-    LLVM AMDGPUAsmPrinter::EmitProgramInfoSI: pairs of address and value before each function, for
-    mesa3d and without an operating system.
+    The section holds pairs of address and value before each function, for mesa3d and for no
+    operating system. Source: LLVM AMDGPUAsmPrinter::EmitProgramInfoSI.
     """
     start = line_end(text, offset) + 1
     lines = text[start : start + _MOST_BYTES]
@@ -65,7 +66,7 @@ def read_config(text: Text, offset: int) -> Block:
 
 
 def of_config(stated: Fields, value: Evaluate, target: Target | None) -> Found:
-    """The numbers that the registers of `.AMDGPU.config` state."""
+    """Numbers in the registers of `.AMDGPU.config`."""
     found: Found = {}
     for statement in stated.values():
         name = _FIELDS.get(statement.field)
@@ -80,24 +81,24 @@ def of_config(stated: Fields, value: Evaluate, target: Target | None) -> Found:
 
 
 class Pipelines(NamedTuple):
-    """What PAL's metadata states of a module's functions (AMDGPUUsage, "Code Object Metadata",
-    for amdpal)."""
+    """Stages of a module's functions in PAL's metadata (AMDGPUUsage, "Code Object Metadata", for
+    amdpal)."""
 
     graphics: frozenset[str]
-    """The functions that are named for graphics stages; of several for one stage the last."""
+    """Functions of graphics stages; only the last one named for a stage."""
     compute: str | None
-    """The function that is named for the compute stage: the last of several."""
+    """Function of the compute stage; the last one named."""
     is_compute: bool
-    """There is no graphics stage: all functions are for the one compute stage."""
+    """True without a graphics stage: then all functions belong to the compute stage."""
     wgp_mode: bool | None
-    """Of the compute stage."""
+    """True if the compute stage runs in WGP mode; None if not stated."""
     dynamic_vgprs: bool = False
-    """The function named for the compute stage takes VGPRs while it runs."""
+    """True if the `compute` function takes VGPRs while it runs."""
     dynamic_vgpr_block: int = 0
-    """VGPRs per lane that it takes at a time; 0 if that is not stated."""
+    """VGPRs per lane that it takes at a time; 0 if not stated."""
 
     def numbers(self, symbol: str, target: Target | None) -> Numbers:
-        """The numbers of one function."""
+        """Numbers of the function with that symbol."""
         if symbol in self.graphics:
             return Numbers(graphics_stage=True)
         named = self.is_compute or symbol == self.compute
@@ -110,7 +111,7 @@ class Pipelines(NamedTuple):
 
 
 def of_metadata(root: Mapping[object, object]) -> Pipelines:
-    """The pipelines in the map of `.amdgpu_pal_metadata`. Raises `ValueError` where it has none."""
+    """Pipelines in the map of `.amdgpu_pal_metadata`. Raises `ValueError` if it has none."""
     pipelines = root.get("amdpal.pipelines")
     if not isinstance(pipelines, list):
         raise ValueError("amdpal.pipelines is missing or no list")
@@ -119,7 +120,7 @@ def of_metadata(root: Mapping[object, object]) -> Pipelines:
     for pipeline in map(_map, pipelines):
         named = _map(pipeline.get(".hardware_stages")).items()
         stages |= {name: _map(stage) for name, stage in named}
-        # Keys are numbers with LLVM's own name behind: `0x2e12 (COMPUTE_PGM_RSRC1)`.
+        # A key is a number, possibly with LLVM's name for it: `0x2e12 (COMPUTE_PGM_RSRC1)`.
         registers |= {
             _REGISTERS.get(4 * int(number[0], 0)): value
             for key, value in _map(pipeline.get(".registers")).items()
@@ -141,7 +142,7 @@ def of_metadata(root: Mapping[object, object]) -> Pipelines:
 
 
 def of_pairs(operand: str) -> Pipelines:
-    """The pipelines in the operand of `.amd_amdgpu_pal_metadata`: pairs of register and value."""
+    """Pipelines in the operand of `.amd_amdgpu_pal_metadata`: pairs of register and value."""
     numbers = [int(number, 0) for number in _NUMBER.findall(operand)]
     pairs = zip(numbers[::2], numbers[1::2], strict=False)
     registers: dict[str | None, object] = {_REGISTERS.get(4 * key): value for key, value in pairs}
@@ -155,7 +156,10 @@ def _mode(registers: Mapping[str | None, object]) -> bool | None:
 
 
 def _entry(stage: Mapping[object, object]) -> str | None:
-    """The stage's function; LLVM 20 on calls `.entry_point` what PAL calls it."""
+    """Symbol of a stage's function; None if not named.
+
+    From LLVM 20 on it is in `.entry_point_symbol`, and `.entry_point` holds PAL's own name.
+    """
     name = stage.get(".entry_point_symbol", stage.get(".entry_point"))
     return name if isinstance(name, str) else None
 

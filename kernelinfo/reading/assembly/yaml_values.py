@@ -1,9 +1,9 @@
-"""Values of YAML metadata: one that cannot be read costs its own key, never the document.
+"""Values of YAML metadata, typed as LLVM types them; a bad value costs its key, not the document.
 
 LLVM types plain words (llvm/lib/BinaryFormat/MsgPackDocumentYAML.cpp, `ScalarDocNode::fromString`)
-and writes `!str` before a string that would read as another type. Which words those are changed
-from version to version (LLVM 22 writes `.name: yes`), so that text is taken as written wherever a
-key takes text.
+and writes `!str` before a string that would read as another type. The list of these words changes
+from version to version (LLVM 22 writes `.name: yes`). So the value of a key that takes text is
+always taken as written.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ TEXT_KEYS = {
     *(".name", ".symbol", "Name", "SymbolName", "amdhsa.target"),
     *(".entry_point", ".entry_point_symbol"),
 }
-"""Their values are text, whatever they look like."""
+"""Keys with text as their value, even if it looks like another type."""
 
 _INTEGER = re.compile(r"[-+]?(?:0x[0-9a-f]+|0b[01]+|0o?[0-7]*|[1-9][0-9]*)", re.IGNORECASE)
 _MOST_DIGITS = 100
@@ -26,21 +26,21 @@ _WORDS: dict[str, bool | None] = {
 }
 _TEXT_TAGS = {"!", "!str", "tag:yaml.org,2002:str"}
 _FORBIDDEN = "[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]"
-"""Characters that YAML does not allow unless escaped."""
+"""Characters that YAML allows only as escapes."""
 
 
 def without_control_characters(text: str) -> str:
     """The text with escapes for the characters that YAML forbids.
 
-    LLVM writes DEL as it is, in double quotes, where the escape means the same.
+    LLVM writes DEL unescaped, in double quotes, so the escape is read back as the same character.
     """
     return re.sub(_FORBIDDEN, lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def value(node: Any) -> object:
-    """Of a `yaml.Node`: a list, a map of the keys that are scalars, a number, a flag, None or text.
+    """Value of a `yaml.Node`: a list, a map of its scalar keys, a number, a flag, None or text.
 
-    What has no meaning as its tag demands is the text as written.
+    A scalar that is nothing else is text as written.
     """
     if node.id == "sequence":
         return [value(item) for item in node.value]
@@ -56,7 +56,7 @@ def _entry(key: str, node: Any) -> object:
 
 
 def plain_value(written: str) -> object:
-    """What a word without quotes means, in YAML 1.1 as LLVM up to 21 reads it."""
+    """Value of a word without quotes, in YAML 1.1 as LLVM up to 21 reads it."""
     if len(written) <= _MOST_DIGITS and _INTEGER.fullmatch(written):
         digits = written.lstrip("-+")
         is_octal = digits[0] == "0" and digits[1:].isdecimal()
