@@ -27,7 +27,7 @@ class Bounds(NamedTuple):
     """Most decompressed bytes per compressed byte, beyond the first 64 MiB of one member and the
     first 128 MiB of a file. Real bundles reach 42."""
     memory: int = 8 << 30
-    """Most decompressed bytes of one member in memory at once."""
+    """Most bytes in memory at once: of one decompressed member, or of one text."""
     carved: int = 64 << 20
     """Size in bytes up to which an unknown file of a directory, or an unknown archive member, is
     searched for code objects. A file named on the command line is searched whole."""

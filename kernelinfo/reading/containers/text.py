@@ -32,19 +32,31 @@ _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 def read(blob: Blob) -> Blob | Problem:
     """The text itself, UTF-16 turned into UTF-8; a problem where it says nothing of kernels."""
-    if bytes(blob.data.read(0, 2)) in _UTF16:
+    if bytes(blob.data.read(0, 2)) in _UTF16 and not _is_too_large(blob):
         decoded = bytes(blob.data).decode("utf-16", "replace")
         blob = blob._replace(data=Data.of(decoded.encode()))
     is_large = len(blob.data) > blob.bounds.carved  # a smaller one may be text with stray zeros
     is_binary = is_large and b"\0" in bytes(blob.data.read(0, _BINARY_BYTES))
     if not is_binary and blob.data.search(_MARKS) is not None:
-        return blob
+        return problem(blob, _too_large(blob)) if _is_too_large(blob) else blob
     if not is_binary and blob.data.search(re.compile(_RESOURCE_USAGE)) is not None:
         from kernelinfo.reading import build_log  # most texts are assembly
 
+        if _is_too_large(blob):
+            return problem(blob, _too_large(blob))
         if build_log.accepts(blob.data.read()):
             return blob._replace(is_build_log=True)
     return problem(blob, _reason(blob.data))
+
+
+def _is_too_large(blob: Blob) -> bool:
+    """True if the text exceeds `Bounds.memory`. Readers of text hold all of it."""
+    return len(blob.data) > blob.bounds.memory
+
+
+def _too_large(blob: Blob) -> str:
+    size, most = len(blob.data), blob.bounds.memory
+    return f"a text of {size} bytes, more than the {most} held at once; --bound memory=N reads it"
 
 
 def _reason(data: Data) -> str:

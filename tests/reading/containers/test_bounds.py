@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from kernelinfo.reading.budget import Bounds
+from tests.conftest import FIXTURES
 from tests.fuzz.promise import SECONDS
 from tests.test_golden import run
 
-from .opening import OBJECT
+from .opening import OBJECT, opened
 from .test_archive import archive, member
 from .test_bundle import GFX90A, bundle
 from .test_offload_binary import GFX90A as STRINGS
@@ -88,3 +90,14 @@ def test_a_bound_that_is_none_is_refused(bound: str) -> None:
     assert (out, code) == ("", 2)
     defaults = "nesting=6, entries=4096, ratio=200, memory=8589934592"
     assert f"{bound!r} is no bound; by default they are {defaults}" in err
+
+
+def test_a_text_beyond_the_memory_bound_is_one_line() -> None:
+    text = (FIXTURES / "assembly" / "tiny-v6-clang22-gfx90a.s").read_bytes()
+    blobs, messages = opened(text, Bounds(memory=len(text) - 1))
+    assert blobs == []
+    assert messages == [
+        f"a text of {len(text)} bytes, more than the {len(text) - 1} held at once; "
+        "--bound memory=N reads it"
+    ]
+    assert opened(text, Bounds(memory=len(text)))[1] == []
