@@ -1,4 +1,4 @@
-"""A code object: the ELF file that the driver loads, or the object before linking."""
+"""Reads code objects: the ELF files that the driver loads, and relocatable objects."""
 
 from __future__ import annotations
 
@@ -45,11 +45,12 @@ def read(
     budget: KernelBudget = UNBOUNDED,
     asked: Asked | None = None,
 ) -> Module:
-    """The kernels of one code object: metadata's, in its order, then those it does not name.
+    """One code object as a module: first the metadata's kernels in its order, then the kernels that
+    have only a descriptor.
 
     `arch` is the target of an object that does not name its own. Kernels that are not `asked` for
-    are passed over, unless all kernels together settle what each states. Damage becomes a warning;
-    raises `ReadError` where nothing can be read.
+    are listed in `Module.passed_over`, unless their numbers depend on all kernels of the object.
+    Damage becomes a warning. Raises `ReadError` if nothing can be read.
     """
     warnings: list[ReadWarning] = []
     elf = read_elf(data, warnings)
@@ -114,7 +115,7 @@ def read(
     settings = features(elf, version, metadata.isa)
     notes: tuple[str, ...] = ()
     if linking := next((s for s in elf.sections if s.name == ".amdgpu.info"), None):
-        # Few objects are linked later.
+        # Rare: only objects for a later device link have this section.
         functions = linking_section.functions(elf, linking, warnings)
         xnack = settings.xnack in ("any", "on")
         kernels = object_linking.with_callees(kernels, functions, target, xnack=xnack)
@@ -136,7 +137,7 @@ def read(
 
 
 def _described(symbols: Mapping[str, Symbol]) -> dict[str, int]:
-    """The addresses of descriptors by the symbols of their kernels."""
+    """Kernel's symbol → address of its descriptor."""
     return {
         name.removesuffix(".kd"): symbol.value
         for name, symbol in symbols.items()
@@ -145,7 +146,7 @@ def _described(symbols: Mapping[str, Symbol]) -> dict[str, int]:
 
 
 def _passed_over(elf: Elf, processor: str) -> Module:
-    """A code object for a processor that is not asked for: its kernels by their descriptors."""
+    """The module of an unwanted processor: it only lists the kernels that have descriptors."""
     kernels = tuple(_described(kernel_symbols(elf, []).defined))
     version = code_object_version(elf)
     return Module(
@@ -155,7 +156,7 @@ def _passed_over(elf: Elf, processor: str) -> Module:
 
 _UNLISTED = NOTHING, Place("metadata", 0, BEGIN)
 _BLOCK = 1 << 16
-"""Bytes that are read at a time; the descriptors of linked code lie together."""
+"""Bytes per read; the descriptors of a linked object are adjacent."""
 
 
 class _Descriptors:
@@ -166,8 +167,8 @@ class _Descriptors:
         self._start, self._block = 0, memoryview(b"")
 
     def of(self, name: str) -> tuple[int, descriptor.Words]:
-        """Byte offset of a kernel's descriptor, and its words. Raises `ReadError` where there is
-        none to read."""
+        """(byte offset, words) of a kernel's descriptor. Raises `ReadError` if it has none, or its
+        bytes are not in the file."""
         symbol = self._symbols.get(f"{name}.kd") or self._symbols.get(name)
         if symbol is None or symbol.type == STT_FUNC:
             raise ReadError("no descriptor; registers and LDS are known by the metadata alone")
@@ -182,11 +183,11 @@ class _Descriptors:
 
 
 def _offset(elf: Elf, symbol: Symbol) -> int:
-    """In the file; -1 where the symbol's bytes are not in it."""
+    """Byte offset of a symbol in the file; -1 if its bytes are not in the file."""
     if elf.type != ET_REL:
         offset = elf.offset_of(symbol.value)
         return -1 if offset is None else offset
-    # A section's contents have no address before linking.
+    # In a relocatable object a symbol's value is an offset in its section.
     section = next(iter(elf.sections[symbol.section : symbol.section + 1]), None)
     if section is None or section.type == SHT_NOBITS or symbol.value >= section.size:
         return -1
@@ -194,7 +195,7 @@ def _offset(elf: Elf, symbol: Symbol) -> int:
 
 
 def _code_bytes(elf: Elf, code: Symbol | None) -> int | None:
-    """Size of the kernel's function, where the symbol has one."""
+    """Bytes of a kernel's code; None if the symbol states no size."""
     if code is None or code.type == STT_OBJECT:
         return None
     size = code.size - (descriptor.SIZE_V2 if code.type == STT_AMDGPU_HSA_KERNEL else 0)
@@ -202,7 +203,7 @@ def _code_bytes(elf: Elf, code: Symbol | None) -> int | None:
 
 
 def _stamps(elf: Elf) -> tuple[str, ...]:
-    """What `.comment` holds, which linkers merge from all objects and libraries."""
+    """The distinct stamps in `.comment`; linkers merge it from all objects and libraries."""
     section = next((s for s in elf.sections if s.name == ".comment"), None)
     raw = elf.bytes_of(section) if section else None
     stamps = bytes((raw or b"")[:_COMMENT_BYTES]).split(b"\0")

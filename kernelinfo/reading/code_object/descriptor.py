@@ -1,4 +1,4 @@
-"""The kernel descriptor: what the hardware is to allocate, generation by generation.
+"""Decodes kernel descriptors: the resources to allocate, by hardware generation.
 
 Layouts: LLVM's AMDGPUUsage, "Kernel Descriptor" and "Code Object V2 Metadata", and
 llvm/Support/AMDHSAKernelDescriptor.h and AMDGPU/AMDKernelCodeT.h.
@@ -17,62 +17,62 @@ from kernelinfo.reading.facts import Numbers
 from kernelinfo.reading.resource_symbols import NAMED_BARRIERS
 
 SIZE = 64
-"""Bytes of a kernel descriptor, the `.kd` symbol of code object v3 on."""
+"""Bytes of a kernel descriptor, the `.kd` symbol since code object v3."""
 SIZE_V2 = 256
-"""Bytes of an amd_kernel_code_t, which stands before the code of a v2 kernel."""
+"""Bytes of an amd_kernel_code_t, directly before the code of a v2 kernel."""
 _DYNAMIC_VGPRS_GFX120, _DYNAMIC_VGPRS_GFX125 = 6, 17
-"""Bits of COMPUTE_PGM_RSRC2 and COMPUTE_PGM_RSRC3; the former is the trap handler's up to gfx11."""
+"""Bit numbers in COMPUTE_PGM_RSRC2 (gfx120x) and COMPUTE_PGM_RSRC3 (gfx125x). Up to gfx11 the
+former belongs to the trap handler."""
 
 
 _WORDS = Struct("<II4x4s8x20sIIIH2xI")
-"""Bytes of LDS and scratch, COMPUTE_PGM_RSRC3, 1 and 2, the properties; between them what every
-generation reserves. Left out: the size of the arguments and the entry of the code."""
+"""Bytes of LDS and scratch, two reserved fields, COMPUTE_PGM_RSRC3, 1 and 2, the properties, a
+reserved field. Skips the size of the arguments and the code's entry."""
 _WORDS_V2 = Struct("<48xI4xIII16xHH15xB")
 """COMPUTE_PGM_RSRC1, properties, scratch and LDS, SGPRs, VGPRs, log2 of the wave's lanes."""
 _RESERVED = [bytes(4), bytes(20)]
 WORDS = 6
 
 Words = tuple[Any, ...]
-"""The parts of a descriptor that are read here; many kernels have the same."""
+"""Fields of a descriptor, or of an amd_kernel_code_t, as read by `words`."""
 
 WITHIN: Mapping[str, int] = {
     **{"lds_bytes": 0, "scratch_bytes_per_lane": 4, "dynamic_stack": 56, "wave_size": 56},
     **{"reserved_vgprs": 48, "least_reserved_vgprs": 48, "reserved_sgprs": 48, "wgp_mode": 48},
     **{"accum_offset": 44, "tg_split": 44, "named_barriers": 44, "dynamic_vgprs": 52},
 }
-"""Byte offsets in a kernel descriptor of what states a number."""
+"""Number's name → byte offset of its field in a kernel descriptor."""
 _WITHIN_GFX125: Mapping[str, int] = {**WITHIN, "dynamic_vgprs": 44}
 WITHIN_V2: Mapping[str, int] = {
     **{"vgprs": 86, "sgprs": 84, "lds_bytes": 64, "scratch_bytes_per_lane": 60},
     **{"dynamic_stack": 56, "wave_size": 103, "reserved_vgprs": 48, "reserved_sgprs": 48},
 }
-"""The same in an amd_kernel_code_t."""
+"""Number's name → byte offset of its field in an amd_kernel_code_t."""
 
 
 def words(raw: memoryview, at: int, *, is_v2: bool) -> Words:
-    """The parts of the descriptor that begins at `at`. Raises `ReadError` where bytes are set that
-    every generation reserves."""
+    """The fields of the descriptor at offset `at`. Raises `ReadError` if bytes are set that every
+    generation reserves."""
     if is_v2:
         return _WORDS_V2.unpack_from(raw, at)
     lds, scratch, *reserved, rsrc3, rsrc1, rsrc2, properties, last = _WORDS.unpack_from(raw, at)
     if last or reserved != _RESERVED:
         raise ReadError("what the symbol .kd points at is no descriptor")
-    # The dispatcher writes most of RSRC2.
+    # Keeps one bit of RSRC2: the dispatcher writes most of the others.
     return lds, scratch, rsrc3, rsrc1, rsrc2 & 1 << _DYNAMIC_VGPRS_GFX120, properties
 
 
 def within(target: Target | None) -> Mapping[str, int]:
-    """By the name of a number, the offset in bytes of what states it in a kernel descriptor."""
+    """Number's name → byte offset of its field in a descriptor for this target."""
     return _WITHIN_GFX125 if target and target.named_barriers else WITHIN
 
 
 @lru_cache(maxsize=1 << 14)  # the 88,000 kernels of a library have some 10,000 descriptors
 def numbers(words: Words, processor: str | None, code_object_version: int | None) -> Numbers:
-    """The numbers that the words of a descriptor, or of an amd_kernel_code_t, state for a known
-    processor.
+    """The numbers that a descriptor or amd_kernel_code_t states.
 
-    Without a target only what all generations share. LDS is not read from COMPUTE_PGM_RSRC2,
-    where the dispatcher writes it.
+    Without `processor`: only the numbers whose fields are equal on all generations. LDS is not read
+    from COMPUTE_PGM_RSRC2: the dispatcher overwrites it there.
     """
     target = find(processor) if processor else None
     if len(words) > WORDS:
@@ -102,7 +102,7 @@ def numbers(words: Words, processor: str | None, code_object_version: int | None
 
 
 def _numbers_v2(words: Words, target: Target | None) -> Numbers:
-    """Registers exactly as well."""
+    """The numbers that an amd_kernel_code_t states; it also has the exact register counts."""
     rsrc1, properties, scratch, lds, sgprs, vgprs, log2_lanes = words
     found = Numbers(
         lds_bytes=lds,

@@ -1,7 +1,7 @@
-"""DWARF -> where the source of each kernel begins, in a code object.
+"""Reads DWARF of code objects: source lines of kernels, the line table, the units.
 
-A `DW_TAG_subprogram` says it of its own function. With -gline-tables-only there is none: then the
-line table tells, as `.loc` directives do in assembly text.
+A kernel's `DW_TAG_subprogram` states its source line. -gline-tables-only writes no such entries:
+then the line comes from the line table, as it does from `.loc` directives in assembly text.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from kernelinfo.reading.elf import ET_REL, SHT_PROGBITS, Elf, read_elf
 from kernelinfo.reading.facts import ReadWarning, SourceLine
 
 _Span = tuple[int, int]
-"""Addresses of a function: of its first byte, and behind its last."""
+"""(address of a function's first byte, address behind its last byte)."""
 _Unit = tuple[Any, Any, Any]
-"""A compilation unit, its line table or None, and its topmost entry."""
+"""(compilation unit, its line table or None, its top entry)."""
 
 _SECTIONS = (".debug_info", ".zdebug_info")
 _SCOPES = ("DW_TAG_namespace", "DW_TAG_module")
@@ -41,8 +41,10 @@ _ADDRESSES = ([0x03], [0xA1])
 
 @contextmanager
 def _units(data: Data, elf: Elf | None = None) -> Iterator[Iterator[_Unit]]:
-    """The units of a file; of one before linking only where its tables are given, by which its
-    addresses are filled in. Raises `ReadError` where damage makes the `with` stumble."""
+    """The compilation units of a file.
+
+    A relocatable object has units only if `elf` is given, to fill in its addresses. Raises
+    `ReadError` for damage that shows inside the `with`."""
 
     def units() -> Iterator[_Unit]:
         file = ELFFile(BytesIO(relocation.relocated(elf) if elf else data.read()))
@@ -54,21 +56,20 @@ def _units(data: Data, elf: Elf | None = None) -> Iterator[Iterator[_Unit]]:
 
     try:
         yield units()
-    except Exception as error:  # pyelftools raises whatever damage makes its code stumble over
+    except Exception as error:  # damage makes pyelftools raise any kind of error
         raise ReadError(f"the debug information cannot be read: {error}") from error
 
 
 def read_source_lines(data: Data) -> dict[str, SourceLine]:
-    """The source line of every function of a code object that its debug information knows.
+    """Function's symbol → source line, for all functions in the debug information.
 
-    Takes a second for some ten thousand entries. Raises `ReadError` where the debug information
-    is damaged.
+    Takes a second for some ten thousand entries. Raises `ReadError` for damaged debug information.
     """
     warnings: list[ReadWarning] = []
     elf = read_elf(data, warnings)
     debug = [s for s in elf.sections if s.name in _SECTIONS and s.type == SHT_PROGBITS]
     if not debug or (elf.type == ET_REL and any(section.is_compressed for section in debug)):
-        return {}  # linkers fill addresses in before they compress
+        return {}  # addresses can only be filled into sections that are not compressed
     symbols = kernel_symbols(elf, warnings).defined
     entries = {
         name: (address, address + symbol.size)
@@ -91,9 +92,10 @@ def read_source_lines(data: Data) -> dict[str, SourceLine]:
 
 
 def read_line_table(data: Data) -> list[tuple[int, SourceLine | None]]:
-    """Addresses at which another source line begins, by address; None where it ends or is unknown.
+    """(address, source line) at each change of the line, ascending by address.
 
-    Empty without a line table. Raises `ReadError` where the debug information is damaged.
+    The line is None where a sequence ends or no line is known. Empty without a line table. Raises
+    `ReadError` for damaged debug information.
     """
     found: list[tuple[int, SourceLine | None]] = []
     with _units(data) as units:
@@ -111,7 +113,7 @@ def _states(program: Any) -> Iterator[Any]:
 
 
 def _functions(scope: Any) -> Iterator[tuple[str, tuple[int, int]]]:
-    """Linkage name, and number of the file and line, of each function in a scope."""
+    """(linkage name, (file number, line)) of each function in a scope."""
     for entry in scope.iter_children():
         if entry.tag in _SCOPES:
             yield from _functions(entry)
@@ -128,7 +130,7 @@ def _functions(scope: Any) -> Iterator[tuple[str, tuple[int, int]]]:
 
 
 def _first_lines(program: Any, spans: Iterable[_Span]) -> Iterator[tuple[_Span, tuple[int, int]]]:
-    """Number of the file and line at which the code of each span begins, as far as it is known."""
+    """(span, (file number, line)) of the first line of each span; omits spans without lines."""
     states = sorted(filter(attrgetter("line"), _states(program)), key=attrgetter("address"))
     for span in spans:
         first, end = (bisect_left(states, at, key=attrgetter("address")) for at in span)
@@ -137,12 +139,12 @@ def _first_lines(program: Any, spans: Iterable[_Span]) -> Iterator[tuple[_Span, 
 
 
 def _path(program: Any, number: int, top: Any) -> str:
-    """Path of a file by its number, which counts from 0 since DWARF 5 and from 1 before."""
+    """Path of the file with this number; numbers begin at 0 since DWARF 5 and at 1 before."""
     header = program.header
     first = 0 if header.version >= 5 else 1
     file = header.file_entry[number - first]
     parts = [file.name]
-    if file.dir_index:  # folder 0 is the one in which the compiler ran
+    if file.dir_index:  # 0 is the compiler's working directory
         parts.insert(0, header.include_directory[file.dir_index - first])
     if "DW_AT_comp_dir" in top.attributes:
         parts.insert(0, top.attributes["DW_AT_comp_dir"].value)
@@ -150,7 +152,9 @@ def _path(program: Any, number: int, top: Any) -> str:
 
 
 def read_units(data: Data) -> Iterator[Unit]:
-    """The compilation units of a linked code object. Raises `ReadError` where it is damaged."""
+    """Entries of each compilation unit of a linked code object, by offset in the unit.
+
+    Raises `ReadError` for damaged debug information."""
     with _units(data) as units:
         for _, program, top in units:
             entries: dict[int, Entry] = {}
@@ -159,7 +163,7 @@ def read_units(data: Data) -> Iterator[Unit]:
 
 
 def _collect(one: Any, top: Any, program: Any, entries: dict[int, Entry]) -> Entry:
-    """An entry with its children, noted by its offset in the unit."""
+    """The entry with its children; adds all of them to `entries` by offset in the unit."""
     attributes = one.attributes
     numbers = {name: at.value for name, at in attributes.items() if isinstance(at.value, int)}
     texts = [

@@ -1,7 +1,7 @@
-"""The section `.amdgpu.info` of objects that are linked later. Entries:
+"""Reads the section `.amdgpu.info` of objects for a later device link. Entries:
 
     u8 u8     kind, and bytes of the payload; kinds that are not known are skipped
-    1         u64, relocated: the function that the following entries are of
+    1         u64, relocated: the function that the following entries describe
     2         u32: flags; 1 VCC, 2 flat scratch, 4 dynamic stack
     3 4 5 6   u32: SGPRs, VGPRs, AGPRs, bytes of scratch, of this function alone
     7         u64, relocated: an LDS variable that it uses
@@ -36,8 +36,9 @@ class _Symbol(NamedTuple):
 
 
 def functions(elf: Elf, section: Section, warnings: list[ReadWarning]) -> dict[str, Function]:
-    """What the section states of each function alone, by name; what is damaged leaves the function
-    open in which it stands."""
+    """Function's name → resources of the function alone, without callees.
+
+    Reading stops at a damaged entry; its function is marked open (`Function.is_open`)."""
     data = elf.bytes_of(section)
     if data is None:
         warnings.append(ReadWarning(f"{section.name} lies outside the file", offset=section.offset))
@@ -65,7 +66,7 @@ def functions(elf: Elf, section: Section, warnings: list[ReadWarning]) -> dict[s
 
 
 def _symbols_at(elf: Elf) -> dict[int, _Symbol]:
-    """The symbols that the relocations of the section name, by the offset that they fill."""
+    """Offset in the section → symbol that a relocation fills in there."""
     relocations = next((s for s in elf.sections if s.name == _RELOCATIONS), None)
     table = next((s for s in elf.sections if s.type == SHT_SYMTAB), None)
     if relocations is None or table is None or table.link >= len(elf.sections):
@@ -84,7 +85,7 @@ def _symbols_at(elf: Elf) -> dict[int, _Symbol]:
 
 
 def _entries(data: bytes) -> Iterator[tuple[int, int, bytes]]:
-    """Kind, offset and bytes of each payload. Raises `ReadError` where one is damaged."""
+    """(kind, offset, bytes) of each payload. Raises `ReadError` at a damaged entry."""
     at = 0
     while at + 2 <= len(data):
         kind, size = data[at], data[at + 1]

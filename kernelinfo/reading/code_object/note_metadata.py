@@ -1,4 +1,4 @@
-"""The kernels' metadata in a code object's notes."""
+"""Reads the metadata of kernels in a code object's notes."""
 
 from __future__ import annotations
 
@@ -30,21 +30,22 @@ _ARGUMENTS, _LDS, _NAME, _SYMBOL = (
     bytes((0xA0 | len(key), *key))
     for key in (b".args", b".group_segment_fixed_size", b".name", b".symbol")
 )
-"""Keys before, between and behind what kernels do not share with those that state the same."""
+"""Keys that delimit the per-kernel fields cut out before caching."""
 _EMPTY = b"\xa0"
 _MOST_KEYS = 1000
-"""Keys of the map that a note holds; compilers write some twenty."""
+"""The most keys of a note's map; compilers write some twenty."""
 
 _Root = dict[object, Any]
-"""The map that a note holds, with symbol and numbers of each kernel, None where there is no list of
-them; other keys have no values where nothing reads them."""
+"""A note's map. `amdhsa.kernels` holds (symbol, numbers) of each kernel, or None if it is no list;
+keys outside of `_USED` may have the value None."""
 _Wanted = Callable[[str], bool] | None
-"""Whether the kernel of this symbol is to be decoded; all are where None."""
+"""True for symbols of kernels to decode; None decodes all."""
 
 
 class NoteMetadata:
-    """The metadata in the notes of a code object; damage is added to `warnings`. Raises
-    `TooManyKernelsError`."""
+    """The metadata in the notes of a code object.
+
+    Damage is added to `warnings`. Raises `TooManyKernelsError`."""
 
     def __init__(
         self,
@@ -57,22 +58,22 @@ class NoteMetadata:
         self._budget = budget
         self._wanted = wanted
         self.present = False
-        """Whether there are notes at all."""
+        """True if there are notes."""
         self.found = False
-        """Whether one of them holds metadata."""
+        """True if a note holds metadata."""
         self.target_id: object = None
-        """`amdhsa.target`, as it stands there; None where it does not."""
+        """Raw value of `amdhsa.target`; None without one."""
         self.isa: TargetId | None = None
-        """The processor by the note of the ISA's version, which version 2 has."""
+        """The processor from the ISA version note of code object v2."""
         self.kernels: dict[str, tuple[Numbers, Place]] = {}
-        """By symbol, in the order of the notes; the place is that of the note's content. Without
-        numbers where these are not wanted."""
+        """Symbol → (numbers, place of the note's content), in the order of the notes. An unwanted
+        kernel has no numbers."""
         for note in read_notes(elf, warnings):
             self.present = True
             self._take(note)
 
     def _take(self, note: Note) -> None:
-        """Add what a note holds; owners and types are of LLVM's AMDGPUUsage, "Note Records"."""
+        """Read one note. Owners and types are from LLVM's AMDGPUUsage, "Note Records"."""
         try:
             match note.owner, note.type:
                 case b"AMDGPU", 32:
@@ -102,7 +103,9 @@ class NoteMetadata:
         self._add(root[_KERNELS], note)
 
     def _unpack_root(self, note: Note) -> _Root:
-        """As `_read_root`, unpacked whole. Raises `ReadError`."""
+        """The note's map, unpacked at once, with complaints on single values as warnings.
+
+        Raises `ReadError` for damage beyond that."""
         root = packed.whole(note, self._warnings)
         if not isinstance(root, dict):
             raise ReadError("its root is no map")
@@ -118,7 +121,7 @@ class NoteMetadata:
         return {**root, _KERNELS: [(symbol, numbers) for symbol, numbers, _ in read]}
 
     def _take_v2(self, note: Note) -> None:
-        # Only these old objects need YAML.
+        # Imported here: only code object v2 needs YAML.
         from kernelinfo.reading.assembly import metadata_yaml
 
         text = bytes(note.content).rstrip(b"\0").decode("utf-8", "backslashreplace")
@@ -135,7 +138,7 @@ class NoteMetadata:
         self._warn("PAL pipelines are not read, only HSA kernels", note)
 
     def _add(self, kernels: Iterable[tuple[str, Numbers]], note: Note) -> None:
-        """Add the kernels of one note, each name once."""
+        """Add the kernels of one note; a repeated name is a warning, and its last entry counts."""
         again, place = [], Place("metadata", note.offset, BEGIN)
         for symbol, numbers in kernels:
             if symbol in self.kernels:
@@ -157,14 +160,15 @@ class NoteMetadata:
 
 
 def _isa(content: memoryview) -> TargetId | None:
-    """The processor by two lengths of names and three numbers; None if they are cut off or odd."""
+    """The processor of an ISA version note; None if the note is cut off or names none."""
     if len(content) < _ISA_VERSION.size:
         return None
     return isa_version(*_ISA_VERSION.unpack_from(content)[2:])
 
 
 def read_kernel_maps(elf: Elf) -> Iterator[Mapping[object, object]]:
-    """The whole maps of kernels in the notes of version 3 on. Raises `ReadError`."""
+    """The complete map of each kernel, from notes of code object v3 or later. Raises `ReadError`
+    for damaged metadata."""
     for note in read_notes(elf, []):
         if (note.owner, note.type) == (b"AMDGPU", 32):
             try:
@@ -186,7 +190,7 @@ def _kernel_maps(whole: bytes) -> Iterator[Mapping[object, object]]:
 
 
 def _read_root(content: memoryview, budget: KernelBudget, wanted: _Wanted) -> _Root | None:
-    """The map of a note, kernel by kernel; None where it must be unpacked whole."""
+    """The note's map, unpacked kernel by kernel; None if it must be unpacked at once."""
     whole = bytes(content)
     unpacker = packed.walk(whole)
     root: _Root = {}
@@ -212,11 +216,11 @@ def _read_root(content: memoryview, budget: KernelBudget, wanted: _Wanted) -> _R
 
 
 def _kernel(raw: bytes, wanted: _Wanted) -> tuple[str, Numbers]:
-    """Symbol and numbers of one kernel's map; raises `ValueError` where a value cannot be read.
+    """(symbol, numbers) of one kernel's map. Raises `ValueError` if a value cannot be read.
 
-    Four fifths of it are arguments, of which there are few different ones. The rest, without names,
-    repeats as well: each different one is unpacked once. Whatever stands between, cut pieces that
-    are each one value, from what is then one map, are what stood in the map.
+    Arguments take four fifths of the map, and few of them differ between kernels. The rest without
+    its names repeats as well. Both are cached: equal bytes are unpacked once. Each cut piece is
+    exactly one value, so that the rest is a map with the same other values.
     """
     try:
         common, arguments, symbol = _cut(raw)
@@ -229,9 +233,9 @@ def _kernel(raw: bytes, wanted: _Wanted) -> tuple[str, Numbers]:
 
 
 def _cut(raw: bytes) -> tuple[bytes, bytes, str]:
-    """A kernel's map with empty text for what is its own, its arguments, and its symbol.
+    """(map with arguments and names replaced by empty text, packed arguments, symbol).
 
-    Raises `ValueError` or `IndexError` where the keys are not in LLVM's order, by the alphabet.
+    Raises `ValueError` or `IndexError` if the keys are not in LLVM's order, the alphabetical one.
     """
     pieces, arguments, end = [], _EMPTY, 0
     if (key_at := raw.find(_ARGUMENTS)) >= 0:
@@ -248,7 +252,7 @@ def _cut(raw: bytes) -> tuple[bytes, bytes, str]:
 
 @lru_cache(maxsize=1 << 14)
 def _numbers(common: bytes, dynamic_lds: bool) -> Numbers:
-    """The numbers of a map with empty text for what is each kernel's own."""
+    """The numbers of a map whose names and arguments are replaced by empty text."""
     symbol, numbers = _unpacked(common)
     if symbol:
         raise ValueError("a name cut elsewhere")
@@ -256,7 +260,7 @@ def _numbers(common: bytes, dynamic_lds: bool) -> Numbers:
 
 
 def _unpacked(raw: bytes) -> tuple[str, Numbers]:
-    """Symbol and numbers of a kernel's map; raises `ValueError` where a value cannot be read."""
+    """(symbol, numbers) of a kernel's map. Raises `ValueError` if a value cannot be read."""
     kernel = packed.value(raw, object_pairs_hook=_unique)
     if not isinstance(kernel, dict):
         raise ValueError("no map")
@@ -279,11 +283,11 @@ def _takes_dynamic_lds(arguments: bytes) -> bool:
 
 
 def shown(symbol: str) -> str:
-    """A kernel's name as the one line of a message bears it."""
+    """A kernel's name, quoted and cut for a message of one line."""
     return repr(symbol if len(symbol) <= 200 else f"{symbol[:200]}…")
 
 
 def shown_kernels(symbols: Sequence[str]) -> str:
-    """The first of them, and how many more there are."""
+    """The first kernel's name and the number of the others, for a message."""
     more = f" and {len(symbols) - 1} more" if len(symbols) > 1 else ""
     return f"kernel {shown(symbols[0])}{more}"

@@ -1,4 +1,4 @@
-"""ELF notes, as pyelftools lays them out."""
+"""Reads ELF notes, with pyelftools' layouts."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from kernelinfo.reading.elf import PT_NOTE, SHT_NOTE, STRUCTS, Elf, Layout
 from kernelinfo.reading.facts import ReadWarning
 
 _MOST = 4096
-"""Of one code object; real ones have two or three."""
+"""The most notes of one code object; real ones have two or three."""
 
 
 _HEADER = Layout(STRUCTS.Elf_Nhdr, "n_namesz", "n_descsz", "n_type")
 
 
 class Note(NamedTuple):
-    """One note, from its owner's list of types."""
+    """One ELF note; its owner defines the numbers of types."""
 
     owner: bytes
     type: int
     content: memoryview
     offset: int
-    """Of the content, in bytes from the start of the file."""
+    """Start of the content, in bytes from the start of the file."""
 
 
 def read_notes(elf: Elf, warnings: list[ReadWarning]) -> Iterator[Note]:
-    """Every note once, however many segments and sections lead to it.
+    """All notes, each once, even if several segments and sections contain it.
 
-    A region that lies outside the file, or that ends within a note, is named in `warnings`.
+    Adds a warning for a region outside the file and for a note that is cut off.
     """
     regions = [(s.offset, s.size) for s in elf.segments if s.type == PT_NOTE]
     regions += [(s.offset, s.size) for s in elf.sections if s.type == SHT_NOTE]
@@ -40,17 +40,17 @@ def read_notes(elf: Elf, warnings: list[ReadWarning]) -> Iterator[Note]:
             warnings.append(ReadWarning("notes outside the file, not read", offset=start))
             continue
         at, end = start, start + size
-        # From a note that was seen on, the rest was seen as well.
+        # A note seen before ends the region: the notes behind it were seen, too.
         while at + 12 <= end and at not in seen:
             seen.add(at)
             name_size, content_size, kind = _HEADER.rows(region[at - start :][: _HEADER.size])[0]
-            # AMDGPU pads to 4 bytes, whatever the alignment of the segment says.
+            # AMDGPU pads to 4 bytes, even if the segment states another alignment.
             offset = at + 12 + _padded(name_size)
             if offset + content_size > end:
                 warnings.append(ReadWarning("damaged note: longer than its section", offset=at))
                 break
             owner = bytes(region[at - start + 12 :][:name_size]).rstrip(b"\0")
-            # Removed notes leave zeros behind, which read as empty notes.
+            # Zeros left by removed notes read as empty notes and do not count.
             count += bool(owner or content_size)
             if count > _MOST:
                 message = f"more than {_MOST} notes, not read from here on; build it again"

@@ -1,4 +1,4 @@
-"""MessagePack, unpacked within bounds: each byte may become an object of a hundred."""
+"""Unpacks MessagePack within bounds: one byte may become an object of a hundred bytes."""
 
 from __future__ import annotations
 
@@ -12,25 +12,28 @@ from kernelinfo.reading.facts import ReadWarning
 
 _HOW = {"strict_map_key": False, "unicode_errors": "backslashreplace"}
 _MOST_BYTES = 4 << 20
-"""Of one value that is unpacked. Larger notes are walked through, kernel by kernel."""
+"""The most bytes of one value to unpack. Larger notes are unpacked kernel by kernel."""
 
 
 def walk(whole: bytes) -> msgpack.Unpacker:
-    """At the beginning of `whole`; it unpacks what is neither a list nor a map, such as keys."""
+    """An unpacker at the beginning of `whole`. Its `unpack` refuses lists and maps that are not
+    empty: keys are neither."""
     unpacker = msgpack.Unpacker(max_buffer_size=len(whole), max_array_len=0, max_map_len=0, **_HOW)
     unpacker.feed(whole)
     return unpacker
 
 
 def skipped(unpacker: msgpack.Unpacker, whole: bytes) -> bytes:
-    """The next value, packed."""
+    """Packed bytes of the next value; the unpacker moves behind it."""
     at = unpacker.tell()
     unpacker.skip()
     return whole[at : unpacker.tell()]
 
 
 def text(whole: bytes, at: int) -> tuple[bytes, int]:
-    """The bytes of the text there, and where it ends. Raises `ValueError` where none begins."""
+    """(bytes, end offset) of the text that begins at `at`.
+
+    Raises `ValueError` if no text begins there, or one of 64 KiB or more."""
     kind = whole[at]
     if 0xA0 <= kind < 0xC0:
         begin, size = at + 1, kind & 31
@@ -44,7 +47,7 @@ def text(whole: bytes, at: int) -> tuple[bytes, int]:
 
 
 def value(packed: bytes | memoryview, **how: object) -> object:
-    """A value unpacked; raises `ValueError` for a large one, and what msgpack raises."""
+    """The unpacked value. Raises `ValueError` if it is too large, and msgpack's own errors."""
     if len(packed) > _MOST_BYTES:
         raise ValueError(f"a value of {len(packed)} bytes, more than the {_MOST_BYTES} allowed")
     found: object = msgpack.unpackb(packed, **how, **_HOW)
@@ -52,7 +55,9 @@ def value(packed: bytes | memoryview, **how: object) -> object:
 
 
 def whole(note: Note, warnings: list[ReadWarning]) -> object:
-    """The msgpack value; raises `ReadError` where it is cut off, or no msgpack."""
+    """The unpacked value of a note; repeated keys and bytes behind it become warnings.
+
+    Raises `ReadError` if it is cut off, too large or no MessagePack."""
     repeated: list[object] = []
 
     def unique(pairs: list[tuple[object, object]]) -> dict[object, object]:
@@ -67,7 +72,7 @@ def whole(note: Note, warnings: list[ReadWarning]) -> object:
         if any(error.extra):
             warnings.append(ReadWarning("bytes after the metadata, not read", offset=note.offset))
         return error.unpacked
-    # TypeError: a list or a map for a key.
+    # TypeError: a key is a list or a map.
     except (msgpack.UnpackException, ValueError, TypeError) as error:
         raise ReadError(str(error) or type(error).__name__) from error
     finally:

@@ -1,4 +1,4 @@
-"""Which processor and features a code object is for, by its ELF header or by its target id."""
+"""Processor and features of a code object, from its ELF header, target id or notes."""
 
 from __future__ import annotations
 
@@ -13,19 +13,20 @@ from kernelinfo.reading.target_id import TargetId, parse_target_id
 _ELFOSABI_AMDGPU_HSA = 64
 
 _VERSIONS = {0: 2, 1: 3, 2: 4, 3: 5, 4: 6}
-"""EI_ABIVERSION -> code object version."""
+"""EI_ABIVERSION → code object version."""
 _XNACK_V2, _FEATURES_V2 = 1, 3
 _STATES: tuple[Setting, ...] = ("unsupported", "any", "off", "on")
 
 
 def code_object_version(elf: Elf) -> int | None:
-    """The version by EI_ABIVERSION; None where the object is not for HSA, or newer than known."""
+    """The code object version; None if the object is not for HSA, or its version is unknown."""
     return _VERSIONS.get(elf.abi_version) if elf.os_abi == _ELFOSABI_AMDGPU_HSA else None
 
 
 def features(elf: Elf, version: int | None, isa: TargetId | None) -> Features:
-    """XNACK and SRAMECC by e_flags, whose bits mean different things before version 4; `isa` is
-    that of the note in version 2."""
+    """XNACK and SRAMECC from e_flags, whose bits changed with code object version 4.
+
+    `isa` is from the note of code object v2; it counts if e_flags have no processor."""
     if version is None:
         return Features()
     if _names_no_processor(elf, version):
@@ -38,8 +39,8 @@ def features(elf: Elf, version: int | None, isa: TargetId | None) -> Features:
 
 
 def _names_no_processor(elf: Elf, version: int | None) -> bool:
-    """True for e_flags of the first version 2, which only tell of XNACK and a trap handler
-    (AMDGPUUsage, `EF_AMDGPU_FEATURE_XNACK_V2` and `EF_AMDGPU_FEATURE_TRAP_HANDLER_V2`)."""
+    """True for e_flags of early v2 objects: they only state XNACK and a trap handler (AMDGPUUsage,
+    `EF_AMDGPU_FEATURE_XNACK_V2` and `EF_AMDGPU_FEATURE_TRAP_HANDLER_V2`)."""
     return version == 2 and elf.flags <= _FEATURES_V2
 
 
@@ -50,10 +51,10 @@ def processor(
     arch: str | None,
     warnings: list[ReadWarning],
 ) -> tuple[str | None, Target | None]:
-    """The processor's name and facts: by e_flags, else by `amdhsa.target`, else by the note of its
-    ISA version, else `arch`.
+    """(name, target) of the processor, from the first source that names one: e_flags,
+    `amdhsa.target`, the ISA version note, `arch`.
 
-    A name can be one that is not known; without any, both are None.
+    The target is None for an unknown name; both are None without a name.
     """
     parsed = parse_target_id(target_id) if isinstance(target_id, str) else None
     named = parsed.processor if parsed else None

@@ -1,4 +1,4 @@
-"""Addresses before linking, as if each section were loaded far from the others.
+"""Relocates the debug sections of objects before linking; every section gets its own addresses.
 
 Relocations: LLVM's AMDGPUUsage, "Relocation Records"; debug information needs two kinds of them.
 """
@@ -14,14 +14,15 @@ _RELA = Struct("<QQq")
 _SYMBOL_SECTION_AND_VALUE = Struct("<6xHQ")
 _SYMBOL_BYTES = 24
 _BYTES = {3: 8, 6: 4}
-"""Of what R_AMDGPU_ABS64 and R_AMDGPU_ABS32 fill in."""
+"""Relocation type (R_AMDGPU_ABS64, R_AMDGPU_ABS32) → bytes that it fills in."""
 _SHIFT = 32
 
 
 def address(elf: Elf, section: int, value: int) -> int:
-    """Of a symbol's value in a section, by its number; in a linked object the value itself.
+    """Address of offset `value` in the section with number `section`.
 
-    Debug sections stand at 0, so that offsets within them stay what they are.
+    In a linked object, `value` itself. Debug sections begin at 0, so that offsets in them stay
+    unchanged.
     """
     if elf.type != ET_REL or not 0 < section < len(elf.sections):
         return value
@@ -29,7 +30,7 @@ def address(elf: Elf, section: int, value: int) -> int:
 
 
 def relocated(elf: Elf) -> bytes:
-    """The file with the addresses filled into its debug sections; the same where it is linked."""
+    """Bytes of the file with relocated debug sections; of a linked file, unchanged."""
     if elf.type != ET_REL:
         return bytes(elf.data)
     data = bytearray(elf.data.read())
@@ -41,7 +42,7 @@ def relocated(elf: Elf) -> bytes:
 
 
 def _values(elf: Elf, section: Section) -> Iterator[tuple[int, int, int]]:
-    """Offset in the file, size in bytes and value of each relocation of a section."""
+    """(offset in the file, bytes, value) of each relocation in a section."""
     table, target = elf.bytes_of(section), elf.sections[section.info]
     symbols = elf.bytes_of(elf.sections[section.link])
     if table is None or symbols is None or target.type == SHT_RELA:

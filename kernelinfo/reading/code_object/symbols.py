@@ -1,4 +1,4 @@
-"""The symbols that name kernels: their descriptors and their code."""
+"""Reads the symbols of kernels: descriptors, code and resource symbols."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ STT_NOTYPE = 0
 STT_OBJECT = 1
 STT_FUNC = 2
 STT_AMDGPU_HSA_KERNEL = 10
-"""Code object v2: the kernel's code, behind its amd_kernel_code_t."""
+"""Code object v2: an amd_kernel_code_t with the kernel's code behind it."""
 _KINDS = {STT_OBJECT, STT_FUNC, STT_AMDGPU_HSA_KERNEL}
 
 _DT_HASH, _DT_STRTAB, _DT_SYMTAB, _DT_STRSZ, _DT_GNU_HASH = 4, 5, 6, 10, 0x6FFFFEF5
@@ -31,7 +31,7 @@ _SHN_ABS = 0xFFF1
 _DYNAMIC = Layout(STRUCTS.Elf_Dyn, "d_tag", "d_val")
 _SYMBOL = Struct("<IBBHQQ")
 _Place = tuple[int, int, int, int]
-"""The fields of a `Symbol`."""
+"""The fields of a `Symbol`, in order."""
 
 
 class Symbol(NamedTuple):
@@ -40,33 +40,32 @@ class Symbol(NamedTuple):
     type: int
     section: int
     value: int
-    """An address; in a relocatable file an offset within the section."""
+    """Address; in a relocatable object, offset in the section."""
     size: int
 
 
 class KernelSymbols(NamedTuple):
-    """What the symbol tables say of kernels."""
+    """The symbols of kernels and functions in all symbol tables."""
 
     defined: dict[str, Symbol]
-    """Every function, v2 kernel and `.kd` object, by name."""
+    """Name → symbol of every function, v2 kernel and `.kd` object."""
     resources: dict[str, dict[str, int]]
-    """By function, the values of its resource symbols by the ends of their names."""
+    """Function → suffix of a resource symbol's name → value."""
 
 
 def kernel_symbols(elf: Elf, warnings: list[ReadWarning]) -> KernelSymbols:
-    """The symbols of all tables that are of kernels; a name in two tables counts once.
+    """The symbols of kernels and functions; the first table with a name counts.
 
-    The dynamic table is found by the segments where no section leads to it. Tables that lie
-    outside the file are named in `warnings`.
+    A dynamic table without a section is found by its segment. Damaged tables become warnings.
     """
     found = KernelSymbols({}, {})
     loaders: list[tuple[int, _Place]] = []
     for table, in_file in _tables(elf, warnings):
         rows = _rows(table)
         if len(rows) == len(loaders) and {row[1] for row in rows} == {row[1] for row in loaders}:
-            continue  # the linker's table names the same symbols
+            continue  # both tables have the same symbols
         loaders, strings = rows, bytes(in_file)
-        # Symbols may share one long string; honest tables stay far below this many bytes.
+        # Bounds symbols that share one long string; real tables stay far below.
         budget = 16 * len(strings)
         nameless = 0
         for name_at, place in rows:
@@ -88,7 +87,7 @@ def kernel_symbols(elf: Elf, warnings: list[ReadWarning]) -> KernelSymbols:
 
 
 def symbols_without_type(elf: Elf) -> list[tuple[str, Symbol]]:
-    """Name and place of each symbol in a section that states no type, as hand-written labels do."""
+    """(name, symbol) of each symbol of type NOTYPE in a section, such as hand-written labels."""
     found: dict[tuple[str, Symbol], None] = {}
     for table, in_file in _tables(elf, []):
         strings = bytes(in_file)
@@ -104,7 +103,7 @@ def symbols_without_type(elf: Elf) -> list[tuple[str, Symbol]]:
 
 
 def _rows(table: memoryview) -> list[tuple[int, _Place]]:
-    """Where the name of each symbol begins that may be of a kernel, and what the symbol is."""
+    """(offset of the name in the string table, symbol) of each possible kernel symbol."""
     whole = len(table) - len(table) % _SYMBOL.size
     return [
         (name_at, (info & 15, section, value, size))
@@ -114,7 +113,7 @@ def _rows(table: memoryview) -> list[tuple[int, _Place]]:
 
 
 def _tables(elf: Elf, warnings: list[ReadWarning]) -> Iterator[tuple[memoryview, memoryview]]:
-    """Each symbol table with its strings, the loader's first; ELF allows one of each kind."""
+    """(symbol table, string table) pairs, the dynamic table first; ELF allows one of each kind."""
     read = set()
     first = {section.type: section for section in reversed(elf.sections)}
     for kind in (SHT_DYNSYM, SHT_SYMTAB):
@@ -153,9 +152,9 @@ def _tables(elf: Elf, warnings: list[ReadWarning]) -> Iterator[tuple[memoryview,
 
 
 def _count(elf: Elf, tags: dict[int, int]) -> int:
-    """Dynamic symbols, which only the hash tables count; 0 where they cannot be read.
+    """Number of dynamic symbols, from a hash table: nothing else states it. 0 if none is readable.
 
-    gABI, "Hash Table"; for the GNU one LLVM's ELF.h, `GnuHashHeader`.
+    Source: gABI, "Hash Table"; for GNU's hash table LLVM's ELF.h, `GnuHashHeader`.
     """
     try:
         at = elf.offset_of(tags.get(_DT_HASH, -1))
@@ -180,5 +179,5 @@ def _count(elf: Elf, tags: dict[int, int]) -> int:
 
 
 def _numbers(elf: Elf, at: int, count: int) -> tuple[int, ...]:
-    """`count` numbers of 32 bits. Raises `struct.error` where the file has not so many there."""
+    """`count` 32-bit numbers at file offset `at`. Raises `struct.error` if the file ends before."""
     return unpack(f"<{count}I", elf.data.read(at, 4 * count))

@@ -1,7 +1,7 @@
-"""Whether a descriptor counts VGPRs in today's unit, or in the one of a target's first compilers.
+"""Settles the unit of a descriptor's VGPRs: today's, or the one of the target's first compilers.
 
-LLVM counted gfx1250's VGPRs by 8 until llvm/llvm-project #156546 (September 2025), and by 16 since.
-A descriptor does not say which; other parts of the object do.
+LLVM counted gfx1250's VGPRs by 8 before llvm/llvm-project #156546 (September 2025), and by 16
+since. The descriptor does not state its unit; other parts of the object often reveal it.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from kernelinfo.reading.facts import KernelFacts, Module, Stated
 
 
 def with_settled_vgprs(module: Module, target: Target, target_id: object) -> Module:
-    """The module, its kernels' `reserved_vgprs` in the unit in which the object counts.
+    """The module with its kernels' `reserved_vgprs` in the right unit.
 
-    Where nothing settles that they become `least_reserved_vgprs`, by the smaller unit. `target_id`
-    is `amdhsa.target`.
+    If the unit stays open, the kernels get `least_reserved_vgprs` by the smaller unit instead.
+    `target_id` is `amdhsa.target`.
     """
     file = target.vgprs[0]
     units = (file.encoding_granule, file.early_encoding_granule)
@@ -35,19 +35,19 @@ def with_settled_vgprs(module: Module, target: Target, target_id: object) -> Mod
 
 
 def _is_of_a_later_compiler(module: Module, file: Vgprs, target_id: object) -> bool:
-    """Whether a flag, a name or a stamp is there that LLVM has only had since the change."""
-    # XNACK's state is in e_flags since #161457; triples of the kind amdgpu12.50 are LLVM 24's.
+    """True if a flag, a name or a stamp shows that LLVM wrote the object after the change."""
+    # e_flags state XNACK since #161457; triples such as amdgpu12.50 exist since LLVM 24.
     if module.features.xnack not in (None, "unsupported"):
         return True
     if isinstance(target_id, str) and target_id.startswith("amdgpu"):
         return True
     versions = (re.search(r"(?:LLD|clang version) (\d+)\.", stamp) for stamp in module.stamps)
-    # What calls itself the release that changed the unit may be of before the change.
+    # A development version of the release with the change may predate the change.
     return any(found and int(found[1]) > file.early_encoding_before for found in versions)
 
 
 def _blocks(kernel: KernelFacts, file: Vgprs) -> tuple[int, int]:
-    """VGPRs used and units reserved; 0 where the object does not say."""
+    """(VGPRs used, units reserved) per lane; 0 if the object does not say."""
     stated = [numbers for _, numbers in kernel.stated]
     used = next((one.vgprs for one in stated if one.vgprs is not None), 0)
     reserved = next((one.reserved_vgprs for one in stated if one.reserved_vgprs is not None), 0)
@@ -57,9 +57,9 @@ def _blocks(kernel: KernelFacts, file: Vgprs) -> tuple[int, int]:
 def _could_encode(
     target: Target, file: Vgprs, unit: int, blocks: Sequence[tuple[int, int]]
 ) -> bool:
-    """Whether LLVM, counting by `unit`, could have written all of these for what is used.
+    """True if LLVM, with this unit, could have written all these (used, reserved) pairs.
 
-    It encodes what is used, or the least that keeps more than so many waves from fitting.
+    LLVM encodes the used count, or the least count that caps the waves at some number.
     """
     most, version = target.waves.slots_per_simd, file.early_encoding_before
     raised = {least_vgprs(target, version, file.wave_size, waves) for waves in range(1, most)}
@@ -73,9 +73,9 @@ def _could_encode(
 def _counted_by(
     kernel: KernelFacts, name: str, units: tuple[int, int], granule: int
 ) -> KernelFacts:
-    """The kernel with its reserved VGPRs by the smaller unit, under that name.
+    """The kernel with its reserved VGPRs recounted by the smaller unit, in the field `name`.
 
-    Not where the hardware allocates one granule of either count.
+    Unchanged if the hardware allocates one granule for both counts.
     """
 
     def counted(stated: Stated) -> Stated:
