@@ -109,13 +109,15 @@ class PathCounts:
         yield from once(self.notes)
         if count := self.of_other_sizes:
             many = "kernel is" if count == 1 else "kernels are"
-            message = f"{count} {many} compiled for other workgroup sizes: no occupancy is claimed"
+            message = (
+                f"{count} {many} not compiled for this workgroup size: no occupancy is computed"
+            )
             yield Note(self.path, f"{message}; name one by -k to judge it")
         if self.missing:
             yield Missing.problem(self.missing)
         for path, count in self.unlisted.items():
             last = self.last_unlisted[path]
-            message = f"{count} more problems are not listed, of which this is the last: "
+            message = f"{counted(count, 'more problem')} not listed; the last one is: "
             yield last._replace(message=message + last.message)
 
     def no_kernel_problem(self, options: Options) -> Problem | None:

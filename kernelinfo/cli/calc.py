@@ -99,7 +99,7 @@ def command(
     view = make_view(color=color, width=width, output=output)
     target, product = devices.choose(arch, device)
     if grid is not None and product is None:
-        raise OptionError(f"--grid {grid} fills no device; name one by --device")
+        raise OptionError(f"--grid {grid} needs a product; name one by --device")
     demand = Arch(target).demand(
         vgprs=vgpr,
         agprs=agpr,
@@ -115,7 +115,9 @@ def command(
     )
     if vary is not None or best:
         if grid is not None or as_llvm is not None or as_hip is not None:
-            raise OptionError("--vary and --best take neither --grid nor --as-llvm nor --as-hip")
+            raise OptionError(
+                "--vary and --best exclude --grid, --as-llvm and --as-hip; leave these out"
+            )
         if vary is not None and launch.smallest_size is not None:
             raise OptionError("--vary takes one --workgroup-size, or varies it; give no range")
         given = {

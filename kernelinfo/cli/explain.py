@@ -104,7 +104,7 @@ def command(
     check_readable_again([path], separate(run_as))
     if device is not None:
         if asked[1:]:
-            raise OptionError("--device is one target; give one --as, or none")
+            raise OptionError("--device names one target; give one --as, or none")
         run_target, product = devices.choose(asked[0], device)
         asked = [run_target.name]
     if (grid is not None and product is None) or (product is not None and format != "text"):

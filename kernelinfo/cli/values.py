@@ -19,7 +19,7 @@ def parse_bytes(text: str | int) -> int:
     """Number of bytes in `4096`, `64k`, `64KiB` or `1M`; units are multiples of 1024."""
     match = re.fullmatch(r"(\d{1,12})\s*([kmg]?)(?:i?b)?", str(text).strip().lower())
     if match is None:
-        raise typer.BadParameter(f"{text!r} is no number of bytes; write 4096, 64k or 64KiB")
+        raise typer.BadParameter(f"{text!r} is not a number of bytes; write 4096, 64k or 64KiB")
     return int(match[1]) * _UNITS[match[2]]
 
 
@@ -27,7 +27,7 @@ def parse_workgroup(text: str | int) -> int:
     """Number of workitems in `256` or `16x16x1`."""
     text = str(text).strip()
     if re.fullmatch(r"\d{1,9}(x\d{1,9}){0,2}", text) is None:
-        raise typer.BadParameter(f"{text!r} is no workgroup size; write 256 or 16x16x1")
+        raise typer.BadParameter(f"{text!r} is not a workgroup size; write 256 or 16x16x1")
     size = prod(map(int, text.split("x")))
     if size < 1:
         raise typer.BadParameter("a workgroup has at least one workitem")
@@ -63,5 +63,5 @@ def parse_bound(text: str) -> tuple[str, int]:
     name, _, number = text.partition("=")
     if name not in Bounds._fields or not number.isdecimal() or len(number) > 18:
         names = ", ".join(f"{name}={most}" for name, most in BY_DEFAULT._asdict().items())
-        raise typer.BadParameter(f"{text!r} is no bound; by default they are {names}")
+        raise typer.BadParameter(f"{text!r} is not a bound; the defaults are {names}")
     return name, int(number)

@@ -74,7 +74,7 @@ def write_check(
     for problem in outcome.problems[len(report.problems) :]:
         tell(problem)
     if own.file and (other := shadowed_by(own.file)):
-        complain(f"note: {other}: [tool.kernelinfo] is not read where {own.file} is; keep one")
+        complain(f"note: {other}: [tool.kernelinfo] is ignored next to {own.file}; keep one")
     for remark in outcome.remarks:
         complain(remark)
     view = view._replace(selection=project.selection)

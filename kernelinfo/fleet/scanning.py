@@ -42,7 +42,7 @@ def plan(request: Request) -> Plan:
             if isinstance(one, Problem):
                 problems.append((address(url), one))
             elif listed.setdefault(one.address, one).url != one.url:
-                wrong = "is there twice with different queries, which are not stored"
+                wrong = "is listed twice with different queries; give one of them"
                 problems.append((address(url), Problem(one.address, wrong)))
     if not listed:
         urls = ", ".join(map(address, request.urls))

@@ -78,7 +78,7 @@ def _chosen(dataset: Dataset, builds: Sequence[str], since: str | None) -> list[
         unknown.append(f"--since {since}")
     if unknown:
         known = ", ".join(there[-10:]) or "none"
-        raise OptionError(f"{unknown[0]}: no build of {dataset.name}; it has {known}")
+        raise OptionError(f"{unknown[0]}: not a build of {dataset.name}; it has {known}")
     if len(set(names)) < len(names):
         raise OptionError(f"--builds {','.join(names)}: names a build twice; name each once")
     names = names[names.index(since) :] if since else names

@@ -62,7 +62,7 @@ def read_baseline(path: FilePath, build: Iterable[KernelSummary] = ()) -> Build:
     except ReadError as error:
         raise BaselineError(f"{path}: {error}") from None
     except UnicodeDecodeError:
-        raise BaselineError(f"{path}: is no baseline; {_DELETE}") from None
+        raise BaselineError(f"{path}: is not a baseline; {_DELETE}") from None
     if any(line.startswith(_CONFLICT) for line in text.splitlines()):
         message = f"{path}: has conflict markers of a merge; settle them, or take either side and "
         raise BaselineError(f"{message}run `kernelinfo check --update-baseline`")
@@ -169,7 +169,7 @@ def _summary(kernel: Any) -> KernelSummary:
         if type(value) not in _KEYS[key]:
             raise ValueError(f"{kernel['name']}: {key}")
         if isinstance(value, int | float) and not 0 <= value < 1 << 64:  # excludes NaN, too
-            raise ValueError(f"{kernel['name']}: {key} is no number of 64 bits")
+            raise ValueError(f"{kernel['name']}: {key} is not a number of 64 bits")
     limiters = kernel["limiters"]
     if not all(limiter in tuple(RESOURCES) for limiter in limiters):
         raise ValueError(f"{kernel['name']}: limiters")
@@ -184,7 +184,7 @@ def _check_schema(path: FilePath, document: Any) -> None:
     if name == _NAME and version.isdecimal() and int(version) > _VERSION:
         message = f"{path}: was written by a newer kernelinfo ({schema}); update kernelinfo, or "
         raise BaselineError(message + _DELETE)
-    raise BaselineError(f"{path}: is no baseline; give another file, or {_DELETE}")
+    raise BaselineError(f"{path}: is not a baseline; give another file, or {_DELETE}")
 
 
 def _location(folder: FilePath, code_object: CodeObject) -> str:

@@ -85,7 +85,7 @@ def nothing_pinned(comparison: Comparison, configuration: Configuration) -> Iter
     """A problem if the baseline pins none of the kernels found."""
     if comparison.new and not comparison.pairs:
         found = counted(len(comparison.new), "kernel")
-        message = f"pins none of the {found} found, so that none is compared"
+        message = f"pins none of the {found} found: nothing is compared"
         yield Problem(str(configuration.baseline), f"{message}; pin them with --update-baseline")
 
 
@@ -94,7 +94,7 @@ def nothing_numbered(kernels: Sequence[str], configuration: Configuration) -> It
     names."""
     if kernels:
         others = f" and {len(kernels) - 1} more" if kernels[1:] else ""
-        message = f"has no number of {kernels[0]}{others} that could be compared"
+        message = f"has no comparable number of {kernels[0]}{others}"
         yield Problem(str(configuration.baseline), f"{message}; pin anew with --update-baseline")
 
 
@@ -104,7 +104,7 @@ def nothing_judged(configuration: Configuration) -> Iterator[Problem]:
         return
     by_budget = configuration.budgets and chooses(configuration, "KI206")
     if not by_budget and not (configuration.baseline and chooses(configuration, "KI501")):
-        message = "no rule is selected, no budget and no baseline: nothing is checked"
+        message = "no rule, budget or baseline is selected: nothing is checked"
         yield Problem(str(configuration.file or "kernelinfo"), f"{message}; see select and ignore")
 
 

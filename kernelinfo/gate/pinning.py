@@ -42,7 +42,7 @@ def pin(
     problems = [*report.problems, *too_few(report, found, configuration, scope, at_least)]
     if problems or not found:
         first = f", {problems[0].path}: {problems[0].message}" if problems else ""
-        raise BaselineError(f"{baseline}: left as it is, for not all could be read{first}")
+        raise BaselineError(f"{baseline}: left unchanged: not all inputs could be read{first}")
     folder = os.path.dirname(baseline) or "."
     now = pinnable(found, folder)
     old = read_baseline(baseline, now.kernels) if os.path.exists(baseline) else Build((), ())

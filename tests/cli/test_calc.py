@@ -228,10 +228,10 @@ def test_what_a_compiler_would_print_and_hip_return() -> None:
         ("--arch gfx90a --vary vgpr --block 64..128", "give no range"),
         ("--arch gfx90a --best --vary vgpr", "leave --vary out"),
         ("--arch gfx90a --best --lds 65k", "no workgroup size can start"),
-        ("--arch gfx90a --best --as-llvm 22", "neither"),
+        ("--arch gfx90a --best --as-llvm 22", "exclude --grid"),
         ("--arch gfx90a --block 1024..64", "write 64..1024"),
         ("--arch gfx90a --block 0..64", "at least one workitem"),
-        ("--arch gfx90a --block 64..", "no workgroup size"),
+        ("--arch gfx90a --block 64..", "is not a workgroup size"),
         ("--arch gfx90a --as-llvm 9", "13"),
     ],
 )  # fmt: skip

@@ -183,7 +183,7 @@ def test_explain_has_a_block_for_each_target_of_as() -> None:
         (("explain", "-", "k"), "standard input is read once; give one target"),
         (
             ("explain", MANY, "plain_c", "--device", "MI250"),
-            "--device is one target; give one --as",
+            "--device names one target; give one --as",
         ),
     ],
 )

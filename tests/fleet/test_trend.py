@@ -165,8 +165,8 @@ def test_it_fails_as_diff_does(on: str, code: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--since", "night-7"), "no build of"),
-        (("--builds", "night-8,x"), "no build of"),
+        (("--since", "night-7"), "not a build of"),
+        (("--builds", "night-8,x"), "not a build of"),
         (("--builds", "night-8,night-9,night-8"), "names a build twice"),
         (("--since", "night-12"), "1 build to compare"),
         (("-k", "nothing"), "no kernel matches -k nothing"),

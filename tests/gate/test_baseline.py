@@ -90,11 +90,11 @@ FIRST = next(line for line in GOOD.splitlines() if '"a(int)"' in line)
         ("", "is damaged, "),
         (GOOD[:300], "is damaged, "),
         ("[" * 100_000, "is damaged, "),
-        ("{}", "is no baseline"),
-        ("[]", "is no baseline"),
-        ('{"schema": "kernelinfo/1"}', "is no baseline"),
+        ("{}", "is not a baseline"),
+        ("[]", "is not a baseline"),
+        ('{"schema": "kernelinfo/1"}', "is not a baseline"),
         (GOOD.replace("baseline/1", "baseline/2"), "was written by a newer kernelinfo"),
-        (GOOD.replace("baseline/1", "baseline/x"), "is no baseline"),
+        (GOOD.replace("baseline/1", "baseline/x"), "is not a baseline"),
         (GOOD.replace('"vgprs": 100', '"vgprs": "100"'), "is damaged at a(int): vgprs"),
         (GOOD.replace('"vgprs": 100', '"vgprs": true'), "is damaged at a(int): vgprs"),
         (GOOD.replace('"vgprs": 100', f'"vgprs": {"9" * 4000}'), NO_NUMBER),
@@ -128,14 +128,14 @@ def test_what_is_no_baseline_is_refused_and_left_alone(
 def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "b.json"
     path.write_bytes(b"\x7fELF\xff\xfe")
-    with pytest.raises(BaselineError, match="is no baseline"):
+    with pytest.raises(BaselineError, match="is not a baseline"):
         read_baseline(path)
 
 
 def test_nothing_is_pinned_of_what_was_not_read_whole(tmp_path: Path) -> None:
     path, whole = tmp_path / "b.json", report([Numbers()])
     for not_whole in (Report((), ()), Report(whole.results, (Problem("x", "is cut off"),))):
-        with pytest.raises(BaselineError, match="left as it is, for not all could be read"):
+        with pytest.raises(BaselineError, match="left unchanged: not all inputs could be read"):
             pin(not_whole, path, Configuration())
     with pytest.raises(BaselineError, match="1 kernel found, at least 2 expected"):
         pin(whole, path, Configuration(min_kernels=2))

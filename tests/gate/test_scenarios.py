@@ -227,7 +227,7 @@ SCENARIOS = [
     Scenario(
         "no rule is left",
         2,
-        "no rule is selected, no budget and no baseline: nothing is checked",
+        "no rule, budget or baseline is selected: nothing is checked",
         arguments="--ignore KI",
     ),
     # Choices that no kernel answers
@@ -259,7 +259,7 @@ SCENARIOS = [
     Scenario(
         "pinning is refused, too",
         2,
-        "b.json: left as it is, for not all could be read, build: -k nope matches no kernel",
+        "b.json: left unchanged: not all inputs could be read, build: -k nope matches no kernel",
         arguments="-k nope -k saxpy --baseline b.json --update-baseline",
     ),
     Scenario(
@@ -336,7 +336,7 @@ SCENARIOS = [
     Scenario(
         "two configurations",
         0,
-        "note: pyproject.toml: [tool.kernelinfo] is not read where kernelinfo.toml is; keep one",
+        "note: pyproject.toml: [tool.kernelinfo] is ignored next to kernelinfo.toml; keep one",
         prepare=lambda folder: (folder / "pyproject.toml").write_text("[tool.kernelinfo]\n"),
     ),
     Scenario(
@@ -452,14 +452,14 @@ SCENARIOS = [
     Scenario(
         "an empty baseline",
         2,
-        "b.json: pins none of the 2 kernels found, so that none is compared; pin them with",
+        "b.json: pins none of the 2 kernels found: nothing is compared; pin them with",
         before=TWO,
         prepare=lambda folder: emptied(folder, whole=True),
     ),
     Scenario(
         "a baseline without numbers",
         2,
-        "b.json: has no number of saxpy and 1 more that could be compared; pin anew with",
+        "b.json: has no comparable number of saxpy and 1 more; pin anew with",
         before=TWO,
         prepare=lambda folder: emptied(folder, whole=False),
     ),

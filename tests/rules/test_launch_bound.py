@@ -57,7 +57,7 @@ def test_of_many_kernels_one_note_counts_those_of_other_sizes() -> None:
     assert code == 0
     assert "KI001" not in out
     (note,) = err.splitlines()
-    assert "2 kernels are compiled for other workgroup sizes: no occupancy is claimed" in note
+    assert "2 kernels are not compiled for this workgroup size: no occupancy is computed" in note
     items = analyse([str(FIXTURES / TUTORIAL)], Options(workgroup_size=512))
     claimed = {i.kernel.name.partition("(")[0]: i.occupancy for i in items if isinstance(i, Result)}
     assert {name for name, found in claimed.items() if found is None} == {"vgprbound", "ldsbound"}
@@ -71,4 +71,4 @@ def test_the_gate_does_not_pass_what_it_cannot_judge(tmp_path: Path) -> None:
     _, err, code = run(*arguments, "--block", "512")
     assert code == 2
     assert "asks for waves" in err
-    assert "2 kernels are compiled for other workgroup sizes" in err
+    assert "2 kernels are not compiled for this workgroup size" in err

@@ -139,7 +139,7 @@ _ALLOWANCE = Scalar(
 )
 
 _KERNEL = Key("kernel", "Which kernels: a name, a glob or re:REGEX.", _PATTERN, "*")
-_ONLY_ON = Key("target", "Only on this target.", _TARGET, older="arch")
+_ONLY_ON = Key("target", "Limit it to this target.", _TARGET, older="arch")
 
 _BUDGET = (
     _KERNEL,
@@ -175,8 +175,8 @@ _GATE = (
     ),
     Key(
         "toolchain-change",
-        "Of kernels that another compiler built than the baseline's: report what moved and fail "
-        "only on spills and scratch; strict: judge as ever; accept: let all of it pass.",
+        "Judgement of kernels that another compiler built. report: note all changes, and fail only "
+        "on spills and scratch; strict: as with the same compiler; accept: let all changes pass.",
         Scalar('"report", "strict" or "accept"', choices=("report", "strict", "accept")),
         "report",
     ),
@@ -188,13 +188,13 @@ GATED = tuple(
 """Keys of [gate], each with the number that it bounds."""
 
 _SUPPRESS = (
-    Key("rule", "Number, name or beginning of numbers.", _RULE, required=True),
+    Key("rule", "Number, name or first digits of numbers.", _RULE, required=True),
     Key("kernel", "Which kernels: a name, a glob or re:REGEX.", _PATTERN, required=True),
     _ONLY_ON,
-    Key("reason", "Why it is borne.", _REASON, required=True),
+    Key("reason", "The reason why the finding does not count.", _REASON, required=True),
     Key(
         "until",
-        "The last day on which it holds.",
+        "The last day of the suppression.",
         Scalar('a day such as "2027-03-31"', (str, date), _day, pattern=r"^\d{4}-\d{2}-\d{2}$"),
     ),
 )
@@ -202,48 +202,60 @@ _SUPPRESS = (
 KEYS = (
     Key(
         "paths",
-        "What is checked when the command line names nothing: files, folders and globs, relative "
-        "to this file's folder.",
+        "Files, folders and globs to check if the command line names none, relative to this file's "
+        "folder.",
         Many(_PATH, 'a list such as ["build/**/*-hip-amdgcn-*.s"]'),
         [],
     ),
     Key(
         "target",
-        "The targets that are checked, each of which must be built; others are skipped and "
-        "counted. Empty for all.",
+        "Targets to check. Each must be built; kernels of other targets are skipped and counted. "
+        "Empty for all.",
         Many(_TARGET, 'a list such as ["gfx90a", "gfx942"]'),
         [],
         older="arch",
     ),
-    Key("baseline", "What was, relative to this file's folder.", _PATH),
-    Key("strict-baseline", "Fail on what got better too, until it is pinned.", _SWITCH, False),
+    Key("baseline", "The baseline file, relative to this file's folder.", _PATH),
+    Key(
+        "strict-baseline",
+        "Also fail on numbers that got better, until they are pinned.",
+        _SWITCH,
+        False,
+    ),
     Key("fail-on", "The mildest severity that fails.", _SEVERITY, "warning"),
     Key(
         "expect",
-        "What a run must find.",
+        "The least that a run must find.",
         Table(
-            (Key("min-kernels", "Fewer cannot be all: exit code 2.", _COUNT, 1),),
+            (
+                Key(
+                    "min-kernels",
+                    "The least number of kernels; with fewer the exit code is 2.",
+                    _COUNT,
+                    1,
+                ),
+            ),
             "a table such as { min-kernels = 40 }",
         ),
     ),
-    Key("select", "These rules alone; empty for those on by default.", _RULES, []),
-    Key("ignore", "Not these rules.", _RULES, []),
+    Key("select", "Apply only these rules; empty for the default rules.", _RULES, []),
+    Key("ignore", "Skip these rules.", _RULES, []),
     Key(
         "severity",
-        "The severity of rules; the last that fits counts.",
+        "Severities of rules; the last entry that matches counts.",
         Named(_RULE, _SEVERITY, 'a table such as { KI201 = "warning" }'),
         {},
     ),
     Key(
         "workgroup-size",
-        "Workitems that the host really launches, by kernel; the first that matches counts. A size "
-        "that the kernel itself requires stays.",
+        "Workitems per workgroup that the host launches, by kernel; the first entry that matches "
+        "counts. A size that the kernel requires stays.",
         Named(_PATTERN, _WORKGROUP, 'a table such as { "saxpy*" = 256 }'),
         {},
     ),
     Key(
         "budget",
-        "Bounds by kernel and target; the first that matches counts.",
+        "Bounds by kernel and target; the first entry that matches counts.",
         Table(
             _BUDGET,
             "[[budget]] and its keys",
@@ -252,10 +264,14 @@ KEYS = (
         ),
         [],
     ),
-    Key("gate", "How much worse than the baseline is borne.", Table(_GATE, "[gate] and its keys")),
+    Key(
+        "gate",
+        "How much worse than the baseline a number may get.",
+        Table(_GATE, "[gate] and its keys"),
+    ),
     Key(
         "suppress",
-        "Findings that are borne, with the reason.",
+        "Findings that do not count, with the reason.",
         Table(_SUPPRESS, "[[suppress]] with rule, kernel and reason", array=True),
         [],
     ),

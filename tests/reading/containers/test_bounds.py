@@ -89,7 +89,7 @@ def test_a_bound_that_is_none_is_refused(bound: str) -> None:
     out, err, code = run("nothing", "--bound", bound)
     assert (out, code) == ("", 2)
     defaults = "nesting=6, entries=4096, ratio=200, memory=8589934592"
-    assert f"{bound!r} is no bound; by default they are {defaults}" in err
+    assert f"{bound!r} is not a bound; the defaults are {defaults}" in err
 
 
 def test_a_text_beyond_the_memory_bound_is_one_line() -> None:
