@@ -61,7 +61,7 @@ class Done(NamedTuple):
 
 
 def tasks(paths: Iterable[str]) -> Iterator[Task]:
-    """Tasks for all files of the paths. Each folder is listed once, before anything is read."""
+    """Tasks for all files of the paths. Each folder is listed once, so that the tasks are fixed."""
     for path in paths:
         waiting: list[File | Problem] = []
         size = 0

@@ -155,7 +155,7 @@ class Dataset:
     def _write(
         self, connection: duckdb.DuckDBPyConnection, query: str, file: str, **parameters: object
     ) -> None:
-        """Write the rows of a query. A local file is renamed when complete; a store gets one
+        """Write the rows of a query: a local file is renamed when complete, a store gets one
         PUT."""
         where = file
         if self._is_local:

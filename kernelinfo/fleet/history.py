@@ -22,7 +22,7 @@ class BuildTotals(NamedTuple):
     scratch_bytes_per_lane: int
     vgprs: int  # used, per lane
     code_bytes: int
-    problems: int  # number of unread inputs; their kernels are missing
+    problems: int  # number of problems; kernels may be missing
 
 
 class History(NamedTuple):

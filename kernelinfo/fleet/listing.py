@@ -195,9 +195,7 @@ def first_line(error: BaseException) -> str:
     traceback."""
     if isinstance(error, TimeoutError):
         return "no answer in time (--timeout)"
-    if (
-        isinstance(error, FileNotFoundError) and error.__cause__
-    ):  # fsspec turns any error into this one
+    if isinstance(error, FileNotFoundError) and error.__cause__:  # fsspec hides any error so
         return first_line(error.__cause__)
     lines = [line for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
     if lines[0].startswith("Traceback"):

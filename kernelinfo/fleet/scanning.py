@@ -64,7 +64,7 @@ def scan(
     """The outcome of each task of the plan, as it ends. Raises `KernelinfoError`.
 
     `scheduler` is the address of a dask scheduler. Without one, `workers` local processes do the
-    work, by default as many as cores.
+    work, by default as many as the bytes justify and at most one per core.
     """
     request.dataset.tidy(request.build)
     run = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")

@@ -148,7 +148,7 @@ class Worker:
         return task.by_unit()
 
     def given_up(self, task: Task) -> Done:
-        """Give up a task that ends its worker, see `given_up`."""
+        """The outcome of a task that ends its worker, by the function `given_up`."""
         return given_up(task, self._request)
 
 
@@ -198,7 +198,7 @@ class _Reading:
             found = list(opened(*of, bounds, seconds))
         self._opened = dict(zip(task.files, found, strict=True))
         readable = [one for one in found if isinstance(one, Opened)]
-        self._files = {one.path: one.file for one in readable}  # by the path that was opened
+        self._files = {one.path: one.file for one in readable}  # opened path -> file
         among = {path for one in readable for path in one.among}
         self._analysis = Analysis(request.options, sorted(among))
         self._counts, self._kernels = PathCounts(""), 0
@@ -230,8 +230,7 @@ class _Reading:
             self._problems.append(Problem(opened.path, message))
 
     def _share(self, found: Iterable[Found]) -> Iterator[Found]:
-        """Blobs of this task's share of a file. The first share also takes the remarks that are not
-        blobs."""
+        """Blobs of this task's share of a file. The first share also takes problems and notes."""
         task, number = self._task, 0
         for item in found:
             if not isinstance(item, Blob):
@@ -241,9 +240,8 @@ class _Reading:
             if number // _TOGETHER % task.shares == task.share:
                 yield item
             else:
-                self._analysis.conflicting_entry(
-                    item
-                )  # the analysis compares later entries with it
+                # The analysis compares later entries with this one.
+                self._analysis.conflicting_entry(item)
             number += 1
 
     def done(self) -> Done:
@@ -265,8 +263,8 @@ class _Reading:
 
 @contextmanager
 def _without_cycles() -> Iterator[None]:
-    """Switch the garbage collector off: kernels have no cycles, and it takes a third of the
-    time."""
+    """Switch the garbage collector off: it takes a third of the time, and kernels have no
+    cycles."""
     gc.disable()
     try:
         yield

@@ -146,7 +146,7 @@ def _line(kernel: KernelSummary) -> str:
 
 @lru_cache(maxsize=1 << 12)
 def _numbers(values: tuple[object, ...]) -> str:
-    """The numbers of a line as JSON; cached, as many kernels share them."""
+    """The numbers of a line as JSON; cached, since many kernels share them."""
     return json.dumps(dict(zip(COMPARED[_IDENTITY:], values, strict=True)))[1:]
 
 

@@ -24,16 +24,14 @@ class TrendRow(NamedTuple):
 
     @property
     def why(self) -> str:
-        """The moves from the first build to the last; if they cancel out, the moves of each
-        step."""
+        """The moves from the first build to the last; if they cancel out, those of each step."""
         if self.row.status != "same":
             return self.row.why
         return "; ".join(f"{build}: {pair.why}" for build, pair in self.history.steps)
 
 
 def rows(trend: Trend) -> list[TrendRow]:
-    """One row per moved kernel: affected ones first, worst first. Kernels that moved and came back
-    are last."""
+    """One row per moved kernel: affected ones first, worst first; those that came back last."""
     by_kernel = {id(one.latest): one for one in trend.histories}
     found = [(row, by_kernel.pop(id(row.kernel))) for row in diff.rows(trend.whole)]
     back = [one for one in by_kernel.values() if any(pair.affected for _, pair in one.steps)]
@@ -71,8 +69,8 @@ def step_in_words(of: Comparison) -> str:
 
 
 def sparkline(history: History) -> str:
-    """One bar per build: percent of the wave slots, or spills or scratch if they alone moved. A
-    blank is a build without the kernel."""
+    """One bar per build: percent of the wave slots, or spills or scratch if no waves moved. The
+    scale ends at 100 % or at the largest value. A blank is a build without the kernel."""
     field = _measure_of(history)
     values: list[float | None]
     values = [getattr(kernel, field) if kernel else None for kernel in history.kernels]
