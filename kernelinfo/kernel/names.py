@@ -60,7 +60,7 @@ def _most(symbol: str) -> float:
     A reference repeats an earlier part of the name. Nested references triple the name with every
     three; a pack expansion repeats the text around it.
     """
-    repeats = len(re.findall(r"[ST][0-9A-Z]*_", symbol))
+    repeats = len(re.findall(r"[ST][0-9A-Z]{0,6}_", symbol))
     expansions = symbol.count("Dp")
     return float(len(symbol)) ** (1 + min(expansions, 8)) * 3 ** (min(repeats, 100) / 3)
 

@@ -22,7 +22,7 @@ from kernelinfo.reading.elf import read_elf
 _FLAGS = ("-d", "-z", "--no-show-raw-insn", "--no-leading-addr")
 _SECTION = re.compile(rb"Disassembly of section \.f(\d+):")
 _WORDS = re.compile(rb"([0-9A-F]{8,16}): ([0-9A-F ]+)")
-_BRANCH = re.compile(r"((?:s_c?branch|s_subvector_loop)\w*(?: .*[ ,])?) *-?(?:0x[0-9a-f]+|\d+)$")
+_BRANCH = re.compile(r"^((?:s_c?branch|s_subvector_loop)\w*+ (?:.*[ ,])?)-?(?:0x[0-9a-f]+|\d+)$")
 _SECONDS = 60
 _MOST_FUNCTIONS, _MOST_BYTES = 512, 1 << 22  # per run, unless one function is larger
 _NEEDED = (

@@ -23,14 +23,14 @@ _UNKNOWN = -1
 _SET = "s_set_vgpr_msb"
 _SOURCES, _DESTINATION = (0, 1, 2), 3
 """Fields of the mode, two bits each."""
-_COMMENT = re.compile(r"\s*/\*[^*]*\*/")
+_COMMENT = re.compile(r"(?<!\s)\s*+/\*[^*]*\*/")
 _VGPR = re.compile(r"(?<![\w.$@])v(?:(\d{1,4})(?![\w$@])|\[(\d{1,4})(?::(\d{1,4}))?\])")
 _HWREG = re.compile(r"hwreg\((\w+)(?:,(\d{1,2}),(\d{1,2}))?\)")
 _MODE_NAMES = ("HW_REG_WAVE_MODE", "HW_REG_MODE", "1")
 _FIRST_BIT, _END_BIT = 12, 20
 """Bits of the MODE register that hold the mode, the destination's first."""
 _WITHOUT_FIELDS = re.compile(r"v_wmma_ld_scale.*|s_.*|tensor_.*")
-_RESULT_FIRST = re.compile(r"t?buffer_.*|.*_load_async_to_lds.*")
+_RESULT_FIRST = re.compile(r"t?buffer_|\w*_load_async_to_lds")
 """Instructions whose first operand has the destination's field even if it is read."""
 _KNOWN = re.compile(r"(?:v|ds|flat|global|scratch|cluster|t?buffer)_.*")
 
@@ -128,7 +128,7 @@ def _fields(taken: rules.Operation, written: tuple[int, ...]) -> list[int | None
     """Field of each operand: the destination's, then the sources' in order; None without one."""
     if "_store_addtid" in taken.mnemonic:  # has no address, the usual first source
         return [1, *[None] * (len(taken.operands) - 1)]
-    first = 0 in written or bool(_RESULT_FIRST.fullmatch(taken.mnemonic))
+    first = 0 in written or bool(_RESULT_FIRST.match(taken.mnemonic))
     carry = 1 in written and not _VGPR.match(taken.operands[1])
     sources = iter(_SOURCES)
     return [

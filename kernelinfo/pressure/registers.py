@@ -155,7 +155,8 @@ _USER = {
 """Directive → SGPRs that it takes if it is 1."""
 _SYSTEM = 5  # one each: workgroup ids x, y and z, workgroup information, scratch offset
 _STATED = re.compile(
-    r"(?:\.amdhsa_|enable_)?(user_sgpr_\w+|(?:system_)?vgpr_workitem_id)\s*(?:=\s*|\s)(\d{1,3})\b"
+    r"(?<![\w.])(?:\.amdhsa_|enable_)?(user_sgpr_\w++|(?:system_)?vgpr_workitem_id)"
+    r"(?:\s*+=\s*+|\s++)(\d{1,3})\b"
 )
 
 

@@ -145,8 +145,8 @@ KEPT: tuple[tuple[str, str], ...] = (
 )
 """Name of the row, mnemonics that also read the operands they write."""
 
-_ROWS = tuple((re.compile(pattern), decision) for _, pattern, decision in WRITTEN)
-_KEPT = re.compile("|".join(pattern for _, pattern in KEPT))
+_ROWS = tuple((re.compile(pattern, re.DOTALL), decision) for _, pattern, decision in WRITTEN)
+_KEPT = re.compile("|".join(pattern for _, pattern in KEPT), re.DOTALL)
 _DPP = re.compile(r"dpp8:|quad_perm:|row_|wave_|bank_mask:")
 
 

@@ -18,7 +18,10 @@ from kernelinfo.reading.data import Data
 from kernelinfo.reading.elf import read_elf
 from kernelinfo.reading.metadata import kernel_symbol
 
-_BLOCK = re.compile(rb"\.amdgpu_metadata\s*\n(.*?)\.end_amdgpu_metadata", re.DOTALL)
+_BLOCK = re.compile(
+    rb"\.amdgpu_metadata(?:[^\S\n]*+\n)++(.*?)(?:(\.end_amdgpu_metadata)|\Z)", re.DOTALL
+)
+"""The YAML and its end, which may be missing."""
 
 
 class Argument(NamedTuple):
@@ -60,6 +63,8 @@ def _in_code_object(data: Data) -> Iterator[Mapping[object, object]]:
 
 def _in_assembly(data: memoryview) -> Iterator[Mapping[object, object]]:
     for block in _BLOCK.finditer(data):
+        if not block[2]:
+            return
         text, _ = metadata_yaml.document(block[1].decode("utf-8", "backslashreplace"))
         try:
             root, _ = metadata_yaml.root_of(text)

@@ -77,7 +77,7 @@ def folded(name: str, width: int, indent: int) -> list[str]:
     return [*lines, line]
 
 
-_PARTS = r".+?(?:, |::|[<(]|$)"
+_PARTS = r"(?s).+?(?:, |::|[<(]|\Z)"
 _MARKS = ((", ",), ("<", "("), ("::",))  # where a line may end, the best first
 
 
@@ -90,7 +90,7 @@ def heading(name: str, about: str, view: View) -> Iterator[list[Span]]:
         yield [(name, "bold"), (f"   {about}", "")]
 
 
-_NAMESPACES = r"(?:\b[A-Za-z_]\w*::|\(anonymous namespace\)::)+(?=[A-Za-z_~])"
+_NAMESPACES = r"(?<!namespace\)::)(?:\b[A-Za-z_]\w*::|\(anonymous namespace\)::)+(?=[A-Za-z_~])"
 _SUFFIX = r"\b(\d+)(?:u|l|ul|ll|ull)\b"
 _DEFAULT = r", (?:allocator|char_traits|default_delete|equal_to|hash|less)<"
 _LAMBDA = r"::(?='lambda|\{lambda)"

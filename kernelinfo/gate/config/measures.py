@@ -10,7 +10,7 @@ from kernelinfo.kernel.numbers import BY_FIELD, NUMBERS, Number
 
 _SIGNS = {"<=": ("≤", operator.le), ">=": ("≥", operator.ge), "==": ("=", operator.eq)}
 BOUND = r"^\s*(<=|>=|==)\s*(\d+(?:\.\d+)?)\s*$"
-ALLOWANCE = r"^\s*\+?(\d+(?:\.\d+)?)\s*(%?)\s*$"
+ALLOWANCE = r"^\s*\+?(\d+(?:\.\d+)?)\s*(%\s*)?$"
 
 
 WAVES, SCRATCH = BY_FIELD["waves_per_simd"], BY_FIELD["scratch_bytes_per_lane"]

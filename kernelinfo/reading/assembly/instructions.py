@@ -40,7 +40,7 @@ _SCRATCH_RESOURCE = b" s[0:3], "
 # Compiled only for kernels with spills or scratch.
 _MARK = (
     rb"(?m)^(?:\.L(?=BB))?(?:(BB\d+_\d+):|; ?%bb\.\d+:)(.*(?:\n[ \t]+;.*)*)"
-    rb"|^[ \t]+((?:scratch_|buffer_[a-z0-9_]+ v[^\n]*, s\[0:3\], |[^;\n]*;[^;\n]*?-byte Folded )"
+    rb"|^[ \t]++((?:scratch_|buffer_[a-z0-9_]+ v[^\n]*, s\[0:3\], |[^;\n]*;[^;\n]*?-byte Folded )"
     rb"[^\n]*)"
 )
 """A block's label, or the comment in its place, with the comments behind it; or an instruction that

@@ -1,0 +1,64 @@
+"""Every regular expression of the program takes a time in proportion to its text."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from .patterns import Use, patterns, slow
+
+VARIABLES = {
+    "fleet/listing.py: fits": "a user's glob, by `glob.translate`",
+    "gate/config/validation.py: kind.pattern": "`BOUND` and `ALLOWANCE`, which are found by name",
+    "pressure/rules.py: pattern": "a table, whose patterns are found in `_ROWS`",
+    "reading/containers/hipk.py: f'(?:^|/){re.escape(host.name)}(?:#\\\\d+)?/[^/]*'": "one repeat",
+    "reading/grammar.py: pattern": "terminals, which are found in the tables of the grammars",
+}
+"""Patterns that are given by a variable, and why they need no test of their own."""
+HUNG_IN_0_2_0 = [
+    (r"DEBUG_VALUE:\s*(.+?)\s*<-\s*(.*)", "search"),
+    (r"\.type\s+(.+?)\s*,\s*[@%]function", "match"),
+    (r"(?<![\w.$@])([vas])\[([^\]]*[A-Za-z_][^\]]*)\]", "sub"),
+    (r"(?<![\w.$@])(?:v|a|s)\[[^\]]*[^\d\]:\s][^\]]*\]", "search"),
+    (
+        rb"(?m)^[ \t]*\.(?:byte|short|long|quad)[ \t]+([^;\n]+?)[ \t]*; (DW_AT_\w+)"
+        rb"(?:\n[ \t]*\.byte[ \t]+(\d+)[ \t]*$)?",
+        "finditer",
+    ),
+]
+"""Patterns of release 0.2.0 that took half a minute of 5 kB, and how they were used."""
+USES = patterns()
+
+
+def test_patterns_are_found() -> None:
+    """Constants, arguments, tables and terminals, each with the method that applies it."""
+    found = {(use.place.partition(":")[0], use.method) for use in USES.found}
+    assert {
+        ("pressure/listing.py _NEXT_FUNCTION", "match"),
+        ("pressure/rules.py _ROWS", "fullmatch"),
+        ("reading/assembly/loc.py", "finditer"),
+        ("reading/assembly/directives.py", "finditer"),
+        ("reading/containers/magic.py", "search"),
+        ("mc_expression.lark", "match"),
+    } <= found
+    assert set(USES.unknown) == set(VARIABLES)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(8))
+def test_time_is_linear(part: int) -> None:
+    found = [(use.place, use.pattern.pattern, slow(use)) for use in USES.found[part::8]]
+    assert [one for one in found if one[-1]] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("pattern", "method"), HUNG_IN_0_2_0)
+def test_what_hung_is_found(pattern: str | bytes, method: str) -> None:
+    assert slow(Use("0.2.0", re.compile(pattern), method))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pattern", [r"(a+)+b", r"x*x*x*y", r"^(\w+_?)*$"])
+def test_patterns_that_never_end_are_found(pattern: str) -> None:
+    assert slow(Use("", re.compile(pattern), "match"))
