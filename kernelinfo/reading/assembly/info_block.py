@@ -183,7 +183,7 @@ def of_info(stated: Fields, value: Evaluate, target: Target | None, wave_size: i
 
     Reserved registers need the target and the wave size; with a `wave_size` of None, the block may
     settle it. They are rounded from `…ForWavesPerEU`, the count that LLVM encodes, not taken from
-    the encoded `…Blocks`: its unit on gfx1250 is 8 VGPRs up to LLVM 22 and 16 from then on, and the
+    the encoded `…Blocks`: its unit on gfx1250 is 8 VGPRs up to LLVM 21 and 16 in LLVM 22, and the
     block does not tell which.
     """
     settled = _wave_size(stated, value, target) if target and wave_size is None else {}
