@@ -98,7 +98,7 @@ class Missing(NamedTuple):
             f"its device code is in {first.archives}, which is not {first.place}; "
             "install the device package of your target, or give the archive"
         )
-        so = f" (so of {len(others)} more)" if others else ""
+        so = f" (and for {len(others)} more)" if others else ""
         return Problem(first.path, message + so, first.member)
 
 

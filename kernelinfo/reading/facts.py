@@ -228,7 +228,7 @@ class ReadWarnings:
         The last one may say why reading ended.
         """
         more = self._count - _MOST_WARNINGS
-        message = f"{more} more warnings on this text, of which this is the last: "
+        message = f"{more} more warnings on this text; the last one is: "
         return (self._last._replace(message=message + self._last.message),) if more > 0 else ()
 
 

@@ -107,7 +107,7 @@ def unknown_version(version: object) -> str | None:
     """Warning about a stated but unknown version; None without one."""
     if version is None or code_object_version(version):
         return None
-    return f"metadata of version {_shown(version)}, not known here: what is new in it is not read"
+    return f"metadata of version {_shown(version)} is not known: new keys in it are not read"
 
 
 def kernel_numbers(kernel: Mapping[object, object]) -> tuple[str, Numbers, list[str]]:

@@ -60,7 +60,7 @@ def test_host_files_without_archives_are_counted_over_all_processes() -> None:
     [problem] = counts.summaries()
     assert isinstance(problem, Problem)
     assert problem.path == "liba.so"
-    assert problem.message.endswith("(so of 2 more)")
+    assert problem.message.endswith("(and for 2 more)")
 
 
 @pytest.mark.parametrize("folder", [FIXTURES / "assembly", CORPUS / "core"])

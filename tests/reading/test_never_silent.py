@@ -98,9 +98,17 @@ SILENT: dict[str, tuple[bytes, int, str]] = {
         2,
         "metadata of a kernel without a name",
     ),
-    "a later version of metadata": (with_metadata(version=[1, 3]), 2, "of version [1, 3], not"),
-    "no version of metadata": (with_metadata(version="new"), 2, "of version 'new', not known"),
-    "a later version in text": (of_text("- 1\n  - 2", "- 9\n  - 9"), 2, "of version [9, 9], not"),
+    "a later version of metadata": (
+        with_metadata(version=[1, 3]),
+        2,
+        "of version [1, 3] is not known",
+    ),
+    "no version of metadata": (with_metadata(version="new"), 2, "of version 'new' is not known"),
+    "a later version in text": (
+        of_text("- 1\n  - 2", "- 9\n  - 9"),
+        2,
+        "of version [9, 9] is not known",
+    ),
     "an empty list of kernels": (
         with_metadata(kernels=[]),
         2,

@@ -52,7 +52,7 @@ def read(
                 if part and begins:
                     unended.append((part, offset))
                 elif not begins and entry != part:
-                    message = f"the end of {entry!r} stands where that of {part!r} should"
+                    message = f"part {entry!r} ends, but part {part!r} is open; build it again"
                     module.warn(message, offset)
                 yield from module.finish(offset, arch)
                 part = entry if begins else ""

@@ -154,7 +154,7 @@ class Evaluator:
 
     def _steps(self, expression: str) -> Iterator[Step]:
         if len(expression) > _USUAL_STEPS and self._steps_left < 0:
-            return iter((Unresolved("the module's expressions are too long in all"),))
+            return iter((Unresolved("the module's expressions are too long in total"),))
         steps = read_steps(expression)
         self._steps_left -= max(0, len(steps) - _USUAL_STEPS)
         return iter(steps)

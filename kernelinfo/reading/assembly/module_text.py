@@ -175,7 +175,7 @@ class ModuleText:
         kernel.config = config
         kernel.code_bytes = block.code_bytes
         for within, comment in block.unread:
-            message = f"kernel {symbol!r}: no field of kernel info: {decode(comment[:60])!r}"
+            message = f"kernel {symbol!r}: not a kernel info field: {decode(comment[:60])!r}"
             self._warnings.add(message, line + within)
 
     def _function(self, floor: int, offset: int) -> tuple[str, int | None] | None:

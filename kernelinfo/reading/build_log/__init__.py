@@ -24,7 +24,7 @@ _FAILED = re.compile(
 )
 _FAILURES = (b"FAILED: ", b"error: ", b": *** ")
 """Every line that `_FAILED` matches holds one of these, which are found ten times as fast."""
-_FUNCTIONS = "reports functions but no kernel, whose report would end with its LDS"
+_FUNCTIONS = "reports functions but no kernel: no report ends with an LDS size"
 
 
 def accepts(text: Text | memoryview) -> bool:

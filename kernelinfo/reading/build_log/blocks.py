@@ -110,8 +110,8 @@ class Blocks:
             self._all.append(block)
             return
         if block.names == 1:
-            message = "two compilers write of one line at once; build with --save-temps and give "
-            message += "the .s files, or write a log for each target"
+            message = "two compilers report one source line at once; build with --save-temps and "
+            message += "give the .s files, or write a log for each target"
             self._warn(block, message, block.name.line)
         block.names += 1
 
@@ -144,7 +144,7 @@ class Blocks:
             if block.names > 1 or (block.is_complete and not block.is_kernel):
                 continue
             if not block.is_kernel:
-                self._warn(block, "the log ends before all is stated of it", block.name.line)
+                self._warn(block, "the log ends before its last number", block.name.line)
             yield self._kernel(block, target)
 
     def _kernel(self, block: _Block, target: Target | None) -> KernelFacts:
@@ -161,7 +161,8 @@ class Blocks:
                 elif _SYMBOLS.match(statement.value):
                     found["indirect_call"], lines["indirect_call"] = True, block.name.line
                 elif statement.value:
-                    message = f"{statement.key}: {statement.value!r:.60} is no number to {most}"
+                    wrong = f"is not a whole number from 0 to {most}"
+                    message = f"{statement.key}: {statement.value!r:.60} {wrong}"
                     self._warn(block, message, statement.line)
         if _AGPRS not in block.values and not block.is_kernel:
             found.pop("vgprs", None)  # cut off before it says how many AGPRs there are

@@ -522,7 +522,7 @@ def damaged(field: str) -> str:
     [
         (damaged("; NumVgprs:"), "kernel 'k': NumVgprs is unresolved: the value is missing"),
         (damaged("; NumVgprs: -3"), "kernel 'k': NumVgprs is -3, which no kernel can have"),
-        (damaged("; Num\0Vgprs: 4"), r"kernel 'k': no field of kernel info: '; Num\x00Vgprs: 4'"),
+        (damaged("; Num\0Vgprs: 4"), r"kernel 'k': not a kernel info field: '; Num\x00Vgprs: 4'"),
         (damaged("; Occupancy: 1\n; Occupancy: 2"), "kernel 'k': Occupancy is stated again; "
          "the last one counts"),
     ],
@@ -739,6 +739,6 @@ def test_a_text_of_nothing_but_mistakes_is_told_as_far_as_anybody_reads() -> Non
     first, last = modules(text)
     assert len(first.warnings) == 1000
     assert [warning.message for warning in last.warnings] == [
-        "2000 more warnings on this text, of which this is the last: "
+        "2000 more warnings on this text; the last one is: "
         "kernel 'k': .amdhsa_kernel stands here again, not read"
     ]

@@ -179,5 +179,5 @@ def test_long_expressions_of_one_module_have_a_bound() -> None:
     evaluator = Evaluator({}, None)
     values = [evaluator.value("-" * 16_000 + str(n), 1) for n in range(200)]
     assert values[:60] == list(range(60))
-    assert values[-1] == Unresolved("the module's expressions are too long in all")
+    assert values[-1] == Unresolved("the module's expressions are too long in total")
     assert evaluator.value("max(1, 2) + 3", 1) == 5

@@ -156,7 +156,7 @@ def test_two_targets_of_one_place_at_once_are_neither(tmp_path: Path) -> None:
     found, [message] = read([*lines, *block("second", 9)], tmp_path)
     assert [(kernel.name, kernel.used.vgprs) for kernel in found] == [("second", 9)]
     assert message == (
-        "'first': two compilers write of one line at once; build with --save-temps and give "
+        "'first': two compilers report one source line at once; build with --save-temps and give "
         "the .s files, or write a log for each target"
     )
 
@@ -185,7 +185,7 @@ def test_a_log_of_functions_alone_has_a_note(tmp_path: Path) -> None:
 def test_a_log_that_is_cut(tmp_path: Path) -> None:
     [kernel], [message] = read(block("first")[:4], tmp_path)
     assert (kernel.used.vgprs, kernel.used.lds_bytes, kernel.spills.vgprs) == (3, None, None)
-    assert message == "'first': the log ends before all is stated of it"
+    assert message == "'first': the log ends before its last number"
     [kernel], [message] = read([*block("first")[3:], *block("second")], tmp_path)
     assert kernel.name == "second"
     assert message == "numbers without a function's name: the log begins inside a kernel"
@@ -195,7 +195,7 @@ def test_a_log_that_is_cut(tmp_path: Path) -> None:
 def test_what_is_no_number_is_unknown(vgprs: str, tmp_path: Path) -> None:
     [kernel], [message] = read(block("first", vgprs), tmp_path)
     assert kernel.used.vgprs is None
-    assert "is no number to 1024" in message
+    assert "is not a whole number from 0 to 1024" in message
 
 
 @pytest.mark.parametrize(

@@ -147,7 +147,7 @@ def test_host_files_without_archives_are_one_line(tmp_path: Path) -> None:
     assert any(isinstance(item, Result) for item in items)
     [problem] = [item for item in items if isinstance(item, Problem)]
     assert Path(problem.path).name == "lib0.so"
-    assert problem.message == MISSING.format(HERE[0], "here") + MEND + " (so of 3 more)"
+    assert problem.message == MISSING.format(HERE[0], "here") + MEND + " (and for 3 more)"
 
 
 MISSING = "its device code is in {}, which is not {}; install the device package of your target, "
