@@ -1,9 +1,9 @@
-"""Bytes -> code: containers are opened down to single code objects and assembly texts.
+"""Opens containers down to single code objects and assembly texts.
 
-The first bytes decide, never a file's name. A format is a line in `magic.FORMATS` and a module,
-which is imported when the first file of it is opened. Its `read` yields what a container holds, one
-container deeper each, and nothing where none of it is for AMD GPUs. It raises `ReadError` where the
-container is damaged and no more of it can be read.
+The first bytes decide on the format, never a file's name. A format is a line in `magic.FORMATS` and
+a module, imported with the first file of the format. Its `read` yields the contents of a container,
+one level deep, and nothing if none of it is for AMD GPUs. It raises `ReadError` if damage keeps it
+from reading on.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ def open_paths(
     among: Sequence[str] = (),
     within: Bounds = BY_DEFAULT,
 ) -> Iterator[Found]:
-    """The code in files, directories, globs and standard input (`-`), in the order given.
+    """Code and problems of files, directories, globs and standard input (`-`), in the order given.
 
-    Archives of host files are not read twice where they are in a path, or `among` those that the
-    run reads elsewhere.
+    A host file's kpack archives are not read a second time if they are in `paths`, or in `among`,
+    the paths of the whole run.
     """
     paths = tuple(paths)
     for path in paths:
@@ -49,11 +49,11 @@ def open_file(
     among: Sequence[str] = (),
     within: Bounds = BY_DEFAULT,
 ) -> Iterator[Found]:
-    """The code in what was found: a file, or a problem, which is passed on.
+    """Code and problems of one file; a `Problem` is passed on.
 
-    In a directory, files that hold nothing for AMD GPUs are passed over, unless they cannot be
-    read, or have the name of compiler output and are empty, all zero, or pointers of Git LFS; a
-    file that was named and holds nothing is a problem, unless it is not `required`.
+    A file that the user named is a problem if it has no code, unless `required` is False. A file of
+    a directory is a problem if it cannot be read, or if its name promises code and it is empty, all
+    zero or a Git LFS pointer; other files without code are skipped.
     """
     if isinstance(file, Problem):
         yield file
@@ -74,7 +74,7 @@ def open_file(
 
 
 def open_blob(blob: Blob, among: Sequence[str] = (), *, required: bool = True) -> Iterator[Found]:
-    """The code in an outermost file; not to hold any is a problem if it is `required`."""
+    """Code and problems of an outermost file; if `required`, a file without code is a problem."""
     items = _contents(blob, among, required=required)
     if required:
         format = magic.format_of(bytes(blob.data.read(0, magic.HEAD_BYTES)))
@@ -83,12 +83,12 @@ def open_blob(blob: Blob, among: Sequence[str] = (), *, required: bool = True) -
 
 
 def open_bytes(data: bytes, path: str, within: Bounds = BY_DEFAULT) -> Iterator[Found]:
-    """The code in `data`, which messages call `path`."""
+    """Code and problems of `data`; messages call it `path`."""
     yield from open_blob(files.whole(path, Data.of(data), within))
 
 
 def _contents(blob: Blob, among: Sequence[str], *, required: bool) -> Iterator[Found]:
-    """The code in an outermost file, as far as its containers may be read."""
+    """Code and problems of an outermost file, up to the bounds on its containers."""
     hosts: list[Elsewhere] = []
     entries: list[str] = []
     members: Counter[str] = Counter()
@@ -107,8 +107,10 @@ def _contents(blob: Blob, among: Sequence[str], *, required: bool) -> Iterator[F
 
 
 def _numbered(blob: Blob, members: Counter[str]) -> Blob:
-    """The blob, where its member alone tells it from those before, as `LIBRARY/#2/ENTRY`. What lies
-    in compressed data has no offset, and bundles of several sources have equal entries."""
+    """The blob; a member seen before gets a number: `LIBRARY/#2/ENTRY`.
+
+    Only blobs without an offset need it: bundles of several sources, in compressed data, have
+    entries of equal names."""
     if blob.offset is not None:
         return blob
     member = blob.member or ""
@@ -121,7 +123,7 @@ def _numbered(blob: Blob, members: Counter[str]) -> Blob:
 
 
 def _elsewhere(host: Elsewhere, entries: list[str], among: Sequence[str]) -> Iterator[Found]:
-    """What a host file has in archives: in the same container, or in files next to it."""
+    """Code of a host file in kpack archives, which are in its container or in files next to it."""
     from kernelinfo.reading.containers import hipk
 
     if host.blob.containers:
@@ -135,7 +137,7 @@ def _elsewhere(host: Elsewhere, entries: list[str], among: Sequence[str]) -> Ite
 
 
 def _unpack(blob: Blob, *, required: bool) -> Iterator[Found]:
-    """The code in a blob; one of many files, which is not `required`, may hold none."""
+    """Code and problems of a blob; if not `required`, it may be without code."""
     head = bytes(blob.data.read(0, magic.HEAD_BYTES))
     if not required and not magic.may_hold_code(head, blob.member or blob.path):
         yield from _searched(blob, required=False)
@@ -165,7 +167,7 @@ def _unpack(blob: Blob, *, required: bool) -> Iterator[Found]:
 
 
 def _members(blob: Blob, format: str) -> Iterator[Found]:
-    """What a container holds; how it is damaged is a problem."""
+    """Contents of a container, one level deep; damage becomes a problem."""
     try:
         yield from import_module(f"{__name__}.{format}").read(blob)
     except ReadError as error:
@@ -173,7 +175,7 @@ def _members(blob: Blob, format: str) -> Iterator[Found]:
 
 
 def _of_unknown_format(blob: Blob, *, required: bool) -> Iterator[Found]:
-    """The text itself, or the code objects in it."""
+    """The blob itself if it is assembly or a build log, else the code objects found in it."""
     item = text.read(blob)
     if isinstance(item, Blob):
         yield item
@@ -185,11 +187,11 @@ def _of_unknown_format(blob: Blob, *, required: bool) -> Iterator[Found]:
 
 
 def _searched(blob: Blob, *, required: bool) -> Iterator[Found]:
-    """The code objects in data that no reader knows."""
+    """Code objects found by their headers in data of unknown format; a note if it is too large."""
     if not required and len(blob.data) > blob.bounds.carved:
         yield left_out(blob)
         return
-    from kernelinfo.reading.containers import carve  # with all that bundles need
+    from kernelinfo.reading.containers import carve  # imports much, for bundles
 
     for item in carve.read(blob):
         if isinstance(item, Blob):
@@ -199,7 +201,7 @@ def _searched(blob: Blob, *, required: bool) -> Iterator[Found]:
 
 
 def _is_code_object(head: bytes) -> bool:
-    # Cut off before it names a machine, it is the reader's to complain of.
+    # A file cut off before its machine counts as one: the reader then reports the damage.
     return head.startswith(magic.ELF) and (
         len(head) < 20 or int.from_bytes(head[18:20], "little") == _EM_AMDGPU
     )

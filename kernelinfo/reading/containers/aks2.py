@@ -1,16 +1,16 @@
-"""AOTriton's packs of compiled kernels, AKS2.
+"""Reads AKS2, AOTriton's packs of compiled kernels.
 
     4 bytes  AKS2
-    u32      bytes of all that follows the header, decompressed
+    u32      bytes behind the header, decompressed
     u32      number of kernels
     u32      bytes of the directory, decompressed
-    and one xz stream of the directory and the images
-    u32 u32  of each kernel in the directory: LDS in bytes, threads of a workgroup
-    u32 u32  offset of its image behind the directory, and size: 0 where it did not compile
-    u32      length of its name with the NUL that ends it, and the name
+    and one xz stream of the directory and the images; the directory has for each kernel
+    u32 u32  LDS in bytes, threads per workgroup
+    u32 u32  offset of its image behind the directory, and size: 0 if it did not compile
+    u32      length of its name with the final NUL, and the name
 
-The LDS is all sized at launch, which the code object does not state; Triton left it, and the number
-of threads, in a JSON file that may be missing: both are 0 then. aotriton, python/aks2.py,
+All LDS is sized at launch, so that the code object does not state it. LDS and threads come from
+Triton's JSON file; both are 0 if that was missing. aotriton, python/aks2.py,
 v3src/packed_kernel_common.cc.
 """
 
@@ -31,7 +31,7 @@ _ENTRY = Struct("<IIIII")
 
 
 def read(blob: Blob) -> Iterator[Blob | Problem]:
-    """The image of each kernel that compiled, with what its launch takes."""
+    """The image of each compiled kernel, with LDS and threads of its launch."""
     size, count, directory = fields(_HEADER, blob.data, "an AKS2 pack cut off within its header")
     try:
         content = held("xz", blob, blob.data.part(_HEADER.size), size).read_all()
@@ -52,7 +52,9 @@ def read(blob: Blob) -> Iterator[Blob | Problem]:
 
 
 def _entries(content: memoryview, count: int, size: int) -> list[tuple[int, int, int, int, str]]:
-    """LDS, threads, offset behind the directory, size and name of each image; they fill it."""
+    """(LDS in bytes, threads, offset behind the directory, bytes, name) of each image.
+
+    Raises `ReadError` if the entries do not fill the directory exactly."""
     if size > min(len(content), bounds.AKS2_DIRECTORY_BYTES) or count * _ENTRY.size > size:
         raise ReadError(f"it claims {count} kernels in a directory of {size} bytes")
     entries, at = [], 0

@@ -1,4 +1,4 @@
-"""Archives of `ar`: GNU, BSD, and thin ones, whose members are other files.
+"""Reads archives of `ar`: GNU, BSD and thin ones. Members of a thin archive are separate files.
 
     8 bytes   !<arch>\\n or !<thin>\\n
     and for each member, at even offsets
@@ -54,14 +54,15 @@ def read(blob: Blob) -> Iterator[Blob | Problem]:
 
 
 def thin_members(data: Data) -> list[str]:
-    """The files that a thin archive names, as far as it can be read; none of another archive."""
+    """Names of a thin archive's files, up to the first damage; empty for any other archive."""
     members = _members(data)
     return list({name: None for short, name, *_ in members if short and _is_elsewhere(data, short)})
 
 
 def _members(data: Data) -> Iterator[tuple[str | None, str, int, int]]:
-    """Of each member the name in its header, None where no header is, as from there on; its name,
-    if that is not in its bytes; its offset and size."""
+    """(name in the header, resolved GNU name, offset, bytes) of each member.
+
+    At a damaged header the iteration ends with None as the name in the header."""
     at, long_names = len(magic.ARCHIVE), b""
     while at < len(data):
         header = bytes(data.read(at, _HEADER_BYTES))
@@ -79,7 +80,7 @@ def _members(data: Data) -> Iterator[tuple[str | None, str, int, int]]:
 
 
 def _is_elsewhere(data: Data, name: str) -> bool:
-    """Whether an archive is thin and a member is another file."""
+    """True if the archive is thin and the member is a separate file."""
     return name not in _TABLES and data.read(0, len(magic.ARCHIVE)) == magic.THIN_ARCHIVE
 
 
@@ -108,7 +109,8 @@ def _gnu_name(short: str, long_names: bytes) -> str:
 
 
 def _thin(blob: Blob, names: list[str]) -> Iterator[Blob | Problem]:
-    """The files that a thin archive names: regular ones, in its own folder or below."""
+    """Contents of the files that a thin archive names; only regular files in its folder or below
+    are read."""
     if names and (blob.containers or not os.path.isfile(blob.path)):
         message = "a thin archive inside another file; its members are elsewhere; give it itself"
         yield problem(blob, message)

@@ -1,4 +1,5 @@
-"""clang's offload bundles: one code object a target, and runs of bundles in `.hip_fatbin`.
+"""Reads clang's offload bundles (one code object per target) and the runs of bundles in
+`.hip_fatbin`.
 
     24 bytes  __CLANG_OFFLOAD_BUNDLE__
     u64       number of entries
@@ -22,7 +23,7 @@ from kernelinfo.reading.containers.parts import Room, after_zeros, fields, part,
 from kernelinfo.reading.data import Data
 
 MAGICS = (magic.BUNDLE, magic.COMPRESSED_BUNDLE + rb"[\1-\3]\0[\0\1]\0")
-"""Plain, and compressed with a version and a method that exist."""
+"""Patterns of a plain bundle, and of a compressed one with an existing version and method."""
 START = re.compile(b"|".join(MAGICS))
 _COUNT = Struct("<24xQ")
 _ENTRY = Struct("<QQQ")
@@ -31,8 +32,9 @@ _NOT_FOR_AMD = re.compile(r"host|[^-]*-nvptx|sycl-(?!.*amd)")
 
 
 def read(blob: Blob) -> Iterator[Blob | Problem]:
-    """The entries of one bundle, or of several that follow each other, zeros between them. Each
-    bundle says how long it is. Only where that is damaged is the next one sought by its magic."""
+    """Entries and problems of one bundle, or of several with zeros between them.
+
+    A bundle states its own length. Behind a damaged one the reader searches for the next magic."""
     at: int | None = 0
     damaged = 0
     while at is not None:
@@ -59,25 +61,25 @@ def read(blob: Blob) -> Iterator[Blob | Problem]:
 
 
 def _start(data: Data, at: int) -> int:
-    """Where the next bundle begins, or the data end."""
+    """Offset of the next bundle from `at` on, or the end of the data."""
     found = data.search(START, at)
     return len(data) if found is None else found
 
 
 def is_for_amd(id: str) -> bool:
-    """Whether an entry's bytes are; those whose id says nothing may be."""
+    """True if the entry with this id is, or may be, for AMD GPUs."""
     return _NOT_FOR_AMD.match(id) is None
 
 
 def length_of(blob: Blob) -> int:
-    """Bytes of the first bundle; raises `ReadError` where it is damaged."""
+    """Bytes of the first bundle. Raises `ReadError` if it is damaged."""
     if blob.data.read(0, 4) == magic.COMPRESSED_BUNDLE:
         return ccob.length_of(blob)
     return _entries(blob)[2]
 
 
 def _unbundle(blob: Blob) -> Generator[Blob | Problem, None, int]:
-    """The bytes of every entry that is for the device; returns the bundle's length."""
+    """Yields the entries for the device; returns the bundle's length in bytes."""
     entries, header, length = _entries(blob)
     size = min(length, len(blob.data))
     if not entries:
@@ -102,8 +104,9 @@ def _unbundle(blob: Blob) -> Generator[Blob | Problem, None, int]:
 
 
 def _entries(blob: Blob) -> tuple[list[tuple[str, int, int]], int, int]:
-    """Id, offset and size of each entry of a bundle, and the bytes of its header and of all of it;
-    raises `ReadError` where it is damaged."""
+    """([(id, offset, bytes) of each entry], bytes of the header, bytes of the bundle).
+
+    Raises `ReadError` if it is damaged."""
     data = blob.data
     (count,) = fields(_COUNT, data, _CUT_OFF)
     if count > blob.bounds.entries:

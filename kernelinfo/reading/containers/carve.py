@@ -1,7 +1,7 @@
-"""Code in data that no reader knows, found by its own headers: the last resort.
+"""Finds code by its headers in data of unknown format: the last resort.
 
-Nothing but what is sound is taken: an ELF file for AMDGPU whose tables lie within the data and lead
-to notes or symbols, or an offload bundle that ends within them.
+Only sound finds are taken: an ELF file for AMDGPU with notes or symbols and all its tables within
+the data, or an offload bundle that ends within the data.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ _HEADERS = (
     re.compile(mlir.STRING),
     re.compile(mlir.COMPRESSED, re.DOTALL),
 )
-"""Of code objects for AMDGPU (e_machine 224, 0xe0), bundles and code objects in text of MLIR. Each
-is sought on its own, which is three times as fast."""
+"""Patterns of code objects for AMDGPU (e_machine 224, 0xe0), bundles and code objects in MLIR text.
+One search per pattern is three times as fast as one for all."""
 _QUOTE, _KEY = ord('"'), ord("i")
 _MACHINE, _AMDGPU = 18, b"\xe0\0"
-_OVERLAP = 24  # bytes that the longest of them has, at least
+_OVERLAP = 24  # bytes of the longest pattern's shortest match
 _WINDOW = 1 << 20
 _HEADER = Struct("<32xQQIHHHHHH")
 _SEGMENT = Struct("<8xQ16xQ16x")
 
 
 def read(blob: Blob) -> Iterator[Found]:
-    """The code objects and bundles in the data, and how many headers of some have none behind."""
+    """The code objects and bundles in the data, a note on them, and a problem for damaged ones."""
     end = found = 0
     unsound: list[int] = []
     room = Room(len(blob.data))
@@ -82,8 +82,9 @@ def read(blob: Blob) -> Iterator[Found]:
 
 
 def _of_string(blob: Blob, offset: str) -> tuple[Blob | None, int]:
-    """The code object for AMDGPU in the string of MLIR that begins the blob, and the length of its
-    text; 0 if it is none that is whole."""
+    """(code object for AMDGPU or None, bytes of its text) of the MLIR string at the blob's start.
+
+    The length is 0 if the string does not hold a complete ELF file."""
     found = mlir.unescaped(blob.data)
     if found is None:
         return None, 0
@@ -98,9 +99,9 @@ def _of_string(blob: Blob, offset: str) -> tuple[Blob | None, int]:
 
 
 def _of_pickle(blob: Blob, offset: str) -> tuple[Iterable[Found], int]:
-    """The code objects in compressed text of MLIR, by the key of a pickled map, and its length."""
+    """(code objects, bytes of key and value) of compressed MLIR text in a pickled map."""
     if "zlib" in blob.containers:
-        return (), 0  # text is compressed once
+        return (), 0  # compressed text has no compressed text inside
     try:
         text, size = mlir.decompressed(blob)
     except ReadError as error:
@@ -109,7 +110,7 @@ def _of_pickle(blob: Blob, offset: str) -> tuple[Iterable[Found], int]:
 
 
 def _starts(blob: Blob) -> Iterator[int]:
-    """Where such headers begin, in order."""
+    """Offsets at which one of `_HEADERS` matches, ascending."""
     for start in range(0, len(blob.data), _WINDOW):
         window = blob.data.read(start, _WINDOW + _OVERLAP)
         found = (match.start() for header in _HEADERS for match in header.finditer(window))
@@ -117,7 +118,7 @@ def _starts(blob: Blob) -> Iterator[int]:
 
 
 def _elf_extent(data: Data) -> tuple[int, int] | None:
-    """None where no ELF header begins the data."""
+    """(bytes of the ELF file, bytes of its tables); None if the data begin with no ELF header."""
     if len(data) < _HEADER.size or data.read(0, len(magic.ELF)) != magic.ELF:
         return None
     segments_at, sections_at, _, size, *counts = _HEADER.unpack(data.read(0, _HEADER.size))
@@ -131,7 +132,8 @@ def _elf_extent(data: Data) -> tuple[int, int] | None:
 
 
 def _is_sound(data: Data) -> bool:
-    """Whether all tables of an ELF file, and the parts that they name, lie within it."""
+    """True if all tables, segments and sections of an ELF file lie within it, and it has notes or
+    symbols."""
     warnings: list[ReadWarning] = []
     try:
         elf = read_elf(data, warnings)
@@ -147,7 +149,7 @@ def _is_sound(data: Data) -> bool:
 
 
 def _bundle_size(blob: Blob) -> int:
-    """Bytes of the bundle that the data begin with; 0 where none that is whole does."""
+    """Bytes of the bundle at the blob's start; 0 if there is no complete one."""
     try:
         size = bundle.length_of(blob)
     except ReadError:

@@ -1,11 +1,11 @@
-"""clang's compressed offload bundles, CCOB: one plain bundle as a zlib or zstd stream.
+"""Reads CCOB, clang's compressed offload bundles: one plain bundle as a zlib or zstd stream.
 
     4 bytes   CCOB
     u16       version: 1, 2 or 3
     u16       method: 0 zlib, 1 zstd
-    u32, u64  length of all this with the header; only in versions 2 (u32) and 3 (u64)
+    u32, u64  length with the header; only in versions 2 (u32) and 3 (u64)
     u32, u64  size of the plain bundle: u64 in version 3
-    8 bytes   the first of its MD5 sum; zeros where nobody made it
+    8 bytes   start of its MD5 sum; zeros without a checksum
 
 clang/lib/Driver/OffloadBundler.cpp, CompressedOffloadBundle; llvm/lib/Object/OffloadBundle.cpp.
 """
@@ -31,23 +31,23 @@ _START = Struct("<4sHH")
 _METHODS: tuple[magic.Method, ...] = ("zlib", "zstd")
 _CUT_OFF = "a compressed bundle cut off within its header"
 _LARGE_BYTES = 1 << 20
-_MOST_WAITING = 16  # pieces that are decompressed and not yet summed up
+_MOST_WAITING = 16  # decompressed pieces in the checksum's queue
 _LAYOUTS = {1: Struct("<8xI8s"), 2: Struct("<8xII8s"), 3: Struct("<8xQQ8s")}
 
 
 class _Header(NamedTuple):
-    size: int  # of the header itself
+    size: int  # bytes of the header itself
     method: magic.Method
-    length: int | None  # with the header; None in version 1, where the end of the stream decides
+    length: int | None  # bytes with the header; None in version 1: the stream's end decides
     content: int  # bytes of the plain bundle
     checksum: bytes
 
 
 @contextmanager
 def _in_thread(update: Callable[[bytes], object]) -> Iterator[Callable[[bytes], object]]:
-    """A function that has a thread call `update`: a checksum takes as long as to decompress, and
-    neither needs the interpreter."""
-    # Imported here, as is `hashlib`: that takes longer than to read an assembly text.
+    """A function that passes pieces to `update` in a thread of its own.
+
+    The checksum takes as long as decompression, and neither needs the interpreter."""
     pieces: Queue[bytes] = Queue(_MOST_WAITING)
 
     def work() -> None:
@@ -57,7 +57,7 @@ def _in_thread(update: Callable[[bytes], object]) -> Iterator[Callable[[bytes], 
     thread = Thread(target=work, daemon=True)
     try:
         thread.start()
-    except RuntimeError:  # the system has no more to give
+    except RuntimeError:  # the system allows no more threads
         yield update
         return
     try:
@@ -68,7 +68,8 @@ def _in_thread(update: Callable[[bytes], object]) -> Iterator[Callable[[bytes], 
 
 
 def length_of(blob: Blob) -> int:
-    """Bytes up to its end; raises `ReadError` where nothing tells."""
+    """Bytes of the compressed bundle with its header. Raises `ReadError` if the length cannot be
+    found."""
     header = _header(blob.data)
     if header.length is not None:
         return header.length
@@ -79,8 +80,9 @@ def length_of(blob: Blob) -> int:
 
 
 def unpack(blob: Blob) -> Generator[Blob | Problem, None, int]:
-    """The bundle in it; returns its compressed length. Raises `ReadError` where nothing tells
-    that."""
+    """Yields the plain bundle and problems; returns the compressed length in bytes.
+
+    Raises `ReadError` if the length cannot be found."""
     header = _header(blob.data)
     packed = blob.data.part(header.size, (header.length or len(blob.data)) - header.size)
     stream = held(header.method, blob, packed, header.content)

@@ -1,13 +1,13 @@
-"""PE images and COFF objects of x86-64 Windows: their sections with code for the device.
+"""Reads PE images and COFF objects of x86-64 Windows: their sections with code for the device.
 
-An image begins with MZ; at 60 stands where "PE\\0\\0" is, and behind that the header of an object:
+An image begins with MZ. At 60 it has the offset of "PE\\0\\0", and behind that an object's header:
 
     u16       machine
     u16       number of sections
     u32 u32   time, offset of the symbol table
-    u32       number of symbols, 18 bytes each; behind them the table of long names
-    u16 u16   size of the optional header that follows, flags
-    and behind that header for each section, 40 bytes
+    u32       number of symbols, 18 bytes each; the table of long names follows them
+    u16 u16   size of the optional header behind this one, flags
+    then the optional header, and for each section, 40 bytes
     8 bytes   name, or / and the decimal offset of a longer one
     u32 u32   size in memory, address
     u32 u32   size and offset of its bytes in the file
@@ -32,7 +32,8 @@ _SIGNATURE = b"PE\0\0"
 
 
 def read(blob: Blob) -> Iterator[Found]:
-    """The bytes of each section with device code, whatever they are."""
+    """The sections with device code, not yet unpacked. Raises `ReadError` if headers are cut
+    off."""
     try:
         header = 0
         if blob.data.read(0, 2) == magic.PE:
@@ -53,7 +54,7 @@ def _sections(data: Data, header: int) -> Iterator[Section]:
     table = header + 20 + optional
     for at in range(table, table + 40 * count, 40):
         short, in_memory, padded, offset = _unpack("<8sI4xII", data, at)
-        # An image's bytes are padded to its file alignment.
+        # An image pads each section to its file alignment.
         size = min(padded, in_memory) if in_memory else padded
         if not size:
             continue
@@ -64,7 +65,7 @@ def _sections(data: Data, header: int) -> Iterator[Section]:
 
 
 def _unpack(layout: str, data: Data, at: int) -> tuple[Any, ...]:
-    """The fields at an offset. Raises `struct.error` if the data end before."""
+    """The fields of `layout` at an offset. Raises `struct.error` if the data end before."""
     return unpack(layout, data.read(at, calcsize(layout)))
 
 

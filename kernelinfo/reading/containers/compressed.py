@@ -1,4 +1,4 @@
-"""gzip, zstd, xz and bzip2 around anything else; of a compressed tar, one member at a time."""
+"""Reads gzip, zstd, xz and bzip2 files. A compressed tar is unpacked member by member."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kernelinfo.reading.data import Data
 
 
 def read(blob: Blob) -> Iterator[Found]:
-    """The one file in it, or the members of the tar in it."""
+    """The decompressed file, or the members of a compressed tar; a problem for bytes behind it."""
     head = bytes(blob.data.read(0, magic.HEAD_BYTES))
     method = next(name for name, start in magic.COMPRESSED.items() if head.startswith(start))
     most, size = blob.bounds.streamed_bytes(len(blob.data)), len(blob.data)

@@ -1,4 +1,4 @@
-"""cpio archives of the form "newc": their regular files.
+"""Reads the regular files of cpio archives of the form "newc".
 
     6 bytes    070701, or 070702 with a checksum
     13 times   8 hexadecimal digits: inode, mode, owner, group, links, time, size, two numbers of
@@ -6,7 +6,7 @@
     name       and zeros to a multiple of 4 from the header
     data       and zeros to a multiple of 4; an archive ends with the name TRAILER!!!
 
-cpio(5). Of several names of one file all but the last have no data.
+cpio(5). A file with several names has its data only at the last one.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from kernelinfo.reading.containers.streams import Decompressed, View
 _HEADER = re.compile(rb"07070[12]((?:[0-9a-fA-F]{8}){13})")
 _HEADER_BYTES = 110
 STRIPPED = b"07070X"
-"""The first bytes of a member whose name and size are in the header of an RPM package."""
+"""Magic of a member without name and size: they are in the header of the RPM package."""
 _END = "TRAILER!!!"
 
 
@@ -34,8 +34,8 @@ def read(blob: Blob) -> Iterator[Found]:
 
 
 def unpack(blob: Blob, file: View | Decompressed) -> Iterator[Found]:
-    """The members of the archive that `file` reads; those of a `View` are slices of `blob`. Raises
-    `ReadError` where the file does."""
+    """Members and problems of the archive that `file` reads; members of a `View` are slices of
+    `blob`. Raises `ReadError` if `file` does."""
     is_stored = isinstance(file, View)
     at = 0
     names: set[str] = set()
@@ -67,7 +67,9 @@ def unpack(blob: Blob, file: View | Decompressed) -> Iterator[Found]:
 
 
 def _header(file: View | Decompressed) -> tuple[str, int, int, int]:
-    """Name, mode and size of the next member, and the length of its header; raises `ReadError`."""
+    """(name, mode, bytes of the file, bytes of the header) of the next member.
+
+    Raises `ReadError` if the archive ends or is damaged there."""
     header = file.read(_HEADER_BYTES)
     if not header:
         raise ReadError("a cpio archive without an end: members may be missing")

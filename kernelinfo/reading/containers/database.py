@@ -1,10 +1,10 @@
-"""Caches of compiled kernels in SQLite databases: those of MIOpen, rocFFT and tinygrad.
+"""Reads caches of compiled kernels in SQLite databases: of MIOpen, rocFFT and tinygrad.
 
-MIOpen, src/include/miopen/kern_db.hpp: a table `kern_db` whose blobs are bzip2 streams of
-`uncompressed_size` bytes, or stored where that is 0; `kernel_hash` is the MD5 sum of the plain
-bytes. rocFFT, library/src/rtc_cache.cpp: a table `cache_v1` of code objects by name and target.
-tinygrad, helpers.py `diskcache_put`: a table for each compiler and version, as
-`compile_hip_gfx1100_22`, of pickled code by source; pickles are searched and never unpickled.
+MIOpen, src/include/miopen/kern_db.hpp: table `kern_db`. A blob is a bzip2 stream of
+`uncompressed_size` bytes, or the plain bytes if that is 0; `kernel_hash` is the MD5 sum of the
+plain bytes. rocFFT, library/src/rtc_cache.cpp: table `cache_v1`, code objects by name and target.
+tinygrad, helpers.py `diskcache_put`: one table per compiler and version, such as
+`compile_hip_gfx1100_22`, pickled code by source; pickles are searched and never unpickled.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _QUERIES = {
     "FROM kern_db WHERE rowid = ?",
     "cache_v1": "SELECT kernel_name, arch, code, 0, NULL FROM cache_v1 WHERE rowid = ?",
 }
-"""By table: the name of a row, what distinguishes kernels of that name, bytes, their size once
-decompressed and their MD5 sum."""
+"""Table → query of one row: the kernel's name, its arguments or target, the bytes, their size once
+decompressed, and their MD5 sum."""
 _TINYGRAD = "SELECT '{0}', rowid, val FROM \"{0}\" WHERE rowid = ?"
 _TINYGRADS = r"compile_[\w+,.-]+"
 _PICKLED = rb"(?:C(.)|B(.{4})|\x8e(.{8}))(?=\x7fELF\x02\x01.{12}\xe0\0)"
@@ -39,17 +39,17 @@ _PICKLED = rb"(?:C(.)|B(.{4})|\x8e(.{8}))(?=\x7fELF\x02\x01.{12}\xe0\0)"
 BINBYTES and BINBYTES8)."""
 _STEPS = 1 << 16
 _DAMAGE = (sqlite3.Error, OSError, UnicodeDecodeError, OverflowError, MemoryError)
-"""What SQLite raises where a database is not what it should be."""
+"""Errors of SQLite on damaged databases."""
 
 
 def read(blob: Blob) -> Iterator[Found]:
-    """The blob of each row that can be read; nothing of other databases."""
+    """The code of each readable row; nothing for databases of other programs."""
     log = Path(f"{blob.path}-wal")
     if not blob.containers and log.is_file() and not _log_of(Path(blob.path)):
         yield Note(blob.path, "its write-ahead log is not read: rows in it are not counted")
     try:
         with ExitStack() as opened, closing(_opened(blob, opened)) as database:
-            # No views: one of such a name could be endless.
+            # Tables only: a view with one of these names could be endless.
             names = database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
             for (name,) in names.fetchall():
                 if name in _QUERIES:
@@ -62,8 +62,10 @@ def read(blob: Blob) -> Iterator[Found]:
 
 
 def _opened(blob: Blob, opened: ExitStack) -> sqlite3.Connection:
-    """A connection that writes nothing next to the file: to it, or to a copy that `opened` removes,
-    of a database with a write-ahead log, or of a container's member."""
+    """A connection that writes nothing next to the file.
+
+    A member of a container is copied to memory. A database with a write-ahead log is copied to a
+    temporary folder; `opened` removes it. Other files are opened read-only."""
     path = Path(blob.path)
     if blob.containers or not path.is_file():
         copy = bytearray(blob.data.read())
@@ -82,14 +84,15 @@ def _opened(blob: Blob, opened: ExitStack) -> sqlite3.Connection:
     database.text_factory = lambda text: text.decode("utf-8", "backslashreplace")
     database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, bounds.DATABASE_BLOB_BYTES)
     database.execute("PRAGMA trusted_schema = OFF")
-    database.execute("PRAGMA writable_schema = ON")  # or one that is cut off would not be read
+    database.execute("PRAGMA writable_schema = ON")  # lets SQLite read cut-off databases
     left = iter(range(bounds.DATABASE_STEPS // _STEPS))
     database.set_progress_handler(lambda: next(left, None) is None, _STEPS)
     return database
 
 
 def _log_of(path: Path) -> Path | None:
-    """The write-ahead log, which tinygrad always leaves; None for none, or for much to copy."""
+    """Path of the write-ahead log, which tinygrad always leaves; None without one, or if database
+    and log are too large to copy."""
     log = path.with_name(f"{path.name}-wal")
     if not log.is_file():
         return None
@@ -98,7 +101,7 @@ def _log_of(path: Path) -> Path | None:
 
 
 def _is_tinygrads(database: sqlite3.Connection, table: object) -> bool:
-    # A damaged schema has names that are no text.
+    # In a damaged schema a name may be no text.
     if not isinstance(table, str) or not re.fullmatch(_TINYGRADS, table, re.ASCII):
         return False
     columns = database.execute(f'PRAGMA table_info("{table}")').fetchall()
@@ -133,12 +136,14 @@ def _of_table(
 
 
 def _row_numbers(database: sqlite3.Connection, table: str) -> Iterator[int]:
-    """Upwards; where a page is damaged, downwards from the last one to it, and then raises
+    """Row numbers of a table, ascending.
+
+    At a damaged page it goes on from the last row, descending to the damage, and then raises
     `sqlite3.Error`."""
     low, high = -1 << 63, (1 << 63) - 1
     damage: sqlite3.Error | None = None
     for order in ("ASC", "DESC"):
-        # Row by row: a cursor steps ahead, and would lose the row before the damage.
+        # One query per row: a cursor reads ahead and would lose the row before the damage.
         query = f"SELECT rowid FROM {table} NOT INDEXED WHERE rowid > ? AND rowid < ?"
         query += f" ORDER BY rowid {order} LIMIT 1"
         try:
@@ -171,7 +176,7 @@ def _of_row(
 
 
 def _of_pickle(blob: Blob, name: str, number: int, data: object) -> Iterator[Blob | Problem]:
-    """The code object in a row of tinygrad's; nothing of other compilers' code."""
+    """The code object in a row of tinygrad; nothing for code of other backends."""
     found = re.search(_PICKLED, data, re.DOTALL) if isinstance(data, bytes) else None
     if not found or not isinstance(data, bytes):
         return
@@ -187,7 +192,7 @@ def _of_pickle(blob: Blob, name: str, number: int, data: object) -> Iterator[Blo
 def _index_problem(
     blob: Blob, database: sqlite3.Connection, table: str, rows: int
 ) -> Iterator[Problem]:
-    """The problem of a table whose index, which SQLite counts by, does not list all its rows."""
+    """A problem if the table's index, by which SQLite counts, does not list all rows."""
     try:
         (indexed,) = database.execute(f"SELECT count(*) FROM {table}").fetchone()
         wrong = f"lists {indexed} rows of {rows}" if indexed != rows else ""
@@ -198,11 +203,11 @@ def _index_problem(
 
 
 def _reason(error: BaseException) -> str:
-    return " ".join(str(error).split())[:100]  # it may quote the database
+    return " ".join(str(error).split())[:100]  # the message may quote the database
 
 
 def _plain(blob: Blob, data: object, size: object) -> memoryview:
-    """The bytes of a row, decompressed. Raises `ReadError` where they are none."""
+    """Decompressed bytes of a row. Raises `ReadError` if they are no blob or of another size."""
     if not isinstance(data, bytes) or not isinstance(size, int) or size < 0:
         raise ReadError("a row of a kernel whose code is no blob; not read")
     if not size:

@@ -1,4 +1,5 @@
-"""Paths, globs, directories and standard input -> files; of large ones, parts are read."""
+"""Finds and loads files by path, glob, directory or standard input; large ones are read in
+parts."""
 
 from __future__ import annotations
 
@@ -22,23 +23,24 @@ from kernelinfo.reading.paths import ANY_FOLDERS, fits
 STANDARD_INPUT = "-"
 EMPTY = "is empty; build it again"  # the problem of a file without bytes
 
-_MOST_NAMES = 1 << 12  # of a folder, that are compared with one that is not there
-_LEADS_NOWHERE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)  # errors of links without an end
+_MOST_NAMES = 1 << 12  # names of a folder to compare with a missing one
+_LEADS_NOWHERE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)  # errors of broken links
 _POINTER = b"version https://git-lfs.github.com/spec/"
 _POINTER_BYTES = 1 << 10  # Git LFS, docs/spec.md: a pointer is smaller
-_ZEROS_BYTES = 1 << 20  # of a file's beginning; code has none of that length there
+_ZEROS_BYTES = 1 << 20  # length of the file's start; no code begins with so many zeros
 
 
 class File(NamedTuple):
-    """A file to look into."""
+    """A file to open."""
 
     path: str
-    named: bool  # by the user, or by a glob; else found in a directory
-    bytes: int | None = None  # its size when it was found in a directory
+    named: bool  # True if the user or a glob names it, False if it was found in a directory
+    bytes: int | None = None  # size, known for files in directories
 
 
 def find(path: str) -> Iterator[File | Problem]:
-    """The file itself, what a glob matches, or all regular files under a directory, sorted."""
+    """The file itself, the files that a glob matches, or all regular files under a directory,
+    sorted."""
     if path == STANDARD_INPUT or "\0" in path or os.path.lexists(path) or not _has_magic(path):
         yield from _file_or_folder(path)
         return
@@ -59,7 +61,8 @@ def _has_magic(path: str) -> bool:
 
 
 def _matching(pattern: str) -> Iterator[File | Problem]:
-    """What a glob matches; behind `**` it sees the files that the walk of a folder sees."""
+    """Files that a glob matches, and files in folders that it matches; `**` finds files as `_walk`
+    does."""
     folders = pattern.split("/")
     if ANY_FOLDERS not in folders:
         for path in sorted(glob(pattern)):
@@ -82,7 +85,7 @@ def _matching(pattern: str) -> Iterator[File | Problem]:
 
 
 def _unlisted(pattern: Sequence[str]) -> Iterator[Problem]:
-    """Folders in which a glob cannot look, by the parts of its pattern."""
+    """Problems for folders that a glob would have to list and may not."""
     for depth, name in enumerate(pattern):
         before = "/".join(pattern[:depth]) or ("/" if depth else ".")
         needed = os.R_OK | os.X_OK if _has_magic(name) else os.X_OK
@@ -106,7 +109,7 @@ def is_read(path: str, among: Sequence[str]) -> bool:
 
 
 def size(file: File) -> int:
-    """Bytes of a file; 0 of one that cannot be read, of which `load` says why."""
+    """Bytes of a file; 0 if it cannot be read (`load` then returns the problem)."""
     if file.bytes is not None:
         return file.bytes
     try:
@@ -116,8 +119,10 @@ def size(file: File) -> int:
 
 
 def load(path: str, within: Bounds = BY_DEFAULT, size: int | None = None) -> Blob | Problem:
-    """A regular file, or standard input. `size` in bytes is that of a file that is known to be
-    regular."""
+    """A regular file or standard input as a blob; a problem if it is empty, not regular or cannot
+    be read.
+
+    `size` in bytes is given for a file that is known to be regular."""
     if path == STANDARD_INPUT:
         data = sys.stdin.buffer.read(bounds.STANDARD_INPUT_BYTES + 1)
         if len(data) > bounds.STANDARD_INPUT_BYTES:
@@ -128,7 +133,7 @@ def load(path: str, within: Bounds = BY_DEFAULT, size: int | None = None) -> Blo
         return whole("<stdin>", Data.of(data), within)
     try:
         if size is None:
-            status = os.stat(path)  # before opening: that of a FIFO would wait for a writer
+            status = os.stat(path)  # before opening: opening a FIFO would wait for a writer
             if not stat.S_ISREG(status.st_mode):
                 return Problem(path, "is no regular file; give a file, a directory or -")
             size = status.st_size
@@ -146,25 +151,25 @@ def load(path: str, within: Bounds = BY_DEFAULT, size: int | None = None) -> Blo
 
 
 def is_pointer(blob: Blob) -> bool:
-    """True for what Git LFS leaves in place of a file that it has not fetched."""
+    """True for a Git LFS pointer: it stands in for a file that is not fetched."""
     return len(blob.data) <= _POINTER_BYTES and bytes(blob.data).startswith(_POINTER)
 
 
 def is_all_zero(blob: Blob) -> bool:
-    """True if nothing was written where code should begin."""
+    """True if the first MiB of the file is all zero."""
     return not bytes(blob.data.read(0, 1)).strip(b"\0") and not bytes(
         blob.data.read(0, _ZEROS_BYTES)
     ).strip(b"\0")
 
 
 def whole(path: str, data: Data, within: Bounds = BY_DEFAULT) -> Blob:
-    """An outermost file, which messages call `path`."""
+    """The blob of an outermost file with its budgets; messages call it `path`."""
     kernels = KernelBudget(within.kernels)
     return Blob(path, data, within.budget(len(data)), bounds=within, kernels=kernels)
 
 
 def _walk(directory: str, seen: set[tuple[int, int]]) -> Iterator[File | Problem]:
-    """All regular files under a directory, except those `seen` before."""
+    """All regular files under a directory, sorted, except files in `seen`; adds them to it."""
     failures: list[OSError] = []
     for folder, folders, names in os.walk(directory, onerror=failures.append, followlinks=True):
         folders.sort()
@@ -178,7 +183,7 @@ def _walk(directory: str, seen: set[tuple[int, int]]) -> Iterator[File | Problem
                 elif is_named_as_code(name):
                     yield Problem(path, "is a link to nothing; build again what it leads to")
                 continue
-            # Links may lead in circles, and several names to one library.
+            # Links may form circles, and one library may have several names.
             if (status.st_dev, status.st_ino) in seen:
                 if name == ".":
                     folders.clear()

@@ -1,10 +1,10 @@
-"""Host libraries whose device code is in kpack archives: which archives, and what they hold of it.
+"""Finds the code of host libraries in their kpack archives.
 
-rocm-kpack turns a fat binary into one without code: the wrappers of `.hipFatBinSegment` (of a PE
-image `.hipFatB`), 24 bytes each, begin with HIPK instead of HIPF, and their last eight say which
-unit of the library each is. The section `.rocm_kpack_ref` (`.kpackrf`) holds a MessagePack map:
-`kpack_search_paths`, relative to the folder of the library, and `kernel_name`, which with `#` and
-the unit is the name of the binary in the archives. `@GFXARCH@` in a path stands for a target.
+rocm-kpack removes the code from a fat binary. Its wrappers in `.hipFatBinSegment` (PE image:
+`.hipFatB`), 24 bytes each, then begin with HIPK instead of HIPF and end with the unit's number, 8
+bytes. The section `.rocm_kpack_ref` (`.kpackrf`) holds a MessagePack map: `kpack_search_paths`,
+relative to the library's folder, and `kernel_name`. A binary's name in the archives is
+`kernel_name#unit`. `@GFXARCH@` in a path stands for a target.
 
 rocm-kpack, python/rocm_kpack/elf/kpack_transform.py, runtime/src/loader.cpp.
 """
@@ -35,15 +35,15 @@ _SUFFIX = ".kpack"
 
 
 def wrappers(data: memoryview) -> tuple[tuple[int, ...], bool]:
-    """The units of the library that a section's wrappers refer to in archives, and whether another
-    refers to code in the file itself."""
+    """(units of the library with code in archives, True if a wrapper has code in the file)."""
     found = list(_WRAPPER.iter_unpack(data[: len(data) - len(data) % _WRAPPER.size]))
     units = dict.fromkeys(unit for start, unit in found if start == _WITHOUT_CODE)
     return tuple(units), any(start == _WITH_CODE for start, _ in found)
 
 
 def reference(blob: Blob, marker: Data, units: tuple[int, ...] | None) -> Elsewhere:
-    """What a host file's marker refers to. Raises `ReadError` where that is damaged."""
+    """The reference to kpack archives in a host file's marker. Raises `ReadError` if it is damaged
+    or names none."""
     if len(marker) > bounds.KPACK_MARKER_BYTES:
         raise ReadError(f"its reference to kpack archives has {len(marker)} bytes; not read")
     try:
@@ -61,7 +61,9 @@ def reference(blob: Blob, marker: Data, units: tuple[int, ...] | None) -> Elsewh
 
 
 def without_sections(blob: Blob, elf: Elf) -> Elsewhere | None:
-    """The reference of an ELF file whose section headers were stripped; the marker is a segment."""
+    """The reference to kpack archives in an ELF file without section headers; None without one.
+
+    The marker then is a segment."""
     for segment in elf.segments:
         if bytes(elf.data.read(segment.offset, len(_MARKER_START))) == _MARKER_START:
             return reference(blob, elf.data.part(segment.offset, segment.size), None)
@@ -69,10 +71,10 @@ def without_sections(blob: Blob, elf: Elf) -> Elsewhere | None:
 
 
 def code_objects(host: Elsewhere, among: Sequence[str]) -> Iterator[Found]:
-    """What the archives of a host file hold for it; itself where the run reads them anyway.
+    """Code of a host file in its kpack archives, or `host` itself if the run reads them anyway.
 
-    `among` are all paths that the run reads. Nothing is opened but regular files that end in
-    `.kpack` and begin with KPAK.
+    `among` are all paths of the run. Only regular files that end in `.kpack` are opened, and only
+    those that begin with KPAK are read.
     """
     folder = os.path.dirname(os.path.realpath(host.blob.path))
     found = list(islice(_archives(host, folder), bounds.SEARCH_PATHS))
@@ -90,22 +92,24 @@ def code_objects(host: Elsewhere, among: Sequence[str]) -> Iterator[Found]:
 
 
 def is_among(host: Elsewhere, members: Iterable[str]) -> bool:
-    """Whether one of the entries of archives, by their names in a container, is of the host."""
+    """True if one of these kpack entries, by their members' names, belongs to the host."""
     own = re.compile(rf"(?:^|/){re.escape(host.name)}(?:#\d+)?/[^/]*")
     return any(own.search(member) for member in members)
 
 
 def missing(host: Elsewhere, place: str) -> Missing:
-    """A host file without its archives, which should be at that place."""
+    """The missing archives of a host file, expected at `place`."""
     first, *others = host.search_paths
     more = f" or {len(others)} more" if others else ""
-    escaped = repr(first)[1:-1]  # a path may hold what ends a line
+    escaped = repr(first)[1:-1]  # a path may contain a newline
     return Missing(host.blob.path, host.blob.member, f"{escaped:.200}{more}", place)
 
 
 def _lost_units(host: Elsewhere, seen: Mapping[str, set[str]]) -> Iterator[Problem | Note]:
-    """The units that no archive has, and those that none of a processor has: they may be compiled
-    for others alone. `seen` are the host's binaries, by processor."""
+    """A problem for units in no archive, and notes for units that one processor lacks: these may be
+    compiled for other processors only.
+
+    `seen` maps a processor to the host's binaries in its archives."""
     units = {unit: {host.name, host.binary(unit)} for unit in host.units or ()}
     found = set().union(*seen.values())
     if lost := [unit for unit, names in units.items() if not found & names]:
@@ -119,7 +123,7 @@ def _lost_units(host: Elsewhere, seen: Mapping[str, set[str]]) -> Iterator[Probl
 
 
 def _archives(host: Elsewhere, folder: str) -> Iterator[tuple[str, str]]:
-    """Name, as the host refers to it, and path of each archive that is there."""
+    """(name in the host's reference, path) of each existing archive."""
     for searched in host.search_paths:
         directory, name = os.path.split(searched)
         if not name.endswith(_SUFFIX) or "\0" in searched:
@@ -131,7 +135,7 @@ def _archives(host: Elsewhere, folder: str) -> Iterator[tuple[str, str]]:
 
 
 def _expanded(directory: str, name: str) -> list[str]:
-    """The names of archives in a directory that a name with a placeholder fits."""
+    """Names of the files in a directory that `name` matches, `@GFXARCH@` being any target."""
     before, placeholder, after = name.partition(_PLACEHOLDER)
     if not placeholder:
         return [name]
@@ -145,7 +149,7 @@ def _expanded(directory: str, name: str) -> list[str]:
 def _of_archive(
     host: Elsewhere, name: str, path: str, seen: dict[str, set[str]]
 ) -> Iterator[Found]:
-    """What one archive holds for the host; its binaries are added to `seen`, by processor."""
+    """Code of the host in one archive; its binaries are added to `seen`, by processor."""
     file = files.load(path, host.blob.bounds)
     if isinstance(file, Problem):
         yield problem(host.blob, f"its kpack archive: {file.message}", at=None, member=name)

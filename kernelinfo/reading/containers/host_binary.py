@@ -1,4 +1,4 @@
-"""Host files: their sections with code for the device, or the bundles found without any."""
+"""Reads host files: their sections with code for the device, or bundles if sections are missing."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from kernelinfo.reading.data import Data
 from kernelinfo.reading.elf import read_elf
 from kernelinfo.reading.facts import ReadWarning
 
-# PE images keep eight bytes of a name.
+# PE images cut names to eight bytes.
 _DATA = re.compile(r"\.l?(ro|r)?data(\..*)?")
 
 _OF_WRAPPERS = (".hip_fatbin", ".hip_fat")
 _NAMES = (*_OF_WRAPPERS, ".llvm.offloading", ".llvm.of")
 _KPACK_REFERENCES = (".rocm_kpack_ref", ".kpackrf")
-# Before linking, with -fgpu-rdc or OpenMP of LLVM 14: one section for each target, of bitcode.
+# Objects before linking (-fgpu-rdc, OpenMP of LLVM 14): one section of bitcode per target.
 _PREFIX = "__CLANG_OFFLOAD_BUNDLE__"
 
 
@@ -29,13 +29,13 @@ class Section(NamedTuple):
     """A section of a host file."""
 
     name: str
-    offset: int  # from the start of the host file
-    data: Data | None  # None where they are not in the file
-    end: int = 0  # where its padding ends, by the header; beyond a file that was cut off
+    offset: int  # bytes from the start of the host file
+    data: Data | None  # None if its bytes are not in the file
+    end: int = 0  # end of its padding by the header; behind the end of a file that was cut off
 
 
 def parts(blob: Blob, sections: Iterable[Section]) -> Iterator[Found]:
-    """The bytes of those for the device, or what refers to them in other files."""
+    """Device-code sections, or the reference to kpack archives."""
     found = list(sections)
     reference = next((s.data for s in found if s.name in _KPACK_REFERENCES), None)
     if reference is not None:
@@ -61,7 +61,7 @@ def parts(blob: Blob, sections: Iterable[Section]) -> Iterator[Found]:
 
 
 def _data(blob: Blob, sections: list[Section]) -> Iterator[Blob]:
-    """The sections of constants and variables, in which programs embed code objects as bytes."""
+    """Sections of constants and variables: programs may embed code objects in them."""
     room = Room(len(blob.data))
     for name, offset, data, _ in sections:
         if data is not None and _DATA.fullmatch(name) and room.take(len(data)):
@@ -71,7 +71,8 @@ def _data(blob: Blob, sections: list[Section]) -> Iterator[Blob]:
 def _elsewhere(
     blob: Blob, sections: list[Section], reference: Data
 ) -> Generator[Problem | Elsewhere, None, list[Section]]:
-    """What a host file refers to in kpack archives; returns the sections that hold code still."""
+    """Yields the reference to kpack archives or a problem; returns the sections that may still hold
+    code."""
     wrappers = [s.data for s in sections if s.name in hipk.WRAPPERS and s.data is not None]
     units, has_own_code = hipk.wrappers(wrappers[0].read() if wrappers else memoryview(b""))
     try:
@@ -80,22 +81,22 @@ def _elsewhere(
         yield problem(blob, str(error))
     if has_own_code:
         return sections
-    # What is left of the fat binary is stray bytes, or none.
+    # The rest of the fat binary is a few stray bytes or nothing.
     return [section for section in sections if section.name not in _OF_WRAPPERS]
 
 
-# clang aligns the fat binary of each translation unit to this.
+# Alignment of each translation unit's fat binary, by clang.
 _PAGE = 4096
 _MAGIC = re.compile(re.escape(magic.BUNDLE))
 _MAGIC_BYTES = len(magic.BUNDLE)
 
 
 def read(blob: Blob) -> Iterator[Found]:
-    """The bytes of each section with device code, whatever they are."""
+    """The sections with device code, not yet unpacked; bundles if there are no sections."""
     warnings: list[ReadWarning] = []
     try:
         elf = read_elf(blob.data, warnings)
-    except ReadError:  # cut off, or of a kind that drives no AMD GPU
+    except ReadError:  # cut off, or for a host that cannot drive AMD GPUs
         return
     for warning in warnings:
         yield problem(blob, warning.message, at=warning.offset or 0)
@@ -110,15 +111,15 @@ def read(blob: Blob) -> Iterator[Found]:
 
 
 def _found(blob: Blob) -> Iterator[Blob | Problem]:
-    """The bundles in a file whose section headers were stripped.
+    """The bundles in a file without section headers, or the file itself if there are none.
 
-    A compressed bundle is believed only on a page's first byte, with a version and a method that
-    exist: its four letters occur by chance. Where no page begins with a bundle, the magic of plain
-    ones is searched for, and what is none behind it is passed over. A file without any is to be
-    searched for code objects.
+    A compressed bundle counts only at the start of a page, with an existing version and method: its
+    magic of four letters occurs by chance. If no page begins with a bundle, the magic of plain
+    bundles is searched for everywhere, and damaged ones are skipped. A file without bundles is
+    passed on, to be searched for code objects.
     """
     data, end = blob.data, 0
-    # Lazily, so that the pages of a bundle that was found are not looked at.
+    # A generator: it skips the pages of a bundle found before.
     pages = (
         at
         for at in range(0, len(data), _PAGE)
@@ -142,7 +143,7 @@ def _found(blob: Blob) -> Iterator[Blob | Problem]:
 
 
 def _magics(data: Data) -> Iterator[int]:
-    """Where the magic of plain bundles stands."""
+    """Offsets of the magic of plain bundles, ascending."""
     at = data.search(_MAGIC)
     while at is not None:
         yield at

@@ -1,11 +1,11 @@
-"""ROCm's kpack archives: the code objects of many libraries for one target, or for a few.
+"""Reads ROCm's kpack archives: code objects of many libraries for one or a few targets.
 
     4 bytes   KPAK
     u32       version: 1
     u64       offset of the table of contents, which ends with the file
     and at any offset
-    blobs     of scheme `none`: the code objects, each at the offset that the table states
-    block     of scheme `zstd-per-kernel`: u32 number of frames, and for each frame its u32 size and
+    blobs     scheme `none`: the code objects, at the offsets in the table
+    block     scheme `zstd-per-kernel`: u32 number of frames, and for each frame its u32 size and
               one zstd frame
     table     one MessagePack map: `compression_scheme`, `blobs` or `zstd_offset` and `zstd_size`,
               and `toc`: for each binary and target the `ordinal` of a blob or a frame, and its
@@ -34,7 +34,7 @@ _HEADER = Struct("<4sIQ")
 _COUNT = Struct("<I")
 _VERSION = 1
 _Extent = tuple[int | None, int | None]
-"""Offset and size in the archive, compressed or not; None where they are not stated."""
+"""(offset, bytes) in the archive, compressed or not; None if not stated."""
 _NOT_COMPRESSED, _ZSTD = "none", "zstd-per-kernel"
 
 
@@ -52,14 +52,15 @@ class Entry(NamedTuple):
 
 
 def read(blob: Blob) -> Iterator[Blob | Problem]:
-    """Every code object once, under the first binary that names it."""
+    """Code objects and problems; a code object shared by several binaries comes once, under the
+    first."""
     archive = Archive(blob)
     yield from archive.problems
     yield from archive.code_objects(archive.entries)
 
 
 class Archive:
-    """The table of an archive. Raises `ReadError` where it cannot be read."""
+    """The table of contents of an archive. Raises `ReadError` if it cannot be read."""
 
     def __init__(self, blob: Blob) -> None:
         self._blob = blob
@@ -73,7 +74,7 @@ class Archive:
         self._extents = list(self._frames(table) if self._is_compressed else _blobs(table))
 
     def code_objects(self, entries: tuple[Entry, ...]) -> Iterator[Blob | Problem]:
-        """The bytes of these entries; those that share an ordinal are one."""
+        """The code objects of these entries, and problems; entries of one ordinal come once."""
         room = Room(len(self._blob.data))
         first: dict[int, Entry] = {}
         for entry in entries:
@@ -97,7 +98,8 @@ class Archive:
             yield part(self._blob, "kpack", data, at=at, member=entry.member)
 
     def _stored(self, entry: Entry) -> tuple[int | None, Data]:
-        """Where an entry lies in the archive, and its bytes, compressed or not."""
+        """(offset, bytes) of an entry in the archive, compressed or not. Raises `ReadError` if it
+        lies outside."""
         count = len(self._extents)
         if not 0 <= entry.ordinal < count:
             raise ReadError(f"kpack entry of ordinal {entry.ordinal}, where there are {count}")
@@ -107,7 +109,7 @@ class Archive:
         return at, self._blob.data.part(at, size)
 
     def _entries(self, binaries: object) -> Iterator[Entry]:
-        """Those that are sound; the others are one problem."""
+        """The sound entries of the table `toc`; all others become one problem."""
         if not isinstance(binaries, Mapping):
             raise ReadError("damaged kpack archive: its table names no binaries")
         odd = 0
@@ -123,7 +125,7 @@ class Archive:
             self.problems.append(problem(self._blob, message))
 
     def _frames(self, table: Mapping[str, object]) -> Iterator[_Extent]:
-        """Those of the block, as far as they lie within it."""
+        """Extents of the frames in the block; a problem at the first frame outside of it."""
         start, size = _whole(table.get("zstd_offset")), _whole(table.get("zstd_size"))
         data = self._blob.data
         if start is None or size is None or start + size > len(data) or size < _COUNT.size:
@@ -162,7 +164,7 @@ def _table(data: Data) -> Mapping[str, object]:
 
 
 def unpack_first(data: memoryview) -> Any:
-    """The MessagePack value that the bytes begin with. Raises `ReadError` where there is none."""
+    """The MessagePack value at the start of the bytes. Raises `ReadError` if there is none."""
     most = max(len(data), 1)
     unpacker = msgpack.Unpacker(
         max_buffer_size=most, strict_map_key=False, unicode_errors="backslashreplace"
@@ -170,7 +172,7 @@ def unpack_first(data: memoryview) -> Any:
     unpacker.feed(data)
     try:
         return unpacker.unpack()
-    # TypeError: a list or a map for a key.
+    # TypeError: a key is a list or a map.
     except (msgpack.UnpackException, ValueError, TypeError) as error:
         raise ReadError(str(error) or type(error).__name__) from error
 
@@ -192,5 +194,5 @@ def _blobs(table: Mapping[str, object]) -> Iterator[_Extent]:
 
 
 def _whole(value: object) -> int | None:
-    """A whole number from 0 on; None for anything else."""
+    """`value` if it is an integer ≥ 0, else None."""
     return value if type(value) is int and value >= 0 else None

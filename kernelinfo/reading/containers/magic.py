@@ -1,4 +1,4 @@
-"""The first bytes of everything that is opened. They decide; a file's name never does."""
+"""Tells formats by their first bytes, never by a file's name."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ COMPRESSED: dict[Method, bytes] = {
     "xz": b"\xfd7zXZ\0",
     "bzip2": b"BZh",
 }
-"""By method; of each, several streams may follow each other."""
+"""Method → magic. A file may have several streams of one method in a row."""
 ZIP = b"PK\x03\x04"
 SPIRV = b"\x03\x02\x23\x07"
 _BITCODE = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
 _COFF_X86_64 = b"\x64\x86"
 
-HEAD_BYTES = 512  # as many as the last of them, a tar's, needs
+HEAD_BYTES = 512  # covers the magic that is farthest in, a tar's
 
-Accepts = Callable[[bytes], bool]  # whether data that begin so are of a format
+Accepts = Callable[[bytes], bool]  # True if data with these first bytes are of a format
 
 
 def begins(*magics: bytes) -> Accepts:
@@ -36,23 +36,23 @@ def begins(*magics: bytes) -> Accepts:
 
 
 def is_coff(head: bytes) -> bool:
-    """By MZ, or by an object's machine and the optional header that no object has."""
+    """True for a PE image (MZ), or an x86-64 COFF object: it has no optional header."""
     return head.startswith(PE) or (head.startswith(_COFF_X86_64) and head[16:18] in (b"\0\0", b""))
 
 
 def is_tar(head: bytes) -> bool:
-    """POSIX's and GNU's; older ones have no magic."""
+    """True for a tar of POSIX or GNU; older tars have no magic."""
     return head[257:262] == b"ustar"
 
 
-is_bundle = begins(BUNDLE, COMPRESSED_BUNDLE)  # plain and compressed ones occur in one run
+is_bundle = begins(BUNDLE, COMPRESSED_BUNDLE)  # one run may have plain and compressed ones
 is_offload_binary = begins(b"\x10\xff\x10\xad")
 is_kpack = begins(b"KPAK")
-is_cpio = begins(b"070701", b"070702")  # of the form "newc"
+is_cpio = begins(b"070701", b"070702")  # the form "newc"
 
 FORMATS: dict[str, Accepts] = {
     "bundle": is_bundle,
-    "host_binary": begins(ELF),  # those for the device itself are known before
+    "host_binary": begins(ELF),  # code objects are sorted out before
     "offload_binary": is_offload_binary,
     "archive": begins(ARCHIVE, THIN_ARCHIVE),
     "coff": is_coff,
@@ -66,40 +66,39 @@ FORMATS: dict[str, Accepts] = {
     "cpio": is_cpio,
     "unread": begins(*_BITCODE, SPIRV),
 }
-"""What holds code but is none itself: the module that reads it, and its first bytes, in the order
-in which they are asked."""
+"""Module of a container format → test of the first bytes; the first test that is true counts."""
 
 WITHOUT_CODE = {
     "database": "a database without kernels; give one of MIOpen's, rocFFT's or tinygrad's"
 }
-"""By module: what to say of a file of its format in which there is nothing for AMD GPUs."""
+"""Module → message for a file of its format without code for AMD GPUs."""
 
-_WITHOUT_NUMBERS = "unread"  # bitcode is no problem where it is one of many files
+_WITHOUT_NUMBERS = "unread"  # bitcode among many files is no problem
 
 
 def format_of(head: bytes) -> str | None:
-    """The module that reads data that begin so; None where there is none."""
+    """Name of the module that reads data with these first bytes; None if no format fits."""
     return next((name for name, accepts in FORMATS.items() if accepts(head)), None)
 
 
 def may_hold_code(head: bytes, name: str) -> bool:
-    """Whether one of many files is worth opening: a code object, a container, or so named that it
-    may be assembly."""
+    """True if one of many files is worth opening: a code object, a container, or a text by its
+    name."""
     return format_of(head) not in (None, _WITHOUT_NUMBERS) or is_named_as_text(name)
 
 
 def is_named_as_code(path: str) -> bool:
-    """Whether a file has the name of compiler output for the device, so that it must hold some."""
+    """True if the name is that of the compiler's output for the device: it must have code."""
     return path.endswith((".co", ".hsaco", ".s"))
 
 
 def may_be_code(path: str) -> bool:
-    """True if a file has the name of what compilers, linkers and packagers make."""
+    """True if the name is that of a file that compilers, linkers or packagers write."""
     made = r"\.(s|o|a|so[.\d]*|co|out|hsaco|hipfb|amdgcn|obj|exe|dll|kpack|aks2|kdb|vmfb|whl)$"
     return re.search(made, path) is not None
 
 
 def is_named_as_text(path: str) -> bool:
-    """Whether a file in a directory is worth searching; texts of other kinds are many and long."""
+    """True if the name is that of assembly or a build log; other texts of a folder are skipped."""
     text = r"(?i)\.(s|asm|amdgcn|isa|txt|log|opt\.ya?ml)(\.(gz|zst|xz|bz2))?$"
     return re.search(text, path) is not None

@@ -1,8 +1,8 @@
-"""Code objects in MLIR's text, where escapes stand for their bytes: `bin = "\\7FELF\\02\\01…"`.
+"""Decodes code objects in MLIR text, written as escaped strings: `bin = "\\7FELF\\02\\01…"`.
 
-MLIR prints `gpu.binary` so (llvm/lib/Support/StringExtras.cpp, `printEscapedString`). Compilers for
-domain-specific languages keep that text in files or in pickles, which are searched for bytes and
-never unpickled. FlyDSL compresses it (flydsl/compiler/jit_executor.py, `ir_zlib`).
+MLIR prints `gpu.binary` this way (llvm/lib/Support/StringExtras.cpp, `printEscapedString`).
+Compilers of domain-specific languages keep the text in files or in pickles; pickles are searched
+and never unpickled. FlyDSL compresses it (flydsl/compiler/jit_executor.py, `ir_zlib`).
 """
 
 from __future__ import annotations
@@ -14,20 +14,21 @@ from kernelinfo.reading.containers.streams import held
 from kernelinfo.reading.data import Data
 
 STRING = rb'"\\7FELF\\02\\01\\01'
-"""The beginning of a string that holds an ELF file."""
+"""Pattern for the beginning of a string with an ELF file."""
 COMPRESSED = rb"ir_zlib(?:\x94|q.|r.{4})?(?:C.|B.{4}|\x8e.{8})(?=\x78)"
-"""The key of a pickled map, and what stands before the bytes of its value (Python, pickletools:
+"""Pattern for the key of a pickled map and the opcodes before its value (Python, pickletools:
 MEMOIZE, BINPUT and LONG_BINPUT; SHORT_BINBYTES, BINBYTES and BINBYTES8)."""
 
 _UNITS = rb'(?:[^"\\\n]++|\\\\|\\[0-9A-Fa-f]{2})++'
 _WINDOW = 1 << 16
-"""Bytes of text that are turned into bytes at once."""
+"""Bytes of text that are decoded at a time."""
 _LONGEST_KEY = 32
 
 
 def unescaped(data: Data) -> tuple[bytes, int] | None:
-    """The bytes of the string that begins the data, and the length of its text with both quotes.
-    None if it has no end or an escape that MLIR does not write."""
+    """(decoded bytes, length of the text with both quotes) of the string at the start of the data.
+
+    None if it has no end, or an escape that MLIR does not write."""
     pattern = re.compile(_UNITS)
     plain, at = bytearray(), 1
     while units := pattern.match(data.read(at, _WINDOW)):
@@ -42,8 +43,9 @@ _BYTES = {b"%02X" % number: bytes([number]) for number in range(256)}
 
 
 def decompressed(blob: Blob) -> tuple[memoryview, int]:
-    """The text behind the key of a pickled map that begins the blob, and where its stream ends.
-    Raises `ReadError` for a stream that is damaged or gives too much."""
+    """(decompressed text, end of its stream in the blob) behind the key at the blob's start.
+
+    Raises `ReadError` for a stream that is damaged or too large."""
     key = re.compile(COMPRESSED, re.DOTALL).match(blob.data.read(0, _LONGEST_KEY))
     start = key.end() if key else 0
     stream = held("zlib", blob, blob.data.part(start))

@@ -1,8 +1,8 @@
-"""LLVM's OffloadBinary: images for devices, each with strings that say for which.
+"""Reads LLVM's OffloadBinary: images with strings that name their device.
 
     4 bytes   10 ff 10 ad
     u32       version: 1 or 2
-    u64       size of all this; another may follow there
+    u64       size of the OffloadBinary; another one may follow
     u64       offset of the entries
     u64       size of the one entry (version 1) or number of entries (version 2)
     and each entry
@@ -13,8 +13,8 @@
     and each string
     u64 u64   offsets of key and value, which end with NUL; version 2 adds the value's size
 
-llvm/include/llvm/Object/OffloadBinary.h; version 2 is of LLVM 23. The kinds are not reliable:
-HIP's number changed after LLVM 19, and an image's is 0 where its file name has no known ending.
+llvm/include/llvm/Object/OffloadBinary.h; version 2 came with LLVM 23. The kinds are not reliable:
+HIP's number changed after LLVM 19, and the image kind is 0 for unknown file name endings.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _STRINGS = {1: Struct("<QQ"), 2: Struct("<QQ8x")}
 
 
 def read(blob: Blob) -> Iterator[Blob | Problem]:
-    """The images of one, or of several that follow each other."""
+    """Images and problems of one OffloadBinary, or of several in a row."""
     at: int | None = 0
     while at is not None:
         following = rest(blob, at)

@@ -1,4 +1,4 @@
-"""What lies inside a blob, named and placed from the outermost file on."""
+"""Makes the parts of a container: blobs, problems and notes with member name and file offset."""
 
 from __future__ import annotations
 
@@ -12,25 +12,26 @@ from kernelinfo.reading.containers import bounds, magic
 from kernelinfo.reading.data import Data
 
 if TYPE_CHECKING:
-    from struct import Struct  # which reading a text does not import
+    from struct import Struct  # reading a text does not need it
 
 DATA_SECTION = "section"
-"""The container of a host file's data that are to be searched for code objects."""
+"""Container name of a host file's data sections; they are searched for code objects."""
 UNKNOWN_DATA = "data"
-"""The container of code that was found by its headers, in data that no reader knows."""
+"""Container name of code found by its headers in data of unknown format."""
 
 _PIECE_BYTES = 1 << 20
 
 
 class Room:
-    """What a container may hand out: twice its own bytes. Parts that share their bytes could
-    multiply them without end."""
+    """The bytes that a container may still hand out: at first, twice its own size.
+
+    Without this bound, parts that share bytes could multiply them."""
 
     def __init__(self, own: int) -> None:
         self._left = bounds.REPETITION * own
 
     def take(self, given: int) -> bool:
-        """Take so many bytes of the room; False if there were fewer left."""
+        """Take `given` bytes; False if fewer were left."""
         self._left -= given
         return self._left >= 0
 
@@ -44,10 +45,10 @@ def part(
     member: str | None = None,
     one_of_many: bool = False,
 ) -> Blob:
-    """The bytes `at` that offset in a container; None where they were packed or are elsewhere.
+    """The part of a container as a blob.
 
-    `one_of_many` members may hold nothing for AMD GPUs, like files of a directory; any other that
-    holds nothing is a problem.
+    `at` is its offset in the container; None if it was compressed or is in another file. A part
+    without code is a problem, unless it is `one_of_many`, as a file in a directory is.
     """
     return blob._replace(
         data=data,
@@ -59,19 +60,20 @@ def part(
 
 
 def problem(blob: Blob, message: str, *, at: int | None = 0, member: str | None = None) -> Problem:
-    """What is wrong `at` that offset in a container."""
+    """The problem with this message, at offset `at` in a container; None if it has no offset."""
     return Problem(blob.path, message, _joined(blob, member), _offset(blob, at))
 
 
 def fields(layout: Struct, data: Data, cut_off: str, at: int = 0) -> tuple[Any, ...]:
-    """The fields of a header. Raises `ReadError`, with `cut_off`, where the data end within it."""
+    """The fields of a header. Raises `ReadError` with the message `cut_off` if it is cut off."""
     if at + layout.size > len(data):
         raise ReadError(f"{cut_off}; build it again")
     return layout.unpack(data.read(at, layout.size))
 
 
 def stored_file(blob: Blob, container: str, name: str, at: int, size: int) -> Iterator[Found]:
-    """A file of an archive, `size` bytes at that offset, if it is worth opening."""
+    """An archive's file of `size` bytes at offset `at`, with a problem if it is cut off; a note if
+    it is not worth opening."""
     data = blob.data.part(at, size)
     found = part(blob, container, data, at=at, member=name, one_of_many=True)
     if not may_hold_code(blob, data.read(0, magic.HEAD_BYTES), name, size):
@@ -87,7 +89,8 @@ def stored_file(blob: Blob, container: str, name: str, at: int, size: int) -> It
 def streamed_file(
     blob: Blob, container: str, name: str, read: Callable[[int], bytes], size: int
 ) -> Blob | Problem | Note:
-    """A file of an archive, `size` bytes that `read` gives, if it is worth opening."""
+    """An archive's file of `size` bytes from `read`; a note if it is not worth opening, a problem
+    if it is too large."""
     whole = bytearray(read(min(size, magic.HEAD_BYTES)))
     limit = blob.bounds.held_bytes(len(blob.data))
     if not may_hold_code(blob, whole, name, size):
@@ -102,26 +105,26 @@ def streamed_file(
 
 
 def may_hold_code(blob: Blob, data: memoryview | bytes | bytearray, name: str, size: int) -> bool:
-    """Whether one of a container's members, of so many bytes that begin with `data`, is worth
-    opening: by these, by its name, or as it is small enough to be searched for code objects."""
+    """True if a member of a container is worth opening: by its first bytes `data`, by its name, or
+    if its `size` is small enough to search it for code objects."""
     head = bytes(data[: magic.HEAD_BYTES])
     return magic.may_hold_code(head, name) or size <= blob.bounds.carved
 
 
 def left_out(blob: Blob) -> Note:
-    """That a file or member of no known kind is too large to be searched for code objects."""
+    """The note that a blob of unknown format is too large to be searched for code objects."""
     size = blob.bounds.carved
     message = f"more than {size} bytes of no known kind, not searched; --deep does"
     return Note(blob.path, message, blob.member)
 
 
 def rest(blob: Blob, at: int) -> Blob:
-    """A container from that offset on."""
+    """The rest of a container from offset `at` on."""
     return blob._replace(data=blob.data.part(at), offset=_offset(blob, at))
 
 
 def after_zeros(data: Data, at: int = 0) -> int | None:
-    """Where the first byte from there on stands that is not zero; None where all are."""
+    """Offset of the first nonzero byte from `at` on; None if all are zero."""
     return data.search(re.compile(rb"[^\0]"), at)
 
 

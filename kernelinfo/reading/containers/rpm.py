@@ -1,11 +1,13 @@
-"""RPM packages: the files of their payload, a cpio archive that may be compressed.
+"""Reads the files of RPM packages; the payload is a cpio archive that may be compressed.
 
-    96 bytes  lead, whose names and numbers nobody relies on
+    96 bytes  lead, not used
     header    the signature, and zeros to a multiple of 8
-    header    the package's
+    header    the package
     payload   to the end
 
-    4 bytes   8e ad e8 01, of a header
+and each header
+
+    4 bytes   8e ad e8 01
     4 bytes   reserved
     u32 u32   number of entries, 16 bytes each, and bytes of their values, which follow
 
@@ -39,7 +41,7 @@ def read(blob: Blob) -> Iterator[Found]:
 
 
 def _header_end(data: Data, at: int) -> int:
-    """Where the header that begins there ends. Raises `ReadError` where none does."""
+    """End of the header at offset `at`. Raises `ReadError` if no sound header is there."""
     start, entries, store = fields(_HEADER, data, "an RPM package cut off within its headers", at)
     size = _ENTRY_BYTES * entries + store
     end = at + _HEADER.size + size
@@ -49,7 +51,7 @@ def _header_end(data: Data, at: int) -> int:
 
 
 def _payload(blob: Blob) -> Iterator[Found]:
-    """The files in the archive."""
+    """The files of the payload. Raises `ReadError` if it is missing or no cpio archive."""
     head = bytes(blob.data.read(0, magic.HEAD_BYTES))
     if not head:
         raise ReadError("an RPM package without a payload")

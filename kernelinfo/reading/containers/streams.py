@@ -1,4 +1,4 @@
-"""Bytes as files: as they are, or decompressed piece by piece and never without a bound."""
+"""File objects over plain or compressed bytes; decompression goes piece by piece, with a bound."""
 
 from __future__ import annotations
 
@@ -25,13 +25,12 @@ _WINDOW_BITS: dict[Method, int] = {
     "deflate": -zlib.MAX_WBITS,
     "gzip": 16 + zlib.MAX_WBITS,
 }
-# Of one step, compressed or not. Small, so that little is left over behind a stream.
+# Bytes per step, compressed or not. A small piece leaves little unused behind a stream.
 _PIECE_BYTES = 1 << 18
 
 
 class View(io.RawIOBase):
-    """A file over bytes, which are not copied. Raises `ReadError` where more than `most` of them
-    are read at once."""
+    """A file object over bytes. Raises `ReadError` for a read of more than `most` bytes."""
 
     def __init__(self, data: Data, most: int = sys.maxsize) -> None:
         self._data = data
@@ -54,10 +53,10 @@ class View(io.RawIOBase):
 
 
 class Decompressed:
-    """What compressed bytes hold: one stream, or several that follow each other.
+    """A reader of decompressed bytes, from one stream or several in a row.
 
-    Raises `ReadError` where they are damaged, end too early, or give more than `limit` bytes, and
-    `FileBudgetError` where all of their file give more than its `budget`.
+    Raises `ReadError` if the data are damaged, cut off or larger than `limit` bytes, and
+    `FileBudgetError` if all streams of the file exceed its `budget`.
     """
 
     def __init__(self, method: Method, data: Data, limit: int, budget: FileBudget) -> None:
@@ -73,7 +72,7 @@ class Decompressed:
         self._stream, self._error = _opened(method)
 
     def read(self, size: int = _PIECE_BYTES) -> bytes:
-        """So many bytes; fewer only at the end."""
+        """`size` decompressed bytes; fewer only at the end."""
         piece = b""
         while len(piece) < size and not self._has_ended():
             piece += self._step(size - len(piece))
@@ -86,14 +85,14 @@ class Decompressed:
         return piece
 
     def seek(self, offset: int) -> int:
-        """Read on to an offset, or to the end before it; where that is."""
+        """Skip forward to an offset, or to the end before it; returns the new offset."""
         at = self._limit - self._left
         while at < offset and (piece := self.read(min(offset - at, _PIECE_BYTES))):
             at += len(piece)
         return at
 
     def read_all(self, hear: Callable[[bytes], object] | None = None) -> memoryview:
-        """All that is left; `hear` takes every piece of it on the way."""
+        """All remaining bytes; `hear` is called with each piece."""
         whole = bytearray()
         while piece := self.read():
             whole += piece
@@ -131,13 +130,13 @@ class Decompressed:
 
 
 class _Zlib:
-    """zlib's stream in the manner of the others."""
+    """A zlib decompressor with the interface of `bz2.BZ2Decompressor`."""
 
     def __init__(self, window_bits: int) -> None:
         self._stream = zlib.decompressobj(window_bits)
 
     def __getattr__(self, name: str) -> Any:
-        """`eof` and `unused_data`."""
+        """`eof` and `unused_data` of zlib's own object."""
         return getattr(self._stream, name)
 
     @property
@@ -149,7 +148,7 @@ class _Zlib:
 
 
 def _opened(method: Method) -> tuple[Any, type[Exception]]:
-    """A decompressor like those of `bz2`, and what it raises for damaged data."""
+    """(decompressor with `bz2`'s interface, the error that it raises for damaged data)."""
     if method in _WINDOW_BITS:
         return _Zlib(_WINDOW_BITS[method]), zlib.error
     if method == "xz":
@@ -165,7 +164,6 @@ def _opened(method: Method) -> tuple[Any, type[Exception]]:
 
 
 def held(method: Method, blob: Blob, data: Data, size: int | None = None) -> Decompressed:
-    """Compressed data in a blob, of which at most `size` bytes, and as many as may be in memory,
-    are decompressed."""
+    """A reader of compressed data in a blob, limited to `size` bytes and to the bound on memory."""
     limit = blob.bounds.held_bytes(len(data), nested=blob.offset is None)
     return Decompressed(method, data, limit if size is None else min(size, limit), blob.budget)

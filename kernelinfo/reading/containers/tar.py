@@ -1,4 +1,4 @@
-"""Tar archives: their regular files. POSIX.1-2001, section pax; GNU tar, "Basic Tar Format"."""
+"""Reads the regular files of tars. POSIX.1-2001, section pax; GNU tar, "Basic Tar Format"."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _MANY_DIGITS = re.compile(rb"[0-9]{65}")
 
 
 class _Forward(io.RawIOBase):
-    """A file for `tarfile`, which steps over sizes that headers claim, however far. Reading on
-    behind the end raises `EOFError`."""
+    """A file object for `tarfile`. A second read behind the end raises `EOFError`: `tarfile` would
+    go on skipping bytes that a damaged header claims."""
 
     def __init__(self, file: View | Decompressed) -> None:
         self._file = file
@@ -35,7 +35,7 @@ class _Forward(io.RawIOBase):
 
 
 class _Unread:
-    """A stream whose last piece is read again."""
+    """A stream with a piece pushed back: the next read returns that."""
 
     def __init__(self, stream: Any, piece: bytes) -> None:
         self._stream = stream
@@ -56,8 +56,8 @@ def read(blob: Blob) -> Iterator[Found]:
 
 
 def unpack(blob: Blob, file: View | Decompressed) -> Iterator[Found]:
-    """The members in the tar that `file` reads; those of a `View` are slices of `blob`. Raises
-    `ReadError` where the file does."""
+    """Members and problems of the tar that `file` reads; members of a `View` are slices of `blob`.
+    Raises `ReadError` if `file` does."""
     is_stored = isinstance(file, View)
     header = b""
 
@@ -69,8 +69,8 @@ def unpack(blob: Blob, file: View | Decompressed) -> Iterator[Found]:
             return super().frombuf(buf, encoding, errors)
 
         def _proc_pax(self, tar: Any) -> Any:
-            """Before it is parsed: tarfile of Python before 3.11.10 takes the square of a number's
-            digits to find that it is none of a record (CVE-2024-6232)."""
+            """Check a pax header before `tarfile` parses it: before Python 3.11.10 its time grows
+            with the square of a number's digits (CVE-2024-6232)."""
             if self.size > bounds.PAX_BYTES:
                 raise ValueError(f"a header of {self.size} bytes")
             stream, body = tar.fileobj, tar.fileobj.read(-(-self.size // 512) * 512)
@@ -83,7 +83,7 @@ def unpack(blob: Blob, file: View | Decompressed) -> Iterator[Found]:
                 tar.fileobj = stream
 
     try:
-        # As a stream, which cannot go back: damaged sizes would lead in circles.
+        # As a stream: it cannot seek back, so that damaged sizes cannot lead in circles.
         with tarfile.open(
             fileobj=_Forward(file),
             mode="r|",
@@ -93,7 +93,7 @@ def unpack(blob: Blob, file: View | Decompressed) -> Iterator[Found]:
             tarinfo=Header,
         ) as tar:
             while info := tar.next():
-                tar.members.clear()  # type: ignore[attr-defined]  # it would keep every header
+                tar.members.clear()  # type: ignore[attr-defined]  # or it keeps every header
                 if not (info.isreg() and info.size):
                     blob.budget.spend_member()
                 elif info.issparse():
@@ -104,12 +104,12 @@ def unpack(blob: Blob, file: View | Decompressed) -> Iterator[Found]:
                 else:
                     read = tar.fileobject(tar, info).read
                     yield streamed_file(blob, "tar", info.name, read, info.size)
-            if any(header):  # tarfile ends at it as at the zeros of an honest end
+            if any(header):  # tarfile stops at a bad header as at the zeros of a real end
                 at = tar.offset if is_stored else None
                 yield problem(blob, "no tar header where one should follow", at=at)
     except KernelinfoError:
         raise
     except RecursionError:
         yield problem(blob, "damaged tar (hundreds of headers for one member); not read")
-    except Exception as error:  # whatever tarfile raises for a damaged header
+    except Exception as error:  # a damaged header makes tarfile raise any kind of error
         yield problem(blob, f"damaged tar ({error}); not read from there on")

@@ -1,4 +1,4 @@
-"""Assembly texts and build logs: whether a text says anything of kernels for AMD GPUs."""
+"""Recognises assembly texts and build logs with kernels for AMD GPUs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.containers.parts import problem
 from kernelinfo.reading.data import Data
 
-# One of these stands in whatever LLVM or a person writes for these GPUs, mostly at the top.
+# Every assembly text for these GPUs has one of these, mostly at the top.
 _MARKS = re.compile(
     rb"\.amd(?:gcn_target|hsa_|_kernel_code_t|_amdgpu_|gpu_(?:metadata|hsa_kernel|pal_metadata))"
     rb"|\.hsa_code_object_|; Kernel info:|\.section\s+\.AMDGPU\."
@@ -20,7 +20,7 @@ _RESOURCE_USAGE = rb"Function Name: |Pass: +kernel-resource-usage"
 _RECORD = b"--- !"
 _FLAG = "-Rpass-analysis=kernel-resource-usage"
 _LOOKED_AT = 1 << 20
-_BINARY_BYTES = 1 << 12  # a zero byte in the first of them tells that data are no text
+_BINARY_BYTES = 1 << 12  # a zero byte in so many first bytes means that data are no text
 _LOG = rb"(?m)(?:warning|remark|error): |^\[\d+/\d+\] |^\[ *\d+%\] "
 _ZLIB = (b"\x78\x01", b"\x78\x9c", b"\x78\xda")
 _MAPS = (*(bytes([first]) for first in range(0x80, 0x90)), b"\xde", b"\xdf")
@@ -31,11 +31,11 @@ _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 def read(blob: Blob) -> Blob | Problem:
-    """The text itself, UTF-16 turned into UTF-8; a problem where it says nothing of kernels."""
+    """The text as a blob, UTF-16 converted to UTF-8; a problem if it has no kernels."""
     if bytes(blob.data.read(0, 2)) in _UTF16 and not _is_too_large(blob):
         decoded = bytes(blob.data).decode("utf-16", "replace")
         blob = blob._replace(data=Data.of(decoded.encode()))
-    is_large = len(blob.data) > blob.bounds.carved  # a smaller one may be text with stray zeros
+    is_large = len(blob.data) > blob.bounds.carved  # small texts may have stray zeros
     is_binary = is_large and b"\0" in bytes(blob.data.read(0, _BINARY_BYTES))
     if not is_binary and blob.data.search(_MARKS) is not None:
         return problem(blob, _too_large(blob)) if _is_too_large(blob) else blob
@@ -60,7 +60,7 @@ def _too_large(blob: Blob) -> str:
 
 
 def _reason(data: Data) -> str:
-    """What a text or other data are that say nothing of kernels, and what to give instead."""
+    """Message on data without kernels: their kind, and the file to give instead."""
     start = bytes(data.read(0, _LOOKED_AT))
     if _is_catalogue(start):
         return "a catalogue of Tensile without code; give the .co or .hsaco files next to it"
@@ -76,8 +76,9 @@ def _reason(data: Data) -> str:
 
 
 def _is_catalogue(start: bytes) -> bool:
-    """Whether data begin as Tensile's list of what code objects hold does: a MessagePack map, which
-    newer versions compress by zlib."""
+    """True for the first bytes of Tensile's catalogue of code objects.
+
+    It is a MessagePack map, compressed by zlib in newer versions."""
     if start.startswith(_ZLIB):
         with suppress(zlib.error):
             start = zlib.decompressobj().decompress(start, _CATALOGUE_BYTES)

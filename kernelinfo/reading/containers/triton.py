@@ -1,8 +1,8 @@
-"""The JSON that Triton's compiler leaves next to a code object in its cache.
+"""Reads Triton's JSON next to a code object in its cache: the sidecar with the launch.
 
-Triton sizes all LDS at launch: the code object states 0, and only `shared` in this file has the
-bytes. triton/compiler/compiler.py, `CompiledKernel`; the keys changed over the years, so that each
-may be missing.
+Triton sizes all LDS at launch: the code object states 0 bytes, and only `shared` in the JSON has
+the number. Keys changed over the years, so that each may be missing. Source:
+triton/compiler/compiler.py, `CompiledKernel`.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from kernelinfo.reading.facts import KernelFacts, Module, Numbers, Stated
 
 _MOST_LDS_BYTES = 1 << 20
 _MOST_WORKITEMS = 1024
-_MOST_WAVES = 64  # of a SIMD; the hardware has 20 at most
+_MOST_WAVES = 64  # waves per SIMD; the hardware has at most 20
 _SUFFIXES = (".hsaco", ".amdgcn")
 _KEYS = ("name", "target", "num_warps", "shared")  # a map with none of these is not Triton's
 
 
 class Sidecar(NamedTuple):
-    """What it states of its one kernel."""
+    """The kernel, processor and launch that a sidecar states."""
 
     kernel: str
     arch: str | None  # processor, for example gfx942
@@ -32,8 +32,9 @@ class Sidecar(NamedTuple):
 
 
 def read_sidecar(path: str) -> Sidecar | None:
-    """The sidecar of the code object or assembly at this path. None where there is none. Raises
-    `ReadError` where it is damaged or contradicts itself."""
+    """The sidecar of the code object or assembly at `path`; None if there is none.
+
+    Raises `ReadError` if it is damaged or contradicts itself."""
     stem, suffix = os.path.splitext(path)
     if suffix not in _SUFFIXES:
         return None
@@ -51,9 +52,9 @@ def read_sidecar(path: str) -> Sidecar | None:
 
 
 def with_launch(module: Module, blob: Blob, target: str | None) -> tuple[KernelFacts, ...]:
-    """The kernels of a module with the launch that Triton's JSON or a pack of AOTriton states.
+    """The kernels of a module, with the launch of Triton's JSON or AOTriton's pack added.
 
-    Raises `ReadError` where the JSON cannot be read, or is of another target or kernel.
+    Raises `ReadError` if the JSON cannot be read, or is for another target or kernel.
     """
     kernels = module.kernels
     if blob.launch is not None:
@@ -85,8 +86,8 @@ def _stated(launch: Launch, *, is_sized_at_launch: bool = False) -> tuple[Stated
 
 
 def _load(path: str) -> Any:
-    """None where there is no such file."""
-    if not os.path.isfile(path):  # nor is there one with a NUL in its path
+    """Decoded JSON of a file; None if there is no such file. Raises `ValueError` and `OSError`."""
+    if not os.path.isfile(path):  # False, too, for a path with a NUL
         return None
     import json
 
@@ -101,7 +102,8 @@ def _load(path: str) -> Any:
 
 
 def _sidecar(values: dict[str, Any]) -> Sidecar:
-    """Raises `ValueError` where a value is none that Triton writes for an AMD GPU."""
+    """The sidecar of decoded JSON. Raises `ValueError` for values that Triton does not write for
+    AMD GPUs."""
     target = values.get("target", {})
     if not isinstance(target, dict) or target.get("backend", "hip") != "hip":
         raise ValueError("it is not for an AMD GPU")
@@ -118,7 +120,7 @@ def _sidecar(values: dict[str, Any]) -> Sidecar:
 
 
 def _agreed(key: str, *maps: dict[str, Any]) -> Any:
-    """The value of a key; None where no map has it. Raises `ValueError` where two differ."""
+    """Value of a key; None if no map has it. Raises `ValueError` if two maps differ."""
     found = [values[key] for values in maps if key in values]
     if any(value is None or value != found[0] for value in found):
         raise ValueError(f"{key} is {' and '.join(map(shortened, found))}")

@@ -1,4 +1,4 @@
-"""Code that no compiler has given registers yet: LLVM bitcode and SPIR-V."""
+"""Reports LLVM bitcode and SPIR-V: code without registers yet."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kernelinfo.reading.containers.parts import problem
 
 
 def read(blob: Blob) -> Iterator[Problem]:
-    """What it is."""
+    """One problem: the kind of code, and the file to give instead."""
     message = "carries no resource usage; give the linked code object or the assembly"
     if blob.data.read(0, 4) == magic.SPIRV:
         message = f"SPIR-V {message}"

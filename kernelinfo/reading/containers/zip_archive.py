@@ -1,4 +1,4 @@
-"""Zip archives, wheels among them: their regular files. PKWARE, APPNOTE.TXT 6.3.10, section 4.3."""
+"""Reads the regular files of zips and wheels. PKWARE, APPNOTE.TXT 6.3.10, section 4.3."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def read(blob: Blob) -> Iterator[Found]:
     try:
         most = max(bounds.ZIP_DIRECTORY_BYTES, len(blob.data) // 8)
         members = zipfile.ZipFile(View(blob.data, most)).infolist()
-    except Exception as error:  # whatever zipfile raises for a damaged directory
+    except Exception as error:  # a damaged directory makes zipfile raise any kind of error
         raise ReadError(f"damaged zip ({error}); not read") from error
     room = Room(len(blob.data))
     for info in members:
@@ -47,7 +47,7 @@ def read(blob: Blob) -> Iterator[Found]:
             yield from _member(blob, info)
         except ReadError as error:
             at = info.header_offset
-            within = 0 <= at < len(blob.data)  # what a damaged directory says may be anywhere
+            within = 0 <= at < len(blob.data)  # a damaged directory may state any offset
             yield problem(blob, str(error), member=info.filename, at=at if within else None)
 
 
