@@ -1,5 +1,6 @@
-"""Turns the grammars into tables, for the wheel or next to them, and the wheel's targets.toml into
-a module."""
+"""Build hook: writes the parse tables of the grammars, and targets.toml as a Python module.
+
+A wheel gets both; an editable install gets only the tables, next to the grammars."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ class CompiledGrammars(BuildHookInterface):  # type: ignore[type-arg]
 
 
 def write_tables(grammars: Path, folder: Path) -> list[Path]:
-    """Write the tables of every grammar to a folder, without those of older grammars."""
+    """Paths of the tables, written to `folder`, one file per grammar; older tables are removed."""
     from kernelinfo.reading.grammar import tables_name
     from kernelinfo.reading.grammar_tables import dump_tables
 
@@ -41,7 +42,9 @@ def write_tables(grammars: Path, folder: Path) -> list[Path]:
 
 
 def write_targets(root: Path, folder: Path) -> Path:
-    """Write targets.toml as a module of literals, unless one of its tables contradicts itself."""
+    """Path of the module of literals, written to `folder` from targets.toml.
+
+    Raises `TargetsError` for a table that contradicts itself."""
     from kernelinfo.occupancy import target_tables, targets
 
     for name in targets.known():

@@ -1,4 +1,4 @@
-"""Kernel names for people: nothing in them may act on a terminal."""
+"""Spells names of kernels for output, without characters that act on a terminal."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 
 
 def member_path(path: str, member: str | None) -> str:
-    """`libapp.so › kernel.co`; printable."""
+    """Printable path of a file or a member in it: `libapp.so › kernel.co`."""
     return printable(f"{path} › {member}" if member else path)
 
 
 def name_of(kernel: Named, style: NameStyle) -> str:
-    """The demangled name, short or full, or the mangled one; printable."""
+    """Printable name of a kernel in this style: short, full or mangled."""
     return printable(chosen_name(kernel, style))
 
 
 def chosen_name(kernel: Named, style: NameStyle) -> str:
-    """The demangled name, short or full, or the mangled one; as the input has it."""
+    """Name of a kernel in this style; not escaped, see `name_of`."""
     if style == "mangled":
         return kernel.symbol
     is_cpp = kernel.name != kernel.symbol
@@ -41,8 +41,9 @@ def chosen_name(kernel: Named, style: NameStyle) -> str:
 
 
 def names_of(kernels: Iterable[Named], style: NameStyle) -> Mapping[str, str]:
-    """The name of each symbol; where short ones would be equal, as much more as tells them apart.
-    What differs in the parameters alone is written with them, up to the one that differs."""
+    """Symbol → printable name. Equal short names get more text until they differ.
+
+    They get parameters up to the first that differs, else the full name, else the mangled one."""
     known = {kernel.symbol: kernel for kernel in kernels}
     names = {symbol: name_of(kernel, style) for symbol, kernel in known.items()}
     if style != "short":
@@ -57,15 +58,17 @@ def names_of(kernels: Iterable[Named], style: NameStyle) -> Mapping[str, str]:
 
 
 def short(name: str) -> str:
-    """A demangled name as an engineer says it: `gemm<float, 256>`. Gone are return type,
-    namespaces, parameters, the suffixes of numbers, the arguments that standard containers have by
-    default, and of a lambda's function all but its name."""
+    """A demangled name as an engineer says it: `gemm<float, 256>`.
+
+    Omits return type, namespaces, parameters, suffixes of numbers and default arguments of standard
+    containers. A function with a lambda keeps only its name."""
     return _brief(stem(name)) or name
 
 
 def folded(name: str, width: int, indent: int) -> list[str]:
-    """A name in lines of `width` columns, all but the first indented. Broken behind a comma, else
-    behind an opening bracket or a scope, wherever the last one is."""
+    """Lines of a name, at most `width` columns if possible; all but the first are indented.
+
+    A line ends behind its last comma, else its last opening bracket, else its last `::`."""
     lines, line = [], ""
     for part in re.findall(_PARTS, name):
         if line.strip() and cells(line + part.rstrip()) > width:
@@ -78,11 +81,11 @@ def folded(name: str, width: int, indent: int) -> list[str]:
 
 
 _PARTS = r"(?s).+?(?:, |::|[<(]|\Z)"
-_MARKS = ((", ",), ("<", "("), ("::",))  # where a line may end, the best first
+_MARKS = ((", ",), ("<", "("), ("::",))  # ends of a line, the best first
 
 
 def heading(name: str, about: str, view: View) -> Iterator[list[Span]]:
-    """A name and its description on one line; on two where the terminal is too narrow."""
+    """Lines with a name and its description: one line, or more on a narrow terminal."""
     if view.fold and cells(name) + 3 + cells(about) > view.width:
         yield from ([(line, "bold")] for line in folded(name, view.width, 2))
         yield from wrap([(f"   {about}", "")], view.width, 3)
@@ -115,18 +118,18 @@ def _brief(text: str) -> str:
 
 
 def _depths(text: Iterable[str], opens: str = "(<[{", closes: str = ")>]}") -> Iterator[int]:
-    """How many brackets are open behind each character, less those closed before they opened."""
+    """Bracket depth behind each character; negative behind a closing bracket without its opener."""
     return accumulate((character in opens) - (character in closes) for character in text)
 
 
 def _end(text: str, position: int) -> int:
-    """Behind the bracket that closes the one before `position`."""
+    """Position behind the bracket that closes the one before `position`."""
     behind = enumerate(_depths(text[position:]), position + 1)
     return next((end for end, depth in behind if depth < 0), len(text))
 
 
 def _start(text: str, end: int) -> int:
-    """Where the template argument begins that ends before `end`."""
+    """Start of the template argument that ends before `end`."""
     depths = _depths(reversed(text[:end]), ")>]}", "(<[{")
     for start, depth in zip(range(end, 0, -1), depths, strict=True):
         if depth < 0 or (depth == 0 and text[start - 2 : start] == ", "):
@@ -135,7 +138,7 @@ def _start(text: str, end: int) -> int:
 
 
 def _equal(names: Mapping[str, str]) -> Iterator[list[str]]:
-    """Groups of symbols that have one name."""
+    """Groups of two or more symbols with equal names."""
     groups = defaultdict(list)
     for symbol, name in names.items():
         groups[name].append(symbol)

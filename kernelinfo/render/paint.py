@@ -1,4 +1,4 @@
-"""Lines of styled text, painted only where colour is wanted."""
+"""Lines of styled text: escaped, coloured, wrapped and aligned."""
 
 from __future__ import annotations
 
@@ -9,41 +9,43 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from kernelinfo.render import View
 
-Span = tuple[str, str]  # text and the rich style it has on a terminal; "" for none
+Span = tuple[str, str]  # (text, rich style); "" for no style
 
 _NARROW = dict.fromkeys(map(ord, "■·…–−×≤›¹"), "x")
-"""One column wide, and all that most reports have besides ASCII: rich takes long to import."""
+"""Characters of one column that reports use. They spare most reports the slow import of rich."""
 
 _ACTIVE = r"[\0-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]"
-"""Characters that act on a terminal, or on the order in which text is read, but for the newline:
-the controls of ASCII and Latin-1, and Unicode's separators of lines and bidirectional controls."""
+"""Pattern for characters, except the newline, that act on a terminal or on the reading order:
+controls of ASCII and Latin-1, Unicode's line separators and bidirectional controls."""
 _COLORS = r"\x1b\[[\d;]*m"
 _HASHES = re.compile(r"##(?=\w*\[)")
 _COLONS = re.compile(r"(?<!\S)::")
 
 
 def without_commands(text: str) -> str:
-    """Text in whose lines no CI service finds a command (`::error::`, `##[error]`, `##vso[`). Their
-    first characters become escapes. GitHub's runner, ActionCommand.cs, looks for `::` at the
-    beginning of a line and for `##[` anywhere."""
+    """`text` without commands of CI services (`::error::`, `##[error]`, `##vso[`).
+
+    Their first character becomes an escape. GitHub's runner looks for `::` at the beginning of a
+    line and for `##[` anywhere (ActionCommand.cs)."""
     return _COLONS.sub(r"\\x3a:", without_hashes(text))
 
 
 def without_hashes(text: str) -> str:
-    """Output of any format without `##[` and `##vso[`; that of JSON has the same values."""
+    """`text` without `##[` and `##vso[`. JSON output keeps its values."""
     return _HASHES.sub(r"\\u0023#", text) if "##" in text else text
 
 
 def printable(text: str) -> str:
-    """`text` with control, bidirectional and undecodable characters written as escapes."""
+    """`text` with escapes for control, bidirectional and undecodable characters."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else _escape(c) for c in text)
 
 
 def harmless(text: str, *, color: bool) -> str:
-    """Output of any format in which nothing acts on a terminal but newlines and, where there is
-    `color`, the colours that `paint` writes."""
+    """`text` with escapes for all characters that act on a terminal.
+
+    Keeps newlines and, with `color`, the colours of `paint`."""
     if text.replace("\n", "").isprintable():
         return text
     kept = _COLORS if color else r"\Z"
@@ -55,11 +57,11 @@ def _escape(characters: str) -> str:
 
 
 def paint(line: Iterable[Span], color: bool) -> str:
-    """One line of output, without its newline; nothing in it acts on a terminal."""
+    """One line of output as text, escaped, without its newline."""
     spans = [(without_commands(printable(text)), style) for text, style in line]
     if not color:
         return without_commands("".join(text for text, _ in spans)).rstrip()
-    if spans:  # a space behind the last column would make the terminal begin a line
+    if spans:  # a space behind the last column would start a new line on the terminal
         spans[-1] = (spans[-1][0].rstrip(), spans[-1][1])
     from rich.style import Style
 
@@ -67,16 +69,16 @@ def paint(line: Iterable[Span], color: bool) -> str:
 
 
 def painted(lines: Iterable[Iterable[Span]], view: View) -> Iterator[str]:
-    """Lines of output with their newlines."""
+    """Lines of output as text, escaped, with newlines."""
     for line in lines:
         yield paint(line, view.color) + "\n"
 
 
-_WORDS = re.compile(r"\S*\d \S+\s*|\S+\s*|\s+")  # a number stays with what it counts
+_WORDS = re.compile(r"\S*\d \S+\s*|\S+\s*|\s+")  # a number stays with its noun
 
 
 def wrap(line: Iterable[Span], width: int, indent: int) -> Iterator[list[Span]]:
-    """The line in lines of `width` columns where its words allow it, all but the first indented."""
+    """The line broken between words to `width` columns; all lines but the first are indented."""
     row: list[Span] = []
     taken, begun = 0, False
     for text, style in line:
@@ -91,7 +93,7 @@ def wrap(line: Iterable[Span], width: int, indent: int) -> Iterator[list[Span]]:
 
 
 def fitted(line: list[Span], view: View, indent: int) -> Iterator[list[Span]]:
-    """The line; on a terminal that is too narrow for it, broken between words."""
+    """The line, or several if it is too wide for the terminal, broken between words."""
     yield from wrap(line, view.width, indent) if view.fold else [line]
 
 
@@ -113,7 +115,7 @@ def right(text: str, width: int) -> str:
 
 
 def aligned(rows: Sequence[Sequence[str]], kinds: str = "", gap: str = "  ") -> list[str]:
-    """Each row as a line of columns, those of kind `n` aligned to the right."""
+    """One line per row, in columns. `kinds` has a letter per column; `n` aligns to the right."""
     widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
     sides = [right if kind == "n" else left for kind in kinds or "t" * len(widths)]
     return [
