@@ -245,13 +245,12 @@ def test_a_disassembler_that_fails_is_as_none(
         ["report", "--format", "json"],
         ["check"],
         ["check", "--format", "sarif"],
-        ["explain", "numbers"],
     ],
     ids=" ".join,
 )
 def test_reports_and_checks_do_not_know_of_it(arguments: list[str], tmp_path: Path) -> None:
     """Start-up, reports and checks import no module that only `pressure` and `explain` need."""
-    path = [] if arguments[0] == "explain" else [str(FIXTURES / SAMPLE)]
+    path = [str(FIXTURES / SAMPLE)]
     program = (
         f"import sys; sys.argv = ['kernelinfo', *{[*arguments, *path]}]\n"
         "from kernelinfo.__main__ import main\n"
