@@ -16,14 +16,24 @@ from typing import NamedTuple
 
 from kernelinfo.pressure.flow import components, postorder, predecessors, read_flow
 from kernelinfo.pressure.high_vgprs import with_high_vgprs
-from kernelinfo.pressure.listing import IMPLICIT_DEF, Listing, Step
+from kernelinfo.pressure.listing import IMPLICIT_DEF, UNKNOWN, Listing, Step
 from kernelinfo.pressure.loops import Loop, Loops
 from kernelinfo.pressure.nouns import Location, Region
 from kernelinfo.pressure.registers import Counts, count, union
 
 TANGLED = "tangled loops"
 """Reason for inexact results: values were followed for `MOST_VISITS` and not to their end."""
+_MOST_NAMED = 5  # unknown instructions
 MOST_VISITS = 16  # of each block, on average; compiled code needs 2
+
+
+def _in_short(reasons: Iterable[str]) -> tuple[str, ...]:
+    """Each reason once. Unknown instructions after the first `_MOST_NAMED` are counted."""
+    every = dict.fromkeys(reasons)
+    others = [reason for reason in every if reason.startswith(UNKNOWN)][_MOST_NAMED:]
+    for reason in others:
+        del every[reason]
+    return (*every, f"{len(others)} other unknown instructions") if others else tuple(every)
 
 
 class Live(NamedTuple):
@@ -58,7 +68,7 @@ class Function:
         self.needed = [0] * len(self.blocks)
         """Registers that each block or a later one may read before writing them."""
         tangled = () if self._settle_needed(groups, effects) else (TANGLED,)
-        self.reasons = tuple(dict.fromkeys((*listing.reasons, *reasons, *tangled)))
+        self.reasons = _in_short((*listing.reasons, *reasons, *tangled))
         """Reasons why the live registers are a lower bound; empty if they are exact."""
 
     def _effects(self, block: int) -> tuple[int, int, int]:

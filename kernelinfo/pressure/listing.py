@@ -23,6 +23,7 @@ IMPLICIT_DEF, KILL = "implicit-def", "kill"
 
 # An unclosed comment takes the rest of its line.
 _ENCLOSED = r"/\*(?:[^*]|\*(?!/))*+(?:\*/|$)"
+UNKNOWN = "unknown instruction"
 _COMMENT = re.compile(rf"{_ENCLOSED}|(?:;|//).*")
 _CODE_COMMENT = re.compile(rf"(v(?:\d+|\[\d+:\d+\])\s*/\*v[^*]*\*/)|{_ENCLOSED}|(?:;|//).*")
 _LABEL = re.compile(r'\s*+(?:"((?:\\.|[^"\\])*+)"|<(\w++)>|([\w.$@]++)):(?=\s|$)')
@@ -252,7 +253,7 @@ class _Reader:
     def _instruction(self, code: str, spill: Literal["Spill", "Reload"] | None) -> None:
         mnemonic = code.split(None, 1)[0]
         if not _MNEMONIC.match(mnemonic):
-            self._reasons[f"unknown instruction {mnemonic[:40]}"] = None
+            self._reasons[f"{UNKNOWN} {mnemonic[:40]}"] = None
             return
         code = evaluated(code, self._number, self._value)
         if spill and mnemonic == "s_clause":
@@ -295,7 +296,7 @@ def known_effect(text: str) -> Effect:
     mnemonic = text.split(None, 1)[0]
     if _MNEMONIC.match(mnemonic):
         return effect(text)
-    reason = f"unknown instruction {mnemonic[:40]}"
+    reason = f"{UNKNOWN} {mnemonic[:40]}"
     return Effect(mnemonic, (), 0, 0, "other", None, reason)
 
 

@@ -144,6 +144,15 @@ def test_what_cannot_be_known_is_named() -> None:
     assert reasons(".if FAST\n    .endif") == ("text that is repeated or depends on a condition",)
 
 
+def test_a_few_unknown_instructions_are_named_and_the_others_counted() -> None:
+    odd = "\n".join(f"ODD{n} v1" for n in range(1000))
+    assert reasons(f"{odd}\ns_swappc_b64 s[30:31], s[16:17]") == (
+        *(f"unknown instruction ODD{n}" for n in range(5)),
+        "calls",
+        "995 other unknown instructions",
+    )
+
+
 def test_a_macro_is_no_code_of_the_function_around_it() -> None:
     text = "f:\n.macro m\n    v_mov_b32 v200, 0\n.endm\n    v_mov_b32 v1, 0\n    s_endpgm\n"
     assert len(function_of(text).steps) == 2
