@@ -46,7 +46,7 @@ class Blob(NamedTuple):
 
 
 class Elsewhere(NamedTuple):
-    """A host file whose device code is in kpack archives."""
+    """A host file with its device code in kpack archives."""
 
     blob: Blob
     search_paths: tuple[str, ...]

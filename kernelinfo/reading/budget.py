@@ -29,8 +29,8 @@ class Bounds(NamedTuple):
     memory: int = 8 << 30
     """Most bytes in memory at once: of one decompressed member, or of one text."""
     carved: int = 64 << 20
-    """Size in bytes up to which an unknown file of a directory, or an unknown archive member, is
-    searched for code objects. A file named on the command line is searched whole."""
+    """Most bytes of an unknown file in a directory, or of an unknown archive member, to search for
+    code objects. A file named on the command line is searched whole."""
 
     members: int = 100_000
     """Most members of all containers of one file, plus code headers that lead nowhere; or one for

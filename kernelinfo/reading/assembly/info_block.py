@@ -139,7 +139,7 @@ def _prefixed(text: Text, offset: int, prefix: bytes) -> Iterator[bytes]:
 
 @lru_cache(maxsize=1 << 12)
 def _read(comments: bytes, line: int) -> _Body:
-    """Body of a block from whole comment lines; `line` is the first one's, from the header."""
+    """Body of a block from whole comment lines; the first is `line` lines behind the header."""
     statements: list[Statement] = []
     unread: list[tuple[int, bytes]] = []
     length = 0

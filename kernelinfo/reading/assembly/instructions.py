@@ -57,7 +57,7 @@ def function_text(text: Text, start: int, end: int) -> bytes | None:
     A log's prefix is removed from each line; None if the prefix differs from line to line.
     """
     code = text[start:end]
-    end = code.find(_END, max(code.find(b"."), 0))  # one byte is sought ten times as fast
+    end = code.find(_END, max(code.find(b"."), 0))  # one byte is found ten times as fast
     if end >= 0:
         code = code[:end]
     prefix = before(text, start)

@@ -255,7 +255,7 @@ class ModuleText:
         self._budget.check_list(len(found.kernels))
 
     def _find_code(self, end: int) -> None:
-        """Set each kernel's instructions and source line; they end where the next label stands."""
+        """Set each kernel's instructions and source line; a kernel ends at the next one's label."""
         for kernel, label in self._kernels.far_labels(self._text, self._start, end):
             self._label(kernel, label)
         starts = {k.label: k for k in self._kernels.values() if k.label is not None}

@@ -73,5 +73,5 @@ def _reserves_no_lds(stated: tuple[Stated, ...]) -> bool:
 
 
 def _may_take_vgprs(target: Target | None) -> bool:
-    """True for gfx12, whose waves may take VGPRs while they run."""
+    """True for a gfx12 target: its waves may take VGPRs while they run."""
     return target is not None and (target.named_barriers or bool(target.vgprs[0].dynamic_blocks))
