@@ -15,7 +15,7 @@ from kernelinfo.occupancy.placement import extra_sgprs, total_vgprs
 from kernelinfo.occupancy.targets import Target
 from kernelinfo.reading.facts import NOTHING, KernelFacts, Numbers, Stated
 
-NOTE = "is not linked yet: numbers are of what each kernel reaches in this object; link for all"
+NOTE = "is not linked yet: numbers cover this object only; link it to count all callees"
 _MOST_CALLS = 1 << 20
 """Most calls to follow in one object, summed over its kernels. Real code inlines nearly all."""
 _VCC, _FLAT_SCRATCH, _DYNAMIC_STACK = 1, 2, 4
