@@ -167,7 +167,7 @@ class Pool(Generic[Task, Done]):
         ends = (their_tasks, their_answers, self._worker)
         process = context.Process(target=_serve, args=ends, daemon=True)
         try:
-            with _signals_wait():
+            with signals_wait():
                 process.start()
         except OSError as error:
             message = f"no process can be started: {error.strerror}; try again with --jobs 1"
@@ -185,9 +185,10 @@ _ENDING = [
 
 
 @contextmanager
-def _signals_wait() -> Iterator[None]:
-    """Block the signals that end this process. An exception of their handlers would be lost if it
-    came within Python's callbacks of a fork."""
+def signals_wait() -> Iterator[None]:
+    """Block the signals that end this process while it starts another one or makes a folder. An
+    exception of their handlers would be lost within Python's callbacks of a fork, or would lose the
+    name of the folder."""
     if not hasattr(signal, "pthread_sigmask"):  # on Windows
         yield
         return

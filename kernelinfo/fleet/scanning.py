@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from kernelinfo.analysis.counts import place, unmatched
-from kernelinfo.analysis.pool import Pool
+from kernelinfo.analysis.pool import Pool, signals_wait
 from kernelinfo.errors import KernelinfoError
 from kernelinfo.fleet.listing import InputFile, Task, address, cost, find, is_local, tasks, units
 from kernelinfo.fleet.worker import Done, Request, Worker, input_rows, problem_row
@@ -91,7 +91,9 @@ def _worth(work: Plan) -> int:
 
 
 def _by_processes(request: Request, work: Plan, run: str, workers: int) -> Iterator[Done]:
-    with TemporaryDirectory(prefix="kernelinfo-") as scratch:
+    with signals_wait():
+        folder = TemporaryDirectory(prefix="kernelinfo-")
+    with folder as scratch:
         request = request._replace(scratch=scratch)
         pool = Pool(workers, Worker(request))
         try:
