@@ -144,7 +144,7 @@ def _best_member(target: Target, demand: Demand, launch: Launch) -> Occupancy:
     """The occupancy on the best device of a generic target, marked as an upper bound."""
     members = [occupancy(find(name), demand, launch) for name in target.members]
     best = max(members, key=lambda member: member.percent)
-    reason = f"{target.name} is what its device makes of it: this is {best.target}"
+    reason = f"{target.name} runs on several targets: this is the best of them, {best.target}"
     return best._replace(target=target.name, at_most_because=(reason, *best.at_most_because))
 
 

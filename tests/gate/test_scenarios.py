@@ -597,7 +597,7 @@ SCENARIOS = [
     Scenario(
         "a file of zeros",
         2,
-        "build/c.hsaco: is all zero, as a write that broke off leaves it; build it again",
+        "build/c.hsaco: is all zero, as after an interrupted write; build it again",
         build=TWO | {"c.hsaco": "\0" * 4096},
     ),
     Scenario(

@@ -76,7 +76,7 @@ def read(
     name, target = processor(elf, metadata.target_id, metadata.isa, arch, warnings)
     version = code_object_version(elf)
     if version is None and metadata.kernels:
-        message = f"OS ABI {elf.os_abi} version {elf.abi_version} is none that is known for HSA"
+        message = f"OS ABI {elf.os_abi} version {elf.abi_version} is not known for HSA"
         warnings.append(ReadWarning(message, offset=7))
 
     unlisted = [symbol for symbol in described if symbol not in metadata.kernels]
@@ -86,7 +86,7 @@ def read(
         warnings.append(ReadWarning(f"{message}; build it again"))
     budget.spend(len(metadata.kernels) + len(unlisted))
     if elf.has_overlaps():
-        message = "load segments overlap: of an address in two, the first is read; link it again"
+        message = "load segments overlap: the first one with an address is read; link it again"
         warnings.append(ReadWarning(message))
     kernels, passed_over = [], []
     without: dict[str, list[str]] = {}

@@ -57,7 +57,7 @@ def words(raw: memoryview, at: int, *, is_v2: bool) -> Words:
         return _WORDS_V2.unpack_from(raw, at)
     lds, scratch, *reserved, rsrc3, rsrc1, rsrc2, properties, last = _WORDS.unpack_from(raw, at)
     if last or reserved != _RESERVED:
-        raise ReadError("what the symbol .kd points at is no descriptor")
+        raise ReadError("the symbol .kd does not point at a descriptor")
     # Keeps one bit of RSRC2: the dispatcher writes most of the others.
     return lds, scratch, rsrc3, rsrc1, rsrc2 & 1 << _DYNAMIC_VGPRS_GFX120, properties
 

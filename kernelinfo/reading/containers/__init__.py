@@ -68,7 +68,7 @@ def open_file(
         yield Problem(file.path, "is a pointer of Git LFS; fetch the file by `git lfs pull`")
         return
     if magic.is_named_as_code(file.path) and files.is_all_zero(blob):
-        yield Problem(file.path, "is all zero, as a write that broke off leaves it; build it again")
+        yield Problem(file.path, "is all zero, as after an interrupted write; build it again")
         return
     yield from open_blob(blob, among, required=file.named and required)
 

@@ -105,7 +105,9 @@ def unpack(blob: Blob) -> Generator[Blob | Problem, None, int]:
     if not has_checksum:
         yield problem(blob, "compressed bundle without a checksum: damage would not be seen")
     elif not summed.digest().startswith(header.checksum):
-        yield problem(blob, "damaged compressed bundle: its checksum is another; build it again")
+        yield problem(
+            blob, "damaged compressed bundle: its checksum does not match; build it again"
+        )
         return end
     if len(content) < header.content:
         message = f"{len(content)} bytes, but its header says {header.content}"

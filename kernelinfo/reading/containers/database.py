@@ -171,7 +171,7 @@ def _of_row(
         yield problem(blob, str(error), at=None, member=member)
         return
     if checksum is not None and md5(plain, usedforsecurity=False).hexdigest() != checksum:
-        yield problem(blob, "its checksum is another; build it again", at=None, member=member)
+        yield problem(blob, "its checksum does not match; build it again", at=None, member=member)
     yield part(blob, "sqlite", Data.of(plain), at=None, member=member)
 
 

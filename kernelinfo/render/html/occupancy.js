@@ -131,7 +131,7 @@ function occupancyOf(target, demand, launch, targets) {
 function bestMember(target, demand, launch, targets) {
   const members = target.members.map((name) => occupancyOf(targets[name], demand, launch, targets));
   const best = members.reduce((most, one) => (one.percent > most.percent ? one : most));
-  const reason = `${target.name} is what its device makes of it: this is ${best.target}`;
+  const reason = `${target.name} runs on several targets: this is the best of them, ${best.target}`;
   return { ...best, target: target.name, at_most_because: [reason, ...best.at_most_because] };
 }
 

@@ -356,7 +356,7 @@ def test_descriptor_symbols_that_point_elsewhere() -> None:
     for symbol, address in zip(symbols, (0, 1 << 63), strict=True):
         pack_into("<Q", data, symbol + 8, address)
     found = read(Data.of(data))
-    assert "points at is no descriptor" in messages(found)
+    assert "does not point at a descriptor" in messages(found)
     assert "has no bytes in the file" in messages(found)
     assert [kernel.symbol for kernel in found.kernels] == [ADD, "_Z5claimPi"]
 

@@ -215,7 +215,7 @@ def test_a_damaged_row_hides_no_other(
 def test_a_wrong_checksum(tmp_path: Path) -> None:
     rows = [("k", "", OBJECT, "0" * 32, 0)]
     blobs, messages = opened_path(database(tmp_path / "x.kdb", KERN_DB, rows=rows))
-    assert (len(blobs), messages) == (1, ["its checksum is another; build it again"])
+    assert (len(blobs), messages) == (1, ["its checksum does not match; build it again"])
 
 
 @pytest.mark.parametrize(
