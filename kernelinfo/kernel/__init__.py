@@ -1,4 +1,4 @@
-"""The nouns of a report: a kernel, its occupancy, what the rules find in it."""
+"""The nouns of a report: a kernel, its occupancy, the findings of the rules."""
 
 from __future__ import annotations
 
@@ -215,7 +215,7 @@ class Result(NamedTuple):
         """The compiler's own waves/SIMD and why it differs; None if it printed none."""
         if self.kernel.traits.numbers.compiler_waves_per_simd is None:
             return None
-        from kernelinfo.kernel.compiler_number import compiler_number  # which few formats show
+        from kernelinfo.kernel.compiler_number import compiler_number  # needed by few formats
 
         return compiler_number(self.kernel, self.occupancy)
 

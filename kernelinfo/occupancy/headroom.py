@@ -32,7 +32,7 @@ class Step(NamedTuple):
 
 
 class Headroom(NamedTuple):
-    """Amounts that the kernel may use more without losing a workgroup; None where not known."""
+    """Amounts that the kernel may use more without losing a workgroup; None if not known."""
 
     vgprs: int | None
     sgprs: int | None
