@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from kernelinfo.errors import LaunchError
 from kernelinfo.occupancy import Occupancy, occupancy
@@ -149,7 +150,15 @@ class Arch:
         return wgp_mode
 
 
-def vgpr_steps(target: Target, occupancy: Occupancy) -> tuple[tuple[int, float], ...]:
+class VgprStep(NamedTuple):
+    """A step of the occupancy in VGPRs."""
+
+    at_most: int
+    """VGPRs per lane, AGPRs included."""
+    waves_per_simd: float
+
+
+def vgpr_steps(target: Target, occupancy: Occupancy) -> tuple[VgprStep, ...]:
     """(VGPRs per lane with AGPRs, waves/SIMD) of each step, highest occupancy first.
 
     The steps hold for the launch, wave size and mode of `occupancy`."""
@@ -164,7 +173,7 @@ def vgpr_steps(target: Target, occupancy: Occupancy) -> tuple[tuple[int, float],
     steps: dict[int, float] = {}
     for rung in rungs:
         steps.setdefault(rung.vgprs, rung.waves_per_simd)
-    return tuple(steps.items())
+    return tuple(map(VgprStep, steps, steps.values()))
 
 
 def arch(name: str) -> Arch:

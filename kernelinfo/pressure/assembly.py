@@ -182,5 +182,5 @@ class AssemblyText:
 
 def _callees(listing: Listing) -> list[str]:
     """The first few symbols whose addresses a function takes."""
-    found = (_CALLED.search(step.text) for step in listing.steps if "@" in step.text)
+    found = (_CALLED.search(one.text) for one in listing.instructions if "@" in one.text)
     return list(dict.fromkeys(match[1] for match in found if match))[:_MOST_CALLEES]

@@ -15,7 +15,7 @@ from kernelinfo.occupancy.targets import Target
 from kernelinfo.pressure.code_file import MachineCode, code_file
 from kernelinfo.pressure.disassemblers import programs, version
 from kernelinfo.pressure.instructions import UNDECODED, Effect
-from kernelinfo.pressure.listing import Listing, Step, known_effect, listing_of
+from kernelinfo.pressure.listing import Instruction, Listing, known_effect, listing_of
 from kernelinfo.reading.data import Data
 from kernelinfo.reading.elf import read_elf
 
@@ -47,7 +47,7 @@ def of_target(target: Target | None, code_object: Data) -> Processor:
     return Processor(target.elf_mach, target.name, target.llvm)
 
 
-class Instruction(NamedTuple):
+class Disassembled(NamedTuple):
     """One instruction as llvm-objdump prints it."""
 
     address: int
@@ -95,7 +95,7 @@ def decoded(chunks: Sequence[bytes], target: Target) -> list[list[str] | None]:
     return found
 
 
-_Found = tuple[MachineCode, list[Instruction]]
+_Found = tuple[MachineCode, list[Disassembled]]
 
 
 def _instructions(codes: Sequence[MachineCode], processor: Processor) -> Iterator[_Found]:
@@ -107,7 +107,7 @@ def _instructions(codes: Sequence[MachineCode], processor: Processor) -> Iterato
     pending = [code for code in codes if code.data]
     if not pending:
         return
-    best: dict[MachineCode, list[Instruction]] = {}
+    best: dict[MachineCode, list[Disassembled]] = {}
     tried = []
     for program in programs():
         tried.append(program)
@@ -138,11 +138,11 @@ def _refusal(tried: Sequence[str], processor: Processor, code: MachineCode) -> s
     return f"{_NEEDED}; {tried[0]} printed no instructions of {code.name}"
 
 
-def _is_undecoded(one: Instruction) -> bool:
+def _is_undecoded(one: Disassembled) -> bool:
     return not one.text or one.text[0] == "." or one.text == "v_illegal"
 
 
-def _undecoded(instructions: Sequence[Instruction]) -> int:
+def _undecoded(instructions: Sequence[Disassembled]) -> int:
     return sum(map(_is_undecoded, instructions))
 
 
@@ -169,7 +169,7 @@ def _disassembled(program: str, codes: Sequence[MachineCode], mach: int) -> Iter
                 raise
 
 
-_Section = tuple[int, list[Instruction]]
+_Section = tuple[int, list[Disassembled]]
 
 
 def _next(sections: Iterator[_Section], process: subprocess.Popen[bytes]) -> _Section | None:
@@ -184,7 +184,7 @@ def _next(sections: Iterator[_Section], process: subprocess.Popen[bytes]) -> _Se
 
 def _sections(output: IO[bytes]) -> Iterator[_Section]:
     """The number and the instructions of each section that a program prints."""
-    number, instructions = -1, list[Instruction]()
+    number, instructions = -1, list[Disassembled]()
     for line in output:
         if header := _SECTION.match(line):
             if number >= 0:
@@ -195,12 +195,12 @@ def _sections(output: IO[bytes]) -> Iterator[_Section]:
         if number >= 0 and (found := _WORDS.search(encoding)):
             words = tuple(int(word, 16) for word in found[2].split())
             written = text.decode("utf-8", "replace").strip()
-            instructions.append(Instruction(int(found[1], 16), written, words))
+            instructions.append(Disassembled(int(found[1], 16), written, words))
     if number >= 0:
         yield number, instructions
 
 
-def _whole(instructions: list[Instruction], code: MachineCode) -> list[Instruction]:
+def _whole(instructions: list[Disassembled], code: MachineCode) -> list[Disassembled]:
     """The instructions if their words are the whole code without a gap; otherwise none.
 
     Bytes after the last whole word become one undecoded instruction.
@@ -209,11 +209,11 @@ def _whole(instructions: list[Instruction], code: MachineCode) -> list[Instructi
     end = len(code.data) // 4 * 4
     if encoded[:end] != code.data[:end]:
         return []
-    tail = [Instruction(code.address + end, ".byte", ())] if end < len(code.data) else []
+    tail = [Disassembled(code.address + end, ".byte", ())] if end < len(code.data) else []
     return instructions + tail
 
 
-def _listing(instructions: Sequence[Instruction], symbols: Mapping[int, str]) -> Listing:
+def _listing(instructions: Sequence[Disassembled], symbols: Mapping[int, str]) -> Listing:
     """The listing of one function.
 
     Labels are its symbols. Other branch targets are named `L0`, `L1` … by address, as llvm-objdump
@@ -223,20 +223,20 @@ def _listing(instructions: Sequence[Instruction], symbols: Mapping[int, str]) ->
     targets = {one.address: to for one in instructions if (to := _target(one)) in at}
     names = {to: f"L{number}" for number, to in enumerate(sorted(set(targets.values())))}
     names.update((address, name) for address, name in symbols.items() if address in at)
-    steps = []
+    found = []
     for one in instructions:
         text = one.text
         if one.address in targets:
             text = " ".join((_BRANCH.sub(r"\1", text).rstrip(), names[targets[one.address]]))
         effects = _NOT_DECODED if _is_undecoded(one) else known_effect(text)
-        steps.append(Step(text, effects, None, one.address, None, None))
-    return listing_of(steps, {name: at[to] for to, name in names.items()})
+        found.append(Instruction(text, effects, None, one.address, None, None))
+    return listing_of(found, {name: at[to] for to, name in names.items()})
 
 
 _NOT_DECODED = Effect(".long", (), 0, 0, "other", None, UNDECODED)
 
 
-def _target(one: Instruction) -> int:
+def _target(one: Disassembled) -> int:
     """The address that a branch leads to; −1 for other instructions.
 
     The low 16 bits count words from the next instruction (RDNA and CDNA ISA documents, SOPP and

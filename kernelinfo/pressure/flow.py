@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from kernelinfo.pressure.instructions import Effect
-from kernelinfo.pressure.listing import ENDS, Listing, Step, number
+from kernelinfo.pressure.listing import ENDS, Instruction, Listing, number
 
 _BRANCHES = ("s_branch", "s_cbranch", "s_subvector_loop")
 _INDIRECT = ("s_setpc", "s_set_pc", "s_add_pc")
@@ -20,10 +20,10 @@ _BACK = 8  # most instructions between address and jump of a long branch; LLVM w
 
 
 class Block(NamedTuple):
-    """A basic block: steps that run one after the other."""
+    """A basic block: instructions that run one after the other."""
 
     first: int
-    end: int  # after its last step
+    end: int  # after its last instruction
     successors: tuple[int, ...]  # blocks that may follow for at least one lane
     branches: tuple[int, ...]
     """Successors of the wave as a whole, without the paths of inactive lanes."""
@@ -34,20 +34,20 @@ def read_flow(listing: Listing) -> tuple[tuple[Block, ...], tuple[str, ...]]:
 
     The first block is the entry.
     """
-    steps = listing.steps
+    code = listing.instructions
     reasons: dict[str, None] = {}
-    addresses = {step.address: index for index, step in enumerate(steps) if step.address}
+    addresses = {one.address: index for index, one in enumerate(code) if one.address}
     jumps = {
         index: _targets(listing, addresses, index, reasons)
-        for index, step in enumerate(steps)
-        if step.effect.mnemonic.startswith((*_BRANCHES, *_INDIRECT))
+        for index, one in enumerate(code)
+        if one.effect.mnemonic.startswith((*_BRANCHES, *_INDIRECT))
     }
-    skips = {off: (on,) for off, on in skip_edges(steps)}
-    firsts = _firsts(steps, [jumps, skips])
+    skips = {off: (on,) for off, on in skip_edges(code)}
+    firsts = _firsts(code, [jumps, skips])
     blocks: list[Block] = []
-    for first, end in pairwise([*firsts, len(steps)]):
+    for first, end in pairwise([*firsts, len(code)]):
         branches = {bisect_right(firsts, to) - 1 for to in jumps.get(end - 1, ())}
-        if end < len(steps) and not steps[end - 1].effect.mnemonic.startswith(ENDS):
+        if end < len(code) and not code[end - 1].effect.mnemonic.startswith(ENDS):
             branches.add(len(blocks) + 1)
         ways = branches | {bisect_right(firsts, to) - 1 for to in skips.get(end - 1, ())}
         successors = tuple(sorted(ways))
@@ -58,23 +58,23 @@ def read_flow(listing: Listing) -> tuple[tuple[Block, ...], tuple[str, ...]]:
     return tuple(blocks), tuple(reasons)
 
 
-def _firsts(steps: Sequence[Step], edges: Iterable[Mapping[int, Sequence[int]]]) -> list[int]:
+def _firsts(code: Sequence[Instruction], edges: Iterable[Mapping[int, Sequence[int]]]) -> list[int]:
     """Indices at which blocks begin: each target, and after each branch and each end."""
-    found = {0} if steps else set()
+    found = {0} if code else set()
     for ways in edges:
         for index, targets in ways.items():
             found |= {index + 1, *targets}
-    found |= {i + 1 for i, step in enumerate(steps) if step.effect.mnemonic.startswith(ENDS)}
-    return sorted(first for first in found if first < len(steps))
+    found |= {i + 1 for i, one in enumerate(code) if one.effect.mnemonic.startswith(ENDS)}
+    return sorted(first for first in found if first < len(code))
 
 
 def _targets(
     listing: Listing, addresses: Mapping[int, int], index: int, reasons: dict[str, None]
 ) -> tuple[int, ...]:
     """Indices that a branch may lead to. Adds a reason if they are not known."""
-    branch = listing.steps[index].effect
+    branch = listing.instructions[index].effect
     if branch.mnemonic.startswith(_INDIRECT):
-        label = _long_branch(listing.steps, index)
+        label = _long_branch(listing.instructions, index)
         if not label and "s[30:31]" not in branch.operands:
             reasons["indirect branch"] = None
         if not label:
@@ -83,32 +83,32 @@ def _targets(
         label = branch.operands[-1]
     to = listing.labels.get(label)
     if to is None and (dwords := number(label)) is not None:
-        to = _by_offset(listing.steps, addresses, index, dwords)
+        to = _by_offset(listing.instructions, addresses, index, dwords)
     if to is None:
         reasons["branch to an unknown label"] = None
     return () if to is None else (to,)
 
 
-def _long_branch(steps: Sequence[Step], index: int) -> str | None:
+def _long_branch(code: Sequence[Instruction], index: int) -> str | None:
     """The label of a branch over more than 128 KiB; None if not found.
 
     LLVM SIInstrInfo::insertIndirectBranch.
     """
-    for step in reversed(steps[max(index - _BACK, 0) : index + 1]):
-        for operand in step.effect.operands[-1:]:
+    for one in reversed(code[max(index - _BACK, 0) : index + 1]):
+        for operand in one.effect.operands[-1:]:
             if label := _LONG.match(operand):
                 return label[1]
     return None
 
 
 def _by_offset(
-    steps: Sequence[Step], addresses: Mapping[int, int], index: int, dwords: int
+    code: Sequence[Instruction], addresses: Mapping[int, int], index: int, dwords: int
 ) -> int | None:
     """The index at an offset in dwords from the next instruction; None if none is there.
 
     LLVM 15 prints branch targets as such offsets.
     """
-    following = steps[index + 1].address if index + 1 < len(steps) else None
+    following = code[index + 1].address if index + 1 < len(code) else None
     if following is None:
         return None
     if dwords > 0x7FFF:
@@ -162,27 +162,27 @@ def components(order: Sequence[int], before: Sequence[Sequence[int]]) -> Iterato
         yield found
 
 
-def skip_edges(steps: Sequence[Step]) -> Iterator[tuple[int, int]]:
-    """From each step that turns lanes off to the step that wakes them: two indices.
+def skip_edges(code: Sequence[Instruction]) -> Iterator[tuple[int, int]]:
+    """From each instruction that turns lanes off to the one that wakes them: two indices.
 
     Liveness of vector registers is per lane: a masked write leaves registers of inactive lanes
     unchanged. If LLVM has removed a short `s_cbranch_execz` (SIPreEmitPeephole), the text does not
     show the path of these lanes. These edges replace it.
     """
-    changes = [index for index, step in enumerate(steps) if step.effect.exec_change]
-    widenings = [i for i in changes if steps[i].effect.exec_change in ("widens", "both")]
+    changes = [index for index, one in enumerate(code) if one.effect.exec_change]
+    widenings = [i for i in changes if code[i].effect.exec_change in ("widens", "both")]
     by_register: dict[str, list[int]] = defaultdict(list)
-    """Scalar register → steps that wake the lanes it holds."""
+    """Scalar register → instructions that wake the lanes it holds."""
     for index in widenings:
-        for operand in steps[index].effect.operands[1:]:
+        for operand in code[index].effect.operands[1:]:
             by_register[operand].append(index)
-    neighbours = zip([-1, *changes], changes, [*changes[1:], len(steps)], strict=False)
+    neighbours = zip([-1, *changes], changes, [*changes[1:], len(code)], strict=False)
     for before, index, after in neighbours:
-        change, until_next = steps[index].effect, steps[index + 1 : after]
+        change, until_next = code[index].effect, code[index + 1 : after]
         is_branch = any(s.effect.mnemonic.startswith("s_cbranch_exec") for s in until_next)
         if change.exec_change == "widens" or is_branch:
             continue
-        saved = _saved_in(change) or _saved_before(steps[before + 1 : index])
+        saved = _saved_in(change) or _saved_before(code[before + 1 : index])
         for candidates in (by_register.get(saved, ()), widenings):
             if (found := bisect_right(candidates, index)) < len(candidates):
                 yield index, candidates[found]
@@ -198,10 +198,10 @@ def _saved_in(change: Effect) -> str:
     return ""
 
 
-def _saved_before(steps: Sequence[Step]) -> str:
+def _saved_before(code: Sequence[Instruction]) -> str:
     """The register to which exec was copied last; empty if it was not."""
-    for step in reversed(steps):
-        mnemonic, operands = step.effect[:2]
+    for one in reversed(code):
+        mnemonic, operands = one.effect[:2]
         if mnemonic.startswith("s_mov_b") and len(operands) > 1 and operands[1] in _EXEC:
             return operands[0]
     return ""

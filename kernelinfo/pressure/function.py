@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from kernelinfo.pressure.flow import components, postorder, predecessors, read_flow
 from kernelinfo.pressure.high_vgprs import with_high_vgprs
-from kernelinfo.pressure.listing import IMPLICIT_DEF, UNKNOWN, Listing, Step
+from kernelinfo.pressure.listing import IMPLICIT_DEF, UNKNOWN, Instruction, Listing
 from kernelinfo.pressure.loops import Loop, Loops
 from kernelinfo.pressure.nouns import Location, Region
 from kernelinfo.pressure.registers import Counts, count, union
@@ -37,10 +37,10 @@ def _in_short(reasons: Iterable[str]) -> tuple[str, ...]:
 
 
 class Live(NamedTuple):
-    """Registers live around one step, as register sets."""
+    """Registers live around one instruction, as register sets."""
 
     before: int
-    after: int  # read later, or written by the step
+    after: int  # read later, or written by the instruction
 
 
 class Function:
@@ -50,12 +50,12 @@ class Function:
         """`entry` is the set of registers that hold something at function entry."""
         listing = with_high_vgprs(listing)
         self.listing = listing
-        self.steps = listing.steps
+        self.instructions = listing.instructions
         self.blocks, reasons = read_flow(listing)
-        self.code = array("I", (i for i, step in enumerate(self.steps) if step.is_code))
-        """Indices of the steps that are instructions."""
-        self.number = array("I", accumulate((s.is_code for s in self.steps), initial=0))
-        """Number of instructions before each step; at the end, of all."""
+        self.code = array("I", (i for i, one in enumerate(self.instructions) if one.is_code))
+        """Indices of instructions with code."""
+        self.number = array("I", accumulate((s.is_code for s in self.instructions), initial=0))
+        """Number of instructions with code before each index; at the end, of all."""
         self.successors = [block.successors for block in self.blocks]
         self.before = predecessors(self.successors)
         """Predecessors of each block."""
@@ -74,10 +74,10 @@ class Function:
     def _effects(self, block: int) -> tuple[int, int, int]:
         """Registers that a block reads first, writes, and writes with a defined value."""
         reads = ends = begins = 0
-        for step in reversed(self.steps_of(block)):
-            effect = step.effect
+        for one in reversed(self.instructions_of(block)):
+            effect = one.effect
             ends |= effect.writes
-            begins |= _writes(step)
+            begins |= _writes(one)
             reads = reads & ~effect.writes | effect.reads
         return reads, ends, begins
 
@@ -148,38 +148,38 @@ class Function:
         return self.needed[block] & self._written[block] if block in self.reached else 0
 
     def live(self, block: int) -> Iterator[tuple[int, Live]]:
-        """Index and live registers of each step of a reachable block, last step first."""
-        first, steps = self.blocks[block].first, self.steps_of(block)
+        """Index and live registers of a reachable block's instructions, last one first."""
+        first, instructions = self.blocks[block].first, self.instructions_of(block)
         written = [(first, self._written[block])]  # an entry only if the set grows
-        for index, step in enumerate(steps, first + 1):
-            if more := _writes(step) & ~written[-1][1]:
+        for index, one in enumerate(instructions, first + 1):
+            if more := _writes(one) & ~written[-1][1]:
                 written.append((index, written[-1][1] | more))
         needed = 0
         for way in self.successors[block]:
             needed |= self.needed[way]
-        for index in reversed(range(first, first + len(steps))):
-            effect = steps[index - first].effect
+        for index in reversed(range(first, first + len(instructions))):
+            effect = instructions[index - first].effect
             after = needed & written[-1][1] | effect.writes
             if written[-1][0] > index:
                 written.pop()
             needed = needed & ~effect.writes | effect.reads
             yield index, Live(needed & written[-1][1], after)
 
-    def live_at(self, steps: Collection[int]) -> list[Live]:
-        """Registers live around each of some steps."""
-        found = dict.fromkeys(steps, Live(0, 0))
-        for block in dict.fromkeys(map(self.block_of, steps)):
+    def live_at(self, indices: Collection[int]) -> list[Live]:
+        """Registers live around each of some instructions."""
+        found = dict.fromkeys(indices, Live(0, 0))
+        for block in dict.fromkeys(map(self.block_of, indices)):
             if block in self.reached:
                 found.update((index, live) for index, live in self.live(block) if index in found)
-        return [found[step] for step in steps]
+        return [found[index] for index in indices]
 
     @cached_property
     def counts(self) -> list[Counts]:
-        """Number of live registers of each class at each step; zeros if it is unreachable.
+        """Number of live registers of each class at each instruction; zeros if unreachable.
 
-        The larger number of before and after the step. Register sets are dropped block by block.
+        The larger number of before and after it. Register sets are dropped block by block.
         """
-        found = [Counts(0, 0, 0)] * len(self.steps)
+        found = [Counts(0, 0, 0)] * len(self.instructions)
         known: dict[Counts, Counts] = {}
         for block in self.order:
             for index, live in self.live(block):
@@ -187,18 +187,18 @@ class Function:
                 found[index] = known.setdefault(counts, counts)
         return found
 
-    def steps_of(self, block: int) -> tuple[Step, ...]:
-        """The steps of a block."""
-        return self.steps[self.blocks[block].first : self.blocks[block].end]
+    def instructions_of(self, block: int) -> tuple[Instruction, ...]:
+        """The instructions of a block."""
+        return self.instructions[self.blocks[block].first : self.blocks[block].end]
 
     def code_of(self, block: int) -> Sequence[int]:
         """Indices of the instructions of a block."""
         first, end = self.blocks[block].first, self.blocks[block].end
         return self.code[self.number[first] : self.number[end]]
 
-    def block_of(self, step: int) -> int:
-        """The block of a step."""
-        return bisect_right(self._firsts, step) - 1
+    def block_of(self, index: int) -> int:
+        """The block of an instruction."""
+        return bisect_right(self._firsts, index) - 1
 
     @cached_property
     def _firsts(self) -> list[int]:
@@ -212,42 +212,42 @@ class Function:
             return Loops(ways, self.before, self.order)
         return Loops(ways, predecessors(ways), postorder(ways))
 
-    def loop_around(self, step: int) -> Loop | None:
-        """The innermost loop around a step; None outside loops."""
-        return self.loops.around(self.block_of(step))
+    def loop_around(self, index: int) -> Loop | None:
+        """The innermost loop around an instruction; None outside loops."""
+        return self.loops.around(self.block_of(index))
 
     def touched_in(self, blocks: Iterable[int]) -> tuple[int, int]:
         """Registers that some blocks read, and registers that they write."""
-        effects = [step.effect for block in blocks for step in self.steps_of(block)]
+        effects = [one.effect for block in blocks for one in self.instructions_of(block)]
         return union(effect.reads for effect in effects), union(e.writes for e in effects)
 
     @cached_property
     def labels(self) -> list[tuple[str, ...]]:
         """Labels of each block."""
         labels: dict[int, list[str]] = defaultdict(list)
-        for label, step in self.listing.labels.items():
-            labels[step].append(label)
+        for label, index in self.listing.labels.items():
+            labels[index].append(label)
         return [tuple(labels[block.first]) for block in self.blocks]
 
-    def location(self, step: int, loop: Loop | None = None) -> Location:
-        """Location of a step, relative to a loop. A comment has that of the next instruction."""
-        number = self.number[step]
+    def location(self, index: int, loop: Loop | None = None) -> Location:
+        """Location relative to a loop. A comment has that of the next instruction."""
+        number = self.number[index]
         if number < len(self.code):
-            step = self.code[number]
-        found = self.steps[step]
-        return Location(number, found.line, found.address, found.source, self._region(step, loop))
+            index = self.code[number]
+        found = self.instructions[index]
+        return Location(number, found.line, found.address, found.source, self._region(index, loop))
 
-    def _region(self, step: int, loop: Loop | None) -> Region:
+    def _region(self, index: int, loop: Loop | None) -> Region:
         if loop is None:
             return "elsewhere"
-        if self.loops.holds(loop, self.block_of(step)):
+        if self.loops.holds(loop, self.block_of(index)):
             return "in the loop"
         first = self.blocks[loop.begin].first
-        return "before the loop" if step < first else "after the loop"
+        return "before the loop" if index < first else "after the loop"
 
     def at_line(self, line: int) -> int | None:
         """Index of the first instruction on a line of the assembly; None if it has none."""
-        return next((step for step in self.code if self.steps[step].line == line), None)
+        return next((index for index in self.code if self.instructions[index].line == line), None)
 
     def at_source(self, file: str, line: int) -> int | None:
         """Index of the source line's instruction with most live vector registers, or None.
@@ -257,11 +257,11 @@ class Function:
         found = [
             (sum(self.counts[index][:2]), -index)
             for index in self.code
-            if (source := self.steps[index].source) and source.line == line
+            if (source := self.instructions[index].source) and source.line == line
             if f"/{source.file}".endswith(f"/{file}") and self.block_of(index) in self.reached
         ]
         return -max(found)[1] if found else None
 
 
-def _writes(step: Step) -> int:
-    return 0 if step.effect.mnemonic == IMPLICIT_DEF else step.effect.writes
+def _writes(one: Instruction) -> int:
+    return 0 if one.effect.mnemonic == IMPLICIT_DEF else one.effect.writes

@@ -13,7 +13,7 @@ import re
 from kernelinfo.pressure import rules
 from kernelinfo.pressure.flow import read_flow
 from kernelinfo.pressure.instructions import effect, operation
-from kernelinfo.pressure.listing import Listing, Step, number
+from kernelinfo.pressure.listing import Instruction, Listing, number
 from kernelinfo.pressure.registers import VGPRS
 
 UNKNOWN_MODE = "unknown mode of s_set_vgpr_msb"
@@ -40,23 +40,23 @@ def with_high_vgprs(listing: Listing) -> Listing:
 
     Has the reason `UNKNOWN_MODE` if a mode is not known.
     """
-    if not any(step.effect.mnemonic == _SET for step in listing.steps):
+    if not any(one.effect.mnemonic == _SET for one in listing.instructions):
         return listing
-    steps = list(listing.steps)
-    is_commented = any("/*v" in step.text and step.address is None for step in steps)
+    code = list(listing.instructions)
+    is_commented = any("/*v" in one.text and one.address is None for one in code)
     for index, mode in _modes(listing).items():
         if mode != _UNKNOWN:
-            steps[index] = _selected(steps[index], mode)
-        elif not is_commented and (steps[index].effect.reads | steps[index].effect.writes) & VGPRS:
-            unknown = steps[index].effect._replace(inexact=UNKNOWN_MODE)
-            steps[index] = steps[index]._replace(effect=unknown)
-    inexact = (step.effect.inexact for step in steps)
+            code[index] = _selected(code[index], mode)
+        elif not is_commented and (code[index].effect.reads | code[index].effect.writes) & VGPRS:
+            unknown = code[index].effect._replace(inexact=UNKNOWN_MODE)
+            code[index] = code[index]._replace(effect=unknown)
+    inexact = (one.effect.inexact for one in code)
     reasons = dict.fromkeys((*listing.reasons, *filter(None, inexact)))
-    return listing._replace(steps=tuple(steps), reasons=tuple(reasons))
+    return listing._replace(instructions=tuple(code), reasons=tuple(reasons))
 
 
 def _modes(listing: Listing) -> dict[int, int]:
-    """Index of each reachable step → the mode before it, or `_UNKNOWN`."""
+    """Index of each reachable instruction → the mode before it, or `_UNKNOWN`."""
     blocks, _ = read_flow(listing)
     begins = {0: 0}
     pending = [0] if blocks else []
@@ -66,7 +66,7 @@ def _modes(listing: Listing) -> dict[int, int]:
         block, mode = blocks[number], begins[number]
         for index in range(block.first, block.end):
             found[index] = mode
-            mode = _after(listing.steps[index], mode)
+            mode = _after(listing.instructions[index], mode)
         for way in block.branches:
             joined = mode if begins.get(way, mode) == mode else _UNKNOWN
             if begins.get(way) != joined:
@@ -75,9 +75,9 @@ def _modes(listing: Listing) -> dict[int, int]:
     return found
 
 
-def _after(step: Step, mode: int) -> int:
-    """The mode after a step."""
-    mnemonic, operands = step.effect.mnemonic, step.effect.operands
+def _after(one: Instruction, mode: int) -> int:
+    """The mode after an instruction."""
+    mnemonic, operands = one.effect.mnemonic, one.effect.operands
     if mnemonic == _SET:
         value = number(operands[0])
         return _UNKNOWN if value is None else value & 0xFF
@@ -98,14 +98,14 @@ def _after(step: Step, mode: int) -> int:
     return _UNKNOWN
 
 
-def _selected(step: Step, mode: int) -> Step:
-    """The step with the effect that it has in a mode."""
-    if not step.effect.operands or "v" not in step.text:
-        return step
-    halves = [_with_upper_bits(half, mode) for half in _COMMENT.sub("", step.text).split("::")]
+def _selected(one: Instruction, mode: int) -> Instruction:
+    """The instruction with the effect that it has in a mode."""
+    if not one.effect.operands or "v" not in one.text:
+        return one
+    halves = [_with_upper_bits(half, mode) for half in _COMMENT.sub("", one.text).split("::")]
     if None in halves:
-        return step._replace(effect=step.effect._replace(inexact=UNKNOWN_MODE))
-    return step._replace(effect=effect(" :: ".join(filter(None, halves))))
+        return one._replace(effect=one.effect._replace(inexact=UNKNOWN_MODE))
+    return one._replace(effect=effect(" :: ".join(filter(None, halves))))
 
 
 def _with_upper_bits(text: str, mode: int) -> str | None:

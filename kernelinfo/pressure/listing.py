@@ -12,7 +12,7 @@ from kernelinfo.pressure.registers import named_by_compiler, union
 from kernelinfo.reading.assembly.loc import SourceFiles
 from kernelinfo.reading.facts import SourceLine
 
-Value = Callable[[str, int], int | None]
+Resolve = Callable[[str, int], int | None]
 """Value of an expression on a 1-based line; None if it cannot be evaluated."""
 
 Decode = Callable[[Sequence[bytes]], list[list[str] | None]]
@@ -48,7 +48,7 @@ ENDS = ("s_endpgm", "s_branch", "s_setpc", "s_set_pc", "s_rfe", "s_add_pc")
 """Begins of mnemonics that never continue with the next instruction."""
 
 
-class Step(NamedTuple):
+class Instruction(NamedTuple):
     """An instruction, or a compiler comment that defines or ends values."""
 
     text: str  # as written, without comments; empty for a comment
@@ -65,18 +65,18 @@ class Step(NamedTuple):
 
 
 class Variable(NamedTuple):
-    """A source variable and its registers, from one step on."""
+    """A source variable and its registers, from one instruction on."""
 
-    step: int
+    first: int  # index of an instruction
     name: str  # `swell:x` for x of the inlined function swell
     registers: int  # register set; empty if no register holds it
 
 
 class Listing(NamedTuple):
-    """The steps of one function, with labels and variables."""
+    """The instructions of one function, with labels and variables."""
 
-    steps: tuple[Step, ...]
-    labels: Mapping[str, int]  # label → index of the next step
+    instructions: tuple[Instruction, ...]
+    labels: Mapping[str, int]  # label → index of the next instruction
     variables: tuple[Variable, ...]  # in the order of the text
     reasons: tuple[str, ...]  # reasons why results may be inexact
 
@@ -92,7 +92,7 @@ def read_listing(
     lines: Iterable[str],
     first: int,
     files: SourceFiles,
-    value: Value,
+    value: Resolve,
     name: str = "",
     decode: Decode = lambda chunks: [None] * len(chunks),
     kernels: Collection[str] = (),
@@ -112,35 +112,35 @@ def read_listing(
 
 
 def listing_of(
-    steps: list[Step],
+    instructions: list[Instruction],
     labels: Mapping[str, int],
     variables: Sequence[Variable] = (),
     reasons: Iterable[str] = (),
 ) -> Listing:
-    """The listing of these steps, without the padding after the last instruction."""
-    last = len(steps)
-    while last and steps[last - 1].effect.mnemonic in _PADDING:
+    """The listing of these instructions, without the padding after the last instruction."""
+    last = len(instructions)
+    while last and instructions[last - 1].effect.mnemonic in _PADDING:
         last -= 1
-    if not last or steps[last - 1].effect.mnemonic.startswith((*ENDS, "s_cbranch")):
-        steps = steps[:last]
+    if not last or instructions[last - 1].effect.mnemonic.startswith((*ENDS, "s_cbranch")):
+        instructions = instructions[:last]
     found = dict.fromkeys(reasons)
-    found.update((step.effect.inexact, None) for step in steps if step.effect.inexact)
-    labels = {name: step for name, step in labels.items() if step < len(steps)}
-    return Listing(tuple(steps), labels, tuple(variables), tuple(found))
+    found.update((one.effect.inexact, None) for one in instructions if one.effect.inexact)
+    labels = {name: index for name, index in labels.items() if index < len(instructions)}
+    return Listing(tuple(instructions), labels, tuple(variables), tuple(found))
 
 
 class _Reader:
     """Reader of one function, line by line."""
 
     def __init__(
-        self, first: int, files: SourceFiles, value: Value, name: str, kernels: Collection[str]
+        self, first: int, files: SourceFiles, value: Resolve, name: str, kernels: Collection[str]
     ) -> None:
         self._number = first - 1
         self._files = files
         self._value = value
         self._name = name
         self._kernels = kernels
-        self._steps: list[Step] = []
+        self._found: list[Instruction] = []
         self._labels: dict[str, int] = {}
         self._variables: list[Variable] = []
         self._reasons: dict[str, None] = {}
@@ -152,11 +152,11 @@ class _Reader:
         self._in_code = True
         """False in another section."""
         self._data: dict[int, bytearray] = {}
-        """Index of a step that stands for data → its bytes."""
+        """Index of an instruction that stands for data → its bytes."""
         self._labelled = -1
-        """Index of the step after the last label."""
+        """Index of the instruction after the last label."""
         self._unread: int | None = None
-        """Index of the step after the last data that was not read."""
+        """Index of the instruction after the last data that was not read."""
 
     def take(self, line: str) -> bool:
         """Read one line; False if the function has ended."""
@@ -169,11 +169,11 @@ class _Reader:
             if _END_LABEL.match(name):
                 return False
             if name in self._kernels and name != self._name:
-                if self._steps and not self._steps[-1].effect.mnemonic.startswith(ENDS):
+                if self._found and not self._found[-1].effect.mnemonic.startswith(ENDS):
                     self._reasons[f"its code runs on into {name}"] = None
                 return False
             if not _OF_DEBUGGING.match(name):
-                self._labelled = len(self._steps)
+                self._labelled = len(self._found)
                 self._labels.setdefault(name, self._labelled)
             start = label.end()
         code = code[start:].strip()
@@ -186,7 +186,7 @@ class _Reader:
         if code[0] == ".":
             return self._directive(code)
         if code != "..." and not _ASSIGNMENT.match(code):
-            self._instruction(code, spill)
+            self._take_instruction(code, spill)
         return True
 
     def _fact(self, line: str, code: str) -> Literal["Spill", "Reload"] | None:
@@ -203,13 +203,13 @@ class _Reader:
             name, arrow, held = stated.removeprefix("DEBUG_VALUE:").partition(" <- ")
             if arrow:
                 registers = union(named_by_compiler(held))
-                self._variables.append(Variable(len(self._steps), name.strip(), registers))
+                self._variables.append(Variable(len(self._found), name.strip(), registers))
         else:
             defined = stated if fact[1] == IMPLICIT_DEF else " ".join(_DEFINED.findall(stated))
             written = union(named_by_compiler(defined))
             read = union(named_by_compiler(" ".join(_KILLED.findall(stated))))
             pseudo = Effect(fact[1], (), written, read, "other", None, None)
-            self._steps.append(Step("", pseudo, self._number, None, None, None))
+            self._found.append(Instruction("", pseudo, self._number, None, None, None))
         return None
 
     def _directive(self, code: str) -> bool:
@@ -234,23 +234,23 @@ class _Reader:
             self._take_data(code)
         elif (other := _NEXT_FUNCTION.match(code)) and other[1].strip('" \t') != self._name:
             return False
-        return not (_END.match(code) and self._steps)
+        return not (_END.match(code) and self._found)
 
     def _take_data(self, code: str) -> None:
-        """Note a data directive. Consecutive directives make one step."""
+        """Note a data directive. Consecutive directives make one instruction."""
         found = data_directives.data(code, lambda written: self._value(written, self._number))
         if found is None:
-            self._unread = len(self._steps)
+            self._unread = len(self._found)
             return
-        last = len(self._steps) - 1
+        last = len(self._found) - 1
         if last in self._data and self._labelled <= last:
             self._data[last] += found
             return
         self._data[last + 1] = bytearray(found)
         undecoded = Effect(".long", (), 0, 0, "other", None, UNDECODED)
-        self._steps.append(Step(code, undecoded, self._number, None, self._source, None))
+        self._found.append(Instruction(code, undecoded, self._number, None, self._source, None))
 
-    def _instruction(self, code: str, spill: Literal["Spill", "Reload"] | None) -> None:
+    def _take_instruction(self, code: str, spill: Literal["Spill", "Reload"] | None) -> None:
         mnemonic = code.split(None, 1)[0]
         if not _MNEMONIC.match(mnemonic):
             self._reasons[f"{UNKNOWN} {mnemonic[:40]}"] = None
@@ -262,33 +262,33 @@ class _Reader:
         elif self._clause[1]:
             spill, left = self._clause
             self._clause = spill, left - 1
-        self._steps.append(Step(code, effect(code), self._number, None, self._source, spill))
+        self._found.append(Instruction(code, effect(code), self._number, None, self._source, spill))
 
     def listing(self, decode: Decode) -> Listing:
         """The listing, with data disassembled."""
-        steps, at = self._with_data(decode)
-        labels = {name: at[step] for name, step in self._labels.items()}
-        variables = [one._replace(step=at[one.step]) for one in self._variables]
-        ends = bool(steps) and steps[-1].effect.mnemonic.startswith(ENDS)
-        if self._unread is not None and not (ends and self._unread == len(self._steps)):
+        instructions, at = self._with_data(decode)
+        labels = {name: at[index] for name, index in self._labels.items()}
+        variables = [one._replace(first=at[one.first]) for one in self._variables]
+        ends = bool(instructions) and instructions[-1].effect.mnemonic.startswith(ENDS)
+        if self._unread is not None and not (ends and self._unread == len(self._found)):
             self._reasons[UNDECODED] = None
-        return listing_of(steps, labels, variables, self._reasons)
+        return listing_of(instructions, labels, variables, self._reasons)
 
-    def _with_data(self, decode: Decode) -> tuple[list[Step], Sequence[int]]:
-        """Steps with data disassembled, and the new index of each old step."""
+    def _with_data(self, decode: Decode) -> tuple[list[Instruction], Sequence[int]]:
+        """Instructions with data disassembled, and the new index of each old instruction."""
         if not self._data:
-            return self._steps, range(len(self._steps) + 1)
+            return self._found, range(len(self._found) + 1)
         chunks = [bytes(data) for data in self._data.values()]
-        found = dict(zip(self._data, decode(chunks), strict=True))
-        steps, at = list[Step](), list[int]()
-        for index, step in enumerate(self._steps):
-            at.append(len(steps))
-            texts = found.get(index)
+        texts_at = dict(zip(self._data, decode(chunks), strict=True))
+        found, at = list[Instruction](), list[int]()
+        for index, one in enumerate(self._found):
+            at.append(len(found))
+            texts = texts_at.get(index)
             if texts is None:
-                steps.append(step)
+                found.append(one)
             else:
-                steps += [step._replace(text=text, effect=known_effect(text)) for text in texts]
-        return steps, [*at, len(steps)]
+                found += [one._replace(text=text, effect=known_effect(text)) for text in texts]
+        return found, [*at, len(found)]
 
 
 def known_effect(text: str) -> Effect:
@@ -305,7 +305,7 @@ def number(written: str) -> int | None:
     return int(written, 0) if _NUMBER.fullmatch(written) else None
 
 
-def evaluated(code: str, line: int, value: Value) -> str:
+def evaluated(code: str, line: int, value: Resolve) -> str:
     """The instruction with `s[SCALARS - 1]` as a number; unchanged if a symbol is unknown."""
 
     def register(written: re.Match[str]) -> str:

@@ -16,14 +16,14 @@ from kernelinfo.errors import ReadError
 from kernelinfo.kernel import Kernel, Result
 from kernelinfo.kernel.names import base_name, stem
 from kernelinfo.kernel.pattern import matches
-from kernelinfo.occupancy.calculator import vgpr_steps
+from kernelinfo.occupancy.calculator import VgprStep, vgpr_steps
 from kernelinfo.pressure.assembly import AssemblyText
 from kernelinfo.pressure.disassembly import listings, of_target
 from kernelinfo.pressure.function import Function
 from kernelinfo.pressure.function_code import function_code
 from kernelinfo.pressure.lds import Lds, lds_of
 from kernelinfo.pressure.listing import Listing
-from kernelinfo.pressure.nouns import Step, Story
+from kernelinfo.pressure.nouns import Story
 from kernelinfo.pressure.registers import EVERY, from_descriptor
 from kernelinfo.pressure.story import Curve, Storyteller, curve
 from kernelinfo.reading.assembly.proof import is_lds_access
@@ -56,7 +56,7 @@ class Look(NamedTuple):
     """Options of a measurement."""
 
     at: Callable[[Function], int | None] = lambda function: None
-    """Index of the step whose live values are wanted; None for the peak."""
+    """Index of the instruction whose live values are wanted; None for the peak."""
     curve: bool = False
     lds: bool = False
 
@@ -182,12 +182,12 @@ def _located(
     """The listing with source lines from the line table."""
     if not table:
         return listing
-    steps = []
-    for step in listing.steps:
-        row = bisect_right(addresses, step.address or 0)
+    found = []
+    for one in listing.instructions:
+        row = bisect_right(addresses, one.address or 0)
         line = table[row - 1][1] if row else None
-        steps.append(step._replace(source=in_repository(line) if line else None))
-    return listing._replace(steps=tuple(steps))
+        found.append(one._replace(source=in_repository(line) if line else None))
+    return listing._replace(instructions=tuple(found))
 
 
 def _entry(kernel: Kernel, data: Data) -> int:
@@ -206,7 +206,7 @@ def _lds(blob: Blob, text: AssemblyText | None, kernel: Kernel, function: Functi
     """
     size = kernel.used.lds_bytes
     if not size:
-        is_reached = any(is_lds_access(step.text.encode()) for step in function.steps)
+        is_reached = any(is_lds_access(one.text.encode()) for one in function.instructions)
         return Lds(0, ()) if size == 0 and is_reached else None
     if text:
         return lds_of(text.units(kernel.line or 1), kernel.symbol, size)
@@ -221,9 +221,9 @@ def _lds(blob: Blob, text: AssemblyText | None, kernel: Kernel, function: Functi
 def _story(result: Result, function: Function, at: int | None) -> Story:
     kernel, occupancy = result.kernel, result.occupancy
     files = kernel.target.agprs.file if kernel.target else "unified"
-    steps: tuple[Step, ...] = ()
+    steps: tuple[VgprStep, ...] = ()
     if kernel.target and occupancy:
-        steps = tuple(Step(*step) for step in vgpr_steps(kernel.target, occupancy))
+        steps = vgpr_steps(kernel.target, occupancy)
     story = Storyteller(function, files, steps).story(at)
     if not story.exact or not _exceeds(story, kernel):
         return story

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
+from kernelinfo.occupancy.calculator import VgprStep
 from kernelinfo.pressure.registers import Counts, RegisterClass
 from kernelinfo.reading.facts import SourceLine
 
@@ -30,7 +31,7 @@ class Pressure(NamedTuple):
     sgprs: int
 
 
-class Instructions(NamedTuple):
+class InstructionMix(NamedTuple):
     """Counts of the instructions of a line or a loop by kind, and their peak."""
 
     instructions: int
@@ -86,7 +87,7 @@ class LinePressure(NamedTuple):
 
     source: SourceLine | None
     """None for the row of all instructions without a source line."""
-    code: Instructions
+    code: InstructionMix
 
 
 class LoopPressure(NamedTuple):
@@ -100,7 +101,7 @@ class LoopPressure(NamedTuple):
     constant_registers: tuple[str, ...]
     through: Counts  # of `live_in`, registers neither read nor written in the loop
     through_registers: tuple[str, ...]
-    code: Instructions
+    code: InstructionMix
     last: int  # `Location.number` of its last instruction in the text
 
 
@@ -124,14 +125,6 @@ class Advice(NamedTuple):
     """Number of instructions with more live vector registers."""
     idle: tuple[LiveValues, ...]
     """Values live at the peak, longest untouched first, that together free enough registers."""
-
-
-class Step(NamedTuple):
-    """An occupancy step: a number of vector registers and the waves/SIMD that it allows."""
-
-    at_most: int
-    """Vector registers per lane."""
-    waves_per_simd: float
 
 
 class Story(NamedTuple):
@@ -160,7 +153,7 @@ class Story(NamedTuple):
     blocks: tuple[BlockPressure, ...]
     curve: tuple[Counts, ...]
     """Live registers of each instruction; zeros for unreachable instructions."""
-    steps: tuple[Step, ...]
+    steps: tuple[VgprStep, ...]
     """VGPR steps of the target, highest occupancy first."""
     advice: tuple[Advice, ...]
     """One entry for each step below the peak, nearest first; empty if `at` is not the peak."""

@@ -6,19 +6,19 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from kernelinfo.occupancy.calculator import VgprStep
 from kernelinfo.pressure.function import TANGLED, Function
 from kernelinfo.pressure.loops import Loop
 from kernelinfo.pressure.nouns import (
     Advice,
     BlockPressure,
-    Instructions,
+    InstructionMix,
     LinePressure,
     LiveValues,
     Location,
     LoopPressure,
     Peak,
     Pressure,
-    Step,
     Story,
 )
 from kernelinfo.pressure.registers import Counts, count, each, ranges, union, used, whole
@@ -33,12 +33,12 @@ class Storyteller(NamedTuple):
 
     function: Function
     files: str  # the target's `agprs.file`
-    steps: tuple[Step, ...]  # of its occupancy
+    steps: tuple[VgprStep, ...]  # of its occupancy
 
     def story(self, at: int | None = None) -> Story:
         """The story of the function.
 
-        `at` is the index of the step whose live values are wanted; None for the peak.
+        `at` is the index of the instruction whose live values are wanted; None for the peak.
         """
         function = self.function
         peak = self._peak()
@@ -47,7 +47,7 @@ class Storyteller(NamedTuple):
         values, are_all_followed = live_values(function, at)
         tangled = () if are_all_followed else (TANGLED,)
         reasons = tuple(dict.fromkeys((*function.reasons, *tangled)))
-        named = union(step.effect.writes | step.effect.reads for step in function.steps)
+        named = union(one.effect.writes | one.effect.reads for one in function.instructions)
         return Story(
             files=self.files,
             instructions=len(function.code),
@@ -61,50 +61,50 @@ class Storyteller(NamedTuple):
             lines=tuple(self._lines()),
             loops=tuple(self._loops()),
             blocks=tuple(self._blocks()),
-            curve=tuple(function.counts[step] for step in function.code),
+            curve=tuple(function.counts[index] for index in function.code),
             steps=self.steps,
             advice=tuple(self._advice(peak, values)) if is_peak else (),
-            has_source=any(step.source for step in function.steps),
+            has_source=any(one.source for one in function.instructions),
             has_variables=bool(function.listing.variables),
         )
 
-    def _vector(self, step: int) -> int:
-        return self.function.counts[step].vector(self.files)
+    def _vector(self, index: int) -> int:
+        return self.function.counts[index].vector(self.files)
 
-    def _pressure(self, steps: Sequence[int]) -> Pressure:
-        counts = {self.function.counts[step] for step in steps} or {Counts(0, 0, 0)}
+    def _pressure(self, indices: Sequence[int]) -> Pressure:
+        counts = {self.function.counts[index] for index in indices} or {Counts(0, 0, 0)}
         most = max(one.vector(self.files) for one in counts)
         return Pressure(most, *map(max, zip(*counts, strict=True)))
 
     def _peak(self) -> Peak:
         function = self.function
         pressure = self._pressure(function.code)
-        highest = [step for step in function.code if self._vector(step) == pressure.vector]
+        highest = [index for index in function.code if self._vector(index) == pressure.vector]
         first = highest[0]
         loop = function.loop_around(first)
         label = _label(function, loop) if loop else None
-        text = function.steps[first].text
+        text = function.instructions[first].text
         return Peak(pressure, function.location(first, loop), text, label, len(highest))
 
-    def _instructions(self, steps: Sequence[int]) -> Instructions:
+    def _mix(self, indices: Sequence[int]) -> InstructionMix:
         """Counts and peak of some instructions."""
-        code = [self.function.steps[step] for step in steps]
-        kinds = Counter(step.effect.kind for step in code if not step.spill)
-        return Instructions(
+        code = [self.function.instructions[index] for index in indices]
+        kinds = Counter(one.effect.kind for one in code if not one.spill)
+        return InstructionMix(
             len(code),
-            self._pressure(steps),
-            sum(step.spill == "Spill" for step in code),
-            sum(step.spill == "Reload" for step in code),
+            self._pressure(indices),
+            sum(one.spill == "Spill" for one in code),
+            sum(one.spill == "Reload" for one in code),
             *(kinds[kind] for kind in ("copy", "matrix", "lds", "memory", "scalar_memory")),
         )
 
     def _lines(self) -> list[LinePressure]:
         by_line: dict[SourceLine | None, list[int]] = defaultdict(list)
-        for step in self.function.code:
-            by_line[self.function.steps[step].source].append(step)
+        for index in self.function.code:
+            by_line[self.function.instructions[index].source].append(index)
         if by_line.keys() == {None}:
             return []
-        found = [LinePressure(line, self._instructions(steps)) for line, steps in by_line.items()]
+        found = [LinePressure(line, self._mix(indices)) for line, indices in by_line.items()]
         return sorted(found, key=lambda one: (-one.code.peak.vector, -one.code.instructions))
 
     def _loops(self) -> Iterator[LoopPressure]:
@@ -125,11 +125,11 @@ class Storyteller(NamedTuple):
 
     def _code(self, blocks: Iterable[int]) -> _Code:
         """Counts and peak of some blocks, and the number of their last instruction."""
-        steps = [step for number in blocks for step in self.function.code_of(number)]
-        return self._instructions(steps), self.function.number[max(steps, default=0)]
+        indices = [index for number in blocks for index in self.function.code_of(number)]
+        return self._mix(indices), self.function.number[max(indices, default=0)]
 
     def _loop(
-        self, loop: Loop, reads: int, writes: int, code: Instructions, last: int
+        self, loop: Loop, reads: int, writes: int, code: InstructionMix, last: int
     ) -> LoopPressure:
         function = self.function
         live_in = function.live_in(loop.header)
@@ -173,14 +173,14 @@ class Storyteller(NamedTuple):
             yield Advice(step.at_most, step.waves_per_simd, above, tuple(idle))
 
 
-_Code = tuple[Instructions, int]
+_Code = tuple[InstructionMix, int]
 
 
 def _together(one: _Code, other: _Code) -> _Code:
     """Counts, peak and last instruction of two parts combined."""
     sums = [sum(both) for both in zip(one[0][2:], other[0][2:], strict=True)]
     peak = Pressure(*map(max, one[0].peak, other[0].peak))
-    code = Instructions(one[0].instructions + other[0].instructions, peak, *sums)
+    code = InstructionMix(one[0].instructions + other[0].instructions, peak, *sums)
     return code, max(one[1], other[1])
 
 
@@ -220,22 +220,24 @@ def curve(function: Function) -> Curve:
     code, counts = function.code, function.counts
     size = -(-len(code) // MOST_POINTS) or 1
     shares = [code[i : i + size] for i in range(0, len(code), size)]
-    highest = [max(share, key=lambda step: sum(counts[step][:2])) for share in shares]
+    highest = [max(share, key=lambda index: sum(counts[index][:2])) for share in shares]
     points = tuple(_point(function, *both) for both in zip(shares, highest, strict=True))
     return Curve(points, _spans(function, highest))
 
 
-def _point(function: Function, share: Sequence[int], step: int) -> Point:
-    spills = sum(function.steps[other].spill is not None for other in share)
-    return Point(function.location(step), function.counts[step], function.steps[step].text, spills)
+def _point(function: Function, share: Sequence[int], index: int) -> Point:
+    spills = sum(function.instructions[other].spill is not None for other in share)
+    return Point(
+        function.location(index), function.counts[index], function.instructions[index].text, spills
+    )
 
 
-def _spans(function: Function, steps: Sequence[int]) -> tuple[Span, ...]:
-    """Spans of registers along these steps. A step's position is its point."""
+def _spans(function: Function, indices: Sequence[int]) -> tuple[Span, ...]:
+    """Spans of registers along these instructions. An instruction's position is its point."""
     found: dict[tuple[int, int], int] = defaultdict(int)
     begun: dict[int, int] = {}
     live = point = 0
-    for point, around in enumerate(function.live_at(steps)):
+    for point, around in enumerate(function.live_at(indices)):
         now = whole(union(around))
         for register in each(live & ~now):
             found[begun.pop(register), point - 1] |= register

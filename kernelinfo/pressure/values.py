@@ -1,4 +1,4 @@
-"""Values live at one step: last write, next read, and instructions in between without access."""
+"""Values live at one instruction: last write, next read, time untouched in between."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SIMILAR = 0.9  # within a group, shortest time untouched / longest
 _InLoop = Literal["through", "constant", "changed"] | None
 
 
-class _Value(NamedTuple):
+class _LiveRegister(NamedTuple):
     """One live register and its nearest accesses.
 
     Distances count instructions along the shortest path.
@@ -25,7 +25,7 @@ class _Value(NamedTuple):
 
     register: int
     next_read: Location | None  # None if no path leads to a read
-    next_turn: bool  # the read stands before the step in the text: a back edge leads to it
+    next_turn: bool  # the read stands before the instruction in the text: a back edge leads to it
     untouched: int  # instructions from the last access to the next read; 0 without a read
     written: Location | None  # None if it is live since function entry
     variable: str | None
@@ -33,7 +33,7 @@ class _Value(NamedTuple):
 
 
 def live_values(function: Function, at: int) -> tuple[tuple[LiveValues, ...], bool]:
-    """The values live at a step, longest untouched first; False if the search was cut short.
+    """Values live at an instruction, longest untouched first; False if the search was cut short.
 
     Registers with the same history are one group.
     """
@@ -44,7 +44,7 @@ def live_values(function: Function, at: int) -> tuple[tuple[LiveValues, ...], bo
     inside = [n for n in function.order if loop and function.loops.holds(loop, n)]
     reads, writes = function.touched_in(inside)
     values = [
-        _Value(r, *search.of(r), variables.get(r), _in_loop(r, loop, reads, writes))
+        _LiveRegister(r, *search.of(r), variables.get(r), _in_loop(r, loop, reads, writes))
         for r in each(registers)
     ]
     found = map(_values, _grouped(values))
@@ -53,28 +53,28 @@ def live_values(function: Function, at: int) -> tuple[tuple[LiveValues, ...], bo
 
 
 class _Search:
-    """The nearest accesses of some registers before and after one step."""
+    """The nearest accesses of some registers before and after one instruction."""
 
     def __init__(self, function: Function, start: int, registers: int, loop: Loop | None) -> None:
         self._function = function
         self._loop = loop
         self._start = start
         self._block = function.block_of(start)
-        self.left = MOST_VISITS * (len(function.steps) + 1000)
-        """Steps that may still be visited; 0 if the search was cut short."""
+        self.left = MOST_VISITS * (len(function.instructions) + 1000)
+        """Instructions that may still be visited; 0 if the search was cut short."""
         self._touched: dict[int, int] = {}
         """Block → registers that it reads or writes."""
         self._reads: dict[int, tuple[int, int]] = {}
         self._touches: dict[int, int] = {}
-        """Register → instructions since its last access; −1 if the step itself writes it."""
+        """Register → instructions since its last access; −1 if the instruction itself writes it."""
         self._writes: dict[int, tuple[int, int]] = {}
         block = function.blocks[self._block]
         self._follow(registers, range(start, block.end), self._read_in, function.successors, 1)
-        own = whole(function.steps[start].effect.writes) & registers
+        own = whole(function.instructions[start].effect.writes) & registers
         for register in each(own):
             self._touches[register], self._writes[register] = -1, (-1, start)
-        steps = range(start - 1, block.first - 1, -1)
-        self._follow(registers & ~own, steps, self._written_in, function.before, -1)
+        indices = range(start - 1, block.first - 1, -1)
+        self._follow(registers & ~own, indices, self._written_in, function.before, -1)
 
     def of(self, register: int) -> tuple[Location | None, bool, int, Location | None]:
         """Next read, True if it is in the next iteration, time untouched, last write of a
@@ -87,23 +87,23 @@ class _Search:
         untouched = 0 if read is None else max(until + self._touches.get(register, 0), 0)
         return self._location(read), is_next_turn, untouched, self._location(written)
 
-    def _location(self, step: int | None) -> Location | None:
-        return None if step is None else self._function.location(step, self._loop)
+    def _location(self, index: int | None) -> Location | None:
+        return None if index is None else self._function.location(index, self._loop)
 
     def _follow(
         self,
         sought: int,
-        steps: range,
+        indices: range,
         look: Callable[[range, int, int], tuple[int, int]],
         ways: Sequence[Sequence[int]],
         direction: Literal[1, -1],
     ) -> None:
-        """Visit `steps`, then the blocks in which the registers are live, nearest first.
+        """Visit `indices`, then the blocks in which the registers are live, nearest first.
 
-        `look(steps, distance, sought)` notes accesses. It returns the registers that are still
-        sought and the distance at the end of the steps.
+        `look(indices, distance, sought)` notes accesses. It returns the registers that are still
+        sought and the distance at the end of the indices.
         """
-        number, (sought, distance) = self._block, look(steps, 0, sought)
+        number, (sought, distance) = self._block, look(indices, 0, sought)
         seen: dict[int, int] = {}
         pending: list[tuple[int, int, int]] = []
         while self.left:
@@ -129,41 +129,41 @@ class _Search:
             self._touched[block] = union(self._function.touched_in([block]))
         return self._touched[block]
 
-    def _read_in(self, steps: range, distance: int, sought: int) -> tuple[int, int]:
+    def _read_in(self, indices: range, distance: int, sought: int) -> tuple[int, int]:
         """Note first reads. Returns the registers still sought, and the distance at the end."""
-        for index in steps:
+        for index in indices:
             if not sought:
                 break
-            step = self._function.steps[index]
-            if sought & step.effect.reads:
-                found = whole(step.effect.reads) & sought
+            instruction = self._function.instructions[index]
+            if sought & instruction.effect.reads:
+                found = whole(instruction.effect.reads) & sought
                 for register in each(found):
                     known = self._reads.get(register)
                     if known is None or distance < known[0]:
                         self._reads[register] = distance, index
                 sought &= ~found
             if index != self._start or distance:
-                sought &= ~step.effect.writes
-            distance += step.is_code
+                sought &= ~instruction.effect.writes
+            distance += instruction.is_code
         return sought, distance
 
-    def _written_in(self, steps: range, distance: int, sought: int) -> tuple[int, int]:
+    def _written_in(self, indices: range, distance: int, sought: int) -> tuple[int, int]:
         """Note last accesses and writes. Returns the registers still sought, and the distance."""
         untouched = sought
-        for index in steps:
+        for index in indices:
             if not sought:
                 break
-            step = self._function.steps[index]
-            if touched := untouched & (step.effect.reads | step.effect.writes):
+            instruction = self._function.instructions[index]
+            if touched := untouched & (instruction.effect.reads | instruction.effect.writes):
                 for register in each(touched):
                     self._touches[register] = min(self._touches.get(register, distance), distance)
                 untouched &= ~whole(touched)
-            if written := sought & step.effect.writes:
+            if written := sought & instruction.effect.writes:
                 for register in each(written):
                     if distance < self._writes.get(register, (distance + 1, 0))[0]:
                         self._writes[register] = distance, index
                 sought &= ~whole(written)
-            distance += step.is_code
+            distance += instruction.is_code
         return sought, distance
 
 
@@ -176,33 +176,33 @@ def _in_loop(register: int, loop: Loop | None, reads: int, writes: int) -> _InLo
 
 
 def _variables(function: Function, at: int) -> dict[int, str]:
-    """Register → source variable at a step, by the compiler's comments.
+    """Register → source variable at an instruction, by the compiler's comments.
 
     Copies of an inlined function share their names, so one name may hold several registers. A name
     lasts until its register is overwritten. The compiler repeats the names at the begin of a block.
     """
     first = function.blocks[function.block_of(at)].first
     stated: dict[int, list[tuple[str, int]]] = defaultdict(list)
-    for step, name, registers in function.listing.variables:
-        if first <= step <= at:
-            stated[step].append((name, registers))
+    for index, name, registers in function.listing.variables:
+        if first <= index <= at:
+            stated[index].append((name, registers))
     found: dict[int, str] = {}
     for index in range(first, at + 1):
         for name, registers in stated.get(index, ()):
             found.update(dict.fromkeys(each(registers), name))
         if found and index < at:
-            for register in each(function.steps[index].effect.writes):
+            for register in each(function.instructions[index].effect.writes):
                 found.pop(register, None)
     return found
 
 
-def _grouped(values: Iterable[_Value]) -> Iterator[list[_Value]]:
+def _grouped(values: Iterable[_LiveRegister]) -> Iterator[list[_LiveRegister]]:
     """Groups of values with equal class, variable, and source lines of last write and next read.
 
     Without source lines, values of one group have the same region relative to the loop and a
     similar time untouched.
     """
-    groups: dict[tuple[object, tuple[object, ...]], list[_Value]] = defaultdict(list)
+    groups: dict[tuple[object, tuple[object, ...]], list[_LiveRegister]] = defaultdict(list)
     for value in values:
         ways = (value.written, value.next_read)
         lines = tuple(at and (at.source or at.region) for at in ways)
@@ -213,7 +213,7 @@ def _grouped(values: Iterable[_Value]) -> Iterator[list[_Value]]:
         yield from _of_similar_length(group) if by_region else [group]
 
 
-def _of_similar_length(group: list[_Value]) -> Iterator[list[_Value]]:
+def _of_similar_length(group: list[_LiveRegister]) -> Iterator[list[_LiveRegister]]:
     group.sort(key=lambda value: -value.untouched)
     start = 0
     for position, value in enumerate(group):
@@ -223,7 +223,7 @@ def _of_similar_length(group: list[_Value]) -> Iterator[list[_Value]]:
     yield group[start:]
 
 
-def _values(group: Sequence[_Value]) -> LiveValues:
+def _values(group: Sequence[_LiveRegister]) -> LiveValues:
     registers = union(value.register for value in group)
     least = min(group, key=lambda value: value.untouched)
     spans = [value.untouched for value in group if value.next_read]

@@ -191,7 +191,7 @@ class Cost(NamedTuple):
         return Cost(*(mine - theirs for mine, theirs in zip(self, other, strict=True)))
 
 
-class Step(NamedTuple):
+class TradeoffStep(NamedTuple):
     """The cheapest variant with a number of waves/SIMD."""
 
     waves_per_simd: float
@@ -223,7 +223,7 @@ def is_worth_a_row(variant: Variant, base: Variant) -> bool:
     return not is_less or cost_of(mine).over(cost_of(its)).saves
 
 
-def tradeoff(kernel: SweptKernel) -> tuple[Step, ...]:
+def tradeoff(kernel: SweptKernel) -> tuple[TradeoffStep, ...]:
     """Steps with more waves, or with fewer or equal waves and savings; fewest waves first.
 
     Empty if the kernel was not compiled unchanged.
@@ -231,20 +231,20 @@ def tradeoff(kernel: SweptKernel) -> tuple[Step, ...]:
     base = kernel.variants[0].result
     if base is None or base.occupancy is None:
         return ()
-    found: dict[float, Step] = {}
+    found: dict[float, TradeoffStep] = {}
     for variant in kernel.variants[1:]:
         result = variant.result
         if result is None or result.occupancy is None or variant.is_ignored:
             continue
         waves = result.occupancy.waves_per_simd
-        step = Step(waves, variant, cost_of(result).over(cost_of(base)))
+        step = TradeoffStep(waves, variant, cost_of(result).over(cost_of(base)))
         if waves not in found or step.cost < found[waves].cost:
             found[waves] = step
     now = base.occupancy.waves_per_simd
     return tuple(step for waves, step in sorted(found.items()) if waves > now or step.cost.saves)
 
 
-def notable(kernel: SweptKernel) -> tuple[Step, ...]:
+def notable(kernel: SweptKernel) -> tuple[TradeoffStep, ...]:
     """The last free step, the first step that costs, and the step that saves most."""
     steps = tradeoff(kernel)
     saving = [step for step in steps if step.cost.saves]

@@ -11,7 +11,7 @@ from .reading import function_of
 def before(text: str, entry: str = "v0 s[0:15]") -> list[str]:
     """Vector registers needed before each instruction."""
     function = function_of(text, entry=named(entry))
-    return [_vectors(live.before) for live in function.live_at(range(len(function.steps)))]
+    return [_vectors(live.before) for live in function.live_at(range(len(function.instructions)))]
 
 
 def _vectors(registers: int) -> str:
@@ -155,12 +155,15 @@ def test_a_few_unknown_instructions_are_named_and_the_others_counted() -> None:
 
 def test_a_macro_is_no_code_of_the_function_around_it() -> None:
     text = "f:\n.macro m\n    v_mov_b32 v200, 0\n.endm\n    v_mov_b32 v1, 0\n    s_endpgm\n"
-    assert len(function_of(text).steps) == 2
+    assert len(function_of(text).instructions) == 2
 
 
 def test_padding_behind_the_end_is_no_code() -> None:
     text = "f:\n    v_mov_b32 v1, 0\n    s_endpgm\n    s_nop 0\n    s_code_end\n"
-    assert [step.effect.mnemonic for step in function_of(text).steps] == ["v_mov_b32", "s_endpgm"]
+    assert [step.effect.mnemonic for step in function_of(text).instructions] == [
+        "v_mov_b32",
+        "s_endpgm",
+    ]
 
 
 def test_what_a_descriptor_sets_up() -> None:

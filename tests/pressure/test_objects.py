@@ -262,7 +262,7 @@ def test_the_mode_register_holds_the_same_bits(instruction: str, named: str) -> 
     AMDGPULowerVGPREncoding.cpp, `handleSetregMode`)."""
     text = f"f:\n s_set_vgpr_msb 0x82\n {instruction}\n v_mov_b32_e32 v1, v2\n s_endpgm\n"
     function = function_of(text)
-    moved = function.steps[2].effect
+    moved = function.instructions[2].effect
     if named:
         assert " ".join((*ranges(moved.writes), *ranges(moved.reads))) == named
         assert function.reasons == ()

@@ -93,7 +93,7 @@ def read(path: Path) -> dict[str, Read]:
     for item in measure(str(path), Options(), lambda _: True, Look(at=functions.append)):
         if isinstance(item, Measured):
             story, function = item.story, functions[-1]
-            code = [step.effect.mnemonic for step in function.steps if step.is_code]
+            code = [step.effect.mnemonic for step in function.instructions if step.is_code]
             counted = len(code) - code.count("s_nop")
             numbers = Numbers(counted, story.used, story.peak.pressure)
             found[item.result.kernel.symbol] = Read(numbers, story.reasons, function)
@@ -153,7 +153,7 @@ def same_instructions(path: Path, tally: Counter[str]) -> Iterator[str]:
     """Kernels with other instructions than llvm-objdump between symbol and symbol + size."""
     found = read(path)
     for symbol, lines in disassembled(path):
-        steps = [] if symbol not in found else found[symbol].function.steps
+        steps = [] if symbol not in found else found[symbol].function.instructions
         ours = [(step.address, _without_target(step.text)) for step in steps]
         theirs = [(one.address, _without_target(one.text)) for one in lines]
         tally["kernels"] += 1

@@ -37,7 +37,7 @@ def compared(lines: Sequence[str], folder: Path) -> tuple[int, list[str]]:
         printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         theirs = [found[1] for found in re.finditer(r"^\t(\S.*?)\s*// [0-9A-F]", printed, re.M)]
         function: Function = function_of("\n".join(["f:", *map(_plain, theirs)]))
-        for their, step in zip(theirs, function.steps, strict=True):
+        for their, step in zip(theirs, function.instructions, strict=True):
             if "/*v" not in their or _crosses(their):
                 continue
             count += 1

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from kernelinfo.pressure.measure import Found, Measured
-from kernelinfo.pressure.nouns import Instructions, Location, LoopPressure
+from kernelinfo.pressure.nouns import InstructionMix, Location, LoopPressure
 from kernelinfo.pressure.story import Point
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.facts import SourceLine
@@ -52,7 +52,7 @@ def _line_name(source: SourceLine | None) -> str:
     return printable(f"{source.file}:{source.line}") if source else NO_LINE
 
 
-def _counts(code: Instructions) -> tuple[int, ...]:
+def _counts(code: InstructionMix) -> tuple[int, ...]:
     """Instructions, peak, and counts by kind."""
     return (code.instructions, code.peak.vector, *code[2:])
 

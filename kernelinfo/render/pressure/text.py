@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from kernelinfo.pressure.measure import Found, Measured
-from kernelinfo.pressure.nouns import Instructions, LiveValues, Location, Story
+from kernelinfo.pressure.nouns import InstructionMix, LiveValues, Location, Story
 from kernelinfo.render import View
 from kernelinfo.render.names import name_of, printable
 from kernelinfo.render.paint import aligned, left, paint, painted, wrap
@@ -216,7 +216,7 @@ def _loops(story: Story, view: View) -> Iterator[str]:
     yield _hidden(loops, "loops", view)
 
 
-def _counts(code: Instructions) -> tuple[str, ...]:
+def _counts(code: InstructionMix) -> tuple[str, ...]:
     return (
         str(code.instructions),
         str(code.peak.vector),

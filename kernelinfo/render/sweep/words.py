@@ -14,9 +14,9 @@ from kernelinfo.variants.nouns import (
     AS_COMPILED,
     Asked,
     Cost,
-    Step,
     Sweep,
     SweptKernel,
+    TradeoffStep,
     Variant,
     notable,
 )
@@ -105,7 +105,7 @@ def trade(kernel: SweptKernel) -> str:
     return "; ".join([f"{bound}{waves_per_simd(now)} as compiled", *steps])
 
 
-def _step(step: Step, base: Result) -> str:
+def _step(step: TradeoffStep, base: Result) -> str:
     asked, result = step.variant.asked, step.variant.result
     is_plain = asked == Asked(waves=round(step.waves_per_simd))
     subject = number(step.waves_per_simd) + ("" if is_plain else f" ({label(asked)})")
