@@ -60,17 +60,17 @@ def line_by_lark(line: bytes) -> info_block.Header | info_block.Field | None:
 
 
 def assert_read_as_by_lark(expression: str) -> None:
-    """Its steps, or the reason why there are none; Lark has no bound for what is too long."""
-    read = expressions.read_steps(expression)
+    """Its terms, or the reason why there are none; Lark has no bound for what is too long."""
+    read = expressions.read_terms(expression)
     if read != (Unresolved(f"an expression of more than {MOST_TOKENS} tokens"),):
-        assert read == _steps_by_lark(expression)
+        assert read == _terms_by_lark(expression)
 
 
-def _steps_by_lark(expression: str) -> tuple[expressions.Step, ...]:
-    steps: list[expressions.Step] = []
+def _terms_by_lark(expression: str) -> tuple[expressions.Term, ...]:
+    terms: list[expressions.Term] = []
     try:
-        value_by_lark(load_lark("mc_expression"), expression, expressions.build_into(steps))
+        value_by_lark(load_lark("mc_expression"), expression, expressions.build_into(terms))
     except NoMatch:
         shown = expression.strip()[:60]
         return (Unresolved(f"{shown!r} is no expression" if shown else "the value is missing"),)
-    return tuple(steps)
+    return tuple(terms)

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernelinfo.reading.assembly.expressions import Call, read_steps
+from kernelinfo.reading.assembly.expressions import Call, read_terms
 from kernelinfo.reading.assembly.info_block import Field, read_line
 from kernelinfo.reading.grammar import MOST_TOKENS, NoMatch, TooLong, load_tables, parse
 from kernelinfo.reading.grammar_tables import make_tables
@@ -43,7 +43,7 @@ def test_every_expression_is_read_as_by_lark(texts: list[bytes]) -> None:
     values = re.compile(r"\.set[ \t]+[^,\n]*,(.*)|\.amdhsa_\w+[ \t]+(.*)|; \w+ ?[:=] (.*)")
     found = (values.findall(text.decode("utf-8", "replace")) for text in texts)
     expressions = {value.rstrip("\r") for groups in found for group in groups for value in group}
-    assert sum(isinstance(read_steps(expression)[-1], Call) for expression in expressions) > 50
+    assert sum(isinstance(read_terms(expression)[-1], Call) for expression in expressions) > 50
     for expression in expressions:
         assert_read_as_by_lark(expression)
 
@@ -161,9 +161,9 @@ def test_a_quoted_word_that_another_terminal_matches_is_refused() -> None:
 
 def test_nesting_needs_no_recursion_and_length_has_a_bound() -> None:
     deep = MOST_TOKENS // 2 - 1
-    assert read_steps("(" * deep + "a" + ")" * deep) == ("a",)
-    assert len(read_steps("-" * (MOST_TOKENS - 1) + "1")) == MOST_TOKENS
-    assert read_steps("max(" + "1," * (deep - 1) + "1)")[-1] == Call("max", deep)
+    assert read_terms("(" * deep + "a" + ")" * deep) == ("a",)
+    assert len(read_terms("-" * (MOST_TOKENS - 1) + "1")) == MOST_TOKENS
+    assert read_terms("max(" + "1," * (deep - 1) + "1)")[-1] == Call("max", deep)
     for endless in ("(" * 1_000_000, "1+" * 1_000_000, "f(" * 1_000_000, "- " * 1_000_000):
         with pytest.raises(TooLong):
             parse(load_tables("mc_expression"), endless, Trees())
@@ -175,7 +175,7 @@ def test_nesting_needs_no_recursion_and_length_has_a_bound() -> None:
 def test_a_long_line_needs_no_memory_beyond_its_length(line: str) -> None:
     tracemalloc.start()
     read_line(line.encode())
-    read_steps(line[5:])
+    read_terms(line[5:])
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 64 * len(line)

@@ -18,7 +18,7 @@ class Unresolved(NamedTuple):
     reason: str
 
 
-Value = int | Unresolved
+Evaluated = int | Unresolved
 
 
 def wrap(value: int) -> int:
@@ -26,7 +26,7 @@ def wrap(value: int) -> int:
     return (value + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
-def apply(name: str, values: Sequence[Value], target: Target | None) -> Value:
+def apply(name: str, values: Sequence[Evaluated], target: Target | None) -> Evaluated:
     """Result of an operator or function.
 
     `Unresolved` if one of `values` is (the first of them), or if the call itself has no result.
@@ -38,7 +38,7 @@ def apply(name: str, values: Sequence[Value], target: Target | None) -> Value:
         numbers.append(value)
     try:
         if name in _BINARY and len(numbers) == 2:
-            result: Value = _BINARY[name](*numbers)
+            result: Evaluated = _BINARY[name](*numbers)
         elif name in _UNARY and len(numbers) == 1:
             result = _UNARY[name](*numbers)
         else:
@@ -92,7 +92,7 @@ _UNARY: dict[str, Callable[[int], int]] = {
 }
 
 
-def _function(name: str, values: list[int], target: Target | None) -> Value:
+def _function(name: str, values: list[int], target: Target | None) -> Evaluated:
     """Result of a target's function (LLVM AMDGPUMCExpr::evaluateAsRelocatableImpl and callees)."""
     match name, values:
         case "max", [_, *_]:

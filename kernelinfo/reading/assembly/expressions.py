@@ -10,7 +10,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from kernelinfo.occupancy.targets import Target
-from kernelinfo.reading.assembly.arithmetic import Unresolved, Value, apply, wrap
+from kernelinfo.reading.assembly.arithmetic import Evaluated, Unresolved, apply, wrap
 from kernelinfo.reading.assembly.scan import (
     Lines,
     Text,
@@ -39,7 +39,7 @@ class Call(NamedTuple):
     arguments: int
 
 
-Step = Value | str | Call
+Term = Evaluated | str | Call
 """A constant, a symbol's name, or a call."""
 
 # The assembler counts these as it meets registers (AMDGPUAsmParser, KernelScopeInfo). People only
@@ -53,9 +53,9 @@ _COUNTED = {
 _SHORT = 512
 _DEEPEST = 100_000
 """Longest chain of symbols defined by symbols; LLVM's recursion ends sooner."""
-_USUAL_STEPS = 64
-_MOST_STEPS_BEYOND = 1 << 20
-"""Most steps of a module beyond the first 64 of each expression; they take about a second."""
+_USUAL_TERMS = 64
+_MOST_TERMS_BEYOND = 1 << 20
+"""Most terms of a module beyond the first 64 of each expression; they take about a second."""
 _SETS = re.compile(rb"\.(?:set|equ)\b.*+(?:\n[ \t]*+\.(?:set|equ)\b.*+)*+")
 _SET = re.compile(
     rb"^[ \t]*\.(?:set|equ)\b(?:[ \t]+(\"(?:\\.|[^\"\\\n])*\"|[^\s,\"]+)[ \t]*,)?(.*)$",
@@ -98,8 +98,8 @@ class _Frame(NamedTuple):
 
     symbol: tuple[str, int]
     line: int
-    steps: Iterator[Step]
-    values: list[Value]
+    terms: Iterator[Term]
+    values: list[Evaluated]
     """Stack of the values so far."""
 
 
@@ -115,8 +115,8 @@ class Evaluator:
     ) -> None:
         self._definitions = definitions
         self._target = target
-        self._known: dict[tuple[str, int], Value] = {}
-        self._steps_left = _MOST_STEPS_BEYOND
+        self._known: dict[tuple[str, int], Evaluated] = {}
+        self._terms_left = _MOST_TERMS_BEYOND
 
     def value(self, expression: str, line: int) -> int | Unresolved:
         """Value of `expression` as of a 1-based line of the text.
@@ -126,24 +126,24 @@ class Evaluator:
         """
         if (plain := number(expression)) is not None:
             return plain
-        frames = [_Frame(("", 0), line, self._steps(expression), [])]
+        frames = [_Frame(("", 0), line, self._terms(expression), [])]
         while True:
             frame = frames[-1]
-            for step in frame.steps:
-                if isinstance(step, Call):
-                    first = len(frame.values) - step.arguments
-                    result = apply(step.function, frame.values[first:], self._target)
+            for term in frame.terms:
+                if isinstance(term, Call):
+                    first = len(frame.values) - term.arguments
+                    result = apply(term.function, frame.values[first:], self._target)
                     frame.values[first:] = [result]
-                elif isinstance(step, str):
-                    symbol = self._symbol(step, frame.line)
+                elif isinstance(term, str):
+                    symbol = self._symbol(term, frame.line)
                     if len(frames) > _DEEPEST:
-                        symbol = Unresolved(f"{step!r} is more than {_DEEPEST} definitions away")
+                        symbol = Unresolved(f"{term!r} is more than {_DEEPEST} definitions away")
                     if isinstance(symbol, _Frame):
                         frames.append(symbol)
                         break
                     frame.values.append(symbol)
                 else:
-                    frame.values.append(step)
+                    frame.values.append(term)
             else:
                 (result,) = frame.values
                 self._known[frame.symbol] = result
@@ -152,14 +152,14 @@ class Evaluator:
                     return result
                 frames[-1].values.append(result)
 
-    def _steps(self, expression: str) -> Iterator[Step]:
-        if len(expression) > _USUAL_STEPS and self._steps_left < 0:
+    def _terms(self, expression: str) -> Iterator[Term]:
+        if len(expression) > _USUAL_TERMS and self._terms_left < 0:
             return iter((Unresolved("the module's expressions are too long in total"),))
-        steps = read_steps(expression)
-        self._steps_left -= max(0, len(steps) - _USUAL_STEPS)
-        return iter(steps)
+        terms = read_terms(expression)
+        self._terms_left -= max(0, len(terms) - _USUAL_TERMS)
+        return iter(terms)
 
-    def _symbol(self, name: str, line: int) -> Value | _Frame:
+    def _symbol(self, name: str, line: int) -> Evaluated | _Frame:
         """Value of a symbol as of a line, or the definition to evaluate first."""
         if name in _COUNTED:
             return Unresolved(f"{name} is counted from the instructions")
@@ -173,13 +173,13 @@ class Evaluator:
         # Replaced when the value is found; reading it before means that the symbols form a circle.
         self._known[symbol] = Unresolved(f"symbol {name!r} is defined by itself")
         definition = definitions[index]
-        return _Frame(symbol, definition.line, self._steps(definition.expression), [])
+        return _Frame(symbol, definition.line, self._terms(definition.expression), [])
 
 
 def leading_numbers(expression: str, function: str, count: int) -> tuple[int, ...] | None:
     """First `count` arguments of a call of `function`; None if not a call of it, or not numbers."""
-    *steps, last = read_steps(expression)
-    numbers = tuple(step for step in steps[:count] if isinstance(step, int))
+    *terms, last = read_terms(expression)
+    numbers = tuple(term for term in terms[:count] if isinstance(term, int))
     is_call = isinstance(last, Call) and last.function == function
     return numbers if is_call and len(numbers) == count else None
 
@@ -188,33 +188,33 @@ def number(expression: str) -> int | None:
     """Value of an expression that is a single number, as nearly all are; None for others."""
     if len(expression) >= _SHORT:
         return None
-    step, *more = read_steps(expression)
-    return step if isinstance(step, int) and not more else None
+    term, *more = read_terms(expression)
+    return term if isinstance(term, int) and not more else None
 
 
-def read_steps(expression: str) -> tuple[Step, ...]:
-    """Steps of an expression (mc_expression.lark) in postfix order; `Unresolved` if it is none."""
+def read_terms(expression: str) -> tuple[Term, ...]:
+    """Terms of an expression (mc_expression.lark) in postfix order; `Unresolved` if it is none."""
     # Only short ones are cached, so that a hostile text cannot fill the memory.
-    read = _read_steps if len(expression) < _SHORT else _read_steps.__wrapped__
+    read = _read_terms if len(expression) < _SHORT else _read_terms.__wrapped__
     return read(expression)
 
 
 @lru_cache(maxsize=4096)
-def _read_steps(expression: str) -> tuple[Step, ...]:
-    steps: list[Step] = []
+def _read_terms(expression: str) -> tuple[Term, ...]:
+    terms: list[Term] = []
     try:
-        parse(load_tables("mc_expression"), expression, build_into(steps))
+        parse(load_tables("mc_expression"), expression, build_into(terms))
     except TooLong:
         return (Unresolved(f"an expression of more than {MOST_TOKENS} tokens"),)
     except NoMatch:
         shown = expression.strip()[:60]
         return (Unresolved(f"{shown!r} is no expression" if shown else "the value is missing"),)
-    return tuple(steps)
+    return tuple(terms)
 
 
-def build_into(steps: list[Step]) -> Build:
-    """Functions that append steps: rules of mc_expression.lark are complete in postfix order."""
-    add = steps.append
+def build_into(terms: list[Term]) -> Build:
+    """Functions that append terms: rules of mc_expression.lark are complete in postfix order."""
+    add = terms.append
     return {
         "integer": lambda digits: add(_integer(digits)),
         "symbol": add,
@@ -225,7 +225,7 @@ def build_into(steps: list[Step]) -> Build:
     }
 
 
-def _integer(digits: str) -> Value:
+def _integer(digits: str) -> Evaluated:
     base = {"0x": 16, "0b": 2}.get(digits[:2].lower(), 8 if digits[0] == "0" else 10)
     try:
         # The longest spelling of 64 bits is binary: 0b and 64 digits.
