@@ -26,9 +26,15 @@ def render(outcome: Outcome, view: View) -> Iterator[str]:
         if number < _MOST:
             yield _command(command, location, title, message)
         else:
-            where = f"{location.path}:{location.line or ''}: " if location else ""
+            where = _where(location)
             yield paint([(f"{where}{command} {title}: {message}", "")], False) + "\n"
     yield f"kernelinfo: {headline(outcome)}\n"
+
+
+def _where(location: Location | None) -> str:
+    if location is None:
+        return ""
+    return f"{location.path}: " if location.line is None else f"{location.path}:{location.line}: "
 
 
 _Annotation = tuple[str, Location | None, str, str]
