@@ -48,7 +48,7 @@ def fuzz(reader: str, seconds: int, corpus: Path, runs: int | None = None) -> Ru
         command = [
             *(sys.executable, "-m", "tests.fuzz", "--reader", reader, "--", str(folder)),
             *([f"-runs={runs}", "-seed=1"] if runs else [f"-max_total_time={seconds}"]),
-            f"-timeout={_SECONDS_EACH}",
+            *(f"-timeout={_SECONDS_EACH}", f"-report_slow_units={_SECONDS_EACH}"),
             *(f"-rss_limit_mb={_MEGABYTES}", "-max_len=65536", "-print_final_stats=1"),
             f"-artifact_prefix={found}/",
         ]
