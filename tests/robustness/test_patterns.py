@@ -8,6 +8,10 @@ import pytest
 
 from .patterns import Use, patterns, slow
 
+for extra in ("duckdb", "fsspec", "dask"):
+    pytest.importorskip(extra, reason="the patterns of every module need every extra")
+pytestmark = pytest.mark.slow
+
 VARIABLES = {
     "fleet/listing.py: fits": "a user's glob, by `glob.translate`",
     "gate/config/validation.py: kind.pattern": "`BOUND` and `ALLOWANCE`, which are found by name",
@@ -45,20 +49,17 @@ def test_patterns_are_found() -> None:
     assert set(USES.unknown) == set(VARIABLES)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("part", range(8))
 def test_time_is_linear(part: int) -> None:
     found = [(use.place, use.pattern.pattern, slow(use)) for use in USES.found[part::8]]
     assert [one for one in found if one[-1]] == []
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("pattern", "method"), HUNG_IN_0_2_0)
 def test_what_hung_is_found(pattern: str | bytes, method: str) -> None:
     assert slow(Use("0.2.0", re.compile(pattern), method))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("pattern", [r"(a+)+b", r"x*x*x*y", r"^(\w+_?)*$"])
 def test_patterns_that_never_end_are_found(pattern: str) -> None:
     assert slow(Use("", re.compile(pattern), "match"))

@@ -107,7 +107,7 @@ def test_each_fact_says_where_its_field_lies() -> None:
 
 def test_reserved_bytes_are_zero_in_a_descriptor() -> None:
     assert read(descriptor(lds=1, scratch=2, rsrc1=3, rsrc3=4, properties=5), "gfx90a")
-    with pytest.raises(ReadError, match="no descriptor"):
+    with pytest.raises(ReadError, match="does not point at a descriptor"):
         read(bytes(range(64)), "gfx90a")
 
 
