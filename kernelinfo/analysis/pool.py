@@ -177,7 +177,7 @@ class Pool(Generic[Task, Done]):
         return _Process(process, our_tasks, our_answers)
 
 
-_ENDING = [
+ENDING_SIGNALS = [
     getattr(signal, name)
     for name in ("SIGINT", "SIGTERM", "SIGHUP")
     if hasattr(signal, name)  # Windows has no SIGHUP
@@ -192,7 +192,7 @@ def signals_wait() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):  # on Windows
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING_SIGNALS)
     try:
         yield
     finally:
@@ -201,11 +201,11 @@ def signals_wait() -> Iterator[None]:
 
 def _serve(tasks: Pipe, answers: Pipe, worker: Worker[object, object]) -> None:
     """Answer tasks until the parent ends this process."""
-    for number in _ENDING:  # the parent's handlers are not for this process
+    for number in ENDING_SIGNALS:  # the parent's handlers are not for this process
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)
     if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING_SIGNALS)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     while True:
         try:

@@ -6,9 +6,7 @@ import signal
 import sys
 from types import FrameType
 
-_ENDING = [
-    getattr(signal, name) for name in ("SIGHUP", "SIGINT", "SIGTERM") if hasattr(signal, name)
-]
+from kernelinfo.analysis.pool import ENDING_SIGNALS
 
 
 def end_on_signals() -> None:
@@ -16,12 +14,12 @@ def end_on_signals() -> None:
 
     The exit code is 128 + the signal's number, as in shells. Ignored signals stay ignored (nohup).
     """
-    for number in _ENDING:
+    for number in ENDING_SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _leave)
 
 
 def _leave(number: int, frame: FrameType | None) -> None:
-    for other in _ENDING:  # a second signal must not interrupt the clean-up
+    for other in ENDING_SIGNALS:  # a second signal must not interrupt the clean-up
         signal.signal(other, signal.SIG_IGN)
     sys.exit(128 + number)

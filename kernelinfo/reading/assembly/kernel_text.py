@@ -159,7 +159,7 @@ class Evaluation:
         described = [
             *read(kernel.directives, directives.of_directives, target, self._xnack),
             *read(kernel.code_t, directives.of_code_t, target),
-            *read(kernel.config, _of_config, target),
+            *read(kernel.config, of_config, target),
         ]
         metadata, line = kernel.metadata
         described.append((metadata, Place("metadata", line, BEGIN)))
@@ -267,7 +267,3 @@ def _apart(found: Found) -> tuple[Numbers, Mapping[str, int]]:
     lines = {name: line for name, (_, line) in found.items()}
     values: dict[str, Any] = {name: value for name, (value, _) in found.items()}
     return Numbers(**values), {"code_bytes": 1, **lines}
-
-
-def _of_config(*arguments: Any) -> Found:
-    return of_config(*arguments)
