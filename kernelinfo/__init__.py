@@ -34,13 +34,13 @@ if TYPE_CHECKING:
     from kernelinfo.gate import check
     from kernelinfo.gate.config import Configuration, read_config
     from kernelinfo.gate.outcome import Judged, Notice, Outcome, Suppressed
+    from kernelinfo.hardware.targets import Target
     from kernelinfo.kernel import CodeObject, Finding, Kernel, Repeat, Report, Result
     from kernelinfo.occupancy import Allocated, Occupancy
     from kernelinfo.occupancy.calculator import Arch, Rung, arch
     from kernelinfo.occupancy.headroom import Headroom, Range, Step
     from kernelinfo.occupancy.limits import Limit
     from kernelinfo.occupancy.placement import Demand, Launch
-    from kernelinfo.occupancy.targets import Target
     from kernelinfo.pressure.measure import live_registers
     from kernelinfo.pressure.nouns import Story
     from kernelinfo.reading.blob import Problem
@@ -90,7 +90,7 @@ _HOMES = {
     "occupancy.calculator": ("Arch", "Rung", "arch"),
     "occupancy.headroom": ("Headroom", "Range", "Step"),
     "occupancy.limits": ("Demand", "Launch", "Limit"),
-    "occupancy.targets": ("Target",),
+    "hardware.targets": ("Target",),
     "pressure.measure": ("live_registers",),
     "pressure.nouns": ("Story",),
     "reading.blob": ("Problem",),

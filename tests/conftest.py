@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from kernelinfo.occupancy import targets
+from kernelinfo.hardware import targets
 from kernelinfo.reading.facts import Code, KernelFacts, Module
 
 # CI tries the same examples in every run; a run by hand tries new ones. There is no deadline, since

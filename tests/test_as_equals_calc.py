@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import pytest
 
 from kernelinfo import Kernel, KernelinfoError, Occupancy, arch
+from kernelinfo.hardware import targets
+from kernelinfo.hardware.registers import align, total_vgprs
+from kernelinfo.hardware.targets import Target
 from kernelinfo.kernel import CodeObject
 from kernelinfo.kernel.combine import combine
-from kernelinfo.occupancy import targets
-from kernelinfo.occupancy.placement import align, total_vgprs
-from kernelinfo.occupancy.targets import Target
 from kernelinfo.reading.facts import Features, KernelFacts
 from kernelinfo.reading.facts import Numbers as Stated
 

@@ -23,8 +23,8 @@ FOUNDATION = {
 }
 """They import nothing of the package, and every floor may import them."""
 FLOORS = (
-    {"occupancy"},
-    {"reading"},
+    {"hardware"},
+    {"occupancy", "reading"},
     {"kernel"},
     {"rules"},
     {"analysis"},
@@ -161,3 +161,9 @@ def test_imports_stand_at_the_top_and_caches_are_few() -> None:
     assert len(inside) <= 54
     assert caches <= 42
     assert ignored <= 6
+
+
+def test_reading_does_without_the_model() -> None:
+    for module in (PACKAGE / "reading").rglob("*.py"):
+        for imported, name in imports(module):
+            assert not f"{imported}.{name}".startswith("kernelinfo.occupancy"), module

@@ -9,7 +9,7 @@ import json
 import pytest
 
 from kernelinfo import Kernel, LaunchError, arch, load
-from kernelinfo.occupancy import targets
+from kernelinfo.hardware import targets
 
 from .conftest import FIXTURES
 from .test_golden import run

@@ -43,7 +43,7 @@ def test_the_wheel_holds_the_package_its_data_and_nothing_else(wheel: Path) -> N
         "sweep/sweep-schema.json",
         "trend/trend-schema.json",
     }
-    data = {"kernelinfo/occupancy/targets.toml", *(f"kernelinfo/render/{name}" for name in schemas)}
+    data = {"kernelinfo/hardware/targets.toml", *(f"kernelinfo/render/{name}" for name in schemas)}
     data.add("kernelinfo/render/sweep/page.html")
     sources = ROOT / "kernelinfo" / "render" / "html"
     data |= {f"kernelinfo/render/html/{path.name}" for path in sources.iterdir() if path.is_file()}
@@ -74,7 +74,7 @@ def test_the_wheel_holds_its_targets_as_a_module(wheel: Path, tmp_path: Path) ->
     code = f"""if True:
         import sys, tomllib
         sys.path.insert(0, {str(wheel)!r})
-        from kernelinfo.occupancy import target_tables, targets
+        from kernelinfo.hardware import target_tables, targets
         whole = tomllib.loads(open(sys.argv[1]).read())
         assert target_tables.ARE_CHECKED
         names = [name for name in whole if name.startswith("gfx")]
@@ -87,7 +87,7 @@ def test_the_wheel_holds_its_targets_as_a_module(wheel: Path, tmp_path: Path) ->
             assert target_tables.tables()[name] == own
             assert targets.by_elf_mach(whole[name]["elf_mach"]).name == name
     """
-    table = str(ROOT / "kernelinfo" / "occupancy" / "targets.toml")
+    table = str(ROOT / "kernelinfo" / "hardware" / "targets.toml")
     subprocess.run([sys.executable, "-I", "-c", code, table], cwd=tmp_path, check=True)
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from kernelinfo.analysis.options import Options
 from kernelinfo.errors import LaunchError
+from kernelinfo.hardware import targets
 from kernelinfo.kernel import Finding, Kernel, Result
 from kernelinfo.kernel.pattern import matching
 from kernelinfo.kernel.traits import Traits
-from kernelinfo.occupancy import targets
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.facts import Code
 from kernelinfo.rules import Rule, findings

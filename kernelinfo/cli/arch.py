@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kernelinfo.cli import options
 from kernelinfo.cli.output import make_view, write
-from kernelinfo.occupancy import targets
+from kernelinfo.hardware import targets
 from kernelinfo.render.hardware import render_constants, render_targets
 from kernelinfo.render.json import as_json
 from kernelinfo.render.records import render_records

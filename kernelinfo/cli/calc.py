@@ -13,12 +13,12 @@ from kernelinfo.cli.completion import Offers, listed
 from kernelinfo.cli.output import make_view, write
 from kernelinfo.cli.values import parse_bytes, parse_sizes
 from kernelinfo.errors import LaunchError, OptionError
+from kernelinfo.hardware.targets import Target
 from kernelinfo.occupancy import devices, occupancy
 from kernelinfo.occupancy.calculator import Arch
 from kernelinfo.occupancy.compilers import hip, llvm
 from kernelinfo.occupancy.curves import VARIABLES, Variable, best_sizes, curve
 from kernelinfo.occupancy.placement import Demand, Launch
-from kernelinfo.occupancy.targets import Target
 from kernelinfo.render import View
 from kernelinfo.render.curves import curve_title, point_documents, render_curve, render_sizes
 from kernelinfo.render.explain import render_numbers

@@ -13,8 +13,8 @@ from typing import get_args
 import typer
 
 from kernelinfo.errors import KernelinfoError
+from kernelinfo.hardware import targets
 from kernelinfo.manual import topics
-from kernelinfo.occupancy import targets
 from kernelinfo.rules import RULES
 from kernelinfo.rules.severity import Severity
 

@@ -19,9 +19,9 @@ from kernelinfo.cli.values import separate
 from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.cli.write_report import check_readable_again
 from kernelinfo.errors import OptionError, did_you_mean
+from kernelinfo.hardware.targets import Device
 from kernelinfo.kernel import Item, Result
 from kernelinfo.occupancy import devices
-from kernelinfo.occupancy.targets import Device
 from kernelinfo.pressure.measure import Look, measure_again
 from kernelinfo.reading.budget import Bounds
 from kernelinfo.render import View, renderer

@@ -19,7 +19,7 @@ from kernelinfo.cli.progress import counted
 from kernelinfo.cli.signals import end_on_signals
 from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.errors import CompilerError, OptionError, ReadError
-from kernelinfo.occupancy.targets import find
+from kernelinfo.hardware.targets import find
 from kernelinfo.render import SWEEP_FORMATS, renderer
 from kernelinfo.variants.ir import IR_SUFFIXES
 from kernelinfo.variants.nouns import STRATEGIES, Request, Sweep

@@ -11,11 +11,11 @@ from typing import NamedTuple
 from kernelinfo.compare.measurement import Distance, Measurement, bare, compared, distance
 from kernelinfo.compare.profile import UNNAMED, Agent, Dispatch, Resources, together
 from kernelinfo.errors import UnknownTargetError
+from kernelinfo.hardware import targets
+from kernelinfo.hardware.targets import Device, Target
 from kernelinfo.kernel import Kernel
 from kernelinfo.kernel.names import stem
-from kernelinfo.occupancy import targets
 from kernelinfo.occupancy.devices import runs_on
-from kernelinfo.occupancy.targets import Device, Target
 from kernelinfo.reading.target_id import target_id
 
 Product = tuple[Target, Device]

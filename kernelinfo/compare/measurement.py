@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from kernelinfo.compare.profile import Dispatch, Resources
+from kernelinfo.hardware.registers import align
+from kernelinfo.hardware.targets import Device, Target, believed
 from kernelinfo.kernel import Kernel
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.occupancy.devices import Filling, fill
-from kernelinfo.occupancy.placement import align
-from kernelinfo.occupancy.targets import Device, Target, believed
 from kernelinfo.rules import Selection, findings
 from kernelinfo.rules.remark import counted
 

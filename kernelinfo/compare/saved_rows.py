@@ -9,10 +9,10 @@ from typing import Any
 from kernelinfo.compare.saved_kernel import SavedKernel, count, limiters, numbers, text, value
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.errors import UnknownTargetError
+from kernelinfo.hardware.targets import find
 from kernelinfo.kernel.names import demangle
 from kernelinfo.kernel.numbers import NUMBERS
 from kernelinfo.kernel.rows import BETWEEN_COMPILERS, COLUMNS, FORMULA
-from kernelinfo.occupancy.targets import find
 from kernelinfo.reading.facts import SourceLine
 from kernelinfo.reading.target_id import UNKNOWN_TARGET
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from kernelinfo.hardware.targets import Device, Target
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.occupancy import Allocated, Occupancy
-from kernelinfo.occupancy.targets import Device, Target
 from kernelinfo.reading.blob import Note, Problem
 from kernelinfo.reading.facts import Code, Fact, Features, Place, Sizes, SourceLine
 

@@ -6,11 +6,12 @@ from functools import lru_cache
 from math import prod
 from typing import Any, NamedTuple
 
+from kernelinfo.hardware.registers import align, total_vgprs
+from kernelinfo.hardware.targets import Target, Vgprs, find
 from kernelinfo.kernel import CodeObject, Kernel
 from kernelinfo.kernel.names import demangle
 from kernelinfo.kernel.traits import Traits
-from kernelinfo.occupancy.placement import VGPRS_ARE_DYNAMIC, Demand, align, total_vgprs
-from kernelinfo.occupancy.targets import Target, Vgprs, find
+from kernelinfo.occupancy.placement import VGPRS_ARE_DYNAMIC, Demand
 from kernelinfo.reading.facts import SOURCES, Fact, KernelFacts, Numbers, Stated, facts_of
 from kernelinfo.reading.paths import in_repository
 

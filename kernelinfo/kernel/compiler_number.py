@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from itertools import product
 from typing import NamedTuple
 
+from kernelinfo.hardware.llvm_registers import least_sgprs
+from kernelinfo.hardware.registers import align
+from kernelinfo.hardware.targets import Target, find
 from kernelinfo.kernel import Kernel
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.occupancy.compilers import llvm
 from kernelinfo.occupancy.compilers.counting import CAUSES, Case, CauseName, fewest
-from kernelinfo.occupancy.placement import align
-from kernelinfo.occupancy.targets import Target, find
 
 
 class Cause(NamedTuple):
@@ -135,5 +136,5 @@ def _sgprs(kernel: Kernel, known: Target) -> list[int]:
     if encoded is None or not granule:
         return [used]
     bounds = range(known.waves.slots_per_simd, 0, -1)
-    raised = dict.fromkeys(max(used, llvm.least_sgprs(known, bound)) for bound in bounds)
+    raised = dict.fromkeys(max(used, least_sgprs(known, bound)) for bound in bounds)
     return [count for count in raised if align(max(1, count), granule) == encoded] or [encoded]

@@ -6,10 +6,10 @@ from math import prod
 from typing import NamedTuple
 
 from kernelinfo.errors import LaunchError, UnknownTargetError
+from kernelinfo.hardware.targets import Target
+from kernelinfo.hardware.targets import known as known_targets
 from kernelinfo.occupancy import Allocated, Occupancy, allocated, occupancy
 from kernelinfo.occupancy.placement import Assumption, Demand, Launch, placement
-from kernelinfo.occupancy.targets import Target
-from kernelinfo.occupancy.targets import known as known_targets
 from kernelinfo.reading.facts import Fact, Numbers, Stated, facts_of
 
 LDS_NOT_STATED = (

@@ -8,6 +8,8 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 from kernelinfo.errors import LaunchError
+from kernelinfo.hardware.registers import align
+from kernelinfo.hardware.targets import Target, find
 from kernelinfo.occupancy.headroom import Headroom, Range, Step, headroom, next_steps, size_range
 from kernelinfo.occupancy.limits import (
     Limit,
@@ -23,15 +25,7 @@ from kernelinfo.occupancy.limits import (
     trap_sgprs,
     waves_by_resource,
 )
-from kernelinfo.occupancy.placement import (
-    VGPRS_ARE_DYNAMIC,
-    Demand,
-    Launch,
-    Placement,
-    align,
-    placement,
-)
-from kernelinfo.occupancy.targets import Target, find
+from kernelinfo.occupancy.placement import VGPRS_ARE_DYNAMIC, Demand, Launch, Placement, placement
 
 
 class Allocated(NamedTuple):

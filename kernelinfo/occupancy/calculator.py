@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from kernelinfo.errors import LaunchError
+from kernelinfo.hardware.targets import Target, find
 from kernelinfo.occupancy import Occupancy, occupancy
 from kernelinfo.occupancy.limits import most_lds, most_sgprs, most_vgprs
 from kernelinfo.occupancy.placement import Demand, Launch, placement
-from kernelinfo.occupancy.targets import Target, find
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from itertools import pairwise, product
 from typing import Literal, get_args
 
+from kernelinfo.hardware.targets import Target, find
 from kernelinfo.occupancy import occupancy
 from kernelinfo.occupancy.limits import Resource, most_lds_of_a_workgroup
 from kernelinfo.occupancy.placement import Demand, Launch, placement
-from kernelinfo.occupancy.targets import Target, find
 
 Variable = Literal["vgpr", "sgpr", "lds", "workgroup-size"]
 VARIABLES: tuple[Variable, ...] = get_args(Variable)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kernelinfo.errors import LaunchError, OptionError, did_you_mean
-from kernelinfo.occupancy import Occupancy, targets
-from kernelinfo.occupancy.targets import Device, Target
+from kernelinfo.hardware import targets
+from kernelinfo.hardware.targets import Device, Target
+from kernelinfo.occupancy import Occupancy
 
 
 @dataclass(frozen=True, slots=True)

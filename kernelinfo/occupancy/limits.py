@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
-from kernelinfo.occupancy.placement import Demand, Launch, Placement, align
+from kernelinfo.hardware.registers import align
+from kernelinfo.occupancy.placement import Demand, Launch, Placement
 
 Resource = Literal["slots", "vgpr", "sgpr", "lds", "barriers", "scratch"]
 RESOURCES: dict[Resource, str] = {
@@ -22,7 +23,6 @@ RESOURCES: dict[Resource, str] = {
     "scratch": "scratch",
 }
 """Resource → its name in tables and messages."""
-REGISTER_BYTES = 4  # size of a VGPR in one lane, on every target
 
 
 class Limit(NamedTuple):

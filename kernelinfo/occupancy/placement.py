@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 from kernelinfo.errors import LaunchError
-from kernelinfo.occupancy.targets import Domain, Target, Vgprs
+from kernelinfo.hardware.registers import align, total_vgprs
+from kernelinfo.hardware.targets import Domain, Target, Vgprs
 
 Assumption = Literal[
     "option", "config", "required", "declared-max", "hardware-max", "graphics-stage"
@@ -76,31 +77,6 @@ class Launch(NamedTuple):
     """ROCm installs one, and up to gfx9 it costs SGPRs (AMDGPUUsage, "SGPR count")."""
     smallest_size: int | None = None
     """Smallest workgroup in workitems, if any size up to `workgroup_size` may be launched."""
-
-
-def align(count: int, granule: int) -> int:
-    """`count` rounded up to a multiple of `granule`."""
-    return -(-count // granule) * granule
-
-
-def total_vgprs(target: Target, arch_vgprs: int, agprs: int) -> int:
-    """VGPRs and AGPRs per lane together (LLVM AMDGPUBaseInfo.cpp getTotalNumVGPRs).
-
-    Unified file: VGPRs rounded up + AGPRs. Separate files (gfx908): the larger count."""
-    if agprs and target.agprs.file == "unified":
-        return align(arch_vgprs, target.agprs.offset_granule) + agprs
-    return max(arch_vgprs, agprs)
-
-
-def extra_sgprs(target: Target, *, vcc: bool, flat_scratch: bool, xnack: bool) -> int:
-    """SGPRs per wave beyond the numbered ones (LLVM IsaInfo::getNumExtraSGPRs)."""
-    sgprs = target.sgprs
-    extra = sgprs.with_vcc if vcc else 0
-    for used, count in ((xnack, sgprs.with_xnack), (flat_scratch, sgprs.with_flat_scratch)):
-        # A target that needs no SGPRs for a feature states the count of VCC alone.
-        if used and count > sgprs.with_vcc:
-            extra = max(extra, count)
-    return extra
 
 
 def waves_of(workgroup_size: int, wave_size: int) -> int:

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
-from kernelinfo.occupancy.targets import Target
+from kernelinfo.hardware.targets import Target
 from kernelinfo.pressure.disassembly import decoded
 from kernelinfo.pressure.function import Function
 from kernelinfo.pressure.listing import Listing, read_listing

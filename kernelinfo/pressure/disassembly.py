@@ -11,7 +11,7 @@ from subprocess import DEVNULL, PIPE
 from typing import IO, NamedTuple
 
 from kernelinfo.errors import ReadError
-from kernelinfo.occupancy.targets import Target
+from kernelinfo.hardware.targets import Target
 from kernelinfo.pressure.code_file import MachineCode, code_file
 from kernelinfo.pressure.disassemblers import programs, version
 from kernelinfo.pressure.instructions import UNDECODED, Effect

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
-from kernelinfo.occupancy.placement import extra_sgprs, total_vgprs
-from kernelinfo.occupancy.targets import Target
+from kernelinfo.hardware.registers import extra_sgprs, total_vgprs
+from kernelinfo.hardware.targets import Target
 from kernelinfo.reading.facts import NOTHING, KernelFacts, Numbers, Stated
 
 NOTE = "is not linked yet: numbers cover this object only; link it to count all callees"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kernelinfo.occupancy.placement import align
+from kernelinfo.hardware.registers import align
 from kernelinfo.reading.facts import Numbers
 
 SYMBOLS: Mapping[str, str] = {

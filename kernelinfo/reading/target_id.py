@@ -6,8 +6,8 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from kernelinfo.occupancy import targets
-from kernelinfo.occupancy.targets import Target
+from kernelinfo.hardware import targets
+from kernelinfo.hardware.targets import Target
 from kernelinfo.reading.facts import Features, Setting
 
 # Not compiled at import: one module needs few of these, and each takes 0.1 ms to compile.

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from math import ceil
 from typing import Any
 
+from kernelinfo.hardware.targets import Target
 from kernelinfo.occupancy.curves import Point, Variable, stretches
 from kernelinfo.occupancy.limits import RESOURCES, Resource
 from kernelinfo.occupancy.placement import Demand, Launch
-from kernelinfo.occupancy.targets import Target
 from kernelinfo.render import View
 from kernelinfo.render.json import picked
 from kernelinfo.render.paint import cells, painted, right

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from kernelinfo.hardware.targets import Device, Target
 from kernelinfo.kernel import Kernel, Result
 from kernelinfo.kernel.compiler_number import CompilerNumber
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.occupancy.calculator import vgpr_steps
 from kernelinfo.occupancy.limits import RESOURCES, Limit
-from kernelinfo.occupancy.targets import Device, Target
 from kernelinfo.reading.facts import SOURCES, Fact
 from kernelinfo.render import View, notes
 from kernelinfo.render.findings import in_words, next_step

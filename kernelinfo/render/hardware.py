@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from kernelinfo.hardware.targets import Target
 from kernelinfo.occupancy.calculator import Rung
-from kernelinfo.occupancy.targets import Target
 from kernelinfo.render import View
 from kernelinfo.render.curves import render_steps
 from kernelinfo.render.paint import Span, fitted, left, painted

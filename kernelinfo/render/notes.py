@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import prod
 
+from kernelinfo.hardware.targets import Device, Target
 from kernelinfo.kernel import Result
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.occupancy import Occupancy
@@ -11,7 +12,6 @@ from kernelinfo.occupancy.curves import best_sizes
 from kernelinfo.occupancy.devices import Filling, Grid
 from kernelinfo.occupancy.limits import Resource, most_vgprs
 from kernelinfo.occupancy.placement import Demand, Launch, placement
-from kernelinfo.occupancy.targets import Device, Target
 from kernelinfo.reading.arguments import Argument
 from kernelinfo.reading.facts import Code
 from kernelinfo.render.names import printable

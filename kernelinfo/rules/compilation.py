@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kernelinfo.hardware.registers import align
 from kernelinfo.kernel import Kernel
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.occupancy.limits import RESOURCES, most_vgprs
-from kernelinfo.occupancy.placement import Launch, align, placement
+from kernelinfo.occupancy.placement import Launch, placement
 from kernelinfo.reading.facts import Code
 from kernelinfo.rules.remark import Remark, counted, waves_per_simd
 

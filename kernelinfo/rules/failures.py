@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kernelinfo.hardware.registers import align
 from kernelinfo.kernel import Kernel
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.occupancy.limits import room, waves_by_resource
-from kernelinfo.occupancy.placement import align
 from kernelinfo.reading.facts import Fact
 from kernelinfo.rules.remark import Remark, waves_per_simd
 

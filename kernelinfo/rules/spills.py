@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kernelinfo.hardware.registers import REGISTER_BYTES
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.occupancy import Occupancy
-from kernelinfo.occupancy.limits import REGISTER_BYTES
 from kernelinfo.reading.facts import Code
 from kernelinfo.rules.remark import Remark, counted
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kernelinfo.hardware import targets
 from kernelinfo.kernel import Kernel
 from kernelinfo.kernel.traits import Traits
-from kernelinfo.occupancy import Occupancy, occupancy, targets
+from kernelinfo.occupancy import Occupancy, occupancy
 from kernelinfo.occupancy.limits import allocated_vgprs, lds_of, waves_by_resource
 from kernelinfo.occupancy.placement import Launch, placement
 from kernelinfo.rules.remark import Remark, counted, waves_per_simd

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from itertools import product
 from typing import Literal, NamedTuple
 
+from kernelinfo.hardware.targets import Target
 from kernelinfo.kernel import Result
 from kernelinfo.occupancy.calculator import Arch
 from kernelinfo.occupancy.placement import waves_of
-from kernelinfo.occupancy.targets import Target
 from kernelinfo.variants.compilers import Compiler
 from kernelinfo.variants.ir import Input
 

@@ -14,10 +14,10 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.compare.changes import Pair
 from kernelinfo.compare.summary import build
 from kernelinfo.errors import CompilerError, OptionError, ReadError
+from kernelinfo.hardware.targets import find
 from kernelinfo.kernel import Result
 from kernelinfo.kernel.names import base_name, demangle
 from kernelinfo.kernel.pattern import matches
-from kernelinfo.occupancy.targets import find
 from kernelinfo.variants import ir
 from kernelinfo.variants.compilers import find_compiler
 from kernelinfo.variants.ir import read_input

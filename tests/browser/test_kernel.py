@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import kernelinfo
+from kernelinfo.hardware import targets
 from kernelinfo.kernel import Kernel
-from kernelinfo.occupancy import targets
 
 from ..conftest import FIXTURES, registers
 from ..test_golden import OCCUPANCY

@@ -13,11 +13,12 @@ from playwright.sync_api import Browser, Page
 from kernelinfo.analysis import analyse
 from kernelinfo.analysis.options import Options
 from kernelinfo.errors import KernelinfoError
+from kernelinfo.hardware import targets
+from kernelinfo.hardware.targets import Target
 from kernelinfo.kernel import Kernel, Report
-from kernelinfo.occupancy import Occupancy, occupancy, targets
+from kernelinfo.occupancy import Occupancy, occupancy
 from kernelinfo.occupancy.curves import Variable, curve
 from kernelinfo.occupancy.placement import Demand, Launch
-from kernelinfo.occupancy.targets import Target
 from kernelinfo.render.findings import next_step
 from kernelinfo.rules import BY_DEFAULT, Rule, findings
 

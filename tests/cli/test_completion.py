@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from kernelinfo.cli import COMMANDS, completion
-from kernelinfo.occupancy.targets import known
+from kernelinfo.hardware.targets import known
 from kernelinfo.rules import RULES
 
 from ..conftest import FIXTURES

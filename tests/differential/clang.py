@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from kernelinfo.occupancy.targets import Target, find, known
+from kernelinfo.hardware.targets import Target, find, known
 
 from .compilers import Setting, settings_of
 from .shapes import Shape

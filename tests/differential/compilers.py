@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from kernelinfo.occupancy.targets import Target
+from kernelinfo.hardware.targets import Target
 
 from .shapes import Shape
 

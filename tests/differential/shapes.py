@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from random import Random
 
+from kernelinfo.hardware.targets import Target
 from kernelinfo.occupancy.placement import waves_of
-from kernelinfo.occupancy.targets import Target
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from kernelinfo.occupancy.targets import find, known
+from kernelinfo.hardware.targets import find, known
 
 from .compilers import Setting, settings_of
 from .shapes import Shape

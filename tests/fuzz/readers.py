@@ -15,8 +15,8 @@ from unittest.mock import patch
 import msgpack
 
 from kernelinfo.errors import ReadError
+from kernelinfo.hardware.targets import find
 from kernelinfo.kernel.names import base_name, demangle, without_unit
-from kernelinfo.occupancy.targets import find
 from kernelinfo.reading.assembly.expressions import Definition, Evaluator
 from kernelinfo.reading.assembly.metadata_yaml import document, parse
 from kernelinfo.reading.blob import Blob

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernelinfo import Kernel, Options, Result, analyse, arch
+from kernelinfo.hardware.targets import find, known
 from kernelinfo.kernel.compiler_number import agrees, why
 from kernelinfo.occupancy import occupancy
 from kernelinfo.occupancy.compilers.counting import Case, fewest
@@ -27,7 +28,6 @@ from kernelinfo.occupancy.compilers.llvm import (
     waves_per_simd,
 )
 from kernelinfo.occupancy.placement import Demand, Launch
-from kernelinfo.occupancy.targets import find, known
 from kernelinfo.rules import Selection
 from tests.conftest import CORPUS, FIXTURES, needs_corpus
 from tests.test_golden import run

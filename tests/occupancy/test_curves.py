@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kernelinfo.occupancy import targets
+from kernelinfo.hardware import targets
 from kernelinfo.occupancy.calculator import arch
 from kernelinfo.occupancy.curves import Variable, best_sizes, curve, stretches
 from kernelinfo.occupancy.placement import Demand, Launch

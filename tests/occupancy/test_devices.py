@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from kernelinfo.errors import LaunchError, OptionError
-from kernelinfo.occupancy import devices, targets
+from kernelinfo.hardware import targets
+from kernelinfo.hardware.targets import Device
+from kernelinfo.occupancy import devices
 from kernelinfo.occupancy.calculator import arch
-from kernelinfo.occupancy.targets import Device
-
-from .test_targets import FACTS
+from tests.hardware.test_targets import FACTS
 
 
 @pytest.mark.parametrize(

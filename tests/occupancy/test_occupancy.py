@@ -9,12 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kernelinfo.errors import LaunchError
+from kernelinfo.hardware import targets
+from kernelinfo.hardware.targets import find
 from kernelinfo.kernel import CodeObject
 from kernelinfo.kernel.combine import combine
-from kernelinfo.occupancy import Occupancy, occupancy, targets
+from kernelinfo.occupancy import Occupancy, occupancy
 from kernelinfo.occupancy.calculator import arch, vgpr_steps
 from kernelinfo.occupancy.placement import Demand, Launch
-from kernelinfo.occupancy.targets import find
 from kernelinfo.reading.facts import Features, KernelFacts, Numbers
 from tests.conftest import registers
 

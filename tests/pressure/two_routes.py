@@ -17,7 +17,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from kernelinfo.analysis.options import Options
-from kernelinfo.occupancy.targets import find
+from kernelinfo.hardware.targets import find
 from kernelinfo.pressure.code_file import MachineCode, code_file
 from kernelinfo.pressure.disassemblers import programs
 from kernelinfo.pressure.function import Function

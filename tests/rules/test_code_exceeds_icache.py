@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kernelinfo import Kernel, load
-from kernelinfo.occupancy import targets
+from kernelinfo.hardware import targets
 from kernelinfo.rules import BY_DEFAULT
 from kernelinfo.rules.compilation import code_exceeds_icache
 

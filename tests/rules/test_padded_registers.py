@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 from kernelinfo import Kernel, load
-from kernelinfo.occupancy import targets
+from kernelinfo.hardware import targets
 from kernelinfo.rules.waves import padded_registers
 
 from ..conftest import FIXTURES

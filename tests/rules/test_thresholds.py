@@ -13,8 +13,8 @@ import pytest
 
 from kernelinfo import Kernel, load
 from kernelinfo.errors import OptionError
+from kernelinfo.hardware.targets import find
 from kernelinfo.kernel import Finding
-from kernelinfo.occupancy.targets import find
 from kernelinfo.reading.facts import Code, Fact, LoopSpills, Source
 from kernelinfo.rules import Selection, findings, named
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from random import Random
 
-from kernelinfo.occupancy.targets import Target
+from kernelinfo.hardware.targets import Target
 from kernelinfo.variants.nouns import Asked
 
 PRELUDE = """

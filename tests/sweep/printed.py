@@ -13,8 +13,8 @@ from random import Random
 import kernelinfo
 from kernelinfo.analysis import analyse
 from kernelinfo.analysis.options import Options
+from kernelinfo.hardware.targets import find
 from kernelinfo.kernel import Result
-from kernelinfo.occupancy.targets import find
 from kernelinfo.variants.lines import of_its_row
 from kernelinfo.variants.module import by_symbol
 from kernelinfo.variants.nouns import Asked, Line, Sweep, measures

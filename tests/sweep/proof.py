@@ -12,8 +12,8 @@ from random import Random
 from kernelinfo.analysis import analyse
 from kernelinfo.analysis.options import Options
 from kernelinfo.errors import CompilerError
+from kernelinfo.hardware.targets import find
 from kernelinfo.kernel import Result
-from kernelinfo.occupancy.targets import find
 from kernelinfo.variants.compilers import Compiler, find_compiler
 from kernelinfo.variants.ir import read_input
 from kernelinfo.variants.module import Module, by_symbol, open_module

@@ -12,10 +12,11 @@ from functools import lru_cache
 from itertools import combinations
 from typing import NamedTuple
 
+from kernelinfo.hardware.llvm_registers import waves_by_sgprs
+from kernelinfo.hardware.targets import Target
 from kernelinfo.occupancy.compilers import llvm
 from kernelinfo.occupancy.limits import Resource, Waves, lds_of, waves_by_resource
 from kernelinfo.occupancy.placement import Demand, Launch, placement, waves_of
-from kernelinfo.occupancy.targets import Target
 
 CauseName = str  # a key of `CAUSES`
 CAUSES: dict[CauseName, str] = {
@@ -163,7 +164,7 @@ def _waves_on(target: Target, case: Case, causes: Collection[CauseName]) -> floa
     allowed = waves_by_resource(at, demand)
     registers = [allowed[name] for name in _REGISTERS if name in allowed]
     if "sgpr-table" in causes:
-        waves = llvm.waves_by_sgprs(target, case.version, demand.sgprs or 1)
+        waves = waves_by_sgprs(target, case.version, demand.sgprs or 1)
         registers[-1] = waves * simds
     apart = demand.tg_split or "whole-workgroups" in causes
     size = launch.workgroup_size

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import NamedTuple
 
-from kernelinfo.occupancy.compilers.llvm import SGPR_STEPS
-from kernelinfo.occupancy.placement import align, extra_sgprs, total_vgprs
-from kernelinfo.occupancy.targets import Target
+from kernelinfo.hardware.llvm_registers import SGPR_STEPS
+from kernelinfo.hardware.registers import align, extra_sgprs, total_vgprs
+from kernelinfo.hardware.targets import Target
 
 
 class Unresolved(NamedTuple):

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
 from typing import NamedTuple
 
-from kernelinfo.occupancy.placement import align, extra_sgprs
-from kernelinfo.occupancy.targets import Target
+from kernelinfo.hardware.registers import align, extra_sgprs
+from kernelinfo.hardware.targets import Target
 from kernelinfo.reading.assembly.expressions import number
 from kernelinfo.reading.assembly.scan import Text, decode
 from kernelinfo.reading.metadata import UINT32

@@ -9,7 +9,7 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import NamedTuple
 
-from kernelinfo.occupancy.targets import Target
+from kernelinfo.hardware.targets import Target
 from kernelinfo.reading.assembly.arithmetic import Evaluated, Unresolved, apply, wrap
 from kernelinfo.reading.assembly.scan import (
     Lines,

@@ -8,7 +8,7 @@ from functools import lru_cache, partial
 from itertools import islice
 from typing import NamedTuple
 
-from kernelinfo.occupancy.targets import Target, Vgprs
+from kernelinfo.hardware.targets import Target, Vgprs
 from kernelinfo.reading.assembly.directives import (
     Block,
     Evaluate,

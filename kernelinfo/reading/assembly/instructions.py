@@ -14,7 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Callable
 
-from kernelinfo.occupancy.limits import REGISTER_BYTES
+from kernelinfo.hardware.registers import REGISTER_BYTES
 from kernelinfo.reading.assembly.scan import Text, before
 from kernelinfo.reading.facts import Code, LoopSpills
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
-from kernelinfo.occupancy.targets import Target
+from kernelinfo.hardware.targets import Target
 from kernelinfo.reading.assembly import directives, info_block
 from kernelinfo.reading.assembly.arithmetic import Unresolved
 from kernelinfo.reading.assembly.directives import Block, Found, Stated, Statement

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 
-from kernelinfo.occupancy.targets import Target
+from kernelinfo.hardware.targets import Target
 from kernelinfo.reading.assembly import directives
 from kernelinfo.reading.assembly.expressions import number
 from kernelinfo.reading.assembly.scan import Text, described_kernel

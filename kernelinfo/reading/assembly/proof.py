@@ -5,7 +5,7 @@ For most kernels a search for a few bytes decides, without reading instructions.
 
 from __future__ import annotations
 
-from kernelinfo.occupancy.targets import Target
+from kernelinfo.hardware.targets import Target
 from kernelinfo.reading.assembly.instructions import function_text
 from kernelinfo.reading.assembly.kernel_text import KernelText
 from kernelinfo.reading.assembly.scan import Text

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from kernelinfo.occupancy.targets import Target
+from kernelinfo.hardware.targets import Target
 from kernelinfo.reading.assembly.directives import Block, Evaluate, Fields, Found, Statement
 from kernelinfo.reading.assembly.scan import Text, decode, line_end
 from kernelinfo.reading.facts import Numbers

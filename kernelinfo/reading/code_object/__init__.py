@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kernelinfo.errors import ReadError
-from kernelinfo.occupancy import targets
+from kernelinfo.hardware import targets
 from kernelinfo.reading import object_linking
 from kernelinfo.reading.budget import UNBOUNDED, KernelBudget
 from kernelinfo.reading.code_object import descriptor, linking_section

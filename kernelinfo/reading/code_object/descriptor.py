@@ -12,7 +12,7 @@ from struct import Struct
 from typing import Any
 
 from kernelinfo.errors import ReadError
-from kernelinfo.occupancy.targets import Target, find
+from kernelinfo.hardware.targets import Target, find
 from kernelinfo.reading.facts import Numbers
 from kernelinfo.reading.resource_symbols import NAMED_BARRIERS
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from reprlib import repr as shortened
 
-from kernelinfo.occupancy import targets
-from kernelinfo.occupancy.targets import Target
+from kernelinfo.hardware import targets
+from kernelinfo.hardware.targets import Target
 from kernelinfo.reading.elf import Elf
 from kernelinfo.reading.facts import Features, ReadWarning, Setting
 from kernelinfo.reading.target_id import TargetId, parse_target_id

@@ -10,8 +10,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from kernelinfo.occupancy.compilers.llvm import least_vgprs
-from kernelinfo.occupancy.targets import Target, Vgprs
+from kernelinfo.hardware.llvm_registers import least_vgprs
+from kernelinfo.hardware.targets import Target, Vgprs
 from kernelinfo.reading.facts import KernelFacts, Module, Stated
 
 

@@ -8,10 +8,11 @@ from itertools import count
 from typing import Any
 
 from kernelinfo.compare.summary import KernelSummary
+from kernelinfo.hardware import targets
 from kernelinfo.kernel import CodeObject, Kernel, Report, Result
 from kernelinfo.kernel.numbers import NUMBERS
 from kernelinfo.kernel.traits import LDS_NOT_STATED
-from kernelinfo.occupancy import Occupancy, targets
+from kernelinfo.occupancy import Occupancy
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.facts import SOURCES
 from kernelinfo.render import View

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kernelinfo.occupancy import targets
+from kernelinfo.hardware import targets
 from kernelinfo.reading.assembly.arithmetic import Unresolved
 from kernelinfo.reading.assembly.expressions import Definition, Evaluator
 from kernelinfo.reading.grammar import MOST_TOKENS

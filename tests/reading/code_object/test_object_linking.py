@@ -6,7 +6,7 @@ from struct import pack
 
 import pytest
 
-from kernelinfo.occupancy.targets import find
+from kernelinfo.hardware.targets import find
 from kernelinfo.reading.code_object.linking_section import functions
 from kernelinfo.reading.data import Data
 from kernelinfo.reading.elf import read_elf

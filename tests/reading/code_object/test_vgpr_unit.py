@@ -8,9 +8,9 @@ from struct import pack_into
 import pytest
 
 from kernelinfo import Kernel, load
+from kernelinfo.hardware.targets import find
 from kernelinfo.kernel import CodeObject
 from kernelinfo.kernel.combine import combine
-from kernelinfo.occupancy.targets import find
 from kernelinfo.reading.code_object.vgpr_unit import with_settled_vgprs
 from kernelinfo.reading.facts import Features, KernelFacts, Module, Numbers, Stated
 from tests.conftest import CORPUS, FIXTURES, needs_corpus

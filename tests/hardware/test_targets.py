@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from kernelinfo.errors import TargetsError, UnknownTargetError
-from kernelinfo.occupancy import target_tables, targets
+from kernelinfo.hardware import target_tables, targets
 from kernelinfo.reading.target_id import parse_target_id
 
 TOML = Path(targets.__file__).with_name("targets.toml")

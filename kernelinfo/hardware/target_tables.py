@@ -11,7 +11,7 @@ from kernelinfo.errors import TargetsError
 from kernelinfo.package_file import read_package_file
 
 try:
-    from kernelinfo.occupancy.target_literals import TABLES
+    from kernelinfo.hardware.target_literals import TABLES
 except ImportError:  # a checkout
     TABLES = None
 

@@ -6,8 +6,8 @@ from functools import cache
 from typing import Any, Literal, NamedTuple
 
 from kernelinfo.errors import TargetsError, UnknownTargetError
-from kernelinfo.occupancy.clusters import Clusters
-from kernelinfo.occupancy.target_tables import ARE_CHECKED, check_types, tables
+from kernelinfo.hardware.clusters import Clusters
+from kernelinfo.hardware.target_tables import ARE_CHECKED, check_types, tables
 
 
 class Belief(NamedTuple):

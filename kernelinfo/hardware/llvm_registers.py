@@ -1,0 +1,70 @@
+"""LLVM's formulas between registers and waves per SIMD (LLVM: EU), right or wrong.
+
+They are from llvm/lib/Target/AMDGPU/Utils/AMDGPUBaseInfo.cpp (IsaInfo); "#n" is a pull request of
+llvm/llvm-project. `known` is a target with the constants of the LLVM version
+(`occupancy.compilers.llvm.target_in_llvm`).
+"""
+
+from __future__ import annotations
+
+from kernelinfo.hardware.registers import align
+from kernelinfo.hardware.targets import Target
+
+SGPR_STEPS = {
+    800: ((80, 10), (88, 9), (100, 8), (1 << 16, 7)),
+    512: ((48, 10), (56, 9), (64, 8), (72, 7), (80, 6), (1 << 16, 5)),
+}
+"""SGPRs per SIMD → (most SGPRs of a wave, waves) of each step (getOccupancyWithNumSGPRs, up to LLVM
+22)."""
+
+
+def waves_by_vgprs(known: Target, wave_size: int, vgprs: int, dynamic_block: int = 0) -> int:
+    """Waves per SIMD for `vgprs` per lane, at least 1 (IsaInfo::getNumWavesPerEUWithNumVGPRs)."""
+    file, most = known.vgpr_file(wave_size), known.waves.slots_per_simd
+    granule = dynamic_block or file.granule
+    if vgprs < granule:
+        return most
+    return min(max(file.per_simd // align(vgprs, granule), 1), most)
+
+
+def waves_by_sgprs(known: Target, version: int, sgprs: int, trap_handler: bool = True) -> int:
+    """Waves per SIMD for `sgprs` per wave (IsaInfo::getOccupancyWithNumSGPRs).
+
+    LLVM has a table up to 22 and counts as the hardware since #201342."""
+    most, file = known.waves.slots_per_simd, known.sgprs
+    if not file.per_simd:
+        return most
+    if version < 23:
+        return min(most, next(w for count, w in SGPR_STEPS[file.per_simd] if sgprs <= count))
+    reserve = file.trap_handler if trap_handler else 0
+    return min(max(file.per_simd // (align(sgprs, file.granule) + reserve), 1), most)
+
+
+def least_vgprs(known: Target, version: int, wave_size: int, waves: int) -> int:
+    """The fewest VGPRs per lane with which at most `waves` waves fit (IsaInfo::getMinNumVGPRs)."""
+    file, most = known.vgpr_file(wave_size), known.waves.slots_per_simd
+
+    def share(of: int) -> int:
+        return file.per_simd // of // file.granule * file.granule
+
+    if waves >= most:
+        return 0
+    if version < 16:
+        return min(share(waves + 1) + 1, file.addressable)
+    if share(waves) == share(most):
+        return 0
+    fewest = waves_by_vgprs(known, wave_size, file.addressable)
+    if waves < fewest:
+        return least_vgprs(known, version, wave_size, fewest)
+    return min(1 + min(share(waves) - file.granule, share(waves + 1)), file.addressable)
+
+
+def least_sgprs(known: Target, waves: int, trap_handler: bool = True) -> int:
+    """The fewest SGPRs per wave with which at most `waves` waves fit (IsaInfo::getMinNumSGPRs)."""
+    file = known.sgprs
+    if not file.per_simd or waves >= known.waves.slots_per_simd:
+        return 0
+    share = file.per_simd // (waves + 1) - (file.trap_handler if trap_handler else 0)
+    # IsaInfo::getAddressableNumSGPRs excludes VCC, flat scratch and XNACK.
+    addressable = file.fixed_allocation or (102 if file.per_simd == 800 else 104)
+    return min(share // file.granule * file.granule + 1, addressable)
