@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from kernelinfo.compare.builds import diff
     from kernelinfo.compare.changes import Pair
     from kernelinfo.compare.summary import KernelSummary
+    from kernelinfo.config import Configuration, read_config
     from kernelinfo.errors import (
         BaselineError,
         CompilerError,
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
         UnknownTargetError,
     )
     from kernelinfo.gate import check
-    from kernelinfo.gate.config import Configuration, read_config
     from kernelinfo.gate.outcome import Judged, Notice, Outcome, Suppressed
     from kernelinfo.hardware.targets import Target
     from kernelinfo.kernel import CodeObject, Finding, Kernel, Repeat, Report, Result
@@ -83,7 +83,7 @@ _HOMES = {
     "compare.summary": ("KernelSummary",),
     "errors": tuple(name for name in __all__ if name.endswith("Error")),
     "gate": ("check",),
-    "gate.config": ("Configuration", "read_config"),
+    "config": ("Configuration", "read_config"),
     "gate.outcome": ("Judged", "Notice", "Suppressed", "Outcome"),
     "kernel": ("CodeObject", "Finding", "Kernel", "Repeat", "Report", "Result"),
     "occupancy": ("Allocated", "Occupancy"),

@@ -27,7 +27,7 @@ FLOORS = (
     {"occupancy", "reading"},
     {"kernel"},
     {"rules"},
-    {"analysis"},
+    {"analysis", "config"},
     {"compare", "pressure"},
     {"gate", "variants", "fleet"},
     {"render"},

@@ -12,7 +12,7 @@ from kernelinfo.cli.output import make_view, write
 from kernelinfo.cli.project import configuration
 from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.cli.write_check import write_check, write_first_configuration
-from kernelinfo.gate.config.file import read_file
+from kernelinfo.config.file import read_file
 from kernelinfo.render import CHECK_FORMATS
 from kernelinfo.render.config import render_config
 from kernelinfo.rules.severity import Severity

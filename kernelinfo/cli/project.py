@@ -6,10 +6,10 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from kernelinfo.config import Configuration, find_config, read_config
+from kernelinfo.config.file import FilePath
+from kernelinfo.config.keys import SEVERITIES
 from kernelinfo.errors import OptionError
-from kernelinfo.gate.config import Configuration, find_config, read_config
-from kernelinfo.gate.config.file import FilePath
-from kernelinfo.gate.config.keys import SEVERITIES
 from kernelinfo.rules import Selection
 
 if TYPE_CHECKING:

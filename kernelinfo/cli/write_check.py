@@ -10,12 +10,12 @@ from kernelinfo.analysis import analyse
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli.output import CANNOT_ANSWER, CLAIM, Problems, complain, shown, tell, write
 from kernelinfo.cli.write_report import read
+from kernelinfo.config import Configuration, shadowed_by
+from kernelinfo.config.file import OWN
 from kernelinfo.errors import OptionError
 from kernelinfo.gate import check
 from kernelinfo.gate.baseline import updating, write_baseline
 from kernelinfo.gate.beginning import first_configuration
-from kernelinfo.gate.config import Configuration, shadowed_by
-from kernelinfo.gate.config.file import OWN
 from kernelinfo.gate.location import located
 from kernelinfo.gate.pinning import pin
 from kernelinfo.gate.scope import Scope

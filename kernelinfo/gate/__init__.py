@@ -9,9 +9,9 @@ from datetime import date
 from kernelinfo.compare import compare
 from kernelinfo.compare.changes import Pair
 from kernelinfo.compare.summary import KernelSummary
+from kernelinfo.config import Budget, Configuration
 from kernelinfo.gate import budget, expectation, ratchet
 from kernelinfo.gate.baseline import pinnable, read_baseline
-from kernelinfo.gate.config import Budget, Configuration
 from kernelinfo.gate.outcome import VANISHED, Judged, Notice, Outcome
 from kernelinfo.gate.scope import Scope
 from kernelinfo.gate.suppression import Suppressions

@@ -12,8 +12,8 @@ from typing import Any, get_type_hints
 
 from kernelinfo.atomic_write import atomic_write
 from kernelinfo.compare.summary import COMPARED, Build, KernelSummary, build, path_under
+from kernelinfo.config.file import FilePath
 from kernelinfo.errors import BaselineError, ReadError
-from kernelinfo.gate.config.file import FilePath
 from kernelinfo.kernel import CodeObject, Result
 from kernelinfo.occupancy.limits import RESOURCES, Resource
 from kernelinfo.reading.paths import read_document

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from kernelinfo.compare.summary import KernelSummary
-from kernelinfo.gate.config import Budget, entries_for
+from kernelinfo.config import Budget, entries_for
 from kernelinfo.kernel import Finding
 from kernelinfo.rules.documented import documented
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from kernelinfo.compare import Comparison
 from kernelinfo.compare.summary import KernelSummary
-from kernelinfo.gate.config import Budget, Configuration
+from kernelinfo.config import Budget, Configuration
 from kernelinfo.gate.scope import Scope
 from kernelinfo.kernel import Report, Result
 from kernelinfo.kernel.pattern import matching

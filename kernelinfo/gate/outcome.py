@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kernelinfo.compare import Comparison
 from kernelinfo.compare.changes import Pair
-from kernelinfo.gate.config.file import FilePath
-from kernelinfo.gate.config.keys import SEVERITIES
+from kernelinfo.config.file import FilePath
+from kernelinfo.config.keys import SEVERITIES
 from kernelinfo.kernel import Finding, Report, Result
 from kernelinfo.reading.blob import Problem
 

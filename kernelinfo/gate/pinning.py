@@ -8,10 +8,10 @@ from typing import NamedTuple
 from kernelinfo.compare import compare
 from kernelinfo.compare.changes import Pair
 from kernelinfo.compare.summary import Build, KernelSummary
+from kernelinfo.config import Configuration
+from kernelinfo.config.file import FilePath
 from kernelinfo.errors import BaselineError
 from kernelinfo.gate.baseline import pinnable, read_baseline
-from kernelinfo.gate.config import Configuration
-from kernelinfo.gate.config.file import FilePath
 from kernelinfo.gate.expectation import judgeable, too_few
 from kernelinfo.gate.scope import Scope
 from kernelinfo.kernel import Report

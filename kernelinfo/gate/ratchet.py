@@ -7,8 +7,8 @@ from math import ceil
 
 from kernelinfo.compare.changes import Pair
 from kernelinfo.compare.summary import KernelSummary
-from kernelinfo.gate.config import Gate, ToolchainChange
-from kernelinfo.gate.config.measures import SCRATCH, SGPR_SPILL, VGPR_SPILL, WAVES
+from kernelinfo.config import Gate, ToolchainChange
+from kernelinfo.config.measures import SCRATCH, SGPR_SPILL, VGPR_SPILL, WAVES
 from kernelinfo.kernel import Finding, Result
 from kernelinfo.kernel.numbers import Number
 from kernelinfo.occupancy.limits import MOST, RESOURCES, Resource

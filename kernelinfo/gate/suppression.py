@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from datetime import date
 
 from kernelinfo.compare.summary import KernelSummary
-from kernelinfo.gate.config import Suppression, entries_for
+from kernelinfo.config import Suppression, entries_for
 from kernelinfo.gate.outcome import Suppressed
 from kernelinfo.kernel import Finding
 from kernelinfo.rules import means

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from kernelinfo.compare.changes import Pair
-from kernelinfo.gate.config import ToolchainChange
+from kernelinfo.config import ToolchainChange
 from kernelinfo.kernel import CodeObject, Finding
 from kernelinfo.occupancy.limits import RESOURCES
 from kernelinfo.reading.stamps import makers

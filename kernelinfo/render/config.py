@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from datetime import date
 from typing import Any
 
-from kernelinfo.gate.config.file import ConfigFile
-from kernelinfo.gate.config.keys import KEYS, Key, Table
-from kernelinfo.gate.config.lines import KeyPath
+from kernelinfo.config.file import ConfigFile
+from kernelinfo.config.keys import KEYS, Key, Table
+from kernelinfo.config.lines import KeyPath
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")  # a key that needs no quotes
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from kernelinfo import Options
 from kernelinfo.compare.builds import read_build
 from kernelinfo.compare.profile import read as read_profile
+from kernelinfo.config import read_config
 from kernelinfo.errors import KernelinfoError
-from kernelinfo.gate.config import read_config
 from kernelinfo.reading.containers.triton import read_sidecar
 
 from ..conftest import FIXTURES

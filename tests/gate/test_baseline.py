@@ -19,10 +19,10 @@ from hypothesis import strategies as st
 from kernelinfo.analysis.options import Options
 from kernelinfo.compare import compare
 from kernelinfo.compare.summary import Build
+from kernelinfo.config import Configuration
 from kernelinfo.errors import BaselineError
 from kernelinfo.gate import check
 from kernelinfo.gate.baseline import pinnable, read_baseline, write_baseline
-from kernelinfo.gate.config import Configuration
 from kernelinfo.gate.pinning import pin, update
 from kernelinfo.gate.scope import Scope
 from kernelinfo.kernel import Report

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kernelinfo.compare.summary import KernelSummary
+from kernelinfo.config import Budget, Configuration
+from kernelinfo.config.measures import MEASURES, SCRATCH, VGPR_SPILL, WAVES, Bound, parse_bound
 from kernelinfo.gate import check
-from kernelinfo.gate.config import Budget, Configuration
-from kernelinfo.gate.config.measures import MEASURES, SCRATCH, VGPR_SPILL, WAVES, Bound, parse_bound
 from kernelinfo.gate.outcome import Outcome
 from tests.test_golden import run
 

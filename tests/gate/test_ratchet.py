@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kernelinfo.config import Configuration, Gate
+from kernelinfo.config.measures import MEASURES, Allowance, parse_allowance
 from kernelinfo.gate import check
 from kernelinfo.gate.baseline import write_baseline
-from kernelinfo.gate.config import Configuration, Gate
-from kernelinfo.gate.config.measures import MEASURES, Allowance, parse_allowance
 from kernelinfo.gate.outcome import Outcome
 from kernelinfo.gate.pinning import pin
 

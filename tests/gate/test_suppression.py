@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kernelinfo.analysis.options import Options
+from kernelinfo.config import Budget, Configuration, Suppression
+from kernelinfo.config.measures import VGPR_SPILL, Bound
 from kernelinfo.gate import check
-from kernelinfo.gate.config import Budget, Configuration, Suppression
-from kernelinfo.gate.config.measures import VGPR_SPILL, Bound
 from kernelinfo.gate.outcome import Outcome
 from kernelinfo.gate.scope import Scope
 

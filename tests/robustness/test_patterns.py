@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 
 VARIABLES = {
     "fleet/listing.py: fits": "a user's glob, by `glob.translate`",
-    "gate/config/validation.py: kind.pattern": "`BOUND` and `ALLOWANCE`, which are found by name",
+    "config/validation.py: kind.pattern": "`BOUND` and `ALLOWANCE`, which are found by name",
     "pressure/rules.py: pattern": "a table, whose patterns are found in `_ROWS`",
     "reading/containers/hipk.py: f'(?:^|/){re.escape(host.name)}(?:#\\\\d+)?/[^/]*'": "one repeat",
     "reading/grammar.py: pattern": "terminals, which are found in the tables of the grammars",

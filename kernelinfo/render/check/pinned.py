@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from kernelinfo.compare.changes import Pair
 from kernelinfo.compare.summary import KernelSummary
-from kernelinfo.gate.config.file import FilePath
-from kernelinfo.gate.config.measures import MEASURES
+from kernelinfo.config.file import FilePath
+from kernelinfo.config.measures import MEASURES
 from kernelinfo.gate.pinning import Update
 from kernelinfo.render import View
 from kernelinfo.render.names import printable

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from kernelinfo import Finding, Options, Problem, Report, Result, analyse
-from kernelinfo.gate.config.keys import SEVERITIES
+from kernelinfo.config.keys import SEVERITIES
 from kernelinfo.gate.outcome import Judged, Notice, Outcome, Suppressed
 from kernelinfo.reading.facts import SourceLine
 

@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-import kernelinfo.gate.config
-from kernelinfo.gate.config.keys import KEYS, Table
-from kernelinfo.gate.config.schema import schema
-from kernelinfo.gate.config.validation import Validation
+import kernelinfo.config
+from kernelinfo.config.keys import KEYS, Table
+from kernelinfo.config.schema import schema
+from kernelinfo.config.validation import Validation
 
-FILE = Path(kernelinfo.gate.config.__file__).with_name("config-schema.json")
-PAGE = Path(__file__).parents[3] / "kernelinfo" / "manual" / "gate.md"
+FILE = Path(kernelinfo.config.__file__).with_name("config-schema.json")
+PAGE = Path(__file__).parents[2] / "kernelinfo" / "manual" / "gate.md"
 VALIDATOR = Draft202012Validator(schema())
 
 
@@ -30,7 +30,7 @@ def test_the_file_is_current(regenerate: bool) -> None:
 
 
 def test_every_key_is_described() -> None:
-    def keys(found: tuple[kernelinfo.gate.config.keys.Key, ...]) -> list[str]:
+    def keys(found: tuple[kernelinfo.config.keys.Key, ...]) -> list[str]:
         inner = [k for key in found if isinstance(key.kind, Table) for k in keys(key.kind.keys)]
         return [key.about for key in found] + inner
 

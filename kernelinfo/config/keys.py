@@ -7,7 +7,7 @@ from datetime import date, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kernelinfo.gate.config.measures import (
+from kernelinfo.config.measures import (
     ALLOWANCE,
     BOUND,
     MEASURES,

@@ -6,7 +6,7 @@ from __future__ import annotations
 from datetime import date
 from typing import Any
 
-from kernelinfo.gate.config.keys import KEYS, Key, Many, Named, Scalar, Table
+from kernelinfo.config.keys import KEYS, Key, Many, Named, Scalar, Table
 
 _TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", date: "string"}
 

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from datetime import date
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
+from kernelinfo.config.file import OWN, SHARED, ConfigFile, FilePath, read_file
+from kernelinfo.config.keys import GATED, KEYS
+from kernelinfo.config.lines import KeyPath
+from kernelinfo.config.measures import MEASURES, Allowance, Bound
+from kernelinfo.config.validation import Validation, spelled
 from kernelinfo.errors import ConfigError
-from kernelinfo.gate.config.file import OWN, SHARED, ConfigFile, FilePath, read_file
-from kernelinfo.gate.config.keys import GATED, KEYS
-from kernelinfo.gate.config.lines import KeyPath
-from kernelinfo.gate.config.measures import MEASURES, Allowance, Bound
-from kernelinfo.gate.config.validation import Validation, spelled
 from kernelinfo.kernel.numbers import Number
 from kernelinfo.kernel.pattern import matching
 from kernelinfo.reading.paths import configurations

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernelinfo.gate.config.lines import lines_of
+from kernelinfo.config.lines import lines_of
 
 TEXT = '''\
 # a comment

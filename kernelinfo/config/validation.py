@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from kernelinfo.config.keys import Key, Many, Named, Scalar, Table
+from kernelinfo.config.lines import KeyPath
 from kernelinfo.errors import KernelinfoError, did_you_mean
-from kernelinfo.gate.config.keys import Key, Many, Named, Scalar, Table
-from kernelinfo.gate.config.lines import KeyPath
 
 
 class Validation:

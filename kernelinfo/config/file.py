@@ -6,8 +6,8 @@ import os
 import tomllib
 from typing import Any, NamedTuple
 
+from kernelinfo.config.lines import KeyPath, lines_of
 from kernelinfo.errors import ConfigError, ReadError
-from kernelinfo.gate.config.lines import KeyPath, lines_of
 from kernelinfo.reading.paths import CONFIGURATIONS, may_configure, read_document
 
 FilePath = str | os.PathLike[str]
