@@ -23,8 +23,8 @@ HEADING = ",".join(COLUMNS[:2]).encode()  # the first bytes of CSV with rows
 
 _COLUMNS = tuple((number, number.column) for number in NUMBERS if number.column in COLUMNS)
 _TEXTS = {
-    *("Kernel_Name", "Symbol", "Target", "Compiled_For", "Path", "Member", "Workgroup_Size_From"),
-    *("Bound_Reason", "Next_Resource", "Compiler", "Source_File"),
+    *("Kernel_Name", "Symbol", "Target", "Compiled_For", "Library", "Path", "Member"),
+    *("Workgroup_Size_From", "Bound_Reason", "Next_Resource", "Compiler", "Source_File"),
 }
 _LISTS = {"Limiters", "Findings"}
 _WORDS = {"": None, "True": True, "False": False}

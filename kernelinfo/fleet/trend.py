@@ -27,7 +27,8 @@ from kernelinfo.rules.remark import counted
 
 _IDENTITY = ("Target", "Compiled_For", "Symbol", "Path", "Member")
 _ROWS_AT_ONCE = 10_000
-_LISTED = ", ".join(f'"{name}"' for name in COLUMNS)
+_READ = tuple(name for name in COLUMNS if name != "Library")  # older datasets lack it
+_LISTED = ", ".join(f'"{name}"' for name in _READ)
 
 
 def ask(
@@ -241,7 +242,7 @@ def _movers(
     while rows := answer.fetchmany(_ROWS_AT_ONCE):
         for build, *values in rows:
             shared = (texts.setdefault(v, v) if isinstance(v, str) else v for v in values)
-            saved = read_row(dict(zip(COLUMNS, shared, strict=True)))
+            saved = read_row(dict(zip(_READ, shared, strict=True)))
             place = path_under("", saved.path, saved.member)
             found[build].append(saved.summary._replace(code_object=texts.setdefault(place, place)))
     return found

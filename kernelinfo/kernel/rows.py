@@ -11,6 +11,7 @@ from functools import cache, lru_cache, partial
 from itertools import chain
 
 from kernelinfo.kernel import CodeObject, Finding, Item, Kernel, Result
+from kernelinfo.kernel.library import library_of
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.reading import stamps
@@ -28,7 +29,7 @@ FORMULA = re.compile(r"'*\s*(?:[=+\-@＝＋－＠]|::)")
 The writer puts an apostrophe before such a cell. The pattern skips the cell's own apostrophes, so
 that every cell reads back unchanged."""
 _KERNEL = ("Kernel_Name", "Symbol")
-_ORIGIN = ("Target", "Compiled_For", "Path", "Member", "Offset")
+_ORIGIN = ("Target", "Compiled_For", "Library", "Path", "Member", "Offset")
 _RESOURCES = (
     "Wave_Size",
     "Workgroup_Size",
@@ -121,7 +122,8 @@ def _origin(kernel: Kernel) -> Values:
     compiled_for = target = origin.target and target_id(origin.target, origin.features)
     if kernel.target and kernel.target.name != origin.target:
         target = kernel.target.name
-    return target, compiled_for, origin.path, origin.member, origin.offset
+    library = library_of(origin.path)
+    return target, compiled_for, library, origin.path, origin.member, origin.offset
 
 
 def _resources(traits: Traits, occupancy: Occupancy | None) -> Values:
