@@ -16,9 +16,10 @@ from kernelinfo.analysis.source_lines import lines_of
 from kernelinfo.errors import ReadError, UnknownTargetError
 from kernelinfo.hardware import targets
 from kernelinfo.hardware.targets import Target
-from kernelinfo.kernel import CodeObject, Item, Kernel, Repeat, Report, Result
+from kernelinfo.kernel import CodeObject, Item, Kernel, Repeat, Result
 from kernelinfo.kernel.combine import combine
 from kernelinfo.kernel.names import demangle, has_demangler
+from kernelinfo.kernel.report import Report
 from kernelinfo.reading import containers
 from kernelinfo.reading.blob import Blob, Elsewhere, Found, Missing, Note, Problem
 from kernelinfo.reading.containers import open_paths

@@ -19,7 +19,7 @@ from kernelinfo.gate.beginning import first_configuration
 from kernelinfo.gate.location import located
 from kernelinfo.gate.pinning import pin
 from kernelinfo.gate.scope import Scope
-from kernelinfo.kernel import Report
+from kernelinfo.kernel.report import Report
 from kernelinfo.reading.containers import files
 from kernelinfo.render import SHOW_INSTRUCTIONS, View
 from kernelinfo.render.check import check_renderer

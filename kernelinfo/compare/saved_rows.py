@@ -8,11 +8,12 @@ from typing import Any
 
 from kernelinfo.compare.saved_kernel import SavedKernel, count, limiters, numbers, text, value
 from kernelinfo.compare.summary import KernelSummary
+from kernelinfo.csv_guard import unguarded
 from kernelinfo.errors import UnknownTargetError
 from kernelinfo.hardware.targets import find
 from kernelinfo.kernel.names import demangle
 from kernelinfo.kernel.numbers import NUMBERS
-from kernelinfo.kernel.rows import BETWEEN_COMPILERS, COLUMNS, FORMULA
+from kernelinfo.kernel.rows import BETWEEN_COMPILERS, COLUMNS
 from kernelinfo.reading.facts import SourceLine
 from kernelinfo.reading.target_id import UNKNOWN_TARGET
 
@@ -44,7 +45,7 @@ def _value_of_cell(name: str, cell: str) -> object:
     if name in _LISTS:
         return cell.split()
     if name in _TEXTS:
-        return (cell[1:] if cell[:1] == "'" and FORMULA.match(cell, 1) else cell) or None
+        return unguarded(cell) or None
     if cell in _WORDS:
         return _WORDS[cell]
     return float(cell) if "." in cell else int(cell)

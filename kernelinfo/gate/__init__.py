@@ -16,7 +16,8 @@ from kernelinfo.gate.outcome import VANISHED, Judged, Notice, Outcome
 from kernelinfo.gate.scope import Scope
 from kernelinfo.gate.suppression import Suppressions
 from kernelinfo.gate.toolchain import Toolchain
-from kernelinfo.kernel import Finding, Kernel, Report, Result
+from kernelinfo.kernel import Finding, Kernel, Result
+from kernelinfo.kernel.report import Report
 from kernelinfo.reading.blob import Problem
 
 

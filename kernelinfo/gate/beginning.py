@@ -6,7 +6,8 @@ import json
 import os
 from collections.abc import Iterable
 
-from kernelinfo.kernel import Kernel, Report
+from kernelinfo.kernel import Kernel
+from kernelinfo.kernel.report import Report
 
 _HIP = "-hip-amdgcn-"
 """Part of the names that hipcc --save-temps gives to device code."""

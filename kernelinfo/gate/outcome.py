@@ -8,7 +8,8 @@ from kernelinfo.compare import Comparison
 from kernelinfo.compare.changes import Pair
 from kernelinfo.config.file import FilePath
 from kernelinfo.config.keys import SEVERITIES
-from kernelinfo.kernel import Finding, Report, Result
+from kernelinfo.kernel import Finding, Result
+from kernelinfo.kernel.report import Report
 from kernelinfo.reading.blob import Problem
 
 if TYPE_CHECKING:

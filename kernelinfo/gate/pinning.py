@@ -14,7 +14,7 @@ from kernelinfo.errors import BaselineError
 from kernelinfo.gate.baseline import pinnable, read_baseline
 from kernelinfo.gate.expectation import judgeable, too_few
 from kernelinfo.gate.scope import Scope
-from kernelinfo.kernel import Report
+from kernelinfo.kernel.report import Report
 
 
 class Update(NamedTuple):

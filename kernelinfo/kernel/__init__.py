@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from kernelinfo.hardware.targets import Device, Target
 from kernelinfo.kernel.traits import Traits
@@ -268,48 +267,3 @@ class Repeat(NamedTuple):
 
 
 Item = Result | Problem | Repeat | Note  # an analysis yields these one by one
-
-
-class Report(NamedTuple):
-    """The gathered results of an analysis; renderers read nothing else."""
-
-    results: tuple[Result, ...]
-    problems: tuple[Problem, ...]
-    repeats: tuple[Repeat, ...] = ()
-
-    @classmethod
-    def of(cls, items: Iterable[Item]) -> Report:
-        """The report of these items; notes are left out."""
-        found = list(items)
-        return cls(
-            tuple(item for item in found if isinstance(item, Result)),
-            tuple(item for item in found if isinstance(item, Problem)),
-            tuple(item for item in found if isinstance(item, Repeat)),
-        )
-
-    def __repr__(self) -> str:
-        """One line: the counts of kernels, code objects and problems."""
-        kernels, code_objects, problems = map(len, (self.results, self.code_objects, self.problems))
-        return f"Report({kernels=}, {code_objects=}, {problems=})"
-
-    def _repr_html_(self) -> str:
-        """The table that notebooks show."""
-        from kernelinfo.kernel.notebook import html_table
-
-        return html_table(self.results)
-
-    @property
-    def kernels(self) -> tuple[Kernel, ...]:
-        """The kernels of the results, in their order."""
-        return tuple(result.kernel for result in self.results)
-
-    def rows(self) -> list[dict[str, Any]]:
-        """One flat row per kernel, as in `--format jsonl`: for pandas, polars, DuckDB."""
-        from kernelinfo.kernel.rows import row
-
-        return [row(result) for result in self.results]
-
-    @property
-    def code_objects(self) -> tuple[CodeObject, ...]:
-        """Code objects of the kernels, each once, in the order of reading."""
-        return tuple(dict.fromkeys(kernel.code_object for kernel in self.kernels))

@@ -1,16 +1,13 @@
-"""The flat row of a kernel, for CSV, JSON lines and `Report.rows()`.
+"""The flat row of a kernel, for CSV, JSON lines and `Report.rows()`: groups of columns.
 
 render/row-schema.json describes each column and its unit.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator
-from functools import cache, lru_cache, partial
 from itertools import chain
 
-from kernelinfo.kernel import CodeObject, Finding, Item, Kernel, Result
+from kernelinfo.kernel import CodeObject, Finding, Kernel, Result
 from kernelinfo.kernel.library import library_of
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.occupancy import Occupancy
@@ -20,17 +17,10 @@ from kernelinfo.reading.target_id import target_id
 Value = str | int | float | tuple[str, ...] | None
 Values = tuple[Value, ...]
 Names = tuple[str, ...]
-Spell = Callable[[Names, Values], str]
-"""(names, values) of neighbouring columns → their text."""
 
-FORMULA = re.compile(r"'*\s*(?:[=+\-@＝＋－＠]|::)")
-"""Start of a CSV cell that a spreadsheet takes for a formula, or a CI service for a command.
-
-The writer puts an apostrophe before such a cell. The pattern skips the cell's own apostrophes, so
-that every cell reads back unchanged."""
-_KERNEL = ("Kernel_Name", "Symbol")
-_ORIGIN = ("Target", "Compiled_For", "Library", "Path", "Member", "Offset")
-_RESOURCES = (
+KERNEL = ("Kernel_Name", "Symbol")
+ORIGIN = ("Target", "Compiled_For", "Library", "Path", "Member", "Offset")
+RESOURCES = (
     "Wave_Size",
     "Workgroup_Size",
     "Workgroup_Size_From",
@@ -47,8 +37,8 @@ _RESOURCES = (
     "VGPR_Spills",
     "SGPR_Spills",
 )
-_SIZE = ("Code_Size",)
-_OCCUPANCY = (
+SIZE = ("Code_Size",)
+OCCUPANCY = (
     "Waves_Per_SIMD",
     "Occupancy_Percent",
     "Exact",
@@ -59,10 +49,10 @@ _OCCUPANCY = (
     "Next_Change",
     "Next_Waves_Per_SIMD",
 )
-_BUILD = ("Compiler", "Code_Object_Kernels")
-_SOURCE = ("Source_File", "Source_Line")
-_FINDINGS = ("Findings",)
-COLUMNS: Names = _KERNEL + _ORIGIN + _RESOURCES + _SIZE + _OCCUPANCY + _BUILD + _SOURCE + _FINDINGS
+BUILD = ("Compiler", "Code_Object_Kernels")
+SOURCE = ("Source_File", "Source_Line")
+FINDINGS = ("Findings",)
+COLUMNS: Names = KERNEL + ORIGIN + RESOURCES + SIZE + OCCUPANCY + BUILD + SOURCE + FINDINGS
 """Names of the columns. Columns of rocprofv3's kernel trace keep its names, so that tables join."""
 
 BETWEEN_COMPILERS = "; "
@@ -73,51 +63,19 @@ def row(result: Result) -> dict[str, Value]:
     kernel, occupancy = result.kernel, result.occupancy
     values = chain(
         (kernel.name, kernel.symbol),
-        _origin(kernel),
-        _resources(kernel.traits, occupancy),
+        origin_values(kernel),
+        resource_values(kernel.traits, occupancy),
         (kernel.code_bytes,),
-        _reached(occupancy),
-        _build(kernel.code_object),
-        _source(kernel),
-        _findings(result.findings),
+        occupancy_values(occupancy),
+        build_values(kernel.code_object),
+        source_values(kernel),
+        finding_values(result.findings),
     )
     return dict(zip(COLUMNS, values, strict=True))
 
 
-def lines(items: Iterable[Item], name: Callable[[Kernel], str], spell: Spell) -> Iterator[str]:
-    """One line of text per kernel: its columns spelled by `spell`, joined by commas.
-
-    Equal values of neighbouring columns are spelled once. `name` returns the `Kernel_Name`.
-    """
-    code_object: CodeObject | None = None
-    groups = (_KERNEL, _RESOURCES, _SIZE, _OCCUPANCY, _SOURCE, _FINDINGS)
-    named, resources, size, reached, source, found = (_texts(spell, names) for names in groups)
-    for kernel, occupancy, findings in (item for item in items if isinstance(item, Result)):
-        if kernel.code_object is not code_object:
-            code_object = kernel.code_object
-            origin = spell(_ORIGIN, _origin(kernel))
-            build = spell(_BUILD, _build(code_object))
-        yield ",".join(
-            (
-                named((name(kernel), kernel.symbol)),
-                origin,
-                resources(_resources(kernel.traits, occupancy)),
-                size((kernel.code_bytes,)),
-                reached(_reached(occupancy)),
-                build,
-                source(_source(kernel)),
-                found(_findings(findings)),
-            )
-        )
-
-
-@cache
-def _texts(spell: Spell, names: Names) -> Callable[[Values], str]:
-    """A cached `spell` for these columns; the cache saves a third of a report's time."""
-    return lru_cache(maxsize=1 << 14)(partial(spell, names))
-
-
-def _origin(kernel: Kernel) -> Values:
+def origin_values(kernel: Kernel) -> Values:
+    """Values of the columns `ORIGIN`."""
     origin = kernel.code_object
     compiled_for = target = origin.target and target_id(origin.target, origin.features)
     if kernel.target and kernel.target.name != origin.target:
@@ -126,7 +84,8 @@ def _origin(kernel: Kernel) -> Values:
     return target, compiled_for, library, origin.path, origin.member, origin.offset
 
 
-def _resources(traits: Traits, occupancy: Occupancy | None) -> Values:
+def resource_values(traits: Traits, occupancy: Occupancy | None) -> Values:
+    """Values of the columns `RESOURCES`."""
     allocated = occupancy.allocated if occupancy else None
     launch = occupancy.launch if occupancy else None
     numbers = traits.numbers
@@ -149,9 +108,10 @@ def _resources(traits: Traits, occupancy: Occupancy | None) -> Values:
     )
 
 
-def _reached(occupancy: Occupancy | None) -> Values:
+def occupancy_values(occupancy: Occupancy | None) -> Values:
+    """Values of the columns `OCCUPANCY`; None without an occupancy."""
     if occupancy is None:
-        return (None,) * len(_OCCUPANCY)
+        return (None,) * len(OCCUPANCY)
     step = next(iter(occupancy.next), None)
     return (
         occupancy.waves_per_simd,
@@ -166,15 +126,18 @@ def _reached(occupancy: Occupancy | None) -> Values:
     )
 
 
-def _build(code_object: CodeObject) -> Values:
+def build_values(code_object: CodeObject) -> Values:
+    """Values of the columns `BUILD`."""
     own = (code_object.compiler,) if code_object.compiler else ()
     compilers = dict.fromkeys((*own, *stamps.compilers(code_object.stamps)))
     return BETWEEN_COMPILERS.join(compilers) or None, code_object.kernel_count
 
 
-def _source(kernel: Kernel) -> Values:
+def source_values(kernel: Kernel) -> Values:
+    """Values of the columns `SOURCE`; None without debug information."""
     return tuple(kernel.source) if kernel.source else (None, None)
 
 
-def _findings(findings: tuple[Finding, ...]) -> Values:
+def finding_values(findings: tuple[Finding, ...]) -> Values:
+    """Value of the column `FINDINGS`: the numbers of the rules."""
     return (tuple([finding.rule for finding in findings]),)

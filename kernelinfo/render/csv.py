@@ -7,10 +7,12 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any
 
+from kernelinfo.csv_guard import guarded
 from kernelinfo.kernel import Item
-from kernelinfo.kernel.rows import COLUMNS, FORMULA, Names, Values, lines
+from kernelinfo.kernel.rows import COLUMNS, Names, Values
 from kernelinfo.render import View
 from kernelinfo.render.names import chosen_name, printable
+from kernelinfo.render.row_lines import lines
 
 
 def render(items: Iterable[Item], view: View) -> Iterator[str]:
@@ -52,8 +54,7 @@ def _cell(value: object) -> object:
         return " ".join(value)
     if not isinstance(value, str):
         return value
-    shown = printable(value)
-    return f"'{shown}" if FORMULA.match(shown) else shown
+    return guarded(printable(value))
 
 
 HEADING = line(COLUMNS)

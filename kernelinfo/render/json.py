@@ -8,8 +8,9 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from kernelinfo import __version__
-from kernelinfo.kernel import CodeObject, Item, Kernel, Repeat, Report, Result
+from kernelinfo.kernel import CodeObject, Item, Kernel, Repeat, Result
 from kernelinfo.kernel.numbers import NUMBERS
+from kernelinfo.kernel.report import Report
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.reading.facts import Fact, Source
 from kernelinfo.render import View

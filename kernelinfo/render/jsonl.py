@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache, partial
 
 from kernelinfo.kernel import Item
-from kernelinfo.kernel.rows import Names, Value, Values, lines
+from kernelinfo.kernel.rows import Names, Value, Values
 from kernelinfo.render import View
 from kernelinfo.render.names import chosen_name
+from kernelinfo.render.row_lines import lines
 
 # Rows have no cycles; checking for them would take a third of the time.
 _encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from kernelinfo.kernel import Item, Report, Result
+from kernelinfo.kernel import Item, Result
+from kernelinfo.kernel.report import Report
 from kernelinfo.render import View
 from kernelinfo.render.findings import counts
 from kernelinfo.render.names import name_of, printable

@@ -9,7 +9,8 @@ from kernelinfo.analysis import Analysis
 from kernelinfo.analysis.options import Options
 from kernelinfo.errors import CompilerError, ReadError, UnknownTargetError
 from kernelinfo.hardware.targets import find
-from kernelinfo.kernel import Item, Report, Result
+from kernelinfo.kernel import Item, Result
+from kernelinfo.kernel.report import Report
 from kernelinfo.reading.containers import open_bytes
 from kernelinfo.reading.containers.triton import read_sidecar
 from kernelinfo.variants import ir

@@ -15,7 +15,8 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.errors import KernelinfoError
 from kernelinfo.hardware import targets
 from kernelinfo.hardware.targets import Target
-from kernelinfo.kernel import Kernel, Report
+from kernelinfo.kernel import Kernel
+from kernelinfo.kernel.report import Report
 from kernelinfo.occupancy import Occupancy, occupancy
 from kernelinfo.occupancy.curves import Variable, curve
 from kernelinfo.occupancy.placement import Demand, Launch

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from hypothesis import strategies as st
 
 from kernelinfo.analysis import load
-from kernelinfo.kernel import Report, Result
+from kernelinfo.kernel import Result
+from kernelinfo.kernel.report import Report
 from kernelinfo.reading.stamps import compiler_of
 
 from ..conftest import FIXTURES

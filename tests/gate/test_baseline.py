@@ -25,7 +25,7 @@ from kernelinfo.gate import check
 from kernelinfo.gate.baseline import pinnable, read_baseline, write_baseline
 from kernelinfo.gate.pinning import pin, update
 from kernelinfo.gate.scope import Scope
-from kernelinfo.kernel import Report
+from kernelinfo.kernel.report import Report
 from kernelinfo.reading.blob import Problem
 
 from .builds import BUILDS, Numbers, report

@@ -10,7 +10,7 @@ import pytest
 
 from kernelinfo.analysis import analyse
 from kernelinfo.analysis.options import Options
-from kernelinfo.kernel import Report
+from kernelinfo.kernel.report import Report
 from kernelinfo.render import View
 from kernelinfo.render.text import render
 

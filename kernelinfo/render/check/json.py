@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kernelinfo.gate.outcome import VANISHED, Outcome
-from kernelinfo.kernel import Report
+from kernelinfo.kernel.report import Report
 from kernelinfo.reading.blob import Problem
 from kernelinfo.render import View
 from kernelinfo.render.json import as_json, document, encoded, picked

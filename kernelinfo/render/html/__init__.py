@@ -12,7 +12,8 @@ from typing import Any
 from jinja2 import Environment, PackageLoader
 
 from kernelinfo import __version__
-from kernelinfo.kernel import Item, Report
+from kernelinfo.kernel import Item
+from kernelinfo.kernel.report import Report
 from kernelinfo.render import View
 from kernelinfo.render.html.dataset import dataset
 

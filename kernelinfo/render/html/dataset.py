@@ -9,8 +9,9 @@ from typing import Any
 
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.hardware import targets
-from kernelinfo.kernel import CodeObject, Kernel, Report, Result
+from kernelinfo.kernel import CodeObject, Kernel, Result
 from kernelinfo.kernel.numbers import NUMBERS
+from kernelinfo.kernel.report import Report
 from kernelinfo.kernel.traits import LDS_NOT_STATED
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.reading.blob import Problem
