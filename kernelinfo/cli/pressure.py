@@ -80,7 +80,7 @@ def command(
     )
     view = make_view(names=names, color=color, width=width, output=output, top=top)
     problems = Problems()
-    look = Look(curve=format == "html", lds=kernel is not None)
+    look = Look(curve=format == "html", blocks=format == "json", lds=kernel is not None)
     if at is not None:
         look = look._replace(at=_instruction(at))
     choice = Choice(kernel)

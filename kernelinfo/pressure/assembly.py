@@ -122,10 +122,11 @@ class AssemblyText:
         label = label_offset(self._text, symbol, start, line_end(self._text, start))
         if label is not None:
             prefix = self._text[start:label]
+            prefix = prefix if prefix.strip() else b""
             # A quoted name may contain characters that begin a comment.
             start = self._text.find(b":", label + len(symbol.encode())) + 1
         for line in lines_from(self._text, start):
-            yield decode(line.removeprefix(prefix) if prefix.strip() else line)
+            yield decode(line.removeprefix(prefix))
 
     @cached_property
     def _files(self) -> list[int]:

@@ -44,17 +44,16 @@ def read_flow(listing: Listing) -> tuple[tuple[Block, ...], tuple[str, ...]]:
     }
     skips = {off: (on,) for off, on in skip_edges(code)}
     firsts = _firsts(code, [jumps, skips])
+    block_at = {first: block for block, first in enumerate(firsts)}
     blocks: list[Block] = []
     for first, end in pairwise([*firsts, len(code)]):
-        branches = {bisect_right(firsts, to) - 1 for to in jumps.get(end - 1, ())}
+        branches = {block_at[to] for to in jumps.get(end - 1, ())}
         if end < len(code) and not code[end - 1].effect.mnemonic.startswith(ENDS):
             branches.add(len(blocks) + 1)
-        ways = branches | {bisect_right(firsts, to) - 1 for to in skips.get(end - 1, ())}
-        successors = tuple(sorted(ways))
-        same = len(ways) == len(branches)
-        blocks.append(
-            Block(first, end, successors, successors if same else tuple(sorted(branches)))
-        )
+        successors = inner = tuple(sorted(branches))
+        if end - 1 in skips:
+            successors = tuple(sorted(branches.union(block_at[to] for to in skips[end - 1])))
+        blocks.append(Block(first, end, successors, inner))
     return tuple(blocks), tuple(reasons)
 
 

@@ -183,7 +183,9 @@ class Function:
         known: dict[Counts, Counts] = {}
         for block in self.order:
             for index, live in self.live(block):
-                counts = Counts(*map(max, *map(count, live)))
+                counts = count(live.after)
+                if live.before != live.after:
+                    counts = Counts(*map(max, counts, count(live.before)))
                 found[index] = known.setdefault(counts, counts)
         return found
 

@@ -42,6 +42,8 @@ _EXEC_CHANGES: tuple[tuple[ExecChange, bool, re.Pattern[str]], ...] = (
 )
 """Change of the active lanes; True if it needs exec as the result; mnemonics."""
 _EXEC = ("exec", "exec_lo")
+_TO_LABEL = re.compile(r"(s_(?:branch|cbranch_(?:scc[01]|vccn?z|execn?z)))\s+([\w.$@]+)")
+"""A branch. Its label is no register, whatever its name."""
 
 
 class Effect(NamedTuple):
@@ -63,6 +65,8 @@ def effect(text: str) -> Effect:
     `text` has no comments except those that name registers above v255. Both halves of a dual
     instruction (`::`) read before either of them writes.
     """
+    if branch := _TO_LABEL.fullmatch(text):
+        return Effect(branch[1], (branch[2],), 0, 0, "other", None, None)
     first, *others = map(_single, text.split("::"))
     for other in others:
         whole = first.mnemonic and other.mnemonic

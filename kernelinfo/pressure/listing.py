@@ -185,7 +185,7 @@ class _Reader:
             return True
         if code[0] == ".":
             return self._directive(code)
-        if code != "..." and not _ASSIGNMENT.match(code):
+        if code != "..." and not ("=" in code and _ASSIGNMENT.match(code)):
             self._take_instruction(code, spill)
         return True
 
@@ -255,7 +255,8 @@ class _Reader:
         if not _MNEMONIC.match(mnemonic):
             self._reasons[f"{UNKNOWN} {mnemonic[:40]}"] = None
             return
-        code = evaluated(code, self._number, self._value)
+        if "[" in code:
+            code = evaluated(code, self._number, self._value)
         if spill and mnemonic == "s_clause":
             others = number("".join(code.split()[1:2]))
             self._clause, spill = (spill, 0 if others is None else others + 1), None

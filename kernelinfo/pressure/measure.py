@@ -58,6 +58,7 @@ class Look(NamedTuple):
     at: Callable[[Function], int | None] = lambda function: None
     """Index of the instruction whose live values are wanted; None for the peak."""
     curve: bool = False
+    blocks: bool = False
     lds: bool = False
 
 
@@ -111,7 +112,7 @@ def live_registers(source: str | os.PathLike[str], kernel: str) -> Story:
         return kernel in names or matches(kernel, found.name, found.symbol)
 
     stories = []
-    for item in measure(os.fspath(source), Options(), is_wanted):
+    for item in measure(os.fspath(source), Options(), is_wanted, Look(blocks=True)):
         if isinstance(item, Problem):
             raise ReadError(f"{item.path}: {item.message}")
         if isinstance(item, Measured):
@@ -137,7 +138,7 @@ def measure_in(blob: Blob, results: Sequence[Result], look: Look) -> Iterator[Fo
         elif function and function.code:
             yield Measured(
                 result,
-                _story(result, function, look.at(function)),
+                _story(result, function, look),
                 curve(function) if look.curve else None,
                 _lds(blob, text, kernel, function) if look.lds else None,
             )
@@ -218,13 +219,13 @@ def _lds(blob: Blob, text: AssemblyText | None, kernel: Kernel, function: Functi
         return None
 
 
-def _story(result: Result, function: Function, at: int | None) -> Story:
+def _story(result: Result, function: Function, look: Look) -> Story:
     kernel, occupancy = result.kernel, result.occupancy
     files = kernel.target.agprs.file if kernel.target else "unified"
     steps: tuple[VgprStep, ...] = ()
     if kernel.target and occupancy:
         steps = vgpr_steps(kernel.target, occupancy)
-    story = Storyteller(function, files, steps).story(at)
+    story = Storyteller(function, files, steps).story(look.at(function), look.blocks)
     if not story.exact or not _exceeds(story, kernel):
         return story
     return story._replace(exact=False, reasons=(NOT_ALLOCATED,))

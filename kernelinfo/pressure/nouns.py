@@ -151,6 +151,7 @@ class Story(NamedTuple):
     """Highest peak first."""
     loops: tuple[LoopPressure, ...]
     blocks: tuple[BlockPressure, ...]
+    """Empty if they were not asked for."""
     curve: tuple[Counts, ...]
     """Live registers of each instruction; zeros for unreachable instructions."""
     steps: tuple[VgprStep, ...]

@@ -35,8 +35,8 @@ class Storyteller(NamedTuple):
     files: str  # the target's `agprs.file`
     steps: tuple[VgprStep, ...]  # of its occupancy
 
-    def story(self, at: int | None = None) -> Story:
-        """The story of the function.
+    def story(self, at: int | None = None, blocks: bool = False) -> Story:
+        """The story of the function, with its `blocks` if asked for.
 
         `at` is the index of the instruction whose live values are wanted; None for the peak.
         """
@@ -60,7 +60,7 @@ class Storyteller(NamedTuple):
             live_across=values,
             lines=tuple(self._lines()),
             loops=tuple(self._loops()),
-            blocks=tuple(self._blocks()),
+            blocks=tuple(self._blocks()) if blocks else (),
             curve=tuple(function.counts[index] for index in function.code),
             steps=self.steps,
             advice=tuple(self._advice(peak, values)) if is_peak else (),

@@ -15,17 +15,22 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
 from .corpus import keep, lay_out
+from .promise import SECONDS
 
 REGRESSIONS = Path(__file__).with_name("regressions")
 _DONE = re.compile(r"^Done (\d+) runs|^stat::number_of_executed_units: (\d+)", re.MULTILINE)
+_PEAK = re.compile(r"^stat::peak_rss_mb:\s+(\d+)", re.MULTILINE)
+_SLOWEST = re.compile(r"^slowest input: ([\d.]+) s", re.MULTILINE)
 _SECONDS_EACH = 20
-"""Time limit of one input in seconds, for instrumented code on a busy machine."""
+"""Seconds by the clock after which an input counts as hanging, on a busy machine."""
 _MEGABYTES = 512
 
 
@@ -35,6 +40,10 @@ class Run(NamedTuple):
     reader: str
     executions: int
     crashes: tuple[Path, ...]
+    seconds: float
+    """CPU time of the slowest input, with the code instrumented."""
+    megabytes: int
+    """Peak memory of the process, fuzzer included."""
     log: str
 
 
@@ -61,7 +70,10 @@ def fuzz(reader: str, seconds: int, corpus: Path, runs: int | None = None) -> Ru
     executions = int(count[1] or count[2]) if count else 0
     if done.returncode and not crashes:
         raise SystemExit(f"{reader}: the fuzzer itself failed\n{done.stderr[-2000:]}")
-    return Run(reader, executions, crashes, done.stderr[-3000:])
+    slowest = max(map(float, _SLOWEST.findall(done.stderr)), default=0.0)
+    peak = _PEAK.search(done.stderr)
+    megabytes = int(peak[1]) if peak else 0
+    return Run(reader, executions, crashes, slowest, megabytes, done.stderr[-3000:])
 
 
 def _keep(reader: str, path: Path) -> Path:
@@ -69,6 +81,26 @@ def _keep(reader: str, path: Path) -> Path:
     kept = REGRESSIONS / f"{reader}.{hashlib.sha1(data).hexdigest()[:12]}"
     kept.write_bytes(data)
     return kept
+
+
+def _in_time(read: Callable[[bytes], object]) -> Callable[[bytes], None]:
+    """The same reader, which fails if an input takes more than `SECONDS` of CPU time.
+
+    Each input slower than all before is told on standard error.
+    """
+    slowest = 0.0
+
+    def timed(data: bytes) -> None:
+        nonlocal slowest
+        began = time.process_time()
+        read(data)
+        took = time.process_time() - began
+        assert took <= SECONDS, f"{took} s"
+        if took > slowest:
+            slowest = took
+            print(f"slowest input: {took:.3f} s", file=sys.stderr)
+
+    return timed
 
 
 def _fuzz_here(name: str, arguments: list[str]) -> None:
@@ -80,7 +112,7 @@ def _fuzz_here(name: str, arguments: list[str]) -> None:
     reader = READERS[name]
     # libFuzzer starts itself again through a shell to merge inputs.
     itself = f"{sys.executable} -m tests.fuzz --reader {name} --"
-    atheris.Setup([itself, *arguments], reader.read)
+    atheris.Setup([itself, *arguments], _in_time(reader.read))
     atheris.Fuzz()
 
 
@@ -111,7 +143,10 @@ def main() -> None:
         if given.keep:
             list(pool.map(lambda name: keep(name, READERS[name].seeds, corpus / name), names))
     for run in runs:
-        print(f"{run.reader:<18}{run.executions:>10,} executions  {len(run.crashes)} crashes")
+        most = f"{run.seconds:.2f} s and {run.megabytes} MB at most"
+        print(
+            f"{run.reader:<18}{run.executions:>10,} executions  {len(run.crashes)} crashes, {most}"
+        )
         for path in run.crashes:
             print(f"{run.log}\n{path}")
     print(f"{'all':<18}{sum(run.executions for run in runs):>10,} executions")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Sequence
 from unittest.mock import patch
 
@@ -19,7 +18,6 @@ from kernelinfo.render import PRESSURE_FORMATS, View, renderer
 from kernelinfo.render.pressure.words import in_short, shared
 
 from ..pressure import texts
-from .promise import SECONDS
 
 _START = b"\tv_mov_b32_e32 v1, v0\n"
 
@@ -50,7 +48,6 @@ def _decode_nothing(chunks: Sequence[bytes], target: object) -> list[None]:
 
 def _measure(data: bytes, look: Look, formats: Sequence[str]) -> list[Measured]:
     """The kernels of the bytes; raises where the promise is broken."""
-    start = time.process_time()
     found = []
     for blob in open_bytes(data, "file"):
         if isinstance(blob, Blob):
@@ -63,8 +60,6 @@ def _measure(data: bytes, look: Look, formats: Sequence[str]) -> list[Measured]:
         shown = "".join(renderer(f"pressure.{format}")(found, View()))
         if format == "json":
             json.loads(shown)
-    took = time.process_time() - start
-    assert took < SECONDS, f"{took} s"
     return [item for item in found if isinstance(item, Measured)]
 
 
