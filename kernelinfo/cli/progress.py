@@ -61,7 +61,15 @@ def _bar(total: int | None) -> Progress:
     """A bar of bytes and kernels; `total` is in bytes, None if unknown."""
     columns = (TextColumn("{task.fields[kernels]}"), TimeElapsedColumn())
     console = Console(stderr=True)
-    bar = Progress(BarColumn(), DownloadColumn(), *columns, console=console, transient=True)
+    # rich would print what goes to standard output meanwhile on standard error.
+    bar = Progress(
+        BarColumn(),
+        DownloadColumn(),
+        *columns,
+        console=console,
+        transient=True,
+        redirect_stdout=False,
+    )
     bar.add_task("", total=total, kernels="")
     return bar
 
@@ -73,7 +81,8 @@ def counted(noun: str) -> Iterator[Callable[[int, int], None]]:
         yield lambda done, total: None
         return
     columns = (BarColumn(), MofNCompleteColumn(), TextColumn(noun))
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, redirect_stdout=False) as bar:
         task = bar.add_task("", total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
 

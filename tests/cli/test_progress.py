@@ -9,7 +9,7 @@ import pytest
 
 from kernelinfo import Options, analyse
 from kernelinfo.cli import progress
-from kernelinfo.cli.output import shown
+from kernelinfo.cli.output import shown, write
 
 from ..conftest import FIXTURES
 
@@ -43,3 +43,17 @@ def test_nothing_where_standard_error_is_no_terminal(monkeypatch: pytest.MonkeyP
     items = list(analyse([LIBRARY], Options()))
     assert list(shown(items, [LIBRARY])) == items
     assert pipe.getvalue() == ""
+
+
+def test_rows_go_to_standard_output_while_the_bar_is_shown(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`kernelinfo large.so --format jsonl --jobs 1 > rows.jsonl`, typed at a terminal."""
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setattr(progress, "_PATIENCE", -1.0)
+    monkeypatch.setattr(progress, "_EVERY", -1.0)
+    monkeypatch.setenv("TERM", "xterm")
+    items = shown(analyse([LIBRARY], Options()), [LIBRARY])
+    row = "x" * (1 << 17) + "\n"  # more than is written at once
+    write((row for _ in items), None)
+    assert capsys.readouterr().out == 8 * row
