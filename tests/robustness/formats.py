@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..conftest import FIXTURES
-from ..fuzz import documents, intermediate
+from ..fuzz import documents, fleets, intermediate, live_registers
 from ..fuzz.mutations import Breakage, prefixes, values
 from ..fuzz.promise import answer
 from ..fuzz.readers import DATABASE, KERNELS, LINKED, LINKED_TEXT, LOGS, OBJECT
@@ -96,6 +96,16 @@ _KNOWN = {
     ),
     "Triton's JSON": Format([values(documents.SIDECARS[0])], [], documents.sidecar),
     "IR of sweep": Format([values(intermediate.SEEDS[0])], [], intermediate.read_ir),
+    "code of pressure": Format(
+        [values(body) for body in live_registers.BODIES], [], live_registers.pressure
+    ),
+    "code of explain": Format(
+        [values(text, text.index(b"\nk:") + 1) for text in live_registers.WHOLE],
+        [],
+        live_registers.explain,
+    ),
+    "dataset of trend": Format([values(seed) for seed in fleets.TREND_SEEDS[:4]], [], fleets.trend),
+    "listing of a server": Format([values(seed) for seed in fleets.PAGE_SEEDS], [], fleets.pages),
 }
 _OTHERS = {path for path in FIXTURES.rglob("*") if path.is_file()}.difference(
     *(format.files for format in _KNOWN.values())
