@@ -71,19 +71,20 @@ SLOW = (
     "fleet",
     "fuzz",
     "robustness",
-    "test_build_tree.py",
-    "test_cmake.py",
-    "test_pre_commit.py",
-    "test_recipes.py",
-    "test_story.py",
-    "test_wheel.py",
+    "cli/test_build_tree.py",
+    "distribution/test_wheel.py",
+    "gate/test_story.py",
+    "manual/test_cmake.py",
+    "manual/test_pre_commit.py",
+    "manual/test_recipes.py",
 )
 """CI's second step: what needs compilers, Chromium, a wheel or minutes."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if item.path.relative_to(Path(__file__).parent).parts[0] in SLOW:
+        place = item.path.relative_to(Path(__file__).parent)
+        if any(map(place.is_relative_to, SLOW)):
             item.add_marker(pytest.mark.slow)
 
 

@@ -8,7 +8,7 @@ from kernelinfo.reading.assembly import read
 from kernelinfo.reading.facts import Module, facts_of
 
 from ...conftest import CORPUS, needs_corpus
-from ...test_corpus import kernels
+from ..test_corpus import kernels
 
 OBJECTS = CORPUS / "more" / "objects"
 KERNEL = """\

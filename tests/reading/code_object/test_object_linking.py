@@ -14,7 +14,7 @@ from kernelinfo.reading.facts import KernelFacts, ReadWarning, facts_of
 from kernelinfo.reading.object_linking import Function, with_callees
 
 from ...conftest import CORPUS, needs_corpus
-from ...test_corpus import kernels
+from ..test_corpus import kernels
 
 SYMBOLS = {"kernel": 0, "callee": 0, "outside": 0, "lds": 2048, "more": 512}
 

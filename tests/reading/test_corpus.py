@@ -9,7 +9,7 @@ import pytest
 
 from kernelinfo import Kernel, Options, Result, analyse
 
-from .conftest import CORPUS, FIXTURES, needs_corpus
+from ..conftest import CORPUS, FIXTURES, needs_corpus
 
 
 def pairs(root: Path) -> list[tuple[Path, Path]]:

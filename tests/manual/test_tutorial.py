@@ -7,7 +7,7 @@ import pytest
 import kernelinfo
 from kernelinfo import Kernel
 
-from .conftest import FIXTURES
+from ..conftest import FIXTURES
 
 NAME = "occupancy-hip-amdgcn-amd-amdhsa-gfx90a"
 FILES = [f"assembly/{NAME}.s", f"code_object/{NAME}.out", "container/occupancy"]

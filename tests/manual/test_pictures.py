@@ -14,7 +14,7 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.render import View
 from kernelinfo.render.text import render
 
-from .conftest import FIXTURES
+from ..conftest import FIXTURES
 
 PICTURE = FIXTURES / "pictures" / "report.svg"
 SHOWN = "fixtures/assembly/spills-clang22-gfx90a.s"

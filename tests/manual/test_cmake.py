@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import FIXTURES
+from ..conftest import FIXTURES
 from .recipes import recipe
 
 CMAKE = shutil.which("cmake")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-PAGE = Path(__file__).parent.parent / "kernelinfo" / "manual" / "occupancy.md"
+PAGE = Path(__file__).parents[2] / "kernelinfo" / "manual" / "occupancy.md"
 
 
 def test_the_numbers_in_its_sentences_are_those_of_its_commands() -> None:

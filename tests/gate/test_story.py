@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from .differential import clang
-from .differential.clang import Clang
-from .test_golden import run
+from ..differential import clang
+from ..differential.clang import Clang
+from ..test_golden import run
 
 _MISSING = Clang(19).missing() + Clang(22).missing()
 pytestmark = pytest.mark.skipif(bool(_MISSING), reason=f"no {', '.join(_MISSING)}")

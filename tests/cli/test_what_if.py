@@ -11,8 +11,8 @@ import pytest
 from kernelinfo import Kernel, LaunchError, arch, load
 from kernelinfo.hardware import targets
 
-from .conftest import FIXTURES
-from .test_golden import run
+from ..conftest import FIXTURES
+from ..test_golden import run
 
 GENERIC = "code_object/tiny-v6-clang22-gfx9-4-generic.co"
 PADDED = "code_object/occupancy-clang22-gfx90a.co"

@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 
-from .conftest import FIXTURES
+from ..conftest import FIXTURES
 from .recipes import ROOT, recipe
 
 SPILLS = FIXTURES / "assembly" / "occupancy-hip-amdgcn-amd-amdhsa-gfx90a.s"

@@ -14,9 +14,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from .conftest import FIXTURES
+from ..conftest import FIXTURES
+from ..test_golden import run
 from .recipes import recipe
-from .test_golden import run
 
 FAILS = FIXTURES / "container" / "occupancy"
 PASSES = FIXTURES / "container" / "libtwo.so"

@@ -12,7 +12,7 @@ import pytest
 
 from kernelinfo import Options, Repeat, Result, analyse
 
-from .test_golden import run
+from ..test_golden import run
 
 TARGETS = ("gfx90a", "gfx1030")
 SOURCE = """

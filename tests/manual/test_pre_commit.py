@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import FIXTURES
+from ..conftest import FIXTURES
 from .recipes import ROOT, recipe
 
 GOOD = FIXTURES / "code_object" / "tiny-v6-clang22-gfx90a.co"

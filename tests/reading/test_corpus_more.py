@@ -11,7 +11,7 @@ import pytest
 from kernelinfo import Problem, Result, analyse
 from kernelinfo.analysis.options import Options
 
-from .conftest import CORPUS
+from ..conftest import CORPUS
 
 INDEX = CORPUS / "INDEX.csv"
 pytestmark = pytest.mark.skipif(

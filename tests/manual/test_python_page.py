@@ -12,7 +12,7 @@ import pytest
 
 import kernelinfo
 
-from .conftest import FIXTURES
+from ..conftest import FIXTURES
 from .recipes import ROOT, recipe
 
 PAGE = ROOT / "kernelinfo" / "manual" / "python.md"

@@ -13,7 +13,7 @@ import pytest
 import kernelinfo
 from kernelinfo.reading.containers import magic
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 
 
 def build(folder: Path) -> Path:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 PINNED = re.compile(r"^([\w.-]+)==([\w.]+)", re.MULTILINE)
 _PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 PROJECT, BUILD = _PYPROJECT["project"], _PYPROJECT["build-system"]["requires"]
