@@ -23,7 +23,7 @@ class CompiledGrammars(BuildHookInterface):  # type: ignore[type-arg]
         for file in [*grammars.glob("*.lark"), *write_tables(grammars, folder)]:
             build_data["force_include"][str(file)] = f"kernelinfo/grammars/{file.name}"
         targets = write_targets(Path(self.root), folder)
-        build_data["force_include"][str(targets)] = f"kernelinfo/occupancy/{targets.name}"
+        build_data["force_include"][str(targets)] = f"kernelinfo/hardware/{targets.name}"
 
 
 def write_tables(grammars: Path, folder: Path) -> list[Path]:
