@@ -1,4 +1,4 @@
-"""The text of one instruction -> registers written and read, kind, and change of exec."""
+"""The text of one instruction -> registers written and read, class, and change of exec."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from kernelinfo.pressure import rules
+from kernelinfo.pressure.classes import InstructionClass, class_of
 from kernelinfo.pressure.registers import named
 
-Kind = Literal["copy", "matrix", "lds", "memory", "scalar_memory", "other"]
 ExecChange = Literal["narrows", "widens", "both"]
 
 _ENCODING = re.compile(r"_e64_dpp8?$|_e(?:32|64)$|_sdwa$|_dpp8?$")
@@ -21,18 +21,6 @@ _CALL = re.compile(r"s_swappc_b64|s_swap_pc_i64|s_call_[bi]64")
 UNDECODED = "undecoded words"
 """Reason for inexact results: no disassembler decoded some machine code or data words."""
 
-_KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
-    ("copy", re.compile(r"v_accvgpr_")),
-    ("matrix", re.compile(r"v_(?:mfma|wmma|smfmac|swmmac)_")),
-    ("lds", re.compile(r"ds_|.*_lds(?:_|$)|.*_async_")),
-    (
-        "memory",
-        re.compile(
-            r"(?:t?buffer|global|flat|image|scratch|cluster)_(?:load|store|atomic|sample|gather|g|m)"
-        ),
-    ),
-    ("scalar_memory", re.compile(r"s_(?:buffer_|scratch_)?(?:load|store|atomic)_")),
-)
 _EXEC_CHANGES: tuple[tuple[ExecChange, bool, re.Pattern[str]], ...] = (
     ("narrows", False, re.compile(r"s_and_saveexec_b(?:32|64)|v_cmpx_.*")),
     ("both", False, re.compile(r"s_(?:andn2|and_not1)_saveexec_b(?:32|64)")),
@@ -53,7 +41,7 @@ class Effect(NamedTuple):
     operands: tuple[str, ...]
     writes: int  # register set, as `reads`
     reads: int
-    kind: Kind
+    instruction_class: InstructionClass
     exec_change: ExecChange | None
     inexact: str | None  # reason if the text does not name all its registers
 
@@ -66,13 +54,16 @@ def effect(text: str) -> Effect:
     instruction (`::`) read before either of them writes.
     """
     if branch := _TO_LABEL.fullmatch(text):
-        return Effect(branch[1], (branch[2],), 0, 0, "other", None, None)
+        return Effect(branch[1], (branch[2],), 0, 0, "branch", None, None)
     first, *others = map(_single, text.split("::"))
     for other in others:
         whole = first.mnemonic and other.mnemonic
         first = first._replace(
             writes=first.writes | other.writes,
             reads=first.reads | other.reads,
+            instruction_class=first.instruction_class
+            if first.instruction_class == other.instruction_class
+            else "vector",
             inexact=first.inexact or other.inexact if whole else "half an instruction",
         )
     return first
@@ -93,7 +84,7 @@ def _single(text: str) -> Effect:
         taken.operands,
         writes,
         reads,
-        "lds" if "lds" in taken.modifiers else _kind(taken.mnemonic),
+        class_of(taken, encoding),
         _exec_change(taken.mnemonic, taken.operands[0] in _EXEC),
         _unknown_registers(taken.mnemonic) or _unresolved(taken.operands),
     )
@@ -130,11 +121,6 @@ def _split(written: str) -> list[str]:
         elif depth <= 0 or not character.isspace():
             parts[-1].append(character)
     return ["".join(part).strip() for part in parts]
-
-
-@lru_cache(maxsize=1 << 12)
-def _kind(mnemonic: str) -> Kind:
-    return next((kind for kind, pattern in _KINDS if pattern.match(mnemonic)), "other")
 
 
 @lru_cache(maxsize=1 << 12)

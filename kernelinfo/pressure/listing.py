@@ -39,7 +39,7 @@ _NUMBER = re.compile(r"-?(?:0x[0-9a-f]{1,8}|0|[1-9][0-9]{0,8})", re.IGNORECASE |
 _CONDITIONAL = re.compile(r"\.(?:if|else|rept|irpc?)\b")
 _ASSIGNMENT = re.compile(r"[\w.$]+\s*=(?!=)")
 _MNEMONIC = re.compile(
-    r"(?:s|v|ds|flat|global|t?buffer|scratch|image|cluster|tensor)_\w+|exp(?:ort)?\b"
+    r"(?:s|v|ds|lds|flat|global|t?buffer|scratch|image|cluster|tensor)_\w+|exp(?:ort)?\b"
 )
 _INCLUDED = "included text that is not read"
 _SYMBOLIC = re.compile(r"(?<![\w.$@])([vas])\[([^\[\]A-Za-z_]*+[A-Za-z_][^\[\]]*+)\]")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
+from kernelinfo.kernel.instruction_counts import InstructionCounts
 from kernelinfo.occupancy.calculator import VgprStep
 from kernelinfo.pressure.registers import Counts, RegisterClass
 from kernelinfo.reading.facts import SourceLine
@@ -32,17 +33,12 @@ class Pressure(NamedTuple):
 
 
 class InstructionMix(NamedTuple):
-    """Counts of the instructions of a line or a loop by kind, and their peak."""
+    """Counts of the instructions of a function, a loop or a line, and their peak."""
 
-    instructions: int
+    counts: InstructionCounts
     peak: Pressure
     spill_stores: int
     spill_reloads: int
-    copies: int  # between VGPRs and AGPRs
-    matrix: int  # MFMA, SMFMAC, WMMA and SWMMAC
-    lds: int
-    memory: int  # global, flat, buffer, image and scratch, without spills
-    scalar_memory: int
 
 
 class Peak(NamedTuple):
@@ -134,7 +130,7 @@ class Story(NamedTuple):
     """The target's `agprs.file`: AGPRs share the VGPRs' file (`unified`), have their own or do not
     exist."""
 
-    instructions: int
+    code: InstructionMix
     exact: bool
     reasons: tuple[str, ...]
     """Reasons why the peak is a lower bound; empty if it is exact."""
@@ -160,3 +156,8 @@ class Story(NamedTuple):
     """One entry for each step below the peak, nearest first; empty if `at` is not the peak."""
     has_source: bool
     has_variables: bool
+
+    @property
+    def instructions(self) -> int:
+        """Number of instructions of the function."""
+        return self.code.counts.instructions

@@ -6,7 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from kernelinfo.kernel.instruction_counts import total
 from kernelinfo.occupancy.calculator import VgprStep
+from kernelinfo.pressure.counting import counted
 from kernelinfo.pressure.function import TANGLED, Function
 from kernelinfo.pressure.loops import Loop
 from kernelinfo.pressure.nouns import (
@@ -50,7 +52,7 @@ class Storyteller(NamedTuple):
         named = union(one.effect.writes | one.effect.reads for one in function.instructions)
         return Story(
             files=self.files,
-            instructions=len(function.code),
+            code=self._mix(function.code),
             exact=not reasons,
             reasons=reasons,
             used=used(named),
@@ -89,13 +91,9 @@ class Storyteller(NamedTuple):
     def _mix(self, indices: Sequence[int]) -> InstructionMix:
         """Counts and peak of some instructions."""
         code = [self.function.instructions[index] for index in indices]
-        kinds = Counter(one.effect.kind for one in code if not one.spill)
+        spills = Counter(one.spill for one in code)
         return InstructionMix(
-            len(code),
-            self._pressure(indices),
-            sum(one.spill == "Spill" for one in code),
-            sum(one.spill == "Reload" for one in code),
-            *(kinds[kind] for kind in ("copy", "matrix", "lds", "memory", "scalar_memory")),
+            counted(code), self._pressure(indices), spills["Spill"], spills["Reload"]
         )
 
     def _lines(self) -> list[LinePressure]:
@@ -105,7 +103,7 @@ class Storyteller(NamedTuple):
         if by_line.keys() == {None}:
             return []
         found = [LinePressure(line, self._mix(indices)) for line, indices in by_line.items()]
-        return sorted(found, key=lambda one: (-one.code.peak.vector, -one.code.instructions))
+        return sorted(found, key=lambda one: (-one.code.peak.vector, -one.code.counts.instructions))
 
     def _loops(self) -> Iterator[LoopPressure]:
         """Pressure of every loop, in the order of the text."""
@@ -178,10 +176,14 @@ _Code = tuple[InstructionMix, int]
 
 def _together(one: _Code, other: _Code) -> _Code:
     """Counts, peak and last instruction of two parts combined."""
-    sums = [sum(both) for both in zip(one[0][2:], other[0][2:], strict=True)]
-    peak = Pressure(*map(max, one[0].peak, other[0].peak))
-    code = InstructionMix(one[0].instructions + other[0].instructions, peak, *sums)
-    return code, max(one[1], other[1])
+    (mine, last), (theirs, other_last) = one, other
+    code = InstructionMix(
+        total((mine.counts, theirs.counts)),
+        Pressure(*map(max, mine.peak, theirs.peak)),
+        mine.spill_stores + theirs.spill_stores,
+        mine.spill_reloads + theirs.spill_reloads,
+    )
+    return code, max(last, other_last)
 
 
 def _label(function: Function, loop: Loop) -> str | None:

@@ -2,6 +2,8 @@
 //
 //   mc access CPU FILE              for each instruction of an assembly text: line, registers defined, used
 //   mc fuzz CPU SEED COUNT TRIES    of so many random encodings up to COUNT of each mnemonic
+//   mc flags CPU SEED COUNT TRIES   the same, each with LLVM's opcode, TSFlags and flags of MCInstrDesc
+//   mc opcodes CPU                  opcode, flags and mnemonic of all that LLVM has for any processor
 //
 // Build (packages libllvm22 and llvm-22-dev):
 //   g++ -std=c++17 -fno-rtti -O1 -I INCLUDE/llvm-22 -I INCLUDE/llvm-c-22 mc.cpp libLLVM.so.22.1
@@ -150,8 +152,31 @@ void randomWords(std::mt19937_64 &Random, uint8_t (&Bytes)[16]) {
   Bytes[3] = (Bytes[3] & 3) | (Random() % 64) << 2; // the encoding, each as often
 }
 
+// LLVM's name of the opcode, its TSFlags, and what MCInstrDesc says of memory and control flow.
+void printFlags(const MCInstrInfo &Instructions, unsigned Opcode) {
+  const MCInstrDesc &Of = Instructions.get(Opcode);
+  outs() << Instructions.getName(Opcode) << '\t' << Of.TSFlags << '\t';
+  outs() << (Of.mayLoad() ? "L" : "") << (Of.mayStore() ? "S" : "") << (Of.isBranch() ? "B" : "")
+         << (Of.isCall() ? "C" : "") << (Of.isReturn() ? "R" : "") << (Of.isTerminator() ? "T" : "");
+}
+
+int opcodes(const Target &Target, const Triple &TheTriple, const Machine &Of) {
+  std::unique_ptr<MCInstPrinter> Printer(Target.createMCInstPrinter(
+      TheTriple, Of.AsmInfo->getAssemblerDialect(), *Of.AsmInfo, *Of.Instructions, *Of.Registers));
+  for (unsigned Opcode = 0; Opcode < Of.Instructions->getNumOpcodes(); ++Opcode) {
+    MCInst Inst;
+    Inst.setOpcode(Opcode);
+    const char *Mnemonic = Printer->getMnemonic(Inst).first;
+    if (!Mnemonic || Of.Instructions->get(Opcode).isPseudo())
+      continue;
+    printFlags(*Of.Instructions, Opcode);
+    outs() << '\t' << StringRef(Mnemonic).trim() << '\n';
+  }
+  return 0;
+}
+
 int fuzz(const Target &Target, const Triple &TheTriple, const Machine &Of, uint64_t Seed,
-         unsigned Count, unsigned Tries) {
+         unsigned Count, unsigned Tries, bool WithFlags) {
   MCContext Context(TheTriple, Of.AsmInfo.get(), Of.Registers.get(), Of.Subtarget.get());
   std::unique_ptr<MCDisassembler> Disassembler(
       Target.createMCDisassembler(*Of.Subtarget, Context));
@@ -181,6 +206,8 @@ int fuzz(const Target &Target, const Triple &TheTriple, const Machine &Of, uint6
     unsigned &Known = Found[Trimmed.split(' ').first.str()];
     if (Known < Count && Texts.insert(Trimmed.str()).second) {
       ++Known;
+      if (WithFlags)
+        printFlags(*Of.Instructions, Inst.getOpcode());
       outs() << '\t' << Trimmed << '\n';
     }
   }
@@ -190,7 +217,7 @@ int fuzz(const Target &Target, const Triple &TheTriple, const Machine &Of, uint6
 } // namespace
 
 int main(int Arguments, char **Argument) {
-  if (Arguments < 4)
+  if (Arguments < 3)
     return 2;
   LLVMInitializeAMDGPUTargetInfo();
   LLVMInitializeAMDGPUTargetMC();
@@ -205,8 +232,14 @@ int main(int Arguments, char **Argument) {
   Of.AsmInfo.reset(Target->createMCAsmInfo(*Of.Registers, TheTriple, Options));
   Of.Instructions.reset(Target->createMCInstrInfo());
   Of.Subtarget.reset(Target->createMCSubtargetInfo(TheTriple, Argument[2], ""));
+  if (StringRef(Argument[1]) == "opcodes")
+    return opcodes(*Target, TheTriple, Of);
+  if (Arguments < 4)
+    return 2;
   if (StringRef(Argument[1]) == "access")
     return access(*Target, TheTriple, Of, Argument[3]);
+  if (Arguments < 6)
+    return 2;
   return fuzz(*Target, TheTriple, Of, std::stoull(Argument[3]), std::stoul(Argument[4]),
-              std::stoul(Argument[5]));
+              std::stoul(Argument[5]), StringRef(Argument[1]) == "flags");
 }

@@ -1,8 +1,9 @@
 /* The page of `kernelinfo pressure --format html`: a section per kernel, highest peak first. */
 "use strict";
 
-const COUNTS = ["instructions", "peak", "spill stores", "reloads", "copies", "matrix", "LDS", "memory",
-  "scalar memory"];
+const COUNTS = ["peak", "spill stores", "reloads", "instructions", "vector", "matrix", "scalar", "LDS",
+  "load", "store", "atomic", "scalar load", "scratch", "branch", "wait", "barrier", "copy", "other",
+  "load B", "store B"];
 
 function pressurePage(report) {
   const kernels = report.kernels.map((kernel) => {
@@ -20,9 +21,11 @@ function pressurePage(report) {
 
 function countsOf(caption, headings, rows) {
   if (!rows.length) return null;
+  const shown = headings.map((_, column) => rows.some((row) => row[column] !== 0));
+  const kept = (cells) => cells.filter((_, column) => shown[column]);
   return html("section", {}, html("h2", {}, caption),
-    tableOf(caption, headings, rows.map((cells) => ({ cells: cells.map(String) })),
-      ` ${"n".repeat(headings.length - 1)}`));
+    tableOf(caption, kept(headings), rows.map((row) => ({ cells: kept(row).map((one) => String(one ?? "?")) })),
+      ` ${"n".repeat(kept(headings).length - 1)}`));
 }
 
 const report = JSON.parse(byId("report").textContent);

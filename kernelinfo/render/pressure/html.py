@@ -52,9 +52,9 @@ def _line_name(source: SourceLine | None) -> str:
     return printable(f"{source.file}:{source.line}") if source else NO_LINE
 
 
-def _counts(code: InstructionMix) -> tuple[int, ...]:
-    """Instructions, peak, and counts by kind."""
-    return (code.instructions, code.peak.vector, *code[2:])
+def _counts(code: InstructionMix) -> tuple[int | None, ...]:
+    """Peak, spill stores, reloads, and counts by class."""
+    return (code.peak.vector, code.spill_stores, code.spill_reloads, *code.counts)
 
 
 def dataset(one: Measured) -> dict[str, Any]:

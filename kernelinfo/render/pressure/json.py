@@ -9,6 +9,7 @@ from kernelinfo import __version__
 from kernelinfo.pressure.measure import Found, Measured
 from kernelinfo.pressure.nouns import (
     BlockPressure,
+    InstructionMix,
     LinePressure,
     LiveValues,
     Location,
@@ -19,7 +20,7 @@ from kernelinfo.reading.blob import Problem
 from kernelinfo.render import View
 from kernelinfo.render.json import as_json, code_object_document, encoded, picked
 
-SCHEMA = "kernelinfo/pressure/1"
+SCHEMA = "kernelinfo/pressure/2"
 
 
 def render(items: Iterable[Found], view: View) -> Iterator[str]:
@@ -48,6 +49,7 @@ def kernel_document(one: Measured) -> dict[str, Any]:
         "target": kernel.target.name if kernel.target else kernel.code_object.target,
         "kernel": True,
         **picked(story, "exact", "reasons", "instructions", "used"),
+        "code": _mix(story.code),
         "peak": _peak(story.peak),
         "entry": story.entry,
         "at": _located(story.at),
@@ -93,7 +95,7 @@ def _values(value: LiveValues) -> dict[str, Any]:
 
 
 def _line(one: LinePressure) -> dict[str, Any]:
-    return {"file": None, "line": None, **(as_json(one.source) or {}), **as_json(one.code)}
+    return {"file": None, "line": None, **(as_json(one.source) or {}), **_mix(one.code)}
 
 
 def _loop(loop: LoopPressure) -> dict[str, Any]:
@@ -101,8 +103,12 @@ def _loop(loop: LoopPressure) -> dict[str, Any]:
         **picked(loop, "label", "depth"),
         **_located(loop.at),
         **picked(loop, "live_in", "constant", "constant_registers", "through", "through_registers"),
-        **as_json(loop.code),
+        **_mix(loop.code),
     }
+
+
+def _mix(code: InstructionMix) -> dict[str, Any]:
+    return {**as_json(code.counts), **picked(code, "peak", "spill_stores", "spill_reloads")}
 
 
 def _block(block: BlockPressure) -> dict[str, Any]:

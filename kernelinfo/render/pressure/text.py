@@ -9,14 +9,13 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from kernelinfo.pressure.measure import Found, Measured
 from kernelinfo.pressure.nouns import InstructionMix, LiveValues, Location, Story
-from kernelinfo.render import View
+from kernelinfo.render import View, instructions
 from kernelinfo.render.names import name_of, printable
 from kernelinfo.render.paint import aligned, left, paint, painted, wrap
 from kernelinfo.render.pressure import words
 from kernelinfo.render.words import waves_per_simd
 
 _LABEL = 9
-_COUNTS = ("instr", "peak", "spill st/ld", "copies", "matrix", "LDS", "mem", "scalar mem")
 _CLASSES = {"vgpr": "VGPRs", "agpr": "AGPRs", "sgpr": "SGPRs"}
 
 
@@ -188,41 +187,48 @@ def _loop_of_the_peak(story: Story, view: View) -> Iterator[str]:
 def _lines(story: Story, view: View) -> Iterator[str]:
     if not story.lines:
         return
-    rows: list[tuple[str, ...]] = [("source line", *_COUNTS)]
+    names = ["source line"]
     files = {one.source.file for one in story.lines if one.source}
     bases = Counter(posixpath.basename(file) for file in files)
-    for one in story.lines[: view.top or None]:
+    shown = story.lines[: view.top or None]
+    for one in shown:
         name = words.NO_LINE
         if one.source:
             base = posixpath.basename(one.source.file)
             file = base if bases[base] == 1 else one.source.file
             name = printable(f"{file}:{one.source.line}")
-        rows.append((name, *_counts(one.code)))
+        names.append(name)
     yield "\n"
-    yield from _table(rows, "t" + "n" * len(_COUNTS), view)
+    yield from counted([names], [one.code for one in shown], view)
     yield _hidden(story.lines, "lines", view)
 
 
 def _loops(story: Story, view: View) -> Iterator[str]:
-    if not story.loops:
-        return
-    rows: list[tuple[str, ...]] = [("loop", "at", "depth", *_COUNTS)]
+    """The whole function, then its loops, highest peak first."""
     loops = sorted(story.loops, key=lambda one: (-one.code.peak.vector, one.at.number))
-    for one in loops[: view.top or None]:
-        label = printable(one.label or "without a label")
-        rows.append((label, words.in_text(one.at), str(one.depth), *_counts(one.code)))
+    shown = loops[: view.top or None]
+    labels = [
+        ["loop", "all", *(printable(one.label or "without a label") for one in shown)],
+        *([["at", "", *(words.in_text(one.at) for one in shown)]] if shown else []),
+        *([["depth", "", *(str(one.depth) for one in shown)]] if shown else []),
+    ]
     yield "\n"
-    yield from _table(rows, "tt" + "n" * (len(_COUNTS) + 1), view)
+    yield from counted(labels, [story.code, *(one.code for one in shown)], view)
     yield _hidden(loops, "loops", view)
 
 
-def _counts(code: InstructionMix) -> tuple[str, ...]:
-    return (
-        str(code.instructions),
-        str(code.peak.vector),
-        f"{code.spill_stores} / {code.spill_reloads}",
-        *map(str, (code.copies, code.matrix, code.lds, code.memory, code.scalar_memory)),
-    )
+def counted(
+    labels: Sequence[Sequence[str]], mixes: Sequence[InstructionMix], view: View
+) -> Iterator[str]:
+    """A table of counts, a row for each of `mixes`. `labels` are columns with their headings."""
+    peaks = ("peak", *(str(one.peak.vector) for one in mixes))
+    spills = ("spill st/ld", *(f"{one.spill_stores} / {one.spill_reloads}" for one in mixes))
+    numbers = [peaks, *instructions.columns([one.counts for one in mixes])]
+    if any(one.spill_stores or one.spill_reloads for one in mixes):
+        numbers.insert(1, spills)
+    for at, (heading, *lines) in enumerate(instructions.within(view.width, labels, numbers)):
+        yield "\n" if at else ""
+        yield from painted([[(heading, "bold")], *([(line, "")] for line in lines)], view)
 
 
 def _missing(story: Story, kind: str, view: View) -> Iterator[str]:
