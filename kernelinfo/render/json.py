@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
@@ -10,10 +9,11 @@ from typing import Any
 from kernelinfo import __version__
 from kernelinfo.kernel import CodeObject, Item, Kernel, Repeat, Result
 from kernelinfo.kernel.numbers import NUMBERS
-from kernelinfo.kernel.report import Report
 from kernelinfo.occupancy import Occupancy
+from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.facts import Fact, Source
 from kernelinfo.render import View
+from kernelinfo.render.json_text import Waiting, encoded
 
 SCHEMA = "kernelinfo/1"
 
@@ -35,38 +35,52 @@ PROVENANCE: dict[str, str] = {
 
 
 def render(items: Iterable[Item], view: View) -> Iterator[str]:
-    yield encoded(document(Report.of(items)))
+    yield from encoded(document(items))
 
 
-def encoded(value: Any) -> str:
-    """A JSON document with its newline."""
-    return json.dumps(value, indent=1) + "\n"
+def document(
+    items: Iterable[Item], suppressed: Iterator[list[Any]] | None = None
+) -> dict[str, Any]:
+    """The report as JSON values, with iterators for arrays; `suppressed` has a list per kernel.
 
+    Reads all items. The kernels wait on disk for the inputs, which stand before them.
+    """
+    inputs: dict[CodeObject, int] = {}
+    repeats: dict[CodeObject, list[Repeat]] = {}
+    problems: list[Problem] = []
+    summary, targets = Counter[str](), Counter[str]()
 
-def document(report: Report) -> dict[str, Any]:
-    """The report as JSON values."""
-    inputs = {code_object: index for index, code_object in enumerate(report.code_objects)}
-    severities = Counter(f.severity for r in report.results for f in r.findings)
+    def kernels() -> Iterator[dict[str, Any]]:
+        for item in items:
+            if isinstance(item, Problem):
+                problems.append(item)
+            elif isinstance(item, Repeat):
+                repeats.setdefault(item.first, []).append(item)
+            elif isinstance(item, Result):
+                targets[item.kernel.code_object.target or "unknown"] += 1
+                summary["spilling"] += item.kernel.spills.registers > 0
+                summary.update(f"{finding.severity}s" for finding in item.findings)
+                index = inputs.setdefault(item.kernel.code_object, len(inputs))
+                own = {"suppressed": next(suppressed)} if suppressed else {}
+                yield {"input": index, **kernel_document(item), **own}
+
+    waiting = Waiting(kernels())
     return {
         "schema": SCHEMA,
         "version": __version__,
-        "inputs": [code_object_document(code_object, report.repeats) for code_object in inputs],
-        "kernels": [
-            {"input": inputs[result.kernel.code_object], **kernel_document(result)}
-            for result in report.results
-        ],
-        "problems": as_json(report.problems),
+        "inputs": (code_object_document(one, repeats.get(one, ())) for one in inputs),
+        "kernels": waiting,
+        "problems": as_json(tuple(problems)),
         "summary": {
-            "kernels": len(report.results),
+            "kernels": targets.total(),
             "code_objects": len(inputs),
-            "targets": Counter(k.code_object.target or "unknown" for k in report.kernels),
-            "spilling": sum(1 for kernel in report.kernels if kernel.spills.registers),
-            "errors": severities["error"],
-            "warnings": severities["warning"],
-            "notes": severities["note"],
-            "suppressed": 0,
+            "targets": targets,
+            **{name: summary[name] for name in _COUNTED},
         },
     }
+
+
+_COUNTED = ("spilling", "errors", "warnings", "notes", "suppressed")
 
 
 def as_json(value: Any, without: Collection[str] = ()) -> Any:
@@ -85,10 +99,10 @@ def picked(value: Any, *names: str) -> dict[str, Any]:
 
 
 def code_object_document(code_object: CodeObject, repeats: Sequence[Repeat] = ()) -> dict[str, Any]:
+    """JSON object of a code object with its copies."""
     also = [
         {"path": one.path, "container": one.containers, "member": one.member, "offset": one.offset}
         for one in repeats
-        if one.first == code_object
     ]
     fields = as_json(code_object, {"kernel_count"}) | {"also": also}
     return {("container" if name == "containers" else name): of for name, of in fields.items()}

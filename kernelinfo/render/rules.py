@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from inspect import cleandoc
 
 from kernelinfo.render import View
-from kernelinfo.render.json import encoded, picked
+from kernelinfo.render.json import picked
+from kernelinfo.render.json_text import encoded
 from kernelinfo.render.records import render_table
 from kernelinfo.rules import every_rule
 
@@ -24,4 +25,4 @@ def render_rules(format: str, view: View) -> Iterator[str]:
         }
         for rule in every_rule()
     ]
-    return iter([encoded(documents)])
+    return encoded(documents)

@@ -9,7 +9,7 @@ from typing import Any
 from kernelinfo.gate.outcome import Outcome
 from kernelinfo.render import View
 from kernelinfo.render.check.claims import Location, claims, location_in, problem_text
-from kernelinfo.render.json import encoded
+from kernelinfo.render.json_text import encoded
 from kernelinfo.render.names import printable
 from kernelinfo.rules.severity import Severity
 
@@ -17,20 +17,22 @@ _SEVERITIES: dict[Severity, str] = {"note": "info", "warning": "minor", "error":
 
 
 def render(outcome: Outcome, view: View) -> Iterator[str]:
+    yield from encoded(_issues(outcome, view))
+
+
+def _issues(outcome: Outcome, view: View) -> Iterator[dict[str, Any]]:
     """All unsuppressed claims and all problems; problems are critical."""
-    issues = []
     for claim in claims(outcome, view):
         if claim.suppressed is None:
             name, severity = claim.finding.name, _SEVERITIES[claim.finding.severity]
             mark = claim.fingerprint
-            issues.append(_issue(name, claim.sentence, mark, severity, claim.location))
+            yield _issue(name, claim.sentence, mark, severity, claim.location)
     problems = dict.fromkeys(
         (location_in(p.path, p.line), problem_text(p)) for p in outcome.problems
     )
     for location, text in problems:
         mark = sha256(f"{location}\0{text}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
-        issues.append(_issue("cannot-answer", text, mark, "critical", location))
-    yield encoded(issues)
+        yield _issue("cannot-answer", text, mark, "critical", location)
 
 
 def _issue(

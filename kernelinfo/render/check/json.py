@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
 from kernelinfo.gate.outcome import VANISHED, Outcome
-from kernelinfo.kernel.report import Report
 from kernelinfo.reading.blob import Problem
 from kernelinfo.render import View
-from kernelinfo.render.json import as_json, document, encoded, picked
+from kernelinfo.render.json import as_json, document, picked
+from kernelinfo.render.json_text import encoded
 
 
 def render(outcome: Outcome, view: View) -> Iterator[str]:
@@ -17,12 +18,12 @@ def render(outcome: Outcome, view: View) -> Iterator[str]:
         for one in outcome.notices
         if one.finding.rule == VANISHED
     )
-    problems = (*outcome.problems, *gone)
-    found = document(Report(outcome.report.results, problems, outcome.report.repeats))
-    for kernel, judged in zip(found["kernels"], outcome.judged, strict=True):
-        kernel["suppressed"] = [
-            as_json(one.finding) | picked(one, "reason", "until") for one in judged.suppressed
-        ]
+    suppressed = (
+        [as_json(one.finding) | picked(one, "reason", "until") for one in judged.suppressed]
+        for judged in outcome.judged
+    )
+    report = outcome.report
+    found = document(chain(report.results, outcome.problems, gone, report.repeats), suppressed)
     for notice in outcome.notices:
         found["summary"][f"{notice.finding.severity}s"] += 1
     found["summary"]["suppressed"] = sum(len(judged.suppressed) for judged in outcome.judged)
@@ -37,4 +38,4 @@ def render(outcome: Outcome, view: View) -> Iterator[str]:
         ],
         "notices": as_json(outcome.notices),
     }
-    yield encoded(found)
+    yield from encoded(found)

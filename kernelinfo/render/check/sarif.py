@@ -13,7 +13,7 @@ from kernelinfo.gate.outcome import Outcome, Suppressed
 from kernelinfo.kernel import Finding, Result
 from kernelinfo.render import View
 from kernelinfo.render.check.claims import Claim, Location, claims, location_in, problem_text
-from kernelinfo.render.json import encoded
+from kernelinfo.render.json_text import encoded
 from kernelinfo.render.names import name_of, printable
 from kernelinfo.rules import find
 
@@ -49,9 +49,9 @@ def render(outcome: Outcome, view: View) -> Iterator[str]:
                 ],
             }
         ],
-        "results": [_result(claim, numbers) for claim in all_claims],
+        "results": (_result(claim, numbers) for claim in all_claims),
     }
-    yield encoded({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]})
+    yield from encoded({"$schema": _SCHEMA, "version": "2.1.0", "runs": iter([run])})
 
 
 def _rule(finding: Finding) -> dict[str, Any]:

@@ -9,7 +9,8 @@ from kernelinfo import __version__
 from kernelinfo.compare import Comparison
 from kernelinfo.render import View
 from kernelinfo.render.diff.rows import AFFECTED, ChangedKernel, counts, rows
-from kernelinfo.render.json import as_json, encoded, picked
+from kernelinfo.render.json import as_json, picked
+from kernelinfo.render.json_text import encoded
 
 SCHEMA = "kernelinfo-diff/1"
 
@@ -33,10 +34,10 @@ def render(comparison: Comparison, view: View) -> Iterator[str]:
             "old": old,
             "new": new,
         },
-        "kernels": [row_document(row) for row in found],
+        "kernels": (row_document(row) for row in found),
         "problems": as_json(comparison.problems),
     }
-    yield encoded(document)
+    yield from encoded(document)
 
 
 def compilers(comparison: Comparison) -> dict[str, Any]:

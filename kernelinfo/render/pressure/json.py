@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from kernelinfo import __version__
+from kernelinfo.kernel import CodeObject
 from kernelinfo.pressure.measure import Found, Measured
 from kernelinfo.pressure.nouns import (
     BlockPressure,
@@ -18,26 +19,34 @@ from kernelinfo.pressure.nouns import (
 )
 from kernelinfo.reading.blob import Problem
 from kernelinfo.render import View
-from kernelinfo.render.json import as_json, code_object_document, encoded, picked
+from kernelinfo.render.json import as_json, code_object_document, picked
+from kernelinfo.render.json_text import Waiting, encoded
 
 SCHEMA = "kernelinfo/pressure/2"
 
 
 def render(items: Iterable[Found], view: View) -> Iterator[str]:
-    found = list(items)
-    measured = [item for item in found if isinstance(item, Measured)]
-    inputs = list(dict.fromkeys(one.result.kernel.code_object for one in measured))
+    """The document. Kernels wait on disk until all inputs and problems before them are known."""
+    inputs: dict[CodeObject, int] = {}
+    problems: list[Problem] = []
+
+    def kernels() -> Iterator[dict[str, Any]]:
+        for item in items:
+            if isinstance(item, Problem):
+                problems.append(item)
+            elif isinstance(item, Measured):
+                index = inputs.setdefault(item.result.kernel.code_object, len(inputs))
+                yield {"input": index, **kernel_document(item)}
+
+    waiting = Waiting(kernels())
     document = {
         "schema": SCHEMA,
         "version": __version__,
-        "inputs": [code_object_document(one) for one in inputs],
-        "problems": [as_json(item) for item in found if isinstance(item, Problem)],
-        "kernels": [
-            {"input": inputs.index(one.result.kernel.code_object), **kernel_document(one)}
-            for one in measured
-        ],
+        "inputs": map(code_object_document, inputs),
+        "problems": as_json(tuple(problems)),
+        "kernels": waiting,
     }
-    yield encoded(document)
+    yield from encoded(document)
 
 
 def kernel_document(one: Measured) -> dict[str, Any]:

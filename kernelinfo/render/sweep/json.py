@@ -7,15 +7,16 @@ from typing import Any
 
 from kernelinfo import __version__
 from kernelinfo.render import View
-from kernelinfo.render.json import encoded, kernel_document, picked
+from kernelinfo.render.json import kernel_document, picked
+from kernelinfo.render.json_text import encoded
 from kernelinfo.variants.nouns import Sweep, Variant
 
 SCHEMA = "kernelinfo/sweep/2"
 
 
 def render(sweeps: Iterable[Sweep], view: View) -> Iterator[str]:
-    inputs = [_input(sweep) for sweep in sweeps]
-    yield encoded({"schema": SCHEMA, "version": __version__, "inputs": inputs})
+    inputs = (_input(sweep) for sweep in sweeps)
+    yield from encoded({"schema": SCHEMA, "version": __version__, "inputs": inputs})
 
 
 def _input(sweep: Sweep) -> dict[str, Any]:

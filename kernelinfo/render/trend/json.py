@@ -11,7 +11,8 @@ from kernelinfo.fleet.history import Trend
 from kernelinfo.render import View
 from kernelinfo.render.diff import rows as diff
 from kernelinfo.render.diff.json import compilers
-from kernelinfo.render.json import as_json, encoded
+from kernelinfo.render.json import as_json
+from kernelinfo.render.json_text import encoded
 from kernelinfo.render.trend.rows import TrendRow, rows
 
 SCHEMA = "kernelinfo/trend/1"
@@ -33,9 +34,9 @@ def render(trend: Trend, view: View) -> Iterator[str]:
             }
             for (old, new), step in zip(pairwise(trend.builds), trend.steps, strict=True)
         ],
-        "kernels": [_kernel(one) for one in found],
+        "kernels": (_kernel(one) for one in found),
     }
-    yield encoded(document)
+    yield from encoded(document)
 
 
 def _kernel(one: TrendRow) -> dict[str, Any]:
