@@ -11,6 +11,8 @@ from typing import Any
 
 _IN_MEMORY = 1 << 20  # bytes; longer text waits on disk
 _PIECE = 1 << 16  # bytes
+_encode = json.JSONEncoder().encode
+_WORDS = {None: "null", True: "true", False: "false"}
 
 
 def encoded(value: Any) -> Iterator[str]:
@@ -48,12 +50,12 @@ def _pieces(value: Any, line: str) -> Iterator[str]:
         yield from _joined("[]", (_pieces(item, line + " ") for item in value), line)
     elif _has_iterator(value):
         members = (
-            chain((f"{json.dumps(name)}: ",), _pieces(member, line + " "))
+            chain((f"{_encode(name)}: ",), _pieces(member, line + " "))
             for name, member in value.items()
         )
         yield from _joined("{}", members, line)
     else:
-        yield json.dumps(value, indent=1).replace("\n", line)
+        yield _text(value, line)
 
 
 def _has_iterator(value: Any) -> bool:
@@ -61,6 +63,23 @@ def _has_iterator(value: Any) -> bool:
     return isinstance(value, dict) and any(
         isinstance(member, Iterator | Waiting) or _has_iterator(member) for member in value.values()
     )
+
+
+def _text(value: Any, line: str) -> str:
+    """The text of a value without iterators.
+
+    `json.dumps` with an indent takes half as long again, and its reference cycles stay in memory.
+    """
+    inner = line + " "
+    if isinstance(value, dict):
+        members = [f"{_encode(name)}: {_text(one, inner)}" for name, one in value.items()]
+        return f"{{{inner}{f',{inner}'.join(members)}{line}}}" if members else "{}"
+    if isinstance(value, list | tuple):
+        items = [_text(one, inner) for one in value]
+        return f"[{inner}{f',{inner}'.join(items)}{line}]" if items else "[]"
+    if value is None or isinstance(value, bool):
+        return _WORDS[value]
+    return str(value) if isinstance(value, int) else _encode(value)
 
 
 def _joined(brackets: str, items: Iterable[Iterable[str]], line: str) -> Iterator[str]:
