@@ -1,6 +1,6 @@
 """Errors that a user can cause. Any other exception is a bug of kernelinfo."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 _LONGEST_NAME = 200
 """Longest name, in characters, to compare for a suggestion."""
@@ -57,15 +57,21 @@ class UnknownTargetError(KernelinfoError):
         self.name = name
 
 
-def did_you_mean(wanted: str, known: Iterable[str]) -> str:
-    """A suggestion for a misspelled name: `did you mean gemm?`. Empty if no known name is close.
+def did_you_mean(wanted: str, known: Iterable[str], most: int = 1) -> str:
+    """A suggestion for a misspelled name: `did you mean gemm, gemv or copy?`, the nearest first.
 
-    Names over 200 characters are not compared: nobody types them.
+    Empty if no known name is close. Names over 200 characters are not compared: nobody types them.
     """
     if len(wanted) > _LONGEST_NAME:
         return ""
     from difflib import get_close_matches
 
     by_folded = {name.casefold(): name for name in known if len(name) <= _LONGEST_NAME}
-    near = get_close_matches(wanted.casefold(), by_folded, n=1)
-    return f"did you mean {by_folded[near[0]]}?" if near else ""
+    near = get_close_matches(wanted.casefold(), by_folded, n=most)
+    return or_list([by_folded[name] for name in near])
+
+
+def or_list(names: Sequence[str]) -> str:
+    """`did you mean gemm, gemv or copy?` of these names; empty without names."""
+    *others, last = names or ("",)
+    return f"did you mean {' or '.join(filter(None, (', '.join(others), last)))}?" if last else ""

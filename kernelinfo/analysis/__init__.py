@@ -139,8 +139,8 @@ class Analysis:
             counts.pass_over(kernel.name)
             return None
         if self._names_kernels:
-            target = kernel.code_object.target
-            counts.met |= self._options.met(kernel.name, kernel.symbol, target)
+            target, member = kernel.code_object.target, kernel.code_object.member
+            counts.met |= self._options.met(kernel.name, kernel.symbol, target, member)
         result = self._judge.judge(kernel)
         if isinstance(result, Problem):
             return result
@@ -238,6 +238,10 @@ class Analysis:
         if self._options.targets and name not in self._options.targets:
             counts.of_other_targets += count
             return
+        member = " › ".join(filter(None, (blob.member, module.part))) or None
+        if not self._options.asks_for_member(member):
+            counts.of_other_members += count
+            return
         target: Target | None = None
         if name is None and module.kind == "build-log":
             if not self._options.is_gate:  # the gate judges the rest and says so
@@ -255,10 +259,16 @@ class Analysis:
         if (entry := parse_target_id(blob.member or "")) and name not in (None, entry.processor):
             contradiction = f"its id says {entry.processor}, the code says {name}"
             yield problem(blob, f"{contradiction}; read as the latter")
+        kernels = module.kernels
+        stated: tuple[tuple[str, str], ...] = ()
+        try:
+            kernels, stated = with_launch(module, blob, name)
+        except ReadError as error:
+            yield Problem(blob.path, str(error))
         code_object = CodeObject(
             path=blob.path,
             containers=blob.containers,
-            member=" › ".join(filter(None, (blob.member, module.part))) or None,
+            member=member,
             offset=None if blob.offset is None else blob.offset + module.offset,
             size=len(blob.data),
             kind=module.kind,
@@ -269,14 +279,10 @@ class Analysis:
             stamps=module.stamps,
             conflicting_entry=self.conflicting_entry(blob),
             kernel_count=count,
+            options=stated,
         )
         for symbol in module.passed_over:
             counts.pass_over(demangle(symbol))
-        kernels = module.kernels
-        try:
-            kernels = with_launch(module, blob, name)
-        except ReadError as error:
-            yield Problem(blob.path, str(error))
         self._check_demangler(module, blob, counts)
         combined = (self._with_code(combine(k, code_object, target), k) for k in kernels)
         if self._copies is None or code_object.kind != "code-object":

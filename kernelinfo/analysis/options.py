@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from typing import NamedTuple
 
 from kernelinfo.kernel import Kernel, Result
-from kernelinfo.kernel.pattern import matching
+from kernelinfo.kernel.pattern import in_member, matching
 from kernelinfo.occupancy.limits import Resource
 from kernelinfo.reading import budget
 from kernelinfo.reading.budget import Bounds
@@ -33,6 +33,8 @@ class Options(NamedTuple):
     exclude: tuple[str, ...] = ()
     targets: tuple[str, ...] = ()
     """Targets whose kernels are chosen; empty for all."""
+    members: tuple[str, ...] = ()
+    """Globs for members of containers, see `pattern.in_member`; one match chooses a member."""
     limited_by: tuple[Resource, ...] = ()
     """Resources; only kernels that one of them limits are results. Empty for all."""
     spilling: bool = False
@@ -62,25 +64,32 @@ class Options(NamedTuple):
     @property
     def choices(self) -> tuple[str, ...]:
         """Options that choose kernels, as typed: `("-k vgpr*", "--target gfx90a")`."""
-        given = {"-k": self.kernels, "--exclude": self.exclude, "--target": self.targets}
-        return tuple(f"{option} {one}" for option, values in given.items() for one in values)
+        excluded = tuple(f"--exclude {one}" for one in self.exclude)
+        return tuple(f"{option} {one}" for option, one in self.asked) + excluded
 
     @property
     def asked(self) -> tuple[tuple[str, str], ...]:
         """Options that ask for kernels, as pairs: `(("-k", "vgpr*"), ("--target", "gfx90a"))`."""
-        given = {"-k": self.kernels, "--target": self.targets}
+        given = {"-k": self.kernels, "--target": self.targets, "--member": self.members}
         return tuple((option, one) for option, values in given.items() for one in values)
 
-    def met(self, name: str, symbol: str, target: str | None) -> set[tuple[str, str]]:
+    def met(
+        self, name: str, symbol: str, target: str | None, member: str | None = None
+    ) -> set[tuple[str, str]]:
         """The options of `asked` that match a chosen kernel."""
         if not self.asked:
             return set()
         named = {("-k", one) for one in matching(self.kernels, name, symbol)}
-        return named | {("--target", one) for one in self.targets if one == target}
+        within = {("--member", one) for one in self.members if in_member(one, member or "")}
+        return named | within | {("--target", one) for one in self.targets if one == target}
 
     def unmatched(self, met: Collection[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
         """The options of `asked` that are not in `met`, so that no chosen kernel matches them."""
         return tuple(option for option in self.asked if option not in met)
+
+    def asks_for_member(self, member: str | None) -> bool:
+        """True if a member of a container is chosen; None is a file outside of any."""
+        return not self.members or any(in_member(one, member or "") for one in self.members)
 
     def asks_for(self, name: str, symbol: str, target: str | None = None) -> bool:
         """True if a kernel is chosen by name, symbol and, unless None, target."""

@@ -65,6 +65,7 @@ def command(
     ),
     arch: options.Arch = None,
     target: options.Targets = None,
+    member: options.Members = None,
     workgroup_size: options.WorkgroupSize = None,
     dynamic_lds: options.DynamicLds = None,
     no_trap_handler: options.NoTrapHandler = False,
@@ -98,6 +99,7 @@ def command(
     wanted = wanted_options(
         arch=arch,
         target=target,
+        member=member,
         workgroup_size=workgroup_size,
         dynamic_lds=dynamic_lds,
         no_trap_handler=no_trap_handler,

@@ -34,6 +34,7 @@ def command(
     paths: options.Paths,
     arch: options.Arch = None,
     target: options.Targets = None,
+    member: options.Members = None,
     device: options.Device = None,
     no_trap_handler: options.NoTrapHandler = False,
     kernels: options.Kernels = None,
@@ -55,6 +56,7 @@ def command(
     wanted = wanted_options(
         arch=arch,
         target=target,
+        member=member,
         no_trap_handler=no_trap_handler,
         kernels=kernels,
         exclude=exclude,

@@ -6,14 +6,20 @@ typer keeps the values that start with the typed word.
 from __future__ import annotations
 
 import os
+import shlex
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import get_args
 
 import typer
 
+from kernelinfo.analysis.options import Options
 from kernelinfo.errors import KernelinfoError
 from kernelinfo.hardware import targets
+from kernelinfo.kernel import Result
+from kernelinfo.kernel.library import member_file
+from kernelinfo.kernel.names import base_name
 from kernelinfo.manual import topics
 from kernelinfo.rules import RULES
 from kernelinfo.rules.severity import Severity
@@ -58,24 +64,53 @@ def subjects(incomplete: str) -> Offers:
 
 
 def kernels(ctx: typer.Context, incomplete: str) -> Offers:
-    """Kernels of the file by base name, or by symbol if the typed word starts one."""
-    from kernelinfo.cli.naming import base_names  # only this offer needs it
+    """Kernels of the files by base name, or by symbol if the typed word starts one."""
+    names = (
+        symbol if incomplete.startswith("_") else base_name(name)
+        for name, symbol, _ in _kernels(_paths(ctx))
+    )
+    return _distinct(name for name in names if _is_plain(name))
 
-    path = ctx.params.get("path")
-    if not path or path == "-":
-        return []
-    found: dict[str, str] = {}
+
+def members(ctx: typer.Context, incomplete: str) -> Offers:
+    """File names of members of the containers."""
+    found = (member or "" for _, _, member in _kernels(_paths(ctx)))
+    parts = (member_file(member).rpartition("/")[2] for member in found)
+    return _distinct(part for part in parts if part and part.isprintable() and " " not in part)
+
+
+def _paths(ctx: typer.Context) -> list[str]:
+    """Files among the words of the line, also behind the cursor if the shell tells them (bash).
+
+    typer's scripts put the line into these variables. A line with an open quote has no words.
+    """
+    words = os.environ.get("COMP_WORDS", "").split("\n")
+    with suppress(ValueError):
+        words += shlex.split(os.environ.get("_TYPER_COMPLETE_ARGS", ""))
+    given = ctx.params.get("path")
+    return [word for word in dict.fromkeys([given or "", *words[1:]]) if os.path.exists(word)]
+
+
+def _kernels(paths: Iterable[str]) -> Iterator[tuple[str, str, str | None]]:
+    """(name, symbol, member) of the kernels of paths, for at most a second."""
+    from kernelinfo.analysis import analyse  # only these offers need it
+
     until = time.monotonic() + _PATIENCE
-    try:
-        for name, symbol in base_names(path):
-            name = symbol if incomplete.startswith("_") else name
-            if name.isprintable() and name.replace("$", "_").replace(".", "_").isidentifier():
-                found[name] = ""
+    with suppress(KernelinfoError):
+        for item in analyse(list(paths), Options()):
+            if isinstance(item, Result):
+                yield item.kernel.name, item.kernel.symbol, item.kernel.code_object.member
             if time.monotonic() > until:
-                break
-    except KernelinfoError:
-        return []
-    return [*found.items()]
+                return
+
+
+def _is_plain(name: str) -> bool:
+    """True for a name without characters that act in a shell."""
+    return name.isprintable() and name.replace("$", "_").replace(".", "_").isidentifier()
+
+
+def _distinct(words: Iterable[str]) -> Offers:
+    return [(word, "") for word in dict.fromkeys(words)]
 
 
 def _rules() -> Iterator[tuple[str, str]]:

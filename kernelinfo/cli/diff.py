@@ -53,6 +53,7 @@ def command(
     fail_on: FailOn | None = FAIL_ON,
     arch: options.Arch = None,
     target: options.Targets = None,
+    member: options.Members = None,
     run_as: options.RunAs = None,
     workgroup_size: options.WorkgroupSize = None,
     dynamic_lds: options.DynamicLds = None,
@@ -78,6 +79,7 @@ def command(
     wanted = wanted_options(
         arch=arch,
         target=target,
+        member=member,
         workgroup_size=workgroup_size,
         dynamic_lds=dynamic_lds,
         no_trap_handler=no_trap_handler,
@@ -128,10 +130,11 @@ def _compare(
 
 
 def _unmatched(comparison: Comparison, wanted: Options) -> Iterator[str]:
-    """A message per `-k` and `--target` that no kernel of either build matches, if others match."""
+    """A message per `-k`, `--target` and `--member` without a kernel in either build, if others
+    match."""
     kernels = [kernel for pair in comparison.pairs for kernel in (pair.old, pair.new)]
     kernels += comparison.gone + comparison.new
-    met = {m for k in kernels for m in wanted.met(k.name, k.symbol, k.processor)}
+    met = {m for k in kernels for m in wanted.met(k.name, k.symbol, k.processor, k.code_object)}
     yield from (f"{line} of either build" for line in unmatched(wanted, met) if met)
 
 

@@ -57,6 +57,7 @@ def command(
     ),
     arch: options.Arch = None,
     target: options.Targets = None,
+    member: options.Members = None,
     bound: options.Bound = None,
     deep: options.Deep = False,
     run_as: options.RunAs = None,
@@ -84,6 +85,7 @@ def command(
     wanted = wanted_options(
         arch=arch,
         target=target,
+        member=member,
         workgroup_size=workgroup_size,
         dynamic_lds=dynamic_lds,
         no_trap_handler=no_trap_handler,
@@ -125,7 +127,9 @@ def command(
     found = (item for one in asked for item in analyse([path], wanted._replace(run_as=one)))
     items = problems.watch(found)
     chosen = [i for i in items if not isinstance(i, Result) or choice.keeps(i.kernel)]
-    results = [item for item in chosen if isinstance(item, Result)]
+    results = choice.best([item for item in chosen if isinstance(item, Result)])
+    chosen = [*results, *(item for item in chosen if not isinstance(item, Result))]
+    choice.check_is_one(results, path)
     if kernel is None and len({result.kernel.name for result in results}) > 1:
         write(listed(results, path), output)
         problems.exit()

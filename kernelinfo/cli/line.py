@@ -97,6 +97,13 @@ class _CommandLine(TyperGroup):
     def format_epilog(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]
         _write(self.epilog, formatter)
 
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:
+        """Parse the words. In shell completion, a first option is one of `report`."""
+        own = {name for option in self.get_params(ctx) for name in option.opts}
+        if ctx.resilient_parsing and args and args[0].startswith("-") and args[0] not in own:
+            args = [_DEFAULT_COMMAND, *args]
+        return super().parse_args(ctx, args)
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         is_named = args[0] in self.commands or _DEFAULT_COMMAND not in self.commands
         return super().resolve_command(ctx, args if is_named else [_DEFAULT_COMMAND, *args])

@@ -1,33 +1,33 @@
-"""Kernels by the name that a user gives, and the error if no kernel has it."""
+"""Kernels by the name that a user gives, and the answers if none or several have it."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
+from typing import Protocol, TypeVar
 
-from kernelinfo.analysis import analyse
-from kernelinfo.analysis.options import Options
-from kernelinfo.errors import did_you_mean
+from kernelinfo.cli.output import CANNOT_ANSWER, complain
 from kernelinfo.kernel import Kernel, Result
-from kernelinfo.kernel.names import base_name
-from kernelinfo.kernel.pattern import matches
+from kernelinfo.kernel.names import stem
+from kernelinfo.kernel.pattern import is_pattern, matches, nearest_kernels
 from kernelinfo.reading.blob import Problem
-from kernelinfo.render.names import names_of, printable, short
+from kernelinfo.render.attribution import attributed
+from kernelinfo.render.names import names_of, printable
 from kernelinfo.render.words import plural
 
-_MOST_NAMES = 1 << 12  # names kept for a suggestion
+_MOST_NAMES = 1 << 16  # names kept for a suggestion
 _MOST_LISTED = 50
+_MOST_NAMESAKES = 20  # kernels listed of one name
 
 
-def is_named(name: str, symbol: str, wanted: str) -> bool:
-    """True if `wanted` is a kernel's symbol, demangled, short or base name, or a glob of one."""
-    return wanted in (short(name), base_name(name)) or matches(wanted, name, symbol)
+class HasKernel(Protocol):
+    """A result on one kernel."""
+
+    @property
+    def kernel(self) -> Kernel: ...
 
 
-def base_names(path: str) -> Iterator[tuple[str, str]]:
-    """(base name, symbol) of each kernel of a path."""
-    for item in analyse([path], Options()):
-        if isinstance(item, Result):
-            yield base_name(item.kernel.name), item.kernel.symbol
+Named = TypeVar("Named", bound=HasKernel)
 
 
 class Choice:
@@ -39,8 +39,8 @@ class Choice:
         self._others: set[str] = set()
 
     def has(self, kernel: Kernel) -> bool:
-        """True if the name is the kernel's."""
-        return self._name is None or is_named(kernel.name, kernel.symbol, self._name)
+        """True if the name is the kernel's; see `pattern.matching`."""
+        return self._name is None or matches(self._name, kernel.name, kernel.symbol)
 
     def keeps(self, kernel: Kernel) -> bool:
         """Like `has`, and remembers the names of other kernels for a suggestion."""
@@ -48,15 +48,38 @@ class Choice:
             return True
         self._count += 1
         if len(self._others) < _MOST_NAMES:
-            self._others.add(kernel.name)
+            self._others.add(stem(kernel.name))
         return False
 
+    def best(self, found: Sequence[Named]) -> list[Named]:
+        """The results with this whole name or symbol, if there are any, else all of them."""
+        whole = [one for one in found if self._name in (one.kernel.name, one.kernel.symbol)]
+        return whole or [*found]
+
     def problem(self, path: str) -> Problem:
-        """The problem that no kernel has the name, with a similar name or how to list all."""
+        """The problem that no kernel has the name, with the nearest names or how to list all."""
         name = self._name or "*"
-        suggestion = did_you_mean(name, map(base_name, self._others))
+        suggestion = nearest_kernels(name, self._others)
         mend = suggestion or f"`kernelinfo explain {path}` lists them"
         return Problem(path, f"no kernel is named {name!r} ({self._count} in the file); {mend}")
+
+    def check_is_one(self, found: Sequence[Named], path: str) -> None:
+        """Check that the name means one kernel; a glob or regular expression may mean several.
+
+        Otherwise lists the kernels with what tells them apart, and exits with 2.
+        """
+        kernels = (one.kernel for one in found)
+        distinct = [*{(kernel.code_object, kernel.symbol): kernel for kernel in kernels}.values()]
+        if self._name is None or is_pattern(self._name) or not distinct[1:]:
+            return
+        mend = "give more of the name, --target or --member, or a glob for all"
+        complain(f"{path}: {plural(len(distinct), 'kernel')} are named {self._name!r}; {mend}:")
+        names = attributed(distinct, names_of(distinct, "short"))
+        for name in names[:_MOST_NAMESAKES]:
+            complain(f"  {name}")
+        if more := len(names[_MOST_NAMESAKES:]):
+            complain(f"  … {plural(more, 'more kernel')}")
+        sys.exit(CANNOT_ANSWER)
 
 
 def listed(results: Sequence[Result], path: str) -> Iterator[str]:

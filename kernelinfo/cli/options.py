@@ -127,12 +127,28 @@ Kernels = Annotated[
     typer.Option(
         "-k",
         "--kernel",
-        metavar="GLOB",
-        help="Keep kernels of this name, demangled or mangled; re:REGEX too. Repeatable.",
+        metavar="KERNEL",
+        autocompletion=completion.kernels,
+        help="Keep kernels of this name: whole, without template arguments, parameters or "
+        "namespace, mangled, a glob or re:REGEX. Repeatable.",
     ),
 ]
 Exclude = Annotated[
-    list[str] | None, typer.Option(metavar="GLOB", help="Drop kernels of this name. Repeatable.")
+    list[str] | None,
+    typer.Option(
+        metavar="KERNEL",
+        autocompletion=completion.kernels,
+        help="Drop kernels of this name. Repeatable.",
+    ),
+]
+Members = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--member",
+        metavar="GLOB",
+        autocompletion=completion.members,
+        help="Keep kernels of these members of containers, by path or file name. Repeatable.",
+    ),
 ]
 AllCopies = Annotated[
     bool,

@@ -47,6 +47,7 @@ def command(
     ),
     arch: options.Arch = None,
     target: options.Targets = None,
+    member: options.Members = None,
     workgroup_size: options.WorkgroupSize = None,
     no_trap_handler: options.NoTrapHandler = False,
     kernels: options.Kernels = None,
@@ -71,6 +72,7 @@ def command(
     wanted = wanted_options(
         arch=arch,
         target=target,
+        member=member,
         workgroup_size=workgroup_size,
         no_trap_handler=no_trap_handler,
         kernels=kernels,
@@ -86,6 +88,10 @@ def command(
     choice = Choice(kernel)
     found = [*measure(path, wanted, choice.keeps, look)] or [choice.problem(path)]
     measured = [item for item in found if isinstance(item, Measured)]
+    best = choice.best([item.result for item in measured])
+    measured = [item for item in measured if item.result in best]
+    found = [item for item in found if not isinstance(item, Measured) or item in measured]
+    choice.check_is_one(best, path)
     for item in found:
         if not isinstance(item, Measured):
             problems.print(item)

@@ -42,6 +42,7 @@ def command(
     paths: options.Paths,
     arch: options.Arch = None,
     target: options.Targets = None,
+    member: options.Members = None,
     run_as: options.RunAs = None,
     workgroup_size: options.WorkgroupSize = None,
     dynamic_lds: options.DynamicLds = None,
@@ -102,6 +103,7 @@ def command(
     wanted = wanted_options(
         arch=arch,
         target=target,
+        member=member,
         workgroup_size=workgroup_size,
         dynamic_lds=dynamic_lds,
         no_trap_handler=no_trap_handler,

@@ -13,13 +13,13 @@ import typer
 
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli import options
-from kernelinfo.cli.naming import is_named
 from kernelinfo.cli.output import CANNOT_ANSWER, complain, make_view, write
 from kernelinfo.cli.progress import counted
 from kernelinfo.cli.signals import end_on_signals
 from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.errors import CompilerError, OptionError, ReadError
 from kernelinfo.hardware.targets import find
+from kernelinfo.kernel.pattern import matches
 from kernelinfo.render import SWEEP_FORMATS, renderer
 from kernelinfo.variants.ir import IR_SUFFIXES
 from kernelinfo.variants.nouns import STRATEGIES, Request, Sweep
@@ -109,7 +109,7 @@ def command(
     request = make_request(*sizes, strategies, level, mllvm or ())
     files, kernel = _with_kernel(files)
     if kernel is not None:
-        request = request._replace(is_wanted=lambda name, symbol: is_named(name, symbol, kernel))
+        request = request._replace(is_wanted=lambda name, symbol: matches(kernel, name, symbol))
     found, problems = _sweeps(files, request, wanted, compiler, timeout, jobs)
     if found:
         write(renderer(f"sweep.{format}")(found, view), output, color=view.color)

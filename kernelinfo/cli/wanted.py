@@ -18,6 +18,7 @@ def wanted_options(
     no_trap_handler: bool = False,
     kernels: list[str] | None = None,
     exclude: list[str] | None = None,
+    member: list[str] | None = None,
     all_copies: bool = False,
     bound: list[Any] | None = None,
     deep: bool = False,
@@ -32,6 +33,7 @@ def wanted_options(
         kernels=tuple(kernels or ()),
         exclude=tuple(exclude or ()),
         targets=tuple(target or ()),
+        members=tuple(member or ()),
         all_copies=all_copies,
         bounds=Bounds(**bounds),
     )

@@ -70,9 +70,14 @@ def read_build(path: str, options: Options) -> tuple[Build, list[Problem]]:
 
 
 def chosen(found: Build, options: Options) -> Build:
-    """The build with only the kernels that the options choose by name and target."""
-    kernels = (k for k in found.kernels if options.asks_for(k.name, k.symbol, k.processor))
-    return found._replace(kernels=tuple(kernels))
+    """The build with only the kernels that the options choose by name, target and member."""
+    kernels = tuple(
+        kernel
+        for kernel in found.kernels
+        if options.asks_for(kernel.name, kernel.symbol, kernel.processor)
+        and options.asks_for_member(kernel.code_object)
+    )
+    return found._replace(kernels=kernels)
 
 
 def _location(root: str, code_object: CodeObject) -> str:

@@ -143,12 +143,14 @@ def left_out(
 
 
 def _unmatched_choices(found: Sequence[Result], scope: Scope) -> tuple[str, ...]:
-    """The options `-k` and `--target` that match no kernel found."""
+    """The options `-k`, `--target` and `--member` that match no kernel found."""
     kernels = (result.kernel for result in found)
     met = {
         pair
         for one in kernels
-        for pair in scope.options.met(one.name, one.symbol, one.code_object.target)
+        for pair in scope.options.met(
+            one.name, one.symbol, one.code_object.target, one.code_object.member
+        )
     }
     return tuple(map(" ".join, scope.options.unmatched(met)))
 

@@ -41,6 +41,8 @@ class Scope(NamedTuple):
         """True if the run covers a pinned kernel; `folder` is the baseline's."""
         if not self.options.asks_for(kernel.name, kernel.symbol, kernel.processor):
             return False
+        if not self.options.asks_for_member(kernel.code_object):
+            return False
         location = os.path.abspath(os.path.join(folder, kernel.code_object.partition(" › ")[0]))
         given = [os.path.abspath(path) for path in self.paths]
         return not given or any(

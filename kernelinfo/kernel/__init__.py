@@ -39,6 +39,8 @@ class CodeObject(NamedTuple):
     """Target id of an earlier entry of the same file and processor with other features."""
     kernel_count: int | None = None
     """Number of kernels in it, including those that a filter leaves out."""
+    options: tuple[tuple[str, str], ...] = ()
+    """Constants and compile options that Triton's JSON states: `(("BLOCK_M", "128"), …)`."""
 
 
 class Used(NamedTuple):

@@ -14,6 +14,8 @@ _PACKAGES = (
 )
 """File names of packages, whole: NAME is the package's. A wheel's parts are those of the binary
 distribution format (packaging.python.org), a Debian package's those of deb(7)."""
+_ENTRY = r"(?:/| › |^)(?:(?:hip|hipv4|openmp|amdgcn|host)-[^/]*|#\d+)(?=/| › |$)"
+"""Entry of a bundle, named by its target id, or the number of one of several bundles."""
 _SHARED_OBJECT = r"(?P<stem>.+?)(?:-\d+(?:\.\d+)+)?(?:-[0-9a-f]{8})?\.so(?:\.\d+)*"
 """Shared library with versions as linkers write them. auditwheel marks the content by eight
 hexadecimal digits (`copylib` in auditwheel/repair.py)."""
@@ -34,3 +36,11 @@ def library_of(path: str) -> str:
     if found := re.fullmatch(_SHARED_OBJECT, name):
         return f"{found['stem']}.so"
     return name
+
+
+def member_file(member: str | None) -> str:
+    """The path of a member in its container, without target ids of bundles: `lib/libfoo.so.1`.
+
+    Empty for code of the file itself.
+    """
+    return re.sub(_ENTRY, "", member or "")

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from fnmatch import translate
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
-from kernelinfo.errors import OptionError
-from kernelinfo.kernel.names import qualified, stem
+from kernelinfo.errors import OptionError, did_you_mean, or_list
+from kernelinfo.kernel.library import member_file
+from kernelinfo.kernel.names import base_name, qualified, stem, without_namespace
+from kernelinfo.kernel.short_name import parameters, short
 
 if TYPE_CHECKING:
     import re2
+
+
+_MOST_NEAR = 3  # kernels in a suggestion
+_SHORTEST_PART, _LONGEST_PART = 3, 200  # characters of a pattern to find inside names
 
 
 def matches(pattern: str, name: str, symbol: str) -> bool:
@@ -24,14 +30,76 @@ def matches(pattern: str, name: str, symbol: str) -> bool:
 def matching(patterns: tuple[str, ...], name: str, symbol: str) -> tuple[str, ...]:
     """The patterns that match a kernel by one of its spellings, in their order.
 
-    A kernel has up to four spellings: the demangled name, the same without return type and
-    parameters, the same without namespaces too, and the mangled name. A pattern is a literal
-    spelling, a glob over a whole spelling (`*`, `?` and `[...]` as in a shell), or `re:` and a
-    regular expression found anywhere in one, in linear time (RE2: no look-around, no back
-    references). Raises `OptionError` for an invalid regular expression.
+    The spellings of a kernel are the mangled name, the demangled name, and the demangled name
+    without parameters, template arguments or namespaces, or as reports shorten it. A pattern is a
+    literal spelling, a glob over a whole spelling (`*`, `?` and `[...]` as in a shell), or `re:`
+    and a regular expression found anywhere in one, in linear time (RE2: no look-around, no back
+    references). Spaces in C++ names and suffixes of numbers do not count: `stencil3d<4,8>` is
+    `stencil3d<4u, 8u>`. Raises `OptionError` for an invalid regular expression.
     """
-    spellings = (name,) if symbol == name else (name, symbol, qualified(name), stem(name))
-    return tuple([pattern for pattern in patterns if any(map(_search(pattern), spellings))])
+    if symbol == name:
+        return tuple([one for one in patterns if _search(one)(name)])
+    exact = name, symbol, qualified(name), stem(name)
+    found = [one for one in patterns if any(map(_search(one), exact))]
+    if len(found) < len(patterns):
+        loose = _loose_spellings(name)
+        found = [p for p in patterns if p in found or any(map(_search(_loose(p)), loose))]
+    return tuple(found)
+
+
+def _loose_spellings(name: str) -> frozenset[str]:
+    """Spellings of a C++ name that users type, without spaces that mean nothing."""
+    cut = (
+        name,
+        qualified(name),
+        qualified(name).partition("<")[0],
+        without_namespace(name),
+        stem(name),
+        base_name(name),
+        short(name),
+        f"{short(name)}({', '.join(parameters(name))})",
+    )
+    return frozenset(map(_tight, cut))
+
+
+def _loose(pattern: str) -> str:
+    """The pattern for loose spellings. `…` stands for the parameters that a report omits."""
+    return pattern if pattern.startswith("re:") else _tight(pattern).replace("…", "*")
+
+
+def _tight(text: str) -> str:
+    """The text without spaces next to punctuation and without suffixes of numbers."""
+    text = re.sub(r"\s*([<>,():&])\s*|\s+(?=\*)", r"\1", text)
+    return re.sub(r"\b(\d+)(?:u|l|ul|ll|ull)\b", r"\1", text)
+
+
+def is_pattern(text: str) -> bool:
+    """True for a glob or a regular expression."""
+    return text.startswith("re:") or any(mark in text for mark in "*?[")
+
+
+def nearest_kernels(pattern: str, stems: Collection[str]) -> str:
+    """A suggestion of three kernels for a pattern that matches none; empty if none is near.
+
+    `stems` are names without namespaces and parameters. Names that contain the pattern come first.
+    """
+    wanted = _tight(pattern).removeprefix("re:").strip("*^$")
+    known = {short(one) if "<" in wanted else base_name(one) for one in stems}
+    if len(wanted) < _SHORTEST_PART or len(wanted) > _LONGEST_PART:
+        return did_you_mean(wanted, known, _MOST_NEAR)
+    part = wanted.casefold()
+    holding = sorted((len(name), name) for name in known if part in name.casefold())
+    if holding:
+        return or_list([name for _, name in holding[:_MOST_NEAR]])
+    if any(part in one.casefold() for one in stems):  # in template arguments
+        return or_list([f"*{wanted}*"])
+    return did_you_mean(wanted, known, _MOST_NEAR)
+
+
+def in_member(pattern: str, member: str) -> bool:
+    """True if a glob matches a member, with or without the target id, or one part of its path."""
+    names = (member, member_file(member), *re.split("/| › ", member))
+    return any(map(_search(pattern), names))
 
 
 @cache

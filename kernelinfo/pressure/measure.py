@@ -14,7 +14,6 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.analysis.source_lines import opened_again
 from kernelinfo.errors import ReadError
 from kernelinfo.kernel import Kernel, Result
-from kernelinfo.kernel.names import base_name, stem
 from kernelinfo.kernel.pattern import matches
 from kernelinfo.occupancy.calculator import VgprStep, vgpr_steps
 from kernelinfo.pressure.assembly import AssemblyText
@@ -103,13 +102,12 @@ def measure_again(
 def live_registers(source: str | os.PathLike[str], kernel: str) -> Story:
     """Register pressure of one kernel: peak, live values, lines and loops.
 
-    `source` is a path. `kernel` is a symbol, a demangled name with or without parameters, or a
-    glob. Raises `ReadError` if it does not name exactly one kernel or the code cannot be read.
+    `source` is a path. `kernel` is a name as `pattern.matching` takes it. Raises
+    `ReadError` if it does not name exactly one kernel or the code cannot be read.
     """
 
     def is_wanted(found: Kernel) -> bool:
-        names = (stem(found.name), base_name(found.name))
-        return kernel in names or matches(kernel, found.name, found.symbol)
+        return matches(kernel, found.name, found.symbol)
 
     stories = []
     for item in measure(os.fspath(source), Options(), is_wanted, Look(blocks=True)):

@@ -16,7 +16,7 @@ from kernelinfo.compare.summary import build
 from kernelinfo.errors import CompilerError, OptionError, ReadError
 from kernelinfo.hardware.targets import find
 from kernelinfo.kernel import Result
-from kernelinfo.kernel.names import base_name, demangle
+from kernelinfo.kernel.names import demangle
 from kernelinfo.kernel.pattern import matches
 from kernelinfo.variants import ir
 from kernelinfo.variants.compilers import find_compiler
@@ -76,15 +76,15 @@ def sweep(
 ) -> Sweep:
     """The kernels of an IR file, compiled for other occupancies.
 
-    `source` is the path of a `.bc`, `.ll` or `.llir`. `kernel` is a symbol, a demangled name with
-    or without parameters, or a glob. Without `waves`, `launch_bounds` (workitems) and `strategies`,
+    `source` is the path of a `.bc`, `.ll` or `.llir`. `kernel` is a name as `pattern.matching`
+    takes it. Without `waves`, `launch_bounds` (workitems) and `strategies`,
     all waves/SIMD at which the target has a VGPR step are tried. `level` is `3` of -O3, `timeout`
     in seconds per variant. Raises `ReadError`, `CompilerError` or `OptionError`. A variant that
     fails has an `error`.
     """
 
     def is_wanted(name: str, symbol: str) -> bool:
-        return kernel is None or kernel == base_name(name) or matches(kernel, name, symbol)
+        return kernel is None or matches(kernel, name, symbol)
 
     request = make_request(waves, launch_bounds, strategies, level, mllvm)
     request = request._replace(is_wanted=is_wanted)

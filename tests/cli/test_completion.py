@@ -88,20 +88,37 @@ def test_kernels_of_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
     }  # fmt: skip
 
 
+def test_kernels_and_members_in_any_order_of_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert bash(monkeypatch, TEXT, "-k", "vg") == ["vgprbound"]
+    assert bash(monkeypatch, "--target", "gfx90a", TEXT, "--exclude", "vg") == ["vgprbound"]
+    assert bash(monkeypatch, "diff", TEXT, TEXT, "-k", "vg") == ["vgprbound"]
+    assert bash(monkeypatch, "container/tiny.whl", "--member", "") == [
+        *("tiny-fat-compressed.o", "tiny-v6-clang22-gfx1030.s", "tiny-v6-clang22-gfx90a.co")
+    ]
+    monkeypatch.setenv("_KERNELINFO_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", f"kernelinfo\n-k\nvg\n{TEXT}")
+    monkeypatch.setenv("COMP_CWORD", "2")
+    assert run(folder=FIXTURES)[0].split() == ["vgprbound"]
+
+
 @pytest.mark.parametrize("name", ["broken/truncated.co", "broken/x86.o", "no-such-file", "-"])
 def test_files_without_kernels_offer_none(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert bash(monkeypatch, "explain", name, "") == []
 
 
 def test_what_is_offered_is_understood(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A template's own name stands for all that is made of it."""
+    """A template's own name lists all that is made of it; a glob takes all."""
     path = "assembly/variety-clang22-gfx942.s"
     offered = bash(monkeypatch, "explain", path, "")
     assert {"stride", "each", "sort", "plain_c"} <= set(offered)
     monkeypatch.delenv("_KERNELINFO_COMPLETE")
     for name in offered:
-        assert run("explain", path, name)[2] == 0, name
-    assert run("explain", path, "stride")[0].count(" result ") == 2
+        _, err, code = run("explain", path, name)
+        assert code == 0 or f"kernels are named {name!r}; " in err
+    _, err, code = run("explain", path, "stride")
+    assert code == 2
+    assert err.splitlines()[1:] == ["  stride<float, 4>", "  stride<unsigned long, -2>"]
+    assert run("explain", path, "stride*")[0].count(" result ") == 2
 
 
 def test_zsh_and_fish_are_told_what_words_mean(monkeypatch: pytest.MonkeyPatch) -> None:

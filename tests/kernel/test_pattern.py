@@ -38,6 +38,16 @@ ATTENTION = "void llama::flash_attn_ext_f16<64, 256, true>(char const*, int)"
         ("each<main::(lambda)#1>", "void each<main::(lambda)#1>(int*)"),
         ("each<*#?>", "void each<main::(lambda)#1>(int*)"),
         ("gemm_[0-9]", "gemm_4(float*)"),
+        ("flash_attn_ext_f16", ATTENTION),
+        ("llama::flash_attn_ext_f16", ATTENTION),
+        ("flash_attn_ext_f16<64,256,true>", ATTENTION),
+        ("flash_attn_ext_f16< 64 , 256,true >", ATTENTION),
+        ("flash_attn_ext_f16<64,256,true>(char const *, int)", ATTENTION),
+        ("flash_attn_ext_*<64,*>", ATTENTION),
+        ("stencil3d<4,8>", "void fd::stencil3d<4u, 8u>(float*)"),
+        ("stencil3d", "void fd::stencil3d<4u, 8u>(float*)"),
+        ("sort<greater<int>>", "void lib::sort<lib::greater<int> >(int*)"),
+        ("sort<greater<int>>(…)", "void lib::sort<lib::greater<int> >(int*)"),
     ],
 )
 def test_patterns_that_name_a_kernel(pattern: str, name: str) -> None:
@@ -46,7 +56,11 @@ def test_patterns_that_name_a_kernel(pattern: str, name: str) -> None:
 
 @pytest.mark.parametrize(
     "pattern",
-    ["flash_attn", "flash_attn_ext_*<*, 128, *>", "llama::flash", "re:^attn", "FLASH*", "", "_Z"],
+    [
+        *("flash_attn", "flash_attn_ext_*<*, 128, *>", "llama::flash", "re:^attn", "FLASH*", ""),
+        *("_Z", "flash_attn_ext_f16<64, 256>", "flash_attn_ext_f16<6 4,256,true>"),
+        "other::flash_attn_ext_f16",
+    ],
 )
 def test_patterns_that_do_not(pattern: str) -> None:
     assert not matches(pattern, ATTENTION, "_Zmangled")

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 import kernelinfo
 from kernelinfo.kernel import Kernel
 from kernelinfo.kernel.names import demangle
-from kernelinfo.render.names import folded, names_of, printable, short
+from kernelinfo.kernel.short_name import short
+from kernelinfo.render.names import folded, names_of, printable
 
 from ..conftest import FIXTURES
 

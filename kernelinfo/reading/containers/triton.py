@@ -20,7 +20,17 @@ _MOST_LDS_BYTES = 1 << 20
 _MOST_WORKITEMS = 1024
 _MOST_WAVES = 64  # waves per SIMD; the hardware has at most 20
 _SUFFIXES = (".hsaco", ".amdgcn")
+_OPTIONS = (
+    "num_warps", "num_stages", "num_ctas", "waves_per_eu", "matrix_instr_nonkdim", "kpack",
+)  # fmt: skip
+"""Compile options that tune a kernel (`HIPOptions` in triton/backends/amd/compiler.py)."""
+_MOST_CONSTANTS = 64
+_LONGEST_CONSTANT = 64  # characters
 _KEYS = ("name", "target", "num_warps", "shared")  # a map with none of these is not Triton's
+
+
+Options = tuple[tuple[str, str], ...]
+"""(name, value) pairs: `(("BLOCK_M", "128"), ("num_warps", "4"))`."""
 
 
 class Sidecar(NamedTuple):
@@ -29,6 +39,8 @@ class Sidecar(NamedTuple):
     kernel: str
     arch: str | None  # processor, for example gfx942
     launch: Launch
+    options: Options = ()
+    """Constants of the kernel, then compile options."""
 
 
 def read_sidecar(path: str) -> Sidecar | None:
@@ -51,27 +63,31 @@ def read_sidecar(path: str) -> Sidecar | None:
     raise ReadError(f"Triton's JSON next to it is not read: {wrong}")
 
 
-def with_launch(module: Module, blob: Blob, target: str | None) -> tuple[KernelFacts, ...]:
-    """The kernels of a module, with the launch of Triton's JSON or AOTriton's pack added.
+def with_launch(
+    module: Module, blob: Blob, target: str | None
+) -> tuple[tuple[KernelFacts, ...], Options]:
+    """The kernels of a module, with the launch of Triton's JSON or AOTriton's pack added, and the
+    options of the JSON.
 
     Raises `ReadError` if the JSON cannot be read, or is for another target or kernel.
     """
     kernels = module.kernels
     if blob.launch is not None:
         stated = _stated(blob.launch, is_sized_at_launch=blob.launch.lds_bytes is None)
-        return tuple(k._replace(stated=k.stated + stated) for k in kernels)
+        return tuple(k._replace(stated=k.stated + stated) for k in kernels), ()
     sidecar = None if blob.containers else read_sidecar(blob.path)
     if sidecar is None:
-        return kernels
+        return kernels, ()
     if sidecar.arch not in (None, target):
         raise ReadError(f"Triton's JSON next to it is not read: it is for {sidecar.arch}")
     if sidecar.kernel not in {*module.passed_over, *(kernel.symbol for kernel in kernels)}:
         named = f"it is for the kernel {shortened(sidecar.kernel)}"
         raise ReadError(f"Triton's JSON next to it is not read: {named}")
     stated = _stated(sidecar.launch)
-    return tuple(
+    found = tuple(
         k._replace(stated=k.stated + stated) if k.symbol == sidecar.kernel else k for k in kernels
     )
+    return found, sidecar.options
 
 
 def _stated(launch: Launch, *, is_sized_at_launch: bool = False) -> tuple[Stated, ...]:
@@ -116,7 +132,22 @@ def _sidecar(values: dict[str, Any]) -> Sidecar:
     workitems = _count(waves * lanes, _MOST_WORKITEMS) if waves and lanes else None
     asked = values.get("waves_per_eu")  # 0 asks for none
     is_count = type(asked) is int and 0 < asked <= _MOST_WAVES
-    return Sidecar(kernel, arch, Launch(lds_bytes, workitems, asked if is_count else None))
+    launch = Launch(lds_bytes, workitems, asked if is_count else None)
+    return Sidecar(kernel, arch, launch, _options(values))
+
+
+def _options(values: dict[str, Any]) -> Options:
+    """Constants and compile options. Triton 2 writes constants of named parameters
+    (`_get_jsonable_constants` in triton/compiler/compiler.py); Triton 3 writes none."""
+    constants = values.get("constants")
+    found = [*constants.items()][:_MOST_CONSTANTS] if isinstance(constants, dict) else []
+    found += [(name, values[name]) for name in _OPTIONS if name in values]
+    return tuple(
+        (name, str(value))
+        for name, value in found
+        if name.isidentifier() and isinstance(value, int | float | str)
+        if len(name) <= _LONGEST_CONSTANT and len(str(value)) <= _LONGEST_CONSTANT
+    )
 
 
 def _agreed(key: str, *maps: dict[str, Any]) -> Any:

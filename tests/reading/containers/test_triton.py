@@ -31,7 +31,8 @@ dot_kernel:
 ; Kernel info:
 ; NumVgprs: 8
 """
-DOT = Sidecar("dot_kernel", "gfx942", Launch(lds_bytes=4096, workgroup_size=256))
+WARPS = (("num_warps", "4"), ("waves_per_eu", "0"))
+DOT = Sidecar("dot_kernel", "gfx942", Launch(lds_bytes=4096, workgroup_size=256), WARPS)
 
 
 def next_to(folder: Path, text: str | bytes, suffix: str = ".hsaco") -> str:
@@ -47,7 +48,8 @@ def next_to(folder: Path, text: str | bytes, suffix: str = ".hsaco") -> str:
 def test_waves_that_were_asked_for(tmp_path: Path, asked: object, waves: int | None) -> None:
     stated = json.dumps(STATED | {"waves_per_eu": asked})
     sidecar = read_sidecar(next_to(tmp_path, stated))
-    assert sidecar == DOT._replace(launch=Launch(4096, 256, waves))
+    assert sidecar
+    assert sidecar._replace(options=()) == DOT._replace(launch=Launch(4096, 256, waves), options=())
 
 
 def test_waves_that_were_asked_for_and_do_not_fit(tmp_path: Path) -> None:
@@ -76,14 +78,29 @@ def test_what_triton_writes(tmp_path: Path, suffix: str) -> None:
     [
         (without("arch", "warp_size"), DOT),
         (without("target"), DOT),
-        (without("shared"), Sidecar("dot_kernel", "gfx942", Launch(None, 256))),
-        (without("num_warps"), Sidecar("dot_kernel", "gfx942", Launch(4096, None))),
-        (without("target", "arch", "warp_size"), Sidecar("dot_kernel", None, Launch(4096, None))),
-        (STATED | {"shared": 0}, Sidecar("dot_kernel", "gfx942", Launch(0, 256))),
+        (without("shared"), Sidecar("dot_kernel", "gfx942", Launch(None, 256), WARPS)),
+        (without("num_warps"), Sidecar("dot_kernel", "gfx942", Launch(4096, None), WARPS[1:])),
+        (
+            without("target", "arch", "warp_size"),
+            Sidecar("dot_kernel", None, Launch(4096, None), WARPS),
+        ),
+        (STATED | {"shared": 0}, Sidecar("dot_kernel", "gfx942", Launch(0, 256), WARPS)),
     ],
 )
 def test_keys_may_be_missing(tmp_path: Path, stated: dict[str, Any], expected: Sidecar) -> None:
     assert read_sidecar(next_to(tmp_path, json.dumps(stated))) == expected
+
+
+def test_constants_stand_before_compile_options(tmp_path: Path) -> None:
+    """Triton 2 states constants of named parameters; unnamed and long ones are left out."""
+    constants = {"BLOCK_M": 128, "EVEN_K": True, "3": 1, "name": "x" * 100, "list": [1]}
+    stated = STATED | {"constants": constants, "num_stages": 2}
+    sidecar = read_sidecar(next_to(tmp_path, json.dumps(stated)))
+    assert sidecar
+    assert sidecar.options == (
+        ("BLOCK_M", "128"), ("EVEN_K", "True"), ("num_warps", "4"), ("num_stages", "2"),
+        ("waves_per_eu", "0"),
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,112 @@
+"""Texts that tell kernels of one name apart: target, library or member, constants, symbol."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from kernelinfo.compare.summary import KernelSummary
+from kernelinfo.kernel import Kernel
+from kernelinfo.kernel.library import library_of, member_file
+from kernelinfo.reading.target_id import target_id
+from kernelinfo.render.names import printable
+
+_SEPARATOR = " › "
+
+
+class Origin(NamedTuple):
+    """Texts on the origin of a kernel that may tell it apart from a namesake."""
+
+    processor: str
+    target: str
+    library: str
+    path: str
+    member: str
+    """File name of the innermost member; empty for a library's own code."""
+    whole_member: str
+    options: tuple[str, ...]
+    """Constants and options of Triton: `BLOCK_M=128`."""
+    symbol: str
+    entry: str
+    """The member with all that a container says of it, and its offset."""
+
+
+_TIERS: tuple[tuple[Callable[[Origin], str], ...], ...] = (
+    (lambda one: one.processor, lambda one: one.target),
+    (lambda one: one.library,),
+    (lambda one: one.member, lambda one: one.whole_member),
+    (lambda one: " ".join(one.options),),
+    (lambda one: one.symbol,),
+    (lambda one: one.path,),
+    (lambda one: one.entry,),
+)
+"""Texts in the order in which they are tried; of a tier the shortest that tells the most apart."""
+
+
+def attributed(
+    kernels: Sequence[Kernel | KernelSummary], names: Mapping[str, str], *, targets: bool = True
+) -> list[str]:
+    """The name of each kernel, with what tells it apart from other kernels of the same name.
+
+    `names` maps symbols to names. Added are, in this order and only as needed, the target with
+    features, the library or member, constants and options of Triton, and the symbol:
+    `gemm · gfx90a:xnack+ · libfoo.so`. Without `targets` the target is not added, as in tables that
+    have a column for it.
+    """
+    groups = defaultdict[str, list[int]](list)
+    for index, kernel in enumerate(kernels):
+        groups[names[kernel.symbol]].append(index)
+    texts = [names[kernel.symbol] for kernel in kernels]
+    for group in groups.values():
+        if group[1:]:
+            apart = _apart([_origin(kernels[index]) for index in group], targets)
+            for index, text in zip(group, apart, strict=True):
+                texts[index] = " · ".join((texts[index], *map(printable, text)))
+    return texts
+
+
+def _apart(origins: Sequence[Origin], targets: bool) -> list[tuple[str, ...]]:
+    """The texts that tell each origin apart from the others."""
+    shared = set(origins[0].options).intersection(*(one.options for one in origins))
+    origins = [
+        one._replace(options=tuple(option for option in one.options if option not in shared))
+        for one in origins
+    ]
+    known: list[tuple[str, ...]] = [()] * len(origins)
+    told = known
+    for number, tier in enumerate(_TIERS):
+        tried = [[*map(of, origins)] for of in tier]
+        texts = max(tried, key=lambda texts: len({*zip(known, texts, strict=True)}))
+        more = [(*so_far, text) for so_far, text in zip(known, texts, strict=True)]
+        if len({*more}) == len({*known}):
+            continue
+        known = more
+        if targets or number:
+            told = [(*so_far, text) for so_far, text in zip(told, texts, strict=True)]
+    return [tuple(filter(None, one)) for one in told]
+
+
+def _origin(kernel: Kernel | KernelSummary) -> Origin:
+    if isinstance(kernel, KernelSummary):
+        path, _, member = kernel.code_object.partition(_SEPARATOR)
+        processor, target, offset = kernel.processor, kernel.target, ""
+        options: tuple[str, ...] = ()
+    else:
+        origin = kernel.code_object
+        path, member = origin.path, origin.member or ""
+        processor, target = origin.target or "?", target_id(origin.target, origin.features)
+        options = tuple(f"{name}={value}" for name, value in origin.options)
+        offset = f"at 0x{origin.offset:x}" if origin.offset else ""
+    file = member_file(member)
+    return Origin(
+        processor=processor,
+        target=target,
+        library=library_of(path) if path else "",
+        path=path,
+        member=file.rpartition("/")[2],
+        whole_member=file,
+        options=options,
+        symbol=kernel.symbol,
+        entry=f"{member} {offset}".strip(),
+    )
