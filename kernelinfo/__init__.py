@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from kernelinfo.gate import check
     from kernelinfo.gate.outcome import Judged, Notice, Outcome, Suppressed
     from kernelinfo.hardware.targets import Target
-    from kernelinfo.kernel import CodeObject, Finding, Kernel, Repeat, Result
+    from kernelinfo.kernel import Finding, Kernel, Repeat, Result
+    from kernelinfo.kernel.code_object import CodeObject
     from kernelinfo.kernel.report import Report
     from kernelinfo.occupancy import Allocated, Occupancy
     from kernelinfo.occupancy.calculator import Arch, Rung, arch
@@ -86,7 +87,8 @@ _HOMES = {
     "gate": ("check",),
     "config": ("Configuration", "read_config"),
     "gate.outcome": ("Judged", "Notice", "Suppressed", "Outcome"),
-    "kernel": ("CodeObject", "Finding", "Kernel", "Repeat", "Result"),
+    "kernel.code_object": ("CodeObject",),
+    "kernel": ("Finding", "Kernel", "Repeat", "Result"),
     "kernel.report": ("Report",),
     "occupancy": ("Allocated", "Occupancy"),
     "occupancy.calculator": ("Arch", "Rung", "arch"),

@@ -16,7 +16,8 @@ from kernelinfo.analysis.source_lines import lines_of
 from kernelinfo.errors import ReadError, UnknownTargetError
 from kernelinfo.hardware import targets
 from kernelinfo.hardware.targets import Target
-from kernelinfo.kernel import CodeObject, Item, Kernel, Repeat, Result
+from kernelinfo.kernel import Item, Kernel, Repeat, Result
+from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.combine import combine
 from kernelinfo.kernel.names import demangle, has_demangler
 from kernelinfo.kernel.report import Report

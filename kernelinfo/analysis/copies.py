@@ -14,7 +14,8 @@ from typing import Any
 from kernelinfo.analysis.counts import PathCounts
 from kernelinfo.analysis.options import Options
 from kernelinfo.errors import ReadError
-from kernelinfo.kernel import CodeObject, Kernel, Repeat
+from kernelinfo.kernel import Kernel, Repeat
+from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.containers import open_paths
 from kernelinfo.reading.containers.files import is_read

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from kernelinfo.kernel import CodeObject
+from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.reading.blob import Blob
 from kernelinfo.reading.budget import Bounds
 from kernelinfo.reading.containers import open_paths

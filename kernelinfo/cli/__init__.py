@@ -45,14 +45,9 @@ def app() -> None:
         _end("out of memory; give fewer or smaller files at once")
 
 
-def print_version() -> None:
-    """Print the name and version."""
-    print(f"kernelinfo {__version__}")
-
-
 def _run() -> None:
     if sys.argv[1:] == ["--version"]:
-        print_version()
+        print(f"kernelinfo {__version__}")
         return
     if _are_paths(sys.argv[1:]):
         from kernelinfo.cli.write_report import write_plain_report

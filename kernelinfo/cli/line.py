@@ -9,7 +9,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from kernelinfo.cli import print_version
+from kernelinfo import __version__
 from kernelinfo.cli.completion import files
 from kernelinfo.render.paint import printable
 
@@ -125,7 +125,7 @@ def _write(text: str | None, formatter: Any) -> None:
 
 def _version(wanted: bool) -> None:
     if wanted:
-        print_version()
+        print(f"kernelinfo {__version__}")
         raise typer.Exit
 
 

@@ -12,7 +12,8 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.compare import Comparison, compare, saved
 from kernelinfo.compare.summary import Build, build, common_root, path_under
 from kernelinfo.errors import ReadError
-from kernelinfo.kernel import CodeObject, Item, Result
+from kernelinfo.kernel import Item, Result
+from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.report import Report
 from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.containers import files, open_bytes

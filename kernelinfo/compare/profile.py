@@ -130,7 +130,7 @@ def _rows_of(path: Path, within: Bounds) -> Iterator[Mapping[str, Any]]:
         if is_database:
             from kernelinfo.compare import rocpd
 
-            return rocpd.rows(path)
+            return rocpd.rows(path, FIELDS)
     data = _plain(read_document(path, _MOST_BYTES), within)
     if data.startswith(_SQLITE):
         raise ReadError("a compressed SQLite database; decompress it first")

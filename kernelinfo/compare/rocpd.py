@@ -8,12 +8,11 @@ of tables; their names end with its id.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from kernelinfo.compare.profile import FIELDS
 from kernelinfo.errors import ReadError
 
 _DISPATCHES = "rocpd_kernel_dispatch"
@@ -26,10 +25,11 @@ _CALL = 10_000  # steps between two checks of the budget
 Values = dict[str, Any]
 
 
-def rows(path: Path) -> Iterator[Values]:
-    """Dispatches as dictionaries with the names of `profile.FIELDS`; missing values are left out.
+def rows(path: Path, fields: Mapping[str, str]) -> Iterator[Values]:
+    """Dispatches as dictionaries by our field; missing values are left out.
 
-    Raises `ReadError` for a damaged database or one of another tool.
+    `fields` maps a profiler's column, in lower case, to our field (`profile.FIELDS`). Raises
+    `ReadError` for a damaged database or one of another tool.
     """
     log = path.with_name(f"{path.name}-wal")
     if log.exists() and log.stat().st_size:
@@ -39,7 +39,7 @@ def rows(path: Path) -> Iterator[Values]:
     try:
         with closing(_opened(path)) as database:
             for tables in _sets(database, path.stat().st_size):
-                yield from _dispatches(tables)
+                yield from _dispatches(tables, {**fields, **_OWN_FIELDS})
     except (sqlite3.Error, UnicodeDecodeError) as error:
         raise ReadError(f"a damaged SQLite database: {error}") from None
 
@@ -105,7 +105,7 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-_FIELDS = FIELDS | {"start": "start_ns", "end": "end_ns", "arch_vgpr_count": "vgprs"}
+_OWN_FIELDS = {"start": "start_ns", "end": "end_ns", "arch_vgpr_count": "vgprs"}
 _COLUMNS = (
     *("workgroup_size_x", "workgroup_size_y", "workgroup_size_z"),
     *("grid_size_x", "grid_size_y", "grid_size_z", "group_segment_size", "private_segment_size"),
@@ -116,7 +116,7 @@ _COUNTERS = {"OccupancyPercent": "percent", "MeanOccupancyPerCU": "waves_per_cu"
 """Metrics that rocprofv3 derives. Raw counters have one row per hardware instance."""
 
 
-def _dispatches(tables: _Tables) -> Iterator[Values]:
+def _dispatches(tables: _Tables, fields: Mapping[str, str]) -> Iterator[Values]:
     symbols = tables.by_id("rocpd_info_kernel_symbol", *_SYMBOL_COLUMNS)
     agents = tables.by_id("rocpd_info_agent", "name")
     tracks = tables.by_id("rocpd_track", "agent_id")
@@ -132,7 +132,7 @@ def _dispatches(tables: _Tables) -> Iterator[Values]:
         agent = agents.get(row.get("agent_id"), {})
         row |= symbols.get(row.get("kernel_id"), {})
         yield {
-            **{_FIELDS[column]: value for column, value in row.items() if column in _FIELDS},
+            **{fields[column]: value for column, value in row.items() if column in fields},
             **counters.get(row.get("event_id"), {}),
             **({"target": str(agent["name"])} if "name" in agent else {}),
         }

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from kernelinfo.kernel import CodeObject, Result
+from kernelinfo.kernel import Result
+from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.numbers import NUMBERS
 from kernelinfo.occupancy.limits import Resource
 from kernelinfo.reading import stamps

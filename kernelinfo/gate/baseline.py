@@ -14,7 +14,8 @@ from kernelinfo.atomic_write import atomic_write
 from kernelinfo.compare.summary import COMPARED, Build, KernelSummary, build, path_under
 from kernelinfo.config.file import FilePath
 from kernelinfo.errors import BaselineError, ReadError
-from kernelinfo.kernel import CodeObject, Result
+from kernelinfo.kernel import Result
+from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.occupancy.limits import RESOURCES, Resource
 from kernelinfo.reading.paths import read_document
 

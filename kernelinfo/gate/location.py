@@ -5,7 +5,7 @@ from __future__ import annotations
 from kernelinfo.analysis.source_lines import lines_of, opened_again
 from kernelinfo.errors import ReadError
 from kernelinfo.gate.outcome import Judged, Outcome
-from kernelinfo.kernel import CodeObject
+from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.report import Report
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds
 from kernelinfo.reading.containers.parts import problem

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from kernelinfo.compare.changes import Pair
 from kernelinfo.config import ToolchainChange
-from kernelinfo.kernel import CodeObject, Finding
+from kernelinfo.kernel import Finding
+from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.occupancy.limits import RESOURCES
 from kernelinfo.reading.stamps import makers
 from kernelinfo.rules.documented import documented

@@ -5,42 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from kernelinfo.hardware.targets import Device, Target
+from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.occupancy import Allocated, Occupancy
 from kernelinfo.reading.blob import Note, Problem
-from kernelinfo.reading.facts import Code, Fact, Features, Place, Sizes, SourceLine
+from kernelinfo.reading.facts import Code, Fact, Place, Sizes, SourceLine
 
 if TYPE_CHECKING:
     from kernelinfo.kernel.compiler_number import CompilerNumber
     from kernelinfo.occupancy.devices import Filling
     from kernelinfo.occupancy.headroom import Step
     from kernelinfo.reading.arguments import Argument
-
-
-class CodeObject(NamedTuple):
-    """One code object, assembly text or build log that kernels were read from."""
-
-    path: str
-    containers: tuple[str, ...]
-    member: str | None
-    offset: int | None
-    """Bytes in the outermost file."""
-    size: int
-    """Bytes."""
-    kind: Literal["assembly", "code-object", "build-log"]
-    target: str | None
-    features: Features
-    code_object_version: int | None
-    compiler: str | None
-    """Stamp of the compiler that made the kernels; None if unknown."""
-    stamps: tuple[str, ...]
-    """Stamps of all producers, sorted: the compiler, compilers of linked libraries, the linker."""
-    conflicting_entry: str | None = None
-    """Target id of an earlier entry of the same file and processor with other features."""
-    kernel_count: int | None = None
-    """Number of kernels in it, including those that a filter leaves out."""
-    options: tuple[tuple[str, str], ...] = ()
-    """Constants and compile options that Triton's JSON states: `(("BLOCK_M", "128"), …)`."""
 
 
 class Used(NamedTuple):
@@ -218,7 +193,8 @@ class Result(NamedTuple):
             return None
         from kernelinfo.kernel.compiler_number import compiler_number  # needed by few formats
 
-        return compiler_number(self.kernel, self.occupancy)
+        kernel = self.kernel
+        return compiler_number(kernel.traits, kernel.code_object, self.occupancy)
 
     @property
     def next(self) -> tuple[Step, ...]:

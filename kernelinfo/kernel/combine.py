@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 from kernelinfo.hardware.registers import align, total_vgprs
 from kernelinfo.hardware.targets import Target, Vgprs, find
-from kernelinfo.kernel import CodeObject, Kernel
+from kernelinfo.kernel import Kernel
+from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.names import demangle
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.occupancy.placement import VGPRS_ARE_DYNAMIC, Demand

@@ -11,7 +11,8 @@ from typing import NamedTuple
 from kernelinfo.hardware.llvm_registers import least_sgprs
 from kernelinfo.hardware.registers import align
 from kernelinfo.hardware.targets import Target, find
-from kernelinfo.kernel import Kernel
+from kernelinfo.kernel.code_object import CodeObject
+from kernelinfo.kernel.traits import Traits
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.occupancy.compilers import llvm
 from kernelinfo.occupancy.compilers.counting import CAUSES, Case, CauseName, fewest
@@ -39,40 +40,41 @@ class CompilerNumber(NamedTuple):
     """Why it differs, in words; None if it agrees."""
 
 
-def compiler_number(kernel: Kernel, occupancy: Occupancy | None) -> CompilerNumber | None:
+def compiler_number(
+    traits: Traits, code_object: CodeObject, occupancy: Occupancy | None
+) -> CompilerNumber | None:
     """The number that the compiler printed, and why it differs; None if it printed none."""
-    printed = kernel.traits.numbers.compiler_waves_per_simd
+    printed = traits.numbers.compiler_waves_per_simd
     if printed is None:
         return None
-    same = None if occupancy is None else agrees(kernel, occupancy)
+    same = None if occupancy is None else agrees(traits, code_object, occupancy)
     reason = None
     if occupancy is not None and same is False:
-        cause = why(kernel, occupancy)
+        cause = why(traits, code_object, occupancy)
         reason = cause.text if cause else "differs, not explained"
     return CompilerNumber(printed, same, reason)
 
 
-def agrees(kernel: Kernel, occupancy: Occupancy) -> bool | None:
+def agrees(traits: Traits, code_object: CodeObject, occupancy: Occupancy) -> bool | None:
     """True if the compiler printed this occupancy; None if it printed none, or for a what-if."""
-    printed = kernel.traits.numbers.compiler_waves_per_simd
-    if printed is None or kernel.code_object.target != occupancy.target:
+    printed = traits.numbers.compiler_waves_per_simd
+    if printed is None or code_object.target != occupancy.target:
         return None
     return printed == occupancy.waves_per_simd
 
 
-def why(kernel: Kernel, occupancy: Occupancy) -> Cause | None:
+def why(traits: Traits, code_object: CodeObject, occupancy: Occupancy) -> Cause | None:
     """The cause of the compiler's other number; None if the numbers agree or no cause is found."""
-    traits = kernel.traits
     printed, target, demand = traits.numbers.compiler_waves_per_simd, traits.target, traits.demand
-    if agrees(kernel, occupancy) is not False or printed is None or target is None:
+    if agrees(traits, code_object, occupancy) is not False or printed is None or target is None:
         return None
     if demand is None or demand.vgprs is None or demand.lds_bytes is None:
         return None
-    stated = _stated_version(kernel)
+    stated = _stated_version(code_object)
     # Other versions are tried after the stated one: a file names its front end, forks mix versions.
     for version in (stated, *_REVISIONS) if stated else _REVISIONS:
         known = llvm.target_in_llvm(target, version)
-        choices = product(_blocks(kernel), _sizes(kernel, known), _sgprs(kernel, known))
+        choices = product(_blocks(traits), _sizes(traits, known), _sgprs(traits, known))
         for block, sizes, sgprs in choices:
             # The compiler raises VGPRs by its own granule; the hardware's may hide the difference.
             asked = demand._replace(
@@ -92,8 +94,8 @@ def why(kernel: Kernel, occupancy: Occupancy) -> Cause | None:
     return None
 
 
-def _stated_version(kernel: Kernel) -> int | None:
-    found = re.search(r"version (\d{1,9})\.", kernel.code_object.compiler or "")
+def _stated_version(code_object: CodeObject) -> int | None:
+    found = re.search(r"version (\d{1,9})\.", code_object.compiler or "")
     return min(max(int(found[1]), llvm.FIRST), llvm.MAIN) if found else None
 
 
@@ -101,37 +103,37 @@ _REVISIONS = (llvm.MAIN, 23, 22, 19, 18, 15)
 """Last major version of LLVM with each formula, newest first."""
 
 
-def _blocks(kernel: Kernel) -> tuple[int, ...]:
+def _blocks(traits: Traits) -> tuple[int, ...]:
     """Possible block sizes of dynamic VGPRs, the demand's first; 0 stands for static VGPRs.
 
     The compiler knows the size; the file may not state it."""
-    block = kernel.traits.demand.dynamic_vgpr_block if kernel.traits.demand else 0
-    if kernel.traits.numbers.dynamic_vgprs is None:
+    block = traits.demand.dynamic_vgpr_block if traits.demand else 0
+    if traits.numbers.dynamic_vgprs is None:
         return (block,)
     return tuple(dict.fromkeys((block, 0, *llvm.DYNAMIC_BLOCKS)))
 
 
-def _sizes(kernel: Kernel, known: Target) -> Iterator[tuple[int, int]]:
+def _sizes(traits: Traits, known: Target) -> Iterator[tuple[int, int]]:
     """Possible (smallest, largest) workgroup sizes of the source, in workitems; no file states the
     smallest."""
-    declared = kernel.workgroup.declared_max
-    compiled = [numbers for source, numbers in kernel.traits.stated if source != "sidecar"]
+    declared = traits.numbers.max_workgroup_size
+    compiled = [numbers for source, numbers in traits.stated if source != "sidecar"]
     required = (numbers.required_workgroup for numbers in compiled)
     if sizes := next(filter(None, required), None):
         size = math.prod(sizes)
         yield llvm.sizes_of((size, size), known)
         if declared is None or declared <= size:
             return
-    step = known.waves.default_size if kernel.wave_size is None else kernel.wave_size
+    step = traits.numbers.wave_size or known.waves.default_size
     smallest, largest = llvm.sizes_of((1, declared or 0), known)
     yield from ((size, largest) for size in (smallest, *range(step + 1, largest + 1, step)))
     if declared is None:
         yield from ((smallest, size) for size in range(largest - step, 0, -step))
 
 
-def _sgprs(kernel: Kernel, known: Target) -> list[int]:
+def _sgprs(traits: Traits, known: Target) -> list[int]:
     """Possible values of `NumSGPRsForWavesPerEU`; the descriptor states it rounded up."""
-    used, encoded = kernel.used.sgprs or 0, kernel.traits.numbers.reserved_sgprs
+    used, encoded = traits.numbers.sgprs or 0, traits.numbers.reserved_sgprs
     granule = known.sgprs.encoding_granule
     if encoded is None or not granule:
         return [used]

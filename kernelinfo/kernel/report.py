@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from kernelinfo.kernel import CodeObject, Item, Kernel, Repeat, Result
+from kernelinfo.kernel import Item, Kernel, Repeat, Result
+from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.rows import row
 from kernelinfo.reading.blob import Problem
 

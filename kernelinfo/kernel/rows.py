@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from itertools import chain
 
-from kernelinfo.kernel import CodeObject, Finding, Kernel, Result
+from kernelinfo.kernel import Finding, Kernel, Result
+from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.library import library_of
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.occupancy import Occupancy

@@ -7,13 +7,16 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from os.path import dirname, join
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
 
 from kernelinfo.package_file import read_package_file
 
+if TYPE_CHECKING:
+    from kernelinfo.reading.grammar_tables import GrammarRule
+
 TABLES_VERSION = 1
-"""Part of the file names. Raise it with every change of `Tables`, so that old files are ignored."""
+"""Part of the file names. Raise it with each change of the tables: older files are ignored."""
 MOST_TOKENS = 1 << 15
 """Most tokens of one text, which take 0.2 s. Only hostile text has more."""
 END = "$END"
@@ -27,25 +30,15 @@ _PACKAGE = dirname(dirname(__file__))
 _FOLDERS = (join(_PACKAGE, "grammars"), join(dirname(_PACKAGE), "grammars"))
 """Folders of the grammars in an installed package and in a checkout."""
 
-Build = Mapping[str, Callable[..., object]]
+Builders = Mapping[str, Callable[..., object]]
 """Functions by the name of a rule, or by the `-> name` of an alternative.
 
 A function gets the values of the rule's parts and returns the rule's value. A terminal's value is
 its text.
 """
 
-Rule = tuple[str, int, str, tuple[tuple[int, bool], ...], bool]
-"""One alternative of a rule, as a tuple:
 
-- name of the rule;
-- number of its terminals and rules;
-- name of its function in `Build`, or empty: then its value is the list of its parts;
-- index of each terminal or rule that counts as a part, with True if its value is such a list;
-- True if a single part's value becomes the rule's value (`?rule`).
-"""
-
-
-class Tables(NamedTuple):
+class ParseTables(NamedTuple):
     """An LALR(1) parser and its contextual lexer."""
 
     patterns: tuple[str, ...]
@@ -57,7 +50,7 @@ class Tables(NamedTuple):
     actions: tuple[dict[str, int], ...]
     """Action by state, then by terminal: the next state, `ACCEPT`, or `~index` of a complete rule.
     By state, then by rule: the next state."""
-    rules: tuple[Rule, ...]
+    rules: tuple[GrammarRule, ...]
 
 
 class NoMatch(ValueError):
@@ -69,15 +62,15 @@ class TooLong(NoMatch):
 
 
 @cache
-def load_tables(name: str) -> Tables:
+def load_tables(name: str) -> ParseTables:
     """Tables of `grammars/NAME.lark`, from the build or, if it made none, from Lark now."""
     grammar = _read(f"{name}.lark")
     try:
-        return Tables(*marshal.loads(_read(tables_name(name, grammar))))
+        return ParseTables(*marshal.loads(_read(tables_name(name, grammar))))
     except FileNotFoundError:
         from kernelinfo.reading.grammar_tables import make_tables
 
-        return make_tables(grammar.decode())
+        return ParseTables(*make_tables(grammar.decode()))
 
 
 def tables_name(name: str, grammar: bytes) -> str:
@@ -98,7 +91,7 @@ def _read(name: str) -> bytes:
     raise FileNotFoundError(name)
 
 
-def parse(tables: Tables, text: str, build: Build) -> Any:
+def parse(tables: ParseTables, text: str, build: Builders) -> Any:
     """Value of the whole text, built by `build`.
 
     Each rule's value is built as soon as the rule is complete. Takes time linear in the text, and
@@ -145,7 +138,7 @@ def _lexer(pattern: str) -> Callable[[str, int], re.Match[str] | None]:
     return re.compile(pattern).match
 
 
-def _value(rule: Rule, values: list[Any], build: Build) -> Any:
+def _value(rule: GrammarRule, values: list[Any], build: Builders) -> Any:
     """Value of a rule, from the values of all its terminals and rules."""
     _, _, function, kept, unwraps = rule
     parts: list[Any] = []

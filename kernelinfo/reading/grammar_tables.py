@@ -13,7 +13,21 @@ from lark.grammar import Rule as LarkRule
 from lark.lexer import BasicLexer, TerminalDef
 from lark.parsers.lalr_analysis import Shift
 
-from kernelinfo.reading.grammar import END, Rule, Tables
+_END = "$END"
+"""Lark's name for the end of the text."""
+
+GrammarRule = tuple[str, int, str, tuple[tuple[int, bool], ...], bool]
+"""One alternative of a rule, as a tuple:
+
+- name of the rule;
+- number of its terminals and rules;
+- name of its function in `grammar.Builders`, or empty: then its value is the list of its parts;
+- index of each terminal or rule that counts as a part, with True if its value is such a list;
+- True if a single part's value becomes the rule's value (`?rule`).
+"""
+
+MadeTables = tuple[tuple[str, ...], tuple[dict[str, int], ...], tuple[GrammarRule, ...]]
+"""The fields of `grammar.ParseTables`."""
 
 State = dict[str, tuple[object, Any]]
 """A state of Lark's parser: symbol → (`Shift`, state) or (`Reduce`, rule). A terminal's name is
@@ -25,10 +39,10 @@ States = Mapping[object, State]
 def dump_tables(grammar: str) -> bytes:
     """Bytes of the tables, as `load_tables` reads them."""
     # Version 2 is the last without references, which differ from build to build.
-    return marshal.dumps(tuple(make_tables(grammar)), 2)
+    return marshal.dumps(make_tables(grammar), 2)
 
 
-def make_tables(grammar: str) -> Tables:
+def make_tables(grammar: str) -> MadeTables:
     """Tables of a grammar, the same in every run.
 
     Raises `ValueError` for a grammar that `parse` would read differently from Lark.
@@ -37,7 +51,7 @@ def make_tables(grammar: str) -> Tables:
     table = parser.parser.parser.parse_table
     (start,), (end,) = table.start_states.values(), table.end_states.values()
     states = table.states
-    states[end][END] = Shift, start  # `parse` accepts here
+    states[end][_END] = Shift, start  # `parse` accepts here
     lexers = [(state, parser.lexer.lexers[number]) for number, state in states.items()]
     order = _reached(states, start)
     rules = sorted(parser.parser_conf.rules, key=lambda rule: (rule.origin.name, rule.order))
@@ -46,12 +60,10 @@ def make_tables(grammar: str) -> Tables:
         kind, to = state[symbol]
         return order.index(_next(states, state, symbol)) if kind is Shift else ~rules.index(to)
 
-    return Tables(
-        patterns=tuple(_pattern(state, lexers) for state in order),
-        actions=tuple(
-            {str(name): action(state, name) for name in sorted(state)} for state in order
-        ),
-        rules=tuple(map(_rule, rules)),
+    return (
+        tuple(_pattern(state, lexers) for state in order),
+        tuple({str(name): action(state, name) for name in sorted(state)} for state in order),
+        tuple(map(_rule, rules)),
     )
 
 
@@ -116,7 +128,7 @@ def _group(terminal: TerminalDef, ignored: Collection[str]) -> str:
     return f"(?{name}{terminal.pattern.to_regexp()})"
 
 
-def _rule(rule: LarkRule) -> Rule:
+def _rule(rule: LarkRule) -> GrammarRule:
     """A rule as tables keep it, its parts and name as in Lark's trees (lark.parse_tree_builder)."""
     parts = tuple(
         (index, isinstance(symbol, NonTerminal) and symbol.name.startswith("_"))

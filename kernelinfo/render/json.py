@@ -7,7 +7,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from kernelinfo import __version__
-from kernelinfo.kernel import CodeObject, Item, Kernel, Repeat, Result
+from kernelinfo.kernel import Item, Kernel, Repeat, Result
+from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.numbers import NUMBERS
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.reading.blob import Problem

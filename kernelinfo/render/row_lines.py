@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache, partial
 
-from kernelinfo.kernel import CodeObject, Item, Kernel, Result
+from kernelinfo.kernel import Item, Kernel, Result
+from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.rows import (
     BUILD,
     FINDINGS,

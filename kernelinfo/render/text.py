@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from kernelinfo.kernel import CodeObject, Item, Result
+from kernelinfo.kernel import Item, Result
+from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.report import Report
 from kernelinfo.render import View, findings
 from kernelinfo.render.groups import grouped_rows

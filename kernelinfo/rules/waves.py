@@ -149,7 +149,7 @@ def compiler_disagrees(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]
     """
     from kernelinfo.kernel.compiler_number import compiler_number  # off by default
 
-    number = compiler_number(kernel, occupancy)
+    number = compiler_number(kernel.traits, kernel.code_object, occupancy)
     if number is not None and number.reason:
         yield Remark(
             f"the compiler printed {waves_per_simd(number.waves_per_simd)}, the hardware holds "

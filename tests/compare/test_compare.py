@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from kernelinfo import load
 from kernelinfo.compare import Comparison, compare
 from kernelinfo.compare.summary import Build, KernelSummary, build
-from kernelinfo.kernel import CodeObject
+from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.render.diff.rows import rows
 from tests.conftest import FIXTURES
 

@@ -243,10 +243,10 @@ def _by_formula(
 
 def _judge(kernel: Kernel, tally: Tally, stated: str) -> None:
     ours = kernel.occupancy()
-    if agrees(kernel, ours):
+    if agrees(kernel.traits, kernel.code_object, ours):
         tally.agree += 1
         return
-    cause = why(kernel, ours)
+    cause = why(kernel.traits, kernel.code_object, ours)
     if cause is None or "other-version" in cause.names:
         compiler_waves = kernel.traits.numbers.compiler_waves_per_simd
         tally.unexplained += 1

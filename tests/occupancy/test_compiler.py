@@ -301,7 +301,8 @@ def check(path: Path, version: int) -> int:
         numbers = [waves_per_simd(target, version, counted, pair) for pair in sizes]
         assert compiler_waves in numbers, (path.name, kernel.name, compiler_waves, numbers)
         ours = kernel.occupancy()
-        assert agrees(kernel, ours) or why(kernel, ours), (path.name, kernel.name, compiler_waves)
+        asked = kernel.traits, kernel.code_object, ours
+        assert agrees(*asked) or why(*asked), (path.name, kernel.name, compiler_waves)
         count += 1
     return count
 
@@ -317,7 +318,7 @@ def test_every_fixture_is_explained() -> None:
         assert found is not None
         count += check(path, int(found[1]))
         for kernel in kernels(path):
-            cause = why(kernel, kernel.occupancy())
+            cause = why(kernel.traits, kernel.code_object, kernel.occupancy())
             assert cause is None or "other-version" not in cause.names, kernel.name
     assert count >= 313
 
@@ -339,7 +340,8 @@ def test_the_corpus_is_explained() -> None:
         for kernel in kernels(path):
             if kernel.target is not None:
                 ours = kernel.occupancy()
-                assert agrees(kernel, ours) or why(kernel, ours), (path.name, kernel.name)
+                asked = kernel.traits, kernel.code_object, ours
+                assert agrees(*asked) or why(*asked), (path.name, kernel.name)
 
 
 LDSBOUND = FIXTURES / "assembly" / "occupancy-hip-amdgcn-amd-amdhsa-gfx90a.s"
@@ -391,26 +393,26 @@ def test_the_rule_speaks_when_asked() -> None:
 
 def test_the_compiler_knows_nothing_of_the_launch() -> None:
     kernel = only(LDSBOUND, "sgprbound")
-    cause = why(kernel, kernel.occupancy(dynamic_lds=40000))
+    cause = why(kernel.traits, kernel.code_object, kernel.occupancy(dynamic_lds=40000))
     assert cause is not None
     assert cause.names == ("static-lds",)
 
 
 def test_what_nothing_explains_is_said_as_such() -> None:
     kernel = printing(only(LDSBOUND, "ldsbound"), 77)
-    assert agrees(kernel, kernel.occupancy()) is False
-    assert why(kernel, kernel.occupancy()) is None
+    assert agrees(kernel.traits, kernel.code_object, kernel.occupancy()) is False
+    assert why(kernel.traits, kernel.code_object, kernel.occupancy()) is None
 
 
 def test_a_number_of_another_version_is_named_so() -> None:
     """Forks mix versions, and a file names its front end: clang 19 itself prints 1 here."""
     newer = only(FIXTURES / "assembly" / "occupancy-clang19-gfx90a.s", "ldsbound")
-    cause = why(printing(newer, 2), newer.occupancy())
+    cause = why(printing(newer, 2).traits, newer.code_object, newer.occupancy())
     assert cause is not None
     assert (cause.names, cause.version) == (("waves-per-cu", "other-version"), 15)
 
 
 def test_a_what_if_is_not_compared() -> None:
     kernel = only(LDSBOUND, "ldsbound").on(find("gfx942"))
-    assert agrees(kernel, kernel.occupancy()) is None
-    assert why(kernel, kernel.occupancy()) is None
+    assert agrees(kernel.traits, kernel.code_object, kernel.occupancy()) is None
+    assert why(kernel.traits, kernel.code_object, kernel.occupancy()) is None

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from kernelinfo.errors import LaunchError
 from kernelinfo.hardware import targets
 from kernelinfo.hardware.targets import find
-from kernelinfo.kernel import CodeObject
+from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.combine import combine
 from kernelinfo.occupancy import Occupancy, occupancy
 from kernelinfo.occupancy.calculator import arch, vgpr_steps

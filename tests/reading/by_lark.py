@@ -10,12 +10,12 @@ from lark import Lark, Tree, UnexpectedInput
 
 from kernelinfo.reading.assembly import expressions, info_block
 from kernelinfo.reading.assembly.arithmetic import Unresolved
-from kernelinfo.reading.grammar import MOST_TOKENS, Build, NoMatch
+from kernelinfo.reading.grammar import MOST_TOKENS, Builders, NoMatch
 
 GRAMMARS = Path(__file__).parents[2] / "grammars"
 
 
-def value_by_lark(lark: Lark, text: str, build: Build) -> Any:
+def value_by_lark(lark: Lark, text: str, build: Builders) -> Any:
     """The value of the text by Lark's parse tree. Raises NoMatch."""
     try:
         tree: Any = lark.parse(text)

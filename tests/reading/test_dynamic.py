@@ -44,7 +44,7 @@ def test_dynamic_vgprs_are_a_bound_and_the_compilers_number_is_explained() -> No
         "blocks_of_32": (VGPRS_ARE_DYNAMIC,),
     }
     for occupancy, kernel in found.values():
-        number = compiler_number(kernel, occupancy)
+        number = compiler_number(kernel.traits, kernel.code_object, occupancy)
         assert number is not None
         assert number.agrees
 
@@ -70,7 +70,7 @@ def test_another_size_of_blocks_is_a_named_cause() -> None:
     """The number that the compiler prints where it knows of blocks of 32."""
     text = DYNAMIC.read_text().replace("; Occupancy: 13", "; Occupancy: 12")
     kernel = kernels(text.encode())["blocks_of_16"]
-    number = compiler_number(kernel, kernel.occupancy(workgroup_size=32))
+    number = compiler_number(kernel.traits, kernel.code_object, kernel.occupancy(workgroup_size=32))
     assert number is not None
     assert number.reason is not None
     assert "counts dynamic VGPRs in blocks of a size that the file does not state" in number.reason
@@ -205,7 +205,7 @@ def test_the_compilers_own_number(target: str, block: int, system: str, tmp_path
         occupancy = kernel.occupancy(workgroup_size=32)
         dynamic_bound = VGPRS_ARE_DYNAMIC in occupancy.at_most_because
         assert dynamic_bound is bool(block), kernel.symbol
-        number = compiler_number(kernel, occupancy)
+        number = compiler_number(kernel.traits, kernel.code_object, occupancy)
         assert number is not None
         assert number.waves_per_simd <= occupancy.waves_per_simd
         assert number.agrees or number.reason != "differs, not explained", kernel.symbol

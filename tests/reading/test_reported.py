@@ -137,11 +137,11 @@ def test_a_required_size_without_a_launch_bound_is_a_named_cause() -> None:
     (kernel,) = kernels("assembly/required-llc19-gfx1010.s").values()
     occupancy = kernel.occupancy()
     assert (kernel.traits.numbers.compiler_waves_per_simd, occupancy.waves_per_simd) == (16, 20)
-    cause = why(kernel, occupancy)
+    cause = why(kernel.traits, kernel.code_object, occupancy)
     assert cause
     assert cause.names == ("required-size",)
     (kernel,) = kernels("assembly/required-llc22-gfx1010.s").values()
-    assert agrees(kernel, kernel.occupancy())
+    assert agrees(kernel.traits, kernel.code_object, kernel.occupancy())
 
 
 @pytest.mark.parametrize("target", ["gfx906", "gfx90a"])

@@ -21,7 +21,7 @@ from kernelinfo.reading.assembly.scan import (
     unquoted,
 )
 from kernelinfo.reading.budget import UNBOUNDED, KernelBudget
-from kernelinfo.reading.grammar import MOST_TOKENS, Build, NoMatch, TooLong, load_tables, parse
+from kernelinfo.reading.grammar import MOST_TOKENS, Builders, NoMatch, TooLong, load_tables, parse
 
 
 class Definition(NamedTuple):
@@ -212,7 +212,7 @@ def _read_terms(expression: str) -> tuple[Term, ...]:
     return tuple(terms)
 
 
-def build_into(terms: list[Term]) -> Build:
+def build_into(terms: list[Term]) -> Builders:
     """Functions that append terms: rules of mc_expression.lark are complete in postfix order."""
     add = terms.append
     return {

@@ -9,7 +9,8 @@ from typing import Any
 
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.hardware import targets
-from kernelinfo.kernel import CodeObject, Kernel, Result
+from kernelinfo.kernel import Kernel, Result
+from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.numbers import NUMBERS
 from kernelinfo.kernel.report import Report
 from kernelinfo.kernel.traits import LDS_NOT_STATED

@@ -9,7 +9,7 @@ import pytest
 
 from kernelinfo import Kernel, load
 from kernelinfo.hardware.targets import find
-from kernelinfo.kernel import CodeObject
+from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.combine import combine
 from kernelinfo.reading.code_object.vgpr_unit import with_settled_vgprs
 from kernelinfo.reading.facts import Features, KernelFacts, Module, Numbers, Stated

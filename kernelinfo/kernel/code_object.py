@@ -1,0 +1,33 @@
+"""The code object, assembly text or build log of kernels."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from kernelinfo.reading.facts import Features
+
+
+class CodeObject(NamedTuple):
+    """One code object, assembly text or build log that kernels were read from."""
+
+    path: str
+    containers: tuple[str, ...]
+    member: str | None
+    offset: int | None
+    """Bytes in the outermost file."""
+    size: int
+    """Bytes."""
+    kind: Literal["assembly", "code-object", "build-log"]
+    target: str | None
+    features: Features
+    code_object_version: int | None
+    compiler: str | None
+    """Stamp of the compiler that made the kernels; None if unknown."""
+    stamps: tuple[str, ...]
+    """Stamps of all producers, sorted: the compiler, compilers of linked libraries, the linker."""
+    conflicting_entry: str | None = None
+    """Target id of an earlier entry of the same file and processor with other features."""
+    kernel_count: int | None = None
+    """Number of kernels in it, including those that a filter leaves out."""
+    options: tuple[tuple[str, str], ...] = ()
+    """Constants and compile options that Triton's JSON states: `(("BLOCK_M", "128"), …)`."""
