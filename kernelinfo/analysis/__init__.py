@@ -4,35 +4,27 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
 from typing import TYPE_CHECKING
 
-from kernelinfo import reading
 from kernelinfo.analysis.copies import Copies
 from kernelinfo.analysis.counts import PathCounts, conclusions, notes
+from kernelinfo.analysis.inputs import read_found, run
 from kernelinfo.analysis.judge import Judge
+from kernelinfo.analysis.kernels import KernelReader
 from kernelinfo.analysis.options import Options
 from kernelinfo.analysis.source_lines import lines_of
-from kernelinfo.errors import ReadError, UnknownTargetError
+from kernelinfo.errors import ReadError
 from kernelinfo.hardware import targets
-from kernelinfo.hardware.targets import Target
 from kernelinfo.kernel import Item, Kernel, Repeat, Result
 from kernelinfo.kernel.code_object import CodeObject
-from kernelinfo.kernel.combine import combine
-from kernelinfo.kernel.names import demangle, has_demangler
+from kernelinfo.kernel.names import demangle
 from kernelinfo.kernel.report import Report
 from kernelinfo.reading import containers
-from kernelinfo.reading.blob import Blob, Elsewhere, Found, Missing, Note, Problem
-from kernelinfo.reading.containers import open_paths
-from kernelinfo.reading.containers.parts import UNKNOWN_DATA, problem
-from kernelinfo.reading.containers.triton import with_launch
-from kernelinfo.reading.facts import Asked, KernelFacts, Module, SourceLine
-from kernelinfo.reading.stamps import compiler_of
-from kernelinfo.reading.target_id import parse_target_id
-from kernelinfo.rules import may_ask_for_code
+from kernelinfo.reading.blob import Blob, Found, Problem
+from kernelinfo.reading.containers.parts import problem
+from kernelinfo.reading.facts import Asked, SourceLine
 
 if TYPE_CHECKING:
-    from kernelinfo.analysis.copies import Copies
     from kernelinfo.reading.arguments import Arguments
 
     FoundInBlob = Kernel | Problem | Repeat
@@ -47,10 +39,9 @@ def analyse(paths: Iterable[str], options: Options, *, required: bool = True) ->
     """
     paths = tuple(paths)
     analysis, counts = Analysis(options, paths), [PathCounts(path) for path in paths]
-    among = paths if required else ()
-    for one in counts:
-        for blob in open_paths([one.path], required=required, among=among, within=options.bounds):
-            yield from analysis.analyse_blob(blob, one)
+    items: Iterator[Item]
+    items = run(counts, analysis.results, required=required, within=options.bounds)
+    yield from items
     yield from conclusions(counts, options) if required else notes(counts)
 
 
@@ -87,17 +78,13 @@ class Analysis:
             self._copies = Copies(among, options)
         self._judge = Judge(options)
         self._names_kernels = bool(options.asked)
-        self._asked: Asked | None = None
-        """The choice of kernels for readers. None without filters, or if code objects are compared
-        whole."""
         is_filtered = bool(options.kernels or options.exclude or options.targets)
+        asked: Asked | None = None  # all of them: code objects are compared whole
         if is_filtered and self._copies is None and not options.unique:
-            self._asked = Asked(options.targets, self._asks_for)
+            asked = Asked(options.targets, self._asks_for)
+        self.reader = KernelReader(options, asked)
         self._first_copies: dict[bytes, CodeObject] = {}
         """BLAKE2b digest of a code object's bytes -> the first code object with it."""
-        self._has_cxx_names = False  # True if a kernel read so far has one
-        self._entries: dict[tuple[str, str], str] = {}
-        """(path, processor) -> id of the first entry for it in the file."""
 
     def analyse_path(self, path: str, blobs: Iterable[Found]) -> Iterator[Item]:
         """Results and problems of one path. A path without a chosen kernel is a problem."""
@@ -106,33 +93,31 @@ class Analysis:
             yield from self.analyse_blob(blob, counts)
         yield from conclusions([counts], self._options)
 
-    def analyse_blob(self, blob: Found, counts: PathCounts) -> Iterator[Item]:
-        """Results and problems of one blob. Updates `counts`."""
-        before = counts.found
-        if isinstance(blob, Elsewhere):
-            counts.found += 1
-            return
-        if isinstance(blob, Missing):
-            counts.missing.append(blob)
-            return
-        if isinstance(blob, Note):
-            counts.notes.append(blob)
-            return
-        for found in (blob,) if isinstance(blob, Problem) else self._found(blob, counts):
-            item = self._result(found, counts) if isinstance(found, Kernel) else found
-            counts.repeated += isinstance(item, Repeat)
-            if item and (not isinstance(item, Problem) or counts.lists(item)):
-                yield item
-        if counts.found > before:
-            counts.folders.add(os.path.dirname(blob.path))
+    def analyse_blob(self, found: Found, counts: PathCounts) -> Iterator[Item]:
+        """Results and problems of one opened input. Updates `counts`."""
+        return read_found(found, counts, self.results)
 
-    def _found(self, blob: Blob, counts: PathCounts) -> Iterator[FoundInBlob]:
-        found = self.kernels(blob, counts)
+    def results(self, blob: Blob, counts: PathCounts) -> Iterator[Result | Problem | Repeat]:
+        """Results, problems and repeats of one blob. Updates `counts`."""
+        found = self._kernels(blob, counts)
         if self._options.unique:
             found = self._distinct(found, blob)
         if self._options.locate or self._options.arguments:
             found = self._detailed(found, blob)
-        return found
+        for one in found:
+            item = self._result(one, counts) if isinstance(one, Kernel) else one
+            if item:
+                yield item
+
+    def _kernels(self, blob: Blob, counts: PathCounts) -> Iterator[FoundInBlob]:
+        """Kernels and problems of one blob. A code object that copies an assembly is a repeat."""
+        for found in self.reader.read(blob, counts):
+            if isinstance(found, Problem):
+                yield found
+            elif self._copies is None or found.code_object.kind != "code-object":
+                yield from found.kernels
+            else:
+                yield from self._copies.merged(list(found.kernels))
 
     def _result(self, kernel: Kernel, counts: PathCounts) -> Result | Problem | None:
         """The result of a kernel, or the problem of judging it; None if it is filtered out."""
@@ -155,40 +140,6 @@ class Analysis:
 
     def _asks_for(self, symbol: str) -> bool:
         return self._options.asks_for(demangle(symbol), symbol)
-
-    def conflicting_entry(self, blob: Blob) -> str | None:
-        """The id of the first entry for the same processor in the file, if it names other features.
-
-        None otherwise. Call it for every blob in the order of reading.
-        """
-        member = blob.member or ""
-        entry = parse_target_id(member)
-        if entry is None:
-            return None
-        first = self._entries.setdefault((blob.path, entry.processor), member)
-        named = dict(entry.settings).keys()
-        other = parse_target_id(first)
-        return first if other and dict(other.settings).keys() != named else None
-
-    def kernels(self, blob: Blob, counts: PathCounts) -> Iterator[FoundInBlob]:
-        """Kernels of one blob without occupancy and findings, and problems."""
-        try:
-            for module in reading.read(blob, arch=self._options.arch, asked=self._asked):
-                if UNKNOWN_DATA in blob.containers and module.target is None:
-                    message = "holds code objects that name no target; give --arch"
-                    counts.notes.append(Note(blob.path, message))
-                    continue
-                counts.notes += (Note(blob.path, note, blob.member) for note in module.notes)
-                if self._options.is_gate:
-                    yield from (Problem(blob.path, doubt, blob.member) for doubt in module.doubts)
-                else:
-                    counts.notes += (Note(blob.path, doubt, blob.member) for doubt in module.doubts)
-                for warning in module.warnings:
-                    offset = None if warning.offset is None else (blob.offset or 0) + warning.offset
-                    yield Problem(blob.path, warning.message, blob.member, offset, warning.line)
-                yield from self._of_module(module, blob, counts)
-        except ReadError as error:
-            yield problem(blob, str(error))
 
     def _distinct(self, found: Iterator[FoundInBlob], blob: Blob) -> Iterator[FoundInBlob]:
         """The kernels of a blob, or one `Repeat` if an equal code object was read before."""
@@ -230,79 +181,3 @@ class Analysis:
                         arguments = {}
                 item = item._replace(arguments=arguments.get(item.symbol, ()))
             yield item
-
-    def _of_module(self, module: Module, blob: Blob, counts: PathCounts) -> Iterator[FoundInBlob]:
-        if not (module.kernels or module.passed_over):
-            return
-        count = len(module.kernels) + len(module.passed_over)
-        arch, name = self._options.arch, module.target or self._options.arch
-        if self._options.targets and name not in self._options.targets:
-            counts.of_other_targets += count
-            return
-        member = " › ".join(filter(None, (blob.member, module.part))) or None
-        if not self._options.asks_for_member(member):
-            counts.of_other_members += count
-            return
-        target: Target | None = None
-        if name is None and module.kind == "build-log":
-            if not self._options.is_gate:  # the gate judges the rest and says so
-                yield problem(blob, "a build log names no target; occupancy needs --arch")
-        elif name is None:
-            yield problem(blob, "the input names no target; give one by --arch")
-        elif arch not in (None, name):
-            yield problem(blob, f"is compiled for {name}, not for {arch}; leave --arch out")
-            return
-        else:
-            try:
-                target = targets.find(name)
-            except UnknownTargetError as error:
-                yield problem(blob, str(error))
-        if (entry := parse_target_id(blob.member or "")) and name not in (None, entry.processor):
-            contradiction = f"its id says {entry.processor}, the code says {name}"
-            yield problem(blob, f"{contradiction}; read as the latter")
-        kernels = module.kernels
-        stated: tuple[tuple[str, str], ...] = ()
-        try:
-            kernels, stated = with_launch(module, blob, name)
-        except ReadError as error:
-            yield Problem(blob.path, str(error))
-        code_object = CodeObject(
-            path=blob.path,
-            containers=blob.containers,
-            member=member,
-            offset=None if blob.offset is None else blob.offset + module.offset,
-            size=len(blob.data),
-            kind=module.kind,
-            target=name,
-            features=module.features,
-            code_object_version=module.code_object_version,
-            compiler=compiler_of(module.stamps),
-            stamps=module.stamps,
-            conflicting_entry=self.conflicting_entry(blob),
-            kernel_count=count,
-            options=stated,
-        )
-        for symbol in module.passed_over:
-            counts.pass_over(demangle(symbol))
-        self._check_demangler(module, blob, counts)
-        combined = (self._with_code(combine(k, code_object, target), k) for k in kernels)
-        if self._copies is None or code_object.kind != "code-object":
-            yield from combined
-        else:
-            yield from self._copies.merged(list(combined))
-
-    def _with_code(self, kernel: Kernel, facts: KernelFacts) -> Kernel:
-        """The kernel, with its instructions if the options or a rule ask for them."""
-        if facts.read_code and (self._options.instructions or may_ask_for_code(kernel.traits)):
-            return kernel._replace(code=facts.read_code())
-        return kernel
-
-    def _check_demangler(self, module: Module, blob: Blob, counts: PathCounts) -> None:
-        """Add one note per run if kernels have C++ names that cannot be demangled."""
-        symbols = chain(module.passed_over, (kernel.symbol for kernel in module.kernels))
-        if self._has_cxx_names or not any(symbol.startswith("_Z") for symbol in symbols):
-            return
-        self._has_cxx_names = True
-        if not has_demangler():
-            message = "C++ names stay mangled here; install pycxxfilt to read them"
-            counts.notes.append(Note(blob.path, message))

@@ -12,12 +12,13 @@ from functools import lru_cache
 from typing import Any
 
 from kernelinfo.analysis.counts import PathCounts
+from kernelinfo.analysis.inputs import run
+from kernelinfo.analysis.kernels import KernelReader
 from kernelinfo.analysis.options import Options
 from kernelinfo.errors import ReadError
 from kernelinfo.kernel import Kernel, Repeat
 from kernelinfo.kernel.code_object import CodeObject
-from kernelinfo.reading.blob import Blob, Problem
-from kernelinfo.reading.containers import open_paths
+from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.containers.files import is_read
 
 ASSEMBLY = (".s", ".amdgcn")
@@ -112,16 +113,13 @@ class Copies:
     def _kernels_at(self, path: str) -> Iterator[Kernel]:
         """All kernels of an assembly, without any filter. Raises `ReadError` if a part cannot be
         read."""
-        from kernelinfo.analysis import Analysis
-
-        bounds = self._options.bounds
-        analysis = Analysis(Options(arch=self._options.arch, bounds=bounds))
-        for blob in open_paths([path], required=False, within=bounds):
-            for item in analysis.kernels(blob, PathCounts(path)) if isinstance(blob, Blob) else ():
-                if isinstance(item, Problem):
-                    raise ReadError(item.message)
-                if isinstance(item, Kernel) and item.code_object.kind == "assembly":
-                    yield item  # not of a code object that is named .s
+        options = Options(arch=self._options.arch, bounds=self._options.bounds)
+        read = KernelReader(options).read
+        for found in run([PathCounts(path)], read, required=False, within=options.bounds):
+            if isinstance(found, Problem):
+                raise ReadError(found.message)
+            if found.code_object.kind == "assembly":  # not a code object that is named .s
+                yield from found.kernels
 
 
 def _key(kernel: Kernel) -> tuple[str | None, str]:

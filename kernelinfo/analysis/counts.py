@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
+from typing import Literal
 
 from kernelinfo.analysis.options import Options
 from kernelinfo.kernel.names import stem
@@ -26,6 +27,12 @@ _WITHOUT_KERNELS = (
 )  # fmt: skip
 """Suffixes of sources, preprocessed sources, LLVM IR and linker leftovers."""
 
+Sought = Literal["kernel", "code object"]
+_NOTHING: dict[Sought, str] = {
+    "kernel": "no AMD GPU kernel found; give what the compiler left for the device",
+    "code object": "no code object found; there is nothing to extract",
+}
+
 
 class PathCounts:
     """Counts for one input path."""
@@ -33,7 +40,7 @@ class PathCounts:
     def __init__(self, path: str) -> None:
         self.path = path
         self.found = 0
-        """Number of chosen kernels, and of host files whose code is in another input."""
+        """Number of chosen kernels or code objects, and of host files with code elsewhere."""
         self.folders: set[str] = set()
         """Folders of files with chosen kernels."""
         self.repeated = 0
@@ -48,7 +55,7 @@ class PathCounts:
         self.of_other_sizes = 0
         """Number of kernels that are not compiled for the workgroup size in question."""
         self.of_other_targets = 0
-        """Number of kernels of targets that are not chosen."""
+        """Number of kernels or code objects of targets that are not chosen."""
         self.of_other_members = 0
         """Number of kernels in members that are not chosen."""
         self.passed_over = 0
@@ -124,16 +131,16 @@ class PathCounts:
             message = f"{counted(count, 'more problem')} not listed; the last one is: "
             yield last._replace(message=message + last.message)
 
-    def no_kernel_problem(self, options: Options) -> Problem | None:
-        """The problem that the path has no chosen kernel; None if other problems explain it."""
+    def nothing_found(self, options: Options, sought: Sought = "kernel") -> Problem | None:
+        """The problem that the path has nothing chosen; None if other problems explain it."""
         is_answered = self.problems or self.missing or self.repeated
         if self.found or (is_answered and not self.left_out):
             return None
-        message = "no AMD GPU kernel found; give what the compiler left for the device"
+        message = _NOTHING[sought]
         if self.left_out:
             kind = "folder" if os.path.isdir(self.path) else "file"
             choice = " ".join(options.choices)
-            message = f"no kernel matches {choice} ({self.left_out} in the {kind})"
+            message = f"no {sought} matches {choice} ({self.left_out} in the {kind})"
             message += self._suggestion(options.kernels)
         return Problem(self.path, message)
 
@@ -143,21 +150,24 @@ class PathCounts:
         return next((f"; {one}" for one in suggestion if one), "")
 
 
-def conclusions(counts: Collection[PathCounts], options: Options) -> Iterator[Problem | Note]:
-    """Notes of a run, and a problem for each path without a chosen kernel.
+def conclusions(
+    counts: Collection[PathCounts], options: Options, sought: Sought = "kernel"
+) -> Iterator[Problem | Note]:
+    """Notes of a run, and a problem for each path without a chosen kernel or code object.
 
-    A path whose kernels are all filtered out is no problem if another path has chosen ones.
+    A path where all are filtered out is no problem if another path has chosen ones.
     """
     yield from notes(counts)
     any_found = any(one.found for one in counts)
     for one in counts:
-        if not (any_found and one.left_out) and (problem := one.no_kernel_problem(options)):
+        if not (any_found and one.left_out) and (problem := one.nothing_found(options, sought)):
             yield problem
-    yield from _left_out(counts, options)
+    if sought == "kernel":
+        yield from _left_out(counts, options)
     if any_found:
         met = set().union(*(one.met for one in counts))
         stems = set().union(*(one.unchosen for one in counts))
-        for message in unmatched(options, met, stems):
+        for message in unmatched(options, met, stems, sought):
             yield (Problem if options.is_gate else Note)(place(one.path for one in counts), message)
 
 
@@ -193,7 +203,10 @@ def _is_left_by_compiler(problem: Problem) -> bool:
 
 
 def unmatched(
-    options: Options, met: Collection[tuple[str, str]], stems: Collection[str] = ()
+    options: Options,
+    met: Collection[tuple[str, str]],
+    stems: Collection[str] = (),
+    sought: Sought = "kernel",
 ) -> Iterator[str]:
     """`-k nope matches no kernel` for each `-k`, `--target` and `--member` that is not in `met`.
 
@@ -201,7 +214,7 @@ def unmatched(
     """
     for option, value in options.unmatched(met):
         near = nearest_kernels(value, stems) if option == "-k" else ""
-        yield f"{option} {value} matches no kernel" + (f"; {near}" if near else "")
+        yield f"{option} {value} matches no {sought}" + (f"; {near}" if near else "")
 
 
 def place(paths: Iterable[str]) -> str:
@@ -216,11 +229,13 @@ def _left_out(counts: Collection[PathCounts], options: Options) -> Iterator[Note
     found = sum(one.found for one in counts)
     others = sum(one.of_other_targets for one in counts)
     if others and found:
-        are = "kernel is" if others == 1 else "kernels are"
-        yield Note(where, f"{others} {are} for other targets than {' and '.join(options.targets)}")
+        are = "is" if others == 1 else "are"
+        chosen = " and ".join(options.targets)
+        yield Note(where, f"{counted(others, 'kernel')} {are} for other targets than {chosen}")
     if (apart := sum(one.of_other_members for one in counts)) and found:
-        are = "kernel is" if apart == 1 else "kernels are"
-        yield Note(where, f"{apart} {are} in other members than {' and '.join(options.members)}")
+        are = "is" if apart == 1 else "are"
+        chosen = " and ".join(options.members)
+        yield Note(where, f"{counted(apart, 'kernel')} {are} in other members than {chosen}")
     if options.limited_by or options.spilling:
         shown = found - sum(one.not_shown for one in counts)
         limiters = " or ".join(RESOURCES[name] for name in options.limited_by)

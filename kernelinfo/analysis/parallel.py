@@ -174,7 +174,7 @@ class Worker:
                 yield blob
             elif isinstance(blob, Blob):
                 # The analysis compares later code objects with it.
-                self._analysis.conflicting_entry(blob)
+                self._analysis.reader.conflicting_entry(blob)
 
     def _open(self, task: Task) -> Iterator[Found]:
         return chain.from_iterable(

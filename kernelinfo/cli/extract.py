@@ -15,7 +15,7 @@ from kernelinfo.cli.output import Problems, write
 from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.errors import OptionError
 from kernelinfo.reading.blob import Note, Problem
-from kernelinfo.render.words import plural
+from kernelinfo.rules.remark import counted
 
 EXAMPLES = """
   kernelinfo extract libapp.so -o objects
@@ -40,7 +40,7 @@ def command(
     """
     wanted = wanted_options(target=target, bound=bound, deep=deep)
     problems = Problems()
-    found = extract(paths, wanted.targets, wanted.bounds)
+    found = extract(paths, wanted)
     write(problems.reported(_written(found, output, force)), None)
     problems.exit()
 
@@ -73,4 +73,4 @@ def _written(
             where = folder if error.filename == folder else path
             raise OptionError(f"{where}: {error.strerror}; give another folder") from None
         size = f"{len(item.blob.data)} B"
-        yield f"{path}  {item.target or '?'}  {size}  {plural(item.kernels, 'kernel')}\n"
+        yield f"{path}  {item.target or '?'}  {size}  {counted(item.kernels, 'kernel')}\n"

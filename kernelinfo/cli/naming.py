@@ -13,7 +13,7 @@ from kernelinfo.kernel.pattern import is_pattern, matches, nearest_kernels
 from kernelinfo.reading.blob import Problem
 from kernelinfo.render.attribution import attributed
 from kernelinfo.render.names import names_of, printable
-from kernelinfo.render.words import plural
+from kernelinfo.rules.remark import counted
 
 _MOST_NAMES = 1 << 16  # names kept for a suggestion
 _MOST_LISTED = 50
@@ -73,19 +73,19 @@ class Choice:
         if self._name is None or is_pattern(self._name) or not distinct[1:]:
             return
         mend = "give more of the name, --target or --member, or a glob for all"
-        complain(f"{path}: {plural(len(distinct), 'kernel')} are named {self._name!r}; {mend}:")
+        complain(f"{path}: {counted(len(distinct), 'kernel')} are named {self._name!r}; {mend}:")
         names = attributed(distinct, names_of(distinct, "short"))
         for name in names[:_MOST_NAMESAKES]:
             complain(f"  {name}")
         if more := len(names[_MOST_NAMESAKES:]):
-            complain(f"  … {plural(more, 'more kernel')}")
+            complain(f"  … {counted(more, 'more kernel')}")
         sys.exit(CANNOT_ANSWER)
 
 
 def listed(results: Sequence[Result], path: str) -> Iterator[str]:
     """A list of short kernel names, to choose one from."""
     names = sorted(set(names_of((result.kernel for result in results), "short").values()))
-    yield f"{printable(path)}: {plural(len(names), 'kernel')}; name one after the path\n\n"
+    yield f"{printable(path)}: {counted(len(names), 'kernel')}; name one after the path\n\n"
     yield from (f" {name}\n" for name in names[:_MOST_LISTED])
     if more := len(names[_MOST_LISTED:]):
-        yield f" … {plural(more, 'more kernel')}; a glob is a name, too\n"
+        yield f" … {counted(more, 'more kernel')}; a glob is a name, too\n"

@@ -20,7 +20,7 @@ from rich.progress import (
 )
 
 from kernelinfo.kernel import Item, Result
-from kernelinfo.render.words import plural
+from kernelinfo.rules.remark import counted
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -50,7 +50,7 @@ def shown(items: Iterable[Item], paths: Sequence[str]) -> Iterator[Item]:
                     bar = _bar(sum(map(os.path.getsize, paths)) if are_files else None)
                     bar.start()
                 task = bar.task_ids[0]
-                bar.update(task, completed=sum(done.values()), kernels=plural(kernels, "kernel"))
+                bar.update(task, completed=sum(done.values()), kernels=counted(kernels, "kernel"))
             yield item
     finally:
         if bar is not None:
@@ -75,7 +75,7 @@ def _bar(total: int | None) -> Progress:
 
 
 @contextmanager
-def counted(noun: str) -> Iterator[Callable[[int, int], None]]:
+def counting_bar(noun: str) -> Iterator[Callable[[int, int], None]]:
     """A function `(done, total)` that updates a bar. The bar disappears at the end."""
     if not sys.stderr.isatty():
         yield lambda done, total: None
@@ -96,5 +96,5 @@ def scanned(total: int) -> Iterator[Callable[[int, int], None]]:
         return
     with _bar(total) as bar:
         yield lambda done, kernels: bar.update(
-            bar.task_ids[0], advance=done, kernels=plural(kernels, "kernel")
+            bar.task_ids[0], advance=done, kernels=counted(kernels, "kernel")
         )

@@ -20,7 +20,7 @@ from kernelinfo.fleet import require_libraries
 from kernelinfo.reading.blob import Note, Problem
 from kernelinfo.render import jsonl
 from kernelinfo.render.records import render_table
-from kernelinfo.render.words import plural
+from kernelinfo.rules.remark import counted
 
 if TYPE_CHECKING:
     from kernelinfo.fleet.scanning import Plan
@@ -135,9 +135,9 @@ def _end_by_signals() -> None:
 def _listing(work: Plan) -> list[str]:
     to_read = set(work.files)
     rows = [("read" if f in to_read else "done", f"{f.size}", f.address) for f in work.listed]
-    counts = f"{plural(len(to_read), 'file')} of {len(rows)} to read"
+    counts = f"{counted(len(to_read), 'file')} of {len(rows)} to read"
     size = sum(file.size for file in to_read)
-    return [*render_table(("", "bytes", "file"), rows), f"\n {counts}, {plural(size, 'byte')}\n"]
+    return [*render_table(("", "bytes", "file"), rows), f"\n {counts}, {counted(size, 'byte')}\n"]
 
 
 def _run(request: Request, work: Plan, scheduler: str | None, workers: int | None) -> str:
@@ -153,10 +153,10 @@ def _run(request: Request, work: Plan, scheduler: str | None, workers: int | Non
             notes += done.notes
     for note in once(notes):
         complain(f"{note.path}: {note.message}")
-    files = f"{plural(len(work.files), 'file')} read"
+    files = f"{counted(len(work.files), 'file')} read"
     counts = f"{files}, {len(work.listed) - len(work.files)} done before"
     where = f"{request.dataset.name} (build {request.build})"
-    return f"{counts}, {plural(kernels, 'kernel')} → {where}\n"
+    return f"{counts}, {counted(kernels, 'kernel')} → {where}\n"
 
 
 def _exit(request: Request, missing: list[Problem]) -> None:
@@ -168,6 +168,6 @@ def _exit(request: Request, missing: list[Problem]) -> None:
     for problem in [*problems[:_SHOWN], *missing]:
         tell(problem)
     if (more := len(problems) - _SHOWN) > 0:
-        complain(f"… {plural(more, 'more problem')} in {request.dataset.name}/problems")
+        complain(f"… {counted(more, 'more problem')} in {request.dataset.name}/problems")
     if problems or missing:
         raise typer.Exit(CANNOT_ANSWER)

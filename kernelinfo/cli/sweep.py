@@ -14,7 +14,7 @@ import typer
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli import options
 from kernelinfo.cli.output import CANNOT_ANSWER, complain, make_view, write
-from kernelinfo.cli.progress import counted
+from kernelinfo.cli.progress import counting_bar
 from kernelinfo.cli.signals import end_on_signals
 from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.errors import CompilerError, OptionError, ReadError
@@ -146,7 +146,7 @@ def _sweeps(
     found: list[Sweep] = []
     problems, without = [], []
     with (
-        counted("variants") as progress,
+        counting_bar("variants") as progress,
         ThreadPoolExecutor((jobs or os.cpu_count() or 1) + 1) as pool,
         Processes(timeout) as processes,
     ):

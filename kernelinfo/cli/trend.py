@@ -12,7 +12,7 @@ from kernelinfo.cli.output import CANNOT_ANSWER, CLAIM, complain, make_view, wri
 from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.fleet import require_libraries
 from kernelinfo.render import TREND_FORMATS, renderer
-from kernelinfo.render.words import plural
+from kernelinfo.rules.remark import counted
 
 if TYPE_CHECKING:
     from kernelinfo.fleet.history import Trend
@@ -73,7 +73,7 @@ def command(
 def _exit(found: Trend, fails: bool) -> None:
     unread = [build for build in found.builds if build.problems]
     for build in unread:
-        problems = plural(build.problems, "problem")
+        problems = counted(build.problems, "problem")
         complain(f"{found.dataset}: {problems} in {build.name}: kernels may be missing there")
     if unread:
         raise typer.Exit(CANNOT_ANSWER)

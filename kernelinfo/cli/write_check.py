@@ -25,7 +25,7 @@ from kernelinfo.render import SHOW_INSTRUCTIONS, View
 from kernelinfo.render.check import check_renderer
 from kernelinfo.render.check.pinned import render_update
 from kernelinfo.render.check.text import verdict
-from kernelinfo.render.words import plural
+from kernelinfo.rules.remark import counted
 
 
 def write_check(
@@ -107,7 +107,7 @@ def write_first_configuration(paths: Sequence[str], options: Options) -> None:
         problems.exit()
         raise OptionError(f"{', '.join(paths)}: no kernel; build first")
     write([first_configuration(report)], OWN)
-    kernels = plural(len(report.results), "kernel")
+    kernels = counted(len(report.results), "kernel")
     text = f"{OWN}: written for {kernels}; edit it, then `kernelinfo check --update-baseline`\n"
     write([text], None)
     problems.exit()

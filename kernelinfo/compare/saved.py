@@ -63,7 +63,7 @@ def read_saved(blob: Blob, options: Options, tell: Tell) -> Build:
     if made_otherwise:
         tell(Problem(blob.path, made_otherwise))
     counts.found = len(found)
-    if problem := counts.no_kernel_problem(options):
+    if problem := counts.nothing_found(options):
         tell(problem)
     notes = (f"{blob.path}: {_MAY_BE_CUT}",) if may_be_cut else ()
     return Build(tuple(found), tuple(sorted(compilers)), unstated, notes)

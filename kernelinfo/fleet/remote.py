@@ -24,7 +24,6 @@ from kernelinfo.reading.containers import files, magic, open_blob, open_file
 from kernelinfo.reading.containers.archive import thin_members
 from kernelinfo.reading.containers.files import File
 from kernelinfo.reading.data import Data
-from kernelinfo.rules.remark import counted
 
 _PIECE = 8 << 20  # bytes
 WHOLE_BYTES = 8 << 20  # largest file that is always fetched whole
@@ -139,7 +138,7 @@ class _Fetch:
             with open(copy, "wb") as target:
                 came = sum(map(target.write, self._pieces(file)))
             if file.size and came != file.size:
-                raise EOFError(f"{counted(came, 'byte')} of {file.size} came; it changed meanwhile")
+                raise EOFError(f"{came} of {file.size} bytes came; it changed meanwhile")
             self.copies[file] = copy
         except Exception as error:  # libraries of stores share no error class
             self.failed[file] = error
@@ -198,6 +197,6 @@ class StoreFile:
         except Exception as error:  # libraries of stores share no error class
             raise ReadError(f"{UNFETCHED}{first_line(error)}; scan it again") from error
         if len(content) != size:
-            came = f"{counted(len(content), 'byte')} of {size} came; it changed meanwhile"
+            came = f"{len(content)} of {size} bytes came; it changed meanwhile"
             raise ReadError(f"{UNFETCHED}{came}; scan it again")
         return memoryview(content)

@@ -241,7 +241,7 @@ class _Reading:
                 yield item
             else:
                 # The analysis compares later entries with this one.
-                self._analysis.conflicting_entry(item)
+                self._analysis.reader.conflicting_entry(item)
             number += 1
 
     def done(self) -> Done:

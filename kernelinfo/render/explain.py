@@ -16,7 +16,8 @@ from kernelinfo.render.findings import in_words, next_step
 from kernelinfo.render.names import heading, name_of, printable
 from kernelinfo.render.notes import Notes
 from kernelinfo.render.paint import Span, aligned, cells, left, painted, wrap
-from kernelinfo.render.words import bare, block, number, percent, plural, waves_per_simd
+from kernelinfo.render.words import bare, block, number, percent, waves_per_simd
+from kernelinfo.rules.remark import counted
 
 _COLUMNS = ("resource", "used", "allocated", "out of", "allows", "slack")
 _LABEL = 8
@@ -120,7 +121,7 @@ def _row(limit: Limit, occupancy: Occupancy, kernel: Kernel | None) -> tuple[str
     match resource:
         case "slots":
             label, used = "block", block(occupancy.launch)
-            allocated, out_of = plural(limit.used, "wave"), f"{limit.available} slots per {per}"
+            allocated, out_of = counted(limit.used, "wave"), f"{limit.available} slots per {per}"
             slack = _ASSUMED[occupancy.launch.assumption]
         case "vgpr":
             in_code = kernel.used.vgprs if kernel else None
@@ -161,7 +162,7 @@ _ASSUMED = {
 def _result(occupancy: Occupancy, printed: CompilerNumber | None) -> str:
     text, per = "" if occupancy.exact else "at most ", occupancy.per
     if occupancy.launch.assumption != "graphics-stage":
-        text += f"{plural(occupancy.workgroups, 'workgroup')}/{per} · "
+        text += f"{counted(occupancy.workgroups, 'workgroup')}/{per} · "
     text += f"{occupancy.waves} of {occupancy.wave_slots} waves/{per}"
     text += f" · {percent(occupancy.percent)}"
     if printed is None or printed.agrees is None:

@@ -13,7 +13,8 @@ from kernelinfo.occupancy.headroom import Step
 from kernelinfo.render import View
 from kernelinfo.render.names import folded
 from kernelinfo.render.paint import Span, cells, fitted, left
-from kernelinfo.render.words import amount, change, percent, plural, waves_per_simd
+from kernelinfo.render.words import amount, change, percent, waves_per_simd
+from kernelinfo.rules.remark import counted
 
 if TYPE_CHECKING:
     from kernelinfo.rules.severity import Severity
@@ -33,7 +34,7 @@ _NEXT: Head = (("next  ", "bold"),)
 def counts(findings: Iterable[Finding]) -> dict[Severity, str]:
     """Severity → text (`2 errors`, `1 warning`), worst first; only severities that occur."""
     number = Counter(finding.severity for finding in findings)
-    return {one: plural(number[one], one) for one in SEVERITY_STYLES if number[one]}
+    return {one: counted(number[one], one) for one in SEVERITY_STYLES if number[one]}
 
 
 def worst_first(finding: Finding) -> tuple[int, str]:
@@ -70,17 +71,17 @@ def of_all(
         messages.setdefault(in_words(finding), []).append(result)
     for head, messages in groups.items():
         for text, of in islice(messages.items(), _MESSAGES):
-            more = f" and {plural(len(of) - 1, 'more kernel')}" if len(of) > 1 else ""
+            more = f" and {counted(len(of) - 1, 'more kernel')}" if len(of) > 1 else ""
             yield from _line((" ", ""), head, f"{text}: {label(of[0])}{more}", view)
         if rest := sum(map(len, islice(messages.values(), _MESSAGES, None))):
-            text = f"… and {plural(rest, 'more kernel')}; --top 0 tells of each"
+            text = f"… and {counted(rest, 'more kernel')}; --top 0 tells of each"
             yield from _line((" ", ""), head, text, view)
 
 
 def hidden_kernels(count: int) -> Iterator[list[Span]]:
     """A line with the number of hidden kernels; no line if all are shown."""
     if count:
-        yield [(f" … {plural(count, 'more kernel')}; --top 0 shows all", "dim")]
+        yield [(f" … {counted(count, 'more kernel')}; --top 0 shows all", "dim")]
 
 
 def next_step(occupancy: Occupancy | None, steps: tuple[Step, ...]) -> str:

@@ -9,7 +9,8 @@ from kernelinfo.kernel.report import Report
 from kernelinfo.render import View
 from kernelinfo.render.findings import counts
 from kernelinfo.render.names import name_of, printable
-from kernelinfo.render.words import block, bound, known, limiters, number, percent, plural, size
+from kernelinfo.render.words import block, bound, known, limiters, number, percent, size
+from kernelinfo.rules.remark import counted
 
 _HEADING = (
     *("kernel", "target", "waves/SIMD", "occupancy", "limited by"),
@@ -21,9 +22,9 @@ def render(items: Iterable[Item], view: View) -> Iterator[str]:
     """The report. Kernels with findings come first; others and those beyond `top` are folded."""
     report = Report.of(items)
     found = counts(finding for result in report.results for finding in result.findings)
-    parts = [", ".join(found.values()) or "no findings", plural(len(report.results), "kernel")]
+    parts = [", ".join(found.values()) or "no findings", counted(len(report.results), "kernel")]
     if report.problems:
-        parts.append(f"{plural(len(report.problems), 'problem')}: not all was read")
+        parts.append(f"{counted(len(report.problems), 'problem')}: not all was read")
     yield f"**kernelinfo: {' · '.join(parts)}**\n"
     ordered = sorted(report.results, key=lambda result: not result.findings)
     rows = [_row(result, view) for result in ordered]
@@ -64,7 +65,7 @@ def kernel_table(
 ) -> Iterator[str]:
     """Lines of a table with one row per kernel. Rows beyond `shown` are folded."""
     yield from table(heading, rows[:shown])
-    yield from folded(plural(len(rows) - shown, "more kernel"), heading, rows[shown:])
+    yield from folded(counted(len(rows) - shown, "more kernel"), heading, rows[shown:])
 
 
 def folded(title: str, heading: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:

@@ -11,7 +11,7 @@ from kernelinfo.render import View
 from kernelinfo.render.names import folded, name_of, printable
 from kernelinfo.render.paint import cells, fitted, paint, painted
 from kernelinfo.render.records import render_table
-from kernelinfo.render.words import known, limiters, percent, plural, size
+from kernelinfo.render.words import known, limiters, percent, size
 from kernelinfo.rules.remark import counted
 
 
@@ -49,7 +49,7 @@ def render_measurements(measured: tuple[Measurement, ...], view: View) -> Iterat
     if remarks:
         yield "\n"
     if absent := unmatched(measured):
-        text = f"{plural(len(absent), 'kernel')} of the run in none of the files: "
+        text = f"{counted(len(absent), 'kernel')} of the run in none of the files: "
         remarks += ["", text + ", ".join(absent)]
     for remark in remarks:
         yield from painted(fitted([(f" {remark}", "")], view, 3), view)

@@ -15,7 +15,7 @@ from kernelinfo.occupancy.placement import Demand, Launch, placement
 from kernelinfo.reading.arguments import Argument
 from kernelinfo.reading.facts import Code
 from kernelinfo.render.names import printable
-from kernelinfo.render.words import percent, plural
+from kernelinfo.render.words import percent
 from kernelinfo.rules.remark import counted
 
 Notes = list[tuple[str, str]]  # (label, text) of each line
@@ -49,7 +49,7 @@ def code_parts(code: Code | None) -> list[str]:
     """Numbers of instructions by kind, as written; kinds without instructions are left out."""
     if code is None:
         return []
-    counted = {
+    numbers = {
         "memory instruction": code.memory,
         "scratch instruction": code.scratch,
         "LDS instruction": code.lds,
@@ -57,12 +57,12 @@ def code_parts(code: Code | None) -> list[str]:
         "call": code.calls,
     }
     parts = [f"uses the matrix cores: {code.matrix} MFMA or WMMA"] if code.matrix else []
-    parts += [plural(count, noun) for noun, count in counted.items() if count]
+    parts += [counted(count, noun) for noun, count in numbers.items() if count]
     if code.spills or code.reloads:
-        parts.append(f"spilling: {plural(code.spills or 0, 'store')}")
-        parts.append(plural(code.reloads or 0, "reload"))
+        parts.append(f"spilling: {counted(code.spills or 0, 'store')}")
+        parts.append(counted(code.reloads or 0, "reload"))
     if code.agpr_moves:
-        parts.append(f"{plural(code.agpr_moves, 'move')} of spills to AGPRs and back")
+        parts.append(f"{counted(code.agpr_moves, 'move')} of spills to AGPRs and back")
     parts += [
         f"{loop.spills + loop.reloads} of these in loop {loop.header} at depth {loop.depth}"
         for loop in code.loops or ()

@@ -11,7 +11,8 @@ from kernelinfo.occupancy.limits import RESOURCES
 from kernelinfo.render import View
 from kernelinfo.render.findings import Label
 from kernelinfo.render.paint import Span, fitted, left, right
-from kernelinfo.render.words import grouped, size
+from kernelinfo.render.words import size
+from kernelinfo.rules.remark import grouped
 
 _LABEL = 10
 _BAR = 5

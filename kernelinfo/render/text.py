@@ -14,7 +14,8 @@ from kernelinfo.render.names import heading, member_path, names_of, printable
 from kernelinfo.render.paint import Span, cells, fitted, painted, wrap
 from kernelinfo.render.summary import summary
 from kernelinfo.render.table import TableRow, table, target_of
-from kernelinfo.render.words import compiler_name, plural
+from kernelinfo.render.words import compiler_name
+from kernelinfo.rules.remark import counted
 
 _MANY_CODE_OBJECTS = 4  # more share one table with a target column
 _MANY_KERNELS = 20  # more get a summary first, and are grouped, worst first
@@ -110,7 +111,7 @@ def _heading(
         code_object.target or "unknown target",
         " and ".join(sorted(sizes)),
         compiler_name(code_object.compiler or ""),
-        plural(kernels, "kernel"),
+        counted(kernels, "kernel"),
     ]
     target = results[0].kernel.target
     if target is not None:
@@ -125,24 +126,24 @@ def _also(report: Report) -> Iterator[list[Span]]:
     exact = [repeat for repeat in report.repeats if repeat.is_exact]
     if copies := len(report.repeats) - len(exact):
         state = "states" if copies == 1 else "state"
-        text = f" {plural(copies, 'code object')} {state} what the assembly does"
+        text = f" {counted(copies, 'code object')} {state} what the assembly does"
         yield [(f"{text}, and {'counts' if copies == 1 else 'count'} once; --all-copies", "dim")]
     for repeat in exact[:_REPEATS]:
         where, first = (member_path(one.path, one.member) for one in (repeat, repeat.first))
         yield [(f" {where} is {first}, byte for byte", "dim")]
     if rest := len(exact[_REPEATS:]):
-        yield [(f" … and {plural(rest, 'more code object')} counted once", "dim")]
+        yield [(f" … and {counted(rest, 'more code object')} counted once", "dim")]
 
 
 def _overview(report: Report) -> list[Span]:
     paths = {code_object.path for code_object in report.code_objects}
     targets = {target_of(kernel) for kernel in report.kernels}
     about = (
-        targets.pop() if len(targets) == 1 else plural(len(targets), "target"),
-        plural(len(report.code_objects), "code object"),
-        plural(len(report.results), "kernel"),
+        targets.pop() if len(targets) == 1 else counted(len(targets), "target"),
+        counted(len(report.code_objects), "code object"),
+        counted(len(report.results), "kernel"),
     )
-    what = printable(paths.pop()) if len(paths) == 1 else plural(len(paths), "file")
+    what = printable(paths.pop()) if len(paths) == 1 else counted(len(paths), "file")
     return [(what, "bold"), ("   " + " · ".join(about), "")]
 
 
@@ -184,9 +185,9 @@ def _summary(report: Report, view: View) -> Iterator[list[Span]]:
     line: list[Span] = [(" ", "")]
     for severity, count in findings.counts(found).items():
         line += [(", " if line[1:] else "", ""), (count, findings.SEVERITY_STYLES[severity])]
-    problems = f"{plural(len(report.problems), 'problem')}: not all was read"
-    kernels = plural(len(report.results), "kernel")
-    code_objects = plural(len(report.code_objects), "code object")
+    problems = f"{counted(len(report.problems), 'problem')}: not all was read"
+    kernels = counted(len(report.results), "kernel")
+    code_objects = counted(len(report.code_objects), "code object")
     read = f"{kernels} in {code_objects} · {problems if report.problems else 'all read'}"
     line.append((f"{' · ' if line[1:] else ''}{read}", "bold red" if report.problems else ""))
     yield from wrap(line, view.width, 1)

@@ -18,15 +18,6 @@ def percent(value: float) -> str:
     return f"{number(round(value, 1))} %"
 
 
-def grouped(value: float) -> str:
-    """A number with its thousands apart: `88 137`, `5.5`."""
-    return f"{value:,.1f}".removesuffix(".0").replace(",", " ")
-
-
-def plural(count: int, noun: str) -> str:
-    return f"{grouped(count)} {noun}" + ("" if count == 1 else "s")
-
-
 def known(count: int | None) -> str:
     """The count; `?` if it is unknown."""
     return "?" if count is None else str(count)

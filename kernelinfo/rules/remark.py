@@ -16,9 +16,14 @@ class Remark(NamedTuple):
     severity: Severity | None = None  # None: the rule's own
 
 
+def grouped(value: float) -> str:
+    """A number with its thousands apart: `88 137`, `5.5`."""
+    return f"{value:,.1f}".removesuffix(".0").replace(",", " ")
+
+
 def counted(count: int, noun: str) -> str:
-    """The count with its noun in singular or plural: `1 wave`, `3 waves`."""
-    return f"{count} {noun}{'' if count == 1 else 's'}"
+    """The count with its noun in singular or plural: `1 wave`, `88 137 waves`."""
+    return f"{grouped(count)} {noun}{'' if count == 1 else 's'}"
 
 
 def waves_per_simd(value: float) -> str:

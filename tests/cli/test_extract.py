@@ -70,7 +70,7 @@ def test_force_does_not_write_through_a_link(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([LIBRARY, "--target", "gfx942"], "no code object for gfx942"),
+        ([LIBRARY, "--target", "gfx942"], "no code object matches --target gfx942 (4 in the file)"),
         (["broken/x86.o"], "no AMD GPU code"),
         (["assembly/handwritten.s"], "no code object found"),
     ],

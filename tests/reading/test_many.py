@@ -142,7 +142,7 @@ CASES = {
     "damaged members": Case(
         archive(*[member(f"{n}.co/", b"\x7fELF") for n in MANY]),
         0,
-        "1000 more problems not listed; the last one is: ELF file cut off",
+        "1 000 more problems not listed; the last one is: ELF file cut off",
     ),
     "damaged members, and more": Case(
         archive(*[member(f"{n}.co/", b"\x7fELF") for n in range(4000)]), 0, TOO_MANY_MEMBERS

@@ -16,7 +16,7 @@ from kernelinfo.reading.target_id import target_id
 from kernelinfo.render import View
 from kernelinfo.render.findings import counts, in_words
 from kernelinfo.render.names import name_of, printable
-from kernelinfo.render.words import plural
+from kernelinfo.rules.remark import counted
 
 
 class Location(NamedTuple):
@@ -115,15 +115,15 @@ def headline(outcome: Outcome) -> str:
     answer = "failed" if outcome.failed else "passed"
     if not outcome.answered:
         answer = "cannot answer" if not outcome.failed else "failed, and cannot answer for all"
-    counted = [*counts(outcome.findings).values()]
+    severities = [*counts(outcome.findings).values()]
     if outcome.problems:
-        counted.insert(0, plural(len(outcome.problems), "problem"))
+        severities.insert(0, counted(len(outcome.problems), "problem"))
     excused = sum(len(judged.suppressed) for judged in outcome.judged)
-    parts = [", ".join(counted) or "nothing found", plural(len(outcome.judged), "kernel")]
+    parts = [", ".join(severities) or "nothing found", counted(len(outcome.judged), "kernel")]
     if excused:
         parts.append(f"{excused} suppressed")
     if outcome.passed_over:
-        parts.append(f"{plural(outcome.passed_over, 'kernel')} of other targets passed over")
+        parts.append(f"{counted(outcome.passed_over, 'kernel')} of other targets passed over")
     if outcome.part:
         parts.append(f"only of {printable(outcome.part)}")
     return f"{answer}: {' · '.join(parts)}"

@@ -13,7 +13,8 @@ from kernelinfo.render.check.claims import Claim, claims, headline, problem_text
 from kernelinfo.render.diff.markdown import HEADING, cells_of
 from kernelinfo.render.diff.rows import AFFECTED, roll_up, rows
 from kernelinfo.render.markdown import code, folded, kernel_table, plain
-from kernelinfo.render.words import number, plural
+from kernelinfo.render.words import number
+from kernelinfo.rules.remark import counted
 
 _FAILING = ("kernel", "target", "waves/SIMD", "finding", "at")
 _EXCUSED = ("kernel", "target", "finding", "reason")
@@ -57,7 +58,7 @@ def _moved(comparison: Comparison, view: View) -> Iterator[str]:
     found = rows(comparison)
     affected = [cells_of(row, view) for row in found if row.status in AFFECTED]
     yield f"\nSince the baseline: {plain(roll_up(comparison, found))}\n"
-    yield from folded(f"{plural(len(affected), 'kernel')} affected", HEADING, affected)
+    yield from folded(f"{counted(len(affected), 'kernel')} affected", HEADING, affected)
 
 
 def _row(result: Result, found: Sequence[Claim]) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from kernelinfo.config.measures import MEASURES
 from kernelinfo.gate.pinning import Update
 from kernelinfo.render import View
 from kernelinfo.render.names import printable
-from kernelinfo.render.words import plural
+from kernelinfo.rules.remark import counted
 
 
 def render_update(update: Update, baseline: FilePath, view: View) -> Iterator[str]:
@@ -24,7 +24,7 @@ def render_update(update: Update, baseline: FilePath, view: View) -> Iterator[st
     for word, kernels in () if view.quiet else lists.items():
         yield from _listed(word, kernels, view)
     summary = ", ".join(f"{len(kernels)} {word}" for word, kernels in lists.items())
-    pinned = plural(len(update.pinned.kernels), "kernel")
+    pinned = counted(len(update.pinned.kernels), "kernel")
     yield f"{printable(str(baseline))}: {pinned} pinned, {summary}\n"
 
 

@@ -10,7 +10,8 @@ from kernelinfo.compare import Comparison
 from kernelinfo.compare.changes import Effect, Match, Move, Pair, effect
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.render.names import printable
-from kernelinfo.render.words import bound, compiler_name, grouped, plural, waves_per_simd
+from kernelinfo.render.words import bound, compiler_name, waves_per_simd
+from kernelinfo.rules.remark import counted, grouped
 
 Status = Effect | Literal["renamed", "gone", "new"]
 
@@ -123,7 +124,7 @@ def unread(comparison: Comparison) -> str:
     """A warning that gone and new kernels may be unread ones; empty if all was read."""
     if not comparison.problems:
         return ""
-    problems = plural(len(comparison.problems), "problem")
+    problems = counted(len(comparison.problems), "problem")
     return f"{problems}: not all was read, kernels may be missing"
 
 

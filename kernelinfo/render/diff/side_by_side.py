@@ -12,7 +12,7 @@ from kernelinfo.render import RECORD_FORMATS, View
 from kernelinfo.render.diff.rows import arrow
 from kernelinfo.render.names import name_of, printable
 from kernelinfo.render.records import render_records, render_table
-from kernelinfo.render.words import plural
+from kernelinfo.rules.remark import counted
 
 Pairs = dict[str, dict[str, Pair]]  # name → target → pair
 
@@ -48,7 +48,7 @@ def _text(
         yield from render_table((*targets, "kernel"), rows, view)
         yield "\n"
     hidden = f" ({len(moved) - len(shown)} not shown; --top 0)" if len(shown) < len(moved) else ""
-    yield f" {len(moved)} of {plural(len(pairs), 'kernel')} moved{hidden}\n"
+    yield f" {len(moved)} of {counted(len(pairs), 'kernel')} moved{hidden}\n"
 
 
 def _records(targets: Sequence[str], pairs: Pairs) -> Iterator[dict[str, Any]]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from kernelinfo import __version__
-from kernelinfo.kernel import CodeObject
+from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.pressure.measure import Found, Measured
 from kernelinfo.pressure.nouns import (
     BlockPressure,

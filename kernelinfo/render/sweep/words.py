@@ -9,7 +9,8 @@ from shlex import quote
 from kernelinfo.kernel import Kernel, Result
 from kernelinfo.kernel.names import base_name
 from kernelinfo.render.names import printable
-from kernelinfo.render.words import compiler_name, number, plural, size, waves_per_simd
+from kernelinfo.render.words import compiler_name, number, size, waves_per_simd
+from kernelinfo.rules.remark import counted
 from kernelinfo.variants.nouns import (
     AS_COMPILED,
     Asked,
@@ -122,8 +123,8 @@ def _amounts(cost: Cost, kernel: Kernel) -> str:
     """The amounts of a cost in words. `kernel` has the loops with the reloads."""
     parts = (
         f"{size(cost.scratch_bytes)} of scratch" if cost.scratch_bytes > 0 else "",
-        f"{plural(cost.reloads, 'reload')} in {_loops(kernel)}" if cost.reloads > 0 else "",
-        plural(cost.spills, "spilled register") if not cost.scratch_bytes and cost.spills else "",
+        f"{counted(cost.reloads, 'reload')} in {_loops(kernel)}" if cost.reloads > 0 else "",
+        counted(cost.spills, "spilled register") if not cost.scratch_bytes and cost.spills else "",
     )
     return ", ".join(filter(None, parts))
 
@@ -133,7 +134,7 @@ def _loops(kernel: Kernel) -> str:
     loops = [loop for loop in (kernel.code.loops if kernel.code else None) or () if loop.reloads]
     if len(loops) == 1:
         return f"loop {printable(loops[0].header)}"
-    return plural(len(loops), "loop")
+    return counted(len(loops), "loop")
 
 
 def invitation(ir: str, kernel: Kernel) -> str:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from kernelinfo.compare import Comparison
 from kernelinfo.fleet.history import History, Trend
 from kernelinfo.render.diff import rows as diff
-from kernelinfo.render.words import plural
+from kernelinfo.rules.remark import counted
 
 _MEASURES = ("percent", "vgpr_spills", "sgpr_spills", "scratch_bytes_per_lane")
 """Measures of sparklines; a kernel's sparkline shows the first one that moved."""
@@ -58,7 +58,7 @@ def headline(trend: Trend, found: Sequence[TrendRow]) -> str:
     moved = diff.headline([one.row for one in found if one.row.status != "same"])
     if back := sum(one.row.status == "same" for one in found):
         moved += f" · {back} as before again"
-    parts = (f"{plural(len(trend.builds), 'build')}, {first} → {last}", moved)
+    parts = (f"{counted(len(trend.builds), 'build')}, {first} → {last}", moved)
     return " · ".join(filter(None, (*parts, diff.toolchain(trend.whole))))
 
 

@@ -12,7 +12,8 @@ from kernelinfo.render.names import printable
 from kernelinfo.render.paint import Span, aligned, paint, painted
 from kernelinfo.render.records import render_table
 from kernelinfo.render.trend.rows import TrendRow, headline, rows, sparkline, step_in_words
-from kernelinfo.render.words import grouped, plural, size
+from kernelinfo.render.words import size
+from kernelinfo.rules.remark import counted, grouped
 
 _HEADING = (
     *("build", "kernels", "waves/SIMD", "spilling", "scratch", "VGPRs", "code"),
@@ -40,7 +41,7 @@ def _builds(trend: Trend) -> list[tuple[str, ...]]:
             size(build.scratch_bytes_per_lane),
             grouped(build.vgprs),
             size(build.code_bytes),
-            step + (f" · {plural(build.problems, 'problem')}" if build.problems else ""),
+            step + (f" · {counted(build.problems, 'problem')}" if build.problems else ""),
         )
         for build, step in zip(trend.builds, steps, strict=True)
     ]
