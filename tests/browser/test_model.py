@@ -18,8 +18,10 @@ from kernelinfo.hardware.targets import Target
 from kernelinfo.kernel import Kernel
 from kernelinfo.kernel.report import Report
 from kernelinfo.occupancy import Occupancy, occupancy
+from kernelinfo.occupancy.calculator import arch
 from kernelinfo.occupancy.curves import Variable, curve
 from kernelinfo.occupancy.placement import Demand, Launch
+from kernelinfo.occupancy.vectors import vectors
 from kernelinfo.render.findings import next_step
 from kernelinfo.rules import BY_DEFAULT, Rule, findings
 
@@ -109,6 +111,27 @@ def test_it_says_what_python_says(page: Page, name: str) -> None:
         expected = occupancy(targets.find(name), demand, launch)
         assert found == {one: plain(getattr(expected, one)) for one in ANSWER}, (demand, launch)
         assert hardware in (targets.find(name).members or (name,))
+
+
+VECTOR = ("workgroups", "waves", "waves_per_simd", "percent", "limiters")
+
+
+def test_it_says_what_the_test_vectors_say(page: Page) -> None:
+    known = list(vectors())
+    asked = [[one["target"], plain(demand_of(one)), plain(launch_of(one))] for one in known]
+    shown = answers(page, OCCUPANCIES, asked)
+    for vector, found in zip(known, shown, strict=True):
+        assert {one: found[one] for one in VECTOR} == {one: vector[one] for one in VECTOR}, vector
+
+
+def demand_of(vector: dict[str, Any]) -> Demand:
+    amounts = ("vgprs", "agprs", "sgprs", "lds_bytes", "scratch_bytes_per_lane")
+    given = {name: vector[name] for name in (*amounts, "wave_size", "wgp_mode")}
+    return arch(vector["target"]).demand(**given)
+
+
+def launch_of(vector: dict[str, Any]) -> Launch:
+    return Launch(vector["workgroup_size"], trap_handler=vector["trap_handler"])
 
 
 FOUND = """cases.map(([index, changes]) => {

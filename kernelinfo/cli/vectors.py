@@ -1,0 +1,24 @@
+"""`kernelinfo vectors`."""
+
+from __future__ import annotations
+
+from kernelinfo.cli import options
+from kernelinfo.cli.output import make_view, write
+from kernelinfo.occupancy.vectors import hardware, vectors
+from kernelinfo.render.vectors import render_vectors
+
+EXAMPLES = """
+  kernelinfo vectors                              # on standard output
+  kernelinfo vectors -o kernelinfo-vectors.jsonl
+  kernelinfo explain numbers                      # the fields, a model in C
+"""
+
+
+def command(*, output: options.Output = None) -> None:
+    """Write test vectors for other occupancy models.
+
+    Each line is one case as JSON: a target, the amounts that a kernel uses, and the occupancy. The
+    lines before the cases hold the constants of the hardware.
+    """
+    view = make_view(output=output)
+    write(render_vectors(hardware(), vectors()), output, color=view.color)

@@ -1,0 +1,95 @@
+"""`kernelinfo vectors`: what the file says is right, by other ways to work it out."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from functools import cache
+from pathlib import Path
+from shutil import which
+
+import pytest
+
+from kernelinfo.hardware.targets import known
+from tests.manual.recipes import recipe
+from tests.test_golden import run
+
+from .oracle import Vector, expected
+
+SAMPLE = 97
+"""One case in so many is tried where each one takes long; a prime, so that all kinds occur."""
+
+
+@cache
+def lines() -> list[str]:
+    out, err, code = run("vectors")
+    assert (err, code) == ("", 0)
+    return out.splitlines()
+
+
+@cache
+def vectors() -> list[Vector]:
+    return [json.loads(line) for line in lines() if line.startswith('{"target"')]
+
+
+def test_the_file_covers_every_target() -> None:
+    assert json.loads(lines()[0]).keys() == {"schema", "kernelinfo", "license"}
+    assert len(vectors()) >= 20_000
+    assert {vector["target"] for vector in vectors()} == set(known())
+    assert {name for vector in vectors() for name in vector["limiters"]} == {
+        *("slots", "vgpr", "sgpr", "lds", "barriers", "scratch")
+    }
+    for field in ("wave_size", "wgp_mode", "trap_handler", "launchable"):
+        assert len({vector[field] for vector in vectors()}) > 1, field
+
+
+def test_each_case_is_what_a_simulation_finds() -> None:
+    for vector in vectors()[::SAMPLE]:
+        assert expected(vector) == {key: vector[key] for key in expected(vector)}, vector
+
+
+@pytest.mark.slow
+def test_every_case_is_what_a_simulation_finds() -> None:
+    wrong = [one for one in vectors() if one | expected(one) != one]
+    assert wrong == []
+
+
+def test_cases_are_what_calc_says() -> None:
+    for vector in vectors()[:: SAMPLE * 8]:
+        out, err, code = run("calc", *_options(vector), "--format", "json")
+        assert (err, code) == ("", 0)
+        record = json.loads(out)
+        answer = record | record["resident"]
+        for field in ("launchable", "workgroups", "waves", "percent", "limiters"):
+            assert answer[field] == vector[field], vector
+
+
+def _options(vector: Vector) -> list[str]:
+    amounts = {
+        "--vgpr": "vgprs",
+        "--agpr": "agprs",
+        "--sgpr": "sgprs",
+        "--lds": "lds_bytes",
+        "--scratch": "scratch_bytes_per_lane",
+        "--block": "workgroup_size",
+        "--wave": "wave_size",
+    }
+    options = [word for name, field in amounts.items() for word in (name, str(vector[field]))]
+    options += ["--cu-mode"] if vector["wgp_mode"] is False else []
+    options += [] if vector["trap_handler"] else ["--no-trap-handler"]
+    return ["--arch", vector["target"], *options]
+
+
+@pytest.mark.slow
+def test_the_manuals_model_in_c_agrees(tmp_path: Path) -> None:
+    compiler = which("cc") or which("gcc") or which("clang")
+    if compiler is None:
+        pytest.skip("no C compiler is installed")
+    (tmp_path / "model.c").write_text(recipe("model-c"))
+    warnings = ["-Wall", "-Wextra", "-Werror", "-O1"]
+    subprocess.run([compiler, *warnings, "model.c", "-o", "model"], cwd=tmp_path, check=True)
+    text = "\n".join([*lines(), ""])
+    done = subprocess.run(
+        ["./model"], input=text, capture_output=True, text=True, cwd=tmp_path, check=False
+    )
+    assert (done.stdout, done.returncode) == (f"{len(vectors())} cases, 0 wrong\n", 0)
