@@ -17,10 +17,11 @@ from kernelinfo.errors import ReadError
 from kernelinfo.hardware import targets
 from kernelinfo.kernel import Item, Kernel, Repeat, Result
 from kernelinfo.kernel.code_object import CodeObject
-from kernelinfo.kernel.names import demangle
+from kernelinfo.kernel.names import KernelName, demangle
 from kernelinfo.kernel.report import Report
 from kernelinfo.reading import containers
-from kernelinfo.reading.blob import Blob, Found, Problem
+from kernelinfo.reading.blob import Blob, Found, Note, Problem
+from kernelinfo.reading.containers import open_paths
 from kernelinfo.reading.containers.parts import problem
 from kernelinfo.reading.facts import Asked, SourceLine
 
@@ -43,6 +44,24 @@ def analyse(paths: Iterable[str], options: Options, *, required: bool = True) ->
     items = run(counts, analysis.results, required=required, within=options.bounds)
     yield from items
     yield from conclusions(counts, options) if required else notes(counts)
+
+
+def names(path: str, options: Options) -> Iterator[KernelName | Problem | Note]:
+    """The name of each kernel of a path, and problems. Code objects are not decoded."""
+    found: list[KernelName] = []
+
+    def leave_out(name: str, symbol: str) -> bool:
+        found.append(KernelName(name, symbol))
+        return False
+
+    analysis, counts = Analysis(options._replace(chooses=leave_out), [path]), PathCounts(path)
+    any_found = False
+    for blob in open_paths([path], within=options.bounds):
+        yield from (i for i in analysis.analyse_blob(blob, counts) if isinstance(i, Problem | Note))
+        yield from dict.fromkeys(found)  # readers may ask twice for a kernel
+        any_found = any_found or bool(found)
+        found.clear()
+    yield from notes([counts]) if any_found else conclusions([counts], options)
 
 
 def load(source: str | os.PathLike[str] | bytes, options: Options | None = None) -> Report:
@@ -78,7 +97,7 @@ class Analysis:
             self._copies = Copies(among, options)
         self._judge = Judge(options)
         self._names_kernels = bool(options.asked)
-        is_filtered = bool(options.kernels or options.exclude or options.targets)
+        is_filtered = bool(options.kernels or options.exclude or options.targets or options.chooses)
         asked: Asked | None = None  # all of them: code objects are compared whole
         if is_filtered and self._copies is None and not options.unique:
             asked = Asked(options.targets, self._asks_for)

@@ -142,6 +142,9 @@ class PathCounts:
             choice = " ".join(options.choices)
             message = f"no {sought} matches {choice} ({self.left_out} in the {kind})"
             message += self._suggestion(options.kernels)
+            if self.passed_over and (name := options.named):
+                mend = self._suggestion((name,)) or f"; `kernelinfo explain {self.path}` lists them"
+                message = f"no kernel is named {name!r} ({self.passed_over} in the {kind}){mend}"
         return Problem(self.path, message)
 
     def _suggestion(self, patterns: tuple[str, ...]) -> str:

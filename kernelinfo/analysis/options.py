@@ -31,6 +31,10 @@ class Options(NamedTuple):
     kernels: tuple[str, ...] = ()
     """Patterns for names, see `pattern.matching`; one match chooses a kernel. Empty for all."""
     exclude: tuple[str, ...] = ()
+    chooses: Callable[[str, str], bool] | None = None
+    """Chooses kernels by (name, symbol), besides `kernels` and `exclude`; None for all."""
+    named: str | None = None
+    """The name that `chooses` stands for, as typed."""
     targets: tuple[str, ...] = ()
     """Targets whose kernels are chosen; empty for all."""
     members: tuple[str, ...] = ()
@@ -94,6 +98,8 @@ class Options(NamedTuple):
     def asks_for(self, name: str, symbol: str, target: str | None = None) -> bool:
         """True if a kernel is chosen by name, symbol and, unless None, target."""
         if target is not None and self.targets and target not in self.targets:
+            return False
+        if self.chooses and not self.chooses(name, symbol):
             return False
         if not (self.kernels or self.exclude):
             return True

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from inspect import cleandoc
-from itertools import compress
+from itertools import chain, compress, groupby, islice
 
 import typer
 
 from kernelinfo import manual, rules
 from kernelinfo.analysis import analyse
 from kernelinfo.cli import completion, options
-from kernelinfo.cli.naming import Choice, listed
+from kernelinfo.cli.naming import choosing, every_name, listed
 from kernelinfo.cli.output import Problems, make_view, write
 from kernelinfo.cli.project import configuration
 from kernelinfo.cli.values import separate
@@ -20,7 +20,7 @@ from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.cli.write_report import check_readable_again
 from kernelinfo.errors import OptionError, did_you_mean
 from kernelinfo.hardware.targets import Device
-from kernelinfo.kernel import Item, Result
+from kernelinfo.kernel import Item, Kernel, Result
 from kernelinfo.occupancy import devices
 from kernelinfo.pressure.measure import Look, measure_again
 from kernelinfo.reading.budget import Bounds
@@ -115,35 +115,32 @@ def command(
         )
     project = configuration(select, ignore, severity, config)
 
-    choice = Choice(kernel)
-    wanted = wanted._replace(
-        locate=choice.has,
-        arguments=choice.has,
-        one_kernel=True,
-        selection=project.selection,
-        workgroup_sizes=project.workgroup_sizes,
-    )
     problems = Problems()
-    found = (item for one in asked for item in analyse([path], wanted._replace(run_as=one)))
+    wanted = choosing(path, kernel, wanted, problems)._replace(
+        one_kernel=True, selection=project.selection, workgroup_sizes=project.workgroup_sizes
+    )
+
+    def is_chosen(of: Kernel) -> bool:
+        return wanted.asks_for(of.name, of.symbol)
+
+    detailed = wanted._replace(locate=is_chosen, arguments=is_chosen)
+    found = (item for one in asked for item in analyse([path], detailed._replace(run_as=one)))
     items = problems.watch(found)
-    chosen = [i for i in items if not isinstance(i, Result) or choice.keeps(i.kernel)]
-    results = choice.best([item for item in chosen if isinstance(item, Result)])
-    chosen = [*results, *(item for item in chosen if not isinstance(item, Result))]
-    choice.check_is_one(results, path)
-    if kernel is None and len({result.kernel.name for result in results}) > 1:
-        write(listed(results, path), output)
-        problems.exit()
-        return
-    if not results and not problems.found:
-        chosen += problems.watch([choice.problem(path)])
+    if kernel is None:
+        known, items = every_name(path, wanted, items)
+        if len({one.name for one in known}) > 1:
+            write(listed(known, path), output)
+            problems.exit()
+            return
     if format == "text":
+        results = (item for item in items if isinstance(item, Result))
         ir, bounds = input_of(path), wanted.bounds
         write(_explanations(results, view, product, grid, ir, bounds), output, color=view.color)
     elif format == "html":
         view = view._replace(selection=project.selection)
-        write(_page(chosen, results, view, wanted.bounds), output)
+        write(_page([*items], view, wanted.bounds), output)
     else:
-        write(renderer(format)(chosen, view), output, color=view.color)
+        write(renderer(format)(items, view), output, color=view.color)
     problems.exit()
 
 
@@ -165,7 +162,7 @@ def _page_or_rule(name: str) -> str:
 
 
 def _explanations(
-    results: list[Result],
+    results: Iterator[Result],
     view: View,
     device: Device | None,
     grid: int | None,
@@ -173,28 +170,29 @@ def _explanations(
     within: Bounds,
 ) -> Iterator[str]:
     """The explanation of each kernel. `ir` is the path of the LLVM IR next to the assembly."""
-    pressures = _pressures(results, within)
-    for index, (result, pressure) in enumerate(zip(results, pressures, strict=True)):
+    first = [*islice(results, 2)]
+    for index, (result, pressure) in enumerate(_with_pressure(chain(first, results), within)):
         yield "\n" if index else ""
-        further = _launched_lds(result, within) if len(results) == 1 else []
+        further = _launched_lds(result, within) if len(first) == 1 else []
         if ir is not None:
             further += [("ask", invitation(ir, result.kernel))]
         yield from render_kernel(result, view, device, grid, pressure, further)
 
 
-def _pressures(results: list[Result], within: Bounds) -> Iterator[Notes]:
-    """Notes on each kernel of an assembly: live registers if vector registers limit it, and
-    variables in LDS if debug information has them."""
-    wanted = [_is_limited(one) or bool(one.kernel.used.lds_bytes) for one in results]
-    kinds = {one.kernel.code_object.kind for one in compress(results, wanted)}
-    if "assembly" not in kinds:
-        yield from ([] for _ in results)
-        return
-    measured = measure_again(compress(results, wanted), Look(lds=True), within)
-    for result, is_wanted in zip(results, wanted, strict=True):
-        one = next(measured) if is_wanted else None
-        registers = in_short(one.story) if one and _is_limited(result) else []
-        yield [*registers, *([("LDS", shared(one.lds))] if one and one.lds else [])]
+def _with_pressure(results: Iterator[Result], within: Bounds) -> Iterator[tuple[Result, Notes]]:
+    """Each kernel with notes, for an assembly: live registers if vector registers limit it, and
+    variables in LDS if debug information has them. An assembly is opened again once."""
+    for origin, group in groupby(results, lambda result: result.kernel.code_object):
+        if origin.kind != "assembly":
+            yield from ((one, []) for one in group)
+            continue
+        kernels = [*group]
+        wanted = [_is_limited(one) or bool(one.kernel.used.lds_bytes) for one in kernels]
+        measured = measure_again(compress(kernels, wanted), Look(lds=True), within)
+        for result, is_wanted in zip(kernels, wanted, strict=True):
+            one = next(measured) if is_wanted else None
+            registers = in_short(one.story) if one and _is_limited(result) else []
+            yield result, [*registers, *([("LDS", shared(one.lds))] if one and one.lds else [])]
 
 
 def _is_limited(result: Result) -> bool:
@@ -214,10 +212,11 @@ def _launched_lds(result: Result, within: Bounds) -> Notes:
     return [("LDS", shared(measured.lds))] if measured and measured.lds else []
 
 
-def _page(items: list[Item], results: list[Result], view: View, within: Bounds) -> Iterator[str]:
+def _page(items: list[Item], view: View, within: Bounds) -> Iterator[str]:
     """The HTML page. A single kernel of an assembly has its curve of live registers."""
     from kernelinfo.render import html
 
+    results = [item for item in items if isinstance(item, Result)]
     one = results[0] if len(results) == 1 else None
     measured = next(measure_again([one], Look(curve=True), within)) if one else None
     return html.render(items, view, {"pressure": {0: dataset(measured)}} if measured else None)

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import Annotated, Literal
 
 import typer
 
 from kernelinfo.cli import completion, options
-from kernelinfo.cli.naming import Choice
+from kernelinfo.cli.naming import choosing
 from kernelinfo.cli.output import Problems, make_view, write
 from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.errors import OptionError
 from kernelinfo.pressure.function import Function
-from kernelinfo.pressure.measure import Look, Measured, measure
+from kernelinfo.pressure.measure import Found, Look, Measured, measure
 from kernelinfo.render import PRESSURE_FORMATS, renderer
 
 EXAMPLES = """
@@ -85,20 +86,30 @@ def command(
     look = Look(curve=format == "html", blocks=format == "json", lds=kernel is not None)
     if at is not None:
         look = look._replace(at=_instruction(at))
-    choice = Choice(kernel)
-    found = [*measure(path, wanted, choice.keeps, look)] or [choice.problem(path)]
-    measured = [item for item in found if isinstance(item, Measured)]
-    best = choice.best([item.result for item in measured])
-    measured = [item for item in measured if item.result in best]
-    found = [item for item in found if not isinstance(item, Measured) or item in measured]
-    choice.check_is_one(best, path)
-    for item in found:
+    view = view._replace(whole=kernel is not None, register_class=register_class)
+    wanted = choosing(path, kernel, wanted, problems)
+    items = _told(measure(path, wanted, look), problems)
+    before = [*_to_the_first_kernel(items)]
+    if format == "json" or (before and isinstance(before[-1], Measured)):
+        pieces = renderer(f"pressure.{format}")(chain(before, items), view)
+        write(pieces, output, color=view.color)
+    problems.exit()
+
+
+def _told(items: Iterator[Found], problems: Problems) -> Iterator[Found]:
+    """The items unchanged; problems and notes are printed."""
+    for item in items:
         if not isinstance(item, Measured):
             problems.print(item)
-    if measured or format == "json":
-        view = view._replace(whole=kernel is not None, register_class=register_class)
-        write(renderer(f"pressure.{format}")(found, view), output, color=view.color)
-    problems.exit()
+        yield item
+
+
+def _to_the_first_kernel(items: Iterator[Found]) -> Iterator[Found]:
+    """The first kernel, and the problems and notes before it."""
+    for item in items:
+        yield item
+        if isinstance(item, Measured):
+            return
 
 
 def _instruction(at: str) -> Callable[[Function], int | None]:

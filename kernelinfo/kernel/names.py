@@ -65,6 +65,15 @@ def _most(symbol: str) -> float:
     return float(len(symbol)) ** (1 + min(expansions, 8)) * 3 ** (min(repeats, 100) / 3)
 
 
+class KernelName(NamedTuple):
+    """A kernel of which only the name is read."""
+
+    name: str
+    """Demangled."""
+    symbol: str
+    """Mangled."""
+
+
 class Parts(NamedTuple):
     """Positions of the parts of a demangled name, in characters."""
 

@@ -64,17 +64,15 @@ class Look(NamedTuple):
 _LOOK = Look()
 
 
-def measure(
-    path: str, options: Options, wanted: Callable[[Kernel], bool], look: Look = _LOOK
-) -> Iterator[Found]:
-    """Register pressure of each wanted kernel of a path; problems and notes in between."""
+def measure(path: str, options: Options, look: Look = _LOOK) -> Iterator[Found]:
+    """Register pressure of each kernel of a path, one by one; problems and notes in between."""
     analysis, counts = Analysis(options, [path]), PathCounts(path)
     for blob in open_paths([path], within=options.bounds):
         results = []
         for item in analysis.analyse_blob(blob, counts):
             if isinstance(item, Problem | Note):
                 yield item
-            elif isinstance(item, Result) and wanted(item.kernel):
+            elif isinstance(item, Result):
                 results.append(item)
         if isinstance(blob, Blob):
             yield from measure_in(blob, results, look)
@@ -106,11 +104,9 @@ def live_registers(source: str | os.PathLike[str], kernel: str) -> Story:
     `ReadError` if it does not name exactly one kernel or the code cannot be read.
     """
 
-    def is_wanted(found: Kernel) -> bool:
-        return matches(kernel, found.name, found.symbol)
-
+    options = Options(named=kernel, chooses=lambda *of: matches(kernel, *of))
     stories = []
-    for item in measure(os.fspath(source), Options(), is_wanted, Look(blocks=True)):
+    for item in measure(os.fspath(source), options, Look(blocks=True)):
         if isinstance(item, Problem):
             raise ReadError(f"{item.path}: {item.message}")
         if isinstance(item, Measured):

@@ -10,7 +10,6 @@ from pathlib import Path
 from random import Random
 
 from kernelinfo.analysis.options import Options
-from kernelinfo.kernel import Kernel
 from kernelinfo.pressure.measure import Measured, measure
 
 from ..conftest import CORPUS, FIXTURES
@@ -140,12 +139,11 @@ def _bounded(
     kernels = inexact = equal = 0
     faults = []
 
-    def is_wanted(kernel: Kernel) -> bool:
-        return target in (kernel.code_object.target or "")
-
     for path in paths:
-        for item in measure(str(path), Options(), is_wanted):
+        for item in measure(str(path), Options()):
             if not isinstance(item, Measured):
+                continue
+            if target not in (item.result.kernel.code_object.target or ""):
                 continue
             kernels += 1
             inexact += not item.story.exact

@@ -107,7 +107,7 @@ def test_a_sum_with_unknown_bytes_is_unknown() -> None:
 def added_up(path: Path) -> int:
     """Number of kernels, after each has the sum of its classes, and loops no more."""
     kernels = 0
-    for item in measure(str(path), Options(), lambda kernel: True):
+    for item in measure(str(path), Options()):
         if isinstance(item, Measured):
             story = item.story
             codes = [loop.code for loop in story.loops] + [line.code for line in story.lines]

@@ -19,7 +19,7 @@ PAIRS = [path for path in ASSEMBLY if (FIXTURES / "code_object" / f"{path.stem}.
 
 def measured(path: Path) -> dict[str, Measured]:
     """Symbol → measured kernel of a file. Every kernel must be measured."""
-    found = list(measure(str(path), Options(), lambda _: True))
+    found = list(measure(str(path), Options()))
     return {item.result.kernel.symbol: item for item in found if isinstance(item, Measured)}
 
 

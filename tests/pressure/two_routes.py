@@ -90,7 +90,7 @@ def read(path: Path) -> dict[str, Read]:
     """Symbol → every kernel of a file with instructions."""
     functions: list[Function] = []
     found = {}
-    for item in measure(str(path), Options(), lambda _: True, Look(at=functions.append)):
+    for item in measure(str(path), Options(), Look(at=functions.append)):
         if isinstance(item, Measured):
             story, function = item.story, functions[-1]
             code = [step.effect.mnemonic for step in function.instructions if step.is_code]

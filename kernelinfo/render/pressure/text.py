@@ -6,6 +6,7 @@ from __future__ import annotations
 import posixpath
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
 
 from kernelinfo.pressure.measure import Found, Measured
 from kernelinfo.pressure.nouns import InstructionMix, LiveValues, Location, Story
@@ -21,35 +22,37 @@ _CLASSES = {"vgpr": "VGPRs", "agpr": "AGPRs", "sgpr": "SGPRs"}
 
 def render(items: Iterable[Found], view: View) -> Iterator[str]:
     """One kernel whole, or several kernels as a table, highest peak first."""
-    found = [item for item in items if isinstance(item, Measured)]
-    if len(found) == 1 or view.whole:
-        for position, one in enumerate(found):
+    found = (item for item in items if isinstance(item, Measured))
+    first = [*islice(found, 2)]
+    if len(first) == 1 or view.whole:
+        for position, one in enumerate(chain(first, found)):
             yield "\n" if position else ""
             yield from _whole(one, view)
-    elif found:
-        yield from _kernels(found, view)
+    elif first:
+        yield from _kernels(chain(first, found), view)
 
 
-def _kernels(found: Sequence[Measured], view: View) -> Iterator[str]:
-    found = sorted(found, key=lambda one: -one.story.peak.pressure.vector)
-    rows = [("peak", "used", "AGPR", "SGPR", "instr", "at", "loop", "kernel")]
-    for result, story, *_ in found[: view.top or None]:
-        peak = story.peak
-        rows.append(
-            (
-                ("" if story.exact else "≥") + str(peak.pressure.vector),
-                str(story.used.vector(story.files)),
-                str(peak.pressure.agprs),
-                str(peak.pressure.sgprs),
-                str(story.instructions),
-                words.in_text(peak.at),
-                printable(peak.loop or ""),
-                name_of(result.kernel, view.names),
-            )
-        )
-    yield from _table(rows, "nnnnnttt", view)
+def _kernels(found: Iterable[Measured], view: View) -> Iterator[str]:
+    rows = [(one.story.peak.pressure.vector, _row(one, view)) for one in found]
+    rows.sort(key=lambda row: -row[0])
+    heading = ("peak", "used", "AGPR", "SGPR", "instr", "at", "loop", "kernel")
+    yield from _table([heading, *(row for _, row in rows[: view.top or None])], "nnnnnttt", view)
     yield " peak, used: vector registers of one lane; ≥: not exact, give KERNEL to see why\n"
-    yield _hidden(found, "kernels", view)
+    yield _hidden(rows, "kernels", view)
+
+
+def _row(one: Measured, view: View) -> tuple[str, ...]:
+    story, peak = one.story, one.story.peak
+    return (
+        ("" if story.exact else "≥") + str(peak.pressure.vector),
+        str(story.used.vector(story.files)),
+        str(peak.pressure.agprs),
+        str(peak.pressure.sgprs),
+        str(story.instructions),
+        words.in_text(peak.at),
+        printable(peak.loop or ""),
+        name_of(one.result.kernel, view.names),
+    )
 
 
 def _whole(one: Measured, view: View) -> Iterator[str]:
