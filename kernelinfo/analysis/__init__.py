@@ -164,7 +164,10 @@ class Analysis:
         """The kernels of a blob, or one `Repeat` if an equal code object was read before."""
         from hashlib import blake2b  # OpenSSL: 17 million instructions, for --unique alone
 
-        digest = blake2b(blob.data.read()).digest()
+        content = blake2b()
+        for piece in blob.data.pieces():
+            content.update(piece)
+        digest = content.digest()
         if first := self._first_copies.get(digest):
             yield Repeat(first, blob.path, blob.containers, blob.member, blob.offset)
             return

@@ -65,7 +65,7 @@ def _written(
         try:
             os.makedirs(folder, exist_ok=True)
             with atomic_write(path) as file:
-                file.write(item.blob.data.read())
+                file.writelines(item.blob.data.pieces())
         except OSError as error:
             if is_new:
                 with suppress(OSError):  # not empty

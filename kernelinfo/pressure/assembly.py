@@ -17,19 +17,9 @@ from kernelinfo.reading.assembly.arithmetic import Unresolved
 from kernelinfo.reading.assembly.debug_entries import DEBUG_INFO, read_units
 from kernelinfo.reading.assembly.expressions import Definitions, Evaluator
 from kernelinfo.reading.assembly.loc import SourceFiles
-from kernelinfo.reading.assembly.scan import (
-    ASSIGNMENT,
-    Lines,
-    Text,
-    decode,
-    described_kernel,
-    label_offset,
-    line_end,
-    lines_from,
-    marks,
-    searchable,
-)
+from kernelinfo.reading.assembly.scan import ASSIGNMENT, described_kernel, label_offset, marks
 from kernelinfo.reading.debug_entries import Unit
+from kernelinfo.reading.text import Lines, decode, line_end, lines_from, searchable
 
 _FILE = re.compile(rb"^[ \t]*+(?=\.file[ \t]+\d)", re.MULTILINE)
 _DESCRIPTOR = re.compile(rb"\.amdhsa_kernel[ \t]++([^\n]*+)")
@@ -46,7 +36,7 @@ _MOST_DESCRIPTOR = 1 << 14  # bytes of its text
 class AssemblyText:
     """An assembly text, from which functions are read one at a time."""
 
-    def __init__(self, data: Text | memoryview) -> None:
+    def __init__(self, data: bytes | memoryview) -> None:
         self._text = searchable(data)
         self._files_read = 0, SourceFiles()
         """Number of `.file` directives read, and the files that they name."""

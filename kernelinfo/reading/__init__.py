@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from kernelinfo.reading.blob import Blob
 from kernelinfo.reading.facts import Asked, Module
+from kernelinfo.reading.text import text_of
 
 
 def read(blob: Blob, *, arch: str | None = None, asked: Asked | None = None) -> Iterator[Module]:
@@ -22,8 +23,8 @@ def read(blob: Blob, *, arch: str | None = None, asked: Asked | None = None) -> 
     elif blob.is_build_log:
         from kernelinfo.reading import build_log
 
-        yield from build_log.read(blob.data.read(), arch=arch, budget=blob.kernels)
+        yield from build_log.read(text_of(blob.data), arch=arch, budget=blob.kernels)
     else:
         from kernelinfo.reading import assembly
 
-        yield from assembly.read(blob.data.read(), arch=arch, budget=blob.kernels)
+        yield from assembly.read(text_of(blob.data), arch=arch, budget=blob.kernels)

@@ -17,11 +17,10 @@ from kernelinfo.reading.code_object.note_metadata import read_kernel_maps
 from kernelinfo.reading.data import Data
 from kernelinfo.reading.elf import read_elf
 from kernelinfo.reading.metadata import kernel_symbol
+from kernelinfo.reading.text import Text, decode, find_all, text_of
 
-_BLOCK = re.compile(
-    rb"\.amdgpu_metadata(?:[^\S\n]*+\n)++(.*?)(?:(\.end_amdgpu_metadata)|\Z)", re.DOTALL
-)
-"""The YAML and its end, which may be missing."""
+_BEGIN = re.compile(rb"\.amdgpu_metadata[^\S\n]*+\n")
+_END = b".end_amdgpu_metadata"
 
 
 class Argument(NamedTuple):
@@ -53,7 +52,7 @@ def arguments_of(blob: Blob) -> Arguments:
     Empty before code object version 3. Raises `ReadError` if the metadata cannot be read.
     """
     is_elf = bytes(blob.data.read(0, 4)) == b"\x7fELF"
-    kernels = _in_code_object(blob.data) if is_elf else _in_assembly(blob.data.read())
+    kernels = _in_code_object(blob.data) if is_elf else _in_assembly(text_of(blob.data))
     return {kernel_symbol(k.get(".symbol"), k.get(".name")): _arguments(k) for k in kernels}
 
 
@@ -61,13 +60,15 @@ def _in_code_object(data: Data) -> Iterator[Mapping[object, object]]:
     return read_kernel_maps(read_elf(data, []))
 
 
-def _in_assembly(data: memoryview) -> Iterator[Mapping[object, object]]:
-    for block in _BLOCK.finditer(data):
-        if not block[2]:
+def _in_assembly(text: Text) -> Iterator[Mapping[object, object]]:
+    for offset, begin in find_all(_BEGIN, text):
+        start = offset + len(begin[0])
+        end = text.find(_END, start)
+        if end < 0:
             return
-        text, _ = metadata_yaml.document(block[1].decode("utf-8", "backslashreplace"))
+        yaml, _ = metadata_yaml.document(decode(text[start:end]))
         try:
-            root, _ = metadata_yaml.root_of(text)
+            root, _ = metadata_yaml.root_of(yaml)
         except ValueError as error:
             raise ReadError(f"the metadata cannot be read: {error}") from error
         yield from _maps(root.get("amdhsa.kernels"))

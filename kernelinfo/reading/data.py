@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Iterator
 from typing import Protocol
 
 from kernelinfo.errors import ReadError
@@ -93,6 +94,11 @@ class Data:
         """
         size = min(size, self._size - offset)
         return self._source.read(self._start + offset, size) if size > 0 else memoryview(b"")
+
+    def pieces(self) -> Iterator[memoryview]:
+        """All bytes, by the MiB. Raises `ReadError` like `Source.read`."""
+        for offset in range(0, self._size, _WINDOW):
+            yield self.read(offset, _WINDOW)
 
     def part(self, offset: int, size: int = sys.maxsize) -> Data:
         """The same range as `read`, as data not read yet."""

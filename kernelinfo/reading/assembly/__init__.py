@@ -11,33 +11,28 @@ from kernelinfo.reading.assembly.scan import (
     ASSIGNMENT,
     BEGIN,
     BUNDLE,
-    Lines,
-    Text,
-    decode,
     is_directive,
-    line_at,
     marks,
     outside_macros,
-    searchable,
 )
 from kernelinfo.reading.budget import UNBOUNDED, KernelBudget
 from kernelinfo.reading.facts import Features, Module, ReadWarnings
+from kernelinfo.reading.text import Lines, Text, decode, line_at
 
 _DIRECTIVE = 3
 """Statements counted for one directive, by the time that it takes to read."""
 
 
 def read(
-    data: Text | memoryview, *, arch: str | None = None, budget: KernelBudget = UNBOUNDED
+    text: Text, *, arch: str | None = None, budget: KernelBudget = UNBOUNDED
 ) -> Iterator[Module]:
     """Modules of an assembly text, in its order.
 
     A module ends at the next `.amdgcn_target` or at the next part of a text bundle. A part without
     anything for an AMD GPU gives no module. `arch` is the target of modules that name none. A
     statement that cannot be read becomes a warning of its module; nothing in a text raises. Takes
-    time linear in the text.
+    time linear in the text. Raises `ReadError` if a long text cannot be read any more.
     """
-    text = searchable(data)
     warnings = ReadWarnings()
     whole = WholeText(text, Lines(text), warnings, budget)
     part = ""

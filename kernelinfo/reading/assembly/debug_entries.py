@@ -13,8 +13,8 @@ import re
 from collections.abc import Iterator
 
 from kernelinfo.reading.assembly.loc import SourceFiles
-from kernelinfo.reading.assembly.scan import Text, decode
 from kernelinfo.reading.debug_entries import Entry, Unit
+from kernelinfo.reading.text import decode
 
 DEBUG_INFO = re.compile(rb"\.section[ \t]+\.debug_info\b")
 _ENTRY = re.compile(rb"; Abbrev \[\d+\] 0x([0-9a-f]+):0x([0-9a-f]+) (DW_TAG_\w+)\n")
@@ -35,7 +35,7 @@ _Strings = dict[str, str]
 """Strings by label (DWARF 4), and by number in the table of offsets (DWARF 5)."""
 
 
-def read_units(text: Text, start: int, files: SourceFiles) -> Iterator[Unit]:
+def read_units(text: bytes, start: int, files: SourceFiles) -> Iterator[Unit]:
     """Compilation units of the first `.debug_info` section behind `start`, a byte offset."""
     section = DEBUG_INFO.search(text, start)
     if section is None:

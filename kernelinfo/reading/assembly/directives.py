@@ -10,9 +10,9 @@ from typing import NamedTuple
 from kernelinfo.hardware.registers import align, extra_sgprs
 from kernelinfo.hardware.targets import Target
 from kernelinfo.reading.assembly.expressions import number
-from kernelinfo.reading.assembly.scan import Text, decode
 from kernelinfo.reading.metadata import UINT32
 from kernelinfo.reading.resource_symbols import NAMED_BARRIERS
+from kernelinfo.reading.text import Text, decode
 
 Readings = dict[str, tuple[str, Callable[[int], int | None]]]
 """Field of a block → name in `Numbers`, and a function from the field's value to the number or

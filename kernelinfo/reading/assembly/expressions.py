@@ -11,17 +11,10 @@ from typing import NamedTuple
 
 from kernelinfo.hardware.targets import Target
 from kernelinfo.reading.assembly.arithmetic import Evaluated, Unresolved, apply, wrap
-from kernelinfo.reading.assembly.scan import (
-    Lines,
-    Text,
-    before,
-    decode,
-    is_directive,
-    line_at,
-    unquoted,
-)
+from kernelinfo.reading.assembly.scan import is_directive, unquoted
 from kernelinfo.reading.budget import UNBOUNDED, KernelBudget
 from kernelinfo.reading.grammar import MOST_TOKENS, Builders, NoMatch, TooLong, load_tables, parse
+from kernelinfo.reading.text import Lines, Text, before, decode, line_at, lines_from
 
 
 class Definition(NamedTuple):
@@ -56,10 +49,8 @@ _DEEPEST = 100_000
 _USUAL_TERMS = 64
 _MOST_TERMS_BEYOND = 1 << 20
 """Most terms of a module beyond the first 64 of each expression; they take about a second."""
-_SETS = re.compile(rb"\.(?:set|equ)\b.*+(?:\n[ \t]*+\.(?:set|equ)\b.*+)*+")
 _SET = re.compile(
-    rb"^[ \t]*\.(?:set|equ)\b(?:[ \t]+(\"(?:\\.|[^\"\\\n])*\"|[^\s,\"]+)[ \t]*,)?(.*)$",
-    re.MULTILINE,
+    rb"[ \t]*\.(?:set|equ)\b(?:[ \t]+(\"(?:\\.|[^\"\\])*\"|[^\s,\"]+)[ \t]*,)?(.*)", re.DOTALL
 )
 _EQUATED = rb"\s*([\w.$@]+)\s*"
 
@@ -74,15 +65,16 @@ class Definitions(dict[str, list[Definition]]):
 
         Raises `TooManyKernelsError`.
         """
-        found = _SETS.match(text, offset)
-        assert found
-        budget.spend_statements(found[0].count(b"\n"))
-        first = lines.number(offset)
-        for line, (name, expression) in enumerate(_SET.findall(found[0]), first):
-            if name and (line > first or is_directive(text, offset)):
-                definition = Definition(line, decode(expression))
-                self.setdefault(unquoted(name), []).append(definition)
-        return found.end()
+        first, end = lines.number(offset), offset
+        for line, written in enumerate(lines_from(text, offset), first):
+            if not (found := _SET.match(written)):
+                break
+            budget.spend_statements(line > first)
+            end += len(written) + 1
+            if found[1] and (line > first or is_directive(text, offset)):
+                definition = Definition(line, decode(found[2]))
+                self.setdefault(unquoted(found[1]), []).append(definition)
+        return end
 
     def add_assignment(self, text: Text, offset: int, lines: Lines) -> None:
         """Add the assignment whose `=` stands at `offset`; nothing if it is no assignment."""

@@ -22,10 +22,10 @@ from kernelinfo.reading.assembly.directives import (
     wave_size_in,
 )
 from kernelinfo.reading.assembly.expressions import leading_numbers, number
-from kernelinfo.reading.assembly.scan import Text, decode, lines_from
 from kernelinfo.reading.grammar import NoMatch, load_tables, parse
 from kernelinfo.reading.metadata import UINT32
 from kernelinfo.reading.resource_symbols import NAMED_BARRIERS
+from kernelinfo.reading.text import Text, decode, lines_from, match_at
 
 _CODE_BYTES = "codeLenInByte"
 _FIELDS: Readings = {
@@ -104,7 +104,7 @@ def read_block(text: Text, offset: int) -> InfoBlock | None:
     comments, code_bytes = b"", None
     if prefix := _prefix(first):
         comments = b"\n".join(islice(_prefixed(text, start, prefix), _MOST_LINES))
-    elif found := _COMMENTS.match(text, start):
+    elif found := match_at(_COMMENTS, text, start):
         code_bytes, comments = _without_code_bytes(found[0])
         start += len(found[0]) - len(comments)
     read = _read if len(comments) < _USUAL else _read.__wrapped__

@@ -15,8 +15,8 @@ from collections import Counter
 from collections.abc import Callable
 
 from kernelinfo.hardware.registers import REGISTER_BYTES
-from kernelinfo.reading.assembly.scan import Text, before
 from kernelinfo.reading.facts import Code, LoopSpills
+from kernelinfo.reading.text import Text, before
 
 _END = b".Lfunc_end"
 _INSTRUCTION = re.compile(

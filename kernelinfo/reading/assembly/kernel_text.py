@@ -11,7 +11,7 @@ from kernelinfo.reading.assembly import directives, info_block
 from kernelinfo.reading.assembly.arithmetic import Unresolved
 from kernelinfo.reading.assembly.directives import Block, Found, Stated, Statement
 from kernelinfo.reading.assembly.expressions import Definitions, Evaluator, number
-from kernelinfo.reading.assembly.scan import Lines, Text, labels
+from kernelinfo.reading.assembly.scan import labels
 from kernelinfo.reading.assembly.shader_registers import of_config
 from kernelinfo.reading.budget import KernelBudget
 from kernelinfo.reading.facts import (
@@ -28,6 +28,7 @@ from kernelinfo.reading.facts import (
 from kernelinfo.reading.metadata import UINT32
 from kernelinfo.reading.resource_symbols import SYMBOLS, symbol_numbers
 from kernelinfo.reading.stamps import is_of_clang
+from kernelinfo.reading.text import Lines, Text
 
 _Reading = Callable[..., Found]
 _Placed = tuple[Numbers, Place]

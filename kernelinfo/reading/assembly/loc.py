@@ -12,8 +12,8 @@ import posixpath
 import re
 from collections.abc import Callable, Sequence
 
-from kernelinfo.reading.assembly.scan import Text, decode
 from kernelinfo.reading.facts import SourceLine
+from kernelinfo.reading.text import Text, decode, find_all, line_at
 
 _STRING = rb'"((?:\\.|[^"\\\n])*)"'
 # Not compiled at import: only text with debug information needs these.
@@ -22,10 +22,9 @@ _LOCATION = rb"(?m)^[ \t]*\.loc[ \t]+(\d{1,9})[ \t]+(\d{1,9})[ \t]+(\d{1,9})"
 _MARK = b".loc"
 _ENDS = b"s_endpgm"
 _BEGINS = rb"(?m)^\.Lfunc_begin(\d{1,9}):"
-_FUNCTION = (
-    rb"-\.Lfunc_begin(\d{1,9})[ \t]*; DW_AT_high_pc\n"
-    rb"((?:[ \t]*(?:\.\w{4,5}[ \t][^\n;]{1,99})?; DW_AT_\w+\n){1,20})"
-)
+_FUNCTION = rb"-\.Lfunc_begin(\d{1,9})[ \t]*; DW_AT_high_pc\n"
+_ATTRIBUTES = rb"(?:[ \t]*(?:\.\w{4,5}[ \t][^\n;]{1,99})?; DW_AT_\w+\n){1,20}"
+_MOST_ATTRIBUTES = 1 << 12  # bytes
 _DECLARED = rb"\.(?:byte|short|long)[ \t]+(\d{1,9})[ \t]*; DW_AT_decl_(file|line)\n"
 
 
@@ -40,7 +39,7 @@ class SourceFiles:
 
     def take(self, text: Text, offset: int = 0) -> None:
         """Add the file of the `.file` directive at `offset`, if it has a number."""
-        if match := re.compile(_FILE).match(text, offset):
+        if match := re.match(_FILE, line_at(text, offset)):
             parts = (re.sub(rb"\\(.)", rb"\1", part) for part in match.groups()[1:] if part)
             self._parts[int(match[1])] = [*map(decode, parts)]
 
@@ -48,8 +47,11 @@ class SourceFiles:
         """Add the declarations of functions from the debug information between two offsets."""
         if not self._parts:
             return
-        for function in re.compile(_FUNCTION).finditer(text, start, end):
-            declared = {what: int(number) for number, what in re.findall(_DECLARED, function[2])}
+        for offset, function in find_all(re.compile(_FUNCTION), text, start, end):
+            behind = offset + len(function[0])
+            stated = re.match(_ATTRIBUTES, text[behind : behind + _MOST_ATTRIBUTES])
+            lines = re.findall(_DECLARED, stated[0]) if stated else ()
+            declared = {what: int(number) for number, what in lines}
             if declared.keys() == {b"file", b"line"}:
                 self._declared[int(function[1])] = declared[b"file"], declared[b"line"]
 

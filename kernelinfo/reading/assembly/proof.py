@@ -8,8 +8,8 @@ from __future__ import annotations
 from kernelinfo.hardware.targets import Target
 from kernelinfo.reading.assembly.instructions import function_text
 from kernelinfo.reading.assembly.kernel_text import KernelText
-from kernelinfo.reading.assembly.scan import Text
 from kernelinfo.reading.facts import KernelFacts, Numbers, Stated
+from kernelinfo.reading.text import Text
 
 _NO_ACCESS = tuple(
     b"ds_" + name

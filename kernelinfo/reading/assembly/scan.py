@@ -5,28 +5,21 @@ Marks are found in one pass, without splitting the text into lines.
 
 from __future__ import annotations
 
-import codecs
 import re
-from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Iterable, Iterator
 
-Text = bytes
+from kernelinfo.reading.text import Text, before, decode, find_all, line_end
 
 INFO = "info"
 ASSIGNMENT = "="
 BUNDLE = "CLANG_OFFLOAD_BUNDLE____"
 BEGIN = "Begin function "
 
-# Most bytes to look back for the start of a line. A log's prefix (`[build] `) is short, and without
-# a limit a file of one long line would cost its length squared.
-_MOST_BEFORE = 200
 # Bytes are searched much faster than a map, and most windows of this size hold no mark.
 _WINDOW = 1 << 13
 _AROUND = 64
 """Bytes of overlap on each side of a window; a mark with its surroundings is shorter."""
-_LINES = 1 << 12
-"""Bytes read first for the lines of one block, which are seldom longer."""
 
 _MARKS: tuple[tuple[bytes, re.Pattern[bytes], str], ...] = (
     (
@@ -70,49 +63,6 @@ _COMMENT = re.compile(rb"(?<!\s)\s++(?:;|//|/\*).*")
 # LLVM MCAsmInfo::isValidUnquotedName
 _UNQUOTED = re.compile(r"[\w.$@]+", re.ASCII)
 _FAR = 1 << 16
-
-
-def searchable(data: Text | memoryview) -> Text:
-    """The text as UTF-8 bytes with newlines; copied only if `data` is not so already."""
-    text = data.obj if isinstance(data, memoryview) else data
-    if not isinstance(text, bytes) or len(text) != len(data):
-        text = bytes(data)  # a part of something larger
-    if text[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-        text = text[:].decode("utf-16", "replace").encode()
-    start = text[: 1 << 16]
-    if b"\r" in start and b"\n" not in start:
-        return text[:].replace(b"\r", b"\n")
-    return text
-
-
-class Lines:
-    """Line numbers of byte offsets, and back; quick if looked up in the order of the text."""
-
-    def __init__(self, text: Text) -> None:
-        self._text = text
-        self._known = [(0, 1)]
-        """Byte offsets and their lines, in ascending order: looked up ones and some between."""
-
-    def number(self, offset: int) -> int:
-        """1-based line of a byte offset."""
-        known = self._known
-        while (last := known[-1])[0] < offset:
-            end = min(last[0] + _WINDOW, offset)
-            known.append((end, last[1] + self._text[last[0] : end].count(b"\n")))
-        start, line = known[bisect_right(known, (offset, len(self._text))) - 1]
-        return line + self._text[start:offset].count(b"\n")
-
-    def offset(self, line: int) -> int:
-        """Byte offset at which a 1-based line begins; the text's length if it has fewer lines."""
-        while (last := self._known[-1])[1] < line:
-            if last[0] == len(self._text):
-                return last[0]
-            self.number(min(last[0] + _WINDOW, len(self._text)))
-        before = bisect_left(self._known, line, key=lambda known: known[1]) - 1
-        offset, number = self._known[max(before, 0)]
-        for _ in range(number, line):
-            offset = self._text.find(b"\n", offset) + 1
-        return offset
 
 
 def marks(text: Text) -> Iterator[tuple[int, str]]:
@@ -162,51 +112,12 @@ def outside_macros(text: Text, marks: Iterable[tuple[int, str]]) -> Iterator[tup
         yield start, UNEXPANDED
 
 
-def lines_from(text: Text, offset: int) -> Iterator[bytes]:
-    """Lines from `offset` on, without their newlines; split piece by piece, not all at once."""
-    size = _LINES
-    while offset < len(text):
-        *whole, rest = text[offset : offset + size].split(b"\n")
-        yield from whole
-        if offset + size >= len(text):
-            yield rest
-            return
-        offset += size - len(rest)
-        # Twice the size for a line longer than a piece, so that it costs linear time.
-        size = _LINES if whole else 2 * size
-
-
-def before(text: Text, offset: int) -> bytes | None:
-    """Text of the line before `offset`; None if the line begins more than 200 bytes before."""
-    near = max(offset - _MOST_BEFORE, 0)
-    newline = text.rfind(b"\n", near, offset)
-    if newline < 0 < near:
-        return None
-    return text[newline + 1 if newline >= 0 else 0 : offset]
-
-
 def is_directive(text: Text, offset: int) -> bool:
     """True if the directive at `offset` is not part of a comment, a string or a name."""
     if text[offset - 2 : offset] == b"\n\t":  # as compilers write nearly all
         return True
     prefix = before(text, offset)
     return prefix is not None and not _NO_CODE.search(prefix)
-
-
-def line_at(text: Text, offset: int) -> bytes:
-    """Text from `offset` to the end of the line, without the line break."""
-    return text[offset : line_end(text, offset)].rstrip(b"\r")
-
-
-def line_end(text: Text, offset: int) -> int:
-    """Byte offset of the next newline from `offset` on; the text's length without one."""
-    newline = text.find(b"\n", offset)
-    return newline if newline >= 0 else len(text)
-
-
-def decode(name: bytes) -> str:
-    """Text of UTF-8 bytes; invalid bytes become escapes: `\\xff`."""
-    return name.decode("utf-8", "backslashreplace")
 
 
 def last_label(text: Text, floor: int, offset: int) -> tuple[str, int] | None:
@@ -217,9 +128,11 @@ def last_label(text: Text, floor: int, offset: int) -> tuple[str, int] | None:
 
 def labels(text: Text, start: int, end: int) -> Iterator[tuple[str, int]]:
     """Name and byte offset of each non-local label between `start` and `end`."""
-    for label in re.compile(_LABEL).finditer(text, start, end):
+    if start and text[start - 1 : start] != b"\n":
+        start = line_end(text, start) + 1
+    for offset, label in find_all(re.compile(_LABEL), text, start, end):
         if not re.match(_LOCAL, label[1]):
-            yield unquoted(label[1]), label.start(1)
+            yield unquoted(label[1]), offset + label.start(1) - label.start()
 
 
 def label_offset(text: Text, name: str, floor: int, offset: int) -> int | None:

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from kernelinfo.hardware.targets import Target
 from kernelinfo.reading.assembly.directives import Block, Evaluate, Fields, Found, Statement
-from kernelinfo.reading.assembly.scan import Text, decode, line_end
 from kernelinfo.reading.facts import Numbers
+from kernelinfo.reading.text import Text, decode, line_end
 
 _COMPUTE = "COMPUTE_PGM_RSRC1"
 _FIELDS: Mapping[str, str] = {

@@ -11,14 +11,15 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from kernelinfo.errors import TooManyKernelsError
-from kernelinfo.reading.assembly.scan import Lines, Text, searchable
 from kernelinfo.reading.budget import BY_DEFAULT, UNBOUNDED, KernelBudget
 from kernelinfo.reading.build_log import log
 from kernelinfo.reading.build_log.blocks import Blocks
 from kernelinfo.reading.facts import Features, KernelFacts, Module, ReadWarnings
 from kernelinfo.reading.target_id import parse_target_id
+from kernelinfo.reading.text import Lines, Text, find_all
 
 _RECORD = re.compile(rb"^Pass: +kernel-resource-usage\s", re.MULTILINE)
+_PASS = b"kernel-resource-usage"
 _FAILED = re.compile(
     rb"^FAILED: |(?:^|: |m)(?:fatal )?error: |^g?make(?:\[\d+\])?: \*\*\* ", re.MULTILINE
 )
@@ -27,10 +28,9 @@ _FAILURES = (b"FAILED: ", b"error: ", b": *** ")
 _FUNCTIONS = "reports functions but no kernel: no report ends with an LDS size"
 
 
-def accepts(text: Text | memoryview) -> bool:
+def accepts(text: Text) -> bool:
     """True if a text holds a compiler's resource usage, or too many lines that look like it."""
-    text = searchable(text)
-    if _RECORD.search(text):
+    if _holds_record(text):
         return True
     try:
         named = text.find(b"Function Name: ") >= 0
@@ -40,7 +40,7 @@ def accepts(text: Text | memoryview) -> bool:
 
 
 def read(
-    data: Text | memoryview, *, arch: str | None = None, budget: KernelBudget = UNBOUNDED
+    text: Text, *, arch: str | None = None, budget: KernelBudget = UNBOUNDED
 ) -> Iterator[Module]:
     """Modules of a log or record: the first kernel of each name, then the second of each, and so
     on.
@@ -48,13 +48,12 @@ def read(
     A build for several targets, or a template in several units, gives several kernels of one name.
     `arch` is the target of the build. A statement that cannot be read becomes a warning.
     """
-    text = searchable(data)
     warnings = ReadWarnings()
     blocks = Blocks(warnings, budget)
     try:
         for statement in log.statements(text, budget):
             blocks.take(statement)
-        if _RECORD.search(text):
+        if _holds_record(text):
             from kernelinfo.reading.build_log import records  # few inputs need YAML
 
             for statement in records.statements(text, warnings, budget):
@@ -62,8 +61,8 @@ def read(
     except TooManyKernelsError as error:
         warnings.add(str(error))
     may_have_failed = any(text.find(mark) >= 0 for mark in _FAILURES)
-    if may_have_failed and (failed := _FAILED.search(text)):
-        line = Lines(text).number(failed.end())
+    if may_have_failed and (failed := next(find_all(_FAILED, text), None)):
+        line = Lines(text).number(failed[0])
         warnings.add(
             "the build failed here: kernels may be missing; mend it, and build again", line
         )
@@ -82,6 +81,11 @@ def read(
             notes=(_FUNCTIONS,) if blocks.are_all_functions else (),
             part=f"occurrence {number}" if number > 1 else None,
         )
+
+
+def _holds_record(text: Text) -> bool:
+    """True if the text holds a document of an optimization record on resource usage."""
+    return text.find(_PASS) >= 0 and any(find_all(_RECORD, text))
 
 
 def _by_occurrence(kernels: Iterator[KernelFacts]) -> list[list[KernelFacts]]:

@@ -16,9 +16,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from kernelinfo.reading.assembly.scan import Lines, Text, decode
 from kernelinfo.reading.budget import KernelBudget
 from kernelinfo.reading.build_log.blocks import NAME, Location, Statement
+from kernelinfo.reading.text import Lines, Text, decode, pieces
 
 _KEYS = re.compile(
     rb"(Function Name|(?:Total)?SGPRs|[SV]GPRs Spill|[AV]GPRs|ScratchSize \[bytes/lane\]"
@@ -42,20 +42,23 @@ def statements(text: Text, budget: KernelBudget) -> Iterator[Statement]:
 
     Takes time linear in the text. Raises `TooManyKernelsError`.
     """
-    lines, at = Lines(text), 0
-    while found := _KEYS.search(text, at):
-        budget.spend_statements(_REMARK)
-        start = found.start()
-        ending = _LINE_END.search(text, found.end(), found.end() + _MOST_AFTER)
-        at = ending.start() if ending else min(found.end() + _MOST_AFTER, len(text))
-        key = found[1].decode()
-        location = _location(_before(text, start), is_name=key == NAME)
-        if location:
-            value = _OPTION.sub("", _without_escapes(text[found.end() : at]).rstrip())
-            yield Statement(location, key.removeprefix("Total"), value, lines.number(start))
+    lines = Lines(text)
+    for offset, piece in pieces(text):
+        at = 0
+        while found := _KEYS.search(piece, at):
+            budget.spend_statements(_REMARK)
+            start = found.start()
+            ending = _LINE_END.search(piece, found.end(), found.end() + _MOST_AFTER)
+            at = ending.start() if ending else min(found.end() + _MOST_AFTER, len(piece))
+            key = found[1].decode()
+            location = _location(_before(piece, start), is_name=key == NAME)
+            if location:
+                value = _OPTION.sub("", _without_escapes(piece[found.end() : at]).rstrip())
+                line = lines.number(offset + start)
+                yield Statement(location, key.removeprefix("Total"), value, line)
 
 
-def _before(text: Text, start: int) -> str:
+def _before(text: bytes, start: int) -> str:
     """Text of the line before the key at `start`, without escape sequences."""
     near = text[max(start - _MOST_BEFORE, 0) : start]
     return _without_escapes(near[max(near.rfind(b"\n"), near.rfind(b"\r")) + 1 :])

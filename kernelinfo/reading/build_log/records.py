@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterator, Mapping
 
 from kernelinfo.errors import ReadError
-from kernelinfo.reading.assembly.scan import Lines, Text, decode
 from kernelinfo.reading.budget import KernelBudget
 from kernelinfo.reading.build_log.blocks import NAME, NOWHERE, Location, Statement
 from kernelinfo.reading.facts import ReadWarnings
+from kernelinfo.reading.text import Lines, Text, decode, find_all
 
 _START = re.compile(rb"^--- ![^\n]*\n", re.MULTILINE)
 _PASS = re.compile(rb"[^\n]{0,80}\n?Pass: +kernel-resource-usage\s")
@@ -24,6 +24,7 @@ _ARGUMENT = re.compile(r"^ *- (\w+):[ \t]*(.*)", re.MULTILINE)
 _LOCATION = re.compile(r"\{\s*File: *+(.*),\s+Line: (\d{1,9}),\s+Column: (\d{1,9})\s*\}")
 _ESCAPED = re.compile(r'\\(?:(["\\/ ])|x(..)|u(.{4})|U(.{8})|.)')
 _MOST_BYTES = 1 << 16  # per document; real ones have about 300
+_MOST_HEAD = 1 << 10  # two lines, the second one the name of the pass
 _RECORD = 3  # statements counted for one document, by the time that it takes to read
 _KEYS: Mapping[str, str] = {
     "FunctionName": NAME,
@@ -45,12 +46,13 @@ def statements(text: Text, warnings: ReadWarnings, budget: KernelBudget) -> Iter
     Raises `TooManyKernelsError`.
     """
     lines = Lines(text)
-    for found in _START.finditer(text):
-        if _PASS.match(text, found.end()):
+    for offset, found in find_all(_START, text):
+        start = offset + len(found[0])
+        if _PASS.match(text[start : start + _MOST_HEAD]):
             budget.spend_statements(_RECORD)
-            line = lines.number(found.start())
+            line = lines.number(offset)
             try:
-                if statement := _statement(_document(text, found.end()), line):
+                if statement := _statement(_document(text, start), line):
                     yield statement
             except ReadError as error:
                 warnings.add(str(error), line)
@@ -58,10 +60,11 @@ def statements(text: Text, warnings: ReadWarnings, budget: KernelBudget) -> Iter
 
 def _document(text: Text, start: int) -> str:
     """Text of a document from `start` to its end. Raises `ReadError` without an end."""
-    end = _END.search(text, start, start + _MOST_BYTES)
+    document = text[start : start + _MOST_BYTES]
+    end = _END.search(document)
     if not (end and end[1]):
         raise ReadError("the record is cut off")
-    return decode(text[start : end.start()].replace(b"\r\n", b"\n"))
+    return decode(document[: end.start()].replace(b"\r\n", b"\n"))
 
 
 def _statement(document: str, line: int) -> Statement | None:

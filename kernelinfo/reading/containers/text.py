@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import re
 import zlib
 from contextlib import suppress
@@ -10,6 +9,7 @@ from contextlib import suppress
 from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.containers.parts import problem
 from kernelinfo.reading.data import Data
+from kernelinfo.reading.text import is_utf16, searchable, text_of
 
 # Every assembly text for these GPUs has one of these, mostly at the top.
 _MARKS = re.compile(
@@ -27,36 +27,30 @@ _MAPS = (*(bytes([first]) for first in range(0x80, 0x90)), b"\xde", b"\xdf")
 """First bytes of MessagePack maps."""
 _CATALOGUE = rb"[\xa0-\xbf](?:solutions|library|codeObjectFile)"
 _CATALOGUE_BYTES = 1 << 12
-_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 def read(blob: Blob) -> Blob | Problem:
     """The text as a blob, UTF-16 converted to UTF-8; a problem if it has no kernels."""
-    if bytes(blob.data.read(0, 2)) in _UTF16 and not _is_too_large(blob):
-        decoded = bytes(blob.data).decode("utf-16", "replace")
-        blob = blob._replace(data=Data.of(decoded.encode()))
+    if is_utf16(blob.data):
+        if len(blob.data) > blob.bounds.memory:
+            return problem(blob, _too_large(blob))
+        blob = blob._replace(data=Data.of(searchable(blob.data.read())))
     is_large = len(blob.data) > blob.bounds.carved  # small texts may have stray zeros
     is_binary = is_large and b"\0" in bytes(blob.data.read(0, _BINARY_BYTES))
     if not is_binary and blob.data.search(_MARKS) is not None:
-        return problem(blob, _too_large(blob)) if _is_too_large(blob) else blob
+        return blob
     if not is_binary and blob.data.search(re.compile(_RESOURCE_USAGE)) is not None:
         from kernelinfo.reading import build_log  # most texts are assembly
 
-        if _is_too_large(blob):
-            return problem(blob, _too_large(blob))
-        if build_log.accepts(blob.data.read()):
+        if build_log.accepts(text_of(blob.data)):
             return blob._replace(is_build_log=True)
     return problem(blob, _reason(blob.data))
 
 
-def _is_too_large(blob: Blob) -> bool:
-    """True if the text exceeds `Bounds.memory`. Readers of text hold all of it."""
-    return len(blob.data) > blob.bounds.memory
-
-
 def _too_large(blob: Blob) -> str:
     size, most = len(blob.data), blob.bounds.memory
-    return f"a text of {size} bytes, more than the {most} held at once; --bound memory=N reads it"
+    allowed = f"more than the {most} held at once"
+    return f"a text in UTF-16 of {size} bytes, {allowed}; --bound memory=N reads it"
 
 
 def _reason(data: Data) -> str:

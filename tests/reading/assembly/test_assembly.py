@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import kernelinfo.reading.text
 from kernelinfo.reading.assembly import read, scan
 from kernelinfo.reading.facts import (
     Features,
@@ -19,6 +20,7 @@ from kernelinfo.reading.facts import (
     facts_of,
 )
 from kernelinfo.reading.stamps import compiler_of
+from kernelinfo.reading.text import searchable
 from tests.conftest import with_code
 
 SHARED = Path(__file__).resolve().parents[4] / "shared"
@@ -115,7 +117,8 @@ TEXT = (
 
 
 def modules(text: str | bytes, arch: str | None = None) -> list[Module]:
-    return list(read(text if isinstance(text, bytes) else text.encode(), arch=arch))
+    content = text if isinstance(text, bytes) else text.encode()
+    return list(read(searchable(content), arch=arch))
 
 
 def module(text: str | bytes, arch: str | None = None) -> Module:
@@ -287,7 +290,8 @@ def test_forms_of_text_make_no_difference(form: bytes) -> None:
 
 
 def test_a_view_is_read_as_it_is() -> None:
-    assert with_code(read(memoryview(TEXT.encode())[3:])) == with_code(modules(TEXT[3:]))
+    part = searchable(memoryview(TEXT.encode())[3:])
+    assert with_code(read(part)) == with_code(modules(TEXT[3:]))
 
 
 def test_blocks_alone_are_named_by_position() -> None:
@@ -647,7 +651,7 @@ def test_a_text_means_the_same_in_pieces_of_any_size(
     whole = with_code(modules(TEXT + TEXT))
     assert [len(kernels) for _, kernels, _ in whole] == [1, 1]
     monkeypatch.setattr(scan, "_WINDOW", size)
-    monkeypatch.setattr(scan, "_LINES", size)
+    monkeypatch.setattr(kernelinfo.reading.text, "_LINES", size)
     assert with_code(modules(TEXT + TEXT)) == whole
 
 

@@ -9,6 +9,7 @@ import pytest
 from kernelinfo.reading.assembly import read
 from kernelinfo.reading.assembly.instructions import count_code
 from kernelinfo.reading.facts import Code, LoopSpills, facts_of
+from kernelinfo.reading.text import searchable
 from tests.conftest import CORPUS, FIXTURES, needs_corpus
 
 ASSEMBLY = FIXTURES / "assembly"
@@ -59,7 +60,9 @@ def test_scratch_inside_loops_is_counted() -> None:
 
 
 def code(path: Path) -> dict[str, Code | None]:
-    kernels = (kernel for module in read(path.read_bytes()) for kernel in module.kernels)
+    kernels = (
+        kernel for module in read(searchable(path.read_bytes())) for kernel in module.kernels
+    )
     return {k.symbol: k.read_code and k.read_code() for k in kernels}
 
 
@@ -110,7 +113,7 @@ def test_every_compiler_comments_its_spills() -> None:
     """Spill counts of the metadata and comments in the text agree on who spills to scratch."""
     compared = 0
     for path in sorted(CORPUS.glob("core/*.s")):
-        for module in read(path.read_bytes()):
+        for module in read(searchable(path.read_bytes())):
             for kernel in module.kernels:
                 spilled = {f.value for f in facts_of(kernel.stated) if f.name == "vgpr_spills"}
                 found = kernel.read_code and kernel.read_code()

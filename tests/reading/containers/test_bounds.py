@@ -93,11 +93,11 @@ def test_a_bound_that_is_none_is_refused(bound: str) -> None:
 
 
 def test_a_text_beyond_the_memory_bound_is_one_line() -> None:
-    text = (FIXTURES / "assembly" / "tiny-v6-clang22-gfx90a.s").read_bytes()
+    text = (FIXTURES / "assembly" / "tiny-v6-clang22-gfx90a.s").read_text().encode("utf-16")
     blobs, messages = opened(text, Bounds(memory=len(text) - 1))
     assert blobs == []
     assert messages == [
-        f"a text of {len(text)} bytes, more than the {len(text) - 1} held at once; "
+        f"a text in UTF-16 of {len(text)} bytes, more than the {len(text) - 1} held at once; "
         "--bound memory=N reads it"
     ]
     assert opened(text, Bounds(memory=len(text)))[1] == []

@@ -1,0 +1,83 @@
+"""A long text is read part by part: the answers are those of reading it whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import kernelinfo.reading.text
+from kernelinfo.reading import assembly, build_log
+from kernelinfo.reading.budget import KernelBudget
+from kernelinfo.reading.data import Data
+from kernelinfo.reading.text import LongText, Text, lines_from, pieces, searchable
+from tests.conftest import CORPUS, FIXTURES, needs_corpus, with_code
+
+TEXTS = sorted([*FIXTURES.rglob("*.s"), *(FIXTURES / "log").iterdir()])
+
+
+def read(text: Text) -> list[object]:
+    """Everything that a reader says about a text, and the line of each statement."""
+    is_log = build_log.accepts(text)
+    reader = build_log.read if is_log else assembly.read
+    return [is_log, *with_code(reader(text, arch="gfx90a", budget=KernelBudget(2000)))]
+
+
+def cut(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
+    """Let windows and pieces have `size` bytes."""
+    for name in ("_WINDOW", "_PIECE", "_LINES", "_COUNTED"):
+        monkeypatch.setattr(kernelinfo.reading.text, name, size)
+
+
+@pytest.mark.parametrize("size", [61, 500, 4099])
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.name)
+def test_fixtures_are_read_in_parts_as_whole(
+    path: Path, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = path.read_bytes()
+    whole = read(searchable(content))
+    cut(monkeypatch, size)
+    assert read(LongText(Data.of(searchable(content)))) == whole
+
+
+@needs_corpus
+@pytest.mark.parametrize("size", [1021, 1 << 14])
+def test_the_corpus_is_read_in_parts_as_whole(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = [searchable(path.read_bytes()) for path in sorted(CORPUS.rglob("*.s"))]
+    whole = [read(text) for text in texts]
+    cut(monkeypatch, size)
+    for text, expected in zip(texts, whole, strict=True):
+        assert read(LongText(Data.of(text))) == expected
+    assert len(texts) > 100
+
+
+def test_every_cut_of_a_text_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names, blocks, metadata and numbers are cut at each of their bytes."""
+    content = (FIXTURES / "assembly" / "tiny-v6-clang22-gfx1030.s").read_bytes()
+    whole = read(content)
+    for size in range(40, 400, 7):
+        cut(monkeypatch, size)
+        assert read(LongText(Data.of(content))) == whole, size
+
+
+def test_a_text_whose_lines_end_with_returns_is_read_in_parts() -> None:
+    content = (FIXTURES / "assembly" / "tiny-v6-clang22-gfx90a.s").read_bytes()
+    returns = Data.of(content.replace(b"\n", b"\r"))
+    assert read(LongText(returns)) == read(content)
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 64])
+@pytest.mark.parametrize("content", [b"", b"\n", b"a", b"ab\n\ncde\nf", b"x" * 70 + b"\ny\n"])
+def test_a_long_text_answers_as_bytes(
+    content: bytes, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cut(monkeypatch, size)
+    text = LongText(Data.of(content))
+    assert len(text) == len(content)
+    for start in range(-3, len(content) + 2):
+        assert list(lines_from(text, max(start, 0))) == list(lines_from(content, max(start, 0)))
+        for end in (None, *range(start, start + 9)):
+            assert text[start:end] == content[start:end]
+            for sought in (b"\n", b"cd", b"xx\ny"):
+                assert text.find(sought, start, end) == content.find(sought, start, end)
+    assert b"".join(piece for _, piece in pieces(text)) == content
