@@ -27,7 +27,7 @@ class Bounds(NamedTuple):
     """Most decompressed bytes per compressed byte, beyond the first 64 MiB of one member and the
     first 128 MiB of a file. Real bundles reach 42."""
     memory: int = 8 << 30
-    """Most bytes in memory at once: of one decompressed member, or of one text."""
+    """Most bytes in memory at once: of one decompressed member, or of one text in UTF-16."""
     carved: int = 64 << 20
     """Most bytes of an unknown file in a directory, or of an unknown archive member, to search for
     code objects. A file named on the command line is searched whole."""
