@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from kernelinfo.reading.blob import Blob
 from kernelinfo.reading.budget import Bounds
+from kernelinfo.reading.containers import open_bytes
 from tests.conftest import FIXTURES
 from tests.fuzz.promise import SECONDS
 from tests.test_golden import run
@@ -100,4 +102,5 @@ def test_a_text_beyond_the_memory_bound_is_one_line() -> None:
         f"a text in UTF-16 of {len(text)} bytes, more than the {len(text) - 1} held at once; "
         "--bound memory=N reads it"
     ]
-    assert opened(text, Bounds(memory=len(text)))[1] == []
+    found = list(open_bytes(text, "file", Bounds(memory=len(text))))
+    assert [type(one) for one in found] == [Blob]

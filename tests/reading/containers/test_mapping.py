@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.conftest import FIXTURES
+
 from .opening import OBJECT
 
 LARGE = 70 << 20
@@ -53,6 +55,15 @@ def test_what_is_left_is_reported_and_the_loss_named(tmp_path: Path) -> None:
     path.write_bytes(bundle(*offsets))
     found, messages = read_while_it_shrinks(path, 10 << 20)
     assert found == offsets[:2]
+    assert messages[-1] == "shrank while it was read; read it again when it is complete"
+
+
+def test_a_text_that_shrinks_keeps_its_first_kernels_and_names_the_loss(tmp_path: Path) -> None:
+    path = tmp_path / "large.s"
+    module = (FIXTURES / "assembly" / "tiny-v6-clang22-gfx90a.s").read_bytes()
+    path.write_bytes(module * (LARGE // len(module) + 1))
+    found, messages = read_while_it_shrinks(path, 1 << 20)
+    assert len(found) > 1
     assert messages[-1] == "shrank while it was read; read it again when it is complete"
 
 
