@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.reading.blob import Blob
@@ -16,8 +18,24 @@ def lines_of(blob: Blob) -> dict[str, SourceLine]:
     """Symbol -> source line of the kernels of one code object. Raises `ReadError`."""
     from kernelinfo.reading.code_object.dwarf import read_source_lines
 
-    lines = read_source_lines(blob.data)
+    with _freed():
+        lines = read_source_lines(blob.data)
     return {symbol: in_repository(line) for symbol, line in lines.items()}
+
+
+@contextmanager
+def _freed() -> Iterator[None]:
+    """Free pyelftools' entries at the end: they refer to each other, and the command line runs
+    without a collector. They take 20 MB for each large code object."""
+    if gc.isenabled():
+        yield
+        return
+    gc.freeze()  # only what is made from here on is searched
+    try:
+        yield
+    finally:
+        gc.collect()
+        gc.unfreeze()
 
 
 def opened_again(

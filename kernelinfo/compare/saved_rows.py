@@ -69,7 +69,7 @@ def _summary(row: SavedRow) -> KernelSummary:
     symbol, source = text(row, "Symbol"), None
     if row["Source_File"] is not None:
         source = SourceLine(text(row, "Source_File"), count(row, "Source_Line") or 0)
-    found = numbers(row, _COLUMNS)
+    found = numbers(row, _COLUMNS) | dict.fromkeys(UNSTATED)
     if value(bool, row, "Dynamic_Stack"):
         found["scratch_bytes_per_lane"] = None
     return KernelSummary(
@@ -82,7 +82,6 @@ def _summary(row: SavedRow) -> KernelSummary:
         exact=value(bool, row, "Exact"),
         reserved_vgprs=_allocated_vgprs(row),
         **found,
-        **dict.fromkeys(UNSTATED),
     )
 
 

@@ -56,11 +56,13 @@ class KernelSummary(NamedTuple):
     """Lanes."""
     exact: bool | None = None
     """False if the occupancy is an upper bound."""
+    accepted: tuple[tuple[str, str], ...] = ()
+    """(rule, severity) of findings that a baseline accepts; not compared."""
 
     @property
     def content(self) -> tuple[object, ...]:
         """The compared values, in the order of `COMPARED`."""
-        return self[:_SOURCE] + self[_SOURCE + 1 :]
+        return self[:_SOURCE] + self[_SOURCE + 1 : -1]
 
     @property
     def processor(self) -> str:
@@ -74,7 +76,7 @@ class KernelSummary(NamedTuple):
 
 
 _SOURCE = KernelSummary._fields.index("source")
-COMPARED = tuple(name for name in KernelSummary._fields if name != "source")
+COMPARED = tuple(name for name in KernelSummary._fields if name not in ("source", "accepted"))
 
 
 class Build(NamedTuple):

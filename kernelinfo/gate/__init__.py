@@ -6,12 +6,11 @@ import os
 from collections.abc import Iterator
 from datetime import date
 
-from kernelinfo.compare import compare
 from kernelinfo.compare.changes import Pair
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.config import Budget, Configuration
 from kernelinfo.gate import budget, expectation, ratchet
-from kernelinfo.gate.baseline import pinnable, read_baseline
+from kernelinfo.gate.baseline import compared, pinnable, read_baseline
 from kernelinfo.gate.outcome import VANISHED, Judged, Notice, Outcome
 from kernelinfo.gate.scope import Scope
 from kernelinfo.gate.suppression import Suppressions
@@ -63,7 +62,7 @@ class _Judgement:
         self._comparison = None
         if baseline is not None:
             pinned = read_baseline(baseline, self._kernels.kernels)
-            self._comparison = compare(pinned, self._kernels)
+            self._comparison = compared(pinned, self._kernels)
         found = self._comparison
         self._pairs: dict[int, Pair] = {id(pair.new): pair for pair in found.pairs} if found else {}
         self._pinned: dict[tuple[str, str, str], list[KernelSummary]] = {}
@@ -122,6 +121,8 @@ class _Judgement:
         project, found = self._configuration, self._results
         unchecked = (*expectation.ignored(project), *expectation.untargeted(found))
         yield from (f"not checked: {what}" for what in unchecked)
+        if self._comparison:
+            yield from (f"note: {note}" for note in self._comparison.notes)
         if self._scope.whole:
             for pattern in expectation.unmatched_sizes(found, project):
                 message = f"[workgroup-size] {pattern!r} is the first for no kernel"
@@ -166,7 +167,7 @@ class _Judgement:
                 where = f" (pinned in {copy.old.code_object})"
                 for finding in self._moved(copy, result):
                     yield finding._replace(message=finding.message + where)
-        elif pair.old.content != summary.content:
+        elif pair.old is not summary and pair.old.content != summary.content:
             yield from self._moved(pair, result)
 
     def _moved(self, pair: Pair, result: Result) -> Iterator[Finding]:

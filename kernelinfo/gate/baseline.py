@@ -1,31 +1,40 @@
-"""The baseline file: JSON, sorted, one kernel per line, identical on every machine."""
+"""The baseline file: JSON, sorted, one symbol of a library a line, identical on every machine."""
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from functools import lru_cache, partial
-from json.encoder import encode_basestring_ascii
+from functools import partial
 from typing import Any, get_type_hints
 
 from kernelinfo.atomic_write import atomic_write
+from kernelinfo.compare import Comparison, compare
+from kernelinfo.compare.changes import Pair
 from kernelinfo.compare.summary import COMPARED, Build, KernelSummary, build, path_under
 from kernelinfo.config.file import FilePath
 from kernelinfo.errors import BaselineError, ReadError
+from kernelinfo.gate import baseline_entry
+from kernelinfo.gate.baseline_text import (
+    NAME,
+    VERSION,
+    ConflictError,
+    Document,
+    begins_like_one,
+    compressed,
+    parse,
+    text,
+    unpacked,
+)
 from kernelinfo.kernel import Result
 from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.occupancy.limits import RESOURCES, Resource
-from kernelinfo.reading.paths import read_document
 
-_NAME, _VERSION = "kernelinfo-baseline", 1
-_SCHEMA = f"{_NAME}/{_VERSION}"
 _DELETE = "delete it and pin anew with --update-baseline"
-_CONFLICT = ("<<<<<<< ", ">>>>>>> ")
+_RENEW = "write it anew with `kernelinfo check --update-baseline`"
+_MOST_KERNELS = 1 << 22
+"""Limit of the kernels in a baseline: a few bytes of text can state many."""
 
-_MOST_BYTES = 256 << 20
-"""Limit of a file's size; a kernel takes some hundred bytes."""
 _TYPES: dict[object, tuple[type, ...]] = {
     str: (str,),
     int | None: (int, type(None)),
@@ -35,10 +44,8 @@ _TYPES: dict[object, tuple[type, ...]] = {
 }
 _FIELDS = get_type_hints(KernelSummary)
 _KEYS = {key: _TYPES[_FIELDS[key]] for key in COMPARED}
-"""Field -> types of its value in JSON, for all compared fields."""
+"""Field -> types of its value in version 1, for all compared fields."""
 _REQUIRED = _KEYS.keys() - KernelSummary._field_defaults
-_IDENTITY = 4
-"""Number of leading keys that identify a kernel; its numbers follow."""
 
 
 def is_baseline(path: str) -> bool:
@@ -46,54 +53,55 @@ def is_baseline(path: str) -> bool:
     if not os.path.isfile(path):
         return False
     with open(path, "rb") as file:
-        return _NAME.encode() in file.read(64)
+        return begins_like_one(file)
 
 
 def read_baseline(path: FilePath, build: Iterable[KernelSummary] = ()) -> Build:
     """The pinned build of a baseline file.
 
-    Lines that equal the line of a kernel of `build` are not parsed: nearly all do. Raises
-    `BaselineError` for a file that is missing, damaged, not a baseline, or of a newer version.
+    A pinned kernel that equals one of `build` is that object. Raises `BaselineError` for a file
+    that is missing, damaged, not a baseline, or of a newer version.
     """
+    known: dict[tuple[object, ...], list[KernelSummary]] = {}
+    for kernel in build:
+        known.setdefault(kernel.content, []).append(kernel)
     try:
-        text = read_document(path, _MOST_BYTES).decode()
+        if os.path.exists(path) and not os.path.isfile(path):
+            raise ReadError("is no regular file; give another file")
+        with open(path, "rb") as file:
+            document = parse(unpacked(file))
+            version = _version(path, document.schema)
+            kernels = tuple(_kernels(document, version, known))
+            toolchain = document.toolchain
+            if not all(isinstance(stamp, str) for stamp in toolchain):
+                raise ValueError("toolchain")
+    except UnicodeDecodeError:
+        raise BaselineError(f"{path}: is not a baseline; {_DELETE}") from None
     except OSError as error:
         message = f"{path}: {error.strerror}; make it by `kernelinfo check --update-baseline`"
         raise BaselineError(message) from None
     except ReadError as error:
         raise BaselineError(f"{path}: {error}") from None
-    except UnicodeDecodeError:
-        raise BaselineError(f"{path}: is not a baseline; {_DELETE}") from None
-    if any(line.startswith(_CONFLICT) for line in text.splitlines()):
+    except ConflictError:
         message = f"{path}: has conflict markers of a merge; settle them, or take either side and "
-        raise BaselineError(f"{message}run `kernelinfo check --update-baseline`")
-    try:
-        same, others = _without_known(text, build)
-        document = json.loads(others)
-    except (ValueError, RecursionError) as error:
-        raise BaselineError(f"{path}: is damaged, {error}; restore it, or {_DELETE}") from None
-    _check_schema(path, document)
-    try:
-        kernels, toolchain = document["kernels"], document["toolchain"]
-        if not all(isinstance(stamp, str) for stamp in toolchain):
-            raise ValueError("toolchain")
-        changed = [_summary(kernel) for kernel in kernels if kernel is not None]
-        if len(same) + len(changed) != len(kernels):
-            raise ValueError("null")
-        return Build((*same, *changed), tuple(toolchain))
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise BaselineError(f"{message}run `kernelinfo check --update-baseline`") from None
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         message = f"{path}: is damaged at {error}; restore it, or {_DELETE}"
         raise BaselineError(message) from None
+    older = f"{path}: has the form of an older kernelinfo and accepts no findings; {_RENEW}"
+    return Build(kernels, tuple(toolchain), notes=() if version == VERSION else (older,))
 
 
 def write_baseline(path: FilePath, pinned: Build) -> None:
-    """Write a baseline atomically: the file is either the old or the new one.
+    """Write a baseline atomically, compressed if the path ends in `.gz`: the file is either the old
+    or the new one.
 
     Raises `BaselineError` if the file cannot be written.
     """
     try:
         with atomic_write(os.path.realpath(path)) as file:
-            file.writelines(line.encode() for line in _lines(pinned))
+            with compressed(file, str(path)) as packed:
+                packed.writelines(piece.encode() for piece in text(pinned))
             file.flush()
             os.fsync(file.fileno())
     except OSError as error:
@@ -130,40 +138,49 @@ def pinnable(results: Iterable[Result], folder: FilePath) -> Build:
     return build(results, partial(_location, folder))
 
 
-def _lines(pinned: Build) -> Iterator[str]:
-    yield f'{{\n "schema": "{_SCHEMA}",\n "toolchain": {json.dumps(sorted(pinned.compilers))},\n'
-    yield ' "kernels": ['
-    yield ",".join(f"\n  {line}" for line in sorted(map(_line, pinned.kernels)))
-    yield "\n ]\n}\n"
+def compared(pinned: Build, now: Build) -> Comparison:
+    """The comparison of a baseline with the build that it was read for.
+
+    Kernels that both share as objects are unchanged; only the others are matched.
+    """
+    shared = set(map(id, pinned.kernels)) & set(map(id, now.kernels))
+    old, new = (
+        one._replace(
+            kernels=tuple(kernel for kernel in one.kernels if id(kernel) not in shared),
+            targets=tuple(dict.fromkeys(kernel.target for kernel in one.kernels)),
+        )
+        for one in (pinned, now)
+    )
+    found = compare(old, new)
+    pairs = {id(pair.new): pair for pair in found.pairs}
+    pairs |= {id(kernel): Pair(kernel, kernel) for kernel in now.kernels if id(kernel) in shared}
+    return found._replace(pairs=tuple(pairs[id(k)] for k in now.kernels if id(k) in pairs))
 
 
-def _line(kernel: KernelSummary) -> str:
-    """The line of a kernel. Target and name come first, so that sorted lines sort the kernels."""
-    identity = kernel.target, kernel.name, kernel.symbol, kernel.code_object
-    target, name, symbol, code_object = map(encode_basestring_ascii, identity)
-    begin = f'{{"target": {target}, "name": {name}, "symbol": {symbol}, '
-    return f'{begin}"code_object": {code_object}, {_numbers(kernel.content[_IDENTITY:])}'
+def _kernels(
+    document: Document, version: int, known: dict[tuple[object, ...], list[KernelSummary]]
+) -> Iterator[KernelSummary]:
+    """All kernels of a document. Raises as `parse` and `baseline_entry.kernels` do."""
+    count, seen = 0, set[tuple[str, str, str]]()
+    for unit, entry in document.entries:
+        if version == 1:
+            found: Iterable[KernelSummary] = [_of_version_1(entry, known)]
+        else:
+            found = baseline_entry.kernels(unit, entry, known)
+            key = unit, entry["symbol"], entry.get("name", "")
+            if key in seen:
+                raise ValueError(f"{entry['symbol']}, which stands twice")
+            seen.add(key)
+        for kernel in found:
+            count += 1
+            if count > _MOST_KERNELS:
+                raise ReadError(f"pins more than {_MOST_KERNELS} kernels; give another file")
+            yield kernel
 
 
-@lru_cache(maxsize=1 << 12)
-def _numbers(values: tuple[object, ...]) -> str:
-    """The numbers of a line as JSON; cached, since many kernels share them."""
-    return json.dumps(dict(zip(COMPARED[_IDENTITY:], values, strict=True)))[1:]
-
-
-def _without_known(text: str, build: Iterable[KernelSummary]) -> tuple[list[KernelSummary], str]:
-    """(kernels of `build` whose line is in the text, the text with `null` for these lines)."""
-    known = {_line(kernel): kernel for kernel in build}
-    found, lines = [], text.split("\n")
-    for number, line in enumerate(lines):
-        kernel = known.get(line.strip(" ,\r"))
-        if kernel is not None:
-            found.append(kernel)
-            lines[number] = "null" + line.rpartition("}")[2]
-    return found, "\n".join(lines)
-
-
-def _summary(kernel: Any) -> KernelSummary:
+def _of_version_1(
+    kernel: Any, known: dict[tuple[object, ...], list[KernelSummary]]
+) -> KernelSummary:
     if wrong := (kernel.keys() - _KEYS.keys()) | (_REQUIRED - kernel.keys()):
         raise ValueError(f"{kernel.get('name', '?')}: {', '.join(sorted(wrong))}")
     for key, value in kernel.items():
@@ -174,18 +191,21 @@ def _summary(kernel: Any) -> KernelSummary:
     limiters = kernel["limiters"]
     if not all(limiter in tuple(RESOURCES) for limiter in limiters):
         raise ValueError(f"{kernel['name']}: limiters")
-    return KernelSummary(**{**kernel, "limiters": tuple(limiters)})
+    found = KernelSummary(**{**kernel, "limiters": tuple(limiters)})
+    same = known.get(found.content)
+    return same.pop() if same else found
 
 
-def _check_schema(path: FilePath, document: Any) -> None:
-    schema = document.get("schema") if isinstance(document, dict) else None
-    if schema == _SCHEMA:
-        return
+def _version(path: FilePath, schema: object) -> int:
+    """The version of a baseline. Raises `BaselineError` for another document, and for a newer
+    version."""
     name, _, version = schema.partition("/") if isinstance(schema, str) else ("", "", "")
-    if name == _NAME and version.isdecimal() and int(version) > _VERSION:
+    if name != NAME or not version.isdecimal() or int(version) < 1:
+        raise BaselineError(f"{path}: is not a baseline; give another file, or {_DELETE}")
+    if int(version) > VERSION:
         message = f"{path}: was written by a newer kernelinfo ({schema}); update kernelinfo, or "
         raise BaselineError(message + _DELETE)
-    raise BaselineError(f"{path}: is not a baseline; give another file, or {_DELETE}")
+    return int(version)
 
 
 def _location(folder: FilePath, code_object: CodeObject) -> str:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
-from kernelinfo.compare import compare
 from kernelinfo.compare.changes import Pair
 from kernelinfo.compare.summary import Build, KernelSummary
 from kernelinfo.config import Configuration
 from kernelinfo.config.file import FilePath
 from kernelinfo.errors import BaselineError
-from kernelinfo.gate.baseline import pinnable, read_baseline
+from kernelinfo.gate.baseline import compared, pinnable, read_baseline
 from kernelinfo.gate.expectation import judgeable, too_few
 from kernelinfo.gate.scope import Scope
 from kernelinfo.kernel.report import Report
@@ -52,7 +51,7 @@ def pin(
 def update(old: Build, now: Build, scope: Scope, folder: FilePath) -> Update:
     """The update from `old` to `now`. Pinned kernels outside `scope` stay; `folder` is the
     baseline's."""
-    found = compare(old, now)
+    found = compared(old, now)
     kept = tuple(kernel for kernel in found.gone if not scope.holds(kernel, folder))
     compilers = {*now.compilers, *(() if scope.whole else old.compilers)}
     return Update(

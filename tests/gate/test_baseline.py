@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import re
@@ -10,6 +11,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -21,8 +23,8 @@ from kernelinfo.compare import compare
 from kernelinfo.compare.summary import Build
 from kernelinfo.config import Configuration
 from kernelinfo.errors import BaselineError
-from kernelinfo.gate import check
-from kernelinfo.gate.baseline import pinnable, read_baseline, write_baseline
+from kernelinfo.gate import baseline, baseline_entry, baseline_text, check
+from kernelinfo.gate.baseline import compared, is_baseline, pinnable, read_baseline, write_baseline
 from kernelinfo.gate.pinning import pin, update
 from kernelinfo.gate.scope import Scope
 from kernelinfo.kernel.report import Report
@@ -58,16 +60,109 @@ def test_what_is_written_is_read(build: list[Numbers]) -> None:
         after = read_baseline(path)
         write_baseline(again := Path(folder, "c.json"), after)
         assert path.read_bytes() == again.read_bytes()
-    assert sorted(map(repr, after.kernels)) == sorted(map(repr, before.kernels))
+    assert Counter(after.kernels) == Counter(before.kernels)
     assert after.compilers == before.compilers
 
 
-def test_one_kernel_a_line_sorted_and_without_sources() -> None:
+def test_one_symbol_a_line_sorted_and_without_sources() -> None:
     text = written(pinned(Numbers("b"), Numbers("a"), Numbers("c"))).decode()
-    lines = [json.loads(line.rstrip(",")) for line in text.splitlines() if '"name"' in line]
+    lines = [json.loads(line.rstrip(",")) for line in text.splitlines() if '"symbol"' in line]
     assert [line["name"] for line in lines] == ["a(int)", "b(int)", "c(int)"]
     assert "source" not in lines[0]
-    assert json.loads(text)["schema"] == "kernelinfo-baseline/1"
+    assert json.loads(text)["schema"] == "kernelinfo-baseline/2"
+
+
+def of_targets(*waves: tuple[str, float], path: str = "build/k-{}.s") -> Build:
+    """One kernel, on each target with these waves."""
+    (kernel,) = pinned(Numbers("k")).kernels
+    found = (
+        kernel._replace(target=target, waves_per_simd=many, code_object=path.format(target))
+        for target, many in waves
+    )
+    return Build(tuple(found), ())
+
+
+def test_all_targets_of_a_library_share_the_line_of_a_symbol() -> None:
+    build = of_targets(("gfx90a:xnack+", 4.0), ("gfx90a:xnack-", 4.0), ("gfx942", 3.5))
+    document = json.loads(written(build))
+    ((unit, (entry,)),) = document["kernels"].items()
+    assert unit == "build/k-{target}.s"
+    assert entry["waves"] == 4
+    assert entry["on"] == [
+        {"target": ["gfx90a:xnack+", "gfx90a:xnack-"]},
+        {"target": "gfx942", "waves": 3.5},
+    ]
+
+
+def test_two_copies_on_one_target_are_two_kernels(tmp_path: Path) -> None:
+    build = of_targets(("gfx942", 4.0), ("gfx942", 4.0), ("gfx942", 3.0), path="lib.so")
+    write_baseline(path := tmp_path / "b.json", build)
+    assert sorted(k.waves_per_simd or 0 for k in read_baseline(path).kernels) == [3, 4, 4]
+
+
+@pytest.mark.parametrize(
+    ("code_object", "target"),
+    [
+        ("lib{target}.so › {{x}}gfx90a", "gfx90a"),
+        ("a-gfx90a:xnack+.s", "gfx90a:xnack+"),
+        ("a-gfx90a.s", "gfx90a:sramecc+:xnack-"),
+        ("gfx90a0/gfx90a.co", "gfx90a"),
+        ("{processor}{", ""),
+        ("gfx9/gfx90a.o", "gfx9"),
+    ],
+)
+def test_the_code_object_comes_back_from_its_unit(code_object: str, target: str) -> None:
+    assert baseline_entry.code_object(baseline_entry.unit(code_object, target), target) == (
+        code_object
+    )
+
+
+def test_a_changed_kernel_is_one_line_of_git_diff(tmp_path: Path) -> None:
+    def git(*words: str) -> str:
+        command = ["git", "-c", "user.name=a", "-c", "user.email=a@b", *words]
+        return subprocess.run(
+            command, cwd=tmp_path, capture_output=True, text=True, check=True
+        ).stdout
+
+    git("init", "-q")
+    names = [chr(ord("a") + index) for index in range(20)]
+    write_baseline(path := tmp_path / "b.json", pinned(*map(Numbers, names)))
+    git("add", "b.json")
+    git("commit", "-qm", "first")
+    write_baseline(path, pinned(*(Numbers(n, waves=2 if n == "m" else 4) for n in names)))
+    lines = [line for line in git("diff", "-U0").splitlines() if line[:1] in "+-"][2:]
+    assert [line[:1] for line in lines] == ["-", "+"]
+    assert all('"symbol":"_Zm"' in line for line in lines)
+    assert git("diff", "--numstat").split()[:2] == ["1", "1"]
+
+
+def test_a_compressed_one_is_the_same_text(tmp_path: Path) -> None:
+    build = pinned(Numbers("a"), Numbers("b"))
+    plain, packed = tmp_path / "b.json", tmp_path / "b.json.gz"
+    for path in (plain, packed):
+        write_baseline(path, build)
+    assert gzip.decompress(packed.read_bytes()) == plain.read_bytes()
+    assert read_baseline(packed) == read_baseline(plain)
+    first = packed.read_bytes()
+    write_baseline(packed, build)
+    assert packed.read_bytes() == first, "no time stands in it"
+
+
+def test_a_formatted_one_is_read(tmp_path: Path) -> None:
+    build = pinned(Numbers("a"), Numbers("b", waves=2))
+    path = tmp_path / "b.json"
+    path.write_text(json.dumps(json.loads(written(build)), indent=4))
+    assert sorted(read_baseline(path).kernels) == sorted(build.kernels)
+    path.write_bytes(written(build).replace(b"\n", b"\r\n"))
+    assert sorted(read_baseline(path).kernels) == sorted(build.kernels)
+
+
+def test_what_is_unchanged_is_the_kernel_of_the_build(tmp_path: Path) -> None:
+    write_baseline(path := tmp_path / "b.json", pinned(Numbers("a"), Numbers("b")))
+    now = pinned(Numbers("a"), Numbers("b", waves=2), Numbers("c"))
+    found = compared(read_baseline(path, now.kernels), now)
+    assert [pair.old is pair.new for pair in found.pairs] == [True, False]
+    assert [kernel.name for kernel in found.new] == ["c(int)"]
 
 
 def test_machines_that_build_elsewhere_pin_the_same(tmp_path: Path) -> None:
@@ -79,34 +174,97 @@ def test_machines_that_build_elsewhere_pin_the_same(tmp_path: Path) -> None:
     assert outside.kernels[0].code_object == "a.s"
 
 
+OF_VERSION_1 = """{
+ "schema": "kernelinfo-baseline/1",
+ "toolchain": ["clang version 19.1.7 (https://example.com/llvm)"],
+ "kernels": [
+  {"target": "gfx90a", "name": "a(int)", "symbol": "_Za", "code_object": "build/a.s", \
+"workgroup_size": 256, "waves_per_simd": 4, "percent": 50.0, "limiters": ["vgpr"], "vgprs": 100, \
+"reserved_vgprs": 112, "agprs": 0, "sgprs": 72, "lds_bytes": 0, "scratch_bytes_per_lane": 0, \
+"vgpr_spills": 0, "sgpr_spills": 0, "code_bytes": 7108, "reserved_sgprs": 80, "wave_size": 64, \
+"exact": true},
+  {"target": "gfx90a", "name": "b(int)", "symbol": "_Zb", "code_object": "build/a.s", \
+"workgroup_size": 256, "waves_per_simd": 4, "percent": 50.0, "limiters": ["vgpr"], "vgprs": 100, \
+"reserved_vgprs": 112, "agprs": 0, "sgprs": 72, "lds_bytes": 0, "scratch_bytes_per_lane": 0, \
+"vgpr_spills": 0, "sgpr_spills": 0, "code_bytes": 7108, "reserved_sgprs": 80, "wave_size": 64, \
+"exact": true}
+ ]
+}
+"""
+"""Two kernels as kernelinfo 0.2.0 pinned them."""
+
+
+def test_an_older_one_is_read_and_named(tmp_path: Path) -> None:
+    path = tmp_path / "b.json"
+    now = pinned(Numbers("a"), Numbers("b"))
+    for text in (OF_VERSION_1, json.dumps(json.loads(OF_VERSION_1), indent=2)):
+        path.write_text(text)
+        older = read_baseline(path)
+        assert older.kernels == now.kernels
+        (note,) = older.notes
+        assert note.startswith(f"{path}: has the form of an older kernelinfo")
+        assert "--update-baseline" in note
+    pin(report([Numbers("a")]), path, Configuration())
+    write_baseline(path, now)
+    assert read_baseline(path).notes == ()
+
+
 GOOD = written(pinned(Numbers("a"), Numbers("b"))).decode()
+DAMAGED = "is damaged at "
 NO_NUMBER = "is damaged at a(int): "
-FIRST = next(line for line in GOOD.splitlines() if '"a(int)"' in line)
+FIRST = next(line for line in OF_VERSION_1.splitlines() if '"a(int)"' in line)
+LINE = next(line for line in GOOD.splitlines() if '"_Za"' in line)
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "is damaged, "),
-        (GOOD[:300], "is damaged, "),
-        ("[" * 100_000, "is damaged, "),
+        ("", DAMAGED),
+        ("[" * 100_000, DAMAGED),
         ("{}", "is not a baseline"),
         ("[]", "is not a baseline"),
         ('{"schema": "kernelinfo/1"}', "is not a baseline"),
-        (GOOD.replace("baseline/1", "baseline/2"), "was written by a newer kernelinfo"),
-        (GOOD.replace("baseline/1", "baseline/x"), "is not a baseline"),
-        (GOOD.replace('"vgprs": 100', '"vgprs": "100"'), "is damaged at a(int): vgprs"),
-        (GOOD.replace('"vgprs": 100', '"vgprs": true'), "is damaged at a(int): vgprs"),
-        (GOOD.replace('"vgprs": 100', f'"vgprs": {"9" * 4000}'), NO_NUMBER),
-        (GOOD.replace('"vgprs": 100', '"vgprs": -1'), NO_NUMBER),
-        (re.sub(r'"percent": [0-9.]+', '"percent": 1e999', GOOD), NO_NUMBER),
-        (re.sub(r'"percent": [0-9.]+', '"percent": NaN', GOOD), NO_NUMBER),
-        (GOOD.replace('"vgprs": 100, ', ""), "is damaged at a(int): vgprs"),
-        (GOOD.replace('["vgpr"]', '["warp"]'), "is damaged at a(int): limiters"),
-        (GOOD.replace(FIRST, " 3,"), "is damaged at "),
-        (GOOD.replace('"kernels"', '"kernel"'), "is damaged at 'kernels'"),
+        (OF_VERSION_1[:300], DAMAGED),
+        (OF_VERSION_1.replace('"vgprs": 100', '"vgprs": "100"'), "is damaged at a(int): vgprs"),
+        (OF_VERSION_1.replace('"vgprs": 100', '"vgprs": true'), "is damaged at a(int): vgprs"),
+        (OF_VERSION_1.replace('"vgprs": 100', f'"vgprs": {"9" * 4000}'), NO_NUMBER),
+        (OF_VERSION_1.replace('"vgprs": 100', '"vgprs": -1'), NO_NUMBER),
+        (re.sub(r'"percent": [0-9.]+', '"percent": 1e999', OF_VERSION_1), NO_NUMBER),
+        (re.sub(r'"percent": [0-9.]+', '"percent": NaN', OF_VERSION_1), NO_NUMBER),
+        (OF_VERSION_1.replace('"vgprs": 100, ', ""), "is damaged at a(int): vgprs"),
+        (OF_VERSION_1.replace('["vgpr"]', '["warp"]'), "is damaged at a(int): limiters"),
+        (OF_VERSION_1.replace(FIRST, " 3,"), DAMAGED),
+        (OF_VERSION_1.replace('"kernels"', '"kernel"'), "is damaged at 'kernels'"),
         (
-            GOOD.replace(FIRST, f"<<<<<<< ours\n{FIRST}\n=======\n{FIRST}\n>>>>>>> theirs"),
+            OF_VERSION_1.replace(FIRST, f"<<<<<<< ours\n{FIRST}\n=======\n{FIRST}\n>>>>>>> theirs"),
+            "has conflict markers of a merge; settle them",
+        ),
+        (GOOD[:200], DAMAGED),
+        (GOOD.removesuffix(" }\n}\n"), "is damaged at its end: lines are missing"),
+        (GOOD.replace("baseline/2", "baseline/3"), "was written by a newer kernelinfo"),
+        (GOOD.replace("baseline/2", "baseline/x"), "is not a baseline"),
+        (GOOD.replace("baseline/2", "baseline/0"), "is not a baseline"),
+        (GOOD.replace('"toolchain": [', '"toolchain": [1, '), "is damaged at toolchain"),
+        (GOOD.replace('"vgpr":[100, ', '"vgpr":["100", '), "is damaged at _Za: vgpr"),
+        (GOOD.replace('"vgpr":[100, ', '"vgpr":[true, '), "is damaged at _Za: vgpr"),
+        (GOOD.replace('"vgpr":[100, ', '"vgpr":[-1, '), "is damaged at _Za: vgpr"),
+        (GOOD.replace('"vgpr":[100, ', '"vgpr":[100, 1, '), "is damaged at _Za: vgpr"),
+        (GOOD.replace('"vgpr":[100, ', f'"vgpr":[{"9" * 4000}, '), "is damaged at _Za: vgpr"),
+        (GOOD.replace('"waves":4', '"waves":1e999'), "is damaged at _Za: waves"),
+        (GOOD.replace('"waves":4', '"waves":NaN'), "is damaged at _Za: waves"),
+        (GOOD.replace('"limited-by":"vgpr"', '"limited-by":"warp"'), "is damaged at _Za: limited"),
+        (GOOD.replace('"wave-size"', '"warp-size"'), "is damaged at _Za: warp-size"),
+        (GOOD.replace('"wave-size":64', '"accepted":{"KI1":"warning"}'), "is damaged at _Za: acc"),
+        (GOOD.replace('"wave-size":64', '"accepted":{"KI101":"x"}'), "is damaged at _Za: acc"),
+        (GOOD.replace('"target":"gfx90a"', '"target":[7]'), "is damaged at _Za: target"),
+        (GOOD.replace('"target":"gfx90a"', '"on":[]'), DAMAGED),
+        (GOOD.replace('"target":"gfx90a"', '"on":{"a":1}'), DAMAGED),
+        (GOOD.replace('"target":"gfx90a"', '"on":[{}]'), DAMAGED),
+        (GOOD.replace('"symbol":"_Za"', '"symbol":["_Za"]'), DAMAGED),
+        (GOOD.replace(LINE, f"{LINE}\n{LINE}"), "is damaged at _Za, which stands twice"),
+        (GOOD.replace(LINE, " 3,"), "is damaged at line 6"),
+        (
+            GOOD.replace(LINE, f"<<<<<<< ours\n{LINE}\n=======\n{LINE}\n>>>>>>> theirs"),
             "has conflict markers of a merge; settle them",
         ),
     ],
@@ -180,12 +338,12 @@ from tests.gate.test_baseline import Numbers, pinned
 def die(*_):
     os.kill(os.getpid(), signal.SIGKILL)
 
-def lines(build):
+def pieces(build):
     yield '{"schema"'
     die()
 
 if sys.argv[2] == "writing":
-    baseline._lines = lines
+    baseline.text = pieces
 else:
     os.replace = die
 baseline.write_baseline(Path(sys.argv[1]), pinned(Numbers("new")))
@@ -217,3 +375,43 @@ def test_kernels_are_found_again_from_the_baselines_own_folder(tmp_path: Path) -
         (vanished,) = (n.finding for n in outcome.notices if n.finding.rule == "KI502")
         assert gone in vanished.message
         assert not [f for one in outcome.judged for f in one.result.findings]
+
+
+def test_damaged_compression_is_one_line(tmp_path: Path) -> None:
+    write_baseline(path := tmp_path / "b.json.gz", pinned(Numbers("a")))
+    whole = path.read_bytes()
+    for data in (whole[:-20], whole[:12], whole[:20] + b"\xff" * 20 + whole[40:], b"\x1f\x8b"):
+        path.write_bytes(data)
+        is_baseline(str(path))
+        with pytest.raises(BaselineError, match="is damaged at its compressed data") as raised:
+            read_baseline(path)
+        assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("inflated", "message"),
+    [
+        (b" " * (1 << 20), "has more than 65536 bytes"),
+        (b"[" + b"[]," * (1 << 14), "bytes and not one entry a line"),
+    ],
+)
+def test_a_bomb_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, inflated: bytes, message: str
+) -> None:
+    monkeypatch.setattr(baseline_text, "_MOST_BYTES", 1 << 16)
+    monkeypatch.setattr(baseline_text, "_MOST_IN_ONE", 1 << 14)
+    path = tmp_path / "b.json.gz"
+    path.write_bytes(gzip.compress(inflated))
+    with pytest.raises(BaselineError, match=message):
+        read_baseline(path)
+
+
+def test_a_line_that_states_too_many_kernels_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(baseline, "_MOST_KERNELS", 1000)
+    path = tmp_path / "b.json"
+    many = ", ".join(['"g"'] * 2000)
+    path.write_text(GOOD.replace('"target":"gfx90a"', f'"target":[{many}]'))
+    with pytest.raises(BaselineError, match="pins more than 1000 kernels"):
+        read_baseline(path)

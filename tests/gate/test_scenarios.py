@@ -116,16 +116,16 @@ def emptied(folder: Path, *, whole: bool) -> None:
     """The baseline without kernels, or without the waves, spills and scratch of them."""
     document = json.loads((folder / "b.json").read_text())
     if whole:
-        document["kernels"] = []
-    for kernel in document["kernels"]:
-        for key in ("waves_per_simd", "vgpr_spills", "sgpr_spills", "scratch_bytes_per_lane"):
-            kernel[key] = None
+        document["kernels"] = {}
+    for kernels in document["kernels"].values():
+        for kernel in kernels:
+            kernel |= dict.fromkeys(("waves", "vgpr-spill", "sgpr-spill", "scratch"))
     (folder / "b.json").write_text(json.dumps(document))
 
 
 def no_waves(folder: Path) -> None:
     text = (folder / "b.json").read_text()
-    (folder / "b.json").write_text(text.replace('"waves_per_simd": 8.0', '"waves_per_simd": null'))
+    (folder / "b.json").write_text(text.replace('"waves":8,', '"waves":null,'))
 
 
 def replaced_by_link(path: Path) -> None:

@@ -1,0 +1,167 @@
+"""The text of a baseline: one entry a line, so that large files take little memory."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from itertools import chain, islice
+from typing import Any, BinaryIO, NamedTuple, cast
+
+from kernelinfo.compare.summary import Build
+from kernelinfo.errors import ReadError
+from kernelinfo.gate.baseline_entry import entry, sorted_units
+
+NAME, VERSION = "kernelinfo-baseline", 2
+COMPRESSED = ".gz"
+
+_MOST_BYTES = 256 << 20
+"""Limit of the text, after decompression; an entry takes some hundred bytes."""
+_MOST_IN_ONE = 32 << 20
+"""Limit of a text that is not in lines of entries, and is parsed as a whole."""
+_GZIP = b"\x1f\x8b"
+_CONFLICT = ("<<<<<<< ", ">>>>>>> ")
+_LONGEST_START = 64
+"""Bytes in which the schema's name stands."""
+_HEAD_LINES = 4
+_COMPACT = (", ", ":")
+
+
+class Document(NamedTuple):
+    """A baseline's text: its head, and the entries as they are read."""
+
+    schema: object
+    toolchain: Any
+    entries: Iterator[tuple[str, Any]]
+    """(unit, entry). In version 1 the unit is empty and an entry is one kernel."""
+
+
+class ConflictError(Exception):
+    """The text has the conflict markers of a merge."""
+
+
+def text(pinned: Build) -> Iterator[str]:
+    """The lines of a baseline, sorted."""
+    toolchain = json.dumps(sorted(pinned.compilers))
+    yield f'{{\n "schema": "{NAME}/{VERSION}",\n "toolchain": {toolchain},\n "kernels": {{'
+    for number, (unit, symbols) in enumerate(sorted_units(pinned.kernels)):
+        yield f"{',' if number else ''}\n  {json.dumps(unit)}: ["
+        lines = (json.dumps(entry(kernels), separators=_COMPACT) for kernels in symbols)
+        for position, line in enumerate(lines):
+            yield f"{',' if position else ''}\n   {line}"
+        yield "\n  ]"
+    yield "\n }\n}\n"
+
+
+@contextmanager
+def compressed(file: BinaryIO, path: str) -> Iterator[BinaryIO]:
+    """The file to write a baseline's text to: compressed if the path ends in `.gz`.
+
+    Equal text gives equal bytes: no name and no time is stored.
+    """
+    if not path.endswith(COMPRESSED):
+        yield file
+        return
+    with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packed:
+        yield cast(BinaryIO, packed)
+
+
+def unpacked(file: BinaryIO) -> BinaryIO:
+    """The file, decompressed if it begins like gzip."""
+    start = file.read(len(_GZIP))
+    file.seek(0)
+    return cast(BinaryIO, gzip.GzipFile(fileobj=file)) if start == _GZIP else file
+
+
+def begins_like_one(file: BinaryIO) -> bool:
+    """True if the text begins like a baseline's."""
+    try:
+        return NAME.encode() in unpacked(file).read(_LONGEST_START)
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        return False
+
+
+def parse(file: BinaryIO) -> Document:
+    """The document in a file.
+
+    Raises `ValueError` or `RecursionError` for damaged text, `ConflictError` for one with conflict
+    markers, and `ReadError` for one that is too large; so do its entries when they are read.
+    """
+    lines = _lines(file)
+    head = list(islice(lines, _HEAD_LINES))
+    if header := _header(head):
+        return Document(header.get("schema"), header.get("toolchain"), _entries(lines))
+    document = json.loads("".join(_bounded(chain(head, lines))))
+    if not isinstance(document, dict):
+        return Document(None, None, iter(()))
+    return Document(document.get("schema"), document.get("toolchain"), _whole(document))
+
+
+def _lines(file: BinaryIO) -> Iterator[str]:
+    size = 0
+    try:
+        while line := file.readline(_MOST_BYTES - size + 1):
+            size += len(line)
+            if size > _MOST_BYTES:
+                raise ReadError(f"has more than {_MOST_BYTES} bytes; give another file")
+            text = line.decode()
+            if text.startswith(_CONFLICT):
+                raise ConflictError
+            yield text
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise ValueError(f"its compressed data end early or are wrong ({error})") from None
+
+
+def _bounded(lines: Iterable[str]) -> Iterator[str]:
+    size = 0
+    for line in lines:
+        size += len(line)
+        if size > _MOST_IN_ONE:
+            raise ReadError(
+                f"has more than {_MOST_IN_ONE} bytes and not one entry a line, as kernelinfo "
+                "writes it; undo its formatting, or pin anew with --update-baseline"
+            )
+        yield line
+
+
+def _header(head: list[str]) -> dict[str, Any] | None:
+    """Schema and toolchain of a text that kernelinfo wrote; None for other JSON."""
+    if len(head) < _HEAD_LINES or head[-1].strip() not in ('"kernels": {', '"kernels": ['):
+        return None
+    try:
+        found = json.loads("".join(head[:-1]).strip().removesuffix(",") + "}")
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _entries(lines: Iterator[str]) -> Iterator[tuple[str, Any]]:
+    """Entries of lines that follow the head."""
+    unit, units, open_brackets = "", set[str](), 2
+    for number, line in enumerate(lines, _HEAD_LINES + 1):
+        bare = line.strip().removesuffix(",")
+        if bare.startswith("{") and bare.endswith("}"):
+            yield unit, json.loads(bare)
+        elif bare.endswith(": ["):
+            unit = json.loads(bare.removesuffix(": ["))
+            if unit in units:
+                raise ValueError(f"line {number}: {unit} stands twice")
+            units.add(unit)
+            open_brackets += 1
+        elif bare in ("]", "}"):
+            open_brackets -= 1
+        elif bare:
+            raise ValueError(f"line {number}")
+    if open_brackets:
+        raise ValueError("its end: lines are missing")
+
+
+def _whole(document: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Entries of a document that was parsed as a whole."""
+    kernels = document["kernels"]
+    units = kernels.items() if isinstance(kernels, dict) else [("", kernels)]
+    for unit, entries in units:
+        for one in entries:
+            yield unit, one
