@@ -15,7 +15,7 @@ from kernelinfo.render.names import printable
 _SEPARATOR = " › "
 
 
-class Origin(NamedTuple):
+class KernelOrigin(NamedTuple):
     """Texts on the origin of a kernel that may tell it apart from a namesake."""
 
     processor: str
@@ -32,7 +32,7 @@ class Origin(NamedTuple):
     """The member with all that a container says of it, and its offset."""
 
 
-_TIERS: tuple[tuple[Callable[[Origin], str], ...], ...] = (
+_TIERS: tuple[tuple[Callable[[KernelOrigin], str], ...], ...] = (
     (lambda one: one.processor, lambda one: one.target),
     (lambda one: one.library,),
     (lambda one: one.member, lambda one: one.whole_member),
@@ -66,7 +66,7 @@ def attributed(
     return texts
 
 
-def _apart(origins: Sequence[Origin], targets: bool) -> list[tuple[str, ...]]:
+def _apart(origins: Sequence[KernelOrigin], targets: bool) -> list[tuple[str, ...]]:
     """The texts that tell each origin apart from the others."""
     shared = set(origins[0].options).intersection(*(one.options for one in origins))
     origins = [
@@ -87,7 +87,7 @@ def _apart(origins: Sequence[Origin], targets: bool) -> list[tuple[str, ...]]:
     return [tuple(filter(None, one)) for one in told]
 
 
-def _origin(kernel: Kernel | KernelSummary) -> Origin:
+def _origin(kernel: Kernel | KernelSummary) -> KernelOrigin:
     if isinstance(kernel, KernelSummary):
         path, _, member = kernel.code_object.partition(_SEPARATOR)
         processor, target, offset = kernel.processor, kernel.target, ""
@@ -99,7 +99,7 @@ def _origin(kernel: Kernel | KernelSummary) -> Origin:
         options = tuple(f"{name}={value}" for name, value in origin.options)
         offset = f"at 0x{origin.offset:x}" if origin.offset else ""
     file = member_file(member)
-    return Origin(
+    return KernelOrigin(
         processor=processor,
         target=target,
         library=library_of(path) if path else "",
