@@ -124,6 +124,20 @@ class Pair(NamedTuple):
         return "; ".join([*launch, *of_occupancy, *rest])
 
     @property
+    def beside(self) -> str:
+        """Moved registers and LDS that `why` leaves out, because they limit nothing."""
+        moved = {move.measure: move for move in self.moves}
+        if not any(move.affects for move in moved.values()):
+            return ""
+        told = {
+            RESOURCES[limit]
+            for move in moved.values()
+            if BY_FIELD[move.measure].topic == "occupancy"
+            for limit in (self.old if move.better else self.new).limiters
+        }
+        return "; ".join(_topics((one for one in _RESOURCES if one not in told), moved))
+
+    @property
     def why_waves(self) -> str:
         """The part of `why` on waves per SIMD. The waves must have moved."""
         moved = {move.measure: move for move in self.moves}
@@ -163,6 +177,7 @@ def bounded(value: float | None, kernel: KernelSummary) -> str:
     return f"{'≤' if kernel.exact is False else ''}{value:.4g}"
 
 
+_RESOURCES = ("VGPR", "SGPR", "LDS")
 _TOPICS = dict.fromkeys(one.topic for one in NUMBERS if one.topic != "occupancy")
 
 

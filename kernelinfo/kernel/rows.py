@@ -16,8 +16,8 @@ from kernelinfo.reading import stamps
 from kernelinfo.reading.target_id import target_id
 
 Value = str | int | float | tuple[str, ...] | None
-ColumnValues = tuple[Value, ...]
-ColumnNames = tuple[str, ...]
+Values = tuple[Value, ...]
+Names = tuple[str, ...]
 
 KERNEL = ("Kernel_Name", "Symbol")
 ORIGIN = ("Target", "Compiled_For", "Library", "Path", "Member", "Offset")
@@ -53,7 +53,7 @@ OCCUPANCY = (
 BUILD = ("Compiler", "Code_Object_Kernels")
 SOURCE = ("Source_File", "Source_Line")
 FINDINGS = ("Findings",)
-COLUMNS: ColumnNames = KERNEL + ORIGIN + RESOURCES + SIZE + OCCUPANCY + BUILD + SOURCE + FINDINGS
+COLUMNS: Names = KERNEL + ORIGIN + RESOURCES + SIZE + OCCUPANCY + BUILD + SOURCE + FINDINGS
 """Names of the columns. Columns of rocprofv3's kernel trace keep its names, so that tables join."""
 
 BETWEEN_COMPILERS = "; "
@@ -75,7 +75,7 @@ def row(result: Result) -> dict[str, Value]:
     return dict(zip(COLUMNS, values, strict=True))
 
 
-def origin_values(kernel: Kernel) -> ColumnValues:
+def origin_values(kernel: Kernel) -> Values:
     """Values of the columns `ORIGIN`."""
     origin = kernel.code_object
     compiled_for = target = origin.target and target_id(origin.target, origin.features)
@@ -85,7 +85,7 @@ def origin_values(kernel: Kernel) -> ColumnValues:
     return target, compiled_for, library, origin.path, origin.member, origin.offset
 
 
-def resource_values(traits: Traits, occupancy: Occupancy | None) -> ColumnValues:
+def resource_values(traits: Traits, occupancy: Occupancy | None) -> Values:
     """Values of the columns `RESOURCES`."""
     allocated = occupancy.allocated if occupancy else None
     launch = occupancy.launch if occupancy else None
@@ -109,7 +109,7 @@ def resource_values(traits: Traits, occupancy: Occupancy | None) -> ColumnValues
     )
 
 
-def occupancy_values(occupancy: Occupancy | None) -> ColumnValues:
+def occupancy_values(occupancy: Occupancy | None) -> Values:
     """Values of the columns `OCCUPANCY`; None without an occupancy."""
     if occupancy is None:
         return (None,) * len(OCCUPANCY)
@@ -127,18 +127,18 @@ def occupancy_values(occupancy: Occupancy | None) -> ColumnValues:
     )
 
 
-def build_values(code_object: CodeObject) -> ColumnValues:
+def build_values(code_object: CodeObject) -> Values:
     """Values of the columns `BUILD`."""
     own = (code_object.compiler,) if code_object.compiler else ()
     compilers = dict.fromkeys((*own, *stamps.compilers(code_object.stamps)))
     return BETWEEN_COMPILERS.join(compilers) or None, code_object.kernel_count
 
 
-def source_values(kernel: Kernel) -> ColumnValues:
+def source_values(kernel: Kernel) -> Values:
     """Values of the columns `SOURCE`; None without debug information."""
     return tuple(kernel.source) if kernel.source else (None, None)
 
 
-def finding_values(findings: tuple[Finding, ...]) -> ColumnValues:
+def finding_values(findings: tuple[Finding, ...]) -> Values:
     """Value of the column `FINDINGS`: the numbers of the rules."""
     return (tuple([finding.rule for finding in findings]),)

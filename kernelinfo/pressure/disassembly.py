@@ -14,7 +14,7 @@ from kernelinfo.errors import ReadError
 from kernelinfo.hardware.targets import Target
 from kernelinfo.pressure.code_file import MachineCode, code_file
 from kernelinfo.pressure.disassemblers import programs, version
-from kernelinfo.pressure.instructions import UNDECODED, InstructionEffect
+from kernelinfo.pressure.instructions import UNDECODED, Effect
 from kernelinfo.pressure.listing import Instruction, Listing, known_effect, listing_of
 from kernelinfo.reading.data import Data
 from kernelinfo.reading.elf import read_elf
@@ -95,10 +95,10 @@ def decoded(chunks: Sequence[bytes], target: Target) -> list[list[str] | None]:
     return found
 
 
-_Disassembly = tuple[MachineCode, list[Disassembled]]
+_Found = tuple[MachineCode, list[Disassembled]]
 
 
-def _instructions(codes: Sequence[MachineCode], processor: Processor) -> Iterator[_Disassembly]:
+def _instructions(codes: Sequence[MachineCode], processor: Processor) -> Iterator[_Found]:
     """Each function with its instructions, by the first program that decodes all of it.
 
     Otherwise by the program that decodes most of it.
@@ -146,7 +146,7 @@ def _undecoded(instructions: Sequence[Disassembled]) -> int:
     return sum(map(_is_undecoded, instructions))
 
 
-def _disassembled(program: str, codes: Sequence[MachineCode], mach: int) -> Iterator[_Disassembly]:
+def _disassembled(program: str, codes: Sequence[MachineCode], mach: int) -> Iterator[_Found]:
     """Functions that a program prints whole, one at a time; none if it fails."""
     with tempfile.NamedTemporaryFile(prefix="kernelinfo-", suffix=".co") as file:
         file.write(code_file(codes, mach))
@@ -169,12 +169,10 @@ def _disassembled(program: str, codes: Sequence[MachineCode], mach: int) -> Iter
                 raise
 
 
-_CodeSection = tuple[int, list[Disassembled]]
+_Section = tuple[int, list[Disassembled]]
 
 
-def _next(
-    sections: Iterator[_CodeSection], process: subprocess.Popen[bytes]
-) -> _CodeSection | None:
+def _next(sections: Iterator[_Section], process: subprocess.Popen[bytes]) -> _Section | None:
     """The next section. A program that takes longer than `_SECONDS` for it is killed."""
     limit = threading.Timer(_SECONDS, process.kill)
     limit.start()
@@ -184,7 +182,7 @@ def _next(
         limit.cancel()
 
 
-def _sections(output: IO[bytes]) -> Iterator[_CodeSection]:
+def _sections(output: IO[bytes]) -> Iterator[_Section]:
     """The number and the instructions of each section that a program prints."""
     number, instructions = -1, list[Disassembled]()
     for line in output:
@@ -235,7 +233,7 @@ def _listing(instructions: Sequence[Disassembled], symbols: Mapping[int, str]) -
     return listing_of(found, {name: at[to] for to, name in names.items()})
 
 
-_NOT_DECODED = InstructionEffect(".long", (), 0, 0, "other", None, UNDECODED)
+_NOT_DECODED = Effect(".long", (), 0, 0, "other", None, UNDECODED)
 
 
 def _target(one: Disassembled) -> int:

@@ -18,9 +18,9 @@ from kernelinfo.kernel.pattern import matches
 from kernelinfo.occupancy.calculator import VgprStep, vgpr_steps
 from kernelinfo.pressure.assembly import AssemblyText
 from kernelinfo.pressure.disassembly import listings, of_target
-from kernelinfo.pressure.function import LiveFunction
+from kernelinfo.pressure.function import Function
 from kernelinfo.pressure.function_code import function_code
-from kernelinfo.pressure.lds import LdsUse, lds_of
+from kernelinfo.pressure.lds import Lds, lds_of
 from kernelinfo.pressure.listing import Listing
 from kernelinfo.pressure.nouns import Story
 from kernelinfo.pressure.registers import EVERY, from_descriptor
@@ -42,19 +42,19 @@ class Measured(NamedTuple):
     result: Result
     story: Story
     curve: Curve | None  # if asked for
-    lds: LdsUse | None  # if asked for and described by debug information
+    lds: Lds | None  # if asked for and described by debug information
 
 
 NOT_ALLOCATED = "registers above those that the descriptor allocates"
 """Reason for inexact results: the text is not exactly the code that the kernel runs."""
 
-MeasureItem = Measured | Problem | Note  # what a measurement yields
+Found = Measured | Problem | Note  # what a measurement yields
 
 
 class Look(NamedTuple):
     """Options of a measurement."""
 
-    at: Callable[[LiveFunction], int | None] = lambda function: None
+    at: Callable[[Function], int | None] = lambda function: None
     """Index of the instruction whose live values are wanted; None for the peak."""
     curve: bool = False
     blocks: bool = False
@@ -64,7 +64,7 @@ class Look(NamedTuple):
 _LOOK = Look()
 
 
-def measure(path: str, options: Options, look: Look = _LOOK) -> Iterator[MeasureItem]:
+def measure(path: str, options: Options, look: Look = _LOOK) -> Iterator[Found]:
     """Register pressure of each kernel of a path, one by one; problems and notes in between."""
     analysis, counts = Analysis(options, [path]), PathCounts(path)
     for blob in open_paths([path], within=options.bounds):
@@ -118,7 +118,7 @@ def live_registers(source: str | os.PathLike[str], kernel: str) -> Story:
     return stories[0]
 
 
-def measure_in(blob: Blob, results: Sequence[Result], look: Look) -> Iterator[MeasureItem]:
+def measure_in(blob: Blob, results: Sequence[Result], look: Look) -> Iterator[Found]:
     """Register pressure of the kernels of one blob, and problems."""
     if not results:
         return
@@ -144,7 +144,7 @@ def measure_in(blob: Blob, results: Sequence[Result], look: Look) -> Iterator[Me
 
 def _of_text(
     text: AssemblyText, results: Iterable[Result]
-) -> Iterator[tuple[Result, LiveFunction | None]]:
+) -> Iterator[tuple[Result, Function | None]]:
     for result in results:
         kernel = result.kernel
         line, target = kernel.line, kernel.target
@@ -153,7 +153,7 @@ def _of_text(
 
 def _of_code_object(
     blob: Blob, results: Sequence[Result]
-) -> Iterator[tuple[Result, LiveFunction | Problem | None]]:
+) -> Iterator[tuple[Result, Function | Problem | None]]:
     from kernelinfo.reading.code_object.dwarf import read_line_table
 
     by_symbol = {result.kernel.symbol: result for result in results}
@@ -164,7 +164,7 @@ def _of_code_object(
         for symbol, listing in listings(codes, of_target(results[0].kernel.target, blob.data)):
             if result := by_symbol.pop(symbol, None):
                 entry = _entry(result.kernel, blob.data)
-                yield result, LiveFunction(_located(listing, table, addresses), entry)
+                yield result, Function(_located(listing, table, addresses), entry)
     except ReadError as error:
         yield results[0], problem(blob, str(error))
     else:
@@ -194,9 +194,7 @@ def _entry(kernel: Kernel, data: Data) -> int:
     return from_descriptor(bytes(data.read(start, SIZE)))
 
 
-def _lds(
-    blob: Blob, text: AssemblyText | None, kernel: Kernel, function: LiveFunction
-) -> LdsUse | None:
+def _lds(blob: Blob, text: AssemblyText | None, kernel: Kernel, function: Function) -> Lds | None:
     """Variables in a kernel's LDS; None if debug information does not describe it.
 
     0 bytes if the kernel accesses LDS and reserves none: the launch sets its size.
@@ -204,7 +202,7 @@ def _lds(
     size = kernel.used.lds_bytes
     if not size:
         is_reached = any(is_lds_access(one.text.encode()) for one in function.instructions)
-        return LdsUse(0, ()) if size == 0 and is_reached else None
+        return Lds(0, ()) if size == 0 and is_reached else None
     if text:
         return lds_of(text.units(kernel.line or 1), kernel.symbol, size)
     from kernelinfo.reading.code_object import dwarf  # heavy, and of no use for assembly
@@ -215,7 +213,7 @@ def _lds(
         return None
 
 
-def _story(result: Result, function: LiveFunction, look: Look) -> Story:
+def _story(result: Result, function: Function, look: Look) -> Story:
     kernel, occupancy = result.kernel, result.occupancy
     files = kernel.target.agprs.file if kernel.target else "unified"
     steps: tuple[VgprStep, ...] = ()

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.kernel import Kernel
 from kernelinfo.kernel.library import library_of, member_file
 from kernelinfo.reading.target_id import target_id
 from kernelinfo.render.names import printable
 
+if TYPE_CHECKING:
+    from kernelinfo.compare.summary import KernelSummary
+
+    Named = Kernel | KernelSummary
+
+BETWEEN = " · "
+"""Text between a name and what tells it apart."""
 _SEPARATOR = " › "
 
 
-class KernelOrigin(NamedTuple):
+class Origin(NamedTuple):
     """Texts on the origin of a kernel that may tell it apart from a namesake."""
 
     processor: str
@@ -32,7 +38,7 @@ class KernelOrigin(NamedTuple):
     """The member with all that a container says of it, and its offset."""
 
 
-_TIERS: tuple[tuple[Callable[[KernelOrigin], str], ...], ...] = (
+_TIERS: tuple[tuple[Callable[[Origin], str], ...], ...] = (
     (lambda one: one.processor, lambda one: one.target),
     (lambda one: one.library,),
     (lambda one: one.member, lambda one: one.whole_member),
@@ -44,29 +50,34 @@ _TIERS: tuple[tuple[Callable[[KernelOrigin], str], ...], ...] = (
 """Texts in the order in which they are tried; of a tier the shortest that tells the most apart."""
 
 
-def attributed(
-    kernels: Sequence[Kernel | KernelSummary], names: Mapping[str, str], *, targets: bool = True
-) -> list[str]:
-    """The name of each kernel, with what tells it apart from other kernels of the same name.
+def attributed(kernels: Sequence[Named], names: Mapping[str, str]) -> list[str]:
+    """The name of each kernel, with the text that tells it apart; see `attributed_rows`."""
+    return attributed_rows([[kernel] for kernel in kernels], names)
 
-    `names` maps symbols to names. Added are, in this order and only as needed, the target with
-    features, the library or member, constants and options of Triton, and the symbol:
-    `gemm · gfx90a:xnack+ · libfoo.so`. Without `targets` the target is not added, as in tables that
-    have a column for it.
+
+def attributed_rows(
+    rows: Sequence[Sequence[Named]], names: Mapping[str, str], *, targets: bool = True
+) -> list[str]:
+    """The name of each row of kernels, with the text that tells it apart from rows of that name.
+
+    `names` maps symbols to names; the kernels of a row have one symbol. Added are, in this order
+    and only as needed, the target with features, the library or member, constants and options of
+    Triton, and the symbol: `gemm · gfx90a:xnack+ · libfoo.so`. Without `targets` the target is not
+    added, as in tables that have a column for it.
     """
     groups = defaultdict[str, list[int]](list)
-    for index, kernel in enumerate(kernels):
-        groups[names[kernel.symbol]].append(index)
-    texts = [names[kernel.symbol] for kernel in kernels]
+    texts = [names[row[0].symbol] for row in rows]
+    for index, text in enumerate(texts):
+        groups[text].append(index)
     for group in groups.values():
         if group[1:]:
-            apart = _apart([_origin(kernels[index]) for index in group], targets)
-            for index, text in zip(group, apart, strict=True):
-                texts[index] = " · ".join((texts[index], *map(printable, text)))
+            apart = _apart([_shared(rows[index]) for index in group], targets)
+            for index, more in zip(group, apart, strict=True):
+                texts[index] = BETWEEN.join((texts[index], *map(printable, more)))
     return texts
 
 
-def _apart(origins: Sequence[KernelOrigin], targets: bool) -> list[tuple[str, ...]]:
+def _apart(origins: Sequence[Origin], targets: bool) -> list[tuple[str, ...]]:
     """The texts that tell each origin apart from the others."""
     shared = set(origins[0].options).intersection(*(one.options for one in origins))
     origins = [
@@ -87,8 +98,24 @@ def _apart(origins: Sequence[KernelOrigin], targets: bool) -> list[tuple[str, ..
     return [tuple(filter(None, one)) for one in told]
 
 
-def _origin(kernel: Kernel | KernelSummary) -> KernelOrigin:
-    if isinstance(kernel, KernelSummary):
+def _shared(row: Sequence[Named]) -> Origin:
+    """The origin of a row. A text that differs within it is the first and the number of others."""
+    origins = list(dict.fromkeys(map(_origin, row)))
+    if not origins[1:]:
+        return origins[0]
+    texts = {
+        field: [*dict.fromkeys(getattr(origin, field) for origin in origins)]
+        for field in Origin._fields
+        if field != "options"
+    }
+    some = {
+        name: f"{of[0]} + {len(of) - 1} more" if of[1:] else of[0] for name, of in texts.items()
+    }
+    return Origin(options=(), **some)
+
+
+def _origin(kernel: Named) -> Origin:
+    if not isinstance(kernel, Kernel):
         path, _, member = kernel.code_object.partition(_SEPARATOR)
         processor, target, offset = kernel.processor, kernel.target, ""
         options: tuple[str, ...] = ()
@@ -99,7 +126,7 @@ def _origin(kernel: Kernel | KernelSummary) -> KernelOrigin:
         options = tuple(f"{name}={value}" for name, value in origin.options)
         offset = f"at 0x{origin.offset:x}" if origin.offset else ""
     file = member_file(member)
-    return KernelOrigin(
+    return Origin(
         processor=processor,
         target=target,
         library=library_of(path) if path else "",

@@ -11,6 +11,7 @@ from kernelinfo.kernel import Finding, Result
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.occupancy.headroom import Step
 from kernelinfo.render import View
+from kernelinfo.render.attribution import BETWEEN
 from kernelinfo.render.names import folded
 from kernelinfo.render.paint import Span, cells, fitted, left
 from kernelinfo.render.words import amount, change, percent, waves_per_simd
@@ -44,7 +45,10 @@ def worst_first(finding: Finding) -> tuple[int, str]:
 
 def of_each(results: Sequence[Result], label: Label, view: View) -> Iterator[list[Span]]:
     """Lines with the next step and all findings of each kernel."""
-    blocks = [(label(result), list(_said(result))) for result in results]
+    said: dict[tuple[str, tuple[tuple[Head, str], ...]], list[Result]] = {}
+    for result in results:
+        said.setdefault((result.kernel.symbol, tuple(_said(result))), []).append(result)
+    blocks = [(_labels(of, label), lines) for (_, lines), of in said.items()]
     short = [cells(name) for name, lines in blocks if lines and cells(name) <= _LABEL]
     width = max(short, default=0)
     for name, lines in blocks:
@@ -55,6 +59,15 @@ def of_each(results: Sequence[Result], label: Label, view: View) -> Iterator[lis
         for head, text in lines:
             yield from _line((f" {left(name, width)}  ", ""), head, text, view)
             name = ""
+
+
+def _labels(results: Sequence[Result], label: Label) -> str:
+    """The part that the labels of all these kernels share, and their number."""
+    first, *others = (label(result).split(BETWEEN) for result in results)
+    if not others:
+        return BETWEEN.join(first)
+    shared = [part for part in first if all(part in other for other in others)]
+    return f"{BETWEEN.join(shared)} × {len(results)}"
 
 
 def of_all(

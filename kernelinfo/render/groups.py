@@ -32,6 +32,16 @@ def grouped_rows(
     return rows, shown
 
 
+def folded_rows(results: Iterable[Result]) -> list[TableRow]:
+    """Rows in the order of the results. Results of one symbol and target that look equal share
+    one."""
+    equal: dict[tuple[str, ...], list[Result]] = {}
+    for result in results:
+        shown = (result.kernel.symbol, _id(result), *cells_of(result))
+        equal.setdefault(shown, []).append(result)
+    return [TableRow(tuple(found), target_of(found[0].kernel)) for found in equal.values()]
+
+
 def _severity(result: Result) -> tuple[float, int]:
     """Sort key, worst first: unknown occupancy, then few waves, then many findings."""
     if result.occupancy is None:
@@ -45,7 +55,7 @@ def _rows(group: Group, width: int) -> Iterator[TableRow]:
     for result in sorted(group, key=_severity):
         equal.setdefault(cells_of(result), []).append(result)
     for results in equal.values():
-        yield TableRow(results[0], _targets(results, group, width))
+        yield TableRow(tuple(results), _targets(results, group, width))
 
 
 def _targets(row: Sequence[Result], group: Group, width: int) -> str:

@@ -8,9 +8,11 @@ from kernelinfo.kernel import Item, Result
 from kernelinfo.kernel.report import Report
 from kernelinfo.render import View
 from kernelinfo.render.findings import counts
-from kernelinfo.render.names import name_of, printable
+from kernelinfo.render.groups import folded_rows
+from kernelinfo.render.names import names_of, printable
+from kernelinfo.render.table import named
 from kernelinfo.render.words import block, bound, known, limiters, number, percent, size
-from kernelinfo.rules.remark import counted
+from kernelinfo.rules.remark import counted, grouped
 
 _HEADING = (
     *("kernel", "target", "waves/SIMD", "occupancy", "limited by"),
@@ -26,19 +28,26 @@ def render(items: Iterable[Item], view: View) -> Iterator[str]:
     if report.problems:
         parts.append(f"{counted(len(report.problems), 'problem')}: not all was read")
     yield f"**kernelinfo: {' · '.join(parts)}**\n"
-    ordered = sorted(report.results, key=lambda result: not result.findings)
-    rows = [_row(result, view) for result in ordered]
-    telling = sum(1 for result in ordered if result.findings) or len(rows)
+    equal = folded_rows(report.results)
+    ordered = sorted(equal, key=lambda row: not row.result.findings)
+    names = names_of(report.kernels, view.names)
+    rows = [
+        _row(row.result, name)
+        for row, name in zip(ordered, named(ordered, names, with_target=True), strict=True)
+    ]
+    telling = sum(1 for row in ordered if row.result.findings) or len(rows)
     shown = min(telling, view.top or telling)
     yield from kernel_table(_HEADING, rows, shown)
+    if count := sum(len(row.results) - 1 for row in ordered):
+        yield f"\n× N: N kernels with equal numbers share a row; {grouped(count)} folded\n"
 
 
-def _row(result: Result, view: View) -> tuple[str, ...]:
+def _row(result: Result, name: str) -> tuple[str, ...]:
     kernel, occupancy = result.kernel, result.occupancy
     allocated = occupancy.allocated if occupancy else None
     at_most = bound(occupancy.exact) if occupancy else ""
     return (
-        code(name_of(kernel, view.names)),
+        code(name),
         code(kernel.code_object.target or "?"),
         f"{at_most}{number(occupancy.waves_per_simd)}" if occupancy else "?",
         f"{at_most}{percent(occupancy.percent)}" if occupancy else "?",

@@ -16,8 +16,8 @@ from kernelinfo.kernel.rows import (
     RESOURCES,
     SIZE,
     SOURCE,
-    ColumnNames,
-    ColumnValues,
+    Names,
+    Values,
     build_values,
     finding_values,
     occupancy_values,
@@ -26,7 +26,7 @@ from kernelinfo.kernel.rows import (
     source_values,
 )
 
-Spell = Callable[[ColumnNames, ColumnValues], str]
+Spell = Callable[[Names, Values], str]
 """(names, values) of neighbouring columns → their text."""
 
 
@@ -58,6 +58,6 @@ def lines(items: Iterable[Item], name: Callable[[Kernel], str], spell: Spell) ->
 
 
 @cache
-def _texts(spell: Spell, names: ColumnNames) -> Callable[[ColumnValues], str]:
+def _texts(spell: Spell, names: Names) -> Callable[[Values], str]:
     """A cached `spell` for these columns; the cache saves a third of a report's time."""
     return lru_cache(maxsize=1 << 14)(partial(spell, names))

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from kernelinfo.kernel import Kernel, Result
 from kernelinfo.occupancy.limits import RESOURCES
 from kernelinfo.render import View
+from kernelinfo.render.attribution import attributed_rows
 from kernelinfo.render.names import folded
 from kernelinfo.render.paint import Span, aligned, cells, left
 from kernelinfo.render.words import block, bound, known, limiters, number, size
@@ -22,14 +23,35 @@ _SLOTS = RESOURCES["slots"]
 _NAME = "kernel"
 _TARGET = "target"
 
-CellColumns = dict[str, list[str]]  # heading → cells
+Columns = dict[str, list[str]]  # heading → cells
 
 
 class TableRow(NamedTuple):
-    """A result and the targets that share it."""
+    """One result, or several whose cells are equal."""
 
-    result: Result
+    results: tuple[Result, ...]
     targets: str
+
+    @property
+    def result(self) -> Result:
+        """The first of the results."""
+        return self.results[0]
+
+    @property
+    def is_folded(self) -> bool:
+        """True if the row stands for several results of one target."""
+        origins = (result.kernel.code_object for result in self.results)
+        return len(self.results) > len({(one.target, one.features) for one in origins})
+
+
+def named(
+    rows: Sequence[TableRow], names: Mapping[str, str], *, with_target: bool
+) -> Iterator[str]:
+    """The name of each row: `gemm · libfoo.so × 6`. `names` maps symbols to names."""
+    of_rows = [[result.kernel for result in row.results] for row in rows]
+    texts = attributed_rows(of_rows, names, targets=not with_target)
+    for row, text in zip(rows, texts, strict=True):
+        yield f"{text} × {len(row.results)}" if row.is_folded else text
 
 
 def table(
@@ -41,7 +63,7 @@ def table(
     fit. A narrow terminal omits columns that are 0 for every kernel, and then the bars. A pipe or
     file gets the whole name last, so that all other columns are aligned."""
     results = [row.result for row in rows]
-    called = [names[result.kernel.symbol] for result in results]
+    called = [*named(rows, names, with_target=with_target)]
     columns = _columns(rows, with_target)
     if view.fold:
         yield from _names_first(called, columns, results, view)
@@ -53,7 +75,7 @@ def table(
 
 
 def _names_first(
-    called: Sequence[str], columns: CellColumns, results: Sequence[Result], view: View
+    called: Sequence[str], columns: Columns, results: Sequence[Result], view: View
 ) -> Iterator[list[Span]]:
     taken = [cells(name) for name in (_NAME, *called)]
     columns = _fitted(columns, taken, view.width)
@@ -84,7 +106,7 @@ def _style(result: Result) -> str:
     return "" if result.occupancy and result.occupancy.launchable else "red"
 
 
-def _fitted(columns: CellColumns, names: list[int], width: int) -> CellColumns:
+def _fitted(columns: Columns, names: list[int], width: int) -> Columns:
     """The columns, with some left out if that makes room for most names."""
     fewer = dict(columns)
     for heading in _OFTEN_ZERO:
@@ -104,19 +126,19 @@ def _fitted(columns: CellColumns, names: list[int], width: int) -> CellColumns:
     return fewer if gained and 2 * fitting > len(names) else columns
 
 
-def _room(columns: CellColumns, width: int) -> int:
+def _room(columns: Columns, width: int) -> int:
     """Columns left for names."""
     return width - cells(_lines(columns)[0]) - 2
 
 
-def _lines(columns: CellColumns) -> list[str]:
+def _lines(columns: Columns) -> list[str]:
     """The heading and the rows as text. Targets and limiters are aligned left, all else right."""
     kinds = ("t" if _TARGET in columns else "n") + "n" * (len(columns) - 2) + "t"
     rows = [tuple(columns), *zip(*columns.values(), strict=True)]
     return aligned([(*row[:-1], f" {row[-1]}") for row in rows], kinds, " ")
 
 
-def _columns(rows: Sequence[TableRow], with_target: bool) -> CellColumns:
+def _columns(rows: Sequence[TableRow], with_target: bool) -> Columns:
     headings = (_TARGET,) * with_target + _HEADING
     lines = [(row.targets,) * with_target + cells_of(row.result) for row in rows]
     return {heading: cells for heading, *cells in zip(headings, *lines, strict=True)}

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from kernelinfo.kernel import Item, Result
+from kernelinfo.kernel import Item, Kernel, Result
 from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.report import Report
 from kernelinfo.render import View, findings
-from kernelinfo.render.groups import grouped_rows
+from kernelinfo.render.attribution import attributed
+from kernelinfo.render.groups import folded_rows, grouped_rows
 from kernelinfo.render.names import heading, member_path, names_of, printable
 from kernelinfo.render.paint import Span, cells, fitted, painted, wrap
 from kernelinfo.render.summary import summary
 from kernelinfo.render.table import TableRow, table, target_of
 from kernelinfo.render.words import compiler_name
-from kernelinfo.rules.remark import counted
+from kernelinfo.rules.remark import counted, grouped
 
 _MANY_CODE_OBJECTS = 4  # more share one table with a target column
 _MANY_KERNELS = 20  # more get a summary first, and are grouped, worst first
@@ -40,6 +41,9 @@ def _report(report: Report, view: View) -> Iterator[list[Span]]:
         yield from _above(report, label, view)
         several = len({target_of(kernel) for kernel in report.kernels}) > 1
         yield from table(rows, names, view, with_target=several)
+        if count := sum(len(row.results) - 1 for row in rows if row.is_folded):
+            text = f" × N = N kernels with equal numbers share a row; {grouped(count)} folded"
+            yield [(text, "dim")]
     else:
         shown = [*report.results][: view.top or None]
         yield from _by_code_object(report, shown, names, view)
@@ -83,8 +87,8 @@ def _rows(report: Report, is_long: bool, view: View) -> tuple[list[TableRow], li
     worst_first = is_long and not view.is_sorted
     if view.group or worst_first:
         return grouped_rows(report.results, view, worst_first=worst_first)
-    shown = [*report.results[: view.top or None]]
-    return [TableRow(result, target_of(result.kernel)) for result in shown], shown
+    rows = folded_rows(report.results)[: view.top or None]
+    return rows, [result for row in rows for result in row.results]
 
 
 def _by_code_object(
@@ -98,7 +102,9 @@ def _by_code_object(
     for code_object, own in results.items():
         yield from _heading(code_object, own, view, kernels[code_object])
         yield []
-        yield from table([TableRow(result, "") for result in own], names, view, with_target=False)
+        yield from table(
+            [TableRow((result,), "") for result in own], names, view, with_target=False
+        )
         yield []
 
 
@@ -169,12 +175,15 @@ def _legend(shown: list[Result]) -> Iterator[str]:
 
 
 def _label(report: Report, names: Mapping[str, str]) -> findings.Label:
-    """A function for a kernel's label: its short name, with the target if there are several."""
-    several = len({code_object.target for code_object in report.code_objects}) > 1
+    """A function for a kernel's label: its short name, with what tells it apart from others."""
+    namesakes: dict[str, list[Kernel]] = {}
+    for kernel in report.kernels:
+        namesakes.setdefault(kernel.symbol, []).append(kernel)
 
     def label(result: Result) -> str:
-        name = names[result.kernel.symbol]
-        return f"{name} {result.kernel.code_object.target or ''}" if several else name
+        group = namesakes[result.kernel.symbol]
+        own = next(n for n, kernel in enumerate(group) if kernel is result.kernel)
+        return attributed(group, names)[own]
 
     return label
 

@@ -102,7 +102,7 @@ _BEFORE_ATTRIBUTES = re.compile(r"(?: (?:local_)?unnamed_addr)?(?: addrspace\(\d
 _FEATURES = ("sramecc", "xnack")  # of a target id, in its order (AMDGPUUsage, "Target ID")
 
 
-class IrKernel(NamedTuple):
+class Definition(NamedTuple):
     """A kernel and the place of its attribute reference."""
 
     symbol: str
@@ -111,7 +111,7 @@ class IrKernel(NamedTuple):
     end: int  # the reference ` #0` is `text[start:end]`; empty at its place without a group
 
 
-def definitions(text: str) -> Iterator[IrKernel]:
+def definitions(text: str) -> Iterator[Definition]:
     """The kernels of a module, in order."""
     for match in _kernels(text):
         name = match[2]
@@ -125,7 +125,7 @@ def definitions(text: str) -> Iterator[IrKernel]:
             before = _BEFORE_ATTRIBUTES.match(line, after)
             group, start = None, before.end() if before else after
             end = start
-        yield IrKernel(symbol, group, match.start() + start, match.start() + end)
+        yield Definition(symbol, group, match.start() + start, match.start() + end)
 
 
 def _kernels(text: str) -> Iterator[re.Match[str]]:

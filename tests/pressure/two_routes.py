@@ -20,7 +20,7 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.hardware.targets import find
 from kernelinfo.pressure.code_file import MachineCode, code_file
 from kernelinfo.pressure.disassemblers import programs
-from kernelinfo.pressure.function import LiveFunction
+from kernelinfo.pressure.function import Function
 from kernelinfo.pressure.measure import Look, Measured, measure
 
 from ..differential.clang import Clang
@@ -83,12 +83,12 @@ class Read(NamedTuple):
 
     numbers: Numbers
     reasons: tuple[str, ...]  # reasons why the numbers may be too small
-    function: LiveFunction
+    function: Function
 
 
 def read(path: Path) -> dict[str, Read]:
     """Symbol → every kernel of a file with instructions."""
-    functions: list[LiveFunction] = []
+    functions: list[Function] = []
     found = {}
     for item in measure(str(path), Options(), Look(at=functions.append)):
         if isinstance(item, Measured):

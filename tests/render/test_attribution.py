@@ -87,3 +87,48 @@ def test_triton_s_kernels_bear_the_options_that_differ(tmp_path: Path) -> None:
         "claim · BLOCK_M=128",
         "claim · BLOCK_M=64",
     ]
+
+
+def test_equal_rows_fold_and_are_counted(wheel: str) -> None:
+    out, _, _ = run(wheel)
+    folded = [line for line in out.splitlines() if line.endswith(" × 2") and "gfx90a " in line]
+    assert len(folded) == 4
+    assert " × N = N kernels with equal numbers share a row; 8 folded\n" in out
+    assert " first_claim · gfx90a × 2    next " in out
+    markdown, _, _ = run(wheel, "--format", "markdown")
+    assert "| `first_claim(int*) × 2` | `gfx90a` |" in markdown
+    assert "× N: N kernels with equal numbers share a row; 8 folded" in markdown
+
+
+def test_rows_of_one_name_with_other_numbers_bear_their_library(tmp_path: Path) -> None:
+    """The same symbols, compiled by two compilers, in a folder of five files."""
+    for number, compiler in enumerate(("clang15", "clang22")):
+        name = f"code_object/variety-{compiler}-gfx90a.co"
+        shutil.copy(FIXTURES / name, tmp_path / f"lib{number}.co")
+    for number in range(3):
+        shutil.copy(FIXTURES / "code_object/tiny-v6-clang22-gfx90a.co", tmp_path / f"t{number}.co")
+    out, _, _ = run(str(tmp_path), "--sort", "kernel")
+    rows = [line.split("  ")[-1].strip() for line in out.splitlines() if "%" in line]
+    assert "add(int*, int) × 3" in rows
+    apart = [row for row in rows if " · lib" in row]
+    assert apart
+    assert len({*rows}) == len(rows)
+
+
+def test_a_diff_names_library_and_target_and_folds(tmp_path: Path) -> None:
+    for side, compiler in (("old", "clang15"), ("new", "clang22")):
+        (tmp_path / side).mkdir()
+        for library in ("liba.so.1", "libb.so.2"):
+            text = FIXTURES / f"assembly/variety-{compiler}-gfx90a.s"
+            shutil.copy(text, tmp_path / side / f"{library}.s")
+    out, _, _ = run("diff", "old", "new", folder=tmp_path)
+    assert "waves/SIMD summed over 52 kernels" in out
+    assert "clang 15.0.6 → clang 22.1.8: 52 of 52 kernels moved" in out
+    moved = [line for line in out.splitlines() if line.startswith(" worse ")]
+    assert moved
+    assert all(" · 2 files × 2  " in line for line in moved)
+    (tmp_path / "old/libb.so.2.s").unlink()
+    (tmp_path / "new/libb.so.2.s").rename(tmp_path / "new/other.s")
+    out, _, _ = run("diff", "old", "new", folder=tmp_path)
+    assert any("sgpr_heavy(int*) · liba.so.1.s  " in line for line in out.splitlines())
+    assert any("sgpr_heavy(int*) · other.s  " in line for line in out.splitlines())

@@ -12,7 +12,7 @@ from kernelinfo.errors import KernelinfoError
 from kernelinfo.reading.blob import Blob, Found
 from kernelinfo.reading.containers import bounds
 from kernelinfo.reading.containers.parts import problem, stored_file, streamed_file
-from kernelinfo.reading.containers.streams import Decompressed, ReadableView
+from kernelinfo.reading.containers.streams import Decompressed, View
 
 _BLOCK = 1 << 20
 _MANY_DIGITS = re.compile(rb"[0-9]{65}")
@@ -22,7 +22,7 @@ class _Forward(io.RawIOBase):
     """A file object for `tarfile`. A second read behind the end raises `EOFError`: `tarfile` would
     go on skipping bytes that a damaged header claims."""
 
-    def __init__(self, file: ReadableView | Decompressed) -> None:
+    def __init__(self, file: View | Decompressed) -> None:
         self._file = file
         self._has_ended = False
 
@@ -52,18 +52,18 @@ class _Unread:
 
 def read(blob: Blob) -> Iterator[Found]:
     """The members that may hold code."""
-    yield from unpack(blob, ReadableView(blob.data))
+    yield from unpack(blob, View(blob.data))
 
 
-def unpack(blob: Blob, file: ReadableView | Decompressed) -> Iterator[Found]:
-    """Members and problems of the tar that `file` reads; members of a `ReadableView` are slices of
-    `blob`. Raises `ReadError` if `file` does."""
-    is_stored = isinstance(file, ReadableView)
+def unpack(blob: Blob, file: View | Decompressed) -> Iterator[Found]:
+    """Members and problems of the tar that `file` reads; members of a `View` are slices of `blob`.
+    Raises `ReadError` if `file` does."""
+    is_stored = isinstance(file, View)
     header = b""
 
-    class TarHeader(tarfile.TarInfo):
+    class Header(tarfile.TarInfo):
         @classmethod
-        def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> TarHeader:
+        def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Header:
             nonlocal header
             header = bytes(buf)
             return super().frombuf(buf, encoding, errors)
@@ -90,7 +90,7 @@ def unpack(blob: Blob, file: ReadableView | Decompressed) -> Iterator[Found]:
             bufsize=_BLOCK,
             encoding="utf-8",
             errors="backslashreplace",
-            tarinfo=TarHeader,
+            tarinfo=Header,
         ) as tar:
             while info := tar.next():
                 tar.members.clear()  # type: ignore[attr-defined]  # or it keeps every header

@@ -9,6 +9,8 @@ from typing import Literal, NamedTuple
 from kernelinfo.compare import Comparison
 from kernelinfo.compare.changes import Effect, Match, Move, Pair, effect
 from kernelinfo.compare.summary import KernelSummary
+from kernelinfo.kernel.library import library_of, member_file
+from kernelinfo.kernel.names import base_name
 from kernelinfo.render.names import printable
 from kernelinfo.render.words import bound, compiler_name, waves_per_simd
 from kernelinfo.rules.remark import counted, grouped
@@ -35,7 +37,9 @@ class ChangedKernel(NamedTuple):
         if self.old is None or self.new is None:
             return f"{'had' if self.new is None else 'has'} {_waves(self.kernel)}"
         loosely = "paired by base name alone" if self.match == "base-name" else ""
-        return "; ".join(filter(None, (loosely, Pair(self.old, self.new).why)))
+        pair = Pair(self.old, self.new)
+        beside = f"also {pair.beside}" if pair.beside else ""
+        return "; ".join(filter(None, (loosely, pair.why, beside)))
 
     @property
     def kernel(self) -> KernelSummary:
@@ -48,6 +52,12 @@ class ChangedKernel(NamedTuple):
     def sides(self) -> tuple[KernelSummary, KernelSummary]:
         """(old, new) kernel; a gone or new kernel stands on both sides."""
         return self.old or self.kernel, self.new or self.kernel
+
+
+def place(row: ChangedKernel) -> str:
+    """Library or member of the kernel: `libfoo.so.1`; empty for a build of one file."""
+    path, _, member = row.kernel.code_object.partition(" › ")
+    return printable(member_file(member).rpartition("/")[2] or (library_of(path) if path else ""))
 
 
 def rows(comparison: Comparison) -> list[ChangedKernel]:
@@ -81,15 +91,16 @@ def roll_up(comparison: Comparison, found: Sequence[ChangedKernel]) -> str:
         f" · affected {grouped(sum(row.status in AFFECTED for row in found))}"
         f" · {_roll_up_of_waves(comparison)}"
         f" · spilling {grouped(old.spilling)} → {grouped(new.spilling)}"
-        f" · scratch {_sizes(old.scratch_bytes_per_lane, new.scratch_bytes_per_lane)}"
+        f" · scratch summed {_sizes(old.scratch_bytes_per_lane, new.scratch_bytes_per_lane)}"
     )
 
 
 def _roll_up_of_waves(comparison: Comparison) -> str:
-    """Sum of waves (`waves/SIMD 84 112 → 83 940 (−0.2 %)`), or mean percent across processors."""
+    """Sum of waves (`waves/SIMD summed over 9 kernels 84 → 83 (−1.2 %)`), or mean percent across
+    processors."""
     old, new = comparison.totals
+    known = sum(None not in (pair.old.percent, pair.new.percent) for pair in comparison.pairs)
     if not all(pair.one_processor for pair in comparison.pairs):
-        known = sum(None not in (pair.old.percent, pair.new.percent) for pair in comparison.pairs)
         means = (f"{total.percent / max(1, known):.1f}" for total in (old, new))
         return f"occupancy {' → '.join(means)} % on average"
     share = 0.0
@@ -97,11 +108,15 @@ def _roll_up_of_waves(comparison: Comparison) -> str:
         share = 100 * (new.waves_per_simd - old.waves_per_simd) / old.waves_per_simd
     sign = "+" if share > 0 else "−" if share < 0 else ""
     waves = f"{grouped(old.waves_per_simd)} → {grouped(new.waves_per_simd)}"
-    return f"waves/SIMD {waves} ({sign}{abs(share):.1f} %)"
+    over = f"summed over {counted(known, 'kernel')}"
+    return f"waves/SIMD {over} {waves} ({sign}{abs(share):.1f} %)"
 
 
 def toolchain(comparison: Comparison) -> str:
-    """Changed compilers: `clang 15.0.6 → clang 22.1.8`; empty if they are the same."""
+    """Changed compilers and their effect: `clang 19.1.7 → clang 22.1.8: 9 of 40 kernels moved`.
+
+    Empty if they are the same.
+    """
     builds = (comparison.old_compilers, comparison.new_compilers)
     if builds[0] == builds[1]:
         return ""
@@ -111,7 +126,23 @@ def toolchain(comparison: Comparison) -> str:
     )
     if before == after:
         before, after = (", ".join(stamps) for stamps in builds)
-    return printable(f"{before} → {after}")
+    moved = sum(bool(pair.moves) for pair in comparison.pairs)
+    kernels = counted(len(comparison.pairs), "kernel")
+    return printable(f"{before} → {after}: {grouped(moved)} of {kernels} moved")
+
+
+def loosely_paired(comparison: Comparison) -> str:
+    """An offer of --loose, if it would pair kernels that are gone and new; else empty."""
+    gone, new = (
+        Counter((base_name(kernel.name), kernel.processor) for kernel in side)
+        for side in (comparison.gone, comparison.new)
+    )
+    count = sum(gone[name] == new[name] == 1 for name in gone)
+    if not count:
+        return ""
+    share = "shares its base name" if count == 1 else "share their base names"
+    with_new = "with a new one" if count == 1 else "with new ones"
+    return f"{counted(count, 'gone kernel')} {share} {with_new}; --loose pairs them"
 
 
 def retargeted(comparison: Comparison) -> str:
