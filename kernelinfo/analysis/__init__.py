@@ -123,6 +123,8 @@ class Analysis:
             found = self._distinct(found, blob)
         if self._options.locate or self._options.arguments:
             found = self._detailed(found, blob)
+        if self._options.count_instructions:
+            found = self._counted(found, blob, counts)
         for one in found:
             item = self._result(one, counts) if isinstance(one, Kernel) else one
             if item:
@@ -175,6 +177,26 @@ class Analysis:
             if isinstance(item, Kernel):
                 self._first_copies[digest] = item.code_object
             yield item
+
+    def _counted(
+        self, found: Iterator[FoundInBlob], blob: Blob, counts: PathCounts
+    ) -> Iterator[FoundInBlob]:
+        """The kernels with their instructions by class, and problems of counting."""
+        items = list(found)
+        wanted = [
+            item
+            for item in items
+            if isinstance(item, Kernel) and self._options.asks_for(item.name, item.symbol)
+        ]
+        assert self._options.count_instructions is not None
+        of_kernels, remarks = self._options.count_instructions(blob, wanted)
+        known = {id(kernel): one for kernel, one in zip(wanted, of_kernels, strict=True)}
+        for item in items:
+            if isinstance(item, Kernel):
+                item = item._replace(instructions=known.get(id(item)))
+            yield item
+        counts.notes += (one for one in remarks if isinstance(one, Note))
+        yield from (one for one in remarks if isinstance(one, Problem))
 
     def _detailed(self, found: Iterator[FoundInBlob], blob: Blob) -> Iterator[FoundInBlob]:
         """The kernels, with source line and arguments if the options choose them."""

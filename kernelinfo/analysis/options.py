@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
 from kernelinfo.kernel import Kernel, Result
+from kernelinfo.kernel.instruction_counts import InstructionCounts
 from kernelinfo.kernel.pattern import in_member, matching
 from kernelinfo.occupancy.limits import Resource
 from kernelinfo.reading import budget
+from kernelinfo.reading.blob import Blob, Note, Problem
 from kernelinfo.reading.budget import Bounds
 from kernelinfo.rules import BY_DEFAULT, Selection
+
+CountsAndRemarks = tuple[list[InstructionCounts | None], list[Problem | Note]]
 
 
 class Options(NamedTuple):
@@ -58,6 +62,9 @@ class Options(NamedTuple):
     instructions: bool = True
     """True: count instructions in every kernel of assembly, which doubles the time. False: only
     where a rule needs them."""
+    count_instructions: Callable[[Blob, Sequence[Kernel]], CountsAndRemarks] | None = None
+    """Counts the instructions of kernels of one blob by class, for code objects by llvm-objdump.
+    Each is None if unknown."""
     arguments: Callable[[Kernel], bool] | None = None
     """Chooses kernels whose arguments are read, from the whole metadata."""
     bounds: Bounds = budget.BY_DEFAULT

@@ -216,6 +216,13 @@ Width = Annotated[
     typer.Option(metavar="N", min=40, help="Set the width in columns; by default the terminal's."),
 ]
 Top = Annotated[int, typer.Option(metavar="N", min=0, help="Show N kernels; 0 shows all.")]
+Instructions = Annotated[
+    bool,
+    typer.Option(
+        "--instructions",
+        help="Count instructions by class; code objects need llvm-objdump.",
+    ),
+]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Show only the table.")]
 Verbose = Annotated[
     bool, typer.Option("-v", "--verbose", help="List the files that are read, on standard error.")

@@ -12,9 +12,11 @@ from kernelinfo.cli.project import configuration
 from kernelinfo.cli.values import separate
 from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.cli.write_report import write_report
+from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Kernel
 from kernelinfo.kernel.ordering import COLUMNS, checked
 from kernelinfo.occupancy.limits import RESOURCES, Resource
+from kernelinfo.render import ROW_FORMATS
 from kernelinfo.render.name_style import NameStyle
 
 EXAMPLES = """
@@ -90,6 +92,7 @@ def command(
         "--source-lines",
         help="Read debug information of code objects, for jsonl and json; slow for many kernels.",
     ),
+    instructions: options.Instructions = False,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
     group: bool = typer.Option(False, "--group", help="Put the targets of one kernel together."),
@@ -112,6 +115,7 @@ def command(
         all_copies=all_copies,
         bound=bound,
         deep=deep,
+        instructions=instructions,
     )
     project = configuration(select=select, ignore=ignore, severity=severity, config=config)
     view = make_view(
@@ -126,6 +130,11 @@ def command(
         spilling=spilling,
         unique=unique,
     )
+    if instructions:
+        if format not in ROW_FORMATS:
+            shown = "`explain` and `pressure` show instructions as text"
+            raise OptionError(f"--instructions adds columns to --format csv and jsonl; {shown}")
+        view = view._replace(instructions=True)
     view = view._replace(is_sorted=sort is not None)
     write_report(
         paths,

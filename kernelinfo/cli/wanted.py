@@ -22,8 +22,15 @@ def wanted_options(
     all_copies: bool = False,
     bound: list[Any] | None = None,
     deep: bool = False,
+    instructions: bool = False,
 ) -> Options:
-    """The options of an analysis: choice of kernels, launch and bounds."""
+    """The options of an analysis: choice of kernels, launch, bounds, and counts of instructions."""
+    counter = None
+    if instructions:
+        # The reader of instructions: 20 modules that no other option of a report needs.
+        from kernelinfo.pressure.kernel_counts import count_instructions
+
+        counter = count_instructions
     bounds = dict(bound or ()) | ({"carved": sys.maxsize} if deep else {})
     return Options(
         arch=arch,
@@ -36,4 +43,5 @@ def wanted_options(
         members=tuple(member or ()),
         all_copies=all_copies,
         bounds=Bounds(**bounds),
+        count_instructions=counter,
     )

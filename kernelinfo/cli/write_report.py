@@ -42,7 +42,8 @@ def write_report(
     """
     problems, module = Problems(verbose=verbose), format_module(format)
     options = options._replace(instructions=format in SHOW_INSTRUCTIONS)
-    rows, heading = getattr(module, "rows", None), getattr(module, "HEADING", "")
+    rows = getattr(module, "rows", None)
+    first_line = module.first_line(view) if hasattr(module, "first_line") else ""
     if run_as[1:] and format not in BLOCK_FORMATS:
         message = f"--as {','.join(run_as)}: --format {format} has no blocks; give one target"
         raise OptionError(message)
@@ -63,7 +64,7 @@ def write_report(
     first, *others = [options._replace(run_as=one) for one in run_as] or [options]
     between = "" if rows else "\n"
     more = (piece for one in others for piece in chain((between,), block(one)))
-    write(chain((heading,), block(first), more), output, color=view.color)
+    write(chain((first_line,), block(first), more), output, color=view.color)
     problems.exit()
 
 

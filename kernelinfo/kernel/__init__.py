@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from kernelinfo.hardware.targets import Device, Target
 from kernelinfo.kernel.code_object import CodeObject
+from kernelinfo.kernel.instruction_counts import InstructionCounts
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.occupancy import Allocated, Occupancy
 from kernelinfo.reading.blob import Note, Problem
@@ -80,6 +81,8 @@ class Kernel(NamedTuple):
     """Arguments in order; None if not asked for."""
     contradiction: str = ""
     """Sentence on numbers that the assembly of the same compilation states differently."""
+    instructions: InstructionCounts | None = None
+    """Its instructions by class, callees excluded; None if not asked for or not all are known."""
 
     def __repr__(self) -> str:
         """One line: the name, the target and the used resources."""

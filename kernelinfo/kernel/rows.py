@@ -53,6 +53,26 @@ OCCUPANCY = (
 BUILD = ("Compiler", "Code_Object_Kernels")
 SOURCE = ("Source_File", "Source_Line")
 FINDINGS = ("Findings",)
+INSTRUCTIONS = (
+    "Instructions",
+    "Vector",
+    "Matrix",
+    "Scalar",
+    "LDS_Instructions",
+    "Loads",
+    "Stores",
+    "Atomics",
+    "Scalar_Loads",
+    "Scratch_Instructions",
+    "Branches",
+    "Waits",
+    "Barriers",
+    "Copies",
+    "Other",
+    "Load_Bytes",
+    "Store_Bytes",
+)
+"""Columns of `InstructionCounts`, behind all others and only if asked for."""
 COLUMNS: Names = KERNEL + ORIGIN + RESOURCES + SIZE + OCCUPANCY + BUILD + SOURCE + FINDINGS
 """Names of the columns. Columns of rocprofv3's kernel trace keep its names, so that tables join."""
 
@@ -60,7 +80,10 @@ BETWEEN_COMPILERS = "; "
 
 
 def row(result: Result) -> dict[str, Value]:
-    """Column → value of one kernel; None if the input does not say."""
+    """Column → value of one kernel; None if the input does not say.
+
+    The columns `INSTRUCTIONS` are in it if its instructions are counted.
+    """
     kernel, occupancy = result.kernel, result.occupancy
     values = chain(
         (kernel.name, kernel.symbol),
@@ -72,7 +95,10 @@ def row(result: Result) -> dict[str, Value]:
         source_values(kernel),
         finding_values(result.findings),
     )
-    return dict(zip(COLUMNS, values, strict=True))
+    found = dict(zip(COLUMNS, values, strict=True))
+    if kernel.instructions:
+        found |= zip(INSTRUCTIONS, kernel.instructions, strict=True)
+    return found
 
 
 def origin_values(kernel: Kernel) -> Values:
@@ -142,3 +168,8 @@ def source_values(kernel: Kernel) -> Values:
 def finding_values(findings: tuple[Finding, ...]) -> Values:
     """Value of the column `FINDINGS`: the numbers of the rules."""
     return (tuple([finding.rule for finding in findings]),)
+
+
+def instruction_values(kernel: Kernel) -> Values:
+    """Values of the columns `INSTRUCTIONS`."""
+    return tuple(kernel.instructions or (None,) * len(INSTRUCTIONS))

@@ -47,17 +47,22 @@ class AssemblyText:
         """Name of a called function → its peak in words."""
 
     def function(self, symbol: str, line: int, target: Target | None = None) -> Function:
-        """The function whose label is on a 1-based line.
+        """The function whose label is on a 1-based line; see `listing`."""
+        start = self._line_numbers.offset(line)
+        listing = self.listing(symbol, line, target)
+        if _CALLS in listing.reasons:
+            callees = (self._peak(name) for name in _callees(listing))
+            listing = listing._replace(reasons=(*listing.reasons, *filter(None, callees)))
+        return Function(listing, from_directives(self._descriptor(symbol, start)))
+
+    def listing(self, symbol: str, line: int, target: Target | None = None) -> Listing:
+        """The instructions of the function whose label is on a 1-based line.
 
         Data among its instructions is decoded if the target is known.
         """
         self._target = target
         start = self._line_numbers.offset(line)
-        listing = self._listing(symbol, start, line, self._files_before(start))
-        if _CALLS in listing.reasons:
-            callees = (self._peak(name) for name in _callees(listing))
-            listing = listing._replace(reasons=(*listing.reasons, *filter(None, callees)))
-        return Function(listing, from_directives(self._descriptor(symbol, start)))
+        return self._listing(symbol, start, line, self._files_before(start))
 
     def _listing(self, symbol: str, start: int, line: int, files: SourceFiles) -> Listing:
         lines, kernels = self._lines(symbol, start), self._described

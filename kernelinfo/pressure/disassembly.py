@@ -26,9 +26,13 @@ _BRANCH = re.compile(r"^((?:s_c?branch|s_subvector_loop)\w*+ (?:.*[ ,])?)-?(?:0x
 _SECONDS = 60
 _MOST_FUNCTIONS, _MOST_BYTES = 512, 1 << 22  # per run, unless one function is larger
 _NEEDED = (
-    "pressure of a code object needs llvm-objdump (LLVM 14 or newer; ROCm and the llvm packages"
+    "reading the code of an object needs llvm-objdump (LLVM 14 or newer; ROCm and the llvm packages"
     " have it); the .s of --save-temps needs nothing"
 )
+
+
+class NoDisassembler(ReadError):
+    """No llvm-objdump is installed, or none knows the processor."""
 
 
 class Processor(NamedTuple):
@@ -59,8 +63,8 @@ def listings(codes: Iterable[MachineCode], processor: Processor) -> Iterator[tup
     """The name and the listing of each function.
 
     A function with words that one program cannot decode goes to the next program. If none can
-    decode it, its listing has the fewest such words and is inexact. Raises `ReadError` if no
-    disassembler is found or none knows the processor.
+    decode it, its listing has the fewest such words and is inexact. Raises `NoDisassembler`, and
+    `ReadError` if no program prints a function whole.
     """
     for batch in _batches(codes):
         for code, instructions in _instructions(batch, processor):
@@ -122,20 +126,20 @@ def _instructions(codes: Sequence[MachineCode], processor: Processor) -> Iterato
             return
     yield from best.items()
     if lost := [code for code in pending if code not in best]:
-        raise ReadError(_refusal(tried, processor, lost[0]))
+        raise _refusal(tried, processor, lost[0])
 
 
-def _refusal(tried: Sequence[str], processor: Processor, code: MachineCode) -> str:
+def _refusal(tried: Sequence[str], processor: Processor, code: MachineCode) -> ReadError:
     """The reason why no program printed a function, and what to do."""
     if not tried:
-        return _NEEDED
+        return NoDisassembler(_NEEDED)
     newest = max(map(version, tried)) if processor.llvm else 0
     if 0 < newest < processor.llvm:
-        return (
+        return NoDisassembler(
             f"llvm-objdump {newest} does not know {processor.name}; LLVM {processor.llvm} does:"
             " install its llvm-objdump, or name one by LLVM_OBJDUMP"
         )
-    return f"{_NEEDED}; {tried[0]} printed no instructions of {code.name}"
+    return ReadError(f"{_NEEDED}; {tried[0]} printed no instructions of {code.name}")
 
 
 def _is_undecoded(one: Disassembled) -> bool:

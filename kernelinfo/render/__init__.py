@@ -26,10 +26,12 @@ class View(NamedTuple):
     selection: Selection | None = None  # rules that a page runs again; None: the default ones
     whole: bool = False  # live registers: show whole kernels, because the user named one
     register_class: RegisterClass | None = None  # None: vector registers
+    instructions: bool = False  # rows have the columns of instructions by class
 
 
 FORMATS = ("text", "json", "jsonl", "csv", "markdown", "html")
 """Formats of reports. Each is a module of this package with a function `render`."""
+ROW_FORMATS = ("csv", "jsonl")  # those with one row a kernel
 SHOW_INSTRUCTIONS = ("json", "html")  # formats that need instruction counts of every kernel
 BLOCK_FORMATS = ("text", "jsonl", "csv", "markdown")  # those, in which reports may follow another
 CHECK_FORMATS = (*FORMATS, "sarif", "github", "gitlab", "junit")
@@ -46,7 +48,7 @@ Renderer = Callable[[Any, View], Iterator[str]]
 def format_module(name: str) -> Any:
     """The module of one of `FORMATS`, imported on first use. Its `render` writes a whole report.
 
-    A module with `HEADING` and `rows` can also write a report in parts."""
+    A module with `rows`, and maybe `first_line`, can also write a report in parts."""
     # `importlib.import_module` does the same, and is a module to import itself.
     return __import__(f"{__name__}.{name}", fromlist=["render"])
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from kernelinfo.csv_guard import guarded
 from kernelinfo.kernel import Item
-from kernelinfo.kernel.rows import COLUMNS, Names, Values
+from kernelinfo.kernel.rows import COLUMNS, INSTRUCTIONS, Names, Values
 from kernelinfo.render import View
 from kernelinfo.render.names import chosen_name, printable
 from kernelinfo.render.row_lines import lines
@@ -17,14 +17,19 @@ from kernelinfo.render.row_lines import lines
 
 def render(items: Iterable[Item], view: View) -> Iterator[str]:
     """The heading, then one row per kernel. A cell is empty if the input does not state it."""
-    yield HEADING
+    yield first_line(view)
     yield from rows(items, view)
 
 
 def rows(items: Iterable[Item], view: View) -> Iterator[str]:
     """The rows of all kernels among the items."""
-    for row in lines(items, partial(chosen_name, style=view.names), _spell):
+    for row in lines(items, partial(chosen_name, style=view.names), _spell, view.instructions):
         yield f"{row}\n"
+
+
+def first_line(view: View) -> str:
+    """The names of the columns."""
+    return line((*COLUMNS, *(INSTRUCTIONS if view.instructions else ())))
 
 
 class _Echo:
@@ -55,6 +60,3 @@ def _cell(value: object) -> object:
     if not isinstance(value, str):
         return value
     return guarded(printable(value))
-
-
-HEADING = line(COLUMNS)

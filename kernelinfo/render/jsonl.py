@@ -15,12 +15,10 @@ from kernelinfo.render.row_lines import lines
 # Rows have no cycles; checking for them would take a third of the time.
 _encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 
-HEADING = ""
-
 
 def rows(items: Iterable[Item], view: View) -> Iterator[str]:
     """One line per kernel."""
-    for line in lines(items, partial(chosen_name, style=view.names), _spell):
+    for line in lines(items, partial(chosen_name, style=view.names), _spell, view.instructions):
         yield f"{{{line}}}\n"
 
 

@@ -10,6 +10,7 @@ from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.rows import (
     BUILD,
     FINDINGS,
+    INSTRUCTIONS,
     KERNEL,
     OCCUPANCY,
     ORIGIN,
@@ -20,6 +21,7 @@ from kernelinfo.kernel.rows import (
     Values,
     build_values,
     finding_values,
+    instruction_values,
     occupancy_values,
     origin_values,
     resource_values,
@@ -30,10 +32,13 @@ Spell = Callable[[Names, Values], str]
 """(names, values) of neighbouring columns → their text."""
 
 
-def lines(items: Iterable[Item], name: Callable[[Kernel], str], spell: Spell) -> Iterator[str]:
+def lines(
+    items: Iterable[Item], name: Callable[[Kernel], str], spell: Spell, instructions: bool
+) -> Iterator[str]:
     """One line of text per kernel: its columns spelled by `spell`, joined by commas.
 
     Equal values of neighbouring columns are spelled once. `name` returns the `Kernel_Name`.
+    `instructions` adds the columns `INSTRUCTIONS`.
     """
     code_object: CodeObject | None = None
     groups = (KERNEL, RESOURCES, SIZE, OCCUPANCY, SOURCE, FINDINGS)
@@ -53,6 +58,7 @@ def lines(items: Iterable[Item], name: Callable[[Kernel], str], spell: Spell) ->
                 build,
                 source(source_values(kernel)),
                 found(finding_values(findings)),
+                *([spell(INSTRUCTIONS, instruction_values(kernel))] if instructions else []),
             )
         )
 

@@ -6,6 +6,7 @@ import re
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from random import Random
 
@@ -14,7 +15,7 @@ from kernelinfo.pressure.measure import Measured, measure
 
 from ..conftest import CORPUS, FIXTURES
 from ..differential.compilers import Compiler
-from . import live_ins, machine_code, two_routes, upper_vgprs
+from . import grep, instruction_flags, live_ins, machine_code, two_routes, upper_vgprs
 from .test_invariants import exceeded
 
 Row = tuple[str, str, str]
@@ -255,6 +256,53 @@ def upper(full: bool) -> tuple[Row, list[str]]:
     return (*title, f"{compared:,} instructions, {len(faults)} with other registers"), faults
 
 
+def classes(full: bool) -> tuple[Row, list[str]]:
+    """Classes of LLVM's opcodes and of disassembled random encodings."""
+    title = (
+        "classes of opcodes and of random instructions",
+        "LLVM 22's flags (TSFlags)",
+    )
+    if absent := machine_code.missing():
+        return (*title, f"not run: {', '.join(absent)} missing"), []
+    reasons: dict[str, int] = {}
+    opcodes = list(instruction_flags.opcodes())
+    faults, found = list(instruction_flags.unexplained(opcodes, reasons)), 0
+    processors = instruction_flags.PROCESSORS if full else instruction_flags.PROCESSORS[4::6]
+    for processor in processors:
+        described = list(instruction_flags.fuzzed(processor, 1, 3, 6_000_000 if full else 300_000))
+        found += len({one.text.split()[0] for one in described})
+        faults += instruction_flags.unexplained(described, reasons)
+        faults += instruction_flags.wrong_bytes(described)
+    listed = "; ".join(f"{why} {count:,}" for why, count in sorted(reasons.items()))
+    told = (
+        f"{len(opcodes):,} opcodes; {found:,} mnemonic × target of {len(processors)} targets; "
+        f"{len(faults)} unexplained differences (explained: {listed})"
+    )
+    return (*title, told), faults
+
+
+def grepped(full: bool) -> tuple[Row, list[str]]:
+    """Counts of matrix, LDS, loads by width, stores, atomics, waits and barriers."""
+    title = "instructions by class: our own kernels, Triton's, librocrand's", "grep"
+    if absent := two_routes.missing():
+        return (*title, f"not run: {', '.join(absent)} missing"), []
+    tally, faults = Counter[str](), list[str]()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for target in grep.TARGETS:
+            built = grep.compiled(Random(f"own {target}"), target, 40 if full else 8, folder)
+            faults += grep.differences(built[0], grep.of_text(built[0]), folder, tally)
+            faults += grep.differences(built[1], grep.of_object(built[1]), folder, tally)
+        triton = [one for one in two_routes.COMPILERS[3:] if not one.missing()]
+        for _, _, text, linked in _units(20 if full else 2, 4, triton) if triton else ():
+            faults += grep.differences(text, grep.of_text(text), folder, tally)
+            faults += grep.differences(linked, grep.of_object(linked), folder, tally)
+        for linked in islice(grep.code_objects(LIBRARIES[1:], folder), None if full else 1):
+            faults += grep.differences(linked, grep.of_object(linked), folder, tally)
+    counts = ", ".join(f"{tally[one]:,} {one}" for one in ("matrix", "lds", "atomics", "barriers"))
+    return (*title, f"{tally['kernels']:,} kernels: {counts}; {len(faults)} differences"), faults
+
+
 ALL: dict[str, Proof] = {
     "fuzz": fuzzed_instructions,
     "instructions": written_instructions,
@@ -265,4 +313,6 @@ ALL: dict[str, Proof] = {
     "routes": routes,
     "broken": broken,
     "upper": upper,
+    "classes": classes,
+    "grep": grepped,
 }

@@ -18,6 +18,7 @@ from elftools.elf.sections import SymbolTableSection
 
 from kernelinfo.analysis.options import Options
 from kernelinfo.hardware.targets import find
+from kernelinfo.kernel.instruction_counts import InstructionCounts
 from kernelinfo.pressure.code_file import MachineCode, code_file
 from kernelinfo.pressure.disassemblers import programs
 from kernelinfo.pressure.function import Function
@@ -76,6 +77,7 @@ class Numbers(NamedTuple):
     instructions: int  # without `s_nop`: assemblers align loops with it
     used: tuple[int, ...]
     peak: tuple[int, ...]
+    counts: InstructionCounts  # as `instructions`
 
 
 class Read(NamedTuple):
@@ -95,7 +97,10 @@ def read(path: Path) -> dict[str, Read]:
             story, function = item.story, functions[-1]
             code = [step.effect.mnemonic for step in function.instructions if step.is_code]
             counted = len(code) - code.count("s_nop")
-            numbers = Numbers(counted, story.used, story.peak.pressure)
+            padding = code.count("s_nop")
+            counts = story.code.counts
+            counts = counts._replace(instructions=counted, other=counts.other - padding)
+            numbers = Numbers(counted, story.used, story.peak.pressure, counts)
             found[item.result.kernel.symbol] = Read(numbers, story.reasons, function)
     return found
 
@@ -103,10 +108,10 @@ def read(path: Path) -> dict[str, Read]:
 def compare(text: Path, linked: Path, tally: Counter[str]) -> Iterator[str]:
     """Differences between a text and the object of the same compilation.
 
-    Comments on undefined values are removed from the text: the object has none.
+    Comments on undefined values and spills are removed from the text: the object has none.
     """
     plain = text.with_name(f"plain-{text.name}")
-    plain.write_text(re.sub("; implicit-def: .*", "", text.read_text("utf-8")))
+    plain.write_text(re.sub("; implicit-def: .*|; .*-byte Folded .*", "", text.read_text("utf-8")))
     of_text, of_object = read(plain), read(linked)
     if of_text.keys() != of_object.keys():
         yield f"{text}: {sorted(of_text.keys() ^ of_object.keys())} in one of both"

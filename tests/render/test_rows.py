@@ -27,7 +27,7 @@ from tests.test_golden import run
 SCHEMA = json.loads(
     Path(sys.modules["kernelinfo"].__path__[0], "render", "row-schema.json").read_text("utf-8")
 )
-COLUMNS = list(SCHEMA["properties"])
+COLUMNS = list(SCHEMA["required"])
 LIBRARIES = Path("/usr/lib/x86_64-linux-gnu")
 LIBRARY = LIBRARIES / "librocsparse.so.0"
 REPEATS_ITSELF = "hostile/bundle/duplicate-ids.hipfb"

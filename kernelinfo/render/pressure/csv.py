@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from kernelinfo.kernel.rows import INSTRUCTIONS
 from kernelinfo.pressure.measure import Found, Measured
 from kernelinfo.render import View
 from kernelinfo.render.csv import line
@@ -13,7 +14,7 @@ COLUMNS = (
     *("Kernel_Name", "Symbol", "Target", "Path", "Member", "Instructions", "VGPR_Used"),
     *("AGPR_Used", "SGPR_Used", "Vector_Peak", "VGPR_Peak", "AGPR_Peak", "SGPR_Peak"),
     *("Peak_Line", "Peak_Address", "Peak_Source_File", "Peak_Source_Line", "Peak_Loop"),
-    *("Next_At_Most", "Instructions_Above", "Exact", "Reasons"),
+    *("Next_At_Most", "Instructions_Above", "Exact", "Reasons", *INSTRUCTIONS[1:]),
 )
 
 
@@ -45,4 +46,5 @@ def _cells(one: Measured, view: View) -> list[object]:
         *((advice.at_most, advice.above) if advice else (None, None)),
         story.exact,
         "; ".join(story.reasons),
+        *story.code.counts[1:],
     ]

@@ -1,0 +1,58 @@
+"""Kernels of one blob -> their instructions by class."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kernelinfo.analysis.options import CountsAndRemarks
+from kernelinfo.errors import ReadError
+from kernelinfo.kernel import Kernel
+from kernelinfo.kernel.instruction_counts import InstructionCounts
+from kernelinfo.pressure.assembly import AssemblyText
+from kernelinfo.pressure.counting import counted
+from kernelinfo.pressure.disassembly import NoDisassembler, listings, of_target
+from kernelinfo.pressure.function_code import function_code
+from kernelinfo.pressure.listing import Listing
+from kernelinfo.reading.blob import Blob, Note, Problem
+from kernelinfo.reading.containers.parts import problem
+
+_ONLY_REGISTERS = ("calls", "indexed registers", "registers named by unknown symbols")
+"""Reasons for inexact registers. All instructions are known nevertheless."""
+
+
+def count_instructions(blob: Blob, kernels: Sequence[Kernel]) -> CountsAndRemarks:
+    """The counts of each kernel of a blob, and what is wrong. None if not all is known.
+
+    A missing llvm-objdump is one problem of the whole run: it names no file.
+    """
+    found: dict[tuple[str, int | None], InstructionCounts] = {}
+    remarks: list[Problem | Note] = []
+    try:
+        for kernel, listing in _listings(blob, kernels):
+            unknown = [one for one in listing.reasons if one not in _ONLY_REGISTERS]
+            if listing.instructions and not unknown:
+                found[kernel.symbol, kernel.line] = counted(listing.instructions)
+            elif unknown:
+                why = f"kernel {kernel.symbol}: instructions are not counted: {unknown[0]}"
+                remarks.append(Note(blob.path, why, blob.member))
+    except NoDisassembler as error:
+        remarks.append(Problem("--instructions", str(error)))
+    except ReadError as error:
+        remarks.append(problem(blob, str(error)))
+    return [found.get((kernel.symbol, kernel.line)) for kernel in kernels], remarks
+
+
+def _listings(blob: Blob, kernels: Sequence[Kernel]) -> Iterator[tuple[Kernel, Listing]]:
+    if not kernels:
+        return
+    first = kernels[0]
+    if first.code_object.kind == "assembly":
+        text = AssemblyText(blob.data.read())
+        for kernel in kernels:
+            if kernel.line is not None:
+                yield kernel, text.listing(kernel.symbol, kernel.line, kernel.target)
+    elif first.code_object.kind == "code-object":
+        by_symbol = {kernel.symbol: kernel for kernel in kernels}
+        codes = function_code(blob.data, by_symbol)
+        for symbol, listing in listings(codes, of_target(first.target, blob.data)):
+            yield by_symbol[symbol], listing
