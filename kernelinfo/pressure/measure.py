@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import groupby, zip_longest
 from typing import Literal, NamedTuple
 
@@ -17,23 +17,16 @@ from kernelinfo.kernel import Kernel, Result
 from kernelinfo.kernel.pattern import matches
 from kernelinfo.occupancy.calculator import VgprStep, vgpr_steps
 from kernelinfo.pressure.assembly import AssemblyText
-from kernelinfo.pressure.disassembly import listings, of_target
 from kernelinfo.pressure.function import Function
-from kernelinfo.pressure.function_code import function_code
 from kernelinfo.pressure.lds import Lds, lds_of
-from kernelinfo.pressure.listing import Listing
 from kernelinfo.pressure.nouns import Story
-from kernelinfo.pressure.registers import EVERY, from_descriptor
 from kernelinfo.pressure.story import Curve, Storyteller, curve
 from kernelinfo.reading.assembly.proof import is_lds_access
 from kernelinfo.reading.blob import Blob, Note, Problem
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds
-from kernelinfo.reading.code_object.descriptor import SIZE
 from kernelinfo.reading.containers import open_paths
 from kernelinfo.reading.containers.parts import problem
-from kernelinfo.reading.data import Data
-from kernelinfo.reading.facts import SourceLine
-from kernelinfo.reading.paths import in_repository
+from kernelinfo.reading.debug_entries import Unit
 
 
 class Measured(NamedTuple):
@@ -123,8 +116,16 @@ def measure_in(blob: Blob, results: Sequence[Result], look: Look) -> Iterator[Fo
     if not results:
         return
     in_text = results[0].kernel.code_object.kind == "assembly"
-    text = AssemblyText(blob.data.read()) if in_text else None
-    functions = _of_text(text, results) if text else _of_code_object(blob, results)
+    functions: Iterator[tuple[Result, Function | Problem | None]]
+    units: Callable[[int], Iterable[Unit]]
+    if in_text:
+        text = AssemblyText(blob.data.read())
+        functions, units = _of_text(text, results), text.units
+    else:
+        from kernelinfo.pressure import code_objects  # DWARF is heavy, and of no use for assembly
+
+        functions = code_objects.functions(blob, results)
+        units = partial(code_objects.units, blob)
     for result, function in functions:
         kernel = result.kernel
         if isinstance(function, Problem):
@@ -134,7 +135,7 @@ def measure_in(blob: Blob, results: Sequence[Result], look: Look) -> Iterator[Fo
                 result,
                 _story(result, function, look),
                 curve(function) if look.curve else None,
-                _lds(blob, text, kernel, function) if look.lds else None,
+                _lds(units, kernel, function) if look.lds else None,
             )
         elif function is None or (in_text and kernel.code_bytes != 0):
             yield problem(blob, f"kernel {kernel.symbol}: its instructions are not found")
@@ -144,57 +145,14 @@ def measure_in(blob: Blob, results: Sequence[Result], look: Look) -> Iterator[Fo
 
 def _of_text(
     text: AssemblyText, results: Iterable[Result]
-) -> Iterator[tuple[Result, Function | None]]:
+) -> Iterator[tuple[Result, Function | Problem | None]]:
     for result in results:
         kernel = result.kernel
         line, target = kernel.line, kernel.target
         yield result, None if line is None else text.function(kernel.symbol, line, target)
 
 
-def _of_code_object(
-    blob: Blob, results: Sequence[Result]
-) -> Iterator[tuple[Result, Function | Problem | None]]:
-    from kernelinfo.reading.code_object.dwarf import read_line_table
-
-    by_symbol = {result.kernel.symbol: result for result in results}
-    try:
-        table = read_line_table(blob.data)
-        addresses = [address for address, _ in table]
-        codes = function_code(blob.data, by_symbol)
-        for symbol, listing in listings(codes, of_target(results[0].kernel.target, blob.data)):
-            if result := by_symbol.pop(symbol, None):
-                entry = _entry(result.kernel, blob.data)
-                yield result, Function(_located(listing, table, addresses), entry)
-    except ReadError as error:
-        yield results[0], problem(blob, str(error))
-    else:
-        yield from ((result, None) for result in by_symbol.values())
-
-
-def _located(
-    listing: Listing, table: Sequence[tuple[int, SourceLine | None]], addresses: Sequence[int]
-) -> Listing:
-    """The listing with source lines from the line table."""
-    if not table:
-        return listing
-    found = []
-    for one in listing.instructions:
-        row = bisect_right(addresses, one.address or 0)
-        line = table[row - 1][1] if row else None
-        found.append(one._replace(source=in_repository(line) if line else None))
-    return listing._replace(instructions=tuple(found))
-
-
-def _entry(kernel: Kernel, data: Data) -> int:
-    """Registers that the kernel's descriptor sets up; all if it has no readable descriptor."""
-    found = (place.begin for place in kernel.places if place.source == "descriptor")
-    start, version = next(found, None), kernel.code_object.code_object_version
-    if start is None or version is None or version < 3:
-        return EVERY
-    return from_descriptor(bytes(data.read(start, SIZE)))
-
-
-def _lds(blob: Blob, text: AssemblyText | None, kernel: Kernel, function: Function) -> Lds | None:
+def _lds(units: Callable[[int], Iterable[Unit]], kernel: Kernel, function: Function) -> Lds | None:
     """Variables in a kernel's LDS; None if debug information does not describe it.
 
     0 bytes if the kernel accesses LDS and reserves none: the launch sets its size.
@@ -203,14 +161,7 @@ def _lds(blob: Blob, text: AssemblyText | None, kernel: Kernel, function: Functi
     if not size:
         is_reached = any(is_lds_access(one.text.encode()) for one in function.instructions)
         return Lds(0, ()) if size == 0 and is_reached else None
-    if text:
-        return lds_of(text.units(kernel.line or 1), kernel.symbol, size)
-    from kernelinfo.reading.code_object import dwarf  # heavy, and of no use for assembly
-
-    try:
-        return lds_of(dwarf.read_units(blob.data), kernel.symbol, size)
-    except ReadError:  # the line table had the same error
-        return None
+    return lds_of(units(kernel.line or 1), kernel.symbol, size)
 
 
 def _story(result: Result, function: Function, look: Look) -> Story:

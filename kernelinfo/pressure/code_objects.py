@@ -1,0 +1,75 @@
+"""Functions of a code object, with source lines and debug information."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+
+from kernelinfo.errors import ReadError
+from kernelinfo.kernel import Kernel, Result
+from kernelinfo.pressure.disassembly import listings, of_target
+from kernelinfo.pressure.function import Function
+from kernelinfo.pressure.function_code import function_code
+from kernelinfo.pressure.listing import Listing
+from kernelinfo.pressure.registers import EVERY, from_descriptor
+from kernelinfo.reading.blob import Blob, Problem
+from kernelinfo.reading.code_object.descriptor import SIZE
+from kernelinfo.reading.code_object.dwarf import read_line_table, read_units
+from kernelinfo.reading.containers.parts import problem
+from kernelinfo.reading.data import Data
+from kernelinfo.reading.debug_entries import Unit
+from kernelinfo.reading.facts import SourceLine
+from kernelinfo.reading.paths import in_repository
+
+
+def functions(
+    blob: Blob, results: Sequence[Result]
+) -> Iterator[tuple[Result, Function | Problem | None]]:
+    """The function of each kernel; None if its code is not in the file, or a problem."""
+    by_symbol = {result.kernel.symbol: result for result in results}
+    try:
+        table = read_line_table(blob.data)
+        addresses = [address for address, _ in table]
+        codes = function_code(blob.data, by_symbol)
+        for symbol, listing in listings(codes, of_target(results[0].kernel.target, blob.data)):
+            if result := by_symbol.pop(symbol, None):
+                entry = _entry(result.kernel, blob.data)
+                yield result, Function(_located(listing, table, addresses), entry)
+    except ReadError as error:
+        yield results[0], problem(blob, str(error))
+    else:
+        yield from ((result, None) for result in by_symbol.values())
+
+
+def _located(
+    listing: Listing, table: Sequence[tuple[int, SourceLine | None]], addresses: Sequence[int]
+) -> Listing:
+    """The listing with source lines from the line table."""
+    if not table:
+        return listing
+    found = []
+    for one in listing.instructions:
+        row = bisect_right(addresses, one.address or 0)
+        line = table[row - 1][1] if row else None
+        found.append(one._replace(source=in_repository(line) if line else None))
+    return listing._replace(instructions=tuple(found))
+
+
+def _entry(kernel: Kernel, data: Data) -> int:
+    """Registers that the kernel's descriptor sets up; all if it has no readable descriptor."""
+    found = (place.begin for place in kernel.places if place.source == "descriptor")
+    start, version = next(found, None), kernel.code_object.code_object_version
+    if start is None or version is None or version < 3:
+        return EVERY
+    return from_descriptor(bytes(data.read(start, SIZE)))
+
+
+def units(blob: Blob, line: int) -> Iterator[Unit]:
+    """The units of debug information, up to the first that cannot be read.
+
+    A text has others behind each `line`; a code object has only these.
+    """
+    try:
+        yield from read_units(blob.data)
+    except ReadError:  # the line table had the same error
+        return
